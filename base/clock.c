@@ -1,0 +1,208 @@
+/* base/clock.c - the time of day, elapsed time, and how both are written */
+#include "base/clock.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static const int64_t day = 24 * 60 * 60 * (int64_t)1000;
+static const int64_t longest_duration = 3653 * (24 * 60 * 60 * (int64_t)1000);
+
+static int64_t read_clock(clockid_t id)
+{
+    struct timespec now;
+    clock_gettime(id, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+int64_t clock_now(void)
+{
+    return read_clock(CLOCK_REALTIME);
+}
+
+int64_t clock_elapsed(void)
+{
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+static struct tm split(int64_t time, int *milliseconds)
+{
+    int64_t seconds = time / 1000;
+    int rest = (int)(time % 1000);
+    if (rest < 0) {
+        rest += 1000;
+        seconds--;
+    }
+    time_t t = (time_t)seconds;
+    struct tm tm;
+    if (!gmtime_r(&t, &tm))
+        memset(&tm, 0, sizeof(tm));
+    *milliseconds = rest;
+    return tm;
+}
+
+const char *clock_format(int64_t time, char room[static CLOCK_TEXT_SIZE])
+{
+    int milliseconds;
+    struct tm tm = split(time, &milliseconds);
+    size_t length = strftime(room, CLOCK_TEXT_SIZE, "%Y-%m-%dT%H:%M:%S", &tm);
+    snprintf(room + length, CLOCK_TEXT_SIZE - length, ".%03dZ", milliseconds);
+    return room;
+}
+
+const char *clock_date(int64_t time, char room[static CLOCK_TEXT_SIZE])
+{
+    int milliseconds;
+    struct tm tm = split(time, &milliseconds);
+    strftime(room, CLOCK_TEXT_SIZE, "%Y-%m-%d", &tm);
+    return room;
+}
+
+/* `count` digits at *at, or -1. */
+static int take_digits(struct text text, size_t *at, int count)
+{
+    int number = 0;
+    for (int i = 0; i < count; i++, (*at)++) {
+        if (*at >= text.length || text.data[*at] < '0' || text.data[*at] > '9')
+            return -1;
+        number = number * 10 + (text.data[*at] - '0');
+    }
+    return number;
+}
+
+static int take_byte(struct text text, size_t *at, const char *allowed)
+{
+    if (*at >= text.length || !strchr(allowed, text.data[*at]) || text.data[*at] == '\0')
+        return -1;
+    return text.data[(*at)++];
+}
+
+static int days_in_month(int year, int month)
+{
+    static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+    return days[month - 1] + (month == 2 && leap);
+}
+
+/* The offset from UTC in minutes after a time; -1 when there is none that can be read. */
+static int take_offset(struct text text, size_t *at, int *minutes)
+{
+    int sign = take_byte(text, at, "Zz+-");
+    *minutes = 0;
+    if (sign < 0)
+        return -1;
+    if (sign == 'Z' || sign == 'z')
+        return 0;
+    int hour = take_digits(text, at, 2);
+    if (hour < 0 || hour > 23 || take_byte(text, at, ":") < 0)
+        return -1;
+    int minute = take_digits(text, at, 2);
+    if (minute < 0 || minute > 59)
+        return -1;
+    *minutes = (sign == '-' ? -1 : 1) * (hour * 60 + minute);
+    return 0;
+}
+
+int clock_parse(struct text text, int64_t *time)
+{
+    size_t at = 0;
+    int year = take_digits(text, &at, 4);
+    if (year < 0 || take_byte(text, &at, "-") < 0)
+        return -1;
+    int month = take_digits(text, &at, 2);
+    if (month < 1 || month > 12 || take_byte(text, &at, "-") < 0)
+        return -1;
+    int date = take_digits(text, &at, 2);
+    if (date < 1 || date > days_in_month(year, month) || take_byte(text, &at, "Tt ") < 0)
+        return -1;
+    int hour = take_digits(text, &at, 2);
+    if (hour < 0 || hour > 23 || take_byte(text, &at, ":") < 0)
+        return -1;
+    int minute = take_digits(text, &at, 2);
+    if (minute < 0 || minute > 59 || take_byte(text, &at, ":") < 0)
+        return -1;
+    int second = take_digits(text, &at, 2);
+    if (second < 0 || second > 60)
+        return -1;
+    int milliseconds = 0;
+    if (take_byte(text, &at, ".") > 0) {
+        int digits = 0;
+        for (; at < text.length && text.data[at] >= '0' && text.data[at] <= '9'; at++, digits++)
+            if (digits < 3)
+                milliseconds = milliseconds * 10 + (text.data[at] - '0');
+        if (digits == 0)
+            return -1;
+        for (; digits < 3; digits++)
+            milliseconds *= 10;
+    }
+    int offset;
+    if (take_offset(text, &at, &offset) || at != text.length)
+        return -1;
+    struct tm tm = {.tm_year = year - 1900, .tm_mon = month - 1, .tm_mday = date,
+                    .tm_hour = hour,        .tm_min = minute,    .tm_sec = second};
+    *time = ((int64_t)timegm(&tm) - (int64_t)offset * 60) * 1000 + milliseconds;
+    return 0;
+}
+
+/* The unit at *at in milliseconds, past which *at is moved; 0 when there is none. */
+static int64_t take_unit(struct text text, size_t *at)
+{
+    static const struct {
+        const char *name;
+        int64_t milliseconds;
+    } units[] = {{"ms", 1},          {"s", 1000},
+                 {"m", 60 * 1000},   {"h", 60 * 60 * 1000},
+                 {"d", 24 * 60 * 60 * (int64_t)1000}};
+    struct text rest = {text.data + *at, text.length - *at};
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        if (!text_starts(rest, units[i].name))
+            continue;
+        *at += strlen(units[i].name);
+        return units[i].milliseconds;
+    }
+    return 0;
+}
+
+int duration_parse(struct text text, int64_t *milliseconds)
+{
+    int64_t total = 0;
+    size_t at = 0;
+    while (at < text.length) {
+        size_t start = at;
+        int64_t number = 0;
+        while (at < text.length && text.data[at] >= '0' && text.data[at] <= '9') {
+            number = number * 10 + (text.data[at++] - '0');
+            if (number > longest_duration)
+                return -1;
+        }
+        if (at == start)
+            return -1;
+        bool plain = start == 0 && at == text.length;
+        int64_t unit = plain ? 1000 : take_unit(text, &at);
+        if (unit == 0 || number > longest_duration / unit)
+            return -1;
+        total += number * unit;
+    }
+    if (text.length == 0 || total > longest_duration)
+        return -1;
+    *milliseconds = total;
+    return 0;
+}
+
+const char *duration_format(int64_t milliseconds, char room[static CLOCK_TEXT_SIZE])
+{
+    const char *sign = milliseconds < 0 ? "-" : "";
+    int64_t ms = milliseconds < 0 ? -milliseconds : milliseconds;
+    long long s = ms / 1000, m = s / 60, h = m / 60, d = ms / day;
+    if (s == 0)
+        snprintf(room, CLOCK_TEXT_SIZE, "%s%lld ms", sign, (long long)ms);
+    else if (m == 0)
+        snprintf(room, CLOCK_TEXT_SIZE, "%s%lld s", sign, s);
+    else if (h == 0)
+        snprintf(room, CLOCK_TEXT_SIZE, "%s%lld min %lld s", sign, m, s % 60);
+    else if (d == 0)
+        snprintf(room, CLOCK_TEXT_SIZE, "%s%lld h %lld min", sign, h, m % 60);
+    else
+        snprintf(room, CLOCK_TEXT_SIZE, "%s%lld d %lld h", sign, d, h % 24);
+    return room;
+}

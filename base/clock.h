@@ -1,0 +1,35 @@
+/* base/clock.h - the time of day, elapsed time, and how both are written
+ *
+ * Times of day are `int64_t` milliseconds since 1970-01-01T00:00Z; durations are milliseconds.
+ * Written times are RFC 3339 in UTC with milliseconds: 2026-11-21T03:09:24.123Z.
+ */
+#ifndef BASE_CLOCK_H
+#define BASE_CLOCK_H
+
+#include <stdint.h>
+
+#include "base/text.h"
+
+enum { CLOCK_TEXT_SIZE = 32 };          /* bytes, with the final NUL */
+
+int64_t clock_now(void);                /* time of day */
+int64_t clock_elapsed(void);            /* monotonic; only differences mean something */
+
+/* Write a time; returns `room`. */
+const char *clock_format(int64_t time, char room[static CLOCK_TEXT_SIZE]);
+
+/* Read what clock_format writes, and every RFC 3339 time with Z or an offset and at most
+ * millisecond precision kept.  -1 when it is not one. */
+int clock_parse(struct text text, int64_t *time);
+
+/* The UTC date of a time as YYYY-MM-DD; returns `room`. */
+const char *clock_date(int64_t time, char room[static CLOCK_TEXT_SIZE]);
+
+/* Read a duration: a number with one of ms s m h d, or several in turn ("1h30m"), or a plain
+ * number of seconds.  -1 when it is not one, is negative, or is over ten years. */
+int duration_parse(struct text text, int64_t *milliseconds);
+
+/* Write a duration for people: "850 ms", "42 s", "3 min 5 s", "2 h 10 min", "5 d 3 h". */
+const char *duration_format(int64_t milliseconds, char room[static CLOCK_TEXT_SIZE]);
+
+#endif

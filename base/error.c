@@ -1,0 +1,84 @@
+/* base/error.c - the sentence that says what went wrong */
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+
+enum { QUOTE_LIMIT = 80 };      /* bytes of a stranger's text that a sentence repeats */
+
+int error_set(struct error *error, const char *format, ...)
+{
+    if (!error)
+        return -1;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(error->text, sizeof(error->text), format, arguments);
+    va_end(arguments);
+    return -1;
+}
+
+int error_errno(struct error *error, const char *format, ...)
+{
+    int number = errno;
+    if (!error)
+        return -1;
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(error->text, sizeof(error->text), format, arguments);
+    va_end(arguments);
+    if (length >= 0 && (size_t)length < sizeof(error->text))
+        snprintf(error->text + length, sizeof(error->text) - (size_t)length, ": %s",
+                 strerror(number));
+    errno = number;
+    return -1;
+}
+
+int error_prefix(struct error *error, const char *format, ...)
+{
+    if (!error)
+        return -1;
+    char old[ERROR_TEXT_SIZE];
+    memcpy(old, error->text, sizeof(old));
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(error->text, sizeof(error->text), format, arguments);
+    va_end(arguments);
+    if (length >= 0 && (size_t)length < sizeof(error->text))
+        snprintf(error->text + length, sizeof(error->text) - (size_t)length, ": %s", old);
+    return -1;
+}
+
+const char *error_quote(struct error_quote_room *room, const char *bytes, size_t length)
+{
+    static const char digits[] = "0123456789abcdef";
+    char *to = room->text;
+    size_t at = 0;
+    while (at < length && at < QUOTE_LIMIT) {
+        unsigned char byte = (unsigned char)bytes[at];
+        size_t sequence = utf8_sequence(bytes + at, length - at);
+        /* U+0080 to U+009F are control characters too: terminals obey them. */
+        bool control = byte < 0x20 || byte == 0x7f ||
+                       (sequence == 2 && byte == 0xc2 && (unsigned char)bytes[at + 1] < 0xa0);
+        if (sequence == 0 || control || byte == '\\') {
+            *to++ = '\\';
+            *to++ = 'x';
+            *to++ = digits[byte >> 4];
+            *to++ = digits[byte & 15];
+            at++;
+            continue;
+        }
+        memcpy(to, bytes + at, sequence);
+        to += sequence;
+        at += sequence;
+    }
+    if (at < length) {
+        memcpy(to, "...", 3);
+        to += 3;
+    }
+    *to = '\0';
+    return room->text;
+}

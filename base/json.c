@@ -1,0 +1,278 @@
+/* base/json.c - JSON text to value trees and back
+ *
+ * jansson decides what is JSON.  A second walk over the text, which is then known to be
+ * well-formed, gives each value and key its line and column: jansson keeps members in the order
+ * of the text and was told to refuse duplicates, so tree and text are walked side by side.
+ */
+#include "base/json.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+struct converter {
+    struct arena *arena;
+    const char *name;
+    const struct yaml_limits *limits;
+    size_t nodes;
+    struct error *error;
+};
+
+static struct value *convert(struct converter *converter, json_t *json, size_t depth)
+{
+    struct arena *arena = converter->arena;
+    if (++converter->nodes > converter->limits->nodes) {
+        error_set(converter->error, "%s: more than %zu values; a file may hold at most that many",
+                  converter->name, converter->limits->nodes);
+        return NULL;
+    }
+    if (depth > converter->limits->depth) {
+        error_set(converter->error,
+                  "%s: nested more than %zu deep; a file may nest at most that deep",
+                  converter->name, converter->limits->depth);
+        return NULL;
+    }
+    switch (json_typeof(json)) {
+    case JSON_NULL:
+        return value_null(arena);
+    case JSON_TRUE:
+        return value_boolean(arena, true);
+    case JSON_FALSE:
+        return value_boolean(arena, false);
+    case JSON_INTEGER:
+        return value_number(arena, (double)json_integer_value(json));
+    case JSON_REAL:
+        return value_number(arena, json_real_value(json));
+    case JSON_STRING:
+        return value_text(arena,
+                          arena_text(arena, json_string_value(json), json_string_length(json)));
+    case JSON_ARRAY: {
+        struct value *list = value_list(arena);
+        for (size_t i = 0; i < json_array_size(json); i++) {
+            struct value *item = convert(converter, json_array_get(json, i), depth + 1);
+            if (!item)
+                return NULL;
+            value_append(arena, list, item);
+        }
+        return list;
+    }
+    case JSON_OBJECT: {
+        struct value *object = value_object(arena);
+        const char *key;
+        json_t *child;
+        json_object_foreach(json, key, child) {
+            struct value *value = convert(converter, child, depth + 1);
+            if (!value)
+                return NULL;
+            value_set(arena, object, arena_text(arena, key, strlen(key)), value);
+        }
+        return object;
+    }
+    }
+    error_set(converter->error, "%s: a value of no known kind", converter->name);
+    return NULL;
+}
+
+/* The walk for positions: the text is well-formed, so each step may trust what it expects. */
+struct cursor {
+    struct arena *arena;
+    const char *at, *end;
+    const char *counted;        /* the byte up to which `column` has been counted */
+    uint32_t line, column;
+};
+
+static void skip_space(struct cursor *cursor)
+{
+    for (; cursor->at < cursor->end; cursor->at++) {
+        if (*cursor->at == '\n') {
+            cursor->line++;
+            cursor->counted = cursor->at + 1;
+            cursor->column = 1;
+        } else if (*cursor->at != ' ' && *cursor->at != '\t' && *cursor->at != '\r') {
+            return;
+        }
+    }
+}
+
+/* In characters from 1, as libyaml counts; each byte of a line is counted once. */
+static uint32_t column_of(struct cursor *cursor)
+{
+    for (; cursor->counted < cursor->at; cursor->counted++)
+        cursor->column += ((unsigned char)*cursor->counted & 0xc0) != 0x80;
+    return cursor->column;
+}
+
+static void skip_string(struct cursor *cursor)
+{
+    cursor->at++;
+    while (cursor->at < cursor->end && *cursor->at != '"')
+        cursor->at += *cursor->at == '\\' ? 2 : 1;
+    cursor->at++;
+}
+
+static void skip_past(struct cursor *cursor, char byte)
+{
+    skip_space(cursor);
+    if (cursor->at < cursor->end && *cursor->at == byte)
+        cursor->at++;
+    skip_space(cursor);
+}
+
+static void place(struct cursor *cursor, struct value *value)
+{
+    skip_space(cursor);
+    value->line = cursor->line;
+    value->column = column_of(cursor);
+    const char *start = cursor->at;
+    switch (value->kind) {
+    case VALUE_STRING:
+        skip_string(cursor);
+        break;
+    case VALUE_LIST:
+        skip_past(cursor, '[');
+        for (size_t i = 0; i < value->list.count; i++) {
+            place(cursor, value->list.items[i]);
+            skip_past(cursor, ',');
+        }
+        skip_past(cursor, ']');
+        break;
+    case VALUE_OBJECT:
+        skip_past(cursor, '{');
+        for (size_t i = 0; i < value->object.count; i++) {
+            struct member *member = &value->object.members[i];
+            member->line = cursor->line;
+            member->column = column_of(cursor);
+            skip_string(cursor);
+            skip_past(cursor, ':');
+            place(cursor, member->value);
+            skip_past(cursor, ',');
+        }
+        skip_past(cursor, '}');
+        break;
+    default:
+        while (cursor->at < cursor->end && !memchr(",]} \t\r\n", *cursor->at, 7))
+            cursor->at++;
+        if (value->kind == VALUE_NUMBER)
+            value->written = arena_text(cursor->arena, start, (size_t)(cursor->at - start));
+        break;
+    }
+}
+
+struct value *json_read(struct arena *arena, struct text source, const char *name,
+                        const struct yaml_limits *limits, struct error *error)
+{
+    if (source.length > limits->bytes) {
+        error_set(error, "%s: %zu bytes; at most %zu are read", name, source.length, limits->bytes);
+        return NULL;
+    }
+    json_error_t problem;
+    json_t *json = json_loadb(source.data ? source.data : "", source.length,
+                              JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL |
+                                  JSON_ALLOW_NUL,
+                              &problem);
+    if (!json) {
+        struct error_quote_room room;
+        error_set(error, "%s:%d:%d: not well-formed JSON: %s", name, problem.line, problem.column,
+                  error_quote(&room, problem.text, strlen(problem.text)));
+        return NULL;
+    }
+    struct converter converter = {
+        .arena = arena, .name = name, .limits = limits, .error = error};
+    struct value *value = convert(&converter, json, 1);
+    json_decref(json);
+    if (value) {
+        struct cursor cursor = {.arena = arena,
+                                .at = source.data,
+                                .end = source.data + source.length,
+                                .counted = source.data,
+                                .line = 1,
+                                .column = 1};
+        place(&cursor, value);
+    }
+    return value;
+}
+
+static void write_string(struct buffer *out, struct text t)
+{
+    static const char digits[] = "0123456789abcdef";
+    buffer_add_byte(out, '"');
+    size_t plain = 0;           /* start of the run that needs no escape */
+    for (size_t i = 0; i < t.length; i++) {
+        unsigned char c = (unsigned char)t.data[i];
+        if (c >= 0x20 && c != '"' && c != '\\')
+            continue;
+        buffer_add(out, t.data + plain, i - plain);
+        plain = i + 1;
+        char escape = c == '"' || c == '\\' ? (char)c
+                      : c == '\n'           ? 'n'
+                      : c == '\t'           ? 't'
+                      : c == '\r'           ? 'r'
+                      : c == '\b'           ? 'b'
+                      : c == '\f'           ? 'f'
+                                            : 'u';
+        buffer_add_byte(out, '\\');
+        buffer_add_byte(out, escape);
+        if (escape == 'u') {
+            char hex[4] = {'0', '0', digits[c >> 4], digits[c & 15]};
+            buffer_add(out, hex, sizeof(hex));
+        }
+    }
+    buffer_add(out, t.data + plain, t.length - plain);
+    buffer_add_byte(out, '"');
+}
+
+static int write_object(struct buffer *out, const struct value *object, bool sorted,
+                        struct error *error)
+{
+    struct arena *arena = sorted ? arena_new() : NULL;
+    size_t *order = sorted ? value_sorted(arena, object) : NULL;
+    int result = 0;
+    buffer_add_byte(out, '{');
+    for (size_t i = 0; i < object->object.count && !result; i++) {
+        const struct member *member = &object->object.members[order ? order[i] : i];
+        if (i)
+            buffer_add_byte(out, ',');
+        write_string(out, member->key);
+        buffer_add_byte(out, ':');
+        result = json_write(out, member->value, sorted, error);
+    }
+    buffer_add_byte(out, '}');
+    arena_free(arena);
+    return result;
+}
+
+int json_write(struct buffer *out, const struct value *value, bool sorted, struct error *error)
+{
+    char number[NUMBER_TEXT_SIZE];
+    switch (value->kind) {
+    case VALUE_NULL:
+        buffer_add_string(out, "null");
+        return 0;
+    case VALUE_BOOLEAN:
+        buffer_add_string(out, value->boolean ? "true" : "false");
+        return 0;
+    case VALUE_NUMBER:
+        if (!isfinite(value->number))
+            return error_set(error, "JSON could not be written: a number is not finite");
+        buffer_add(out, number, number_format(value->number, number));
+        return 0;
+    case VALUE_STRING:
+        write_string(out, value->string);
+        return 0;
+    case VALUE_FUNCTION:
+        return error_set(error, "JSON could not be written: a function is not a value");
+    case VALUE_LIST:
+        buffer_add_byte(out, '[');
+        for (size_t i = 0; i < value->list.count; i++) {
+            if (i)
+                buffer_add_byte(out, ',');
+            if (json_write(out, value->list.items[i], sorted, error))
+                return -1;
+        }
+        buffer_add_byte(out, ']');
+        return 0;
+    case VALUE_OBJECT:
+        return write_object(out, value, sorted, error);
+    }
+    return error_set(error, "JSON could not be written: a value of no known kind");
+}

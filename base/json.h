@@ -1,0 +1,21 @@
+/* base/json.h - JSON text to value trees and back
+ *
+ * Reading is by jansson (RFC 8259, UTF-8, no duplicate keys); positions of values, which jansson
+ * does not keep, are found by a second walk over text that is known to be well-formed.
+ */
+#ifndef BASE_JSON_H
+#define BASE_JSON_H
+
+#include "base/error.h"
+#include "base/value.h"
+#include "base/yaml.h"
+
+/* Read one document, bounded like YAML.  NULL and a sentence on failure. */
+struct value *json_read(struct arena *arena, struct text source, const char *name,
+                        const struct yaml_limits *limits, struct error *error);
+
+/* Append the tree as JSON without spaces; with `sorted`, keys in the order of code points.
+ * -1 and a sentence when the tree holds a function or a number that is not finite. */
+int json_write(struct buffer *out, const struct value *value, bool sorted, struct error *error);
+
+#endif

@@ -1,0 +1,20 @@
+/* base/log.h - what a process tells the administrator, on standard error
+ *
+ * One line per message: `dlspool[stage]: sentence`.  With log_timestamps(true) (the daemon, when
+ * standard error is not a journal) a time comes first.  Text of strangers goes through
+ * error_quote() before it gets here.  Secrets never do.
+ */
+#ifndef BASE_LOG_H
+#define BASE_LOG_H
+
+#include <stdbool.h>
+
+void log_name(const char *stage);       /* a literal; NULL for the bare program */
+void log_timestamps(bool on);
+void log_verbose(bool on);              /* whether log_detail() says anything */
+
+void log_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void log_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void log_detail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,52 @@
+/* base/nearest.c - "did you mean ...?": optimal string alignment distance, bounded */
+#include "base/nearest.h"
+
+#include <string.h>
+
+enum { LONGEST_WORD = 40 };     /* bytes; no name of ours is longer */
+
+static size_t smallest(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static size_t distance(struct text a, struct text b)
+{
+    size_t rows[3][LONGEST_WORD + 1];
+    size_t *before = rows[0], *above = rows[1], *row = rows[2];
+    for (size_t j = 0; j <= b.length; j++)
+        above[j] = j;
+    for (size_t i = 1; i <= a.length; i++) {
+        row[0] = i;
+        for (size_t j = 1; j <= b.length; j++) {
+            size_t change = above[j - 1] + (a.data[i - 1] != b.data[j - 1]);
+            row[j] = smallest(change, smallest(above[j], row[j - 1]) + 1);
+            if (i > 1 && j > 1 && a.data[i - 1] == b.data[j - 2] && a.data[i - 2] == b.data[j - 1])
+                row[j] = smallest(row[j], before[j - 2] + 1);
+        }
+        size_t *oldest = before;
+        before = above;
+        above = row;
+        row = oldest;
+    }
+    return above[b.length];
+}
+
+const char *nearest_word(struct text word, const char *const *candidates)
+{
+    if (word.length == 0 || word.length > LONGEST_WORD)
+        return NULL;
+    const char *best = NULL;
+    size_t best_distance = word.length / 3 + 1;
+    for (; *candidates; candidates++) {
+        struct text candidate = text_of(*candidates);
+        if (candidate.length > LONGEST_WORD)
+            continue;
+        size_t d = distance(word, candidate);
+        if (d <= best_distance && (!best || d < best_distance)) {
+            best = *candidates;
+            best_distance = d;
+        }
+    }
+    return best;
+}

@@ -1,0 +1,12 @@
+/* base/nearest.h - "did you mean ...?" */
+#ifndef BASE_NEAREST_H
+#define BASE_NEAREST_H
+
+#include "base/text.h"
+
+/* The candidate that `word` was most probably meant to be: the one at the smallest edit distance
+ * (insertions, deletions, substitutions, swaps of neighbours), if that is at most about a third of
+ * the word's length; else NULL.  `candidates` ends with NULL. */
+const char *nearest_word(struct text word, const char *const *candidates);
+
+#endif

@@ -1,0 +1,154 @@
+/* base/system.c - every system call that touches the spool, in one table */
+#include "base/system.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int real_openat(int directory, const char *name, int flags, mode_t mode)
+{
+    return openat(directory, name, flags, mode);
+}
+
+static int real_open_beneath(int directory, const char *name, int flags)
+{
+    struct open_how how = {.flags = (uint64_t)(unsigned int)flags,
+                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS |
+                                      RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV};
+    int file = (int)syscall(SYS_openat2, directory, name, &how, sizeof(how));
+    if (file < 0 && errno == ENOSYS) {
+        if (strchr(name, '/')) {
+            errno = EXDEV;
+            return -1;
+        }
+        return openat(directory, name, flags | O_NOFOLLOW);
+    }
+    return file;
+}
+
+static ssize_t real_getdents(int directory, void *entries, size_t length)
+{
+    return getdents64(directory, entries, length);
+}
+
+static int real_lock(int file, short type)
+{
+    struct flock lock = {.l_type = type, .l_whence = SEEK_SET};
+    return fcntl(file, F_OFD_SETLK, &lock);
+}
+
+struct system_calls sys = {
+    .openat = real_openat,
+    .open_beneath = real_open_beneath,
+    .read = read,
+    .pread = pread,
+    .write = write,
+    .fsync = fsync,
+    .syncfs = syncfs,
+    .close = close,
+    .fstat = fstat,
+    .fstatat = fstatat,
+    .renameat = renameat,
+    .linkat = linkat,
+    .unlinkat = unlinkat,
+    .mkdirat = mkdirat,
+    .fchmod = fchmod,
+    .fchown = fchown,
+    .ftruncate = ftruncate,
+    .utimensat = utimensat,
+    .getdents = real_getdents,
+    .lock = real_lock,
+};
+
+int file_write_all(int file, struct text bytes, const char *name, struct error *error)
+{
+    size_t done = 0;
+    while (done < bytes.length) {
+        ssize_t count = sys.write(file, bytes.data + done, bytes.length - done);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0)
+            return error_errno(error, "%s could not be written", name);
+        done += (size_t)count;
+    }
+    return 0;
+}
+
+int file_read_all(int file, size_t limit, struct buffer *out, const char *name,
+                  struct error *error)
+{
+    size_t start = out->length;
+    for (;;) {
+        size_t have = out->length - start;
+        size_t want = have == 0 ? 4096 : 65536;
+        if (want > limit + 1 - have)
+            want = limit + 1 - have;
+        ssize_t count = sys.read(file, buffer_room(out, want), want);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0)
+            return error_errno(error, "%s could not be read", name);
+        out->length += (size_t)count;
+        out->data[out->length] = '\0';
+        if (count == 0)
+            return 0;
+        if (out->length - start > limit)
+            return error_set(error, "%s is larger than %zu bytes", name, limit);
+    }
+}
+
+int file_read_at(int directory, const char *name, size_t limit, struct buffer *out,
+                 struct error *error)
+{
+    int file = sys.openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
+    if (file < 0)
+        return error_errno(error, "%s could not be opened", name);
+    struct stat status;
+    int result = -1;
+    if (sys.fstat(file, &status))
+        error_errno(error, "%s could not be looked at", name);
+    else if (!S_ISREG(status.st_mode))
+        error_set(error, "%s is not a regular file", name);
+    else
+        result = file_read_all(file, limit, out, name, error);
+    int keep = errno;
+    sys.close(file);
+    errno = keep;
+    return result;
+}
+
+int directory_walk(int directory, directory_visit *visit, void *context)
+{
+    int fresh = sys.openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    if (fresh < 0)
+        return -1;
+    union {
+        struct dirent64 alignment;
+        char bytes[65536];
+    } entries;
+    int result = 0;
+    while (result == 0) {
+        ssize_t count = sys.getdents(fresh, entries.bytes, sizeof(entries.bytes));
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count <= 0) {
+            result = count < 0 ? -1 : 0;
+            break;
+        }
+        for (ssize_t at = 0; at < count && result == 0;) {
+            const struct dirent64 *entry = (const struct dirent64 *)(const void *)(entries.bytes + at);
+            at += entry->d_reclen;
+            if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+                result = visit(context, entry->d_name, entry->d_type);
+        }
+    }
+    int keep = errno;
+    sys.close(fresh);
+    errno = keep;
+    return result;
+}

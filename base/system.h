@@ -1,0 +1,60 @@
+/* base/system.h - every system call that touches the spool, in one table
+ *
+ * Code that reads or changes anything below the spool's directory calls through `sys`, so that a
+ * test can make any one of them fail, or stop the process before it, and so that the set of calls
+ * is known.  The entries have the meaning, the errno values and the -1 of their namesakes in
+ * section 2 of the manual; all take descriptors, never a path from the root.
+ */
+#ifndef BASE_SYSTEM_H
+#define BASE_SYSTEM_H
+
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "base/text.h"
+
+struct system_calls {
+    int (*openat)(int directory, const char *name, int flags, mode_t mode);
+    /* openat2(2) with RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS |
+     * RESOLVE_NO_XDEV; where the kernel lacks it, openat with O_NOFOLLOW on a single name. */
+    int (*open_beneath)(int directory, const char *name, int flags);
+    ssize_t (*read)(int file, void *bytes, size_t length);
+    ssize_t (*pread)(int file, void *bytes, size_t length, off_t offset);
+    ssize_t (*write)(int file, const void *bytes, size_t length);
+    int (*fsync)(int file);
+    int (*syncfs)(int file);
+    int (*close)(int file);
+    int (*fstat)(int file, struct stat *status);
+    int (*fstatat)(int directory, const char *name, struct stat *status, int flags);
+    int (*renameat)(int from, const char *old_name, int to, const char *new_name);
+    int (*linkat)(int from, const char *old_name, int to, const char *new_name, int flags);
+    int (*unlinkat)(int directory, const char *name, int flags);
+    int (*mkdirat)(int directory, const char *name, mode_t mode);
+    int (*fchmod)(int file, mode_t mode);
+    int (*fchown)(int file, uid_t owner, gid_t group);
+    int (*ftruncate)(int file, off_t length);
+    int (*utimensat)(int directory, const char *name, const struct timespec times[2], int flags);
+    ssize_t (*getdents)(int directory, void *entries, size_t length);
+    int (*lock)(int file, short type);  /* fcntl F_OFD_SETLK over the whole file */
+};
+
+extern struct system_calls sys;
+
+/* Helpers over the table, which retry EINTR and short counts.  -1 and a sentence on failure;
+ * `name` is what the sentence calls the file. */
+int file_write_all(int file, struct text bytes, const char *name, struct error *error);
+int file_read_all(int file, size_t limit, struct buffer *out, const char *name,
+                  struct error *error);         /* more than `limit` bytes is an error */
+int file_read_at(int directory, const char *name, size_t limit, struct buffer *out,
+                 struct error *error);          /* O_NOFOLLOW, regular files only */
+
+/* Walk a directory afresh: `directory` is opened anew (openat of "."), so that nothing stale is
+ * seen on NFS.  `visit` returns 0 to go on, or anything else to stop with that result.  "." and
+ * ".." are left out.  -1 with errno set when the directory cannot be read.
+ * `type` is a DT_ constant, perhaps DT_UNKNOWN. */
+typedef int directory_visit(void *context, const char *name, unsigned char type);
+int directory_walk(int directory, directory_visit *visit, void *context);
+
+#endif

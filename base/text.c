@@ -1,0 +1,225 @@
+/* base/text.c - strings that carry their length, and a buffer that grows */
+#include "base/text.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void stop_without_memory(size_t bytes)
+{
+    fprintf(stderr, "dlspool: out of memory (%zu bytes wanted)\n", bytes);
+    abort();
+}
+
+void *memory_allocate(size_t bytes)
+{
+    void *memory = calloc(1, bytes ? bytes : 1);
+    if (!memory)
+        stop_without_memory(bytes);
+    return memory;
+}
+
+void *memory_resize(void *old, size_t bytes)
+{
+    void *memory = realloc(old, bytes ? bytes : 1);
+    if (!memory)
+        stop_without_memory(bytes);
+    return memory;
+}
+
+char *memory_copy_string(const char *string)
+{
+    size_t length = strlen(string) + 1;
+    return memcpy(memory_allocate(length), string, length);
+}
+
+struct text text_of(const char *string)
+{
+    return (struct text){string, string ? strlen(string) : 0};
+}
+
+bool text_equal(struct text a, struct text b)
+{
+    return a.length == b.length && (a.length == 0 || memcmp(a.data, b.data, a.length) == 0);
+}
+
+bool text_is(struct text a, const char *string)
+{
+    return text_equal(a, text_of(string));
+}
+
+int text_compare(struct text a, struct text b)
+{
+    size_t shorter = a.length < b.length ? a.length : b.length;
+    int order = shorter ? memcmp(a.data, b.data, shorter) : 0;
+    if (order)
+        return order;
+    return a.length < b.length ? -1 : a.length > b.length;
+}
+
+bool text_starts(struct text a, const char *prefix)
+{
+    size_t length = strlen(prefix);
+    return a.length >= length && memcmp(a.data, prefix, length) == 0;
+}
+
+bool text_ends(struct text a, const char *suffix)
+{
+    size_t length = strlen(suffix);
+    return a.length >= length && memcmp(a.data + a.length - length, suffix, length) == 0;
+}
+
+static bool is_space(char byte)
+{
+    return byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n';
+}
+
+struct text text_trim(struct text a)
+{
+    while (a.length && is_space(a.data[0])) {
+        a.data++;
+        a.length--;
+    }
+    while (a.length && is_space(a.data[a.length - 1]))
+        a.length--;
+    return a;
+}
+
+bool text_contains(struct text haystack, struct text needle)
+{
+    if (needle.length == 0)
+        return true;
+    return haystack.length && memmem(haystack.data, haystack.length, needle.data, needle.length);
+}
+
+bool text_next(struct text *rest, char separator, struct text *piece)
+{
+    if (!rest->data)
+        return false;
+    const char *end = rest->length ? memchr(rest->data, separator, rest->length) : NULL;
+    if (!end) {
+        *piece = *rest;
+        *rest = (struct text){NULL, 0};
+        return true;
+    }
+    *piece = (struct text){rest->data, (size_t)(end - rest->data)};
+    rest->length -= piece->length + 1;
+    rest->data = end + 1;
+    return true;
+}
+
+size_t utf8_sequence(const char *bytes, size_t length)
+{
+    const unsigned char *b = (const unsigned char *)bytes;
+    if (length == 0)
+        return 0;
+    if (b[0] < 0x80)
+        return 1;
+    size_t wanted = b[0] >= 0xc2 && b[0] <= 0xdf   ? 2
+                    : b[0] >= 0xe0 && b[0] <= 0xef ? 3
+                    : b[0] >= 0xf0 && b[0] <= 0xf4 ? 4
+                                                   : 0;
+    if (wanted == 0 || wanted > length)
+        return 0;
+    for (size_t i = 1; i < wanted; i++)
+        if ((b[i] & 0xc0) != 0x80)
+            return 0;
+    bool overlong = (b[0] == 0xe0 && b[1] < 0xa0) || (b[0] == 0xf0 && b[1] < 0x90);
+    bool surrogate = b[0] == 0xed && b[1] >= 0xa0;
+    bool too_large = b[0] == 0xf4 && b[1] >= 0x90;
+    return overlong || surrogate || too_large ? 0 : wanted;
+}
+
+bool utf8_valid(struct text a)
+{
+    for (size_t at = 0; at < a.length;) {
+        size_t sequence = utf8_sequence(a.data + at, a.length - at);
+        if (sequence == 0)
+            return false;
+        at += sequence;
+    }
+    return true;
+}
+
+void buffer_free(struct buffer *buffer)
+{
+    free(buffer->data);
+    *buffer = (struct buffer){0};
+}
+
+void buffer_clear(struct buffer *buffer)
+{
+    buffer->length = 0;
+    if (buffer->data)
+        buffer->data[0] = '\0';
+}
+
+char *buffer_room(struct buffer *buffer, size_t bytes)
+{
+    if (bytes > SIZE_MAX / 2 - buffer->length)
+        stop_without_memory(bytes);
+    size_t wanted = buffer->length + bytes + 1;
+    if (wanted > buffer->capacity) {
+        size_t capacity = buffer->capacity ? buffer->capacity : 256;
+        while (capacity < wanted)
+            capacity *= 2;
+        buffer->data = memory_resize(buffer->data, capacity);
+        buffer->capacity = capacity;
+    }
+    return buffer->data + buffer->length;
+}
+
+void buffer_add(struct buffer *buffer, const void *bytes, size_t length)
+{
+    char *room = buffer_room(buffer, length);
+    if (length)
+        memcpy(room, bytes, length);
+    buffer->length += length;
+    buffer->data[buffer->length] = '\0';
+}
+
+void buffer_add_byte(struct buffer *buffer, char byte)
+{
+    buffer_add(buffer, &byte, 1);
+}
+
+void buffer_add_string(struct buffer *buffer, const char *string)
+{
+    buffer_add(buffer, string, strlen(string));
+}
+
+void buffer_add_text(struct buffer *buffer, struct text text)
+{
+    buffer_add(buffer, text.data, text.length);
+}
+
+void buffer_vprintf(struct buffer *buffer, const char *format, va_list arguments)
+{
+    va_list again;
+    va_copy(again, arguments);
+    size_t free_bytes = 128;
+    char *room = buffer_room(buffer, free_bytes);
+    int length = vsnprintf(room, free_bytes, format, arguments);
+    if (length > 0 && (size_t)length >= free_bytes) {
+        room = buffer_room(buffer, (size_t)length);
+        vsnprintf(room, (size_t)length + 1, format, again);
+    }
+    va_end(again);
+    if (length > 0)
+        buffer->length += (size_t)length;
+    buffer->data[buffer->length] = '\0';
+}
+
+void buffer_printf(struct buffer *buffer, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    buffer_vprintf(buffer, format, arguments);
+    va_end(arguments);
+}
+
+struct text buffer_text(const struct buffer *buffer)
+{
+    return (struct text){buffer->data ? buffer->data : "", buffer->length};
+}

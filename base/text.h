@@ -1,0 +1,64 @@
+/* base/text.h - strings that carry their length, and a buffer that grows
+ *
+ * `struct text` is a view: it owns nothing, and is valid as long as what it was taken from.  Its
+ * bytes may contain NUL.  Text that base/arena.h or base/value.h hands out is always followed by
+ * a NUL byte outside its length, so that it can also be given to C functions.
+ *
+ * `struct buffer` owns its bytes until buffer_free().  Zero-initialise it.  `data` is always
+ * NUL-terminated once anything was added.  Out of memory stops the process with a message:
+ * every input is bounded before it gets here.
+ */
+#ifndef BASE_TEXT_H
+#define BASE_TEXT_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct text {
+    const char *data;
+    size_t length;              /* bytes */
+};
+
+#define TEXT(literal) ((struct text){(literal), sizeof(literal) - 1})
+
+struct text text_of(const char *string);        /* NULL gives the empty text */
+bool text_equal(struct text a, struct text b);
+bool text_is(struct text a, const char *string);
+int text_compare(struct text a, struct text b); /* by bytes: <0, 0, >0, as memcmp */
+bool text_starts(struct text a, const char *prefix);
+bool text_ends(struct text a, const char *suffix);
+struct text text_trim(struct text a);           /* without spaces, tabs, CR, LF at both ends */
+bool text_contains(struct text haystack, struct text needle);
+
+/* Cut the next piece up to `separator` off the front of `rest`; false when nothing is left. */
+bool text_next(struct text *rest, char separator, struct text *piece);
+
+/* The length in bytes of the UTF-8 sequence that starts at `bytes` (1 to 4), or 0 when what
+ * stands there is not well-formed UTF-8 (RFC 3629: no surrogates, no overlong forms). */
+size_t utf8_sequence(const char *bytes, size_t length);
+bool utf8_valid(struct text a);
+
+struct buffer {
+    char *data;
+    size_t length, capacity;    /* bytes; capacity counts the final NUL */
+};
+
+void buffer_free(struct buffer *buffer);
+void buffer_clear(struct buffer *buffer);       /* keeps the memory */
+char *buffer_room(struct buffer *buffer, size_t bytes); /* room for `bytes` more; their start */
+void buffer_add(struct buffer *buffer, const void *bytes, size_t length);
+void buffer_add_byte(struct buffer *buffer, char byte);
+void buffer_add_string(struct buffer *buffer, const char *string);
+void buffer_add_text(struct buffer *buffer, struct text text);
+void buffer_printf(struct buffer *buffer, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void buffer_vprintf(struct buffer *buffer, const char *format, va_list arguments);
+struct text buffer_text(const struct buffer *buffer);   /* valid until the buffer changes */
+
+/* malloc and friends that stop the process with a message instead of returning NULL. */
+void *memory_allocate(size_t bytes);
+void *memory_resize(void *old, size_t bytes);
+char *memory_copy_string(const char *string);
+
+#endif

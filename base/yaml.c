@@ -1,0 +1,504 @@
+/* base/yaml.c - YAML text to value trees and back, through libyaml
+ *
+ * libyaml turns text into events and events into text; the tree, its bounds, and what a plain
+ * scalar means are ours.  Recursion follows the nesting of the document, which is bounded.
+ */
+#include "base/yaml.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <yaml.h>
+
+const struct yaml_limits yaml_request_limits = {.bytes = 1 << 20, .nodes = 10000, .depth = 32};
+const struct yaml_limits yaml_trusted_limits = {.bytes = 16 << 20, .nodes = 1000000, .depth = 100};
+
+struct reader {
+    yaml_parser_t parser;
+    struct arena *arena;
+    const char *name;
+    const struct yaml_limits *limits;
+    size_t nodes;
+    struct error *error;
+};
+
+static int fail_at(struct reader *reader, yaml_mark_t mark, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static int fail_at(struct reader *reader, yaml_mark_t mark, const char *format, ...)
+{
+    char sentence[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof(sentence), format, arguments);
+    va_end(arguments);
+    return error_set(reader->error, "%s:%zu:%zu: %s", reader->name, mark.line + 1, mark.column + 1,
+                     sentence);
+}
+
+static int next_event(struct reader *reader, yaml_event_t *event)
+{
+    if (yaml_parser_parse(&reader->parser, event))
+        return 0;
+    const yaml_parser_t *parser = &reader->parser;
+    if (parser->error == YAML_READER_ERROR)
+        return error_set(reader->error, "%s: byte %zu: %s, expected UTF-8 text", reader->name,
+                         parser->problem_offset, parser->problem ? parser->problem : "unreadable");
+    const char *context = parser->context ? parser->context : "";
+    return fail_at(reader, parser->problem_mark, "not well-formed YAML: %s%s%s",
+                   parser->problem ? parser->problem : "unknown problem", *context ? " " : "",
+                   context);
+}
+
+/* `[-+]? digits` without a leading zero before another digit. */
+static bool is_decimal_integer(struct text t)
+{
+    size_t at = t.length && (t.data[0] == '-' || t.data[0] == '+');
+    if (at == t.length || (t.data[at] == '0' && t.length > at + 1))
+        return false;
+    for (; at < t.length; at++)
+        if (t.data[at] < '0' || t.data[at] > '9')
+            return false;
+    return true;
+}
+
+static bool all_digits_of(struct text t, size_t from, const char *digits)
+{
+    if (from >= t.length)
+        return false;
+    for (size_t i = from; i < t.length; i++)
+        if (!memchr(digits, t.data[i], strlen(digits)))
+            return false;
+    return true;
+}
+
+/* The core schema's float, without superfluous leading zeros. */
+static bool is_float(struct text t)
+{
+    size_t at = t.length && (t.data[0] == '-' || t.data[0] == '+');
+    size_t whole = 0, fraction = 0;
+    size_t start = at;
+    while (at < t.length && t.data[at] >= '0' && t.data[at] <= '9')
+        at++, whole++;
+    if (whole > 1 && t.data[start] == '0')
+        return false;
+    bool dot = at < t.length && t.data[at] == '.';
+    if (dot) {
+        at++;
+        while (at < t.length && t.data[at] >= '0' && t.data[at] <= '9')
+            at++, fraction++;
+    }
+    if (whole + fraction == 0)
+        return false;
+    if (at < t.length && (t.data[at] == 'e' || t.data[at] == 'E')) {
+        at++;
+        if (at < t.length && (t.data[at] == '-' || t.data[at] == '+'))
+            at++;
+        size_t digits = at;
+        while (at < t.length && t.data[at] >= '0' && t.data[at] <= '9')
+            at++;
+        if (at == digits)
+            return false;
+    }
+    return at == t.length;
+}
+
+static bool is_one_of(struct text t, const char *const *words)
+{
+    for (; *words; words++)
+        if (text_is(t, *words))
+            return true;
+    return false;
+}
+
+/* What a plain scalar means: YAML 1.2 core schema, chapter 10.3. */
+static struct value *plain_scalar(struct arena *arena, struct text t)
+{
+    static const char *const nulls[] = {"", "~", "null", "Null", "NULL", NULL};
+    static const char *const trues[] = {"true", "True", "TRUE", NULL};
+    static const char *const falses[] = {"false", "False", "FALSE", NULL};
+    static const char *const infinities[] = {".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF",
+                                             NULL};
+    static const char *const minus_infinities[] = {"-.inf", "-.Inf", "-.INF", NULL};
+    static const char *const nans[] = {".nan", ".NaN", ".NAN", NULL};
+
+    if (is_one_of(t, nulls))
+        return value_null(arena);
+    if (is_one_of(t, trues))
+        return value_boolean(arena, true);
+    if (is_one_of(t, falses))
+        return value_boolean(arena, false);
+
+    double number;
+    if (is_decimal_integer(t) || is_float(t))
+        number = strtod(t.data, NULL);
+    else if (text_starts(t, "0x") && all_digits_of(t, 2, "0123456789abcdefABCDEF"))
+        number = strtod(t.data, NULL);
+    else if (text_starts(t, "0o") && all_digits_of(t, 2, "01234567"))
+        number = (double)strtoull(t.data + 2, NULL, 8);
+    else if (is_one_of(t, infinities))
+        number = (double)INFINITY;
+    else if (is_one_of(t, minus_infinities))
+        number = -(double)INFINITY;
+    else if (is_one_of(t, nans))
+        number = (double)NAN;
+    else
+        return value_text(arena, t);
+
+    struct value *value = value_number(arena, number);
+    value->written = t;
+    return value;
+}
+
+static struct value *read_node(struct reader *reader, yaml_event_t *event, size_t depth);
+
+static struct value *read_scalar(struct reader *reader, const yaml_event_t *event)
+{
+    struct text t = arena_text(reader->arena, (const char *)event->data.scalar.value,
+                               event->data.scalar.length);
+    if (event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE)
+        return value_text(reader->arena, t);
+    struct value *value = plain_scalar(reader->arena, t);
+    if (value->kind == VALUE_NUMBER && !isfinite(value->number)) {
+        fail_at(reader, event->start_mark,
+                "%s is not a finite number; put it in quotes if it is text", t.data);
+        return NULL;
+    }
+    return value;
+}
+
+static struct value *read_list(struct reader *reader, size_t depth)
+{
+    struct value *list = value_list(reader->arena);
+    for (;;) {
+        yaml_event_t event;
+        if (next_event(reader, &event))
+            return NULL;
+        if (event.type == YAML_SEQUENCE_END_EVENT) {
+            yaml_event_delete(&event);
+            return list;
+        }
+        struct value *item = read_node(reader, &event, depth + 1);
+        if (!item)
+            return NULL;
+        value_append(reader->arena, list, item);
+    }
+}
+
+static struct value *read_object(struct reader *reader, size_t depth)
+{
+    struct value *object = value_object(reader->arena);
+    for (;;) {
+        yaml_event_t event;
+        if (next_event(reader, &event))
+            return NULL;
+        if (event.type == YAML_MAPPING_END_EVENT) {
+            yaml_event_delete(&event);
+            return object;
+        }
+        yaml_mark_t mark = event.start_mark;
+        if (event.type == YAML_SEQUENCE_START_EVENT || event.type == YAML_MAPPING_START_EVENT) {
+            yaml_event_delete(&event);
+            fail_at(reader, mark, "a key is a list or an object; a key must be a word");
+            return NULL;
+        }
+        struct text key = {NULL, 0};
+        if (event.type == YAML_SCALAR_EVENT)
+            key = arena_text(reader->arena, (const char *)event.data.scalar.value,
+                             event.data.scalar.length);
+        bool merge = key.data && event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
+                     text_is(key, "<<");
+        /* The key is a node: it counts, and may not have an anchor or a tag. */
+        if (!read_node(reader, &event, depth + 1))
+            return NULL;
+        struct error_quote_room room;
+        if (merge) {
+            fail_at(reader, mark, "merge keys (<<) are not accepted; write the fields out");
+            return NULL;
+        }
+        const struct member *earlier = value_member(object, key);
+        if (earlier) {
+            fail_at(reader, mark, "the key \"%s\" is given twice; it was first given in line %u",
+                    error_quote(&room, key.data, key.length), earlier->line);
+            return NULL;
+        }
+        if (next_event(reader, &event))
+            return NULL;
+        struct value *value = read_node(reader, &event, depth + 1);
+        if (!value)
+            return NULL;
+        struct member *member = value_set(reader->arena, object, key, value);
+        member->line = (uint32_t)mark.line + 1;
+        member->column = (uint32_t)mark.column + 1;
+    }
+}
+
+/* Read the node that `event` starts, and delete the event. */
+static struct value *read_node(struct reader *reader, yaml_event_t *event, size_t depth)
+{
+    struct value *value = NULL;
+    yaml_mark_t mark = event->start_mark;
+    const yaml_char_t *anchor = NULL, *tag = NULL;
+    bool nonspecific = false;
+
+    switch (event->type) {
+    case YAML_SCALAR_EVENT:
+        anchor = event->data.scalar.anchor;
+        tag = event->data.scalar.tag;
+        break;
+    case YAML_SEQUENCE_START_EVENT:
+        anchor = event->data.sequence_start.anchor;
+        tag = event->data.sequence_start.tag;
+        break;
+    case YAML_MAPPING_START_EVENT:
+        anchor = event->data.mapping_start.anchor;
+        tag = event->data.mapping_start.tag;
+        break;
+    default:
+        break;
+    }
+    nonspecific = tag && tag[0] != '\0';
+
+    if (event->type == YAML_ALIAS_EVENT)
+        fail_at(reader, mark, "aliases (*name) are not accepted; write the value out");
+    else if (anchor)
+        fail_at(reader, mark, "anchors (&name) are not accepted; write the value out");
+    else if (nonspecific)
+        fail_at(reader, mark, "tags (!name) are not accepted; write the value without it");
+    else if (++reader->nodes > reader->limits->nodes)
+        fail_at(reader, mark, "more than %zu values; a file may hold at most that many",
+                reader->limits->nodes);
+    else if (depth > reader->limits->depth)
+        fail_at(reader, mark, "nested more than %zu deep; a file may nest at most that deep",
+                reader->limits->depth);
+    else if (event->type == YAML_SCALAR_EVENT)
+        value = read_scalar(reader, event);
+    else if (event->type == YAML_SEQUENCE_START_EVENT)
+        value = read_list(reader, depth);
+    else
+        value = read_object(reader, depth);
+
+    if (value) {
+        value->line = (uint32_t)mark.line + 1;
+        value->column = (uint32_t)mark.column + 1;
+    }
+    yaml_event_delete(event);
+    return value;
+}
+
+/* Read the document that `event` (a document start) opens, up to its end. */
+static struct value *read_document(struct reader *reader, yaml_event_t *event)
+{
+    bool tags = event->data.document_start.tag_directives.start !=
+                event->data.document_start.tag_directives.end;
+    yaml_mark_t mark = event->start_mark;
+    yaml_event_delete(event);
+    if (tags) {
+        fail_at(reader, mark, "%%TAG directives are not accepted");
+        return NULL;
+    }
+    if (next_event(reader, event))
+        return NULL;
+    struct value *value = read_node(reader, event, 1);
+    if (!value || next_event(reader, event))
+        return NULL;
+    yaml_event_delete(event);       /* the document's end */
+    return value;
+}
+
+static struct value *read_stream(struct reader *reader, bool only_one)
+{
+    struct value *documents = value_list(reader->arena);
+    for (;;) {
+        yaml_event_t event;
+        if (next_event(reader, &event))
+            return NULL;
+        if (event.type == YAML_STREAM_START_EVENT) {
+            yaml_event_delete(&event);
+            continue;
+        }
+        if (event.type == YAML_STREAM_END_EVENT) {
+            yaml_event_delete(&event);
+            return documents;
+        }
+        if (only_one && documents->list.count == 1) {
+            fail_at(reader, event.start_mark,
+                    "a second document starts here; a file holds one document");
+            yaml_event_delete(&event);
+            return NULL;
+        }
+        struct value *document = read_document(reader, &event);
+        if (!document)
+            return NULL;
+        value_append(reader->arena, documents, document);
+    }
+}
+
+static struct value *read_text(struct arena *arena, struct text source, const char *name,
+                               const struct yaml_limits *limits, bool only_one,
+                               struct error *error)
+{
+    if (source.length > limits->bytes) {
+        error_set(error, "%s: %zu bytes; at most %zu are read", name, source.length, limits->bytes);
+        return NULL;
+    }
+    struct reader reader = {.arena = arena, .name = name, .limits = limits, .error = error};
+    if (!yaml_parser_initialize(&reader.parser)) {
+        error_set(error, "%s: no memory for a YAML parser", name);
+        return NULL;
+    }
+    yaml_parser_set_encoding(&reader.parser, YAML_UTF8_ENCODING);
+    yaml_parser_set_input_string(&reader.parser, (const unsigned char *)source.data,
+                                 source.length);
+    struct value *documents = read_stream(&reader, only_one);
+    yaml_parser_delete(&reader.parser);
+    return documents;
+}
+
+struct value *yaml_read(struct arena *arena, struct text source, const char *name,
+                        const struct yaml_limits *limits, struct error *error)
+{
+    struct value *documents = read_text(arena, source, name, limits, true, error);
+    if (!documents)
+        return NULL;
+    return documents->list.count ? documents->list.items[0] : value_null(arena);
+}
+
+struct value *yaml_read_all(struct arena *arena, struct text source, const char *name,
+                            const struct yaml_limits *limits, struct error *error)
+{
+    return read_text(arena, source, name, limits, false, error);
+}
+
+/* Writing */
+
+static int append_output(void *data, unsigned char *bytes, size_t length)
+{
+    buffer_add(data, bytes, length);
+    return 1;
+}
+
+/* Words that some YAML reader takes for something else than a string. */
+static bool plain_key_is_safe(struct text key)
+{
+    static const char *const reserved[] = {"y",    "n",     "yes", "no",  "on",  "off",
+                                           "true", "false", "null", "nan", "inf", NULL};
+    if (key.length == 0 || key.length > 60)
+        return false;
+    char lower[61];
+    for (size_t i = 0; i < key.length; i++) {
+        char c = key.data[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+        bool later = (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '/';
+        if (!letter && !(later && i > 0))
+            return false;
+        lower[i] = c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+    }
+    return !is_one_of((struct text){lower, key.length}, reserved);
+}
+
+static int emit(yaml_emitter_t *emitter, yaml_event_t *event, struct error *error)
+{
+    if (yaml_emitter_emit(emitter, event))
+        return 0;
+    return error_set(error, "YAML could not be written: %s",
+                     emitter->problem ? emitter->problem : "unknown problem");
+}
+
+static int emit_scalar(yaml_emitter_t *emitter, struct text t, bool quoted, struct error *error)
+{
+    yaml_event_t event;
+    if (!yaml_scalar_event_initialize(
+            &event, NULL, NULL, (const yaml_char_t *)t.data, (int)t.length, !quoted, quoted,
+            quoted ? YAML_DOUBLE_QUOTED_SCALAR_STYLE : YAML_PLAIN_SCALAR_STYLE))
+        return error_set(error, "YAML could not be written: a string is not UTF-8");
+    return emit(emitter, &event, error);
+}
+
+static int emit_key(yaml_emitter_t *emitter, struct text key, struct error *error)
+{
+    if (!plain_key_is_safe(key))
+        return emit_scalar(emitter, key, true, error);
+    yaml_event_t event;
+    yaml_scalar_event_initialize(&event, NULL, NULL, (const yaml_char_t *)key.data,
+                                 (int)key.length, 1, 1, YAML_PLAIN_SCALAR_STYLE);
+    return emit(emitter, &event, error);
+}
+
+static int emit_value(yaml_emitter_t *emitter, const struct value *value, struct error *error)
+{
+    yaml_event_t event;
+    char number[NUMBER_TEXT_SIZE];
+    switch (value->kind) {
+    case VALUE_NULL:
+        return emit_scalar(emitter, TEXT("null"), false, error);
+    case VALUE_BOOLEAN:
+        return emit_scalar(emitter, text_of(value->boolean ? "true" : "false"), false, error);
+    case VALUE_NUMBER:
+        if (!isfinite(value->number))
+            return error_set(error, "YAML could not be written: a number is not finite");
+        return emit_scalar(emitter,
+                           (struct text){number, number_format(value->number, number)}, false,
+                           error);
+    case VALUE_STRING:
+        return emit_scalar(emitter, value->string, true, error);
+    case VALUE_FUNCTION:
+        return error_set(error, "YAML could not be written: a function is not a value");
+    case VALUE_LIST:
+        yaml_sequence_start_event_initialize(&event, NULL, NULL, 1,
+                                             value->list.count ? YAML_BLOCK_SEQUENCE_STYLE
+                                                               : YAML_FLOW_SEQUENCE_STYLE);
+        if (emit(emitter, &event, error))
+            return -1;
+        for (size_t i = 0; i < value->list.count; i++)
+            if (emit_value(emitter, value->list.items[i], error))
+                return -1;
+        yaml_sequence_end_event_initialize(&event);
+        return emit(emitter, &event, error);
+    case VALUE_OBJECT:
+        yaml_mapping_start_event_initialize(&event, NULL, NULL, 1,
+                                            value->object.count ? YAML_BLOCK_MAPPING_STYLE
+                                                                : YAML_FLOW_MAPPING_STYLE);
+        if (emit(emitter, &event, error))
+            return -1;
+        for (size_t i = 0; i < value->object.count; i++) {
+            const struct member *member = &value->object.members[i];
+            if (emit_key(emitter, member->key, error) ||
+                emit_value(emitter, member->value, error))
+                return -1;
+        }
+        yaml_mapping_end_event_initialize(&event);
+        return emit(emitter, &event, error);
+    }
+    return error_set(error, "YAML could not be written: a value of no known kind");
+}
+
+int yaml_write(struct buffer *out, const struct value *value, struct error *error)
+{
+    yaml_emitter_t emitter;
+    if (!yaml_emitter_initialize(&emitter))
+        return error_set(error, "YAML could not be written: no memory for an emitter");
+    yaml_emitter_set_output(&emitter, append_output, out);
+    yaml_emitter_set_unicode(&emitter, 1);
+    yaml_emitter_set_width(&emitter, -1);
+    yaml_event_t event;
+    int result = -1;
+    yaml_stream_start_event_initialize(&event, YAML_UTF8_ENCODING);
+    if (emit(&emitter, &event, error))
+        goto done;
+    yaml_document_start_event_initialize(&event, NULL, NULL, NULL, 1);
+    if (emit(&emitter, &event, error))
+        goto done;
+    if (emit_value(&emitter, value, error))
+        goto done;
+    yaml_document_end_event_initialize(&event, 1);
+    if (emit(&emitter, &event, error))
+        goto done;
+    yaml_stream_end_event_initialize(&event);
+    if (emit(&emitter, &event, error))
+        goto done;
+    result = 0;
+done:
+    yaml_emitter_delete(&emitter);
+    return result;
+}

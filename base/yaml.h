@@ -1,0 +1,38 @@
+/* base/yaml.h - YAML text to value trees and back, through libyaml
+ *
+ * Reading is by libyaml's event interface into a bounded tree.  Accepted is one document of the
+ * part of YAML 1.2 that is JSON's data model: no aliases, anchors, tags, merge keys or duplicate
+ * keys; keys are scalars; plain scalars follow the YAML 1.2 core schema with decimal integers
+ * only (`no`, `010`, `0x10`, `1_000` and dates stay strings; true, null, 1, 1.5, 1e3 do not).
+ * Everything else is an error that gives file, line and column.
+ *
+ * Writing quotes every string with double quotes, so that no value can be taken for anything
+ * else, and keeps the order of members.  What is written reads back as an equal tree.
+ */
+#ifndef BASE_YAML_H
+#define BASE_YAML_H
+
+#include "base/error.h"
+#include "base/value.h"
+
+struct yaml_limits {
+    size_t bytes, nodes, depth;
+};
+
+extern const struct yaml_limits yaml_request_limits;    /* 1 MiB, 10,000 nodes, depth 32 */
+extern const struct yaml_limits yaml_trusted_limits;    /* 16 MiB, 1,000,000 nodes, depth 100 */
+
+/* Read one document.  `name` is the file's name for sentences.  An empty document is null.
+ * NULL and a sentence on failure. */
+struct value *yaml_read(struct arena *arena, struct text source, const char *name,
+                        const struct yaml_limits *limits, struct error *error);
+
+/* Read every document of a stream into a list. */
+struct value *yaml_read_all(struct arena *arena, struct text source, const char *name,
+                            const struct yaml_limits *limits, struct error *error);
+
+/* Append the tree as a YAML document.  -1 and a sentence when a string is not UTF-8, a number is
+ * not finite, or the tree holds a function. */
+int yaml_write(struct buffer *out, const struct value *value, struct error *error);
+
+#endif

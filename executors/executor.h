@@ -1,0 +1,121 @@
+/* executors/executor.h - what dlspool asks of a container scheduler
+ *
+ * An executor is a table of functions over a state of its own.  Calls do not block longer than
+ * the executor's time-outs.  Every submission carries a token (the job's id and attempt number)
+ * that the scheduler can be asked about, so that a submission whose outcome is unknown is looked
+ * up and adopted, never repeated.
+ *
+ * Work is handed over in batches: the executor keeps as many requests in flight as it likes and
+ * fills in each item's outcome before it returns.
+ */
+#ifndef EXECUTORS_EXECUTOR_H
+#define EXECUTORS_EXECUTOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "base/value.h"
+
+/* How a submission went. */
+enum submit_outcome {
+    SUBMIT_ACCEPTED,            /* the scheduler has it, or had it already under this token */
+    SUBMIT_NO_ROOM,             /* it would fit, but not just now */
+    SUBMIT_UNAVAILABLE,         /* the scheduler is down, throttles or times out: nobody's fault */
+    SUBMIT_NEVER_FITS,          /* it asks for more than there is: only a change can mend it */
+    SUBMIT_REFUSED,             /* the scheduler does not want this manifest: only a change ... */
+    SUBMIT_UNKNOWN              /* sent, and no answer: ask again under the same token */
+};
+
+struct submission {
+    const char *id;             /* the job's id */
+    int attempt;                /* from 1 */
+    uid_t uid;                  /* who asked; containers run as this user where that is possible */
+    gid_t gid;
+    int64_t time_limit;         /* milliseconds of running; 0: none */
+    struct text manifest;       /* the bytes of manifest.yaml */
+    /* filled in: */
+    enum submit_outcome outcome;
+    struct error error;         /* the sentence for every outcome but SUBMIT_ACCEPTED */
+    char note[512];             /* what the job's log should say beside "accepted"; may be "" */
+};
+
+/* What the scheduler knows of a job. */
+enum job_phase {
+    PHASE_UNKNOWN,              /* could not be asked */
+    PHASE_VANISHED,             /* the scheduler does not know this token */
+    PHASE_WAITING,              /* accepted, not yet running */
+    PHASE_RUNNING,
+    PHASE_SUCCEEDED,
+    PHASE_FAILED
+};
+
+struct task_state {
+    char role[64];
+    int index;                  /* of the task in its role, from 0 */
+    bool ended;
+    int exit_code;              /* when ended: 0 to 255, 128 + signal for a signal */
+    char reason[64];            /* "", "Exited", "OOMKilled", "TimeLimit", "StartError", ... */
+};
+
+struct job_poll {
+    const char *id;
+    int attempt;
+    /* filled in: */
+    enum job_phase phase;
+    int64_t started, ended;     /* times of day, 0 when not known */
+    int exit_code;              /* of the task that decided a failure */
+    char reason[64];            /* one word of the executor for a failure, as in task_state */
+    char detail[512];           /* a sentence: which task, what happened, or why it waits */
+    struct task_state *tasks;   /* in the arena given to poll(), may be 0 of them */
+    size_t task_count;
+};
+
+struct capacity {
+    int64_t cpus, cpus_free;    /* thousandths */
+    int64_t memory, memory_free;        /* bytes */
+    int gpus, gpus_free;
+};
+
+struct executor;
+
+struct executor_operations {
+    const char *name;           /* "local", "null" */
+    /* Can it take submissions at all?  -1 and the reason when not. */
+    int (*ready)(struct executor *executor, struct error *error);
+    void (*submit)(struct executor *executor, struct submission **batch, size_t count);
+    /* Ask after many jobs at once.  -1 and a sentence when the scheduler cannot be asked: then all
+     * phases are PHASE_UNKNOWN. */
+    int (*poll)(struct executor *executor, struct arena *arena, struct job_poll **jobs,
+                size_t count, struct error *error);
+    /* Stop a job's tasks and wait until they are gone; `grace` milliseconds between the polite
+     * signal and the other one.  Not knowing the job is success. */
+    int (*cancel)(struct executor *executor, const char *id, int attempt, int64_t grace,
+                  struct error *error);
+    /* Append to the files <role>-<index>.log in `directory` what the job's tasks have printed since
+     * they were last called for (a file's length says how far it is). */
+    int (*output)(struct executor *executor, const char *id, int attempt, int directory,
+                  struct error *error);
+    /* Forget an ended job at the scheduler: remove its containers.  Not knowing it is success. */
+    int (*remove)(struct executor *executor, const char *id, int attempt, struct error *error);
+    int (*capacity)(struct executor *executor, struct capacity *capacity, struct error *error);
+    void (*close)(struct executor *executor);
+};
+
+struct executor {
+    const struct executor_operations *operations;
+};
+
+/* Open the executor that the settings (the tree of dlspool.yaml) name.  `spool` is a short name
+ * that tells this spool's jobs from those of other spools at the same scheduler; `directory` is
+ * the spool's absolute path, below which the executor may keep a socket or storage of its own.
+ * NULL and a sentence on failure.  The caller ends it with operations->close. */
+struct executor *executor_open(const struct value *settings, const char *spool,
+                               const char *directory, struct error *error);
+
+struct executor *executor_null_open(const struct value *settings, struct error *error);
+struct executor *executor_local_open(const struct value *settings, const char *spool,
+                                     const char *directory, struct error *error);
+
+#endif

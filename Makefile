@@ -27,7 +27,14 @@ ALL_CFLAGS = -std=c17 $(WARNINGS) $(HARDEN) $(CFLAGS) $(shell pkg-config --cflag
 ALL_LIBS   = $(HARDEN_LD) $(LDFLAGS) $(shell pkg-config --libs $(PACKAGES)) -lm
 
 SOURCES := $(foreach room,$(ROOMS),$(wildcard $(room)/*.c))
-OBJECTS := $(SOURCES:%.c=$(BUILD)/%.o)
+OBJECTS := $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
+
+# What `dlspool init` puts into a new spool travels inside the program.
+TEMPLATES := $(shell find templates -type f | LC_ALL=C sort)
+EMBEDDED  := $(TEMPLATES) images.txt etc/dlspool.yaml etc/hooks/pre-receive
+EMBED_AS  := $(foreach t,$(TEMPLATES),templates.git/$(t:templates/%=%)=$(t)) \
+	templates.git/images.txt=images.txt dlspool.yaml=etc/dlspool.yaml \
+	hooks/pre-receive=etc/hooks/pre-receive
 LIBRARY_OBJECTS := $(filter-out $(BUILD)/commands/main.o,$(OBJECTS))
 UNIT_SOURCES := $(wildcard tests/unit/*_test.c)
 UNIT_TESTS := $(UNIT_SOURCES:tests/unit/%.c=$(BUILD)/tests/%)
@@ -40,6 +47,13 @@ $(BUILD)/dlspool: $(OBJECTS)
 $(BUILD)/%.o: %.c VERSION Makefile
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/embedded.c: $(EMBEDDED) tools/embed Makefile
+	@mkdir -p $(@D)
+	tools/embed $(EMBED_AS) > $@.new && mv $@.new $@
+
+$(BUILD)/embedded.o: $(BUILD)/embedded.c
+	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
 
 # The library as one archive, so that a unit test links what it uses.
 $(BUILD)/libdlspool.a: $(LIBRARY_OBJECTS)
@@ -54,4 +68,42 @@ unit-tests: $(UNIT_TESTS)
 
 -include $(OBJECTS:.o=.d) $(UNIT_TESTS:%=%.d)
 
-.PHONY: all unit-tests
+# The two commands.  Set-up comes first and in a make of its own: pkg-config may not be there yet.
+demo:
+	@tools/setup demo
+	@$(MAKE) --no-print-directory all
+	@tools/demo
+
+check:
+	@tools/setup check
+	@$(MAKE) --no-print-directory all unit asan tap
+
+PROVE := prove --timer
+
+unit: unit-tests
+	CMOCKA_MESSAGE_OUTPUT=TAP $(PROVE) -e '' $(UNIT_TESTS)
+
+# The unit tests once more, with the sanitizers watching.
+ASAN := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+asan:
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/asan CFLAGS='-O1 -g $(ASAN)' HARDEN= HARDEN_LD= \
+	    LDFLAGS='$(ASAN)' unit
+
+tap: $(BUILD)/dlspool
+	DLSPOOL=$(CURDIR)/$(BUILD)/dlspool $(PROVE) tests/t
+
+bench: $(BUILD)/dlspool
+	@DLSPOOL=$(CURDIR)/$(BUILD)/dlspool tests/bench/bench
+
+install: $(BUILD)/dlspool
+	install -D -m 755 $(BUILD)/dlspool $(DESTDIR)$(PREFIX)/bin/dlspool
+	for page in docs/man/*.1; do \
+	    install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man1/$${page##*/}; done
+	for page in docs/man/*.5; do \
+	    install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man5/$${page##*/}; done
+	install -D -m 644 etc/dlspool.service $(DESTDIR)$(PREFIX)/lib/systemd/system/dlspool@.service
+
+clean:
+	rm -rf $(BUILD)
+
+.PHONY: all unit-tests demo check unit asan tap bench install clean

@@ -47,8 +47,10 @@ int error_prefix(struct error *error, const char *format, ...)
     va_start(arguments, format);
     int length = vsnprintf(error->text, sizeof(error->text), format, arguments);
     va_end(arguments);
-    if (length >= 0 && (size_t)length < sizeof(error->text))
-        snprintf(error->text + length, sizeof(error->text) - (size_t)length, ": %s", old);
+    if (length < 0 || (size_t)length >= sizeof(error->text))
+        return -1;
+    if (snprintf(error->text + length, sizeof(error->text) - (size_t)length, ": %s", old) < 0)
+        error->text[length] = '\0';
     return -1;
 }
 

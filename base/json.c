@@ -13,25 +13,26 @@
 struct converter {
     struct arena *arena;
     const char *name;
+    struct text source;
     const struct yaml_limits *limits;
-    size_t nodes;
+    size_t nodes;               /* keys and values, as base/yaml.c counts */
+    size_t values;
     struct error *error;
 };
+
+static struct value *fail_at_value(struct converter *converter, const char *what, size_t limit,
+                                   const char *rule);
 
 static struct value *convert(struct converter *converter, json_t *json, size_t depth)
 {
     struct arena *arena = converter->arena;
-    if (++converter->nodes > converter->limits->nodes) {
-        error_set(converter->error, "%s: more than %zu values; a file may hold at most that many",
-                  converter->name, converter->limits->nodes);
-        return NULL;
-    }
-    if (depth > converter->limits->depth) {
-        error_set(converter->error,
-                  "%s: nested more than %zu deep; a file may nest at most that deep",
-                  converter->name, converter->limits->depth);
-        return NULL;
-    }
+    converter->values++;
+    if (++converter->nodes > converter->limits->nodes)
+        return fail_at_value(converter, "more than", converter->limits->nodes,
+                             "values; a file may hold at most that many");
+    if (depth > converter->limits->depth)
+        return fail_at_value(converter, "nested more than", converter->limits->depth,
+                             "deep; a file may nest at most that deep");
     switch (json_typeof(json)) {
     case JSON_NULL:
         return value_null(arena);
@@ -61,10 +62,11 @@ static struct value *convert(struct converter *converter, json_t *json, size_t d
         const char *key;
         json_t *child;
         json_object_foreach(json, key, child) {
+            converter->nodes++;
             struct value *value = convert(converter, child, depth + 1);
             if (!value)
                 return NULL;
-            value_set(arena, object, arena_text(arena, key, strlen(key)), value);
+            value_add(arena, object, arena_text(arena, key, strlen(key)), value);
         }
         return object;
     }
@@ -80,6 +82,15 @@ struct cursor {
     const char *counted;        /* the byte up to which `column` has been counted */
     uint32_t line, column;
 };
+
+static struct cursor cursor_at_start(struct text source)
+{
+    return (struct cursor){.at = source.data,
+                           .end = source.data + source.length,
+                           .counted = source.data,
+                           .line = 1,
+                           .column = 1};
+}
 
 static void skip_space(struct cursor *cursor)
 {
@@ -106,8 +117,9 @@ static void skip_string(struct cursor *cursor)
 {
     cursor->at++;
     while (cursor->at < cursor->end && *cursor->at != '"')
-        cursor->at += *cursor->at == '\\' ? 2 : 1;
-    cursor->at++;
+        cursor->at += *cursor->at == '\\' && cursor->at + 1 < cursor->end ? 2 : 1;
+    if (cursor->at < cursor->end)
+        cursor->at++;
 }
 
 static void skip_past(struct cursor *cursor, char byte)
@@ -158,6 +170,71 @@ static void place(struct cursor *cursor, struct value *value)
     }
 }
 
+/* The place of the value that is the `nth` from 1 in the order of the text. */
+static void find_value(struct cursor *cursor, size_t nth)
+{
+    for (;;) {
+        skip_space(cursor);
+        if (cursor->at >= cursor->end)
+            return;
+        const char *start = cursor->at;
+        if (*start == ',' || *start == ':' || *start == ']' || *start == '}') {
+            cursor->at++;
+            continue;
+        }
+        struct cursor after = *cursor;
+        if (*start == '"')
+            skip_string(&after);
+        else if (*start == '[' || *start == '{')
+            after.at++;
+        else
+            while (after.at < after.end && !memchr(",]} \t\r\n", *after.at, 7))
+                after.at++;
+        struct cursor next = after;
+        skip_space(&next);
+        bool key = *start == '"' && next.at < next.end && *next.at == ':';
+        if (!key && --nth == 0)
+            return;
+        cursor->at = after.at;
+    }
+}
+
+/* A limit is broken by the value that was counted last. */
+static struct value *fail_at_value(struct converter *converter, const char *what, size_t limit,
+                                   const char *rule)
+{
+    struct cursor cursor = cursor_at_start(converter->source);
+    find_value(&cursor, converter->values);
+    error_set(converter->error, "%s:%u:%u: %s %zu %s", converter->name, cursor.line,
+              column_of(&cursor), what, limit, rule);
+    return NULL;
+}
+
+/* jansson builds its whole tree before ours is counted, and that tree is fifty times as large as
+ * the text of a list of digits.  Commas outside strings are fewer than values: count them first. */
+static int check_commas(struct text source, const char *name, size_t limit, struct error *error)
+{
+    struct cursor cursor = cursor_at_start(source);
+    size_t commas = 0;
+    while (cursor.at < cursor.end) {
+        if (*cursor.at == '"') {
+            skip_string(&cursor);
+            continue;
+        }
+        if (*cursor.at == ',' && ++commas >= limit)
+            return error_set(error, "%s:%u:%u: more than %zu values; a file may hold at most that "
+                             "many",
+                             name, cursor.line, column_of(&cursor), limit);
+        if (*cursor.at == '\n') {
+            cursor.line++;
+            cursor.counted = cursor.at + 1;
+            cursor.column = 1;
+        }
+        cursor.at++;
+    }
+    return 0;
+}
+
 struct value *json_read(struct arena *arena, struct text source, const char *name,
                         const struct yaml_limits *limits, struct error *error)
 {
@@ -165,28 +242,29 @@ struct value *json_read(struct arena *arena, struct text source, const char *nam
         error_set(error, "%s: %zu bytes; at most %zu are read", name, source.length, limits->bytes);
         return NULL;
     }
+    if (!source.data)
+        source = TEXT("");
+    if (check_commas(source, name, limits->nodes, error))
+        return NULL;
     json_error_t problem;
-    json_t *json = json_loadb(source.data ? source.data : "", source.length,
+    json_t *json = json_loadb(source.data, source.length,
                               JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL |
                                   JSON_ALLOW_NUL,
                               &problem);
     if (!json) {
         struct error_quote_room room;
-        error_set(error, "%s:%d:%d: not well-formed JSON: %s", name, problem.line, problem.column,
+        error_set(error, "%s:%d:%d: not well-formed JSON: %s", name, problem.line,
+                  problem.column > 0 ? problem.column : 1,
                   error_quote(&room, problem.text, strlen(problem.text)));
         return NULL;
     }
     struct converter converter = {
-        .arena = arena, .name = name, .limits = limits, .error = error};
+        .arena = arena, .name = name, .source = source, .limits = limits, .error = error};
     struct value *value = convert(&converter, json, 1);
     json_decref(json);
     if (value) {
-        struct cursor cursor = {.arena = arena,
-                                .at = source.data,
-                                .end = source.data + source.length,
-                                .counted = source.data,
-                                .line = 1,
-                                .column = 1};
+        struct cursor cursor = cursor_at_start(source);
+        cursor.arena = arena;
         place(&cursor, value);
     }
     return value;

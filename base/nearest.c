@@ -3,7 +3,10 @@
 
 #include <string.h>
 
-enum { LONGEST_WORD = 40 };     /* bytes; no name of ours is longer */
+enum {
+    LONGEST_WORD = 40,          /* bytes; no name of ours is longer */
+    SHORTEST_PREFIX = 3,        /* bytes: `mem` may well mean memory, `me` anything */
+};
 
 static size_t smallest(size_t a, size_t b)
 {
@@ -37,9 +40,13 @@ const char *nearest_word(struct text word, const char *const *candidates)
     if (word.length == 0 || word.length > LONGEST_WORD)
         return NULL;
     const char *best = NULL;
-    size_t best_distance = word.length / 3 + 1;
+    size_t best_distance = word.length > 2 ? (word.length + 1) / 3 : 1;
+    const char *longer = NULL;
     for (; *candidates; candidates++) {
         struct text candidate = text_of(*candidates);
+        if (!longer && word.length >= SHORTEST_PREFIX && candidate.length > word.length &&
+            memcmp(candidate.data, word.data, word.length) == 0)
+            longer = *candidates;
         if (candidate.length > LONGEST_WORD)
             continue;
         size_t d = distance(word, candidate);
@@ -48,5 +55,5 @@ const char *nearest_word(struct text word, const char *const *candidates)
             best_distance = d;
         }
     }
-    return best;
+    return best ? best : longer;
 }

@@ -6,7 +6,8 @@
 
 /* The candidate that `word` was most probably meant to be: the one at the smallest edit distance
  * (insertions, deletions, substitutions, swaps of neighbours), if that is at most about a third of
- * the word's length; else NULL.  `candidates` ends with NULL. */
+ * the word's length; else the first of which it is the beginning; else NULL.  `candidates` ends
+ * with NULL. */
 const char *nearest_word(struct text word, const char *const *candidates);
 
 #endif

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -22,7 +23,7 @@ static int real_open_beneath(int directory, const char *name, int flags)
                                       RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV};
     int file = (int)syscall(SYS_openat2, directory, name, &how, sizeof(how));
     if (file < 0 && errno == ENOSYS) {
-        if (strchr(name, '/')) {
+        if (strchr(name, '/') || strcmp(name, "..") == 0) {
             errno = EXDEV;
             return -1;
         }
@@ -40,6 +41,13 @@ static int real_lock(int file, short type)
 {
     struct flock lock = {.l_type = type, .l_whence = SEEK_SET};
     return fcntl(file, F_OFD_SETLK, &lock);
+}
+
+static int real_lease(int file, int type)
+{
+    if (type != F_UNLCK && fcntl(file, F_SETSIG, SIGURG))
+        return -1;
+    return fcntl(file, F_SETLEASE, type);
 }
 
 struct system_calls sys = {
@@ -63,6 +71,9 @@ struct system_calls sys = {
     .utimensat = utimensat,
     .getdents = real_getdents,
     .lock = real_lock,
+    .fstatvfs = fstatvfs,
+    .lease = real_lease,
+    .fstatfs = fstatfs,
 };
 
 int file_write_all(int file, struct text bytes, const char *name, struct error *error)
@@ -74,6 +85,8 @@ int file_write_all(int file, struct text bytes, const char *name, struct error *
             continue;
         if (count < 0)
             return error_errno(error, "%s could not be written", name);
+        if (count == 0)
+            return error_set(error, "%s could not be written: the system took no bytes", name);
         done += (size_t)count;
     }
     return 0;
@@ -105,7 +118,8 @@ int file_read_all(int file, size_t limit, struct buffer *out, const char *name,
 int file_read_at(int directory, const char *name, size_t limit, struct buffer *out,
                  struct error *error)
 {
-    int file = sys.openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
+    int file = sys.openat(directory, name,
+                          O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0);
     if (file < 0)
         return error_errno(error, "%s could not be opened", name);
     struct stat status;

@@ -10,7 +10,9 @@
 
 #include <stdint.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/types.h>
+#include <sys/vfs.h>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -38,6 +40,11 @@ struct system_calls {
     int (*utimensat)(int directory, const char *name, const struct timespec times[2], int flags);
     ssize_t (*getdents)(int directory, void *entries, size_t length);
     int (*lock)(int file, short type);  /* fcntl F_OFD_SETLK over the whole file */
+    int (*fstatvfs)(int file, struct statvfs *status);
+    /* fcntl F_SETLEASE.  The signal that tells of a broken lease is SIGURG, which is ignored
+     * unless somebody asks for it: SIGIO, the usual one, would end the process. */
+    int (*lease)(int file, int type);
+    int (*fstatfs)(int file, struct statfs *status);
 };
 
 extern struct system_calls sys;

@@ -141,10 +141,15 @@ struct member *value_set(struct arena *arena, struct value *object, struct text 
                          struct value *value)
 {
     struct member *member = value_member(object, key);
-    if (member) {
-        member->value = value;
-        return member;
-    }
+    if (!member)
+        return value_add(arena, object, key, value);
+    member->value = value;
+    return member;
+}
+
+struct member *value_add(struct arena *arena, struct value *object, struct text key,
+                         struct value *value)
+{
     if (object->object.count == object->object.capacity)
         object->object.members = grow(arena, object->object.members, object->object.count,
                                       &object->object.capacity, sizeof(struct member));

@@ -75,7 +75,10 @@ void value_append(struct arena *arena, struct value *list, struct value *item);
 /* Set a member; an existing one of that key is replaced in its place.  The key's bytes are shared. */
 struct member *value_set(struct arena *arena, struct value *object, struct text key,
                          struct value *value);
-/* The same with a literal key. */
+/* The same for a key that is known not to be there yet. */
+struct member *value_add(struct arena *arena, struct value *object, struct text key,
+                         struct value *value);
+/* Set a member with a literal key. */
 void value_put(struct arena *arena, struct value *object, const char *key, struct value *value);
 
 /* The member of that key, or NULL when there is none or `object` is NULL or not an object. */

@@ -13,14 +13,29 @@
 const struct yaml_limits yaml_request_limits = {.bytes = 1 << 20, .nodes = 10000, .depth = 32};
 const struct yaml_limits yaml_trusted_limits = {.bytes = 16 << 20, .nodes = 1000000, .depth = 100};
 
+enum { MOST_DIRECTIVES = 64 };  /* libyaml compares each %TAG with all before it */
+
 struct reader {
     yaml_parser_t parser;
     struct arena *arena;
+    struct text source;
     const char *name;
+    struct yaml_origin origin;
     const struct yaml_limits *limits;
     size_t nodes;
     struct error *error;
 };
+
+/* Where a mark of libyaml lies in the file: lines and columns from 1. */
+static uint32_t line_of(const struct reader *reader, yaml_mark_t mark)
+{
+    return (uint32_t)mark.line + reader->origin.line;
+}
+
+static uint32_t column_of(const struct reader *reader, yaml_mark_t mark)
+{
+    return (uint32_t)mark.column + (mark.line == 0 ? reader->origin.column : 1);
+}
 
 static int fail_at(struct reader *reader, yaml_mark_t mark, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -32,8 +47,42 @@ static int fail_at(struct reader *reader, yaml_mark_t mark, const char *format, 
     va_start(arguments, format);
     vsnprintf(sentence, sizeof(sentence), format, arguments);
     va_end(arguments);
-    return error_set(reader->error, "%s:%zu:%zu: %s", reader->name, mark.line + 1, mark.column + 1,
-                     sentence);
+    return error_set(reader->error, "%s:%u:%u: %s", reader->name, line_of(reader, mark),
+                     column_of(reader, mark), sentence);
+}
+
+/* The mark of the byte at `offset`, which libyaml's reader, that fails before it counts, leaves
+ * out: columns in characters, as everywhere. */
+static yaml_mark_t mark_of_byte(const struct reader *reader, size_t offset)
+{
+    yaml_mark_t mark = {0};
+    for (size_t i = 0; i < offset && i < reader->source.length; i++) {
+        unsigned char byte = (unsigned char)reader->source.data[i];
+        if (byte == '\n') {
+            mark.line++;
+            mark.column = 0;
+        } else {
+            mark.column += (byte & 0xc0) != 0x80;
+        }
+    }
+    return mark;
+}
+
+/* libyaml's reader has met bytes that it does not take for text. */
+static int fail_unreadable(struct reader *reader)
+{
+    const yaml_parser_t *parser = &reader->parser;
+    struct text source = reader->source;
+    if (parser->problem && strstr(parser->problem, "control characters"))
+        return fail_at(reader, mark_of_byte(reader, parser->problem_offset),
+                       "found the control character U+%04X, expected text; inside double quotes "
+                       "it can be written as an escape",
+                       (unsigned)parser->problem_value);
+    size_t at = 0, sequence;
+    while (at < source.length && (sequence = utf8_sequence(source.data + at, source.length - at)))
+        at += sequence;
+    return fail_at(reader, mark_of_byte(reader, at),
+                   "found bytes that are not UTF-8, expected UTF-8 text");
 }
 
 static int next_event(struct reader *reader, yaml_event_t *event)
@@ -42,10 +91,11 @@ static int next_event(struct reader *reader, yaml_event_t *event)
         return 0;
     const yaml_parser_t *parser = &reader->parser;
     if (parser->error == YAML_READER_ERROR)
-        return error_set(reader->error, "%s: byte %zu: %s, expected UTF-8 text", reader->name,
-                         parser->problem_offset, parser->problem ? parser->problem : "unreadable");
+        return fail_unreadable(reader);
     const char *context = parser->context ? parser->context : "";
-    return fail_at(reader, parser->problem_mark, "not well-formed YAML: %s%s%s",
+    /* At the end of a text without a final line end libyaml is one line ahead of it. */
+    yaml_mark_t mark = parser->problem_mark, end = mark_of_byte(reader, reader->source.length);
+    return fail_at(reader, mark.line > end.line ? end : mark, "not well-formed YAML: %s%s%s",
                    parser->problem ? parser->problem : "unknown problem", *context ? " " : "",
                    context);
 }
@@ -111,40 +161,52 @@ static bool is_one_of(struct text t, const char *const *words)
     return false;
 }
 
-/* What a plain scalar means: YAML 1.2 core schema, chapter 10.3. */
-static struct value *plain_scalar(struct arena *arena, struct text t)
+/* The number a plain scalar stands for; false when it is not one.  Core schema, chapter 10.3.2. */
+static bool plain_number(struct text t, double *number)
 {
-    static const char *const nulls[] = {"", "~", "null", "Null", "NULL", NULL};
-    static const char *const trues[] = {"true", "True", "TRUE", NULL};
-    static const char *const falses[] = {"false", "False", "FALSE", NULL};
     static const char *const infinities[] = {".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF",
                                              NULL};
     static const char *const minus_infinities[] = {"-.inf", "-.Inf", "-.INF", NULL};
     static const char *const nans[] = {".nan", ".NaN", ".NAN", NULL};
 
-    if (is_one_of(t, nulls))
-        return value_null(arena);
-    if (is_one_of(t, trues))
-        return value_boolean(arena, true);
-    if (is_one_of(t, falses))
-        return value_boolean(arena, false);
+    if (is_decimal_integer(t) || is_float(t)) {
+        *number = strtod(t.data, NULL);
+    } else if (text_starts(t, "0x") && all_digits_of(t, 2, "0123456789abcdefABCDEF")) {
+        *number = strtod(t.data, NULL);
+    } else if (text_starts(t, "0o") && all_digits_of(t, 2, "01234567")) {
+        *number = 0;
+        for (size_t i = 2; i < t.length; i++)
+            *number = *number * 8 + (t.data[i] - '0');
+    } else if (is_one_of(t, infinities)) {
+        *number = (double)INFINITY;
+    } else if (is_one_of(t, minus_infinities)) {
+        *number = -(double)INFINITY;
+    } else if (is_one_of(t, nans)) {
+        *number = (double)NAN;
+    } else {
+        return false;
+    }
+    return true;
+}
 
+/* What a plain scalar means: the core schema.  The first byte tells most scalars for strings. */
+static struct value *plain_scalar(struct arena *arena, struct text t)
+{
+    static const char *const nulls[] = {"~", "null", "Null", "NULL", NULL};
+    static const char *const trues[] = {"true", "True", "TRUE", NULL};
+    static const char *const falses[] = {"false", "False", "FALSE", NULL};
+
+    char first = t.length ? t.data[0] : '~';
     double number;
-    if (is_decimal_integer(t) || is_float(t))
-        number = strtod(t.data, NULL);
-    else if (text_starts(t, "0x") && all_digits_of(t, 2, "0123456789abcdefABCDEF"))
-        number = strtod(t.data, NULL);
-    else if (text_starts(t, "0o") && all_digits_of(t, 2, "01234567"))
-        number = (double)strtoull(t.data + 2, NULL, 8);
-    else if (is_one_of(t, infinities))
-        number = (double)INFINITY;
-    else if (is_one_of(t, minus_infinities))
-        number = -(double)INFINITY;
-    else if (is_one_of(t, nans))
-        number = (double)NAN;
-    else
+    if (first == '~' || first == 'n' || first == 'N')
+        return t.length == 0 || is_one_of(t, nulls) ? value_null(arena) : value_text(arena, t);
+    if (first == 't' || first == 'T')
+        return is_one_of(t, trues) ? value_boolean(arena, true) : value_text(arena, t);
+    if (first == 'f' || first == 'F')
+        return is_one_of(t, falses) ? value_boolean(arena, false) : value_text(arena, t);
+    bool numeric = (first >= '0' && first <= '9') || strchr("+-.", first);
+    if (!numeric || !plain_number(t, &number))
         return value_text(arena, t);
-
     struct value *value = value_number(arena, number);
     value->written = t;
     return value;
@@ -160,8 +222,10 @@ static struct value *read_scalar(struct reader *reader, const yaml_event_t *even
         return value_text(reader->arena, t);
     struct value *value = plain_scalar(reader->arena, t);
     if (value->kind == VALUE_NUMBER && !isfinite(value->number)) {
+        struct error_quote_room room;
         fail_at(reader, event->start_mark,
-                "%s is not a finite number; put it in quotes if it is text", t.data);
+                "found %s, expected a finite number; put it in quotes if it is text",
+                error_quote(&room, t.data, t.length));
         return NULL;
     }
     return value;
@@ -185,62 +249,11 @@ static struct value *read_list(struct reader *reader, size_t depth)
     }
 }
 
-static struct value *read_object(struct reader *reader, size_t depth)
+/* Count the node that `event` starts, and refuse what a node of ours may not have or be. */
+static int check_node(struct reader *reader, const yaml_event_t *event, size_t depth)
 {
-    struct value *object = value_object(reader->arena);
-    for (;;) {
-        yaml_event_t event;
-        if (next_event(reader, &event))
-            return NULL;
-        if (event.type == YAML_MAPPING_END_EVENT) {
-            yaml_event_delete(&event);
-            return object;
-        }
-        yaml_mark_t mark = event.start_mark;
-        if (event.type == YAML_SEQUENCE_START_EVENT || event.type == YAML_MAPPING_START_EVENT) {
-            yaml_event_delete(&event);
-            fail_at(reader, mark, "a key is a list or an object; a key must be a word");
-            return NULL;
-        }
-        struct text key = {NULL, 0};
-        if (event.type == YAML_SCALAR_EVENT)
-            key = arena_text(reader->arena, (const char *)event.data.scalar.value,
-                             event.data.scalar.length);
-        bool merge = key.data && event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
-                     text_is(key, "<<");
-        /* The key is a node: it counts, and may not have an anchor or a tag. */
-        if (!read_node(reader, &event, depth + 1))
-            return NULL;
-        struct error_quote_room room;
-        if (merge) {
-            fail_at(reader, mark, "merge keys (<<) are not accepted; write the fields out");
-            return NULL;
-        }
-        const struct member *earlier = value_member(object, key);
-        if (earlier) {
-            fail_at(reader, mark, "the key \"%s\" is given twice; it was first given in line %u",
-                    error_quote(&room, key.data, key.length), earlier->line);
-            return NULL;
-        }
-        if (next_event(reader, &event))
-            return NULL;
-        struct value *value = read_node(reader, &event, depth + 1);
-        if (!value)
-            return NULL;
-        struct member *member = value_set(reader->arena, object, key, value);
-        member->line = (uint32_t)mark.line + 1;
-        member->column = (uint32_t)mark.column + 1;
-    }
-}
-
-/* Read the node that `event` starts, and delete the event. */
-static struct value *read_node(struct reader *reader, yaml_event_t *event, size_t depth)
-{
-    struct value *value = NULL;
-    yaml_mark_t mark = event->start_mark;
     const yaml_char_t *anchor = NULL, *tag = NULL;
-    bool nonspecific = false;
-
+    yaml_mark_t mark = event->start_mark;
     switch (event->type) {
     case YAML_SCALAR_EVENT:
         anchor = event->data.scalar.anchor;
@@ -254,33 +267,90 @@ static struct value *read_node(struct reader *reader, yaml_event_t *event, size_
         anchor = event->data.mapping_start.anchor;
         tag = event->data.mapping_start.tag;
         break;
+    case YAML_ALIAS_EVENT:
+        return fail_at(reader, mark, "aliases (*name) are not accepted; write the value out");
     default:
         break;
     }
-    nonspecific = tag && tag[0] != '\0';
+    if (anchor)
+        return fail_at(reader, mark, "anchors (&name) are not accepted; write the value out");
+    if (tag)
+        return fail_at(reader, mark, "tags (!name) are not accepted; write the value without it");
+    if (++reader->nodes > reader->limits->nodes)
+        return fail_at(reader, mark, "more than %zu values; a file may hold at most that many",
+                       reader->limits->nodes);
+    if (depth > reader->limits->depth)
+        return fail_at(reader, mark, "nested more than %zu deep; a file may nest at most that deep",
+                       reader->limits->depth);
+    return 0;
+}
 
-    if (event->type == YAML_ALIAS_EVENT)
-        fail_at(reader, mark, "aliases (*name) are not accepted; write the value out");
-    else if (anchor)
-        fail_at(reader, mark, "anchors (&name) are not accepted; write the value out");
-    else if (nonspecific)
-        fail_at(reader, mark, "tags (!name) are not accepted; write the value without it");
-    else if (++reader->nodes > reader->limits->nodes)
-        fail_at(reader, mark, "more than %zu values; a file may hold at most that many",
-                reader->limits->nodes);
-    else if (depth > reader->limits->depth)
-        fail_at(reader, mark, "nested more than %zu deep; a file may nest at most that deep",
-                reader->limits->depth);
-    else if (event->type == YAML_SCALAR_EVENT)
-        value = read_scalar(reader, event);
-    else if (event->type == YAML_SEQUENCE_START_EVENT)
-        value = read_list(reader, depth);
-    else
-        value = read_object(reader, depth);
+/* Read the key that `event` is, and delete the event. */
+static int read_key(struct reader *reader, yaml_event_t *event, const struct value *object,
+                    size_t depth, struct text *key)
+{
+    yaml_mark_t mark = event->start_mark;
+    int result = check_node(reader, event, depth);
+    if (!result && event->type != YAML_SCALAR_EVENT)
+        result = fail_at(reader, mark, "a key is a list or an object; a key must be a word");
+    if (!result && event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
+        event->data.scalar.length == 2 && memcmp(event->data.scalar.value, "<<", 2) == 0)
+        result = fail_at(reader, mark, "merge keys (<<) are not accepted; write the fields out");
+    if (!result)
+        *key = arena_text(reader->arena, (const char *)event->data.scalar.value,
+                          event->data.scalar.length);
+    yaml_event_delete(event);
+    if (result)
+        return -1;
+    const struct member *earlier = value_member(object, *key);
+    struct error_quote_room room;
+    if (earlier)
+        return fail_at(reader, mark,
+                       "the key \"%s\" is given twice; it was first given in line %u",
+                       error_quote(&room, key->data, key->length), earlier->line);
+    return 0;
+}
 
+static struct value *read_object(struct reader *reader, size_t depth)
+{
+    struct value *object = value_object(reader->arena);
+    for (;;) {
+        yaml_event_t event;
+        if (next_event(reader, &event))
+            return NULL;
+        if (event.type == YAML_MAPPING_END_EVENT) {
+            yaml_event_delete(&event);
+            return object;
+        }
+        yaml_mark_t mark = event.start_mark;
+        struct text key;
+        if (read_key(reader, &event, object, depth + 1, &key) || next_event(reader, &event))
+            return NULL;
+        struct value *value = read_node(reader, &event, depth + 1);
+        if (!value)
+            return NULL;
+        struct member *member = value_add(reader->arena, object, key, value);
+        member->line = line_of(reader, mark);
+        member->column = column_of(reader, mark);
+    }
+}
+
+/* Read the node that `event` starts, and delete the event. */
+static struct value *read_node(struct reader *reader, yaml_event_t *event, size_t depth)
+{
+    struct value *value = NULL;
+    yaml_mark_t mark = event->start_mark;
+    if (!check_node(reader, event, depth)) {
+        if (event->type == YAML_SCALAR_EVENT)
+            value = read_scalar(reader, event);
+        else if (event->type == YAML_SEQUENCE_START_EVENT)
+            value = read_list(reader, depth);
+        else
+            value = read_object(reader, depth);
+    }
     if (value) {
-        value->line = (uint32_t)mark.line + 1;
-        value->column = (uint32_t)mark.column + 1;
+        value->line = line_of(reader, mark);
+        value->column = column_of(reader, mark);
     }
     yaml_event_delete(event);
     return value;
@@ -334,40 +404,76 @@ static struct value *read_stream(struct reader *reader, bool only_one)
     }
 }
 
+/* libyaml gathers all %TAG lines before it says that a document starts, in quadratic time: count
+ * them first.  A line break is also one of the Unicode breaks, which end in these bytes. */
+static int check_directives(struct reader *reader)
+{
+    static const char breaks[] = "\n\r\x85\xa8\xa9\xbf";
+    const char *at = reader->source.data, *end = at + reader->source.length;
+    size_t count = 0;
+    while (at < end && (at = memmem(at, (size_t)(end - at), "%TAG", 4))) {
+        bool starts_line = at == reader->source.data || memchr(breaks, at[-1], sizeof(breaks) - 1);
+        if (starts_line && ++count > MOST_DIRECTIVES)
+            return fail_at(reader, mark_of_byte(reader, (size_t)(at - reader->source.data)),
+                           "%%TAG directives are not accepted");
+        at += 4;
+    }
+    return 0;
+}
+
 static struct value *read_text(struct arena *arena, struct text source, const char *name,
-                               const struct yaml_limits *limits, bool only_one,
-                               struct error *error)
+                               struct yaml_origin origin, const struct yaml_limits *limits,
+                               bool only_one, struct error *error)
 {
     if (source.length > limits->bytes) {
         error_set(error, "%s: %zu bytes; at most %zu are read", name, source.length, limits->bytes);
         return NULL;
     }
-    struct reader reader = {.arena = arena, .name = name, .limits = limits, .error = error};
+    struct reader reader = {.arena = arena,
+                            .source = source.data ? source : TEXT(""),
+                            .name = name,
+                            .origin = origin,
+                            .limits = limits,
+                            .error = error};
+    if (check_directives(&reader))
+        return NULL;
     if (!yaml_parser_initialize(&reader.parser)) {
         error_set(error, "%s: no memory for a YAML parser", name);
         return NULL;
     }
     yaml_parser_set_encoding(&reader.parser, YAML_UTF8_ENCODING);
-    yaml_parser_set_input_string(&reader.parser, (const unsigned char *)source.data,
-                                 source.length);
+    yaml_parser_set_input_string(&reader.parser, (const unsigned char *)reader.source.data,
+                                 reader.source.length);
     struct value *documents = read_stream(&reader, only_one);
     yaml_parser_delete(&reader.parser);
     return documents;
 }
 
+struct value *yaml_read_at(struct arena *arena, struct text source, const char *name,
+                           struct yaml_origin origin, const struct yaml_limits *limits,
+                           struct error *error)
+{
+    struct value *documents = read_text(arena, source, name, origin, limits, true, error);
+    if (!documents)
+        return NULL;
+    if (documents->list.count)
+        return documents->list.items[0];
+    struct value *nothing = value_null(arena);
+    nothing->line = origin.line;
+    nothing->column = origin.column;
+    return nothing;
+}
+
 struct value *yaml_read(struct arena *arena, struct text source, const char *name,
                         const struct yaml_limits *limits, struct error *error)
 {
-    struct value *documents = read_text(arena, source, name, limits, true, error);
-    if (!documents)
-        return NULL;
-    return documents->list.count ? documents->list.items[0] : value_null(arena);
+    return yaml_read_at(arena, source, name, (struct yaml_origin){1, 1}, limits, error);
 }
 
 struct value *yaml_read_all(struct arena *arena, struct text source, const char *name,
                             const struct yaml_limits *limits, struct error *error)
 {
-    return read_text(arena, source, name, limits, false, error);
+    return read_text(arena, source, name, (struct yaml_origin){1, 1}, limits, false, error);
 }
 
 /* Writing */

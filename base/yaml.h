@@ -2,8 +2,9 @@
  *
  * Reading is by libyaml's event interface into a bounded tree.  Accepted is one document of the
  * part of YAML 1.2 that is JSON's data model: no aliases, anchors, tags, merge keys or duplicate
- * keys; keys are scalars; plain scalars follow the YAML 1.2 core schema with decimal integers
- * only (`no`, `010`, `0x10`, `1_000` and dates stay strings; true, null, 1, 1.5, 1e3 do not).
+ * keys; keys are scalars, and strings whatever they look like; plain scalars follow the YAML 1.2
+ * core schema, save that a number with superfluous leading zeros is a string (`no`, `010`, `1_000`
+ * and dates stay strings; true, null, 1, 1.5, 1e3, 0x10, 0o7 do not) and a number must be finite.
  * Everything else is an error that gives file, line and column.
  *
  * Writing quotes every string with double quotes, so that no value can be taken for anything
@@ -26,6 +27,14 @@ extern const struct yaml_limits yaml_trusted_limits;    /* 16 MiB, 1,000,000 nod
  * NULL and a sentence on failure. */
 struct value *yaml_read(struct arena *arena, struct text source, const char *name,
                         const struct yaml_limits *limits, struct error *error);
+
+/* The same for text that is part of a file: its first byte stands at `origin` there. */
+struct yaml_origin {
+    uint32_t line, column;      /* from 1 */
+};
+struct value *yaml_read_at(struct arena *arena, struct text source, const char *name,
+                           struct yaml_origin origin, const struct yaml_limits *limits,
+                           struct error *error);
 
 /* Read every document of a stream into a list. */
 struct value *yaml_read_all(struct arena *arena, struct text source, const char *name,

@@ -89,9 +89,10 @@ struct executor_operations {
      * phases are PHASE_UNKNOWN. */
     int (*poll)(struct executor *executor, struct arena *arena, struct job_poll **jobs,
                 size_t count, struct error *error);
-    /* Stop a job's tasks and wait until they are gone; `grace` milliseconds between the polite
-     * signal and the other one.  Not knowing the job is success. */
-    int (*cancel)(struct executor *executor, const char *id, int attempt, int64_t grace,
+    /* Tell a job's tasks to end: politely (SIGTERM), or with force (SIGKILL).  Returns at once;
+     * poll() tells when they have.  Tasks that never started are ended for good.  Not knowing the
+     * job is success. */
+    int (*cancel)(struct executor *executor, const char *id, int attempt, bool force,
                   struct error *error);
     /* Append to the files <role>-<index>.log in `directory` what the job's tasks have printed since
      * they were last called for (a file's length says how far it is). */
@@ -100,6 +101,9 @@ struct executor_operations {
     /* Forget an ended job at the scheduler: remove its containers.  Not knowing it is success. */
     int (*remove)(struct executor *executor, const char *id, int attempt, struct error *error);
     int (*capacity)(struct executor *executor, struct capacity *capacity, struct error *error);
+    /* End what the executor runs for itself (not the jobs), at a clean stop of `dlspool run`.  Any
+     * later call starts it again. */
+    int (*stop)(struct executor *executor, struct error *error);
     void (*close)(struct executor *executor);
 };
 

@@ -3,11 +3,15 @@
  * Everything comes from one commit of the template repository: images.txt, site.yaml, the
  * template <executor>/<library>/<type>.yaml (or .../any/<type>.yaml where the library has none)
  * and what they include.  The same description, identity and commit give the same bytes.
+ * The executor `null` is given the templates of `local`.
+ *
+ * A string of the job can become a string of the manifest and nothing else: templates are trees,
+ * and the written manifest is read again and compared with the rendered tree before it is used.
  */
 #ifndef RENDERER_MANIFEST_H
 #define RENDERER_MANIFEST_H
 
-#include <sys/types.h>
+#include <stdint.h>
 
 #include "base/error.h"
 #include "base/value.h"
@@ -18,30 +22,41 @@ enum render_failure {
     RENDER_NO_TEMPLATE,         /* no template for (library, type) at this commit */
     RENDER_NO_IMAGE,            /* no row of images.txt fits */
     RENDER_TEMPLATE_FAULT,      /* the template, images.txt or site.yaml is wrong */
-    RENDER_NOT_ALLOWED,         /* the site forbids what was asked */
+    RENDER_NOT_ALLOWED,         /* the site forbids what was asked, or the template refuse()s it */
     RENDER_REPOSITORY           /* the repository cannot be read just now */
 };
 
 struct render_input {
     const char *executor;       /* "local", "null", ... : the first directory of the template */
-    const struct value *job;    /* `job` of the context, as context.h builds it */
+    const struct value *job;    /* `job` of the context, as context_job() builds it */
     struct text library, version, type, accelerator;    /* what images.txt is asked with */
     struct text image;          /* the user's own; empty: images.txt decides */
-    int64_t now;
+    int64_t now;                /* the time that `now` gives to templates */
 };
 
 struct render_result {
     struct text manifest;       /* YAML, in the arena */
-    struct value *tree;         /* the same as a tree */
+    struct value *tree;         /* the same as a tree, read back from the YAML; in the arena */
     struct text commit;         /* 40 hexadecimal digits */
     struct text template_path;
     struct text image;
     int image_line;             /* of images.txt; 0 when the user chose */
 };
 
-/* 0, or -1 with *failure and a sentence. */
+/* Render with the commit that `repository` serves now: refresh it first.  0, or -1 with *failure
+ * and a sentence.  All of the result lies in the arena, and outlives the commit. */
 int manifest_render(struct arena *arena, struct repository *repository,
                     const struct render_input *input, struct render_result *result,
                     enum render_failure *failure, struct error *error);
+
+/* The same with the template and the image already chosen; fills in manifest and tree. */
+int manifest_render_with(struct arena *arena, struct repository *repository,
+                         const char *template_path, struct text image, const struct value *job,
+                         int64_t now, struct render_result *result, enum render_failure *failure,
+                         struct error *error);
+
+/* May a user ask for this image?  site.yaml says so in `images.allow_user`: true (any image but
+ * `host`), or a list of names and of beginnings that end where a part of a name ends. */
+bool image_allowed(const struct value *site, struct text image);
 
 #endif

@@ -3,7 +3,15 @@
  * A bare repository is kept open; each commit's files are read once, compiled once and kept.
  * There is no work tree: a push is seen by the next repository_refresh(), whole or not at all.
  * When the branch's tip cannot be read (a push under way, a corrupt object), the last good commit
- * goes on serving and the reason is given.
+ * goes on serving and the reason is given.  Good means: every file that may be needed could be
+ * read, and images.txt and site.yaml parse.  A template that does not parse only fails its jobs.
+ *
+ * Read are files whose names end in .yaml or .txt, at most 1 MiB each, 16 MiB together and 10,000
+ * files; symbolic links and submodules are not followed.
+ *
+ * The repository decides what runs, so it must belong to root, to the process's own user, or to
+ * the owner of the directory it stands in (the spool); libgit2's own check of the owner is turned
+ * off for the process, and so is its reading of system-wide and personal git configuration.
  */
 #ifndef RENDERER_REPOSITORY_H
 #define RENDERER_REPOSITORY_H
@@ -16,31 +24,50 @@
 struct repository;
 
 /* Open the bare repository at `path`.  `revision` is what to serve: "HEAD" for the spool's own, or
- * any commit-ish.  NULL and a sentence on failure. */
+ * any commit-ish.  Nothing is read before the first repository_refresh().  NULL and a sentence on
+ * failure. */
 struct repository *repository_open(const char *path, const char *revision, struct error *error);
-void repository_close(struct repository *repository);
+void repository_close(struct repository *repository);   /* NULL is fine */
+
+/* Look for objects in another object directory too: where git keeps those of a push that a
+ * pre-receive hook has not yet let in ($GIT_OBJECT_DIRECTORY there). */
+int repository_add_objects(struct repository *repository, const char *directory,
+                           struct error *error);
+
+/* Serve also a commit whose images.txt or site.yaml is wrong: for checking it. */
+void repository_serve_faulty(struct repository *repository);
 
 /* Look whether the revision has moved, and if so read the new commit.  0 when the served commit is
  * current; -1 and a sentence when a newer one could not be read and the old one goes on serving
- * (or, when nothing was ever read, none is). */
+ * (or, when nothing was ever read, none is).  A commit that failed is tried again after a second.
+ * When the commit changes, what the functions below returned before ends. */
 int repository_refresh(struct repository *repository, struct error *error);
 
 /* The served commit as 40 hexadecimal digits, or NULL when there is none. */
 const char *repository_commit(const struct repository *repository);
 
-/* A file of the served commit; data NULL when there is none.  Valid until the commit changes. */
+/* A file of the served commit; data NULL when it is missing or was not read.  Valid until the
+ * commit changes. */
 struct text repository_file(struct repository *repository, const char *path);
+/* The same, with a sentence when it is missing, a link, too large, or not of a name that is read. */
+int repository_read(struct repository *repository, const char *path, struct text *content,
+                    struct error *error);
+bool repository_has(struct repository *repository, const char *path);
 
 /* A compiled template of the served commit; NULL and a sentence when it is missing or not YAML. */
 const struct template *repository_template(struct repository *repository, struct text path,
                                            struct error *error);
-bool repository_has(struct repository *repository, const char *path);
+
+/* The tree of a template, before compilation; NULL and a sentence as above. */
+const struct value *repository_tree(struct repository *repository, struct text path,
+                                    struct error *error);
 
 /* images.txt and site.yaml of the served commit, parsed; NULL and a sentence when wrong. */
 const struct images *repository_images(struct repository *repository, struct error *error);
 const struct value *repository_site(struct repository *repository, struct error *error);
 
-/* Call `visit` with the path of every file of the served commit, sorted. */
+/* Call `visit` with the path of every file of the served commit, sorted by bytes, links included.
+ * `visit` returns 0 to go on, or anything else to stop with that result. */
 typedef int repository_visit(void *context, const char *path);
 int repository_walk(struct repository *repository, repository_visit *visit, void *context);
 

@@ -1,0 +1,80 @@
+/* commands/check.c - dlspool check [REVISION]: validate the templates of a repository
+ *
+ * The pre-receive hook of templates.git runs it on what is pushed, whose objects git keeps apart
+ * until the hook lets them in.
+ */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "commands/commands.h"
+#include "commands/options.h"
+#include "executors/executor.h"
+#include "renderer/check.h"
+
+static int accept_manifest(void *context, const char *executor, struct text manifest,
+                           const struct value *tree, struct error *error)
+{
+    (void)context;
+    (void)tree;
+    return executor_check(executor, manifest, error);
+}
+
+static struct repository *open_repository(const char *path, const char *revision,
+                                          struct error *error)
+{
+    struct repository *repository = repository_open(path, revision, error);
+    const char *pushed = getenv("GIT_OBJECT_DIRECTORY");
+    if (!repository)
+        return NULL;
+    repository_serve_faulty(repository);
+    if ((pushed && *pushed && repository_add_objects(repository, pushed, error)) ||
+        repository_refresh(repository, error)) {
+        repository_close(repository);
+        return NULL;
+    }
+    return repository;
+}
+
+int command_check(int argument_count, char **arguments)
+{
+    const char *path = NULL;
+    bool quiet = false;
+    const struct option_spec options[] = {
+        {"repository", 'r', OPTION_TEXT, &path, "DIR",
+         "a bare repository (default: templates.git of the spool)"},
+        {"quiet", 'q', OPTION_FLAG, &quiet, NULL, "say nothing when all is well"},
+        {0}};
+    const struct verb_usage usage = {
+        "check", "[REVISION]", 0, 1,
+        "Validate templates, images.txt, site.yaml and retry.txt of a repository at a revision.",
+        "Each problem is a line `path:line:column: sentence`.  Status 0 when there is none.\n",
+        options};
+    int operands, status;
+    char own[PATH_MAX + 32];
+    struct error error;
+    struct buffer report = {0};
+    struct check_result result;
+    const struct check_options checking = {.accept = accept_manifest};
+    if (!options_read(&usage, argument_count, arguments, &operands, &status))
+        return status;
+    snprintf(own, sizeof(own), "%s/templates.git", option_spool);
+    struct repository *repository =
+        open_repository(path ? path : own, operands ? arguments[1] : "HEAD", &error);
+    if (!repository) {
+        complain("%s", error.text);
+        return STATUS_FAILED;
+    }
+    if (repository_check(repository, &checking, &report, &result))
+        status = STATUS_FAILED;
+    fwrite(report.data ? report.data : "", 1, report.length, stderr);
+    if (status != STATUS_DONE)
+        complain("%zu %s in commit %.10s", result.problems,
+                 result.problems == 1 ? "problem" : "problems", repository_commit(repository));
+    else if (!quiet)
+        printf("commit %.10s is good: %zu templates, %zu renderings\n",
+               repository_commit(repository), result.templates, result.renderings);
+    buffer_free(&report);
+    repository_close(repository);
+    return status;
+}

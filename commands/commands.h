@@ -1,0 +1,24 @@
+/* commands/commands.h - the verbs
+ *
+ * Each gets its words with arguments[0] the verb, and returns the exit status: 0 done, 1 refused
+ * or failed with a sentence on standard error, 2 wrong usage.
+ */
+#ifndef COMMANDS_COMMANDS_H
+#define COMMANDS_COMMANDS_H
+
+int command_init(int argument_count, char **arguments);
+int command_run(int argument_count, char **arguments);
+int command_submit(int argument_count, char **arguments);
+int command_list(int argument_count, char **arguments);
+int command_show(int argument_count, char **arguments);
+int command_logs(int argument_count, char **arguments);
+int command_wait(int argument_count, char **arguments);
+int command_kill(int argument_count, char **arguments);
+int command_retry(int argument_count, char **arguments);
+int command_resubmit(int argument_count, char **arguments);
+int command_render(int argument_count, char **arguments);
+int command_check(int argument_count, char **arguments);
+int command_eval(int argument_count, char **arguments);
+int command_version(int argument_count, char **arguments);
+
+#endif

@@ -1,0 +1,137 @@
+/* commands/eval.c - dlspool eval T C: render one JSON-e template with one context
+ *
+ * For authors of templates and for tests: nothing of a spool is read or touched.  The functions
+ * that job templates may call are there; $include is not, for there is no repository.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/system.h"
+#include "base/yaml.h"
+#include "commands/commands.h"
+#include "commands/options.h"
+#include "renderer/functions.h"
+#include "renderer/template.h"
+
+static int read_source(const char *path, struct buffer *source, struct error *error)
+{
+    bool standard_input = strcmp(path, "-") == 0;
+    const char *name = standard_input ? "standard input" : path;
+    int file = standard_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return error_errno(error, "%s cannot be opened", name);
+    int result = file_read_all(file, yaml_trusted_limits.bytes, source, name, error);
+    if (!standard_input)
+        close(file);
+    return result;
+}
+
+/* Is it JSON?  YAML's own form of objects and lists begins alike. */
+static struct value *read_perhaps_json(struct arena *arena, struct text source, const char *name)
+{
+    struct text trimmed = text_trim(source);
+    if (trimmed.length == 0 || !strchr("{[\"", trimmed.data[0]))
+        return NULL;
+    return json_read(arena, source, name, &yaml_trusted_limits, NULL);
+}
+
+/* Read a file as a tree: as JSON when its name ends in .json or it is JSON, else as YAML. */
+static struct value *read_tree(struct arena *arena, const char *path, struct error *error)
+{
+    struct buffer source = {0};
+    struct value *tree = NULL;
+    if (read_source(path, &source, error) == 0) {
+        struct text text = buffer_text(&source);
+        if (text_ends(text_of(path), ".json"))
+            tree = json_read(arena, text, path, &yaml_trusted_limits, error);
+        else if (!(tree = read_perhaps_json(arena, text, path)))
+            tree = yaml_read(arena, text, path, &yaml_trusted_limits, error);
+    }
+    buffer_free(&source);
+    return tree;
+}
+
+static double microseconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
+}
+
+/* Render some more times, only to know how long it takes. */
+static void measure(const struct template *template, struct rendering rendering, int times)
+{
+    rendering.arena = arena_new();
+    double start = microseconds_now();
+    for (int i = 0; i < times; i++) {
+        arena_reset(rendering.arena);
+        template_render(template, &rendering, NULL);
+    }
+    double each = (microseconds_now() - start) / times;
+    fprintf(stderr, "rendered %d times, %.1f us each\n", times, each);
+    arena_free(rendering.arena);
+}
+
+static int evaluate(struct arena *arena, char **paths, int64_t now, int times)
+{
+    struct error error;
+    struct buffer out = {0};
+    struct value *tree = read_tree(arena, paths[0], &error);
+    struct value *context = tree ? read_tree(arena, paths[1], &error) : NULL;
+    struct value *result = NULL;
+    int status = STATUS_FAILED;
+    if (context) {
+        const struct template *template = template_compile(arena, tree, paths[0]);
+        struct rendering rendering = {
+            .arena = arena, .context = context, .functions = template_functions, .now = now};
+        result = template_render(template, &rendering, &error);
+        if (result && times > 0)
+            measure(template, rendering, times);
+    }
+    if (!result || json_write(&out, result, true, &error)) {
+        complain("%s", error.text);
+    } else {
+        buffer_add_byte(&out, '\n');
+        fwrite(out.data, 1, out.length, stdout);
+        status = STATUS_DONE;
+    }
+    buffer_free(&out);
+    return status;
+}
+
+int command_eval(int argument_count, char **arguments)
+{
+    const char *time_text = NULL;
+    int times = 0, operands, status;
+    int64_t now = clock_now();
+    const struct option_spec options[] = {
+        {"now", 0, OPTION_TEXT, &time_text, "TIME", "the time that `now` gives (RFC 3339)"},
+        {"repeat", 0, OPTION_WHOLE, &times, "N",
+         "render N more times and say how long each took"},
+        {0}};
+    const struct verb_usage usage = {
+        "eval", "TEMPLATE CONTEXT", 2, 2,
+        "Render one JSON-e template with one context; both are files of YAML or JSON.",
+        "The result is printed as JSON with sorted keys.  `-` stands for standard input.\n",
+        options};
+    if (!options_read(&usage, argument_count, arguments, &operands, &status))
+        return status;
+    if (time_text && clock_parse(text_of(time_text), &now)) {
+        complain("--now: found \"%s\", expected a time such as 2026-11-21T03:09:24.123Z",
+                 time_text);
+        return STATUS_USAGE;
+    }
+    if (strcmp(arguments[1], "-") == 0 && strcmp(arguments[2], "-") == 0) {
+        complain("only one of TEMPLATE and CONTEXT can be standard input");
+        return STATUS_USAGE;
+    }
+    struct arena *arena = arena_new();
+    status = evaluate(arena, arguments + 1, now, times);
+    arena_free(arena);
+    return status;
+}

@@ -1,0 +1,242 @@
+/* commands/init.c - dlspool init DIR: make a spool
+ *
+ * Directories, dlspool.yaml, and templates.git with the templates that came with the program as
+ * its first commit and the hook that checks pushes.  What is there already is left alone, so that
+ * running it again completes a spool and never overwrites anything.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <git2.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "commands/commands.h"
+#include "commands/embedded.h"
+#include "commands/options.h"
+#include "spool/spool.h"
+
+enum { SETTINGS_MODE = 0644, HOOK_MODE = 0755 };
+
+static const struct embedded_file *find_embedded(const char *path)
+{
+    const struct embedded_file *file = embedded_files;
+    while (file->path && strcmp(file->path, path) != 0)
+        file++;
+    return file;
+}
+
+static struct text embedded_text(const struct embedded_file *file)
+{
+    return (struct text){(const char *)file->bytes, file->length};
+}
+
+/* Append `text` with every `from` replaced by `to`. */
+static void add_replaced(struct buffer *out, struct text text, const char *from, const char *to)
+{
+    size_t length = strlen(from);
+    const char *hit;
+    while ((hit = memmem(text.data, text.length, from, length))) {
+        size_t before = (size_t)(hit - text.data);
+        buffer_add(out, text.data, before);
+        buffer_add_string(out, to);
+        text.data += before + length;
+        text.length -= before + length;
+    }
+    buffer_add_text(out, text);
+}
+
+static int write_new(int directory, const char *name, struct text bytes, mode_t mode,
+                     struct error *error)
+{
+    struct error problem;
+    if (job_file_create(directory, name, bytes, mode, &problem) == 0)
+        return 0;
+    if (errno == EEXIST)
+        return 0;
+    return error_set(error, "%s", problem.text);
+}
+
+static int write_settings(int root, const char *executor, const char *user, struct error *error)
+{
+    struct buffer with_executor = {0}, bytes = {0};
+    char line[160];
+    snprintf(line, sizeof(line), "\nexecutor: %s\n", executor);
+    add_replaced(&with_executor, embedded_text(find_embedded("dlspool.yaml")),
+                 "\nexecutor: local\n", line);
+    snprintf(line, sizeof(line), "\nuser: \"%s\"\n", user);
+    add_replaced(&bytes, buffer_text(&with_executor), "\nuser: \"\"\n", line);
+    int result = write_new(root, "dlspool.yaml", buffer_text(&bytes), SETTINGS_MODE, error);
+    buffer_free(&with_executor);
+    buffer_free(&bytes);
+    return result;
+}
+
+static int git_failed(struct error *error, const char *what)
+{
+    const git_error *problem = git_error_last();
+    return error_set(error, "templates.git: %s: %s", what,
+                     problem && problem->message ? problem->message : "unknown problem");
+}
+
+/* Put every embedded template into an index, as files of the repository's root. */
+static int fill_index(git_repository *repository, git_index *index, struct error *error)
+{
+    const char prefix[] = "templates.git/";
+    for (const struct embedded_file *file = embedded_files; file->path; file++) {
+        if (strncmp(file->path, prefix, sizeof(prefix) - 1) != 0)
+            continue;
+        git_index_entry entry = {.mode = GIT_FILEMODE_BLOB,
+                                 .path = file->path + sizeof(prefix) - 1};
+        if (git_blob_create_from_buffer(&entry.id, repository, file->bytes, file->length) ||
+            git_index_add(index, &entry))
+            return git_failed(error, entry.path);
+    }
+    return 0;
+}
+
+static int first_commit(git_repository *repository, struct error *error)
+{
+    git_index *index = NULL;
+    git_tree *tree = NULL;
+    git_signature *signature = NULL;
+    git_oid tree_id, commit_id;
+    int result = -1;
+    if (git_index_new(&index)) {
+        git_failed(error, "no index");
+        goto done;
+    }
+    if (fill_index(repository, index, error))
+        goto done;
+    if (git_index_write_tree_to(&tree_id, index, repository) ||
+        git_tree_lookup(&tree, repository, &tree_id) ||
+        git_signature_now(&signature, "dlspool", "dlspool@localhost") ||
+        git_commit_create(&commit_id, repository, "HEAD", signature, signature, NULL,
+                          "templates: as they come with dlspool " DLSPOOL_VERSION "\n", tree, 0,
+                          NULL)) {
+        git_failed(error, "the first commit could not be made");
+        goto done;
+    }
+    result = 0;
+done:
+    git_signature_free(signature);
+    git_tree_free(tree);
+    git_index_free(index);
+    return result;
+}
+
+static int install_hook(const char *repository, struct error *error)
+{
+    char path[PATH_MAX + 32], self[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    self[length > 0 ? length : 0] = '\0';
+    snprintf(path, sizeof(path), "%s/hooks", repository);
+    if (mkdir(path, 0755) && errno != EEXIST)
+        return error_errno(error, "%s could not be made", path);
+    int hooks = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (hooks < 0)
+        return error_errno(error, "%s could not be opened", path);
+    struct buffer bytes = {0};
+    add_replaced(&bytes, embedded_text(find_embedded("hooks/pre-receive")), "@DLSPOOL@", self);
+    int result = write_new(hooks, "pre-receive", buffer_text(&bytes), HOOK_MODE, error);
+    buffer_free(&bytes);
+    close(hooks);
+    return result;
+}
+
+static int make_templates(const char *path, struct error *error)
+{
+    char repository_path[PATH_MAX + 32];
+    git_repository *repository = NULL;
+    git_repository_init_options options;
+    struct stat status;
+    int result = 0;
+    snprintf(repository_path, sizeof(repository_path), "%s/templates.git", path);
+    if (!stat(repository_path, &status))
+        return install_hook(repository_path, error);
+    git_libgit2_init();
+    git_repository_init_options_init(&options, GIT_REPOSITORY_INIT_OPTIONS_VERSION);
+    options.flags = GIT_REPOSITORY_INIT_BARE | GIT_REPOSITORY_INIT_MKDIR |
+                    GIT_REPOSITORY_INIT_NO_REINIT;
+    options.initial_head = "main";
+    options.description = "dlspool: job templates, images.txt, site.yaml and retry.txt";
+    if (git_repository_init_ext(&repository, repository_path, &options))
+        result = git_failed(error, "the repository could not be made");
+    if (!result)
+        result = first_commit(repository, error);
+    git_repository_free(repository);
+    git_libgit2_shutdown();
+    return result ? result : install_hook(repository_path, error);
+}
+
+/* Hand the new spool to the user whom the daemon's stages will run as. */
+static int give_to_user(const char *path, const char *user, struct error *error)
+{
+    const struct passwd *entry = getpwnam(user);
+    if (!entry)
+        return error_set(error, "--user: this machine knows no user \"%s\"", user);
+    char uid[32];
+    snprintf(uid, sizeof(uid), "%u:%u", entry->pw_uid, entry->pw_gid);
+    pid_t child = fork();
+    if (child == 0) {
+        execlp("chown", "chown", "-R", "-h", uid, path, (char *)NULL);
+        _exit(127);
+    }
+    int status = 0;
+    if (child < 0 || waitpid(child, &status, 0) < 0 || status != 0)
+        return error_set(error, "%s could not be given to %s", path, user);
+    return 0;
+}
+
+static int make_spool(const char *path, const char *executor, const char *user,
+                      struct error *error)
+{
+    struct spool spool;
+    if (spool_create(path, error) || spool_open(&spool, path, error))
+        return -1;
+    int result = write_settings(spool.root, executor, user, error);
+    if (!result)
+        result = make_templates(spool.path, error);
+    if (!result && *user)
+        result = give_to_user(spool.path, user, error);
+    if (!result)
+        result = spool_sync(&spool, error);
+    spool_close(&spool);
+    return result;
+}
+
+int command_init(int argument_count, char **arguments)
+{
+    const char *executor = "local", *user = "";
+    const struct option_spec options[] = {
+        {"executor", 'e', OPTION_TEXT, &executor, "NAME", "where jobs run: local or null"},
+        {"user", 'u', OPTION_TEXT, &user, "NAME",
+         "who owns the spool and runs the stages that read users' files"},
+        {0}};
+    const struct verb_usage usage = {
+        "init", "[DIR]", 0, 1,
+        "Make a spool: its directories, dlspool.yaml, and templates.git with the first templates.",
+        "DIR is the spool's directory when -s does not name it.  What is there already is left\n"
+        "alone.\n",
+        options};
+    int operands, status;
+    if (!options_read(&usage, argument_count, arguments, &operands, &status))
+        return status;
+    if (strcmp(executor, "local") != 0 && strcmp(executor, "null") != 0) {
+        complain("--executor: found \"%s\", expected local or null", executor);
+        return STATUS_USAGE;
+    }
+    const char *path = operands ? arguments[1] : option_spool;
+    struct error error;
+    if (make_spool(path, executor, user, &error)) {
+        complain("%s", error.text);
+        return STATUS_FAILED;
+    }
+    printf("%s is a spool now. Start it with `dlspool -s %s run`; drop job files into "
+           "%s/incoming.\n", path, path, path);
+    return STATUS_DONE;
+}

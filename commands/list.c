@@ -1,0 +1,136 @@
+/* commands/list.c - dlspool list */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/nearest.h"
+#include "commands/commands.h"
+#include "commands/options.h"
+#include "commands/view.h"
+
+struct listing {
+    const struct spool *spool;
+    struct arena *arena;
+    struct job_view *views;
+    size_t count, capacity;
+    bool mine;
+    int64_t since;              /* of done/: not older than this; 0: all */
+};
+
+static int collect(void *context, const struct job_place *place)
+{
+    struct listing *listing = context;
+    struct job_view view;
+    if (place->state == STATE_DONE && listing->since &&
+        id_time(text_of(place->id)) < listing->since) {
+        char date[CLOCK_TEXT_SIZE];
+        if (strcmp(place->date, clock_date(listing->since, date)) < 0)
+            return 0;
+    }
+    if (view_read(listing->spool, place, listing->arena, &view))
+        return 0;
+    if (listing->mine && view.record.uid != getuid())
+        return 0;
+    if (listing->count == listing->capacity) {
+        listing->capacity = listing->capacity ? listing->capacity * 2 : 64;
+        listing->views = memory_resize(listing->views, listing->capacity * sizeof(view));
+    }
+    listing->views[listing->count++] = view;
+    return 0;
+}
+
+static int compare_views(const void *a, const void *b)
+{
+    const struct job_view *first = a, *second = b;
+    return text_compare(id_token(text_of(first->place.id)), id_token(text_of(second->place.id)));
+}
+
+static void print_view(const struct job_view *view, int64_t now)
+{
+    char age[CLOCK_TEXT_SIZE], kind[64];
+    const struct job_record *record = &view->record;
+    struct text sentence = view_sentence(view);
+    snprintf(kind, sizeof(kind), "%.*s/%.*s", (int)record->library.length,
+             record->library.length ? record->library.data : "", (int)record->type.length,
+             record->type.length ? record->type.data : "");
+    duration_format(now - id_time(text_of(view->place.id)), age);
+    printf("%-*s %-9s %-10.*s %-22s %-12s %.*s\n", ID_SIZE - 1, view->place.id,
+           state_name(view->place.state), (int)record->owner.length,
+           record->owner.length ? record->owner.data : "", kind, age, (int)sentence.length,
+           sentence.data);
+}
+
+static int find_state(const char *word)
+{
+    const char *names[STATE_COUNT + 1] = {NULL};
+    for (int i = 0; i < STATE_COUNT; i++) {
+        names[i] = state_name((enum state)i);
+        if (strcmp(names[i], word) == 0)
+            return i;
+    }
+    const char *nearest = nearest_word(text_of(word), names);
+    complain("--state: found \"%s\", expected rendered, submitted, failed, held or done%s%s%s",
+             word, nearest ? "; did you mean \"" : "", nearest ? nearest : "",
+             nearest ? "\"?" : "");
+    return -1;
+}
+
+static void print_listing(const struct listing *listing, bool json)
+{
+    int64_t now = clock_now();
+    if (json) {
+        struct value *list = value_list(listing->arena);
+        for (size_t i = 0; i < listing->count; i++)
+            value_append(listing->arena, list, view_tree(listing->arena, &listing->views[i]));
+        print_json(list);
+        return;
+    }
+    if (listing->count && isatty(STDOUT_FILENO))
+        printf("%-*s %-9s %-10s %-22s %-12s %s\n", ID_SIZE - 1, "ID", "STATE", "OWNER",
+               "LIBRARY/TYPE", "AGE", "WHY");
+    for (size_t i = 0; i < listing->count; i++)
+        print_view(&listing->views[i], now);
+}
+
+int command_list(int argument_count, char **arguments)
+{
+    bool all = false, json = false;
+    const char *state = NULL;
+    struct spool spool;
+    struct listing listing = {.spool = &spool};
+    const struct option_spec options[] = {
+        {"state", 't', OPTION_TEXT, &state, "STATE",
+         "only jobs in rendered, submitted, failed, held or done"},
+        {"mine", 'm', OPTION_FLAG, &listing.mine, NULL, "only my jobs"},
+        {"all", 'a', OPTION_FLAG, &all, NULL, "also jobs done before yesterday"},
+        {"json", 'j', OPTION_FLAG, &json, NULL, "as JSON, a list of objects"},
+        {0}};
+    const struct verb_usage usage = {
+        "list", "", 0, 0, "List the jobs, oldest first, with where they are and why.",
+        "The columns are id, state (the directory it is in), owner, library/type, age, and the\n"
+        "first line of `why`.\n",
+        options};
+    int operands, status;
+    if (!options_read(&usage, argument_count, arguments, &operands, &status))
+        return status;
+    int only = state ? find_state(state) : STATE_COUNT;
+    if (only < 0)
+        return STATUS_USAGE;
+    if (open_spool(&spool))
+        return STATUS_FAILED;
+    const int64_t one_day = 24 * 60 * 60 * (int64_t)1000;
+    listing.since = all ? 0 : clock_now() - one_day;
+    listing.arena = arena_new();
+    for (int i = 0; i < STATE_COUNT; i++)
+        if (only == STATE_COUNT || only == i)
+            jobs_walk(&spool, (enum state)i, collect, &listing);
+    if (listing.count)
+        qsort(listing.views, listing.count, sizeof(*listing.views), compare_views);
+    print_listing(&listing, json);
+    free(listing.views);
+    arena_free(listing.arena);
+    spool_close(&spool);
+    return STATUS_DONE;
+}

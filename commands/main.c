@@ -1,0 +1,108 @@
+/* commands/main.c - dlspool [-s DIR] VERB ...: find the verb and run it */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/nearest.h"
+#include "commands/commands.h"
+#include "commands/options.h"
+
+struct verb {
+    const char *name;
+    int (*run)(int argument_count, char **arguments);
+    const char *summary;
+};
+
+static const struct verb verbs[] = {
+    {"init", command_init, "make a spool"},
+    {"run", command_run, "serve a spool: take, render, submit and follow jobs"},
+    {"submit", command_submit, "drop job files and say which jobs they became"},
+    {"list", command_list, "list the jobs"},
+    {"show", command_show, "show all that is known about a job"},
+    {"logs", command_logs, "print what a job's tasks printed"},
+    {"wait", command_wait, "wait until jobs have ended"},
+    {"kill", command_kill, "ask for jobs to be killed"},
+    {"retry", command_retry, "ask for failed jobs to be tried again"},
+    {"resubmit", command_resubmit, "make one pass over the failed jobs (for cron)"},
+    {"render", command_render, "print the manifest a job file would become"},
+    {"check", command_check, "check the templates of a repository"},
+    {"eval", command_eval, "render one JSON-e template with one context"},
+    {"version", command_version, "print the version"},
+};
+
+enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };
+
+static void print_help(FILE *out)
+{
+    fprintf(out, "usage: dlspool [-s DIR] VERB [OPTIONS] [OPERANDS]\n\n"
+                 "The spool for deep-learning jobs: drop a job file into DIR/incoming, find the "
+                 "result in\nDIR/done, or the reason in DIR/failed.\n\nVerbs:\n");
+    for (int i = 0; i < VERB_COUNT; i++)
+        fprintf(out, "  %-10s %s\n", verbs[i].name, verbs[i].summary);
+    fprintf(out, "\n`dlspool VERB --help` says more; so do the manual pages dlspool(1) and "
+                 "dlspool-VERB(1).\n");
+}
+
+static const struct verb *find_verb(const char *word)
+{
+    for (int i = 0; i < VERB_COUNT; i++)
+        if (strcmp(verbs[i].name, word) == 0)
+            return &verbs[i];
+    return NULL;
+}
+
+static int complain_unknown(const char *word)
+{
+    const char *names[VERB_COUNT + 1] = {NULL};
+    for (int i = 0; i < VERB_COUNT; i++)
+        names[i] = verbs[i].name;
+    const char *nearest = nearest_word(text_of(word), names);
+    complain("there is no %s \"%s\"%s%s%s; `dlspool --help` lists the verbs",
+             word[0] == '-' ? "option" : "verb", word, nearest ? "; did you mean \"" : "",
+             nearest ? nearest : "", nearest ? "\"?" : "");
+    return STATUS_USAGE;
+}
+
+int main(int argument_count, char **arguments)
+{
+    int at = 1;
+    /* A reader that goes away (`dlspool list | head`) is no reason to die without a word. */
+    signal(SIGPIPE, SIG_DFL);
+    option_spool = getenv("DLSPOOL_DIR");
+    if (!option_spool || !*option_spool)
+        option_spool = "/var/spool/dlspool";
+
+    for (; at < argument_count && arguments[at][0] == '-'; at++) {
+        const char *word = arguments[at];
+        if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+            print_help(stdout);
+            return STATUS_DONE;
+        }
+        if (strcmp(word, "--version") == 0)
+            return command_version(1, arguments);
+        if ((strcmp(word, "-s") == 0 || strcmp(word, "--spool") == 0) && at + 1 < argument_count)
+            option_spool = arguments[++at];
+        else if (strncmp(word, "--spool=", 8) == 0)
+            option_spool = word + 8;
+        else if (strncmp(word, "-s", 2) == 0 && word[2])
+            option_spool = word + 2;
+        else if (strcmp(word, "-s") == 0 || strcmp(word, "--spool") == 0)
+            return complain("%s needs a value: DIR", word), STATUS_USAGE;
+        else
+            return complain_unknown(word);
+    }
+    if (at == argument_count) {
+        print_help(stderr);
+        return STATUS_USAGE;
+    }
+    const struct verb *verb = find_verb(arguments[at]);
+    if (!verb)
+        return complain_unknown(arguments[at]);
+    int status = verb->run(argument_count - at, arguments + at);
+    if (fflush(stdout) || ferror(stdout)) {
+        complain("standard output could not be written");
+        return STATUS_FAILED;
+    }
+    return status;
+}

@@ -1,0 +1,168 @@
+/* commands/options.c - reading the words of a command line */
+#include "commands/options.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/nearest.h"
+
+enum { MOST_OPTIONS = 32 };
+
+const char *option_spool;
+static const char *current_verb;
+
+void complain(const char *format, ...)
+{
+    va_list arguments;
+    fprintf(stderr, "dlspool%s%s: ", current_verb ? " " : "", current_verb ? current_verb : "");
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+}
+
+static void print_option(const char *name, char letter, const char *argument, const char *help)
+{
+    char left[64];
+    snprintf(left, sizeof(left), "%c%c%s--%s%s%s", letter ? '-' : ' ', letter ? letter : ' ',
+             letter ? ", " : "  ", name, argument ? " " : "", argument ? argument : "");
+    printf("  %-26s %s\n", left, help);
+}
+
+static void print_help(const struct verb_usage *usage)
+{
+    printf("usage: dlspool [-s DIR] %s%s%s%s\n\n%s\n", usage->verb,
+           usage->options && usage->options->name ? " [OPTIONS]" : "",
+           *usage->operands ? " " : "", usage->operands, usage->summary);
+    if (usage->details)
+        printf("\n%s", usage->details);
+    printf("\nOptions:\n");
+    for (const struct option_spec *o = usage->options; o && o->name; o++)
+        print_option(o->name, o->letter, o->argument, o->help);
+    print_option("spool", 's', "DIR", "the spool's directory (default: $DLSPOOL_DIR or "
+                                      "/var/spool/dlspool)");
+    print_option("help", 'h', NULL, "show this and leave");
+}
+
+static const struct option_spec *find_option(const struct verb_usage *usage, struct text word,
+                                             bool short_form)
+{
+    static const struct option_spec spool = {"spool", 's', OPTION_TEXT, &option_spool, "DIR", ""};
+    const struct option_spec *o = usage->options;
+    for (; o && o->name; o++)
+        if (short_form ? o->letter == word.data[0] : text_is(word, o->name))
+            return o;
+    return short_form ? (word.data[0] == 's' ? &spool : NULL)
+                      : (text_is(word, "spool") ? &spool : NULL);
+}
+
+static void complain_unknown(const struct verb_usage *usage, const char *word, struct text name)
+{
+    const char *names[MOST_OPTIONS + 3] = {"help", "spool"};
+    int count = 2;
+    for (const struct option_spec *o = usage->options; o && o->name && count < MOST_OPTIONS; o++)
+        names[count++] = o->name;
+    const char *nearest = nearest_word(name, names);
+    complain("there is no option %s%s%s%s; --help lists them", word,
+             nearest ? "; did you mean --" : "", nearest ? nearest : "", nearest ? "?" : "");
+}
+
+static bool take_value(const struct option_spec *option, const char *word)
+{
+    char *end;
+    long number;
+    switch (option->kind) {
+    case OPTION_FLAG:
+        *(bool *)option->target = true;
+        return true;
+    case OPTION_TEXT:
+        *(const char **)option->target = word;
+        return true;
+    case OPTION_WHOLE:
+        number = strtol(word, &end, 10);
+        if (*end || end == word || number < 0 || number > 1000000000) {
+            complain("--%s: found \"%s\", expected a whole number", option->name, word);
+            return false;
+        }
+        *(int *)option->target = (int)number;
+        return true;
+    case OPTION_DURATION:
+        if (duration_parse(text_of(word), option->target)) {
+            complain("--%s: found \"%s\", expected a duration such as 30s, 5m or 1h",
+                     option->name, word);
+            return false;
+        }
+        return true;
+    }
+    return false;
+}
+
+/* Take the option at arguments[*at], and the word after it when that is its value. */
+static bool take_option(const struct verb_usage *usage, int argument_count, char **arguments,
+                        int *at)
+{
+    const char *word = arguments[*at];
+    bool short_form = word[1] != '-';
+    struct text name = text_of(short_form ? word + 1 : word + 2);
+    const char *value = NULL;
+    const char *equals = short_form ? NULL : strchr(word, '=');
+    if (equals) {
+        name.length = (size_t)(equals - name.data);
+        value = equals + 1;
+    }
+    const struct option_spec *option = find_option(usage, name, short_form);
+    if (!option) {
+        complain_unknown(usage, word, name);
+        return false;
+    }
+    if (short_form && name.length > 1)
+        value = word + 2;
+    if (option->kind == OPTION_FLAG) {
+        if (value) {
+            complain("--%s takes no value", option->name);
+            return false;
+        }
+    } else if (!value) {
+        if (*at + 1 >= argument_count) {
+            complain("--%s needs a value: %s", option->name, option->argument);
+            return false;
+        }
+        value = arguments[++*at];
+    }
+    return take_value(option, value);
+}
+
+bool options_read(const struct verb_usage *usage, int argument_count, char **arguments,
+                  int *operand_count, int *status)
+{
+    int operands = 0;
+    bool only_operands = false;
+    current_verb = usage->verb;
+    *status = STATUS_USAGE;
+    for (int i = 1; i < argument_count; i++) {
+        char *word = arguments[i];
+        if (only_operands || word[0] != '-' || word[1] == '\0') {
+            arguments[++operands] = word;
+        } else if (strcmp(word, "--") == 0) {
+            only_operands = true;
+        } else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+            print_help(usage);
+            *status = STATUS_DONE;
+            return false;
+        } else if (!take_option(usage, argument_count, arguments, &i)) {
+            return false;
+        }
+    }
+    if (operands < usage->least || (usage->most >= 0 && operands > usage->most)) {
+        complain("%s operands: found %d, expected %s%s; usage: dlspool %s %s",
+                 operands < usage->least ? "too few" : "too many", operands,
+                 *usage->operands ? usage->operands : "none", "", usage->verb, usage->operands);
+        return false;
+    }
+    *operand_count = operands;
+    *status = STATUS_DONE;
+    return true;
+}

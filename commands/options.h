@@ -1,0 +1,51 @@
+/* commands/options.h - reading the words of a command line
+ *
+ * Each verb describes its options in a table; from it come the parsing, `--help`, and the nearest
+ * name for a mistyped one.  Options may stand before or after operands; `--` ends them.
+ */
+#ifndef COMMANDS_OPTIONS_H
+#define COMMANDS_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum option_kind {
+    OPTION_FLAG,                /* bool: set to true */
+    OPTION_TEXT,                /* const char *: the next word */
+    OPTION_WHOLE,               /* int: a whole number, 0 or more */
+    OPTION_DURATION             /* int64_t: milliseconds */
+};
+
+struct option_spec {
+    const char *name;           /* without the dashes; NULL ends the table */
+    char letter;                /* or 0 */
+    enum option_kind kind;
+    void *target;
+    const char *argument;       /* what --help calls the value; NULL for flags */
+    const char *help;           /* one line */
+};
+
+struct verb_usage {
+    const char *verb;
+    const char *operands;       /* "FILE...", "" */
+    int least, most;            /* operands; most -1: any number */
+    const char *summary;        /* one sentence */
+    const char *details;        /* more lines for --help, or NULL */
+    const struct option_spec *options;
+};
+
+/* The directory of the spool: from -s before or after the verb, $DLSPOOL_DIR, or the default. */
+extern const char *option_spool;
+
+enum { STATUS_DONE = 0, STATUS_FAILED = 1, STATUS_USAGE = 2 };
+
+/* Read the words after the verb (arguments[0]).  True: go on, *status is STATUS_DONE, and the
+ * operands are arguments[1..*operand_count].  False: --help was shown or something is wrong and was said; leave
+ * with *status. */
+bool options_read(const struct verb_usage *usage, int argument_count, char **arguments,
+                  int *operand_count, int *status);
+
+/* Print a sentence for people as `dlspool verb: sentence` on standard error. */
+void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

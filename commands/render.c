@@ -1,0 +1,148 @@
+/* commands/render.c - dlspool render FILE|ID: print the manifest a job file would become
+ *
+ * Touches nothing.  The bytes are those that would be submitted, but for the id, which a file has
+ * not yet: its token is written as zeros.  For the id of a job in the spool, it is rendered again
+ * with the commit it was rendered with, which gives its manifest.yaml.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "commands/commands.h"
+#include "commands/options.h"
+#include "commands/view.h"
+#include "spool/settings.h"
+#include "stages/prepare.h"
+
+enum { FILE_LIMIT = 1 << 20 };
+
+struct rendering_job {
+    struct arena *arena;
+    struct spool spool;
+    struct settings settings;
+    struct buffer request;
+    struct job_record record;
+    char id[ID_SIZE];
+};
+
+static int read_file(struct rendering_job *job, const char *path, struct error *error)
+{
+    bool standard_input = strcmp(path, "-") == 0;
+    int file = standard_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return error_errno(error, "%s could not be opened", path);
+    int result = file_read_all(file, FILE_LIMIT, &job->request, path, error);
+    if (!standard_input)
+        close(file);
+    job->record = (struct job_record){
+        .uid = getuid(),
+        .gid = getgid(),
+        .owner = prepare_owner(job->arena, getuid()),
+        .accepted = clock_now(),
+        .source = text_of(path),
+        .executor = job->settings.executor,
+    };
+    return result;
+}
+
+static int read_job(struct rendering_job *job, const char *id, struct error *error)
+{
+    struct job_place place;
+    if (job_find(&job->spool, text_of(id), &place, error))
+        return -1;
+    int directory = job_open(&job->spool, &place);
+    if (directory < 0)
+        return error_errno(error, "%s could not be opened", place.id);
+    int result = record_read(directory, job->arena, &job->record, error);
+    if (!result && !job->record.request_file.length)
+        result = error_set(error, "%s was not made from a job file", place.id);
+    if (!result)
+        result = file_read_at(directory, job->record.request_file.data, FILE_LIMIT, &job->request,
+                              error);
+    sys.close(directory);
+    memcpy(job->id, place.id, sizeof(job->id));
+    return result;
+}
+
+static int render(struct rendering_job *job, const char *revision, const char *wanted_id,
+                  struct error *error)
+{
+    struct preparation preparation;
+    char path[PATH_MAX + 32];
+    if (prepare_request(job->arena, buffer_text(&job->request), job->record.source.data,
+                        &job->record, &preparation) != PREPARED) {
+        *error = preparation.error;
+        return -1;
+    }
+    if (wanted_id)
+        snprintf(job->id, sizeof(job->id), "%s", wanted_id);
+    else if (!job->id[0])
+        id_make(job->record.name, "0000000000000", job->id);
+    job->record.id = text_of(job->id);
+    snprintf(path, sizeof(path), "%s/templates.git", job->spool.path);
+    struct repository *repository = repository_open(path, revision, error);
+    int result = repository ? repository_refresh(repository, error) : -1;
+    if (!result) {
+        result = prepare_manifest(job->arena, repository, &job->record, &preparation) == PREPARED
+                     ? 0
+                     : -1;
+        if (result)
+            *error = preparation.error;
+        else
+            fwrite(preparation.rendered.manifest.data, 1, preparation.rendered.manifest.length,
+                   stdout);
+    }
+    repository_close(repository);
+    return result;
+}
+
+int command_render(int argument_count, char **arguments)
+{
+    const char *revision = NULL, *id = NULL;
+    const struct option_spec options[] = {
+        {"revision", 'r', OPTION_TEXT, &revision, "REV",
+         "of templates.git (default: HEAD; for an ID, the commit it was rendered with)"},
+        {"id", 'i', OPTION_TEXT, &id, "ID", "the id to render with"},
+        {0}};
+    const struct verb_usage usage = {
+        "render", "FILE|ID", 1, 1,
+        "Print the manifest that a job file would become; touches nothing.",
+        "FILE - is standard input.  With the ID of a job in the spool, render it again.\n",
+        options};
+    int operands, status;
+    struct error error;
+    struct stat file;
+    struct rendering_job job = {.arena = NULL};
+    if (!options_read(&usage, argument_count, arguments, &operands, &status))
+        return status;
+    if (id && !id_valid(text_of(id))) {
+        complain("--id: \"%s\" is not an id: expected a name, a dash and %d digits of a token", id,
+                 TOKEN_LENGTH);
+        return STATUS_USAGE;
+    }
+    if (open_spool(&job.spool))
+        return STATUS_FAILED;
+    job.arena = arena_new();
+    int result = settings_read(&job.settings, &job.spool, &error);
+    if (!result) {
+        bool is_file = strcmp(arguments[1], "-") == 0 || stat(arguments[1], &file) == 0 ||
+                       strchr(arguments[1], '/') || strchr(arguments[1], '.');
+        result = is_file ? read_file(&job, arguments[1], &error)
+                         : read_job(&job, arguments[1], &error);
+        char commit[64];
+        snprintf(commit, sizeof(commit), "%.*s", (int)job.record.commit.length,
+                 job.record.commit.length ? job.record.commit.data : "");
+        if (!result)
+            result = render(&job, revision ? revision : commit[0] ? commit : "HEAD", id, &error);
+    }
+    if (result)
+        complain("%s", error.text);
+    buffer_free(&job.request);
+    settings_free(&job.settings);
+    arena_free(job.arena);
+    spool_close(&job.spool);
+    return result ? STATUS_FAILED : STATUS_DONE;
+}

@@ -1,0 +1,143 @@
+/* commands/show.c - dlspool show ID */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "commands/commands.h"
+#include "commands/options.h"
+#include "commands/view.h"
+#include "spool/eventlog.h"
+
+enum { LOG_LIMIT = 16 << 20 };  /* bytes */
+
+static void print_fact(const char *name, struct text text)
+{
+    if (text.length)
+        printf("%-10s %.*s\n", name, (int)text.length, text.data);
+}
+
+static int print_output_name(void *context, const char *name, unsigned char type)
+{
+    (void)context;
+    if (type == DT_REG || type == DT_UNKNOWN)
+        printf("  output/%s\n", name);
+    return 0;
+}
+
+static void print_output_names(int job)
+{
+    int output = sys.openat(job, "output", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+    if (output < 0)
+        return;
+    printf("\nOutput:\n");
+    directory_walk(output, print_output_name, NULL);
+    sys.close(output);
+}
+
+static void print_people(const struct spool *spool, const struct job_view *view, int job,
+                         struct text log)
+{
+    char path[PLACE_TEXT_SIZE], time[CLOCK_TEXT_SIZE];
+    const struct job_record *record = &view->record;
+    struct event event;
+    printf("%-10s %s\n", "id", view->place.id);
+    printf("%-10s %s\n", "state", state_name(view->place.state));
+    printf("%-10s %s/%s\n", "directory", spool->path, place_text(&view->place, path));
+    print_fact("name", record->name);
+    print_fact("owner", record->owner);
+    if (record->accepted)
+        printf("%-10s %s\n", "accepted", clock_format(record->accepted, time));
+    print_fact("file", record->source);
+    print_fact("library", record->library);
+    print_fact("version", record->version);
+    print_fact("type", record->type);
+    print_fact("executor", record->executor);
+    print_fact("image", record->image);
+    print_fact("template", record->template_path);
+    print_fact("commit", record->commit);
+    if (record->attempt)
+        printf("%-10s %d\n", "attempt", record->attempt);
+    if (!view->readable)
+        printf("\njob.yaml cannot be read.\n");
+    if (view->why.length)
+        printf("\nWhy:\n%.*s", (int)view->why.length, view->why.data);
+    printf("\nLog:\n");
+    while (eventlog_next(&log, &event))
+        printf("  %s %.*s %.*s\n", clock_format(event.time, time), (int)event.name.length,
+               event.name.data, (int)event.rest.length, event.rest.data);
+    print_output_names(job);
+}
+
+/* The events as a list of {time, event, text}. */
+static struct value *log_tree(struct arena *arena, struct text log)
+{
+    struct value *list = value_list(arena);
+    struct event event;
+    char time[CLOCK_TEXT_SIZE];
+    while (eventlog_next(&log, &event)) {
+        struct value *item = value_object(arena);
+        value_put(arena, item, "time", value_string(arena, clock_format(event.time, time)));
+        value_put(arena, item, "event", value_text(arena, event.name));
+        value_put(arena, item, "text", value_text(arena, event.rest));
+        value_append(arena, list, item);
+    }
+    return list;
+}
+
+static int show(const struct spool *spool, const char *id, bool json)
+{
+    struct job_place place;
+    struct job_view view;
+    struct buffer log = {0};
+    if (find_job(spool, id, &place))
+        return -1;
+    struct arena *arena = arena_new();
+    int job = job_open(spool, &place);
+    if (job < 0 || view_read(spool, &place, arena, &view)) {
+        complain("%s moved just now; try again", id);
+        arena_free(arena);
+        return -1;
+    }
+    file_read_at(job, "log", LOG_LIMIT, &log, NULL);
+    if (json) {
+        struct value *tree = view_tree(arena, &view);
+        if (view.why.length)
+            value_put(arena, tree, "why", value_text(arena, view.why));
+        value_put(arena, tree, "log", log_tree(arena, buffer_text(&log)));
+        print_json(tree);
+    } else {
+        print_people(spool, &view, job, buffer_text(&log));
+    }
+    buffer_free(&log);
+    sys.close(job);
+    arena_free(arena);
+    return 0;
+}
+
+int command_show(int argument_count, char **arguments)
+{
+    bool json = false;
+    const struct option_spec options[] = {
+        {"json", 'j', OPTION_FLAG, &json, NULL, "as JSON, an object for each job"}, {0}};
+    const struct verb_usage usage = {
+        "show", "ID...", 1, -1,
+        "Show all that is known about jobs: facts, why they failed, and what has happened.",
+        "ID is a job's id or a beginning of it that only one job has.\n", options};
+    int operands, status;
+    struct spool spool;
+    if (!options_read(&usage, argument_count, arguments, &operands, &status))
+        return status;
+    if (open_spool(&spool))
+        return STATUS_FAILED;
+    for (int i = 1; i <= operands; i++) {
+        if (i > 1 && !json)
+            printf("\n");
+        if (show(&spool, arguments[i], json))
+            status = STATUS_FAILED;
+    }
+    spool_close(&spool);
+    return status;
+}

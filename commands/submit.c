@@ -1,0 +1,185 @@
+/* commands/submit.c - dlspool submit FILE...: drop job files and say which jobs they became
+ *
+ * No more than cp and a look: the file is read once here, so that a mistake is said at once, then
+ * dropped, then looked for among the jobs by the name under which it was dropped.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "commands/commands.h"
+#include "commands/drop.h"
+#include "commands/follow.h"
+#include "commands/options.h"
+#include "commands/view.h"
+#include "request/description.h"
+#include "stages/supervisor.h"
+
+enum { FILE_LIMIT = 1 << 20, MOST_FILES = 4096 };
+static const struct timespec look_interval = {.tv_nsec = 20 * 1000000};
+
+struct search {
+    const struct spool *spool;
+    const char *source;         /* the name under which it was dropped */
+    int64_t since;
+    struct job_view view;
+    struct arena *arena;
+};
+
+static int match_source(void *context, const struct job_place *place)
+{
+    struct search *search = context;
+    /* Ids carry the time at which they were made, so older jobs need not be read. */
+    if (id_time(text_of(place->id)) < search->since)
+        return 0;
+    if (view_read(search->spool, place, search->arena, &search->view))
+        return 0;
+    return text_is(search->view.record.source, search->source);
+}
+
+static bool find_by_source(struct search *search)
+{
+    for (int i = 0; i < STATE_COUNT; i++)
+        if (jobs_walk(search->spool, (enum state)i, match_source, search) == 1)
+            return true;
+    return false;
+}
+
+static int read_file(const char *path, struct buffer *bytes, struct error *error)
+{
+    bool standard_input = strcmp(path, "-") == 0;
+    int file = standard_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return error_errno(error, "%s could not be opened", path);
+    int result = file_read_all(file, FILE_LIMIT, bytes, path, error);
+    if (!standard_input)
+        close(file);
+    return result;
+}
+
+static const char *ending_of(const char *path, struct text bytes)
+{
+    const char *slash = strrchr(path, '/');
+    const char *dot = strrchr(slash ? slash : path, '.');
+    if (dot && strlen(dot) <= 8 && dot[1])
+        return dot;
+    return text_starts(bytes, "#!") ? ".sh" : text_starts(bytes, "{") ? ".json" : ".yaml";
+}
+
+/* The file's name without directory and ending, and without a first byte that would hide it. */
+static char *stem_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *base = slash ? slash + 1 : path;
+    if (strcmp(path, "-") == 0)
+        base = "stdin";
+    while (*base == '.')
+        base++;
+    char *stem = memory_copy_string(*base ? base : "job");
+    char *dot = strrchr(stem, '.');
+    if (dot && dot > stem)
+        *dot = '\0';
+    return stem;
+}
+
+static int check_and_drop(const struct spool *spool, const char *path, struct search *search,
+                          char name[static NAME_MAX + 1], struct error *error)
+{
+    struct buffer bytes = {0};
+    int result = read_file(path, &bytes, error);
+    if (!result && !request_read(search->arena, buffer_text(&bytes), path, error))
+        result = -1;
+    if (!result) {
+        char *stem = stem_of(path);
+        search->since = clock_now() - 60000;    /* clocks of hosts differ */
+        result = drop_file(spool, stem, ending_of(path, buffer_text(&bytes)),
+                           buffer_text(&bytes), name, error);
+        free(stem);
+    }
+    buffer_free(&bytes);
+    return result;
+}
+
+/* Drop one file and find its job.  0 with its id; 1 when it was dropped but is not a job yet; -1
+ * when it was refused. */
+static int submit_file(const struct spool *spool, const char *path, int64_t patience,
+                       char id[static ID_SIZE])
+{
+    struct search search = {.spool = spool, .arena = arena_new()};
+    struct error error;
+    char name[NAME_MAX + 1], who[128];
+    int result = -1;
+    if (check_and_drop(spool, path, &search, name, &error)) {
+        complain("%s", error.text);
+        goto done;
+    }
+    search.source = name;
+    result = 1;
+    if (supervisor_present(spool, who, sizeof(who)) == 0) {
+        complain("%s is in incoming/ as %s; it is taken when `dlspool run` is started", path,
+                 name);
+        goto done;
+    }
+    for (int64_t until = clock_elapsed() + patience; clock_elapsed() < until;) {
+        if (find_by_source(&search)) {
+            memcpy(id, search.view.place.id, ID_SIZE);
+            printf("%s\n", id);
+            fflush(stdout);
+            result = 0;
+            if (search.view.place.state == STATE_FAILED) {
+                struct text sentence = view_sentence(&search.view);
+                complain("%s: %.*s", id, (int)sentence.length, sentence.data);
+                result = view_has_ended(&search.view) ? -1 : 0;
+            }
+            goto done;
+        }
+        nanosleep(&look_interval, NULL);
+    }
+    complain("%s is in incoming/ as %s and has not been taken yet", path, name);
+done:
+    arena_free(search.arena);
+    return result;
+}
+
+int command_submit(int argument_count, char **arguments)
+{
+    bool wait = false;
+    int64_t patience = 10000;
+    const struct option_spec options[] = {
+        {"wait", 'w', OPTION_FLAG, &wait, NULL, "wait until the jobs have ended"},
+        {"patience", 'p', OPTION_DURATION, &patience, "TIME",
+         "how long to look for the jobs' ids (default 10s)"},
+        {0}};
+    const struct verb_usage usage = {
+        "submit", "FILE...", 1, MOST_FILES,
+        "Drop job files into incoming/ and print the ids of the jobs they became.",
+        "FILE - is standard input.  The same as renaming a file into incoming/.\n", options};
+    int operands, status;
+    struct spool spool;
+    if (!options_read(&usage, argument_count, arguments, &operands, &status))
+        return status;
+    if (open_spool(&spool))
+        return STATUS_FAILED;
+    char(*ids)[ID_SIZE] = memory_allocate((size_t)operands * sizeof(*ids));
+    const char **started = memory_allocate((size_t)operands * sizeof(*started));
+    size_t count = 0;
+    for (int i = 1; i <= operands; i++) {
+        int result = submit_file(&spool, arguments[i], patience, ids[count]);
+        if (result < 0)
+            status = STATUS_FAILED;
+        if (result == 0) {
+            started[count] = ids[count];
+            count++;
+        }
+    }
+    if (wait && count && follow_jobs(&spool, started, count, 0, false) != STATUS_DONE)
+        status = STATUS_FAILED;
+    free(ids);
+    free(started);
+    spool_close(&spool);
+    return status;
+}

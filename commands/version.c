@@ -1,0 +1,17 @@
+/* commands/version.c - dlspool version */
+#include <stdio.h>
+
+#include "commands/commands.h"
+#include "commands/options.h"
+
+int command_version(int argument_count, char **arguments)
+{
+    static const struct option_spec options[] = {{0}};
+    static const struct verb_usage usage = {
+        "version", "", 0, 0, "Print the version of dlspool.", NULL, options};
+    int operands, status;
+    if (!options_read(&usage, argument_count, arguments, &operands, &status))
+        return status;
+    printf("dlspool %s\n", DLSPOOL_VERSION);
+    return STATUS_DONE;
+}

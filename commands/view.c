@@ -1,0 +1,125 @@
+/* commands/view.c - jobs as the commands show them */
+#include "commands/view.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "commands/options.h"
+
+enum { WHY_LIMIT = 64 * 1024 };         /* bytes */
+
+int view_read(const struct spool *spool, const struct job_place *place, struct arena *arena,
+              struct job_view *view)
+{
+    struct buffer why = {0};
+    *view = (struct job_view){.place = *place};
+    int job = job_open(spool, place);
+    if (job < 0)
+        return -1;
+    view->readable = record_read(job, arena, &view->record, NULL) == 0;
+    if (!view->readable)
+        view->record = (struct job_record){.id = text_of(view->place.id)};
+    if (file_read_at(job, "why", WHY_LIMIT, &why, NULL) == 0)
+        view->why = arena_text(arena, buffer_text(&why).data, why.length);
+    buffer_free(&why);
+    sys.close(job);
+    return 0;
+}
+
+struct text view_sentence(const struct job_view *view)
+{
+    struct text rest = view->why, line = {"", 0};
+    if (rest.length)
+        text_next(&rest, '\n', &line);
+    return line;
+}
+
+bool view_has_ended(const struct job_view *view)
+{
+    enum retry_when when = view->record.failure.when;
+    if (view->place.state == STATE_DONE)
+        return true;
+    return view->place.state == STATE_FAILED &&
+           (!view->record.failed || when == RETRY_NEVER || when == RETRY_CHANGE);
+}
+
+static void put_text(struct arena *arena, struct value *tree, const char *key, struct text text)
+{
+    value_put(arena, tree, key, text.length ? value_text(arena, text) : value_null(arena));
+}
+
+static void put_time(struct arena *arena, struct value *tree, const char *key, int64_t time)
+{
+    char room[CLOCK_TEXT_SIZE];
+    value_put(arena, tree, key,
+              time ? value_string(arena, clock_format(time, room)) : value_null(arena));
+}
+
+struct value *view_tree(struct arena *arena, const struct job_view *view)
+{
+    const struct job_record *record = &view->record;
+    struct value *tree = value_object(arena);
+    char place[PLACE_TEXT_SIZE];
+    value_put(arena, tree, "id", value_string(arena, view->place.id));
+    value_put(arena, tree, "state", value_string(arena, state_name(view->place.state)));
+    value_put(arena, tree, "path", value_string(arena, place_text(&view->place, place)));
+    put_text(arena, tree, "name", record->name);
+    put_text(arena, tree, "owner", record->owner);
+    value_put(arena, tree, "uid", value_number(arena, record->uid));
+    put_time(arena, tree, "accepted", record->accepted);
+    put_text(arena, tree, "file", record->source);
+    put_text(arena, tree, "library", record->library);
+    put_text(arena, tree, "version", record->version);
+    put_text(arena, tree, "type", record->type);
+    value_put(arena, tree, "priority", value_number(arena, record->priority));
+    put_text(arena, tree, "executor", record->executor);
+    value_put(arena, tree, "attempt", value_number(arena, record->attempt));
+    put_text(arena, tree, "image", record->image);
+    put_text(arena, tree, "template", record->template_path);
+    put_text(arena, tree, "commit", record->commit);
+    put_text(arena, tree, "request_sha256", record->request_sha256);
+    put_text(arena, tree, "manifest_sha256", record->manifest_sha256);
+    if (view->place.state == STATE_FAILED && record->failed) {
+        struct value *failure = value_object(arena);
+        put_text(arena, failure, "reason", record->failure.reason);
+        put_text(arena, failure, "class", record->failure.class);
+        value_put(arena, failure, "retry",
+                  value_string(arena, retry_when_name(record->failure.when)));
+        put_time(arena, failure, "next", record->failure.next);
+        value_put(arena, failure, "exit_code",
+                  record->failure.exit_code >= 0 ? value_number(arena, record->failure.exit_code)
+                                                 : value_null(arena));
+        value_put(arena, tree, "failure", failure);
+    }
+    put_text(arena, tree, "why", view_sentence(view));
+    return tree;
+}
+
+void print_json(const struct value *tree)
+{
+    struct buffer out = {0};
+    json_write(&out, tree, false, NULL);
+    buffer_add_byte(&out, '\n');
+    fwrite(out.data, 1, out.length, stdout);
+    buffer_free(&out);
+}
+
+int open_spool(struct spool *spool)
+{
+    struct error error;
+    if (spool_open(spool, option_spool, &error) == 0)
+        return 0;
+    complain("%s", error.text);
+    return -1;
+}
+
+int find_job(const struct spool *spool, const char *id, struct job_place *place)
+{
+    struct error error;
+    if (job_find(spool, text_of(id), place, &error) == 0)
+        return 0;
+    complain("%s", error.text);
+    return -1;
+}

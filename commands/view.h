@@ -1,0 +1,38 @@
+/* commands/view.h - jobs as the commands show them: read from the spool's files, nothing else */
+#ifndef COMMANDS_VIEW_H
+#define COMMANDS_VIEW_H
+
+#include "spool/record.h"
+#include "spool/spool.h"
+
+struct job_view {
+    struct job_place place;
+    struct job_record record;
+    bool readable;              /* job.yaml could be read */
+    struct text why;            /* whole; empty when there is none */
+};
+
+/* Read what the job's files say.  -1 when the directory is not there (any more). */
+int view_read(const struct spool *spool, const struct job_place *place, struct arena *arena,
+              struct job_view *view);
+
+/* The first line of why. */
+struct text view_sentence(const struct job_view *view);
+
+/* Whether the job has come to an end that only somebody's deed changes: done, or failed without a
+ * retry that comes by itself. */
+bool view_has_ended(const struct job_view *view);
+
+/* A tree for --json. */
+struct value *view_tree(struct arena *arena, const struct job_view *view);
+
+/* Print a tree as a line of JSON. */
+void print_json(const struct value *tree);
+
+/* Open the spool of the command line.  -1 and the sentence was said. */
+int open_spool(struct spool *spool);
+
+/* Find a job by its id or the beginning of it, and say so when there is none. */
+int find_job(const struct spool *spool, const char *id, struct job_place *place);
+
+#endif

@@ -1,0 +1,73 @@
+/* executors/http.h - HTTP requests to a scheduler, many in flight
+ *
+ * One client talks to one server, over TCP or a unix socket, through libcurl's multi interface;
+ * its connections are kept alive between calls.  A batch of requests is run to its end before
+ * http_run() returns: each request has a time-out of its own, so the call is bounded by about
+ * time-out * (count / in_flight + 1).
+ *
+ * The outcome of a request tells what the server may have done:
+ *   HTTP_ANSWERED    there is a complete answer; its status may be anything
+ *   HTTP_NOT_SENT    no connection: the server has certainly not seen the request
+ *   HTTP_NO_ANSWER   the request went out, wholly or in part, and no complete answer came: nobody
+ *                    knows whether it was acted upon
+ *
+ * Nothing is retried and no redirection is followed.  A process that uses TLS should ignore
+ * SIGPIPE.  Not for use by two threads at once.
+ */
+#ifndef EXECUTORS_HTTP_H
+#define EXECUTORS_HTTP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/text.h"
+
+enum http_outcome { HTTP_NOT_SENT, HTTP_NO_ANSWER, HTTP_ANSWERED };
+
+struct http_settings {
+    const char *base;           /* put before every path: "http://d/v4.0.0", "https://host:6443" */
+    const char *unix_socket;    /* absolute path to connect to instead of the base's host; or NULL */
+    const char *const *headers; /* "Name: value" for every request, ends with NULL; or NULL */
+    const char *ca_file, *certificate_file, *key_file;  /* PEM files for TLS; or NULL */
+    int64_t timeout;            /* milliseconds for one request, with connecting and reading */
+    int64_t connect_timeout;    /* milliseconds; 0: the same as timeout */
+    int64_t stall_timeout;      /* milliseconds in which not one byte moves in an answer that has
+                                   begun, or in a request; 0: only the time-out counts */
+    size_t response_limit;      /* bytes of an answer's body; a longer one is HTTP_NO_ANSWER */
+    int in_flight;              /* requests under way at once, 1 or more */
+};
+
+struct http_request {
+    const char *method;         /* "GET", "POST", "PUT", "DELETE", "PATCH" */
+    const char *path;           /* from the base on, with its query, already escaped */
+    struct text body;           /* data NULL: no body */
+    const char *content_type;   /* of the body; NULL: application/json */
+    const char *const *headers; /* beside the client's; ends with NULL; or NULL */
+    int64_t timeout;            /* milliseconds; 0: the client's */
+    bool once;                  /* must not reach the server twice: goes over a connection of its
+                                   own, because libcurl sends a request again when a kept one
+                                   turns out to be closed */
+    /* filled in: */
+    enum http_outcome outcome;
+    int status;                 /* 0 without an answer */
+    int64_t retry_after;        /* milliseconds the server asked to be left alone; 0: nothing said */
+    struct buffer response;     /* the body; http_request_clear() frees it */
+    struct error error;         /* the sentence unless HTTP_ANSWERED */
+};
+
+struct http_client;
+
+/* What the settings point to is copied.  NULL and a sentence on failure. */
+struct http_client *http_open(const struct http_settings *settings, struct error *error);
+void http_close(struct http_client *client);    /* NULL is fine */
+
+/* Run all requests of the batch to their end.  The members that are filled in are set for each. */
+void http_run(struct http_client *client, struct http_request *const *batch, size_t count);
+
+void http_request_clear(struct http_request *request);  /* frees the response */
+
+/* Append `part` percent-encoded for a path segment or a query value. */
+void http_escape(struct buffer *out, struct text part);
+
+#endif

@@ -1,0 +1,121 @@
+/* executors/local.h - the local executor: podman on this machine; its inside
+ *
+ * Only the executor's own files include this; the way in is executor.h.
+ *
+ * A task is a container named <id>-a<attempt>-<role>-<index>; a job of several tasks that share a
+ * network of their own has a pod named <id>-a<attempt>.  Names are the token: an object that is
+ * there already is ours when its labels say so, with the SHA-256 of the same manifest.  Each label
+ * starts with "dlspool.":
+ *
+ *   spool, job, attempt, role, index    whose it is
+ *   tasks                               how many the job has
+ *   manifest                            SHA-256 of the manifest
+ *   cpus, memory, gpus, gpus_assigned   what it counts for (thousandths, bytes, number, devices)
+ *   time_limit                          milliseconds, 0 for none
+ *
+ * Life of a submission (local_submit.c): look at what is there; count; look at paths as the user;
+ * write files; make the pod; create every container; start every one that was never started.  A
+ * container is started only when it was seen not to have run, and never by a request that could
+ * be sent twice, so it runs once.  A crash between any two steps leaves what the same submission
+ * finishes when it is made again.
+ *
+ * Known weaknesses: two spools that use the same machine through different storage directories do
+ * not see one another's containers, and together may give away more than there is; see also
+ * local_access.h.
+ */
+#ifndef EXECUTORS_LOCAL_H
+#define EXECUTORS_LOCAL_H
+
+#include "executors/executor.h"
+#include "executors/local_manifest.h"
+#include "executors/local_settings.h"
+#include "executors/podman.h"
+#include "executors/podman_service.h"
+#include "executors/resources.h"
+
+enum {
+    LOCAL_NAME_SIZE = 256,      /* bytes of a container's name, with the final NUL */
+    LOCAL_PATH_SIZE = 4096 + 512
+};
+
+struct log_position;            /* local_output.c */
+
+struct local {
+    struct executor executor;
+    struct arena *arena;        /* of the settings */
+    struct local_settings settings;
+    struct machine machine;
+    char *spool;
+    char *storage;              /* absolute path */
+    int directory;              /* descriptor of storage */
+    struct podman *podman;
+    struct podman_service *service;     /* NULL: the settings name a socket */
+    bool has_init;              /* catatonit is there to be each container's first process */
+    struct log_position *positions;
+    size_t position_count, position_room;
+};
+
+/* How a job's pod and the directory of its files are called: <id>-a<attempt>. */
+void local_job_name(char room[static LOCAL_NAME_SIZE], const char *id, int attempt);
+void local_task_name(char room[static LOCAL_NAME_SIZE], const char *id, int attempt,
+                     struct text role, int index);
+
+/* Return once podman answers; -1 and a sentence when it does not. */
+int local_ensure(struct local *local, struct error *error);
+
+/* ---- local_labels.c ---- */
+
+const char *local_label(const struct podman_container *container, const char *name); /* or "" */
+int64_t local_label_number(const struct podman_container *container, const char *name);
+/* Whether the container is one of the job's tasks; a pod's own container is none. */
+bool local_is_of_job(const struct local *local, const struct podman_container *container,
+                     const char *id, int attempt);
+struct demand local_label_demand(const struct podman_container *container);
+
+/* ---- local_specification.c ---- */
+
+/* What a container or pod is created from. */
+struct specification {
+    const struct local *local;
+    const struct submission *submission;
+    const struct local_manifest *manifest;
+    const char *manifest_hash;
+    struct text groups;         /* the user's, numbers with spaces between */
+};
+
+struct value *local_specify_pod(struct arena *arena, const struct specification *specification);
+/* `sources` are the resolved paths of the task's mounts, `gpus` the devices it was given. */
+struct value *local_specify_task(struct arena *arena, const struct specification *specification,
+                                 const struct local_task *task, const struct text *sources,
+                                 struct text gpus);
+/* Whether the job's tasks need a pod for their network. */
+bool local_needs_pod(const struct local_manifest *manifest);
+/* Write the files that the task's container mounts.  -1 and a sentence. */
+int local_write_files(const struct specification *specification, const struct local_task *task,
+                      struct error *error);
+
+/* ---- the operations ---- */
+
+void local_submit(struct executor *executor, struct submission **batch, size_t count);
+int local_poll(struct executor *executor, struct arena *arena, struct job_poll **jobs,
+               size_t count, struct error *error);
+int local_cancel(struct executor *executor, const char *id, int attempt, bool force,
+                 struct error *error);
+int local_remove(struct executor *executor, const char *id, int attempt, struct error *error);
+int local_output(struct executor *executor, const char *id, int attempt, int directory,
+                 struct error *error);
+int local_capacity(struct executor *executor, struct capacity *capacity, struct error *error);
+
+/* Containers of this spool's jobs, or of all spools'; -1 and a sentence. */
+int local_list(struct local *local, struct arena *arena, bool all_spools,
+               struct podman_container **containers, size_t *count, struct error *error);
+/* Take what living containers count for from `room`. */
+void local_count(struct room *room, const struct podman_container *containers, size_t count);
+/* Remove a job's containers and pod, whatever state they are in. */
+int local_remove_objects(struct local *local, const char *id, int attempt, struct error *error);
+
+/* Forget what is known of the job's logs; all of it at the end. */
+void local_forget_logs(struct local *local, const char *id, int attempt);
+void local_free_logs(struct local *local);
+
+#endif

@@ -1,0 +1,76 @@
+/* executors/local_manifest.h - what a template sends to the local executor
+ *
+ * manifest.yaml is one YAML document.  Fields marked * must be there.
+ *
+ *   kind*      dlspool/local/v1
+ *   network    private (default): the job's tasks have 127.0.0.1 for themselves and reach nothing
+ *              else; host: this machine's network; bridge: podman's default bridge
+ *   tasks*     a list of 1 to 512 of
+ *     role*      DNS label of at most 15 bytes
+ *     index      of the task in its role, 0 to 9999, default 0; no two tasks have role and index
+ *                in common
+ *     image*     `host`: this machine's own files under an overlay that is thrown away; else an
+ *                image reference as podman knows them
+ *     command*   list of words, at least one; nothing is a shell line
+ *     env        object of strings
+ *     cpus*      processors: a number such as 2 or 0.5
+ *     memory*    bytes, or a string such as "2Gi"
+ *     shm        size of /dev/shm in the same way; counts against memory; default 64 MiB
+ *     gpus       whole number, default 0
+ *     workdir    absolute path inside the container, default /
+ *     mounts     list of {source*, target*, readonly}: absolute paths; the user who asked must be
+ *                able to read the source (readonly: true, the default) or to write it (false)
+ *     files      list of {path*, content*, mode}: small files that are put into the container,
+ *                which cannot change them; content is data; mode is a string of octal digits,
+ *                default "0644"
+ *
+ * In a private network the names <role>-<index> of all tasks resolve to 127.0.0.1.
+ *
+ * An unknown field, a missing one, or one of another type is an error that gives file, line,
+ * field, what was found and what was expected.
+ */
+#ifndef EXECUTORS_LOCAL_MANIFEST_H
+#define EXECUTORS_LOCAL_MANIFEST_H
+
+#include "base/error.h"
+#include "base/value.h"
+
+enum local_network { NETWORK_PRIVATE, NETWORK_HOST, NETWORK_BRIDGE };
+
+struct local_mount {
+    struct text source, target;
+    bool readonly;
+};
+
+struct local_file {
+    struct text path, content;
+    unsigned int mode;
+};
+
+struct local_task {
+    struct text role;
+    int index;
+    struct text image;
+    struct value *command;      /* list of strings */
+    struct value *env;          /* object of strings; may be NULL */
+    int64_t cpus;               /* thousandths */
+    int64_t memory, shm;        /* bytes; shm 0: not given */
+    int gpus;
+    struct text workdir;        /* may be empty */
+    struct local_mount *mounts;
+    size_t mount_count;
+    struct local_file *files;
+    size_t file_count;
+};
+
+struct local_manifest {
+    enum local_network network;
+    struct local_task *tasks;
+    size_t task_count;
+};
+
+/* All in the arena.  NULL and a sentence on failure. */
+struct local_manifest *local_manifest_read(struct arena *arena, struct text source,
+                                           struct error *error);
+
+#endif

@@ -1,0 +1,424 @@
+/* executors/podman_service.c - a `podman system service` of our own
+ *
+ * Known weakness: a change of the runtime or of this machine's limits reaches the service only
+ * when it is started next.
+ */
+#include "executors/podman_service.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/magic.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/system.h"
+#include "executors/process.h"
+
+enum {
+    PING_TIMEOUT = 5000,        /* milliseconds, and all that follow */
+    PINGS = 2,                  /* without an answer before the service counts as hung */
+    LOCK_WAIT = 20000,          /* for another process that is starting it */
+    START_WAIT = 15000,
+    END_WAIT = 5000,            /* between TERM and KILL */
+    PAUSE = 20,                 /* between two looks */
+    LOG_LIMIT = 1 << 20,        /* bytes of service.log before it is begun anew */
+    OPEN_FILES = 20000,         /* default limits of a container's processes, if we may give them */
+    PROCESSES = 32768           /* podman lowers its own limit to this first */
+};
+
+struct podman_service {
+    char *storage, *socket, *runtime;
+    int directory;
+};
+
+static char *join(const char *directory, const char *name)
+{
+    size_t size = strlen(directory) + strlen(name) + 2;
+    char *path = memory_allocate(size);
+    snprintf(path, size, "%s/%s", directory, name);
+    return path;
+}
+
+/* File systems on which the kernel refuses an overlay's upper directory. */
+static const char *unfit_file_system(int directory)
+{
+    static const struct {
+        unsigned long type;
+        const char *name;
+    } unfit[] = {{NFS_SUPER_MAGIC, "NFS"},   {SMB_SUPER_MAGIC, "SMB"},
+                 {CIFS_SUPER_MAGIC, "CIFS"}, {FUSE_SUPER_MAGIC, "a FUSE file system"},
+                 {V9FS_MAGIC, "9p"},         {AFS_SUPER_MAGIC, "AFS"}};
+    struct statfs status;
+    if (sys.fstatfs(directory, &status))
+        return NULL;
+    for (size_t i = 0; i < sizeof(unfit) / sizeof(unfit[0]); i++)
+        if ((unsigned long)status.f_type == unfit[i].type)
+            return unfit[i].name;
+    return NULL;
+}
+
+static int prepare_storage(const struct podman_service *service, struct error *error)
+{
+    const char *storage = service->storage;
+    struct error_quote_room room;
+    const char *quoted = error_quote(&room, storage, strlen(storage));
+    struct sockaddr_un address;
+    if (strlen(service->socket) >= sizeof(address.sun_path))
+        return error_set(error, "the path of podman's socket would have %zu bytes, and %zu is the "
+                         "most a socket can have: set local.storage in dlspool.yaml to a shorter "
+                         "path than %s",
+                         strlen(service->socket), sizeof(address.sun_path) - 1, quoted);
+    const char *unfit = unfit_file_system(service->directory);
+    if (unfit)
+        return error_set(error, "%s lies on %s, where podman cannot keep containers: set "
+                         "local.storage in dlspool.yaml to a directory on a local disk",
+                         quoted, unfit);
+    for (const char *const *name = (const char *const[]){"root", "run", "tmp", NULL}; *name; name++)
+        if (sys.mkdirat(service->directory, *name, 0700) && errno != EEXIST)
+            return error_errno(error, "%s/%s could not be made", quoted, *name);
+    return 0;
+}
+
+struct podman_service *podman_service_open(const char *storage, int directory,
+                                           const char *runtime, struct error *error)
+{
+    struct podman_service *service = memory_allocate(sizeof(*service));
+    *service = (struct podman_service){
+        .storage = memory_copy_string(storage),
+        .socket = join(storage, "podman.sock"),
+        .runtime = memory_copy_string(runtime),
+        .directory = directory,
+    };
+    if (prepare_storage(service, error)) {
+        podman_service_close(service);
+        return NULL;
+    }
+    return service;
+}
+
+void podman_service_close(struct podman_service *service)
+{
+    if (!service)
+        return;
+    free(service->storage);
+    free(service->socket);
+    free(service->runtime);
+    free(service);
+}
+
+const char *podman_service_socket(const struct podman_service *service)
+{
+    return service->socket;
+}
+
+/* ---- settings for podman ---- */
+
+static int write_file(const struct podman_service *service, const char *name, struct text bytes,
+                      struct error *error)
+{
+    int file = sys.openat(service->directory, name,
+                          O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (file < 0)
+        return error_errno(error, "%s/%s could not be opened", service->storage, name);
+    int result = file_write_all(file, bytes, name, error);
+    if (sys.close(file) && result == 0)
+        result = error_errno(error, "%s/%s could not be written", service->storage, name);
+    return result;
+}
+
+/* A TOML basic string. */
+static void add_quoted(struct buffer *out, const char *string)
+{
+    buffer_add_byte(out, '"');
+    for (; *string; string++) {
+        unsigned char byte = (unsigned char)*string;
+        if (byte == '"' || byte == '\\')
+            buffer_printf(out, "\\%c", byte);
+        else if (byte < 0x20 || byte == 0x7f)
+            buffer_printf(out, "\\u%04x", byte);
+        else
+            buffer_add_byte(out, *string);
+    }
+    buffer_add_byte(out, '"');
+}
+
+static void add_path(struct buffer *out, const char *key, const struct podman_service *service,
+                     const char *name)
+{
+    char *path = join(service->storage, name);
+    buffer_printf(out, "%s = ", key);
+    add_quoted(out, path);
+    buffer_add_byte(out, '\n');
+    free(path);
+}
+
+/* What a container may be given of a resource: no more than we have, or runc cannot set it. */
+static uintmax_t bounded_limit(int resource, uintmax_t wish)
+{
+    struct rlimit limit;
+    if (getrlimit(resource, &limit) || limit.rlim_max == RLIM_INFINITY || limit.rlim_max > wish)
+        return wish;
+    return limit.rlim_max;
+}
+
+static int write_settings(const struct podman_service *service, struct error *error)
+{
+    struct buffer out = {0};
+    buffer_add_string(&out, "[storage]\n");
+    /* Without root, podman knows better whether an overlay is possible. */
+    if (geteuid() == 0)
+        buffer_add_string(&out, "driver = \"overlay\"\n");
+    add_path(&out, "graphroot", service, "root");
+    add_path(&out, "runroot", service, "run");
+    int result = write_file(service, "storage.conf", buffer_text(&out), error);
+
+    buffer_clear(&out);
+    uintmax_t files = bounded_limit(RLIMIT_NOFILE, OPEN_FILES);
+    uintmax_t processes = bounded_limit(RLIMIT_NPROC, PROCESSES);
+    buffer_printf(&out, "[containers]\nlog_driver = \"k8s-file\"\n"
+                  "default_ulimits = [\"nofile=%ju:%ju\", \"nproc=%ju:%ju\"]\n"
+                  "[engine]\ncgroup_manager = \"cgroupfs\"\nevents_logger = \"file\"\n"
+                  "image_default_transport = \"docker://\"\nruntime = ",
+                  files, files, processes, processes);
+    add_quoted(&out, service->runtime);
+    buffer_add_byte(&out, '\n');
+    add_path(&out, "tmp_dir", service, "tmp");
+    buffer_add_string(&out, "[network]\nnetwork_backend = \"netavark\"\n");
+    if (result == 0)
+        result = write_file(service, "containers.conf", buffer_text(&out), error);
+    buffer_free(&out);
+    return result;
+}
+
+/* podman tells a restart of the machine by its "alive" file having gone with /run.  Ours lies on a
+ * disk, so it is removed when the boot id is another than at the last start. */
+static void notice_restart(const struct podman_service *service)
+{
+    struct buffer now = {0}, then = {0};
+    int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    if (file >= 0) {
+        if (file_read_all(file, 256, &now, "boot_id", NULL))
+            buffer_clear(&now);
+        close(file);
+    }
+    file_read_at(service->directory, "boot", 256, &then, NULL);
+    if (now.length && !text_equal(buffer_text(&now), buffer_text(&then))) {
+        sys.unlinkat(service->directory, "tmp/alive", 0);
+        write_file(service, "boot", buffer_text(&now), NULL);
+    }
+    buffer_free(&now);
+    buffer_free(&then);
+}
+
+/* ---- the process ---- */
+
+static void write_identity(const struct podman_service *service, pid_t process)
+{
+    char line[64];
+    int length = snprintf(line, sizeof(line), "%d %" PRIu64 "\n", process,
+                          process_start_time(process));
+    write_file(service, "service.pid", (struct text){line, (size_t)length}, NULL);
+}
+
+/* The service that was started last, if it still runs; else 0.  A process id alone may by now
+ * belong to a stranger. */
+static pid_t running_service(const struct podman_service *service)
+{
+    struct buffer line = {0};
+    int process = 0;
+    uint64_t start = 0;
+    bool known = file_read_at(service->directory, "service.pid", 64, &line, NULL) == 0 &&
+                 sscanf(line.data, "%d %" SCNu64, &process, &start) == 2 && process > 1 &&
+                 start != 0 && process_start_time(process) == start;
+    buffer_free(&line);
+    return known ? process : 0;
+}
+
+static int end_service(const struct podman_service *service, struct error *error)
+{
+    pid_t process = running_service(service);
+    if (process == 0)
+        return 0;
+    kill(process, SIGTERM);
+    /* One that is stopped would take no notice of TERM before it is continued. */
+    kill(process, SIGCONT);
+    int64_t begin = clock_elapsed();
+    bool killed = false;
+    while (running_service(service) == process) {
+        int64_t waited = clock_elapsed() - begin;
+        if (waited > 2 * END_WAIT)
+            return error_set(error, "the podman service (process %d) does not end", process);
+        if (waited > END_WAIT && !killed) {
+            kill(process, SIGKILL);
+            killed = true;
+        }
+        process_pause(PAUSE);
+    }
+    return 0;
+}
+
+/* What the service said last, for a sentence. */
+static void last_words(const struct podman_service *service, struct error_quote_room *room)
+{
+    struct buffer log = {0};
+    file_read_at(service->directory, "service.log", 4 * LOG_LIMIT, &log, NULL);
+    struct text words = text_trim(buffer_text(&log)), line = words, piece;
+    while (text_next(&words, '\n', &piece))
+        line = piece;
+    error_quote(room, line.length ? line.data : "it said nothing", line.length ? line.length : 15);
+    buffer_free(&log);
+}
+
+static int open_log(const struct podman_service *service)
+{
+    int log = sys.openat(service->directory, "service.log",
+                         O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+    struct stat status;
+    if (log >= 0 && sys.fstat(log, &status) == 0 && status.st_size > LOG_LIMIT)
+        (void)!sys.ftruncate(log, 0);
+    return log;
+}
+
+static int spawn(const struct podman_service *service, pid_t *process, struct error *error)
+{
+    char *storage_conf = join(service->storage, "storage.conf");
+    char *containers_conf = join(service->storage, "containers.conf");
+    struct buffer address = {0};
+    buffer_printf(&address, "unix://%s", service->socket);
+    const char *const command[] = {"podman", "system", "service", "--time=0", address.data, NULL};
+    const char *const variables[] = {"CONTAINERS_STORAGE_CONF", storage_conf,
+                                     "CONTAINERS_CONF", containers_conf, NULL};
+    struct process_start start = {
+        .command = command,
+        .variables = variables,
+        .without = "CONTAINER",
+        .directory = service->directory,
+        .log = open_log(service),
+    };
+    int result = process_start_detached(&start, process);
+    if (result && errno == ENOENT)
+        error_set(error, "podman is not installed: expected the program podman in PATH");
+    else if (result)
+        error_errno(error, "podman could not be started");
+    if (start.log >= 0)
+        sys.close(start.log);
+    buffer_free(&address);
+    free(storage_conf);
+    free(containers_conf);
+    return result;
+}
+
+/* ---- answering ---- */
+
+static enum podman_outcome ping(struct podman *podman)
+{
+    struct podman_call call = {0};
+    podman_call_ping(&call, PING_TIMEOUT);
+    podman_run(podman, &call, 1);
+    enum podman_outcome outcome = call.outcome;
+    podman_call_free(&call);
+    return outcome;
+}
+
+/* A socket to which nobody listens says so at once; one that is silent is given another chance. */
+static bool answers(struct podman *podman)
+{
+    for (int i = 0; i < PINGS; i++) {
+        enum podman_outcome outcome = ping(podman);
+        if (outcome == PODMAN_DONE)
+            return true;
+        if (outcome == PODMAN_DOWN)
+            return false;
+    }
+    return false;
+}
+
+static int start_service(struct podman_service *service, struct podman *podman,
+                         struct error *error)
+{
+    if (end_service(service, error) || write_settings(service, error))
+        return -1;
+    notice_restart(service);
+    /* podman removes a socket that a killed service left behind, but not a dangling link. */
+    sys.unlinkat(service->directory, "podman.sock", 0);
+    pid_t process;
+    if (spawn(service, &process, error))
+        return -1;
+    write_identity(service, process);
+    int64_t begin = clock_elapsed();
+    while (ping(podman) != PODMAN_DONE) {
+        struct error_quote_room room;
+        if (running_service(service) == 0) {
+            last_words(service, &room);
+            return error_set(error, "the podman service ended at once: %s", room.text);
+        }
+        if (clock_elapsed() - begin > START_WAIT) {
+            last_words(service, &room);
+            return error_set(error, "the podman service does not answer at %s: %s",
+                             service->socket, room.text);
+        }
+        process_pause(PAUSE);
+    }
+    return 0;
+}
+
+/* Take service.lock, so that one process at a time starts or ends the service. */
+static int take_lock(const struct podman_service *service, struct error *error)
+{
+    int lock = sys.openat(service->directory, "service.lock",
+                          O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (lock < 0)
+        return error_errno(error, "%s/service.lock could not be opened", service->storage);
+    int64_t begin = clock_elapsed();
+    while (sys.lock(lock, F_WRLCK)) {
+        bool taken = errno == EAGAIN || errno == EACCES;
+        if (taken && clock_elapsed() - begin < LOCK_WAIT) {
+            process_pause(PAUSE);
+            continue;
+        }
+        if (taken)
+            error_set(error, "another process holds %s/service.lock for more than %d s",
+                      service->storage, LOCK_WAIT / 1000);
+        else
+            error_errno(error, "%s/service.lock could not be locked", service->storage);
+        sys.close(lock);
+        return -1;
+    }
+    return lock;
+}
+
+int podman_service_ensure(struct podman_service *service, struct podman *podman,
+                          struct error *error)
+{
+    if (answers(podman))
+        return 0;
+    int lock = take_lock(service, error);
+    if (lock < 0)
+        return -1;
+    int result = answers(podman) ? 0 : start_service(service, podman, error);
+    sys.close(lock);
+    return result;
+}
+
+int podman_service_stop(struct podman_service *service, struct error *error)
+{
+    int lock = take_lock(service, error);
+    if (lock < 0)
+        return -1;
+    int result = end_service(service, error);
+    if (result == 0) {
+        sys.unlinkat(service->directory, "podman.sock", 0);
+        sys.unlinkat(service->directory, "service.pid", 0);
+    }
+    sys.close(lock);
+    return result;
+}
+

@@ -1,0 +1,123 @@
+/* executors/resources.c - what this machine has for jobs, and what they have taken */
+#include "executors/resources.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/quantity.h"
+
+void room_empty(struct room *room, struct arena *arena, const struct machine *machine)
+{
+    *room = (struct room){
+        .machine = machine,
+        .cpus = machine->cpus,
+        .memory = machine->memory,
+        .gpus = (int)machine->gpu_count,
+        .gpu_taken = arena_allocate(arena, machine->gpu_count + 1),
+    };
+}
+
+static void mark_gpus(struct room *room, struct text gpus, bool taken)
+{
+    struct text name;
+    while (gpus.length && text_next(&gpus, ',', &name)) {
+        for (size_t i = 0; i < room->machine->gpu_count; i++) {
+            if (!text_equal(room->machine->gpus[i], name) || room->gpu_taken[i] == taken)
+                continue;
+            room->gpu_taken[i] = taken;
+            room->gpus += taken ? -1 : 1;
+        }
+    }
+}
+
+void room_take(struct room *room, struct demand demand, struct text gpus)
+{
+    room->cpus -= demand.cpus;
+    room->memory -= demand.memory;
+    mark_gpus(room, gpus, true);
+}
+
+void room_give(struct room *room, struct demand demand, struct text gpus)
+{
+    room->cpus += demand.cpus;
+    room->memory += demand.memory;
+    mark_gpus(room, gpus, false);
+}
+
+struct text room_assign(struct room *room, struct arena *arena, int count)
+{
+    struct buffer names = {0};
+    for (size_t i = 0; i < room->machine->gpu_count && count > 0; i++) {
+        if (room->gpu_taken[i])
+            continue;
+        room->gpu_taken[i] = true;
+        room->gpus--;
+        count--;
+        buffer_printf(&names, "%s%s", names.length ? "," : "", room->machine->gpus[i].data);
+    }
+    struct text result = arena_text(arena, names.data ? names.data : "", names.length);
+    buffer_free(&names);
+    return result;
+}
+
+static int64_t not_negative(int64_t amount)
+{
+    return amount > 0 ? amount : 0;
+}
+
+static const char *plural(int64_t thousandths)
+{
+    return thousandths == 1000 ? "" : "s";
+}
+
+int room_fits_ever(const struct machine *machine, struct demand demand, struct error *error)
+{
+    char sentence[512] = "";
+    size_t used = 0;
+    char asked[QUANTITY_TEXT_SIZE], there[QUANTITY_TEXT_SIZE];
+    if (demand.cpus > machine->cpus)
+        used += (size_t)snprintf(sentence + used, sizeof(sentence) - used,
+                                 "; it asks for %s processor%s, and this machine has %s for jobs",
+                                 quantity_format_cpus(demand.cpus, asked), plural(demand.cpus),
+                                 quantity_format_cpus(machine->cpus, there));
+    if (demand.memory > machine->memory)
+        used += (size_t)snprintf(sentence + used, sizeof(sentence) - used,
+                                 "; it asks for %s of memory, and this machine has %s for jobs",
+                                 quantity_format_bytes(demand.memory, asked),
+                                 quantity_format_bytes(machine->memory, there));
+    if (demand.gpus > (int64_t)machine->gpu_count)
+        used += (size_t)snprintf(sentence + used, sizeof(sentence) - used,
+                                 "; it asks for %d GPU%s, and this machine has %zu for jobs",
+                                 demand.gpus, demand.gpus == 1 ? "" : "s", machine->gpu_count);
+    if (used == 0)
+        return 0;
+    return error_set(error, "the job can never fit on this machine: %s", sentence + 2);
+}
+
+int room_fits_now(const struct room *room, struct demand demand, struct error *error)
+{
+    char sentence[512] = "";
+    size_t used = 0;
+    char asked[QUANTITY_TEXT_SIZE], left[QUANTITY_TEXT_SIZE], all[QUANTITY_TEXT_SIZE];
+    const struct machine *machine = room->machine;
+    if (demand.cpus > room->cpus)
+        used += (size_t)snprintf(sentence + used, sizeof(sentence) - used,
+                                 "; it asks for %s processor%s, and %s of %s is free now",
+                                 quantity_format_cpus(demand.cpus, asked), plural(demand.cpus),
+                                 quantity_format_cpus(not_negative(room->cpus), left),
+                                 quantity_format_cpus(machine->cpus, all));
+    if (demand.memory > room->memory)
+        used += (size_t)snprintf(sentence + used, sizeof(sentence) - used,
+                                 "; it asks for %s of memory, and %s of %s is free now",
+                                 quantity_format_bytes(demand.memory, asked),
+                                 quantity_format_bytes(not_negative(room->memory), left),
+                                 quantity_format_bytes(machine->memory, all));
+    if (demand.gpus > room->gpus)
+        used += (size_t)snprintf(sentence + used, sizeof(sentence) - used,
+                                 "; it asks for %d GPU%s, and %d of %zu is free now", demand.gpus,
+                                 demand.gpus == 1 ? "" : "s",
+                                 (int)not_negative(room->gpus), machine->gpu_count);
+    if (used == 0)
+        return 0;
+    return error_set(error, "there is no room for the job just now: %s", sentence + 2);
+}

@@ -1,0 +1,52 @@
+/* executors/resources.h - what this machine has for jobs, and what they have taken
+ *
+ * Counting is by what tasks asked for, not by what they use.  Pure: knows nothing of podman.
+ */
+#ifndef EXECUTORS_RESOURCES_H
+#define EXECUTORS_RESOURCES_H
+
+#include "base/error.h"
+#include "base/value.h"
+
+/* What a machine has; all of it is shared with the caller. */
+struct machine {
+    int64_t cpus;               /* thousandths */
+    int64_t memory;             /* bytes */
+    const struct text *gpus;    /* device names */
+    size_t gpu_count;
+};
+
+/* An amount of everything. */
+struct demand {
+    int64_t cpus, memory;
+    int gpus;
+};
+
+/* What is left of a machine.  Below zero where more is taken than there is (the settings were
+ * changed while jobs ran). */
+struct room {
+    const struct machine *machine;
+    int64_t cpus, memory;
+    int gpus;
+    bool *gpu_taken;            /* one for each of the machine's; in the arena */
+};
+
+void room_empty(struct room *room, struct arena *arena, const struct machine *machine);
+
+/* Take away, or give back, what a task has.  `gpus` names its devices with commas between them;
+ * those that the machine does not have (any more) are not counted. */
+void room_take(struct room *room, struct demand demand, struct text gpus);
+void room_give(struct room *room, struct demand demand, struct text gpus);
+
+/* Choose `count` free devices, take them, and return their names with commas between them, in the
+ * arena.  There must be as many. */
+struct text room_assign(struct room *room, struct arena *arena, int count);
+
+/* 0 when the machine is large enough for the demand; else -1 and a sentence that names every
+ * resource of which there is too little. */
+int room_fits_ever(const struct machine *machine, struct demand demand, struct error *error);
+
+/* 0 when there is room now; else -1 and such a sentence. */
+int room_fits_now(const struct room *room, struct demand demand, struct error *error);
+
+#endif

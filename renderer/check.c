@@ -1,0 +1,271 @@
+/* renderer/check.c - is a commit of the templates repository fit to be served? */
+#include "renderer/check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/nearest.h"
+#include "renderer/manifest.h"
+#include "renderer/retry_table.h"
+#include "renderer/samples.h"
+
+/* Findings of one template's renderings after which its other samples are left out: by then they
+ * say the same again. */
+enum { MOST_FINDINGS = 10 };
+
+static const char *const executors[] = {"local", "kubernetes", "slurm", NULL};
+static const char *const known_types[] = {"single", "distributed", "ps",       "mpi",   "elastic",
+                                          "serving", "notebook",   "array",    "roles", NULL};
+
+struct check {
+    struct repository *repository;
+    const struct check_options *options;
+    struct buffer *report;
+    struct check_result *result;
+    struct arena *arena;        /* of one rendering; reset for each */
+};
+
+static bool is_reported(const struct check *check, const char *line)
+{
+    const struct buffer *report = check->report;
+    return report->length && memmem(report->data, report->length, line, strlen(line));
+}
+
+/* Report a line, unless it was reported before; `detail` goes behind it in brackets. */
+static void problem(struct check *check, const char *line, const char *detail)
+{
+    if (is_reported(check, line))
+        return;
+    buffer_add_string(check->report, line);
+    if (detail)
+        buffer_printf(check->report, " [%s]", detail);
+    buffer_add_byte(check->report, '\n');
+    check->result->problems++;
+}
+
+static void warning(struct check *check, const char *path, const char *sentence)
+{
+    buffer_printf(check->report, "%s:1: warning: %s\n", path, sentence);
+    check->result->warnings++;
+}
+
+/* A sentence that may lack the file's name gets it. */
+static void problem_of(struct check *check, const char *path, const struct error *error)
+{
+    struct error line = *error;
+    size_t length = strlen(path);
+    if (strncmp(line.text, path, length) != 0 || line.text[length] != ':')
+        error_prefix(&line, "%s:1", path);
+    problem(check, line.text, NULL);
+}
+
+/* images.txt, site.yaml, retry.txt */
+
+static void check_tables(struct check *check)
+{
+    struct error error;
+    struct text content;
+    if (repository_read(check->repository, "images.txt", &content, &error))
+        problem_of(check, "images.txt", &error);
+    else
+        check->result->problems += images_report(content, "images.txt", check->report,
+                                                 &check->result->warnings);
+    if (!repository_site(check->repository, &error))
+        problem_of(check, "site.yaml", &error);
+    if (!repository_has(check->repository, "retry.txt"))
+        warning(check, "retry.txt", "it is missing, so every failure is of class unknown");
+    else if (repository_read(check->repository, "retry.txt", &content, &error))
+        problem_of(check, "retry.txt", &error);
+    else
+        check->result->problems += retry_table_report(content, "retry.txt", check->report);
+}
+
+/* Every .yaml file by itself */
+
+/* Does a finding in this line of this file say this already? */
+static bool line_says(const struct check *check, const char *path, unsigned line,
+                      const char *sentence)
+{
+    char start[2048];
+    struct text rest = buffer_text(check->report), finding;
+    snprintf(start, sizeof(start), "%s:%u:", path, line);
+    while (text_next(&rest, '\n', &finding))
+        if (text_starts(finding, start) && text_contains(finding, text_of(sentence)))
+            return true;
+    return false;
+}
+
+/* Each `$include` with a constant path must name a template that is there, whether a sample job
+ * comes to it or not. */
+static void check_includes(struct check *check, const char *path, const struct value *tree)
+{
+    if (tree->kind == VALUE_LIST)
+        for (size_t i = 0; i < tree->list.count; i++)
+            check_includes(check, path, tree->list.items[i]);
+    if (tree->kind != VALUE_OBJECT)
+        return;
+    for (size_t i = 0; i < tree->object.count; i++) {
+        const struct member *member = &tree->object.members[i];
+        const struct value *value = member->value;
+        struct error error;
+        if (!text_is(member->key, "$include") || value->kind != VALUE_STRING ||
+            text_contains(value->string, TEXT("${"))) {
+            check_includes(check, path, value);
+        } else if (!repository_has(check->repository, value->string.data) &&
+                   !repository_tree(check->repository, value->string, &error) &&
+                   !line_says(check, path, tree->line, error.text)) {
+            error_prefix(&error, "%s:%u:%u: $include", path, tree->line, tree->column);
+            problem(check, error.text, NULL);
+        }
+    }
+}
+
+static void check_file(struct check *check, const char *path)
+{
+    struct error error;
+    const struct value *tree = repository_tree(check->repository, text_of(path), &error);
+    if (!tree) {
+        problem_of(check, path, &error);
+        return;
+    }
+    const struct template *template = repository_template(check->repository, text_of(path),
+                                                          &error);
+    if (!template || template_check(template, &error))
+        problem_of(check, path, &error);
+}
+
+/* <executor>/<library>/<type>.yaml */
+
+struct template_path {
+    const char *executor;
+    char library[128], type[128];
+};
+
+/* Take `path` apart; false when it is not of that form, or the executor is none. */
+static bool split_path(const char *path, struct template_path *parts)
+{
+    struct text rest = text_of(path), executor, library, type;
+    if (!text_next(&rest, '/', &executor) || !text_next(&rest, '/', &library) ||
+        !text_next(&rest, '/', &type) || rest.data)
+        return false;
+    parts->executor = NULL;
+    for (size_t i = 0; executors[i]; i++)
+        if (text_is(executor, executors[i]))
+            parts->executor = executors[i];
+    type.length -= strlen(".yaml");
+    if (!parts->executor || library.length >= sizeof(parts->library) ||
+        type.length >= sizeof(parts->type))
+        return false;
+    snprintf(parts->library, sizeof(parts->library), "%.*s", (int)library.length, library.data);
+    snprintf(parts->type, sizeof(parts->type), "%.*s", (int)type.length, type.data);
+    return true;
+}
+
+static void check_names(struct check *check, const char *path, const struct template_path *parts)
+{
+    char sentence[512];
+    struct error error;
+    const struct images *images = repository_images(check->repository, &error);
+    if (images && !images_serve(images, text_of(parts->library), text_of(parts->type))) {
+        snprintf(sentence, sizeof(sentence),
+                 "no row of images.txt fits library %s and type %s, so no job can use it",
+                 parts->library, parts->type);
+        warning(check, path, sentence);
+    }
+    bool known = false;
+    for (size_t i = 0; known_types[i]; i++)
+        known = known || strcmp(known_types[i], parts->type) == 0;
+    const char *nearest = known ? NULL : nearest_word(text_of(parts->type), known_types);
+    if (!known) {
+        snprintf(sentence, sizeof(sentence), "%s is no job type that is known%s%s%s", parts->type,
+                 nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+        warning(check, path, sentence);
+    }
+}
+
+/* Render one sample.  Returns whether the template wanted it. */
+static bool check_sample(struct check *check, const char *path, const struct template_path *parts,
+                         size_t number)
+{
+    struct render_result rendered = {0};
+    enum render_failure failure;
+    struct error error;
+    arena_reset(check->arena);
+    struct sample sample = sample_build(check->arena, parts->library, parts->type, number);
+    check->result->renderings++;
+    if (manifest_render_with(check->arena, check->repository, path, sample.image, sample.job, 0,
+                             &rendered, &failure, &error)) {
+        if (failure == RENDER_NOT_ALLOWED)
+            return false;
+        problem(check, error.text, sample.description);
+    } else if (check->options && check->options->accept &&
+               check->options->accept(check->options->accept_context, parts->executor,
+                                      rendered.manifest, rendered.tree, &error)) {
+        error_prefix(&error, "%s:1: the executor refuses the manifest", path);
+        problem(check, error.text, sample.description);
+    }
+    return true;
+}
+
+static void check_renderings(struct check *check, const char *path)
+{
+    struct template_path parts;
+    struct error error;
+    if (!split_path(path, &parts))
+        return;
+    check->result->templates++;
+    check_names(check, path, &parts);
+    if (!repository_site(check->repository, &error) ||
+        !repository_template(check->repository, text_of(path), &error))
+        return;
+    size_t before = check->result->problems, wanted = 0, count = sample_count(parts.type);
+    for (size_t i = 0; i < count && check->result->problems - before < MOST_FINDINGS; i++)
+        wanted += check_sample(check, path, &parts, i);
+    if (wanted == 0)
+        warning(check, path, "it refuses every sample job");
+}
+
+static int visit_file(void *context, const char *path)
+{
+    struct check *check = context;
+    struct text name = text_of(path);
+    if (text_ends(name, ".yml"))
+        warning(check, path, "it is not read; a template's name ends in .yaml");
+    if (text_ends(name, ".yaml") && !text_is(name, "site.yaml"))
+        check_file(check, path);
+    return 0;
+}
+
+static int visit_template(void *context, const char *path)
+{
+    if (text_ends(text_of(path), ".yaml"))
+        check_renderings(context, path);
+    return 0;
+}
+
+static int visit_includes(void *context, const char *path)
+{
+    struct check *check = context;
+    struct error error;
+    const struct value *tree = NULL;
+    if (text_ends(text_of(path), ".yaml") && strcmp(path, "site.yaml") != 0)
+        tree = repository_tree(check->repository, text_of(path), &error);
+    if (tree)
+        check_includes(check, path, tree);
+    return 0;
+}
+
+int repository_check(struct repository *repository, const struct check_options *options,
+                     struct buffer *report, struct check_result *result)
+{
+    struct check check = {repository, options, report, result, arena_new()};
+    *result = (struct check_result){0};
+    check_tables(&check);
+    repository_walk(repository, visit_file, &check);
+    repository_walk(repository, visit_template, &check);
+    repository_walk(repository, visit_includes, &check);
+    if (result->templates == 0)
+        warning(&check, "local", "there is no template, so no job can be rendered");
+    arena_free(check.arena);
+    return result->problems ? -1 : 0;
+}

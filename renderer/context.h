@@ -1,0 +1,88 @@
+/* renderer/context.h - what a template can read: the context of every rendering
+ *
+ * The context is an object of three members: `job`, `image` (a string: the image's name) and `site`
+ * (the tree of site.yaml).  Functions come from functions.h.  Every member named here is always
+ * there, so that a template may write `job.dataset` without asking first; what was not given is null.
+ *
+ * job:
+ *   id            string   the job's id; also the name of its objects at the scheduler
+ *   name          string   as the user wrote it
+ *   owner         string   user name;  uid, gid: numbers
+ *   library, version, type
+ *                 strings  version may be ""
+ *   program       string or null    absolute path of a directory, or of a file when entry is null
+ *   entry         string or null    boot file below program
+ *   args          list of strings   perhaps empty
+ *   script        string or null    the program inline; then program and entry are null
+ *   dataset, output
+ *                 string or null    absolute paths
+ *   env           object of strings, in the order given
+ *   gpu_type      string or null
+ *   priority      number
+ *   time_limit    number or null    seconds of running
+ *   port          number   a port for the job's own use, 15000 to 31999, the same for the same id;
+ *                          the ones that follow are the job's too, one for each task
+ *   task_count    number   of all roles
+ *   tasks         list of every single task in order:
+ *     role        string
+ *     index       number   within its role, from 0
+ *     count       number   tasks of its role
+ *     rank        number   within the job, from 0
+ *     cpus        number   processors, such as 0.5
+ *     memory      number   bytes
+ *     shm         number or null    bytes of /dev/shm
+ *     gpus        number
+ *     command     list of strings, or null
+ *     env         object of strings: job.env with the role's own laid over it
+ *   roles         list of objects: role, count, first (the rank of its first task), and cpus, memory,
+ *                 shm, gpus, command, env as in tasks
+ */
+#ifndef RENDERER_CONTEXT_H
+#define RENDERER_CONTEXT_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/value.h"
+
+/* What the `job` object is built from.  Texts of length 0, and a NULL `env`, stand for "not given".
+ * Nothing is copied: all bytes and trees must live as long as the context. */
+struct context_role {
+    struct text role;
+    int count;
+    int64_t cpus;               /* thousandths of a processor, for each task, as all below */
+    int64_t memory;             /* bytes */
+    int64_t shm;                /* bytes; 0: not given */
+    int gpus;
+    const struct text *command; /* words; command_count 0: not given */
+    size_t command_count;
+    struct value *env;          /* object of strings: the role's own; may be NULL */
+};
+
+struct context_job {
+    struct text id, name, owner;
+    uid_t uid;
+    gid_t gid;
+    struct text library, version, type;
+    struct text program, entry, script, dataset, output;
+    const struct text *args;
+    size_t args_count;
+    struct value *env;          /* object of strings; may be NULL */
+    struct text gpu_type;
+    int priority;
+    int64_t time_limit;         /* milliseconds; 0: none */
+    const struct context_role *roles;
+    size_t roles_count;
+};
+
+/* The `job` object as described above. */
+struct value *context_job(struct arena *arena, const struct context_job *job);
+
+/* The whole context.  The parts are shared, not copied. */
+struct value *context_build(struct arena *arena, const struct value *job, struct text image,
+                            const struct value *site);
+
+/* The first port of the job of this id: job.port. */
+int context_port(struct text id);
+
+#endif

@@ -1,0 +1,147 @@
+/* renderer/functions.c - functions that templates may call, beside JSON-e's own */
+#include "renderer/functions.h"
+
+#include <string.h>
+
+static _Thread_local bool refused;
+
+bool functions_refused(void)
+{
+    return refused;
+}
+
+void functions_reset(void)
+{
+    refused = false;
+}
+
+static int check_count(const char *name, const char *arguments, size_t count, struct error *error)
+{
+    return count == 1 ? 0
+                      : error_set(error, "%s takes one argument, %s, and was given %zu", name,
+                                  arguments, count);
+}
+
+/* Append a word in single quotes, in which sh gives nothing a meaning but the quote itself. */
+static int quote_word(struct buffer *out, const char *name, const struct value *word,
+                      struct error *error)
+{
+    char number[NUMBER_TEXT_SIZE];
+    struct text text;
+    if (word->kind == VALUE_STRING)
+        text = word->string;
+    else if (word->kind == VALUE_NUMBER)
+        text = (struct text){number, number_format(word->number, number)};
+    else if (word->kind == VALUE_BOOLEAN)
+        text = text_of(word->boolean ? "true" : "false");
+    else
+        return error_set(error, "%s quotes strings, numbers and booleans, not a value of kind %s",
+                         name, value_kind_name(word->kind));
+    if (text.length && memchr(text.data, '\0', text.length))
+        return error_set(error, "%s cannot quote a word that holds a NUL byte", name);
+    buffer_add_byte(out, '\'');
+    for (size_t i = 0; i < text.length; i++) {
+        if (text.data[i] == '\'')
+            buffer_add_string(out, "'\\''");
+        else
+            buffer_add_byte(out, text.data[i]);
+    }
+    buffer_add_byte(out, '\'');
+    return 0;
+}
+
+static struct value *finish(struct arena *arena, struct buffer *out, int failed)
+{
+    struct value *value = NULL;
+    if (!failed)
+        value = value_text(arena, arena_text(arena, out->data, out->length));
+    buffer_free(out);
+    return value;
+}
+
+static struct value *call_shell(struct arena *arena, struct value **arguments, size_t count,
+                                struct error *error)
+{
+    struct buffer out = {0};
+    if (check_count("shell", "a word", count, error))
+        return NULL;
+    return finish(arena, &out, quote_word(&out, "shell", arguments[0], error));
+}
+
+static struct value *call_words(struct arena *arena, struct value **arguments, size_t count,
+                                struct error *error)
+{
+    struct buffer out = {0};
+    int failed = 0;
+    if (check_count("words", "a list of words", count, error))
+        return NULL;
+    if (arguments[0]->kind != VALUE_LIST) {
+        error_set(error, "words takes a list, not a value of kind %s",
+                  value_kind_name(arguments[0]->kind));
+        return NULL;
+    }
+    for (size_t i = 0; i < arguments[0]->list.count && !failed; i++) {
+        if (i > 0)
+            buffer_add_byte(&out, ' ');
+        failed = quote_word(&out, "words", arguments[0]->list.items[i], error);
+    }
+    return finish(arena, &out, failed);
+}
+
+static struct value *call_basename(struct arena *arena, struct value **arguments, size_t count,
+                                   struct error *error)
+{
+    if (check_count("basename", "a path", count, error))
+        return NULL;
+    if (arguments[0]->kind != VALUE_STRING) {
+        error_set(error, "basename takes a string, not a value of kind %s",
+                  value_kind_name(arguments[0]->kind));
+        return NULL;
+    }
+    struct text path = arguments[0]->string;
+    while (path.length && path.data[path.length - 1] == '/')
+        path.length--;
+    const char *slash = path.length ? memrchr(path.data, '/', path.length) : NULL;
+    if (slash)
+        path = (struct text){slash + 1, path.length - (size_t)(slash + 1 - path.data)};
+    return value_text(arena, arena_text(arena, path.data, path.length));
+}
+
+static struct value *call_refuse(struct arena *arena, struct value **arguments, size_t count,
+                                 struct error *error)
+{
+    (void)arena;
+    if (check_count("refuse", "a sentence", count, error))
+        return NULL;
+    if (arguments[0]->kind != VALUE_STRING) {
+        error_set(error, "refuse takes a string, not a value of kind %s",
+                  value_kind_name(arguments[0]->kind));
+        return NULL;
+    }
+    struct error_quote_room room;
+    struct text sentence = arguments[0]->string;
+    struct buffer words = {0};
+    /* A sentence may be longer than one quoted piece; each piece is made harmless by itself. */
+    while (sentence.length) {
+        size_t piece = 0, next;
+        while (piece < sentence.length && piece < 64) {
+            next = utf8_sequence(sentence.data + piece, sentence.length - piece);
+            piece += next ? next : 1;
+        }
+        buffer_add_string(&words, error_quote(&room, sentence.data, piece));
+        sentence.data += piece;
+        sentence.length -= piece;
+    }
+    error_set(error, "%s", words.data ? words.data : "");
+    buffer_free(&words);
+    refused = true;
+    return NULL;
+}
+
+const struct template_function template_functions[] = {
+    {"shell", call_shell},
+    {"words", call_words},
+    {"basename", call_basename},
+    {"refuse", call_refuse},
+    {NULL, NULL},
+};

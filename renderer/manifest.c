@@ -1,0 +1,235 @@
+/* renderer/manifest.c - a job description becomes the manifest that the executor is sent */
+#include "renderer/manifest.h"
+
+#include <string.h>
+
+#include "base/yaml.h"
+#include "renderer/context.h"
+#include "renderer/functions.h"
+
+struct work {
+    struct arena *arena;
+    struct repository *repository;
+    const struct render_input *input;
+    struct render_result *result;
+    struct error *error;
+};
+
+/* Choosing the template */
+
+static bool is_path_word(struct text word)
+{
+    if (word.length == 0 || word.length > 100 || word.data[0] == '.')
+        return false;
+    for (size_t i = 0; i < word.length; i++) {
+        char byte = word.data[i];
+        bool plain = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+                     (byte >= '0' && byte <= '9') || byte == '.' || byte == '_' || byte == '-' ||
+                     byte == '+';
+        if (!plain)
+            return false;
+    }
+    return true;
+}
+
+static int choose_template(struct work *work)
+{
+    const struct render_input *input = work->input;
+    const char *executor = strcmp(input->executor, "null") == 0 ? "local" : input->executor;
+    struct error_quote_room library, type;
+    error_quote(&library, input->library.data, input->library.length);
+    error_quote(&type, input->type.data, input->type.length);
+    if (!is_path_word(input->library) || !is_path_word(input->type))
+        return error_set(work->error,
+                         "there is no template for library \"%s\" and type \"%s\"; both must be "
+                         "words of letters, digits and . _ + -",
+                         library.text, type.text);
+
+    struct text path = arena_printf(work->arena, "%s/%s/%s.yaml", executor, library.text,
+                                    type.text);
+    struct text other = arena_printf(work->arena, "%s/any/%s.yaml", executor, type.text);
+    bool same = text_equal(path, other);
+    if (repository_has(work->repository, path.data))
+        work->result->template_path = path;
+    else if (!same && repository_has(work->repository, other.data))
+        work->result->template_path = other;
+    else
+        return error_set(work->error,
+                         "there is no template %s%s%s%s in templates.git at commit %.7s; ask its "
+                         "maintainers to push one",
+                         path.data, same ? "" : " (nor ", same ? "" : other.data, same ? "" : ")",
+                         work->result->commit.data);
+    return 0;
+}
+
+/* Choosing the image */
+
+static bool begins_with_parts(struct text image, struct text beginning)
+{
+    if (beginning.length == 0 || image.length < beginning.length ||
+        memcmp(image.data, beginning.data, beginning.length) != 0)
+        return false;
+    if (image.length == beginning.length)
+        return true;
+    return memchr("/:@", beginning.data[beginning.length - 1], 3) ||
+           memchr("/:@", image.data[beginning.length], 3);
+}
+
+bool image_allowed(const struct value *site, struct text image)
+{
+    const struct value *allow = value_get(value_get(site, "images"), "allow_user");
+    if (!allow)
+        return false;
+    if (allow->kind == VALUE_BOOLEAN)
+        return allow->boolean && !text_is(image, "host");
+    if (allow->kind != VALUE_LIST)
+        return false;
+    for (size_t i = 0; i < allow->list.count; i++)
+        if (allow->list.items[i]->kind == VALUE_STRING &&
+            begins_with_parts(image, allow->list.items[i]->string))
+            return true;
+    return false;
+}
+
+/* The image that the user asks for. */
+static int take_image(struct work *work, const struct value *site)
+{
+    struct text image = work->input->image;
+    struct error_quote_room room;
+    error_quote(&room, image.data, image.length);
+    if (!image_name_valid(image))
+        return error_set(work->error, "image is \"%s\", which cannot be the name of an image",
+                         room.text);
+    if (!image_allowed(site, image))
+        return error_set(work->error,
+                         "image \"%s\" may not be asked for here: site.yaml of templates.git does "
+                         "not allow it (images.allow_user); leave `image` out to get the one that "
+                         "images.txt names",
+                         room.text);
+    work->result->image = arena_text(work->arena, image.data, image.length);
+    return 0;
+}
+
+/* The image that images.txt names. */
+static int choose_image(struct work *work, const struct images *images)
+{
+    const struct render_input *input = work->input;
+    struct text version = input->version.length ? input->version : TEXT("(not given)");
+    struct text accelerator = input->accelerator.length ? input->accelerator : TEXT("none");
+    const struct image_row *row = images_find(images, input->library, input->version, input->type,
+                                              accelerator);
+    struct error_quote_room rooms[4];
+    if (!row)
+        return error_set(work->error,
+                         "no row of images.txt fits library %s, version %s, type %s, accelerator "
+                         "%s in templates.git at commit %.7s; ask its maintainers to add one",
+                         error_quote(&rooms[0], input->library.data, input->library.length),
+                         error_quote(&rooms[1], version.data, version.length),
+                         error_quote(&rooms[2], input->type.data, input->type.length),
+                         error_quote(&rooms[3], accelerator.data, accelerator.length),
+                         work->result->commit.data);
+    work->result->image = arena_text(work->arena, row->image.data, row->image.length);
+    work->result->image_line = row->line;
+    return 0;
+}
+
+/* Rendering */
+
+static const struct template *find_include(void *context, struct text path, struct error *error)
+{
+    return repository_template(context, path, error);
+}
+
+static struct value *render_tree(struct arena *arena, struct repository *repository,
+                                 const struct value *context, const char *path, int64_t now,
+                                 struct error *error)
+{
+    const struct template *template = repository_template(repository, text_of(path), error);
+    if (!template)
+        return NULL;
+    struct rendering rendering = {
+        .arena = arena,
+        .context = context,
+        .functions = template_functions,
+        .include = find_include,
+        .include_context = repository,
+        .now = now,
+    };
+    struct value *tree = template_render(template, &rendering, error);
+    if (tree && tree->kind != VALUE_OBJECT) {
+        error_set(error, "%s:1: renders to a value of kind %s, expected an object", path,
+                  value_kind_name(tree->kind));
+        return NULL;
+    }
+    return tree;
+}
+
+/* Write the tree, read what was written, and trust it only when both are the same. */
+static int write_manifest(struct arena *arena, const struct value *tree, const char *path,
+                          struct render_result *result, struct error *error)
+{
+    struct buffer out = {0};
+    int written = yaml_write(&out, tree, error);
+    if (!written)
+        result->manifest = arena_text(arena, out.data, out.length);
+    buffer_free(&out);
+    if (written)
+        return error_prefix(error, "%s:1", path);
+
+    result->tree = yaml_read(arena, result->manifest, "manifest", &yaml_trusted_limits, error);
+    if (!result->tree)
+        return error_prefix(error, "%s:1: the manifest cannot be read back", path);
+    if (!value_equal(result->tree, tree))
+        return error_set(error,
+                         "%s:1: the manifest reads back as something else than was rendered; this "
+                         "is a fault of dlspool, please report it with the job file",
+                         path);
+    return 0;
+}
+
+int manifest_render_with(struct arena *arena, struct repository *repository,
+                         const char *template_path, struct text image, const struct value *job,
+                         int64_t now, struct render_result *result, enum render_failure *failure,
+                         struct error *error)
+{
+    *failure = RENDER_TEMPLATE_FAULT;
+    const struct value *site = repository_site(repository, error);
+    if (!site)
+        return -1;
+    functions_reset();
+    const struct value *tree = render_tree(arena, repository,
+                                           context_build(arena, job, image, site), template_path,
+                                           now, error);
+    if (!tree && functions_refused())
+        *failure = RENDER_NOT_ALLOWED;
+    return tree ? write_manifest(arena, tree, template_path, result, error) : -1;
+}
+
+int manifest_render(struct arena *arena, struct repository *repository,
+                    const struct render_input *input, struct render_result *result,
+                    enum render_failure *failure, struct error *error)
+{
+    struct work work = {arena, repository, input, result, error};
+    *result = (struct render_result){0};
+    const char *commit = repository_commit(repository);
+    *failure = RENDER_REPOSITORY;
+    if (!commit)
+        return error_set(error, "no commit of templates.git could be read yet");
+    result->commit = arena_text(arena, commit, strlen(commit));
+
+    *failure = RENDER_TEMPLATE_FAULT;
+    const struct images *images = repository_images(repository, error);
+    const struct value *site = images ? repository_site(repository, error) : NULL;
+    if (!site)
+        return -1;
+    *failure = RENDER_NO_TEMPLATE;
+    if (choose_template(&work))
+        return -1;
+    *failure = RENDER_NO_IMAGE;
+    if (input->image.length)
+        *failure = RENDER_NOT_ALLOWED;
+    if (input->image.length ? take_image(&work, site) : choose_image(&work, images))
+        return -1;
+    return manifest_render_with(arena, repository, result->template_path.data, result->image,
+                                input->job, input->now, result, failure, error);
+}

@@ -1,0 +1,561 @@
+/* renderer/repository.c - templates, images.txt and site.yaml of one commit, through libgit2
+ *
+ * A commit's files are read at once into a snapshot, an arena of their own; the next commit's
+ * snapshot replaces it only when it is complete.  libgit2 verifies the hash of every object it
+ * reads, so a damaged object is an error and never wrong bytes.
+ *
+ * Never follows symbolic links or submodules of the tree, never writes, never runs git.
+ */
+#include "renderer/repository.h"
+
+#include <git2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/yaml.h"
+
+enum {
+    MOST_FILES = 10000,
+    DEEPEST_DIRECTORY = 16,
+    LONGEST_PATH = 1024,                /* bytes */
+    LARGEST_FILE = 1 << 20,             /* bytes */
+    LARGEST_COMMIT = 16 << 20,          /* bytes of the files that are read, together */
+    RETRY_AFTER = 1000                  /* milliseconds until a commit that failed is tried again */
+};
+
+/* People trusted with the repository write these; the bounds only keep a slip from hurting. */
+static const struct yaml_limits template_yaml = {.bytes = LARGEST_FILE, .nodes = 100000,
+                                                 .depth = 100};
+
+struct file {
+    struct text path;                   /* followed by a NUL */
+    git_oid id;
+    git_filemode_t mode;
+    struct text content;                /* data NULL when it was not read */
+    const char *unread;                 /* then why */
+    struct value *tree;                 /* NULL until asked for */
+    struct template *template;          /* NULL until asked for */
+    const char *fault;                  /* why there is no tree */
+};
+
+struct snapshot {
+    struct arena *arena;
+    git_oid id;
+    char commit[GIT_OID_HEXSZ + 1];
+    struct file *files;                 /* sorted by path */
+    size_t count, capacity, bytes;
+    const struct images *images;
+    const char *images_fault;
+    const struct value *site;
+    const char *site_fault;
+};
+
+struct repository {
+    git_repository *git;
+    git_odb *objects;
+    char *path, *revision;
+    bool serve_faulty;
+    struct snapshot *served;            /* NULL when nothing could ever be read */
+    git_oid failed_id;                  /* the commit that could not be served, */
+    int64_t failed_at;                  /* when (clock_elapsed), 0 for none, */
+    struct error failure;               /* and why */
+};
+
+static const char *git_problem(void)
+{
+    const git_error *last = git_error_last();
+    return last && last->message ? last->message : "libgit2 gives no reason";
+}
+
+/* Opening */
+
+/* The directory that `path` stands in as it is written, without following its last name. */
+static int stat_parent(const char *path, struct stat *status)
+{
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    size_t end = length;
+    while (end > 0 && path[end - 1] != '/')
+        end--;
+    struct text name = {path + end, length - end};
+    if (name.length == 0 || text_is(name, ".") || text_is(name, ".."))
+        return -1;
+    char *parent = end ? memory_copy_string(path) : memory_copy_string(".");
+    if (end)
+        parent[end] = '\0';
+    int result = stat(parent, status);
+    free(parent);
+    return result;
+}
+
+static int check_owner(const char *path, struct error *error)
+{
+    struct stat own, parent;
+    if (stat(path, &own))
+        return error_errno(error, "templates repository %s cannot be looked at", path);
+    if (!S_ISDIR(own.st_mode))
+        return error_set(error, "templates repository %s is not a directory", path);
+    if (own.st_uid == 0 || own.st_uid == geteuid())
+        return 0;
+    if (stat_parent(path, &parent) == 0 && parent.st_uid == own.st_uid)
+        return 0;
+    return error_set(error,
+                     "templates repository %s belongs to user %u; it decides what runs, so it must "
+                     "belong to root, to user %u as whom this runs, or to the owner of the "
+                     "directory it stands in",
+                     path, (unsigned)own.st_uid, (unsigned)geteuid());
+}
+
+static void prepare_library(void)
+{
+    static bool ready;
+    if (ready)
+        return;
+    git_libgit2_init();
+    git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 0);
+    git_libgit2_opts(GIT_OPT_ENABLE_STRICT_HASH_VERIFICATION, 1);
+    git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, GIT_CONFIG_LEVEL_PROGRAMDATA, "");
+    git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, GIT_CONFIG_LEVEL_SYSTEM, "");
+    git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, GIT_CONFIG_LEVEL_XDG, "");
+    git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, GIT_CONFIG_LEVEL_GLOBAL, "");
+    ready = true;
+}
+
+struct repository *repository_open(const char *path, const char *revision, struct error *error)
+{
+    prepare_library();
+    if (check_owner(path, error))
+        return NULL;
+    struct repository *repository = memory_allocate(sizeof(*repository));
+    repository->path = memory_copy_string(path);
+    repository->revision = memory_copy_string(revision);
+    if (git_repository_open_ext(&repository->git, path,
+                                GIT_REPOSITORY_OPEN_NO_SEARCH | GIT_REPOSITORY_OPEN_BARE, NULL) ||
+        git_repository_odb(&repository->objects, repository->git)) {
+        error_set(error, "templates repository %s cannot be opened: %s", path, git_problem());
+        repository_close(repository);
+        return NULL;
+    }
+    return repository;
+}
+
+int repository_add_objects(struct repository *repository, const char *directory,
+                           struct error *error)
+{
+    if (git_odb_add_disk_alternate(repository->objects, directory))
+        return error_set(error, "%s: objects in %s cannot be used: %s", repository->path,
+                         directory, git_problem());
+    return 0;
+}
+
+void repository_serve_faulty(struct repository *repository)
+{
+    repository->serve_faulty = true;
+}
+
+static void snapshot_free(struct snapshot *snapshot)
+{
+    if (!snapshot)
+        return;
+    arena_free(snapshot->arena);
+    free(snapshot->files);
+    free(snapshot);
+}
+
+void repository_close(struct repository *repository)
+{
+    if (!repository)
+        return;
+    snapshot_free(repository->served);
+    git_odb_free(repository->objects);
+    git_repository_free(repository->git);
+    free(repository->path);
+    free(repository->revision);
+    free(repository);
+}
+
+/* Reading a commit */
+
+static bool is_read(struct text path)
+{
+    return text_ends(path, ".yaml") || text_ends(path, ".txt");
+}
+
+/* Read the file's bytes.  Only an object that cannot be read is a failure. */
+static int read_content(struct repository *repository, struct snapshot *snapshot,
+                        struct file *file, struct error *error)
+{
+    git_odb_object *object = NULL;
+    git_object_t type;
+    size_t size;
+    int result = -1;
+    if (git_odb_read_header(&size, &type, repository->objects, &file->id))
+        goto failed;
+    if (size > LARGEST_FILE) {
+        file->unread = arena_printf(snapshot->arena, "it has %zu bytes; files of at most %d are read",
+                                    size, LARGEST_FILE)
+                           .data;
+        return 0;
+    }
+    snapshot->bytes += size;
+    if (snapshot->bytes > LARGEST_COMMIT)
+        return error_set(error, "its .yaml and .txt files hold more than %d bytes", LARGEST_COMMIT);
+    if (git_odb_read(&object, repository->objects, &file->id))
+        goto failed;
+    file->content = arena_text(snapshot->arena, git_odb_object_data(object),
+                               git_odb_object_size(object));
+    result = 0;
+failed:
+    if (result) {
+        struct error_quote_room room;
+        error_set(error, "%s cannot be read: %s",
+                  error_quote(&room, file->path.data, file->path.length), git_problem());
+    }
+    git_odb_object_free(object);
+    return result;
+}
+
+static int add_file(struct repository *repository, struct snapshot *snapshot, struct text path,
+                    const git_tree_entry *entry, struct error *error)
+{
+    if (snapshot->count == MOST_FILES)
+        return error_set(error, "it holds more than %d files", MOST_FILES);
+    if (snapshot->count == snapshot->capacity) {
+        snapshot->capacity = snapshot->capacity ? snapshot->capacity * 2 : 64;
+        snapshot->files = memory_resize(snapshot->files,
+                                        snapshot->capacity * sizeof(*snapshot->files));
+    }
+    struct file *file = &snapshot->files[snapshot->count++];
+    *file = (struct file){.path = arena_text(snapshot->arena, path.data, path.length),
+                          .id = *git_tree_entry_id(entry),
+                          .mode = git_tree_entry_filemode(entry)};
+    if (file->mode == GIT_FILEMODE_LINK)
+        file->unread = "it is a symbolic link, which is not followed";
+    else if (file->mode == GIT_FILEMODE_COMMIT)
+        file->unread = "it is a submodule, which is not read";
+    else if (!is_read(file->path))
+        file->unread = "only files whose names end in .yaml or .txt are read";
+    else
+        return read_content(repository, snapshot, file, error);
+    return 0;
+}
+
+/* Add the files of a tree, and of those below it.  `path` holds the tree's own path. */
+static int read_tree(struct repository *repository, struct snapshot *snapshot, const git_oid *id,
+                     struct buffer *path, int depth, struct error *error)
+{
+    git_tree *tree = NULL;
+    size_t length = path->length;
+    int result = -1;
+    if (depth > DEEPEST_DIRECTORY)
+        return error_set(error, "its directories nest more than %d deep", DEEPEST_DIRECTORY);
+    if (git_tree_lookup(&tree, repository->git, id)) {
+        struct error_quote_room room;
+        return error_set(error, "directory \"%s\" cannot be read: %s",
+                         error_quote(&room, path->data, path->length), git_problem());
+    }
+    for (size_t i = 0; i < git_tree_entrycount(tree); i++) {
+        const git_tree_entry *entry = git_tree_entry_byindex(tree, i);
+        path->length = length;
+        buffer_add_string(path, git_tree_entry_name(entry));
+        if (path->length > LONGEST_PATH) {
+            error_set(error, "it holds a path of more than %d bytes", LONGEST_PATH);
+            goto done;
+        }
+        if (git_tree_entry_type(entry) == GIT_OBJECT_TREE) {
+            buffer_add_byte(path, '/');
+            if (read_tree(repository, snapshot, git_tree_entry_id(entry), path, depth + 1, error))
+                goto done;
+        } else if (add_file(repository, snapshot, buffer_text(path), entry, error)) {
+            goto done;
+        }
+    }
+    path->length = length;
+    result = 0;
+done:
+    git_tree_free(tree);
+    return result;
+}
+
+static int compare_files(const void *a, const void *b)
+{
+    return text_compare(((const struct file *)a)->path, ((const struct file *)b)->path);
+}
+
+static struct file *find_file(const struct snapshot *snapshot, struct text path)
+{
+    struct file key = {.path = path};
+    if (!snapshot || snapshot->count == 0)
+        return NULL;
+    return bsearch(&key, snapshot->files, snapshot->count, sizeof(key), compare_files);
+}
+
+/* The content of a file that every commit must have. */
+static const struct file *required(struct snapshot *snapshot, const char *name,
+                                   struct error *error)
+{
+    const struct file *file = find_file(snapshot, text_of(name));
+    if (!file)
+        error_set(error, "%s is missing", name);
+    else if (!file->content.data)
+        error_set(error, "%s: %s", name, file->unread);
+    return file && file->content.data ? file : NULL;
+}
+
+static void read_tables(struct snapshot *snapshot)
+{
+    struct error error;
+    const struct file *file = required(snapshot, "images.txt", &error);
+    if (file)
+        snapshot->images = images_parse(snapshot->arena, file->content, "images.txt", &error);
+    if (!snapshot->images)
+        snapshot->images_fault = arena_string(snapshot->arena, error.text);
+
+    file = required(snapshot, "site.yaml", &error);
+    if (file)
+        snapshot->site = yaml_read(snapshot->arena, file->content, "site.yaml", &template_yaml,
+                                   &error);
+    if (snapshot->site && snapshot->site->kind != VALUE_OBJECT) {
+        error_set(&error, "site.yaml:1: holds a value of kind %s, expected an object",
+                  value_kind_name(snapshot->site->kind));
+        snapshot->site = NULL;
+    }
+    if (!snapshot->site)
+        snapshot->site_fault = arena_string(snapshot->arena, error.text);
+}
+
+static struct snapshot *snapshot_read(struct repository *repository, const git_oid *id,
+                                      struct error *error)
+{
+    struct snapshot *snapshot = memory_allocate(sizeof(*snapshot));
+    struct buffer path = {0};
+    git_commit *commit = NULL;
+    int result = -1;
+    snapshot->arena = arena_new();
+    snapshot->id = *id;
+    git_oid_tostr(snapshot->commit, sizeof(snapshot->commit), id);
+    if (git_commit_lookup(&commit, repository->git, id)) {
+        error_set(error, "the commit cannot be read: %s", git_problem());
+        goto done;
+    }
+    if (read_tree(repository, snapshot, git_commit_tree_id(commit), &path, 1, error))
+        goto done;
+    if (snapshot->count)
+        qsort(snapshot->files, snapshot->count, sizeof(*snapshot->files), compare_files);
+    read_tables(snapshot);
+    if (!repository->serve_faulty && (snapshot->images_fault || snapshot->site_fault)) {
+        error_set(error, "%s",
+                  snapshot->images_fault ? snapshot->images_fault : snapshot->site_fault);
+        goto done;
+    }
+    result = 0;
+done:
+    git_commit_free(commit);
+    buffer_free(&path);
+    if (result) {
+        snapshot_free(snapshot);
+        return NULL;
+    }
+    return snapshot;
+}
+
+/* Which commit the revision stands for just now. */
+static int resolve(struct repository *repository, git_oid *id, struct error *error)
+{
+    /* HEAD is asked for before every job, and the short way is ten times as quick. */
+    if (strcmp(repository->revision, "HEAD") == 0) {
+        if (git_reference_name_to_id(id, repository->git, "HEAD") == 0)
+            return 0;
+        if (git_repository_head_unborn(repository->git) == 1)
+            return error_set(error, "templates repository %s has no commit on the branch that its "
+                                    "HEAD names; push one",
+                             repository->path);
+        return error_set(error, "templates repository %s: HEAD cannot be read: %s",
+                         repository->path, git_problem());
+    }
+    git_object *object = NULL, *commit = NULL;
+    int result = 0;
+    if (git_revparse_single(&object, repository->git, repository->revision) ||
+        git_object_peel(&commit, object, GIT_OBJECT_COMMIT)) {
+        struct error_quote_room room;
+        result = error_set(error, "templates repository %s: \"%s\" names no commit: %s",
+                           repository->path,
+                           error_quote(&room, repository->revision, strlen(repository->revision)),
+                           git_problem());
+    } else {
+        *id = *git_object_id(commit);
+    }
+    git_object_free(object);
+    git_object_free(commit);
+    return result;
+}
+
+int repository_refresh(struct repository *repository, struct error *error)
+{
+    git_oid id;
+    if (resolve(repository, &id, error))
+        return -1;
+    if (repository->served && git_oid_equal(&repository->served->id, &id))
+        return 0;
+    if (repository->failed_at && git_oid_equal(&repository->failed_id, &id) &&
+        clock_elapsed() - repository->failed_at < RETRY_AFTER)
+        return error_set(error, "%s", repository->failure.text);
+
+    struct error reason;
+    struct snapshot *snapshot = snapshot_read(repository, &id, &reason);
+    if (!snapshot) {
+        char hex[GIT_OID_HEXSZ + 1], serving[64] = "no commit is served";
+        git_oid_tostr(hex, sizeof(hex), &id);
+        if (repository->served)
+            snprintf(serving, sizeof(serving), "commit %.7s goes on serving",
+                     repository->served->commit);
+        error_set(&repository->failure,
+                  "templates repository %s: commit %.7s cannot be used: %s; %s", repository->path,
+                  hex, reason.text, serving);
+        repository->failed_id = id;
+        repository->failed_at = clock_elapsed();
+        return error_set(error, "%s", repository->failure.text);
+    }
+    snapshot_free(repository->served);
+    repository->served = snapshot;
+    repository->failed_at = 0;
+    return 0;
+}
+
+/* Asking the served commit */
+
+const char *repository_commit(const struct repository *repository)
+{
+    return repository->served ? repository->served->commit : NULL;
+}
+
+/* Trees have no names such as ".." in them; this only gives a better sentence. */
+static int check_path(struct text path, struct error *error)
+{
+    struct error_quote_room room;
+    struct text rest = path, name;
+    bool valid = path.length > 0 && path.length <= LONGEST_PATH;
+    while (valid && text_next(&rest, '/', &name))
+        valid = name.length && !text_is(name, ".") && !text_is(name, "..") &&
+                !memchr(name.data, '\0', name.length);
+    if (!valid)
+        return error_set(error,
+                         "\"%s\" is not a path in the templates repository; expected one from its "
+                         "top, such as common/part.yaml, without . and ..",
+                         error_quote(&room, path.data, path.length));
+    return 0;
+}
+
+static struct file *get_file(struct repository *repository, struct text path, struct error *error)
+{
+    struct error_quote_room room;
+    if (!repository->served) {
+        error_set(error, "templates repository %s: no commit is served", repository->path);
+        return NULL;
+    }
+    if (check_path(path, error))
+        return NULL;
+    struct file *file = find_file(repository->served, path);
+    if (!file) {
+        error_set(error, "there is no file %s in the templates repository at commit %.7s",
+                  error_quote(&room, path.data, path.length), repository->served->commit);
+        return NULL;
+    }
+    if (!file->content.data) {
+        error_set(error, "%s cannot be used: %s", error_quote(&room, path.data, path.length),
+                  file->unread);
+        return NULL;
+    }
+    return file;
+}
+
+int repository_read(struct repository *repository, const char *path, struct text *content,
+                    struct error *error)
+{
+    const struct file *file = get_file(repository, text_of(path), error);
+    if (!file)
+        return -1;
+    *content = file->content;
+    return 0;
+}
+
+struct text repository_file(struct repository *repository, const char *path)
+{
+    const struct file *file = find_file(repository->served, text_of(path));
+    return file ? file->content : (struct text){NULL, 0};
+}
+
+bool repository_has(struct repository *repository, const char *path)
+{
+    return find_file(repository->served, text_of(path)) != NULL;
+}
+
+static struct file *get_parsed(struct repository *repository, struct text path,
+                               struct error *error)
+{
+    struct file *file = get_file(repository, path, error);
+    if (!file)
+        return NULL;
+    struct arena *arena = repository->served->arena;
+    if (!file->tree && !file->fault) {
+        struct error fault;
+        file->tree = yaml_read(arena, file->content, file->path.data, &template_yaml, &fault);
+        if (!file->tree)
+            file->fault = arena_string(arena, fault.text);
+    }
+    if (file->fault) {
+        error_set(error, "%s", file->fault);
+        return NULL;
+    }
+    return file;
+}
+
+const struct value *repository_tree(struct repository *repository, struct text path,
+                                    struct error *error)
+{
+    const struct file *file = get_parsed(repository, path, error);
+    return file ? file->tree : NULL;
+}
+
+const struct template *repository_template(struct repository *repository, struct text path,
+                                           struct error *error)
+{
+    struct file *file = get_parsed(repository, path, error);
+    if (!file)
+        return NULL;
+    if (!file->template)
+        file->template = template_compile(repository->served->arena, file->tree, file->path.data);
+    return file->template;
+}
+
+const struct images *repository_images(struct repository *repository, struct error *error)
+{
+    const struct snapshot *served = repository->served;
+    if (!served || !served->images)
+        error_set(error, "%s", served ? served->images_fault : "no commit is served");
+    return served ? served->images : NULL;
+}
+
+const struct value *repository_site(struct repository *repository, struct error *error)
+{
+    const struct snapshot *served = repository->served;
+    if (!served || !served->site)
+        error_set(error, "%s", served ? served->site_fault : "no commit is served");
+    return served ? served->site : NULL;
+}
+
+int repository_walk(struct repository *repository, repository_visit *visit, void *context)
+{
+    const struct snapshot *served = repository->served;
+    for (size_t i = 0; served && i < served->count; i++) {
+        int result = visit(context, served->files[i].path.data);
+        if (result)
+            return result;
+    }
+    return 0;
+}

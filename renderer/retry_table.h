@@ -1,0 +1,50 @@
+/* renderer/retry_table.h - retry.txt: what a failure means, and what to tell its owner
+ *
+ * One row a line: WHAT PATTERN CLASS [HINT].  The hint is the rest of the line, or a text in double
+ * quotes.  `#` at the start of a line, or after white space behind a quoted hint, starts a comment.
+ *
+ *   reason WORD     the word the executor gives for the failure, such as OOMKilled; case is ignored
+ *   log REGEX       a POSIX extended regular expression searched in what the task printed last; case
+ *                   is ignored; in double quotes where it holds blanks (there `\"` is a quote, and
+ *                   every other backslash is the expression's own)
+ *   exit N or N-M   the exit code, 0 to 255
+ *   signal N        the task was ended by this signal: a number or a name (9, KILL); as `exit 128+N`
+ *
+ * Classes: transient (try again, not counted), permanent (only a change can mend it), unknown (try
+ * again while the job's retries last).
+ */
+#ifndef RENDERER_RETRY_TABLE_H
+#define RENDERER_RETRY_TABLE_H
+
+#include "base/error.h"
+#include "base/text.h"
+
+enum retry_class { RETRY_UNKNOWN, RETRY_TRANSIENT, RETRY_PERMANENT };
+
+struct retry_table;
+
+struct retry_decision {
+    enum retry_class class;
+    struct text hint;           /* may be empty; lives as long as the table */
+    int line;                   /* of retry.txt; 0 when no row fits */
+};
+
+/* Bytes of a log, from its end, that patterns are searched in. */
+enum { RETRY_LOG_LIMIT = 64 * 1024 };
+
+/* NULL and a sentence with file and line.  The table is its own; end it with retry_table_free. */
+struct retry_table *retry_table_parse(struct text source, const char *name, struct error *error);
+void retry_table_free(struct retry_table *table);       /* NULL is fine */
+
+/* Append a line `name:line: sentence` for every fault; returns their number. */
+size_t retry_table_report(struct text source, const char *name, struct buffer *report);
+
+/* What a failure means: the first row of `reason` that fits, else of `log`, else of `exit` or
+ * `signal`; class unknown and line 0 when none does.  `reason` and `log` may be empty; of `log` the
+ * last RETRY_LOG_LIMIT bytes are searched.  A NULL table decides unknown. */
+struct retry_decision retry_decide(const struct retry_table *table, int exit_code,
+                                   struct text reason, struct text log);
+
+const char *retry_class_name(enum retry_class class);   /* "unknown", "transient", "permanent" */
+
+#endif

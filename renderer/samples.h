@@ -1,0 +1,23 @@
+/* renderer/samples.h - sample jobs, which show whether a template renders
+ *
+ * The samples of a job type differ in what a job may give or leave out, in every combination.
+ */
+#ifndef RENDERER_SAMPLES_H
+#define RENDERER_SAMPLES_H
+
+#include "base/value.h"
+
+struct sample {
+    const struct value *job;    /* `job` of the context */
+    struct text image;
+    const char *description;    /* "a script, a dataset, 2 tasks" */
+};
+
+/* How many samples a job type has. */
+size_t sample_count(const char *type);
+
+/* Build sample `number` (from 0) of a job type for a library.  All of it lies in the arena. */
+struct sample sample_build(struct arena *arena, const char *library, const char *type,
+                           size_t number);
+
+#endif

@@ -1,0 +1,140 @@
+/* request/control.c - files that ask for something to be done to a job
+ *
+ * Most files that are dropped are job files, so whether one is a control file is decided without
+ * parsing wherever its length or the lack of a verb in it is answer enough.
+ */
+#include <string.h>
+
+#include "base/json.h"
+#include "base/nearest.h"
+#include "base/yaml.h"
+#include "request/description.h"
+#include "request/job.h"
+#include "request/values.h"
+
+enum {
+    CONTROL_LONGEST = 1024,     /* bytes of a control file, comments included */
+    ID_SHORTEST = 3,            /* bytes of a job's id */
+    ID_LONGEST = 63,
+};
+
+static const struct {
+    const char *name;
+    enum control_verb verb;     /* CONTROL_NONE: a later version's */
+} verbs[] = {
+    {"kill", CONTROL_KILL},    {"retry", CONTROL_RETRY},  {"hold", CONTROL_NONE},
+    {"release", CONTROL_NONE}, {"approve", CONTROL_NONE},
+};
+
+enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };
+
+static const struct yaml_limits control_limits = {CONTROL_LONGEST, 16, 4};
+
+static bool mentions_verb(struct text source)
+{
+    for (size_t i = 0; i < VERB_COUNT; i++)
+        if (text_contains(source, text_of(verbs[i].name)))
+            return true;
+    return false;
+}
+
+static int find_verb(struct text key)
+{
+    for (int i = 0; i < VERB_COUNT; i++)
+        if (text_is(key, verbs[i].name))
+            return i;
+    return -1;
+}
+
+/* Does the text start with a verb and a colon, so that a syntax error in it is a control file's? */
+static bool starts_with_verb(struct text source)
+{
+    static const char ornaments[] = "{\"' \t\r\n";
+    while (source.length && memchr(ornaments, source.data[0], sizeof(ornaments) - 1)) {
+        source.data++;
+        source.length--;
+    }
+    for (size_t i = 0; i < VERB_COUNT; i++) {
+        size_t length = strlen(verbs[i].name);
+        if (text_starts(source, verbs[i].name) && source.length > length &&
+            memchr(":\"' ", source.data[length], 4))
+            return true;
+    }
+    return false;
+}
+
+static bool is_id(struct text id)
+{
+    if (id.length < ID_SHORTEST || id.length > ID_LONGEST || id.data[0] == '-')
+        return false;
+    for (size_t i = 0; i < id.length; i++) {
+        char c = id.data[i];
+        if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'))
+            return false;
+    }
+    return true;
+}
+
+/* The member that makes a control file of this tree, or NULL: a verb as a key, in a map that has
+ * none of the fields every job has. */
+static const struct member *control_member(const struct value *root)
+{
+    if (root->kind != VALUE_OBJECT || field_given(root, "name") || field_given(root, "library") ||
+        field_given(root, "type"))
+        return NULL;
+    for (size_t i = 0; i < root->object.count; i++)
+        if (find_verb(root->object.members[i].key) >= 0)
+            return &root->object.members[i];
+    return NULL;
+}
+
+static int read_control(struct reading *reading, const struct value *root,
+                        const struct member *member, struct control *control,
+                        struct error *error)
+{
+    struct path path = {.name = member->key};
+    int verb = find_verb(member->key);
+    struct text id;
+    if (root->object.count > 1)
+        problem_add(reading, &path, member->line, member->column,
+                    "found beside other fields, expected it alone: a control file asks for one "
+                    "thing");
+    else if (!scalar_text(member->value, false, &id) || !is_id(id))
+        problem_expected(reading, &path, member->value,
+                         "a job's id: %d to %d small letters, digits and hyphens", ID_SHORTEST,
+                         ID_LONGEST);
+    else if (verbs[verb].verb == CONTROL_NONE)
+        problem_add(reading, &path, member->line, member->column, "not yet supported");
+    if (problems_report(reading, error))
+        return -1;
+    *control = (struct control){.verb = verbs[verb].verb, .id = id};
+    return 0;
+}
+
+int request_read_control(struct arena *arena, struct text source, const char *name,
+                         struct control *control, struct error *error)
+{
+    *control = (struct control){.verb = CONTROL_NONE};
+    if (text_starts(source, "\xef\xbb\xbf")) {
+        source.data += 3;
+        source.length -= 3;
+    }
+    if (source.length > CONTROL_LONGEST || text_starts(source, "#!") || !mentions_verb(source))
+        return 0;
+
+    struct error_quote_room room;
+    struct text file = name && *name ? text_of(name) : TEXT("control file");
+    const char *quoted = error_quote(&room, file.data, file.length);
+    struct error problem;
+    struct value *root = text_ends(file, ".json")
+                             ? json_read(arena, source, quoted, &control_limits, &problem)
+                             : yaml_read(arena, source, quoted, &control_limits, &problem);
+    if (!root)
+        return starts_with_verb(source) ? error_set(error, "%s", problem.text) : 0;
+    const struct member *member = control_member(root);
+    if (!member)
+        return 0;
+    struct reading reading;
+    reading_start(&reading, arena, quoted);
+    return read_control(&reading, root, member, control, error);
+}

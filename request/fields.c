@@ -1,0 +1,86 @@
+/* request/fields.c - a table of fields, read from a map */
+#include "request/fields.h"
+
+#include "base/nearest.h"
+
+enum { MOST_FIELDS = 64 };      /* of one table, for lists on the stack */
+
+const struct field *field_find(const struct field_table *table, struct text name)
+{
+    for (size_t i = 0; i < table->count; i++)
+        if (text_equal(table->fields[i].name, name))
+            return &table->fields[i];
+    return NULL;
+}
+
+const struct value *field_given(const struct value *map, const char *name)
+{
+    const struct value *value = value_get(map, name);
+    return value && value->kind != VALUE_NULL ? value : NULL;
+}
+
+/* The names of the fields that can be used today, parted by commas, in the reading's arena. */
+static const char *list_names(struct arena *arena, const struct field_table *table)
+{
+    struct buffer out = {0};
+    for (size_t i = 0; i < table->count; i++)
+        if (!table->fields[i].later)
+            buffer_printf(&out, "%s%s", out.length ? ", " : "", table->fields[i].name.data);
+    const char *list = arena_string(arena, out.data);
+    buffer_free(&out);
+    return list;
+}
+
+static void refuse_unknown(struct reading *reading, const struct path *path,
+                           const struct member *member, const struct field_table *table)
+{
+    const char *names[MOST_FIELDS + 1] = {NULL};
+    if (reading->full) {
+        reading->found++;       /* Finding the nearest name ten thousand times takes long. */
+        return;
+    }
+    if (table->other && field_find(table->other, member->key)) {
+        problem_add(reading, path, member->line, member->column,
+                    "unknown field here; it is a field of %s", table->other->owner);
+        return;
+    }
+    for (size_t i = 0; i < table->count && i < MOST_FIELDS; i++)
+        names[i] = table->fields[i].name.data;
+    const char *near = nearest_word(member->key, names);
+    if (near)
+        problem_add(reading, path, member->line, member->column,
+                    "unknown field; did you mean %s?", near);
+    else
+        problem_add(reading, path, member->line, member->column,
+                    "unknown field; the fields of %s are %s", table->owner,
+                    list_names(reading->arena, table));
+}
+
+static void read_later(struct reading *reading, const struct path *path,
+                       const struct member *member, const struct field *field)
+{
+    size_t found = reading->found;
+    field->read(reading, path, member->value, field, NULL);
+    bool asks_for_nothing = member->value->kind == VALUE_BOOLEAN && !member->value->boolean;
+    if (reading->found == found && !asks_for_nothing)
+        problem_add(reading, path, member->line, member->column,
+                    "not yet supported; leave the field out");
+}
+
+void fields_read(struct reading *reading, const struct path *above, const struct value *map,
+                 const struct field_table *table, void *into)
+{
+    for (size_t i = 0; i < map->object.count; i++) {
+        const struct member *member = &map->object.members[i];
+        struct path path = {.above = above, .name = member->key};
+        const struct field *field = field_find(table, member->key);
+        if (!field)
+            refuse_unknown(reading, &path, member, table);
+        else if (member->value->kind == VALUE_NULL)
+            continue;
+        else if (field->later)
+            read_later(reading, &path, member, field);
+        else
+            field->read(reading, &path, member->value, field, (char *)into + field->offset);
+    }
+}

@@ -1,0 +1,52 @@
+/* request/fields.h - a table of fields, read from a map
+ *
+ * Every map of the job file whose keys are ours (the file itself, a task role) has a table: for
+ * each field its name, the function that reads its value, its limits, and whether a later version
+ * implements it.  One walk serves all tables:
+ *
+ *   - a key that is not in the table is a problem that names the nearest one that is;
+ *   - null means that the field is not given, so that programs may write out all of them;
+ *   - a field of a later version is read first, so that nonsense is called nonsense, and is then
+ *     refused as not yet supported; `false`, which asks for nothing, passes where a boolean is due.
+ */
+#ifndef REQUEST_FIELDS_H
+#define REQUEST_FIELDS_H
+
+#include "request/problems.h"
+
+struct field;
+
+/* Read one value.  `into` is the member of the structure that the field fills, or NULL for a field
+ * of a later version.  Problems go to the reading; after one, what is left in *into is of no use. */
+typedef void field_reader(struct reading *reading, const struct path *path,
+                          const struct value *value, const struct field *field, void *into);
+
+struct field {
+    struct text name;
+    field_reader *read;
+    size_t offset;              /* of the member in the structure that is filled */
+    size_t count_offset;        /* of the member that counts a list's items, in the same structure */
+    int64_t least, most;        /* of the number, in the unit of the member; or bytes of the text */
+    bool later;
+};
+
+/* A field's name with its length, for an initialiser. */
+#define FIELD_NAME(literal) {(literal), sizeof(literal) - 1}
+
+struct field_table {
+    const struct field *fields;
+    size_t count;
+    const char *owner;          /* "a job", "a task role": whose fields these are */
+    const struct field_table *other;    /* where a field may have been meant to go */
+};
+
+/* Read `map`, an object, into the structure at `into`.  `above` may be NULL. */
+void fields_read(struct reading *reading, const struct path *above, const struct value *map,
+                 const struct field_table *table, void *into);
+
+const struct field *field_find(const struct field_table *table, struct text name);
+
+/* Is the member there and not null?  Its value, or NULL. */
+const struct value *field_given(const struct value *map, const char *name);
+
+#endif

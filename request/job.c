@@ -1,0 +1,196 @@
+/* request/job.c - the fields of a job
+ *
+ * After the fields one by one come the rules between them: what must be there, what excludes what,
+ * and that there is exactly one answer to the question what runs.
+ */
+#include "request/job.h"
+
+#include <limits.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "request/later.h"
+#include "request/tasks.h"
+#include "request/values.h"
+
+enum {
+    NAME_LONGEST = 63,          /* bytes: a DNS label */
+    WORD_LONGEST = 63,
+    PATH_LONGEST = PATH_MAX - 1,
+    IMAGE_LONGEST = 512,
+    SCRIPT_LONGEST = 1 << 20,
+    PRIORITY_MOST = 100,
+    RETRIES_MOST = 100,
+};
+
+#define TIME_LIMIT_LEAST ((int64_t)1000)        /* milliseconds */
+#define TIME_LIMIT_MOST ((int64_t)3650 * 24 * 60 * 60 * 1000)
+
+#define MEMBER(name) .offset = offsetof(struct description, name)
+#define COUNT(name) .count_offset = offsetof(struct description, name)
+
+static const struct field fields[] = {
+    {FIELD_NAME("name"), read_word, MEMBER(name), .most = NAME_LONGEST},
+    {FIELD_NAME("library"), read_library, MEMBER(library)},
+    {FIELD_NAME("version"), read_version, MEMBER(version), .most = WORD_LONGEST},
+    {FIELD_NAME("type"), read_type, MEMBER(type)},
+    {FIELD_NAME("program"), read_absolute_path, MEMBER(program), .most = PATH_LONGEST},
+    {FIELD_NAME("entry"), read_relative_path, MEMBER(entry), .most = PATH_LONGEST},
+    {FIELD_NAME("args"), read_words, MEMBER(args), COUNT(args_count)},
+    {FIELD_NAME("script"), read_script, MEMBER(script), .most = SCRIPT_LONGEST},
+    {FIELD_NAME("dataset"), read_absolute_path, MEMBER(dataset), .most = PATH_LONGEST},
+    {FIELD_NAME("output"), read_absolute_path, MEMBER(output), .most = PATH_LONGEST},
+    {FIELD_NAME("tasks"), read_tasks, MEMBER(tasks), COUNT(tasks_count)},
+    {FIELD_NAME("env"), read_environment, MEMBER(environment)},
+    {FIELD_NAME("image"), read_image, MEMBER(image), .most = IMAGE_LONGEST},
+    {FIELD_NAME("gpu_type"), read_word, MEMBER(gpu_type), .most = WORD_LONGEST},
+    {FIELD_NAME("priority"), read_integer, MEMBER(priority), .least = -PRIORITY_MOST,
+     .most = PRIORITY_MOST},
+    {FIELD_NAME("retries"), read_integer, MEMBER(retries), .least = 0, .most = RETRIES_MOST},
+    {FIELD_NAME("time_limit"), read_duration, MEMBER(time_limit), .least = TIME_LIMIT_LEAST,
+     .most = TIME_LIMIT_MOST},
+    {FIELD_NAME("queue"), read_word, .most = WORD_LONGEST, .later = true},
+    {FIELD_NAME("complete"), read_later_map, .later = true},
+    {FIELD_NAME("deadline"), read_later_deadline, .later = true},
+    {FIELD_NAME("deadline_mode"), read_later_deadline_mode, .later = true},
+    {FIELD_NAME("units"), read_later_map, .later = true},
+    {FIELD_NAME("size"), read_later_map, .later = true},
+    {FIELD_NAME("checkpoint"), read_later_map, .later = true},
+    {FIELD_NAME("weight"), read_later_weight, .later = true},
+    {FIELD_NAME("after"), read_later_words, .later = true},
+    {FIELD_NAME("array"), read_later_array, .later = true},
+    {FIELD_NAME("hold"), read_boolean, .later = true},
+    {FIELD_NAME("notify"), read_later_words, .later = true},
+    {FIELD_NAME("privileged"), read_boolean, .later = true},
+    {FIELD_NAME("debug"), read_boolean, .later = true},
+};
+
+const struct field_table job_fields = {
+    .fields = fields,
+    .count = sizeof(fields) / sizeof(fields[0]),
+    .owner = "a job",
+    .other = &task_fields,
+};
+
+/* Add a problem of a field: at its value, or, when it is not given, at the file's start. */
+static void problem_of(struct reading *reading, const struct value *root, const char *name,
+                       const char *sentence)
+{
+    const struct value *value = field_given(root, name);
+    struct path path = {.name = text_of(name)};
+    if (!value)
+        value = root;
+    problem_add(reading, &path, value->line, value->column, "%s", sentence);
+}
+
+static void check_required(struct reading *reading, const struct value *root)
+{
+    if (!field_given(root, "name"))
+        problem_of(reading, root, "name", "missing, expected the job's name");
+    if (!field_given(root, "library"))
+        problem_of(reading, root, "library", "missing, expected the library, such as pytorch");
+    if (!field_given(root, "type"))
+        problem_of(reading, root, "type", "missing, expected the job's type, such as single");
+}
+
+/* The first role without a command, or NULL with *some telling whether any role has one. */
+static const struct member *role_without_command(const struct value *root, bool *some)
+{
+    const struct value *tasks = field_given(root, "tasks");
+    const struct member *without = NULL;
+    *some = false;
+    for (size_t i = 0; tasks && tasks->kind == VALUE_OBJECT && i < tasks->object.count; i++) {
+        const struct member *role = &tasks->object.members[i];
+        if (field_given(role->value, "command"))
+            *some = true;
+        else if (!without)
+            without = role;
+    }
+    return without;
+}
+
+/* Types whose template brings the program: a server or a notebook of the library's own. */
+static bool template_runs_alone(const struct description *job)
+{
+    return text_is(job->type, "notebook") || text_is(job->type, "serving");
+}
+
+/* Nothing is said for the tasks that have no command of their own. */
+static void report_nothing_runs(struct reading *reading, const struct value *root,
+                                const struct member *without, bool some_commands)
+{
+    if (!some_commands) {
+        problem_add(reading, NULL, root->line, root->column,
+                    "nothing says what runs; expected script, or program and entry, or a command "
+                    "for every task role");
+        return;
+    }
+    struct path tasks = {.name = TEXT("tasks")};
+    struct path role = {.above = &tasks, .name = without->key};
+    struct path command = {.above = &role, .name = TEXT("command")};
+    problem_add(reading, &command, without->line, without->column,
+                "missing, expected a command, as neither script nor program says what this role "
+                "runs");
+}
+
+/* Exactly one of script, program with entry, or a command for every role. */
+static void check_what_runs(struct reading *reading, const struct value *root,
+                            const struct description *job)
+{
+    bool some_commands;
+    const struct member *without = role_without_command(root, &some_commands);
+    bool all_commands = some_commands && !without;
+    bool needs_program = !all_commands && !template_runs_alone(job);
+    bool script = field_given(root, "script"), program = field_given(root, "program");
+    bool entry = field_given(root, "entry");
+
+    if (script && program)
+        problem_of(reading, root, "script", "found beside program, expected only one of them");
+    if (entry && !program)
+        problem_of(reading, root, "entry", "found without program, expected program as well");
+    if (program && !entry && !script && needs_program)
+        problem_of(reading, root, "entry", "missing, expected the boot file's path below program");
+    if (!script && !program && !entry && needs_program)
+        report_nothing_runs(reading, root, without, some_commands);
+    if (all_commands && script)
+        problem_of(reading, root, "script",
+                   "nothing would run it, as every task role has a command; leave one out");
+    if (all_commands && entry)
+        problem_of(reading, root, "entry",
+                   "nothing would run it, as every task role has a command; leave one out");
+    if (field_given(root, "args") && !script && !entry && !(program && needs_program))
+        problem_of(reading, root, "args",
+                   "found without a script or an entry, expected something to give them to");
+}
+
+static void check_single(struct reading *reading, const struct value *root,
+                         const struct description *job)
+{
+    if (!text_is(job->type, "single"))
+        return;
+    int64_t total = 0;
+    for (size_t i = 0; i < job->tasks_count; i++)
+        total += job->tasks[i].count;
+    char sentence[80];
+    snprintf(sentence, sizeof(sentence), "found %lld tasks, expected one, as the type is single",
+             (long long)total);
+    if (total > 1)
+        problem_of(reading, root, "tasks", sentence);
+}
+
+struct description *job_read(struct reading *reading, const struct value *root)
+{
+    struct description *job = arena_allocate(reading->arena, sizeof(*job));
+    if (root->kind != VALUE_OBJECT) {
+        problem_expected(reading, NULL, root,
+                         "the fields of a job: name, library, type and what runs");
+        return NULL;
+    }
+    fields_read(reading, NULL, root, &job_fields, job);
+    check_required(reading, root);
+    check_what_runs(reading, root, job);
+    if (!field_given(root, "tasks"))
+        tasks_default(reading->arena, job);
+    check_single(reading, root, job);
+    return reading->found ? NULL : job;
+}

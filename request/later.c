@@ -1,0 +1,127 @@
+/* request/later.c - fields that a later version implements: only their shape is looked at */
+#include "request/later.h"
+
+#include "base/clock.h"
+#include "request/values.h"
+
+enum { MOST_PORTS = 1000, LONGEST_LABEL = 63 };
+
+void read_boolean(struct reading *reading, const struct path *path, const struct value *value,
+                  const struct field *field, void *into)
+{
+    (void)field;
+    (void)into;
+    if (value->kind != VALUE_BOOLEAN)
+        problem_expected(reading, path, value, "true or false");
+}
+
+void read_later_map(struct reading *reading, const struct path *path, const struct value *value,
+                    const struct field *field, void *into)
+{
+    (void)field;
+    (void)into;
+    if (value->kind != VALUE_OBJECT)
+        problem_expected(reading, path, value, "a map");
+}
+
+void read_later_words(struct reading *reading, const struct path *path, const struct value *value,
+                      const struct field *field, void *into)
+{
+    (void)field;
+    (void)into;
+    struct text text;
+    bool good = scalar_text(value, false, &text) && text.length > 0;
+    if (value->kind == VALUE_LIST) {
+        good = value->list.count > 0;
+        for (size_t i = 0; i < value->list.count && good; i++)
+            good = scalar_text(value->list.items[i], false, &text) && text.length > 0;
+    }
+    if (!good)
+        problem_expected(reading, path, value, "a word or a list of words");
+}
+
+void read_later_array(struct reading *reading, const struct path *path, const struct value *value,
+                      const struct field *field, void *into)
+{
+    (void)field;
+    (void)into;
+    bool good = (value->kind == VALUE_STRING && value->string.length > 0) ||
+                (value->kind == VALUE_NUMBER && value->number >= 0) ||
+                (value->kind == VALUE_LIST && value->list.count > 0) ||
+                (value->kind == VALUE_OBJECT && value->object.count > 0);
+    if (!good)
+        problem_expected(reading, path, value, "a range such as 0-99, a list, or a map of lists");
+}
+
+/* A time as clock_parse() has it, whose seconds may be left out: 2026-05-01T18:00Z. */
+static bool is_time(struct text text)
+{
+    enum { UP_TO_MINUTES = 16 };
+    int64_t time;
+    if (clock_parse(text, &time) == 0)
+        return true;
+    if (text.length <= UP_TO_MINUTES || text.length > UP_TO_MINUTES + 6)
+        return false;
+    struct buffer whole = {0};
+    buffer_add(&whole, text.data, UP_TO_MINUTES);
+    buffer_add_string(&whole, ":00");
+    buffer_add(&whole, text.data + UP_TO_MINUTES, text.length - UP_TO_MINUTES);
+    bool good = clock_parse(buffer_text(&whole), &time) == 0;
+    buffer_free(&whole);
+    return good;
+}
+
+void read_later_deadline(struct reading *reading, const struct path *path,
+                         const struct value *value, const struct field *field, void *into)
+{
+    (void)field;
+    (void)into;
+    int64_t duration;
+    struct text text = {0};
+    bool good = value->kind == VALUE_STRING;
+    if (good)
+        text = value->string;
+    if (good && text_starts(text, "+"))
+        good = duration_parse((struct text){text.data + 1, text.length - 1}, &duration) == 0;
+    else if (good)
+        good = is_time(text);
+    if (!good)
+        problem_expected(reading, path, value,
+                         "a time with its zone such as 2026-05-01T18:00Z, or +6h");
+}
+
+void read_later_deadline_mode(struct reading *reading, const struct path *path,
+                              const struct value *value, const struct field *field, void *into)
+{
+    (void)field;
+    (void)into;
+    if (value->kind != VALUE_STRING ||
+        !(text_is(value->string, "count") || text_is(value->string, "firm") ||
+          text_is(value->string, "none")))
+        problem_expected(reading, path, value, "count, firm or none");
+}
+
+void read_later_weight(struct reading *reading, const struct path *path, const struct value *value,
+                       const struct field *field, void *into)
+{
+    (void)field;
+    (void)into;
+    if (value->kind != VALUE_NUMBER || !(value->number > 0))
+        problem_expected(reading, path, value, "a number above 0");
+}
+
+void read_later_ports(struct reading *reading, const struct path *path, const struct value *value,
+                      const struct field *field, void *into)
+{
+    (void)field;
+    (void)into;
+    bool good = value->kind == VALUE_OBJECT;
+    for (size_t i = 0; good && i < value->object.count; i++) {
+        const struct member *member = &value->object.members[i];
+        good = is_word(member->key, LONGEST_LABEL) && member->value->kind == VALUE_NUMBER &&
+               member->value->number >= 1 && member->value->number <= MOST_PORTS;
+    }
+    if (!good)
+        problem_expected(reading, path, value,
+                         "a map of names to numbers of ports such as {http: 1}");
+}

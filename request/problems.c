@@ -1,0 +1,161 @@
+/* request/problems.c - everything that is wrong in one job file, collected while it is read
+ *
+ * Guarantees that the text never outgrows a struct error, and that a file with ten thousand
+ * mistakes costs little more than one with ten: past the last one shown they are only counted.
+ */
+#include "request/problems.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    PROBLEMS_SHOWN = 10,
+    SENTENCE_LIMIT = 1024,      /* bytes of one sentence after file, place and path */
+    NAME_LIMIT = 40,            /* bytes of one name in a path; known names are shorter */
+    MORE_ROOM = 40,             /* bytes kept free for "and N more" */
+};
+
+void reading_start(struct reading *reading, struct arena *arena, const char *file)
+{
+    reading->arena = arena;
+    reading->file = file;
+    reading->found = reading->shown = reading->length = 0;
+    reading->full = false;
+    reading->text[0] = '\0';
+}
+
+/* As error_quote(), of at most NAME_LIMIT bytes cut between characters. */
+static const char *quote_name(struct error_quote_room *room, struct text name)
+{
+    if (name.length <= NAME_LIMIT)
+        return error_quote(room, name.data, name.length);
+    size_t cut = NAME_LIMIT;
+    while (cut > NAME_LIMIT - 4 && ((unsigned char)name.data[cut] & 0xc0) == 0x80)
+        cut--;
+    error_quote(room, name.data, cut);
+    memcpy(room->text + strlen(room->text), "...", sizeof("..."));
+    return room->text;
+}
+
+static void write_path(struct buffer *out, const struct path *path)
+{
+    struct error_quote_room room;
+    if (path->above)
+        write_path(out, path->above);
+    if (!path->name.data)
+        buffer_printf(out, "[%zu]", path->index);
+    else
+        buffer_printf(out, "%s%s", path->above ? "." : "", quote_name(&room, path->name));
+}
+
+/* Append the line if there is room for it; the first line is cut rather than left out. */
+static void show(struct reading *reading, struct text line)
+{
+    size_t room = sizeof(reading->text) - MORE_ROOM - reading->length;
+    if (line.length + 1 > room) {
+        reading->full = true;
+        if (reading->shown)
+            return;
+        for (line.length = room - 1; ((unsigned char)line.data[line.length] & 0xc0) == 0x80;)
+            line.length--;
+    }
+    if (reading->shown)
+        reading->text[reading->length++] = '\n';
+    memcpy(reading->text + reading->length, line.data, line.length);
+    reading->length += line.length;
+    reading->text[reading->length] = '\0';
+    if (++reading->shown == PROBLEMS_SHOWN)
+        reading->full = true;
+}
+
+static void add(struct reading *reading, const struct path *path, uint32_t line, uint32_t column,
+                const char *sentence)
+{
+    struct buffer out = {0};
+    buffer_add_string(&out, reading->file);
+    if (line)
+        buffer_printf(&out, ":%u:%u", line, column);
+    buffer_add_string(&out, ": ");
+    if (path) {
+        write_path(&out, path);
+        buffer_add_string(&out, ": ");
+    }
+    buffer_add_string(&out, sentence);
+    show(reading, buffer_text(&out));
+    buffer_free(&out);
+}
+
+void problem_add(struct reading *reading, const struct path *path, uint32_t line, uint32_t column,
+                 const char *format, ...)
+{
+    reading->found++;
+    if (reading->full)
+        return;
+    char sentence[SENTENCE_LIMIT];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof(sentence), format, arguments);
+    va_end(arguments);
+    add(reading, path, line, column, sentence);
+}
+
+void problem_add_sentence(struct reading *reading, const char *sentence)
+{
+    reading->found++;
+    if (!reading->full)
+        show(reading, text_of(sentence));
+}
+
+/* What stands there, for "found ...". */
+static void describe(const struct value *value, char *room, size_t size)
+{
+    struct error_quote_room quote;
+    switch (value->kind) {
+    case VALUE_NULL:
+        snprintf(room, size, "nothing");
+        break;
+    case VALUE_BOOLEAN:
+        snprintf(room, size, "%s", value->boolean ? "true" : "false");
+        break;
+    case VALUE_NUMBER:
+        snprintf(room, size, "%s",
+                 error_quote(&quote, value->written.data, value->written.length));
+        break;
+    case VALUE_STRING:
+        snprintf(room, size, "\"%s\"",
+                 error_quote(&quote, value->string.data, value->string.length));
+        break;
+    case VALUE_LIST:
+        snprintf(room, size, "a list");
+        break;
+    default:
+        snprintf(room, size, "a map");
+        break;
+    }
+}
+
+void problem_expected(struct reading *reading, const struct path *path, const struct value *value,
+                      const char *format, ...)
+{
+    reading->found++;
+    if (reading->full)
+        return;
+    char found[sizeof(struct error_quote_room) + 2], sentence[SENTENCE_LIMIT];
+    describe(value, found, sizeof(found));
+    int length = snprintf(sentence, sizeof(sentence), "found %s, expected ", found);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence + length, sizeof(sentence) - (size_t)length, format, arguments);
+    va_end(arguments);
+    add(reading, path, value->line, value->column, sentence);
+}
+
+int problems_report(const struct reading *reading, struct error *error)
+{
+    if (reading->found == 0)
+        return 0;
+    if (reading->found > reading->shown)
+        return error_set(error, "%s\nand %zu more", reading->text,
+                         reading->found - reading->shown);
+    return error_set(error, "%s", reading->text);
+}

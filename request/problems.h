@@ -1,0 +1,50 @@
+/* request/problems.h - everything that is wrong in one job file, collected while it is read
+ *
+ * A user mends a file once, not once per mistake: readers go on after a problem, and what they
+ * found is reported together, one sentence per line,
+ *
+ *     train.yaml:7:11: tasks.worker.memory: found "lots", expected a size such as 512Mi or 16Gi
+ *
+ * bounded in number and in bytes so that it fits into a struct error, and ending in "and N more"
+ * when it does not.
+ */
+#ifndef REQUEST_PROBLEMS_H
+#define REQUEST_PROBLEMS_H
+
+#include "base/error.h"
+#include "base/value.h"
+
+/* The way from the top of the file to a value: a chain on the stack of the readers. */
+struct path {
+    const struct path *above;   /* NULL for a field at the top */
+    struct text name;           /* of the member; data NULL for an item of a list */
+    size_t index;               /* of the item, from 0 */
+};
+
+/* The reading of one file. */
+struct reading {
+    struct arena *arena;        /* what is read lives here */
+    const char *file;           /* its name, fit for a sentence */
+    size_t found, shown;        /* problems */
+    size_t length;              /* bytes of `text` that are used */
+    bool full;                  /* no further problem is shown, only counted */
+    char text[ERROR_TEXT_SIZE];
+};
+
+void reading_start(struct reading *reading, struct arena *arena, const char *file);
+
+/* Add a problem at a line and column (line 0: nowhere in particular).  `path` may be NULL. */
+void problem_add(struct reading *reading, const struct path *path, uint32_t line, uint32_t column,
+                 const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/* Add "found <value>, expected <words>" at a value. */
+void problem_expected(struct reading *reading, const struct path *path, const struct value *value,
+                      const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* Add a sentence that already starts with file, line and column. */
+void problem_add_sentence(struct reading *reading, const char *sentence);
+
+/* 0 when there was no problem; else -1 and the sentences. */
+int problems_report(const struct reading *reading, struct error *error);
+
+#endif

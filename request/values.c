@@ -1,0 +1,299 @@
+/* request/values.c - readers of single values
+ *
+ * What a field may hold is said by listing what is allowed: a text that is used as a name or as a
+ * path never carries a control character, a quote or a space that nobody expected.
+ */
+#include "request/values.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/nearest.h"
+#include "base/quantity.h"
+
+static const char *const libraries[] = {
+    "pytorch", "tensorflow", "mxnet",  "paddle", "jax",     "mindspore", "deepspeed", "horovod",
+    "keras",   "caffe",      "caffe2", "cntk",   "chainer", "sklearn",   "xgboost",   "any",
+    NULL};
+
+static const char *const types[] = {"single",  "distributed", "ps",    "mpi",   "elastic",
+                                    "serving", "notebook",    "array", "roles", NULL};
+
+bool scalar_text(const struct value *value, bool booleans, struct text *text)
+{
+    if (value->kind == VALUE_STRING)
+        *text = value->string;
+    else if (value->kind == VALUE_NUMBER && value->written.length)
+        *text = value->written;
+    else if (value->kind == VALUE_BOOLEAN && booleans)
+        *text = value->boolean ? TEXT("true") : TEXT("false");
+    else
+        return false;
+    return true;
+}
+
+static bool is_letter_or_digit(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+/* Letters and digits, and after the first also the bytes of `others`. */
+static bool is_made_of(struct text text, const char *others, size_t most)
+{
+    if (text.length == 0 || text.length > most || !is_letter_or_digit(text.data[0]))
+        return false;
+    for (size_t i = 1; i < text.length; i++)
+        if (!is_letter_or_digit(text.data[i]) &&
+            !memchr(others, text.data[i], strlen(others)))
+            return false;
+    return true;
+}
+
+bool is_word(struct text text, size_t most)
+{
+    return is_made_of(text, "._-", most);
+}
+
+void read_word(struct reading *reading, const struct path *path, const struct value *value,
+               const struct field *field, void *into)
+{
+    struct text text;
+    if (!scalar_text(value, false, &text) || !is_word(text, (size_t)field->most))
+        problem_expected(reading, path, value,
+                         "1 to %" PRId64 " letters, digits and . _ -, the first of them a letter "
+                         "or a digit",
+                         field->most);
+    else if (into)
+        *(struct text *)into = text;
+}
+
+void read_version(struct reading *reading, const struct path *path, const struct value *value,
+                  const struct field *field, void *into)
+{
+    struct text text;
+    if (!scalar_text(value, false, &text) || !is_made_of(text, "._+-", (size_t)field->most))
+        problem_expected(reading, path, value, "a version such as 2.1 or 1.13.1");
+    else
+        *(struct text *)into = text;
+}
+
+static bool has_word(const char *const *words, struct text text)
+{
+    for (; *words; words++)
+        if (text_is(text, *words))
+            return true;
+    return false;
+}
+
+static void read_known_word(struct reading *reading, const struct path *path,
+                            const struct value *value, const char *const *known, void *into)
+{
+    if (value->kind == VALUE_STRING && has_word(known, value->string)) {
+        *(struct text *)into = value->string;
+        return;
+    }
+    const char *near = value->kind == VALUE_STRING ? nearest_word(value->string, known) : NULL;
+    struct buffer list = {0};
+    for (size_t i = 0; known[i]; i++)
+        buffer_printf(&list, "%s%s", i ? ", " : "", known[i]);
+    if (near)
+        problem_expected(reading, path, value, "one of %s; did you mean %s?", list.data, near);
+    else
+        problem_expected(reading, path, value, "one of %s", list.data);
+    buffer_free(&list);
+}
+
+void read_library(struct reading *reading, const struct path *path, const struct value *value,
+                  const struct field *field, void *into)
+{
+    (void)field;
+    read_known_word(reading, path, value, libraries, into);
+}
+
+void read_type(struct reading *reading, const struct path *path, const struct value *value,
+               const struct field *field, void *into)
+{
+    (void)field;
+    read_known_word(reading, path, value, types, into);
+}
+
+/* No C0 or C1 control character, no DEL. */
+static bool is_printable(struct text text)
+{
+    for (size_t i = 0; i < text.length; i++) {
+        unsigned char c = (unsigned char)text.data[i];
+        if (c < 0x20 || c == 0x7f)
+            return false;
+        if (c == 0xc2 && i + 1 < text.length && (unsigned char)text.data[i + 1] < 0xa0)
+            return false;
+    }
+    return true;
+}
+
+/* The path's parts joined by single slashes, without empty ones and `.`; false when one is `..`. */
+static bool clean_path(struct arena *arena, struct text path, struct text *clean)
+{
+    char *copy = arena_allocate(arena, path.length + 1);
+    size_t length = 0;
+    bool absolute = text_starts(path, "/");
+    struct text rest = path, part;
+    while (text_next(&rest, '/', &part)) {
+        if (part.length == 0 || text_is(part, "."))
+            continue;
+        if (text_is(part, ".."))
+            return false;
+        if (length || absolute)
+            copy[length++] = '/';
+        memcpy(copy + length, part.data, part.length);
+        length += part.length;
+    }
+    *clean = (struct text){copy, length};
+    return length > 0;
+}
+
+static void read_path(struct reading *reading, const struct path *path, const struct value *value,
+                      bool absolute, const char *expected, const struct field *field, void *into)
+{
+    struct text clean;
+    if (value->kind != VALUE_STRING || text_starts(value->string, "/") != absolute)
+        problem_expected(reading, path, value, "%s", expected);
+    else if (value->string.length > (size_t)field->most)
+        problem_expected(reading, path, value, "at most %" PRId64 " bytes", field->most);
+    else if (!is_printable(value->string))
+        problem_expected(reading, path, value, "a path without control characters");
+    else if (!clean_path(reading->arena, value->string, &clean))
+        problem_expected(reading, path, value, "%s, without .. parts", expected);
+    else
+        *(struct text *)into = clean;
+}
+
+void read_absolute_path(struct reading *reading, const struct path *path,
+                        const struct value *value, const struct field *field, void *into)
+{
+    read_path(reading, path, value, true, "an absolute path below /", field, into);
+}
+
+void read_relative_path(struct reading *reading, const struct path *path,
+                        const struct value *value, const struct field *field, void *into)
+{
+    read_path(reading, path, value, false, "a file's path relative to program", field, into);
+}
+
+void read_image(struct reading *reading, const struct path *path, const struct value *value,
+                const struct field *field, void *into)
+{
+    if (value->kind == VALUE_STRING &&
+        is_made_of(value->string, "._-/:@+", (size_t)field->most))
+        *(struct text *)into = value->string;
+    else
+        problem_expected(reading, path, value,
+                         "an image reference such as registry.example.org/pytorch:2.1");
+}
+
+/* Some systems end lines in CR LF; the kernel would look for an interpreter whose name ends in CR.
+ * A program whose first line ends so has its line ends made plain. */
+static struct text plain_line_ends(struct arena *arena, struct text script)
+{
+    const char *first = memchr(script.data, '\n', script.length);
+    if (!first || first == script.data || first[-1] != '\r')
+        return script;
+    char *copy = arena_allocate(arena, script.length + 1);
+    size_t length = 0;
+    for (size_t i = 0; i < script.length; i++)
+        if (script.data[i] != '\r' || i + 1 == script.length || script.data[i + 1] != '\n')
+            copy[length++] = script.data[i];
+    return (struct text){copy, length};
+}
+
+void read_script(struct reading *reading, const struct path *path, const struct value *value,
+                 const struct field *field, void *into)
+{
+    if (value->kind != VALUE_STRING || text_trim(value->string).length == 0)
+        problem_expected(reading, path, value, "the text of a program");
+    else if (value->string.length > (size_t)field->most)
+        problem_add(reading, path, value->line, value->column,
+                    "%zu bytes, expected at most %" PRId64, value->string.length, field->most);
+    else if (memchr(value->string.data, '\0', value->string.length))
+        problem_add(reading, path, value->line, value->column,
+                    "found a NUL byte, expected the text of a program");
+    else
+        *(struct text *)into = plain_line_ends(reading->arena, value->string);
+}
+
+void read_integer(struct reading *reading, const struct path *path, const struct value *value,
+                  const struct field *field, void *into)
+{
+    if (value->kind != VALUE_NUMBER || value->number != floor(value->number) ||
+        value->number < (double)field->least || value->number > (double)field->most)
+        problem_expected(reading, path, value,
+                         "a whole number from %" PRId64 " to %" PRId64, field->least,
+                         field->most);
+    else if (into)
+        *(int *)into = (int)value->number;
+}
+
+void read_bytes(struct reading *reading, const struct path *path, const struct value *value,
+                const struct field *field, void *into)
+{
+    int64_t bytes = -1;
+    bool read = false;
+    if (value->kind == VALUE_STRING)
+        read = quantity_parse_bytes(value->string, &bytes) == 0;
+    else if (value->kind == VALUE_NUMBER && value->number == floor(value->number) &&
+             fabs(value->number) < 0x1p62) {
+        bytes = (int64_t)value->number;
+        read = true;
+    }
+    char least[QUANTITY_TEXT_SIZE], most[QUANTITY_TEXT_SIZE];
+    if (!read)
+        problem_expected(reading, path, value, "a size such as 512Mi or 16Gi");
+    else if (bytes < field->least || bytes > field->most)
+        problem_expected(reading, path, value, "a size from %s to %s, such as 512Mi or 16Gi",
+                         quantity_format_bytes(field->least, least),
+                         quantity_format_bytes(field->most, most));
+    else
+        *(int64_t *)into = bytes;
+}
+
+void read_cpus(struct reading *reading, const struct path *path, const struct value *value,
+               const struct field *field, void *into)
+{
+    int64_t thousandths = -1;
+    bool read = false;
+    if (value->kind == VALUE_STRING) {
+        read = quantity_parse_cpus(value->string, &thousandths) == 0;
+    } else if (value->kind == VALUE_NUMBER && fabs(value->number) < 1e12) {
+        double exact = value->number * 1000;
+        thousandths = (int64_t)llround(exact);
+        read = fabs(exact - (double)thousandths) < 1e-6;
+    }
+    char least[QUANTITY_TEXT_SIZE], most[QUANTITY_TEXT_SIZE];
+    if (!read)
+        problem_expected(reading, path, value,
+                         "a number of processors such as 4, 0.5 or 500m");
+    else if (thousandths < field->least || thousandths > field->most)
+        problem_expected(reading, path, value, "from %s to %s processors, such as 4, 0.5 or 500m",
+                         quantity_format_cpus(field->least, least),
+                         quantity_format_cpus(field->most, most));
+    else
+        *(int64_t *)into = thousandths;
+}
+
+void read_duration(struct reading *reading, const struct path *path, const struct value *value,
+                   const struct field *field, void *into)
+{
+    struct text text;
+    int64_t milliseconds;
+    char least[CLOCK_TEXT_SIZE];
+    if (!scalar_text(value, false, &text) || duration_parse(text, &milliseconds) ||
+        milliseconds < field->least || milliseconds > field->most)
+        problem_expected(reading, path, value,
+                         "a duration of at least %s and at most ten years, such as 90m, 2h30m "
+                         "or 3600 (seconds)",
+                         duration_format(field->least, least));
+    else
+        *(int64_t *)into = milliseconds;
+}

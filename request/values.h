@@ -1,0 +1,44 @@
+/* request/values.h - the kinds of values that fields have, each with its reader
+ *
+ * Each is a field_reader (request/fields.h); the comment says what `into` points to and what the
+ * field's `least` and `most` count.  Texts that are stored are valid UTF-8 without NUL.
+ */
+#ifndef REQUEST_VALUES_H
+#define REQUEST_VALUES_H
+
+#include "request/description.h"
+#include "request/fields.h"
+
+/* struct text: ASCII letters, digits, `.`, `_` and `-`, the first a letter or a digit; at most
+ * `most` bytes.  A number is taken as it is written (a name of 2024, a version of 1.10). */
+field_reader read_word;
+/* struct text: a version: as a word, and `+` too (2.1.0+cu118). */
+field_reader read_version;
+/* struct text: one of the known libraries, or job types. */
+field_reader read_library, read_type;
+/* struct text: an absolute path below /, or a relative one that stays below where it starts.
+ * Stored without doubled and final slashes and `.` parts. */
+field_reader read_absolute_path, read_relative_path;
+/* struct text: an image reference as registries take it. */
+field_reader read_image;
+/* struct text: a program; at most `most` bytes. */
+field_reader read_script;
+/* int: a whole number from `least` to `most`. */
+field_reader read_integer;
+/* int64_t: bytes from `least` to `most`; thousandths of a processor; milliseconds. */
+field_reader read_bytes, read_cpus, read_duration;
+
+/* struct text *: a list of at least `least` words, the number of which goes to `count_offset`;
+ * each is a text, a number as it is written, or a boolean. */
+field_reader read_words;
+/* struct environment: a map of names to texts, numbers or booleans. */
+field_reader read_environment;
+
+/* The text of a scalar that may be written without quotes: a string, a number as it is written,
+ * with `booleans` true or false.  False when it is none of these. */
+bool scalar_text(const struct value *value, bool booleans, struct text *text);
+
+/* Is it a word as read_word() has it, of at most `most` bytes? */
+bool is_word(struct text text, size_t most);
+
+#endif

@@ -1,0 +1,186 @@
+/* spool/eventlog.c - <id>/log: one line per event, append-only */
+#include "spool/eventlog.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/system.h"
+
+void eventlog_start(struct buffer *line, int64_t now, const char *event)
+{
+    char time[CLOCK_TEXT_SIZE];
+    buffer_add_string(line, clock_format(now, time));
+    buffer_add_byte(line, ' ');
+    buffer_add_string(line, event);
+}
+
+static bool stands_bare(struct text value)
+{
+    for (size_t i = 0; i < value.length; i++) {
+        char c = value.data[i];
+        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        if (!plain && (c == '\0' || !strchr("._:/@%+,-", c)))
+            return false;
+    }
+    return value.length > 0;
+}
+
+void eventlog_add(struct buffer *line, const char *key, struct text value)
+{
+    buffer_add_byte(line, ' ');
+    buffer_add_string(line, key);
+    buffer_add_byte(line, '=');
+    if (stands_bare(value)) {
+        buffer_add_text(line, value);
+        return;
+    }
+    struct value quoted = {.kind = VALUE_STRING, .string = value};
+    if (!utf8_valid(value)) {
+        struct error_quote_room room;
+        quoted.string = text_of(error_quote(&room, value.data, value.length));
+        json_write(line, &quoted, false, NULL);
+        return;
+    }
+    json_write(line, &quoted, false, NULL);
+}
+
+void eventlog_add_string(struct buffer *line, const char *key, const char *value)
+{
+    eventlog_add(line, key, text_of(value));
+}
+
+void eventlog_add_number(struct buffer *line, const char *key, int64_t value)
+{
+    buffer_printf(line, " %s=%lld", key, (long long)value);
+}
+
+void eventlog_end(struct buffer *line)
+{
+    buffer_add_byte(line, '\n');
+}
+
+/* Whether the file ends within a line, because a crash cut the last write. */
+static bool ends_in_mid_line(int file)
+{
+    struct stat status;
+    char last;
+    if (sys.fstat(file, &status) || status.st_size == 0)
+        return false;
+    return sys.pread(file, &last, 1, status.st_size - 1) == 1 && last != '\n';
+}
+
+int eventlog_append(int job, struct text lines, struct error *error)
+{
+    int file = sys.openat(job, "log",
+                          O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644);
+    if (file < 0)
+        return error_errno(error, "log could not be opened");
+    int result = 0;
+    if (ends_in_mid_line(file))
+        result = file_write_all(file, TEXT("\n"), "log", error);
+    if (!result)
+        result = file_write_all(file, lines, "log", error);
+    if (sys.close(file) && !result)
+        result = error_errno(error, "log could not be written");
+    return result;
+}
+
+bool eventlog_next(struct text *rest, struct event *event)
+{
+    struct text line;
+    while (rest->data && rest->length) {
+        const char *end = memchr(rest->data, '\n', rest->length);
+        if (!end)
+            return false;       /* cut short: not an event */
+        line = (struct text){rest->data, (size_t)(end - rest->data)};
+        rest->data = end + 1;
+        rest->length -= line.length + 1;
+        struct text time;
+        struct text words = line;
+        if (text_next(&words, ' ', &time) && clock_parse(time, &event->time) == 0 &&
+            text_next(&words, ' ', &event->name) && event->name.length) {
+            event->rest = words.data ? words : (struct text){"", 0};
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The end of the value that starts at `at`: past the closing quote, or at the next space. */
+static size_t value_end(struct text rest, size_t at)
+{
+    if (at < rest.length && rest.data[at] == '"') {
+        for (at++; at < rest.length && rest.data[at] != '"'; at++)
+            if (rest.data[at] == '\\')
+                at++;
+        return at < rest.length ? at + 1 : rest.length;
+    }
+    while (at < rest.length && rest.data[at] != ' ')
+        at++;
+    return at;
+}
+
+static struct text find_value(const struct event *event, const char *key)
+{
+    struct text rest = event->rest;
+    size_t key_length = strlen(key);
+    for (size_t at = 0; at < rest.length;) {
+        const char *equals = memchr(rest.data + at, '=', rest.length - at);
+        if (!equals)
+            break;
+        size_t start = (size_t)(equals - rest.data) + 1;
+        size_t end = value_end(rest, start);
+        if (start - 1 - at == key_length && memcmp(rest.data + at, key, key_length) == 0)
+            return (struct text){rest.data + start, end - start};
+        at = end + 1;
+    }
+    return (struct text){NULL, 0};
+}
+
+struct text event_get(struct arena *arena, const struct event *event, const char *key)
+{
+    struct text written = find_value(event, key);
+    if (!written.data || written.length == 0 || written.data[0] != '"')
+        return written;
+    struct value *value = json_read(arena, written, "log", &yaml_trusted_limits, NULL);
+    return value && value->kind == VALUE_STRING ? value->string : written;
+}
+
+int64_t event_get_number(const struct event *event, const char *key, int64_t otherwise)
+{
+    struct text written = find_value(event, key);
+    char digits[24];
+    if (!written.data || written.length == 0 || written.length >= sizeof(digits))
+        return otherwise;
+    memcpy(digits, written.data, written.length);
+    digits[written.length] = '\0';
+    char *end;
+    long long number = strtoll(digits, &end, 10);
+    return *end ? otherwise : number;
+}
+
+void eventlog_fold(struct text log, struct eventlog_fold *fold)
+{
+    struct event event;
+    *fold = (struct eventlog_fold){0};
+    while (eventlog_next(&log, &event)) {
+        fold->last = event;
+        if (text_is(event.name, "intent")) {
+            *fold = (struct eventlog_fold){.intent = true, .last = event};
+            fold->attempt = (int)event_get_number(&event, "attempt", 0);
+        } else if (text_is(event.name, "submitted")) {
+            fold->accepted = true;
+        } else if (text_is(event.name, "failed")) {
+            fold->failed = true;
+        } else if (text_is(event.name, "started")) {
+            fold->started = true;
+        } else if (text_is(event.name, "ended")) {
+            fold->ended = true;
+            fold->last_end = event;
+        }
+    }
+}

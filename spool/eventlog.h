@@ -1,0 +1,56 @@
+/* spool/eventlog.h - <id>/log: one line per event, append-only
+ *
+ *   2026-11-21T03:09:24.123Z submitted attempt=1 executor=local note="two words"
+ *
+ * A time, an event, and key=value pairs.  A value of letters, digits and ._:/@%+,- stands bare;
+ * any other is in double quotes with JSON's escapes.  The meaning of each event is in
+ * docs/spool.md.  A line is one write, so that readers never see half of one; a line cut short by
+ * a crash is ignored by readers and ended by the next writer.
+ *
+ * The last event that moves a job says which directory it belongs into, so a job that is
+ * somewhere else was caught by a crash between the line and the rename.
+ */
+#ifndef SPOOL_EVENTLOG_H
+#define SPOOL_EVENTLOG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+
+/* Build lines and append them: eventlog_add() any number of times, then eventlog_append(). */
+void eventlog_start(struct buffer *line, int64_t now, const char *event);
+void eventlog_add(struct buffer *line, const char *key, struct text value);
+void eventlog_add_string(struct buffer *line, const char *key, const char *value);
+void eventlog_add_number(struct buffer *line, const char *key, int64_t value);
+void eventlog_end(struct buffer *line);
+
+/* Append finished lines to the log of the job directory `job`; the log is made when it is not
+ * there.  -1 and a sentence on failure. */
+int eventlog_append(int job, struct text lines, struct error *error);
+
+struct event {
+    int64_t time;
+    struct text name;
+    struct text rest;           /* the pairs, unread */
+};
+
+/* Cut the next well-formed event off `rest`; lines that are not events are passed over.  False at
+ * the end. */
+bool eventlog_next(struct text *rest, struct event *event);
+/* The value of a pair of an event, unquoted into the arena; data NULL when there is none. */
+struct text event_get(struct arena *arena, const struct event *event, const char *key);
+int64_t event_get_number(const struct event *event, const char *key, int64_t otherwise);
+
+/* What the log says has happened in the job's current attempt. */
+struct eventlog_fold {
+    int attempt;                /* of the last intent, 0 when there was none */
+    bool intent;                /* an intent was noted ... */
+    bool accepted, failed;      /* ... and one of these its outcome; neither: it is unknown */
+    bool started, ended;
+    struct event last, last_end;
+};
+void eventlog_fold(struct text log, struct eventlog_fold *fold);
+
+#endif

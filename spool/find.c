@@ -1,0 +1,121 @@
+/* spool/find.c - finding jobs among the spool's directories */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "spool/spool.h"
+
+struct walk {
+    const struct spool *spool;
+    struct job_place place;
+    job_visit *visit;
+    void *context;
+};
+
+static int visit_job(void *context, const char *name, unsigned char type)
+{
+    struct walk *walk = context;
+    struct text id = text_of(name);
+    if ((type != DT_DIR && type != DT_UNKNOWN) || !id_valid(id))
+        return 0;
+    memcpy(walk->place.id, id.data, id.length + 1);
+    return walk->visit(walk->context, &walk->place);
+}
+
+static bool is_date(const char *name)
+{
+    if (strlen(name) != 10)
+        return false;
+    for (int i = 0; i < 10; i++) {
+        bool dash = i == 4 || i == 7;
+        if (dash ? name[i] != '-' : name[i] < '0' || name[i] > '9')
+            return false;
+    }
+    return true;
+}
+
+static int visit_day(void *context, const char *name, unsigned char type)
+{
+    struct walk *walk = context;
+    (void)type;
+    if (!is_date(name))
+        return 0;
+    int day = sys.openat(walk->spool->states[STATE_DONE], name,
+                         O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+    if (day < 0)
+        return errno == ENOENT || errno == ENOTDIR ? 0 : -1;
+    memcpy(walk->place.date, name, 11);
+    int result = directory_walk(day, visit_job, walk);
+    sys.close(day);
+    return result;
+}
+
+int jobs_walk(const struct spool *spool, enum state state, job_visit *visit, void *context)
+{
+    struct walk walk = {.spool = spool, .place = {.state = state}, .visit = visit,
+                        .context = context};
+    return directory_walk(spool->states[state], state == STATE_DONE ? visit_day : visit_job,
+                          &walk);
+}
+
+struct search {
+    struct text wanted;
+    struct job_place found;
+    size_t count;
+};
+
+static int match(void *context, const struct job_place *place)
+{
+    struct search *search = context;
+    if (strncmp(place->id, search->wanted.data, search->wanted.length) != 0)
+        return 0;
+    /* A job that moves while we look may be seen in two places: it is one job. */
+    if (search->count == 0 || strcmp(search->found.id, place->id) != 0)
+        search->count++;
+    search->found = *place;
+    return 0;
+}
+
+/* A whole id needs no walk, and a job that moves on between two looks is met by the next. */
+static bool find_whole(const struct spool *spool, struct text id, struct job_place *place)
+{
+    struct stat status;
+    if (!id_valid(id))
+        return false;
+    memcpy(place->id, id.data, id.length);
+    place->id[id.length] = '\0';
+    place->date[0] = '\0';
+    for (int i = 0; i < STATE_DONE; i++) {
+        place->state = (enum state)i;
+        if (!sys.fstatat(spool->states[i], place->id, &status, AT_SYMLINK_NOFOLLOW))
+            return true;
+    }
+    return false;
+}
+
+int job_find(const struct spool *spool, struct text id, struct job_place *place,
+             struct error *error)
+{
+    struct error_quote_room room;
+    if (id.length == 0 || id.length >= ID_SIZE)
+        return error_set(error, "\"%s\" is not the id of a job",
+                         error_quote(&room, id.data, id.length));
+    if (find_whole(spool, id, place))
+        return 0;
+    struct search search = {.wanted = id};
+    for (int i = 0; i < STATE_COUNT; i++)
+        if (jobs_walk(spool, (enum state)i, match, &search))
+            return error_errno(error, "%s/ could not be read", state_name((enum state)i));
+    if (search.count == 0)
+        return error_set(error, "there is no job \"%s\" in %s",
+                         error_quote(&room, id.data, id.length), spool->path);
+    if (search.count > 1)
+        return error_set(error, "%zu jobs have an id that starts with \"%s\"; give more of it",
+                         search.count, error_quote(&room, id.data, id.length));
+    *place = search.found;
+    return 0;
+}

@@ -1,0 +1,250 @@
+/* spool/record.c - <id>/job.yaml: the facts of a job
+ *
+ * One table says which field of the struct stands under which name and how it is written; reading
+ * and writing both follow it.
+ */
+#include "spool/record.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/system.h"
+#include "base/yaml.h"
+#include "spool/spool.h"
+
+enum { RECORD_LIMIT = 64 * 1024, RECORD_MODE = 0644 };  /* bytes; a record is about 1 KiB */
+
+enum field_kind { FIELD_TEXT, FIELD_INT, FIELD_UINT, FIELD_INT64, FIELD_TIME, FIELD_WHEN };
+
+struct record_field {
+    const char *name;
+    enum field_kind kind;
+    size_t offset;
+    bool needed;                /* a record without it is damaged */
+};
+
+#define FIELD(name, kind, member, needed) {name, kind, offsetof(struct job_record, member), needed}
+static const struct record_field fields[] = {
+    FIELD("id", FIELD_TEXT, id, true),
+    FIELD("name", FIELD_TEXT, name, false),
+    FIELD("owner", FIELD_TEXT, owner, false),
+    FIELD("uid", FIELD_UINT, uid, true),
+    FIELD("gid", FIELD_UINT, gid, true),
+    FIELD("accepted", FIELD_TIME, accepted, true),
+    FIELD("source", FIELD_TEXT, source, false),
+    FIELD("request_file", FIELD_TEXT, request_file, false),
+    FIELD("request_sha256", FIELD_TEXT, request_sha256, false),
+    FIELD("library", FIELD_TEXT, library, false),
+    FIELD("version", FIELD_TEXT, version, false),
+    FIELD("type", FIELD_TEXT, type, false),
+    FIELD("priority", FIELD_INT, priority, false),
+    FIELD("retries", FIELD_INT, retries, false),
+    FIELD("retried", FIELD_INT, retried, false),
+    FIELD("backoff_ms", FIELD_INT64, backoff, false),
+    FIELD("time_limit_ms", FIELD_INT64, time_limit, false),
+    FIELD("cpus_milli", FIELD_INT64, cpus, false),
+    FIELD("memory_bytes", FIELD_INT64, memory, false),
+    FIELD("gpus", FIELD_INT, gpus, false),
+    FIELD("executor", FIELD_TEXT, executor, false),
+    FIELD("template_commit", FIELD_TEXT, commit, false),
+    FIELD("template_path", FIELD_TEXT, template_path, false),
+    FIELD("image", FIELD_TEXT, image, false),
+    FIELD("image_line", FIELD_INT, image_line, false),
+    FIELD("manifest_sha256", FIELD_TEXT, manifest_sha256, false),
+    FIELD("attempt", FIELD_INT, attempt, false),
+    FIELD("dlspool", FIELD_TEXT, dlspool, false),
+};
+#undef FIELD
+
+#define FIELD(name, kind, member) {name, kind, offsetof(struct failure, member), false}
+static const struct record_field failure_fields[] = {
+    FIELD("retry", FIELD_WHEN, when),           FIELD("reason", FIELD_TEXT, reason),
+    FIELD("class", FIELD_TEXT, class),          FIELD("exit_code", FIELD_INT, exit_code),
+    FIELD("failed", FIELD_TIME, failed),        FIELD("next", FIELD_TIME, next),
+    FIELD("delay_ms", FIELD_INT64, delay),      FIELD("commit", FIELD_TEXT, commit),
+    FIELD("settings", FIELD_TEXT, settings),
+};
+#undef FIELD
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const char *const when_names[] = {"never", "at", "room", "executor", "change"};
+
+const char *retry_when_name(enum retry_when when)
+{
+    return when_names[when];
+}
+
+/* Writing */
+
+static struct value *field_value(struct arena *arena, const struct record_field *field,
+                                 const void *base)
+{
+    const void *at = (const char *)base + field->offset;
+    char time[CLOCK_TEXT_SIZE];
+    switch (field->kind) {
+    case FIELD_TEXT: {
+        const struct text *text = at;
+        return text->length ? value_text(arena, *text) : NULL;
+    }
+    case FIELD_INT:
+        return value_number(arena, *(const int *)at);
+    case FIELD_UINT:
+        return value_number(arena, *(const unsigned int *)at);
+    case FIELD_INT64:
+        return value_number(arena, (double)*(const int64_t *)at);
+    case FIELD_TIME:
+        if (*(const int64_t *)at == 0)
+            return NULL;
+        return value_string(arena, clock_format(*(const int64_t *)at, time));
+    case FIELD_WHEN:
+        return value_text(arena, text_of(when_names[*(const enum retry_when *)at]));
+    }
+    return NULL;
+}
+
+static void put_fields(struct arena *arena, struct value *object,
+                       const struct record_field *table, size_t count, const void *base)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct value *value = field_value(arena, &table[i], base);
+        if (value)
+            value_put(arena, object, table[i].name, value);
+    }
+}
+
+static int format_record(const struct job_record *record, struct buffer *out,
+                         struct error *error)
+{
+    struct arena *arena = arena_new();
+    struct value *object = value_object(arena);
+    value_put(arena, object, "format", value_number(arena, 1));
+    put_fields(arena, object, fields, COUNT(fields), record);
+    if (record->failed) {
+        struct value *failure = value_object(arena);
+        put_fields(arena, failure, failure_fields, COUNT(failure_fields), &record->failure);
+        value_put(arena, object, "failure", failure);
+    }
+    int result = yaml_write(out, object, error);
+    arena_free(arena);
+    if (result)
+        error_prefix(error, "job.yaml");
+    return result;
+}
+
+static int write_record(int job, const struct job_record *record, bool create,
+                        struct error *error)
+{
+    struct buffer bytes = {0};
+    int result = format_record(record, &bytes, error);
+    if (!result)
+        result = create ? job_file_create(job, "job.yaml", buffer_text(&bytes), RECORD_MODE, error)
+                        : job_file_replace(job, "job.yaml", buffer_text(&bytes), RECORD_MODE,
+                                           error);
+    buffer_free(&bytes);
+    return result;
+}
+
+int record_create(int job, const struct job_record *record, struct error *error)
+{
+    return write_record(job, record, true, error);
+}
+
+int record_replace(int job, const struct job_record *record, struct error *error)
+{
+    return write_record(job, record, false, error);
+}
+
+/* Reading */
+
+static int read_when(struct text word, enum retry_when *when)
+{
+    for (size_t i = 0; i < COUNT(when_names); i++) {
+        if (text_is(word, when_names[i])) {
+            *when = (enum retry_when)i;
+            return 0;
+        }
+    }
+    return -1;
+}
+
+static int read_field(const struct record_field *field, const struct value *value, void *base)
+{
+    void *at = (char *)base + field->offset;
+    bool number = field->kind == FIELD_INT || field->kind == FIELD_UINT ||
+                  field->kind == FIELD_INT64;
+    if (value->kind != (number ? VALUE_NUMBER : VALUE_STRING))
+        return -1;
+    const double range = field->kind == FIELD_INT64 ? 9e15 : field->kind == FIELD_UINT ? 4294967295.0
+                                                                                       : 2147483647.0;
+    if (number && (value->number < (field->kind == FIELD_UINT ? 0 : -range) ||
+                   value->number > range))
+        return -1;
+    switch (field->kind) {
+    case FIELD_TEXT:
+        *(struct text *)at = value->string;
+        return 0;
+    case FIELD_INT:
+        *(int *)at = (int)value->number;
+        return 0;
+    case FIELD_UINT:
+        *(unsigned int *)at = (unsigned int)value->number;
+        return 0;
+    case FIELD_INT64:
+        *(int64_t *)at = (int64_t)value->number;
+        return 0;
+    case FIELD_TIME:
+        return clock_parse(value->string, at);
+    case FIELD_WHEN:
+        return read_when(value->string, at);
+    }
+    return -1;
+}
+
+static int read_fields(const struct value *object, const struct record_field *table,
+                       size_t count, void *base, struct error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct value *value = value_get(object, table[i].name);
+        if (!value && table[i].needed)
+            return error_set(error, "job.yaml is damaged: the field %s is missing",
+                             table[i].name);
+        if (value && read_field(&table[i], value, base))
+            return error_set(error, "job.yaml:%u:%u: damaged: %s is not what it should be",
+                             value->line, value->column, table[i].name);
+    }
+    return 0;
+}
+
+int record_read(int job, struct arena *arena, struct job_record *record, struct error *error)
+{
+    struct buffer bytes = {0};
+    int result = -1;
+    *record = (struct job_record){.failure.exit_code = -1};
+    if (file_read_at(job, "job.yaml", RECORD_LIMIT, &bytes, error))
+        goto done;
+    struct value *object =
+        yaml_read(arena, buffer_text(&bytes), "job.yaml", &yaml_request_limits, error);
+    if (!object)
+        goto done;
+    if (object->kind != VALUE_OBJECT) {
+        error_set(error, "job.yaml is damaged: found %s, expected the fields of a job",
+                  value_kind_name(object->kind));
+        goto done;
+    }
+    if (read_fields(object, fields, COUNT(fields), record, error))
+        goto done;
+    const struct value *failure = value_get(object, "failure");
+    record->failed = failure != NULL;
+    if (failure && read_fields(failure, failure_fields, COUNT(failure_fields), &record->failure,
+                               error))
+        goto done;
+    if (!id_valid(record->id)) {
+        error_set(error, "job.yaml is damaged: its id is not one");
+        goto done;
+    }
+    result = 0;
+done:
+    buffer_free(&bytes);
+    return result;
+}

@@ -1,0 +1,75 @@
+/* spool/record.h - <id>/job.yaml: the facts of a job
+ *
+ * Written when the job is made, and again when it fails or is tried again; always as a whole,
+ * beside the old one, then renamed over it.  The format is documented in docs/spool.md and is
+ * stable: fields are added, never changed.
+ */
+#ifndef SPOOL_RECORD_H
+#define SPOOL_RECORD_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "base/sha256.h"
+#include "base/value.h"
+#include "spool/id.h"
+
+/* What has to happen before a failed job is tried again. */
+enum retry_when {
+    RETRY_NEVER,                /* only when somebody asks for it */
+    RETRY_AT,                   /* at a time */
+    RETRY_ROOM,                 /* when the executor has room for it */
+    RETRY_EXECUTOR,             /* when the executor answers again */
+    RETRY_CHANGE                /* when templates.git or dlspool.yaml has changed */
+};
+
+struct failure {
+    enum retry_when when;
+    struct text reason;         /* one word: BadRequest, NoTemplate, NoRoom, Exited, Killed, ... */
+    struct text class;          /* transient, permanent or unknown */
+    int exit_code;              /* of the task that decided; -1 when there was none */
+    int64_t failed;             /* when */
+    int64_t next;               /* RETRY_AT: when it is due; 0 otherwise */
+    int64_t delay;              /* RETRY_AT: the back-off, milliseconds */
+    struct text commit;         /* RETRY_CHANGE: of templates.git when it failed */
+    struct text settings;       /* RETRY_CHANGE: SHA-256 of dlspool.yaml when it failed */
+};
+
+struct job_record {
+    struct text id, name, owner;
+    uid_t uid;
+    gid_t gid;
+    int64_t accepted;           /* when the file was taken out of incoming/ */
+    struct text source;         /* the dropped file's name */
+    struct text request_file;   /* "request.yaml", "request.json" or "request.sh" */
+    struct text request_sha256;
+    struct text library, version, type;
+    int priority, retries;
+    int retried;                /* of the retries, how many are used up */
+    int64_t backoff;            /* the last back-off, milliseconds; 0 before the first */
+    int64_t time_limit;         /* milliseconds; 0: none */
+    int64_t cpus, memory;       /* of all tasks together: thousandths, bytes */
+    int gpus;
+    struct text executor;
+    struct text commit, template_path;
+    struct text image;
+    int image_line;             /* of images.txt; 0: the user's own choice */
+    struct text manifest_sha256;
+    int attempt;                /* from 1; 0 before the first rendering */
+    struct text dlspool;        /* the version that wrote this */
+    bool failed;                /* the job is in failed/, and `failure` says why */
+    struct failure failure;
+};
+
+/* Read job.yaml of the job directory `job` into `record`, whose texts live in the arena.  -1 and a
+ * sentence when it is missing or damaged. */
+int record_read(int job, struct arena *arena, struct job_record *record, struct error *error);
+
+/* Write it: `create` for a new job's directory, otherwise in place of the old one. */
+int record_create(int job, const struct job_record *record, struct error *error);
+int record_replace(int job, const struct job_record *record, struct error *error);
+
+const char *retry_when_name(enum retry_when when);
+
+#endif

@@ -1,0 +1,239 @@
+/* spool/settings.c - dlspool.yaml
+ *
+ * A table of settings: name, kind, where it goes, default, limits.
+ */
+#include "spool/settings.h"
+
+#include <math.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/nearest.h"
+#include "base/system.h"
+#include "base/yaml.h"
+
+enum { SETTINGS_LIMIT = 256 * 1024 };   /* bytes */
+
+enum setting_kind {
+    SETTING_WORD,               /* struct text */
+    SETTING_DURATION,           /* int64_t milliseconds */
+    SETTING_WHOLE,              /* int */
+    SETTING_SYNC,
+    SETTING_USERS,
+    SETTING_TREE                /* an executor's own; not looked into here */
+};
+
+struct setting {
+    const char *name;
+    enum setting_kind kind;
+    size_t offset;
+    double otherwise;           /* default: milliseconds, or a number */
+    double least, most;
+};
+
+#define AT(member) offsetof(struct settings, member)
+static const struct setting table[] = {
+    {"executor", SETTING_WORD, AT(executor), 0, 0, 0},
+    {"user", SETTING_WORD, AT(user), 0, 0, 0},
+    {"administrators", SETTING_USERS, 0, 0, 0, 0},
+    {"sync", SETTING_SYNC, AT(sync), 0, 0, 0},
+    {"scan_interval", SETTING_DURATION, AT(scan_interval), 5000, 100, 600e3},
+    {"quiet_time", SETTING_DURATION, AT(quiet_time), 2000, 100, 600e3},
+    {"cut_off_time", SETTING_DURATION, AT(cut_off_time), 60000, 1000, 86400e3},
+    {"poll_interval", SETTING_DURATION, AT(poll_interval), 500, 50, 600e3},
+    {"kill_grace", SETTING_DURATION, AT(kill_grace), 3000, 0, 600e3},
+    {"retry_interval", SETTING_DURATION, AT(retry_interval), 5000, 100, 3600e3},
+    {"retry_first", SETTING_DURATION, AT(retry_first), 30000, 100, 86400e3},
+    {"retry_longest", SETTING_DURATION, AT(retry_longest), 1800e3, 1000, 7 * 86400e3},
+    {"probe_interval", SETTING_DURATION, AT(probe_interval), 30000, 100, 3600e3},
+    {"batch", SETTING_WHOLE, AT(batch), 64, 1, 1024},
+    {"free_percent", SETTING_WHOLE, AT(free_percent), 5, 0, 90},
+    {"local", SETTING_TREE, 0, 0, 0, 0},
+    {"null", SETTING_TREE, 0, 0, 0, 0},
+};
+#undef AT
+
+enum { SETTING_COUNT = sizeof(table) / sizeof(table[0]) };
+
+static int wrong(const struct member *member, const char *expected, struct error *error)
+{
+    struct buffer found = {0};
+    struct error_quote_room room;
+    json_write(&found, member->value, false, NULL);
+    error_set(error, "dlspool.yaml:%u:%u: %s: found %s, expected %s", member->value->line,
+              member->value->column, member->key.data,
+              error_quote(&room, buffer_text(&found).data, found.length), expected);
+    buffer_free(&found);
+    return -1;
+}
+
+static int read_users(struct settings *settings, const struct member *member,
+                      struct error *error)
+{
+    const struct value *list = member->value;
+    if (list->kind == VALUE_NULL)
+        return 0;
+    if (list->kind != VALUE_LIST)
+        return wrong(member, "a list of user names", error);
+    settings->administrators =
+        arena_allocate(settings->arena, (list->list.count + 1) * sizeof(uid_t));
+    for (size_t i = 0; i < list->list.count; i++) {
+        const struct value *item = list->list.items[i];
+        const struct passwd *user =
+            item->kind == VALUE_STRING ? getpwnam(item->string.data) : NULL;
+        if (user)
+            settings->administrators[settings->administrator_count++] = user->pw_uid;
+        else if (item->kind == VALUE_NUMBER && item->number >= 0 &&
+                 item->number == floor(item->number))
+            settings->administrators[settings->administrator_count++] = (uid_t)item->number;
+        else
+            return wrong(member, "names or numbers of users that this machine knows", error);
+    }
+    return 0;
+}
+
+static int read_duration(const struct setting *setting, const struct member *member, void *at,
+                         struct error *error)
+{
+    int64_t duration;
+    const struct value *value = member->value;
+    struct text written = value->kind == VALUE_NUMBER ? value->written : value->string;
+    bool textual = value->kind == VALUE_STRING || value->kind == VALUE_NUMBER;
+    if (textual && duration_parse(written, &duration) == 0 &&
+        (double)duration >= setting->least && (double)duration <= setting->most) {
+        *(int64_t *)at = duration;
+        return 0;
+    }
+    char least[CLOCK_TEXT_SIZE], most[CLOCK_TEXT_SIZE], expected[160];
+    duration_format((int64_t)setting->least, least);
+    duration_format((int64_t)setting->most, most);
+    snprintf(expected, sizeof(expected), "a duration such as 500ms, 30s or 5m, from %s to %s",
+             least, most);
+    return wrong(member, expected, error);
+}
+
+static int read_setting(struct settings *settings, const struct setting *setting,
+                        const struct member *member, struct error *error)
+{
+    void *at = (char *)settings + setting->offset;
+    const struct value *value = member->value;
+    char expected[80];
+    switch (setting->kind) {
+    case SETTING_TREE:
+        if (value->kind != VALUE_NULL && value->kind != VALUE_OBJECT)
+            return wrong(member, "the executor's settings", error);
+        return 0;
+    case SETTING_WORD:
+        if (value->kind == VALUE_NULL)
+            return 0;
+        if (value->kind != VALUE_STRING)
+            return wrong(member, "a word", error);
+        *(struct text *)at = value->string;
+        return 0;
+    case SETTING_DURATION:
+        return read_duration(setting, member, at, error);
+    case SETTING_WHOLE:
+        snprintf(expected, sizeof(expected), "a whole number from %.0f to %.0f", setting->least,
+                 setting->most);
+        if (value->kind != VALUE_NUMBER || value->number != floor(value->number) ||
+            value->number < setting->least || value->number > setting->most)
+            return wrong(member, expected, error);
+        *(int *)at = (int)value->number;
+        return 0;
+    case SETTING_SYNC:
+        if (value->kind == VALUE_STRING && text_is(value->string, "filesystem"))
+            settings->sync = SYNC_FILESYSTEM;
+        else if (value->kind == VALUE_STRING && text_is(value->string, "none"))
+            settings->sync = SYNC_NONE;
+        else
+            return wrong(member, "filesystem or none", error);
+        return 0;
+    case SETTING_USERS:
+        return read_users(settings, member, error);
+    }
+    return -1;
+}
+
+static void set_defaults(struct settings *settings)
+{
+    for (int i = 0; i < SETTING_COUNT; i++) {
+        void *at = (char *)settings + table[i].offset;
+        if (table[i].kind == SETTING_DURATION)
+            *(int64_t *)at = (int64_t)table[i].otherwise;
+        else if (table[i].kind == SETTING_WHOLE)
+            *(int *)at = (int)table[i].otherwise;
+    }
+    settings->executor = TEXT("local");
+}
+
+static int unknown(const struct member *member, struct error *error)
+{
+    const char *names[SETTING_COUNT + 1] = {NULL};
+    struct error_quote_room room;
+    for (int i = 0; i < SETTING_COUNT; i++)
+        names[i] = table[i].name;
+    const char *nearest = nearest_word(member->key, names);
+    return error_set(error, "dlspool.yaml:%u:%u: there is no setting \"%s\"%s%s%s", member->line,
+                     member->column, error_quote(&room, member->key.data, member->key.length),
+                     nearest ? "; did you mean \"" : "", nearest ? nearest : "",
+                     nearest ? "\"?" : "");
+}
+
+static int read_tree(struct settings *settings, struct error *error)
+{
+    const struct value *tree = settings->tree;
+    if (tree->kind == VALUE_NULL)
+        return 0;
+    if (tree->kind != VALUE_OBJECT)
+        return error_set(error, "dlspool.yaml: found %s, expected settings as name: value",
+                         value_kind_name(tree->kind));
+    for (size_t i = 0; i < tree->object.count; i++) {
+        const struct member *member = &tree->object.members[i];
+        int row = 0;
+        while (row < SETTING_COUNT && !text_is(member->key, table[row].name))
+            row++;
+        if (row == SETTING_COUNT)
+            return unknown(member, error);
+        if (read_setting(settings, &table[row], member, error))
+            return -1;
+    }
+    return 0;
+}
+
+int settings_read(struct settings *settings, const struct spool *spool, struct error *error)
+{
+    struct buffer bytes = {0};
+    *settings = (struct settings){.arena = arena_new()};
+    set_defaults(settings);
+    int result = file_read_at(spool->root, "dlspool.yaml", SETTINGS_LIMIT, &bytes, error);
+    if (!result) {
+        sha256_hex(buffer_text(&bytes), settings->sha256);
+        settings->tree = yaml_read(settings->arena, buffer_text(&bytes), "dlspool.yaml",
+                                   &yaml_trusted_limits, error);
+        result = settings->tree ? read_tree(settings, error) : -1;
+    }
+    buffer_free(&bytes);
+    if (result)
+        settings_free(settings);
+    return result;
+}
+
+void settings_free(struct settings *settings)
+{
+    arena_free(settings->arena);
+    *settings = (struct settings){0};
+}
+
+bool settings_is_administrator(const struct settings *settings, const struct spool *spool,
+                               uid_t uid)
+{
+    if (uid == 0 || uid == spool->owner)
+        return true;
+    for (size_t i = 0; i < settings->administrator_count; i++)
+        if (settings->administrators[i] == uid)
+            return true;
+    return false;
+}

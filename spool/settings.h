@@ -1,0 +1,43 @@
+/* spool/settings.h - dlspool.yaml
+ *
+ * Every setting has a default; an unknown one is an error that names the nearest.  The part that
+ * belongs to an executor (`local:`) is kept as a tree for the executor to read.
+ */
+#ifndef SPOOL_SETTINGS_H
+#define SPOOL_SETTINGS_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "base/sha256.h"
+#include "base/value.h"
+#include "spool/spool.h"
+
+struct settings {
+    struct arena *arena;
+    const struct value *tree;
+    char sha256[SHA256_HEX_SIZE];       /* of the file's bytes */
+    struct text executor;               /* "local" or "null" */
+    struct text user;                   /* whom intake and resubmit become when run as root */
+    uid_t *administrators;
+    size_t administrator_count;
+    enum sync_mode sync;
+    /* All durations in milliseconds. */
+    int64_t scan_interval, quiet_time, cut_off_time;
+    int64_t poll_interval, kill_grace;
+    int64_t retry_interval, retry_first, retry_longest, probe_interval;
+    int batch;                          /* jobs made durable together */
+    int free_percent;                   /* intake pauses below this much free space */
+};
+
+/* Read dlspool.yaml of an open spool.  -1 and a sentence when it cannot be read or is wrong.
+ * settings_free() ends it. */
+int settings_read(struct settings *settings, const struct spool *spool, struct error *error);
+void settings_free(struct settings *settings);
+
+/* Whether the user may act on other people's jobs: root, the spool's owner, or an administrator. */
+bool settings_is_administrator(const struct settings *settings, const struct spool *spool,
+                               uid_t uid);
+
+#endif

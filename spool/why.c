@@ -1,0 +1,27 @@
+/* spool/why.c - <id>/why: the sentence beside a failed or held job */
+#include "spool/why.h"
+
+#include <errno.h>
+
+#include "base/system.h"
+#include "spool/spool.h"
+
+int why_write(int job, const struct why *why, struct error *error)
+{
+    struct buffer text = {0};
+    buffer_printf(&text, "%s\n", why->sentence);
+    if (why->detail && *why->detail)
+        buffer_printf(&text, "\n%s%s", why->detail,
+                      text_ends(text_of(why->detail), "\n") ? "" : "\n");
+    buffer_printf(&text, "\nNext: %s\n", why->next);
+    int result = job_file_replace(job, "why", buffer_text(&text), 0644, error);
+    buffer_free(&text);
+    return result;
+}
+
+int why_remove(int job, struct error *error)
+{
+    if (sys.unlinkat(job, "why", 0) && errno != ENOENT)
+        return error_errno(error, "why could not be removed");
+    return 0;
+}

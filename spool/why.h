@@ -1,0 +1,22 @@
+/* spool/why.h - <id>/why: the sentence beside a failed or held job
+ *
+ * First one sentence that a person can act on; then, after an empty line, what is known beyond it
+ * (may be absent); last, after an empty line, a paragraph that starts with "Next: " and says what
+ * happens next and when.
+ */
+#ifndef SPOOL_WHY_H
+#define SPOOL_WHY_H
+
+#include "base/error.h"
+#include "base/text.h"
+
+struct why {
+    const char *sentence;
+    const char *detail;         /* may be NULL or empty; several lines allowed */
+    const char *next;
+};
+
+int why_write(int job, const struct why *why, struct error *error);
+int why_remove(int job, struct error *error);   /* none there is success */
+
+#endif

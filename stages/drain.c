@@ -1,0 +1,73 @@
+/* stages/drain.c - is there anything left to do in a spool? */
+#include "stages/drain.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+
+#include "spool/record.h"
+#include "watcher/settle.h"
+
+enum { LOOKS_NEEDED = 2 };
+
+static int is_dropped_file(void *context, const char *name, unsigned char type)
+{
+    (void)context;
+    (void)type;
+    return settle_ignores(text_of(name)) ? 0 : 1;
+}
+
+static int is_any(void *context, const char *name, unsigned char type)
+{
+    (void)context;
+    (void)name;
+    (void)type;
+    return 1;
+}
+
+static int is_any_job(void *context, const struct job_place *place)
+{
+    (void)context;
+    (void)place;
+    return 1;
+}
+
+static int comes_back(void *context, const struct job_place *place)
+{
+    const struct spool *spool = context;
+    struct job_record record;
+    struct stat status;
+    int job = job_open(spool, place);
+    if (job < 0)
+        return errno == ENOENT ? 1 : 0;         /* it moves just now */
+    struct arena *arena = arena_new();
+    int result = 0;
+    if (record_read(job, arena, &record, NULL) == 0 && record.failed)
+        result = record.failure.when == RETRY_AT || record.failure.when == RETRY_ROOM ||
+                 record.failure.when == RETRY_EXECUTOR;
+    if (!sys.fstatat(job, "retry", &status, AT_SYMLINK_NOFOLLOW))
+        result = 1;
+    arena_free(arena);
+    sys.close(job);
+    return result;
+}
+
+static bool nothing_left(const struct spool *spool)
+{
+    union {
+        const struct spool *constant;
+        void *plain;
+    } context = {.constant = spool};
+    return directory_walk(spool->incoming, is_dropped_file, NULL) == 0 &&
+           directory_walk(spool->claims, is_any, NULL) == 0 &&
+           jobs_walk(spool, STATE_RENDERED, is_any_job, NULL) == 0 &&
+           jobs_walk(spool, STATE_SUBMITTED, is_any_job, NULL) == 0 &&
+           jobs_walk(spool, STATE_FAILED, comes_back, context.plain) == 0 &&
+           jobs_walk(spool, STATE_RENDERED, is_any_job, NULL) == 0;
+}
+
+bool drain_is_done(struct drain *drain, const struct spool *spool)
+{
+    drain->quiet_looks = nothing_left(spool) ? drain->quiet_looks + 1 : 0;
+    return drain->quiet_looks >= LOOKS_NEEDED;
+}

@@ -1,0 +1,269 @@
+/* stages/intake.c - incoming/ to rendered/, or to failed/ with a reason
+ *
+ * Complete files are claimed (renamed into .claims/), turned into jobs a batch at a time, and
+ * removed once their jobs are durable.  Claims that a crash left behind are taken up first.
+ * This stage reads what strangers wrote: it has no network and no credentials, and confines
+ * itself before it reads the first byte.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "stages/accept.h"
+#include "stages/sandbox.h"
+#include "stages/stage.h"
+#include "watcher/arrivals.h"
+
+enum { MOST_CLAIMS = 1024 };            /* held at a time; more wait in incoming/ */
+static const int64_t space_interval = 5000;     /* milliseconds between looks for free space */
+static const int64_t trouble_interval = 1000;   /* ... before going on after an error */
+
+struct intake {
+    struct stage stage;
+    struct repository *repository;
+    struct acceptor *acceptor;
+    struct arrivals *arrivals;
+    struct claim *claims[MOST_CLAIMS];
+    char *refusals[MOST_CLAIMS];        /* NULL, or why the claim is to be refused */
+    size_t claim_count;
+    bool paused;                        /* there is too little free space */
+};
+
+static void add_claim(struct intake *intake, const struct claim *claim, const char *refusal)
+{
+    struct claim *copy = memory_allocate(sizeof(*copy));
+    *copy = *claim;
+    copy->source = copy->file + TOKEN_LENGTH + 1;
+    intake->claims[intake->claim_count] = copy;
+    intake->refusals[intake->claim_count] = refusal ? memory_copy_string(refusal) : NULL;
+    intake->claim_count++;
+}
+
+static void remove_claim(struct intake *intake, size_t at)
+{
+    free(intake->claims[at]);
+    free(intake->refusals[at]);
+    size_t last = --intake->claim_count;
+    intake->claims[at] = intake->claims[last];
+    intake->refusals[at] = intake->refusals[last];
+}
+
+/* Recovery */
+
+static int forget_unpublished(void *context, const char *name, unsigned char type)
+{
+    struct intake *intake = context;
+    struct error error;
+    (void)type;
+    if (job_remove(intake->stage.spool.new_jobs, name, &error))
+        log_warn(".new/: %s", error.text);
+    return 0;
+}
+
+static int recover_claim(void *context, const char *name, unsigned char type)
+{
+    struct intake *intake = context;
+    struct claim claim;
+    (void)type;
+    if (intake->claim_count == MOST_CLAIMS)
+        return 1;               /* the rest is found when these are done */
+    if (claim_parse(&claim, name)) {
+        claim.suspect = true;
+        add_claim(intake, &claim, NULL);
+    }
+    return 0;
+}
+
+/* What a crash left: unpublished jobs are dropped, since their claims are still there to be made
+ * into jobs again; and claims whose jobs were published are only removed. */
+static int recover(struct intake *intake, struct error *error)
+{
+    struct spool *spool = &intake->stage.spool;
+    if (directory_walk(spool->new_jobs, forget_unpublished, intake) < 0)
+        return error_errno(error, ".new/ could not be read");
+    if (directory_walk(spool->claims, recover_claim, intake) < 0)
+        return error_errno(error, ".claims/ could not be read");
+    if (intake->claim_count)
+        log_say("%zu files that were claimed before a stop are taken up again",
+                intake->claim_count);
+    return 0;
+}
+
+/* Taking files */
+
+/* What cannot be moved out of incoming/ is renamed out of sight there, and a failed job says so. */
+static void refuse_unmovable(struct intake *intake, const char *name, struct claim *claim,
+                             const struct error *reason)
+{
+    struct spool *spool = &intake->stage.spool;
+    struct error error;
+    char hidden[NAME_MAX + 1];
+    snprintf(hidden, sizeof(hidden), ".refused-%s", claim->token);
+    if (sys.renameat(spool->incoming, name, spool->incoming, hidden))
+        log_warn("something in incoming/ can neither be taken nor renamed: %s", reason->text);
+    else if (accept_refusal(intake->acceptor, claim, reason, &error))
+        log_warn("%s", error.text);
+}
+
+static void take_arrivals(struct intake *intake)
+{
+    struct arrival arrival;
+    struct claim claim;
+    struct error error;
+    while (intake->claim_count < (size_t)intake->stage.settings.batch &&
+           arrivals_next(intake->arrivals, &arrival)) {
+        switch (claim_take(&intake->stage.spool, arrival.name, clock_now(), &claim, &error)) {
+        case DROP_TAKEN:
+            add_claim(intake, &claim, arrival.refuse ? arrival.why.text : NULL);
+            break;
+        case DROP_REFUSED:
+            refuse_unmovable(intake, arrival.name, &claim, &error);
+            break;
+        case DROP_GONE:
+            break;
+        default:
+            log_warn("%s; it is tried again", error.text);
+            break;
+        }
+    }
+}
+
+/* Accept the claims whose time has come.  The number that are gone for good. */
+static size_t accept_due(struct intake *intake)
+{
+    struct claim *claims[MOST_CLAIMS];
+    const char *refusals[MOST_CLAIMS];
+    bool done[MOST_CLAIMS];
+    struct error error;
+    size_t count = 0, finished = 0;
+    int64_t now = clock_elapsed();
+    size_t batch = (size_t)intake->stage.settings.batch;
+    for (size_t i = 0; i < intake->claim_count && count < batch; i++) {
+        if (intake->claims[i]->look > now)
+            continue;
+        claims[count] = intake->claims[i];
+        refusals[count++] = intake->refusals[i];
+    }
+    if (count == 0)
+        return 0;
+    if (accept_claims(intake->acceptor, claims, refusals, count, done, &error)) {
+        log_warn("%s; what was dropped is kept and tried again", error.text);
+        for (size_t i = 0; i < count; i++)
+            claims[i]->look = clock_elapsed() + trouble_interval;
+        return 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!done[i])
+            continue;
+        for (size_t at = 0; at < intake->claim_count; at++) {
+            if (intake->claims[at] == claims[i]) {
+                remove_claim(intake, at);
+                break;
+            }
+        }
+        finished++;
+    }
+    return finished;
+}
+
+/* Whether there is room to accept anything; says so when that changes. */
+static bool space_is_left(struct intake *intake)
+{
+    struct statvfs status;
+    if (sys.fstatvfs(intake->stage.spool.root, &status) || status.f_blocks == 0)
+        return true;
+    double percent = 100.0 * (double)status.f_bavail / (double)status.f_blocks;
+    bool paused = percent < intake->stage.settings.free_percent;
+    if (paused != intake->paused)
+        log_warn(paused ? "only %.1f %% of the file system is free, less than free_percent: "
+                          "incoming/ waits"
+                        : "%.1f %% of the file system is free again: incoming/ is served",
+                 percent);
+    intake->paused = paused;
+    return !paused;
+}
+
+static int64_t next_look(const struct intake *intake)
+{
+    int64_t until = arrivals_due(intake->arrivals);
+    for (size_t i = 0; i < intake->claim_count; i++)
+        if (intake->claims[i]->look < until)
+            until = intake->claims[i]->look;
+    return until;
+}
+
+static void serve(struct intake *intake)
+{
+    struct error error;
+    int64_t until = 0;
+    while (stage_wait(&intake->stage, intake->paused ? -1 : arrivals_descriptor(intake->arrivals),
+                      until)) {
+        if (!space_is_left(intake)) {
+            until = clock_elapsed() + space_interval;
+            continue;
+        }
+        if (arrivals_collect(intake->arrivals, &error)) {
+            log_warn("%s", error.text);
+            if (arrivals_lost(intake->arrivals))
+                return;
+        }
+        do {
+            take_arrivals(intake);
+        } while (accept_due(intake) && stage_wait(&intake->stage, -1, 0));
+        until = next_look(intake);
+        if (until <= clock_elapsed() && intake->claim_count)
+            until = clock_elapsed() + 1;
+    }
+}
+
+static int start(struct intake *intake, struct error *error)
+{
+    struct stage *stage = &intake->stage;
+    struct settle_settings settle = settle_local;
+    settle.quiet = stage->settings.quiet_time;
+    settle.cut_patience = settle.empty_patience = stage->settings.cut_off_time;
+    struct arrivals_settings settings = {
+        .watch.interval = stage->settings.scan_interval,
+        .settle = &settle,
+    };
+    intake->repository = stage_repository(stage, error);
+    if (!intake->repository)
+        return -1;
+    if (sandbox_enter(&stage->spool, stage->settings.user, error))
+        return -1;
+    intake->acceptor = acceptor_new(stage, intake->repository);
+    if (recover(intake, error))
+        return -1;
+    intake->arrivals = arrivals_open(stage->spool.incoming, "incoming", &settings, error);
+    return intake->arrivals ? 0 : -1;
+}
+
+int intake_main(const char *directory)
+{
+    struct intake *intake = memory_allocate(sizeof(*intake));
+    struct error error;
+    int status = 1;
+    if (stage_open(&intake->stage, "intake", directory, &error)) {
+        log_warn("%s", error.text);
+        free(intake);
+        return 1;
+    }
+    if (start(intake, &error)) {
+        log_warn("%s", error.text);
+    } else {
+        serve(intake);
+        status = intake->stage.stopping ? 0 : 1;
+    }
+    while (intake->claim_count)
+        remove_claim(intake, 0);
+    arrivals_close(intake->arrivals);
+    acceptor_free(intake->acceptor);
+    repository_close(intake->repository);
+    stage_close(&intake->stage);
+    free(intake);
+    return status;
+}

@@ -1,0 +1,506 @@
+/* stages/resubmit.c - failed/ back to rendered/, when a job's time or reason has come
+ *
+ * Each pass walks failed/ and reads each job's record, unless nothing about it can have changed
+ * since the last pass.  A job that is due is rendered anew from its request (the templates may
+ * have changed) and goes back to rendered/; one that cannot be rendered stays, with the new
+ * reason.  Jobs that wait for room go in order of priority, then age, as far as the room lasts.
+ *
+ * The same code serves the stage and `dlspool resubmit`; a lock on failed/ keeps two passes apart.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "spool/eventlog.h"
+#include "stages/control.h"
+#include "stages/prepare.h"
+#include "stages/stage.h"
+#include "stages/verdict.h"
+#include "watcher/names.h"
+#include "watcher/watch.h"
+
+enum { REQUEST_LIMIT = 1 << 20, LOG_LIMIT = 16 << 20, MOST_FAILED = 1 << 20 };
+
+struct waiting {                /* what is remembered of a failed job between passes */
+    struct timespec changed;    /* mtime of its directory when its record was read */
+    enum retry_when when;
+    int64_t next;
+    int64_t cpus, memory;
+    int gpus;
+    int priority;
+    char commit[48];
+    char settings[SHA256_HEX_SIZE];
+};
+
+struct resubmitter {
+    struct stage stage;
+    struct repository *repository;
+    struct executor *executor;
+    struct names *jobs;         /* id -> struct waiting */
+    struct arena *arena;
+    /* Asked at most once in a pass, and only if a job waits for it. */
+    bool asked_ready, ready, asked_capacity, have_capacity;
+    struct capacity capacity;
+    char settings[SHA256_HEX_SIZE];     /* of dlspool.yaml as it is now */
+    size_t requeued;
+};
+
+static void remember(struct waiting *waiting, const struct job_record *record)
+{
+    const struct failure *failure = &record->failure;
+    waiting->when = record->failed ? failure->when : RETRY_NEVER;
+    waiting->next = failure->next;
+    waiting->cpus = record->cpus;
+    waiting->memory = record->memory;
+    waiting->gpus = record->gpus;
+    waiting->priority = record->priority;
+    snprintf(waiting->commit, sizeof(waiting->commit), "%.*s", (int)failure->commit.length,
+             failure->commit.length ? failure->commit.data : "");
+    snprintf(waiting->settings, sizeof(waiting->settings), "%.*s",
+             (int)failure->settings.length, failure->settings.length ? failure->settings.data : "");
+}
+
+/* What jobs may wait for */
+
+static bool executor_ready(struct resubmitter *resubmitter)
+{
+    struct error error;
+    if (!resubmitter->asked_ready && resubmitter->executor) {
+        resubmitter->asked_ready = true;
+        resubmitter->ready =
+            resubmitter->executor->operations->ready(resubmitter->executor, &error) == 0;
+        if (!resubmitter->ready)
+            log_detail("the executor cannot take submissions: %s", error.text);
+    }
+    return resubmitter->ready;
+}
+
+/* Take a job's share of the free room, if it has enough. */
+static bool take_room(struct resubmitter *resubmitter, const struct waiting *waiting)
+{
+    struct capacity *capacity = &resubmitter->capacity;
+    struct error error;
+    if (!resubmitter->asked_capacity && executor_ready(resubmitter)) {
+        resubmitter->asked_capacity = true;
+        resubmitter->have_capacity =
+            resubmitter->executor->operations->capacity(resubmitter->executor, capacity, &error) ==
+            0;
+    }
+    if (!resubmitter->have_capacity || waiting->cpus > capacity->cpus_free ||
+        waiting->memory > capacity->memory_free || waiting->gpus > capacity->gpus_free)
+        return false;
+    capacity->cpus_free -= waiting->cpus;
+    capacity->memory_free -= waiting->memory;
+    capacity->gpus_free -= waiting->gpus;
+    return true;
+}
+
+static bool has_changed(const struct resubmitter *resubmitter, const struct waiting *waiting)
+{
+    const char *commit =
+        resubmitter->repository ? repository_commit(resubmitter->repository) : NULL;
+    return (commit && strcmp(commit, waiting->commit) != 0) ||
+           strcmp(resubmitter->settings, waiting->settings) != 0;
+}
+
+/* The word for the log when a job is due, or NULL. */
+static const char *is_due(struct resubmitter *resubmitter, const struct waiting *waiting,
+                          int64_t now)
+{
+    switch (waiting->when) {
+    case RETRY_NEVER:
+        return NULL;
+    case RETRY_AT:
+        return now >= waiting->next && executor_ready(resubmitter) ? "time" : NULL;
+    case RETRY_ROOM:
+        return take_room(resubmitter, waiting) ? "room" : NULL;
+    case RETRY_EXECUTOR:
+        return executor_ready(resubmitter) ? "executor" : NULL;
+    case RETRY_CHANGE:
+        return has_changed(resubmitter, waiting) ? "change" : NULL;
+    }
+    return NULL;
+}
+
+/* Sending a job back */
+
+/* A job that the executor had gets a new attempt number, and with it a new token. */
+static bool was_submitted(int job)
+{
+    struct buffer log = {0};
+    struct eventlog_fold fold = {0};
+    if (file_read_at(job, "log", LOG_LIMIT, &log, NULL) == 0)
+        eventlog_fold(buffer_text(&log), &fold);
+    buffer_free(&log);
+    return fold.accepted;
+}
+
+static int note_requeued(int job, const struct job_record *record, const char *cause,
+                         struct error *error)
+{
+    struct buffer line = {0};
+    eventlog_start(&line, clock_now(), "requeued");
+    eventlog_add_string(&line, "cause", cause);
+    eventlog_add_number(&line, "attempt", record->attempt);
+    eventlog_add(&line, "commit", record->commit);
+    eventlog_add(&line, "image", record->image);
+    eventlog_end(&line);
+    int result = eventlog_append(job, buffer_text(&line), error);
+    buffer_free(&line);
+    return result;
+}
+
+/* Replace manifest.yaml; its group may read it, as it was. */
+static int replace_manifest(int job, struct text manifest, gid_t group, struct error *error)
+{
+    if (sys.unlinkat(job, ".manifest.yaml.new", 0) && errno != ENOENT)
+        return error_errno(error, ".manifest.yaml.new could not be removed");
+    if (job_file_create_private(job, ".manifest.yaml.new", manifest, group, error))
+        return -1;
+    if (sys.renameat(job, ".manifest.yaml.new", job, "manifest.yaml"))
+        return error_errno(error, "manifest.yaml could not be put in place");
+    return 0;
+}
+
+/* Render the job anew and write what has changed into its directory.  0: it may go back; 1: it
+ * stays, with the reason written; -1 and a sentence: trouble. */
+static int renew_job(struct resubmitter *resubmitter, int job, struct job_record *record,
+                     const char *cause, struct error *error)
+{
+    struct buffer request = {0};
+    struct preparation preparation;
+    struct verdict verdict;
+    int result = -1;
+    int64_t now = clock_now();
+    struct text old_manifest = record->manifest_sha256;
+    char name[32];
+    snprintf(name, sizeof(name), "%.*s", (int)record->request_file.length,
+             record->request_file.length ? record->request_file.data : "");
+    if (!name[0]) {
+        error_set(error, "there is no job file to try again; drop one into incoming/");
+        return -1;
+    }
+    if (file_read_at(job, name, REQUEST_LIMIT, &request, error))
+        goto done;
+    record->executor = resubmitter->stage.settings.executor;
+    enum prepare_result prepared =
+        prepare_request(resubmitter->arena, buffer_text(&request), record->source.data, record,
+                        &preparation);
+    if (prepared == PREPARED)
+        prepared = prepare_manifest(resubmitter->arena, resubmitter->repository, record,
+                                    &preparation);
+    if (prepared != PREPARED) {
+        struct circumstances circumstances = {
+            .settings = &resubmitter->stage.settings,
+            .commit = repository_commit(resubmitter->repository),
+            .now = now,
+        };
+        if (prepared == PREPARE_BAD_REQUEST)
+            verdict_bad_request(&verdict, record->source.data, &preparation.error);
+        else
+            verdict_render(&verdict, &circumstances, preparation.failure, &preparation.error);
+        verdict.failure.settings =
+            verdict.failure.when == RETRY_CHANGE ? text_of(resubmitter->settings)
+                                                 : verdict.failure.settings;
+        result = verdict_write(&verdict, job, record, false, now, error) ? -1 : 1;
+        goto done;
+    }
+    bool another = was_submitted(job);
+    record->attempt += another;
+    record->failed = false;
+    if ((!text_equal(old_manifest, record->manifest_sha256) || !old_manifest.length) &&
+        replace_manifest(job, preparation.rendered.manifest, record->gid, error))
+        goto done;
+    if (record_replace(job, record, error) || control_clear(job, CONTROL_KILL, error) ||
+        control_clear(job, CONTROL_RETRY, error) || note_requeued(job, record, cause, error))
+        goto done;
+    result = 0;
+done:
+    buffer_free(&request);
+    return result;
+}
+
+static void requeue(struct resubmitter *resubmitter, struct job_place *place, int job,
+                    struct job_record *record, const char *cause)
+{
+    struct spool *spool = &resubmitter->stage.spool;
+    struct error error;
+    int renewed = renew_job(resubmitter, job, record, cause, &error);
+    if (renewed < 0) {
+        log_warn("%s cannot be tried again: %s", place->id, error.text);
+        control_clear(job, CONTROL_RETRY, NULL);
+        return;
+    }
+    if (renewed > 0) {
+        control_clear(job, CONTROL_RETRY, NULL);
+        log_detail("%s still fails: %s", place->id, record->failure.reason.data);
+        return;
+    }
+    if (spool_sync(spool, &error) ||
+        job_move(spool, place, STATE_RENDERED, clock_now(), &error) ||
+        why_remove(job, &error) || spool_sync_state(spool, STATE_RENDERED, &error) ||
+        spool_sync_state(spool, STATE_FAILED, &error)) {
+        log_warn("%s: %s", place->id, error.text);
+        return;
+    }
+    resubmitter->requeued++;
+    log_detail("%s goes back to rendered/ (%s)", place->id, cause);
+}
+
+/* A pass */
+
+struct candidate {
+    char id[ID_SIZE];
+    int priority;
+    const char *cause;
+};
+
+struct pass {
+    struct resubmitter *resubmitter;
+    struct candidate *candidates;
+    size_t count, capacity;
+    int64_t now;
+};
+
+static void add_candidate(struct pass *pass, const char *id, int priority)
+{
+    if (pass->count == pass->capacity) {
+        pass->capacity = pass->capacity ? pass->capacity * 2 : 64;
+        pass->candidates =
+            memory_resize(pass->candidates, pass->capacity * sizeof(*pass->candidates));
+    }
+    struct candidate *candidate = &pass->candidates[pass->count++];
+    candidate->priority = priority;
+    snprintf(candidate->id, sizeof(candidate->id), "%s", id);
+}
+
+static bool same_time(struct timespec a, struct timespec b)
+{
+    return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+/* What is known of a failed job, read anew if its directory has changed. */
+static struct waiting *know_job(struct resubmitter *resubmitter, const struct job_place *place)
+{
+    struct stat status;
+    struct job_record record;
+    struct text id = text_of(place->id);
+    if (sys.fstatat(resubmitter->stage.spool.states[STATE_FAILED], place->id, &status,
+                    AT_SYMLINK_NOFOLLOW))
+        return NULL;
+    struct waiting *waiting = names_find(resubmitter->jobs, id);
+    if (waiting && same_time(waiting->changed, status.st_mtim))
+        return waiting;
+    if (!waiting)
+        waiting = names_add(resubmitter->jobs, id);
+    int job = waiting ? job_open(&resubmitter->stage.spool, place) : -1;
+    if (job < 0)
+        return NULL;
+    waiting->when = RETRY_NEVER;
+    if (record_read(job, resubmitter->arena, &record, NULL) == 0)
+        remember(waiting, &record);
+    waiting->changed = status.st_mtim;
+    sys.close(job);
+    arena_reset(resubmitter->arena);
+    return waiting;
+}
+
+static int look_at_job(void *context, const struct job_place *place)
+{
+    struct pass *pass = context;
+    struct waiting *waiting = know_job(pass->resubmitter, place);
+    if (waiting && waiting->when != RETRY_NEVER)
+        add_candidate(pass, place->id, waiting->priority);
+    else if (waiting) {
+        char path[ID_SIZE + 16];
+        struct stat status;
+        snprintf(path, sizeof(path), "%s/retry", place->id);
+        if (!sys.fstatat(pass->resubmitter->stage.spool.states[STATE_FAILED], path, &status,
+                         AT_SYMLINK_NOFOLLOW))
+            add_candidate(pass, place->id, waiting->priority);
+    }
+    return 0;
+}
+
+static int compare_candidates(const void *a, const void *b)
+{
+    const struct candidate *first = a, *second = b;
+    if (first->priority != second->priority)
+        return first->priority > second->priority ? -1 : 1;
+    return text_compare(id_token(text_of(first->id)), id_token(text_of(second->id)));
+}
+
+/* Send one candidate back if it was asked for or is due. */
+static void try_candidate(struct resubmitter *resubmitter, const char *id, int64_t now)
+{
+    struct job_place place = {.state = STATE_FAILED};
+    struct job_record record;
+    struct error error;
+    struct wish wish;
+    memcpy(place.id, id, strlen(id) + 1);
+    struct waiting *waiting = names_find(resubmitter->jobs, text_of(id));
+    int job = job_open(&resubmitter->stage.spool, &place);
+    if (job < 0 || !waiting)
+        goto done;
+    bool asked = control_pending(job, CONTROL_RETRY, &wish);
+    bool killed = !asked && control_pending(job, CONTROL_KILL, &wish) &&
+                  waiting->when != RETRY_NEVER;
+    const char *cause = asked ? "asked" : killed ? NULL : is_due(resubmitter, waiting, now);
+    if (!cause && !killed)
+        goto done;
+    if (record_read(job, resubmitter->arena, &record, &error)) {
+        log_warn("%s cannot be tried again: %s", id, error.text);
+        control_clear(job, CONTROL_RETRY, NULL);
+        waiting->when = RETRY_NEVER;
+    } else if (killed) {
+        struct verdict verdict;
+        verdict_killed(&verdict, wish.by, wish.when);
+        if (verdict_write(&verdict, job, &record, false, now, &error))
+            log_warn("%s: %s", id, error.text);
+    } else {
+        requeue(resubmitter, &place, job, &record, cause);
+    }
+done:
+    if (job >= 0)
+        sys.close(job);
+    arena_reset(resubmitter->arena);
+}
+
+/* Forget what has left failed/. */
+static void forget_gone(struct resubmitter *resubmitter)
+{
+    struct waiting *next;
+    for (struct waiting *waiting = names_first(resubmitter->jobs); waiting; waiting = next) {
+        struct stat status;
+        next = names_after(waiting);
+        if (sys.fstatat(resubmitter->stage.spool.states[STATE_FAILED],
+                        names_text(waiting).data, &status, AT_SYMLINK_NOFOLLOW) &&
+            errno == ENOENT)
+            names_remove(resubmitter->jobs, waiting);
+    }
+}
+
+static void read_settings_digest(struct resubmitter *resubmitter)
+{
+    struct buffer bytes = {0};
+    if (file_read_at(resubmitter->stage.spool.root, "dlspool.yaml", REQUEST_LIMIT, &bytes, NULL) ==
+        0)
+        sha256_hex(buffer_text(&bytes), resubmitter->settings);
+    buffer_free(&bytes);
+}
+
+/* Keep two passes apart: 0 and *lock, 1 when another is under way, -1 on trouble. */
+static int lock_failed(struct resubmitter *resubmitter, int *lock, struct error *error)
+{
+    int directory = resubmitter->stage.spool.states[STATE_FAILED];
+    *lock = sys.openat(directory, ".lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+    if (*lock < 0)
+        return error_errno(error, "failed/.lock could not be opened");
+    if (sys.lock(*lock, F_WRLCK) == 0)
+        return 0;
+    int reason = errno;
+    sys.close(*lock);
+    if (reason == EAGAIN || reason == EACCES)
+        return 1;
+    errno = reason;
+    return error_errno(error, "failed/.lock could not be locked");
+}
+
+static int make_pass(struct resubmitter *resubmitter, struct error *error)
+{
+    struct pass pass = {.resubmitter = resubmitter, .now = clock_now()};
+    struct error warning;
+    int lock;
+    int result = lock_failed(resubmitter, &lock, error);
+    if (result)
+        return result < 0 ? -1 : 0;
+    resubmitter->asked_ready = resubmitter->ready = false;
+    resubmitter->asked_capacity = resubmitter->have_capacity = false;
+    read_settings_digest(resubmitter);
+    if (repository_refresh(resubmitter->repository, &warning))
+        log_warn("%s", warning.text);
+    if (jobs_walk(&resubmitter->stage.spool, STATE_FAILED, look_at_job, &pass))
+        result = error_errno(error, "failed/ could not be read");
+    if (pass.count)
+        qsort(pass.candidates, pass.count, sizeof(*pass.candidates), compare_candidates);
+    for (size_t i = 0; i < pass.count && !resubmitter->stage.stopping; i++)
+        try_candidate(resubmitter, pass.candidates[i].id, pass.now);
+    forget_gone(resubmitter);
+    free(pass.candidates);
+    sys.close(lock);
+    return result;
+}
+
+static int start(struct resubmitter *resubmitter, const char *directory, struct error *error)
+{
+    if (stage_open(&resubmitter->stage, "resubmit", directory, error))
+        return -1;
+    resubmitter->arena = arena_new();
+    resubmitter->jobs = names_new(MOST_FAILED, sizeof(struct waiting));
+    resubmitter->repository = stage_repository(&resubmitter->stage, error);
+    if (!resubmitter->repository)
+        return -1;
+    resubmitter->executor = stage_executor(&resubmitter->stage, error);
+    return resubmitter->executor ? 0 : -1;
+}
+
+static void finish(struct resubmitter *resubmitter)
+{
+    if (resubmitter->executor)
+        resubmitter->executor->operations->close(resubmitter->executor);
+    repository_close(resubmitter->repository);
+    names_free(resubmitter->jobs);
+    arena_free(resubmitter->arena);
+    stage_close(&resubmitter->stage);
+}
+
+int resubmit_once(const char *directory, struct error *error)
+{
+    struct resubmitter resubmitter = {0};
+    int result = start(&resubmitter, directory, error);
+    if (!result)
+        result = make_pass(&resubmitter, error);
+    if (!result)
+        result = (int)resubmitter.requeued;
+    finish(&resubmitter);
+    return result;
+}
+
+int resubmit_main(const char *directory)
+{
+    struct resubmitter resubmitter = {0};
+    struct error error;
+    struct watch *watch = NULL;
+    int64_t until = 0;
+    int status = 1;
+    if (start(&resubmitter, directory, &error)) {
+        log_warn("%s", error.text);
+        goto done;
+    }
+    struct stage *stage = &resubmitter.stage;
+    struct watch_settings watching = {.interval = stage->settings.scan_interval};
+    watch = watch_open(stage->spool.states[STATE_FAILED], "failed", &watching, &error);
+    if (!watch) {
+        log_warn("%s", error.text);
+        goto done;
+    }
+    while (stage_wait(stage, watch_descriptor(watch), until)) {
+        struct watch_name name;
+        if (watch_collect(watch, &error))
+            log_warn("%s", error.text);
+        while (watch_next(watch, &name))
+            continue;           /* the pass looks at every job */
+        if (make_pass(&resubmitter, &error))
+            log_warn("%s", error.text);
+        until = clock_elapsed() + stage->settings.retry_interval;
+    }
+    status = 0;
+done:
+    watch_close(watch);
+    finish(&resubmitter);
+    return status;
+}

@@ -1,0 +1,88 @@
+/* stages/stage.c - what the four stages have in common */
+#include "stages/stage.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+
+static int take_signals(struct error *error)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    if (sigprocmask(SIG_BLOCK, &set, NULL))
+        return error_errno(error, "signals could not be blocked");
+    int descriptor = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (descriptor < 0)
+        error_errno(error, "signals could not be taken");
+    return descriptor;
+}
+
+int stage_open(struct stage *stage, const char *name, const char *directory,
+               struct error *error)
+{
+    *stage = (struct stage){.name = name, .signals = -1};
+    log_name(name);
+    if (spool_open(&stage->spool, directory, error))
+        return -1;
+    if (settings_read(&stage->settings, &stage->spool, error)) {
+        spool_close(&stage->spool);
+        return -1;
+    }
+    stage->spool.sync_mode = stage->settings.sync;
+    stage->signals = take_signals(error);
+    if (stage->signals < 0) {
+        stage_close(stage);
+        return -1;
+    }
+    return 0;
+}
+
+void stage_close(struct stage *stage)
+{
+    if (stage->signals >= 0)
+        close(stage->signals);
+    settings_free(&stage->settings);
+    spool_close(&stage->spool);
+}
+
+bool stage_wait(struct stage *stage, int descriptor, int64_t until)
+{
+    int64_t left = until - clock_elapsed();
+    if (left < 0)
+        left = 0;
+    if (left > INT_MAX)
+        left = INT_MAX;
+    struct pollfd descriptors[2] = {{.fd = stage->signals, .events = POLLIN},
+                                    {.fd = descriptor, .events = POLLIN}};
+    if (stage->stopping)
+        return false;
+    if (poll(descriptors, 2, (int)left) < 0 && errno != EINTR)
+        log_warn("poll: waiting failed; going on");
+    if (descriptors[0].revents)
+        stage->stopping = true;
+    return !stage->stopping;
+}
+
+struct executor *stage_executor(struct stage *stage, struct error *error)
+{
+    /* The spool's path is what tells its jobs from those of another spool on this machine. */
+    char digest[SHA256_HEX_SIZE];
+    sha256_hex(text_of(stage->spool.path), digest);
+    digest[16] = '\0';
+    return executor_open(stage->settings.tree, digest, stage->spool.path, error);
+}
+
+struct repository *stage_repository(struct stage *stage, struct error *error)
+{
+    char path[PATH_MAX + 32];
+    snprintf(path, sizeof(path), "%s/templates.git", stage->spool.path);
+    return repository_open(path, "HEAD", error);
+}

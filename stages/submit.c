@@ -1,0 +1,365 @@
+/* stages/submit.c - rendered/ to the executor, and on to submitted/
+ *
+ * Jobs go by priority, then by age.  For a batch: the intents are noted in the jobs' logs and made
+ * durable; then the executor is asked; then the outcomes are noted, made durable, and the jobs
+ * moved.  After a crash the same jobs are submitted under the same tokens, and the executor
+ * answers for those it has already that it has them.
+ *
+ * An executor that cannot take submissions is asked once per probe interval; until it can, jobs
+ * stay where they are.  This stage never reads what a user dropped.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/sha256.h"
+#include "spool/eventlog.h"
+#include "stages/control.h"
+#include "stages/queue.h"
+#include "stages/stage.h"
+#include "stages/verdict.h"
+#include "watcher/watch.h"
+
+enum { MANIFEST_LIMIT = 16 << 20, LOG_LIMIT = 16 << 20 };   /* bytes */
+static const int64_t again_after_error = 1000;  /* milliseconds */
+
+struct item {                   /* a job of the batch */
+    struct job_place place;
+    int job;                    /* its directory */
+    struct arena *arena;
+    struct job_record record;
+    struct buffer manifest;
+    struct submission submission;
+    enum { ITEM_SUBMIT, ITEM_FAIL, ITEM_KEEP } fate;
+    struct verdict verdict;     /* for ITEM_FAIL */
+};
+
+struct submitter {
+    struct stage stage;
+    struct executor *executor;
+    struct watch *watch;
+    struct queue *queue;
+    struct item *items;
+    int64_t probe;              /* of clock_elapsed: when to ask the executor again; 0: it answers */
+};
+
+static void close_item(struct item *item)
+{
+    if (item->job >= 0)
+        sys.close(item->job);
+    item->job = -1;
+    buffer_free(&item->manifest);
+    arena_reset(item->arena);
+}
+
+static void fail_item(struct item *item)
+{
+    item->fate = ITEM_FAIL;
+}
+
+static struct circumstances circumstances_of(const struct submitter *submitter,
+                                             const struct job_record *record)
+{
+    return (struct circumstances){.settings = &submitter->stage.settings,
+                                  .commit = record->commit.length ? record->commit.data : NULL,
+                                  .now = clock_now()};
+}
+
+/* Read what is to be sent, and see that it is what was rendered. */
+static int read_manifest(struct item *item, struct error *error)
+{
+    char digest[SHA256_HEX_SIZE];
+    buffer_clear(&item->manifest);
+    if (file_read_at(item->job, "manifest.yaml", MANIFEST_LIMIT, &item->manifest, error))
+        return -1;
+    sha256_hex(buffer_text(&item->manifest), digest);
+    if (!text_is(item->record.manifest_sha256, digest))
+        return error_set(error, "manifest.yaml: found SHA-256 %s, expected the one in job.yaml",
+                         digest);
+    return 0;
+}
+
+static void note_intent(struct submitter *submitter, struct item *item, struct error *error)
+{
+    struct buffer line = {0};
+    eventlog_start(&line, clock_now(), "intent");
+    eventlog_add_number(&line, "attempt", item->record.attempt);
+    eventlog_add_string(&line, "executor", submitter->executor->operations->name);
+    eventlog_add(&line, "manifest_sha256", item->record.manifest_sha256);
+    eventlog_end(&line);
+    if (eventlog_append(item->job, buffer_text(&line), error))
+        item->fate = ITEM_KEEP;
+    buffer_free(&line);
+}
+
+/* Whether an intent was noted and its outcome was not: the executor may have the job. */
+static bool outcome_unknown(int job)
+{
+    struct buffer log = {0};
+    struct eventlog_fold fold = {0};
+    if (file_read_at(job, "log", LOG_LIMIT, &log, NULL) == 0)
+        eventlog_fold(buffer_text(&log), &fold);
+    buffer_free(&log);
+    return fold.intent && !fold.accepted && !fold.failed;
+}
+
+/* Open a job and prepare its submission.  False when there is nothing to do for it. */
+static bool open_item(struct submitter *submitter, struct item *item, const char *id)
+{
+    struct error error;
+    struct wish wish;
+    item->place = (struct job_place){.state = STATE_RENDERED};
+    memcpy(item->place.id, id, strlen(id) + 1);
+    item->fate = ITEM_SUBMIT;
+    item->job = job_open(&submitter->stage.spool, &item->place);
+    if (item->job < 0)
+        return false;           /* gone: it was moved by hand */
+    if (record_read(item->job, item->arena, &item->record, &error) ||
+        read_manifest(item, &error)) {
+        item->record.id = text_of(item->place.id);
+        verdict_damaged(&item->verdict, &error);
+        fail_item(item);
+    } else if (control_pending(item->job, CONTROL_KILL, &wish) && !outcome_unknown(item->job)) {
+        verdict_killed(&item->verdict, wish.by, wish.when);
+        fail_item(item);
+    } else {
+        if (item->record.failed) {
+            /* A crash came between writing a verdict and moving: that verdict is void. */
+            item->record.failed = false;
+            if (record_replace(item->job, &item->record, &error))
+                log_warn("%s: %s", item->place.id, error.text);
+        }
+        item->submission = (struct submission){.id = item->place.id,
+                                               .attempt = item->record.attempt,
+                                               .uid = item->record.uid,
+                                               .gid = item->record.gid,
+                                               .time_limit = item->record.time_limit,
+                                               .manifest = buffer_text(&item->manifest)};
+        note_intent(submitter, item, &error);
+        if (item->fate == ITEM_KEEP)
+            log_warn("%s: %s", item->place.id, error.text);
+    }
+    return true;
+}
+
+static void note_submitted(struct item *item, struct error *error)
+{
+    struct buffer line = {0};
+    eventlog_start(&line, clock_now(), "submitted");
+    eventlog_add_number(&line, "attempt", item->submission.attempt);
+    if (item->submission.note[0])
+        eventlog_add_string(&line, "note", item->submission.note);
+    eventlog_end(&line);
+    if (eventlog_append(item->job, buffer_text(&line), error))
+        item->fate = ITEM_KEEP;
+    buffer_free(&line);
+}
+
+/* Write down how a submission went. */
+static void note_outcome(struct submitter *submitter, struct item *item)
+{
+    struct error error;
+    struct circumstances circumstances = circumstances_of(submitter, &item->record);
+    if (item->fate == ITEM_SUBMIT) {
+        switch (item->submission.outcome) {
+        case SUBMIT_ACCEPTED:
+            note_submitted(item, &error);
+            break;
+        case SUBMIT_UNKNOWN:
+            item->fate = ITEM_KEEP;
+            log_warn("%s: the outcome of the submission is unknown, it is asked for again: %s",
+                     item->place.id, item->submission.error.text);
+            break;
+        case SUBMIT_UNAVAILABLE:
+            log_warn("the executor cannot take submissions: %s", item->submission.error.text);
+            submitter->probe = clock_elapsed() + submitter->stage.settings.probe_interval;
+            /* fall through */
+        default:
+            verdict_submission(&item->verdict, &circumstances, &item->record, &item->submission);
+            fail_item(item);
+            break;
+        }
+    }
+    if (item->fate == ITEM_FAIL &&
+        verdict_write(&item->verdict, item->job, &item->record, false, circumstances.now, &error))
+        item->fate = ITEM_KEEP;
+    if (item->fate == ITEM_KEEP && item->submission.outcome != SUBMIT_UNKNOWN)
+        log_warn("%s: %s", item->place.id, error.text);
+}
+
+static void move_items(struct submitter *submitter, size_t count)
+{
+    struct spool *spool = &submitter->stage.spool;
+    struct error error;
+    bool moved[STATE_COUNT] = {false};
+    for (size_t i = 0; i < count; i++) {
+        struct item *item = &submitter->items[i];
+        if (item->fate == ITEM_KEEP)
+            continue;
+        enum state to = item->fate == ITEM_SUBMIT ? STATE_SUBMITTED : STATE_FAILED;
+        if (job_move(spool, &item->place, to, clock_now(), &error)) {
+            item->fate = ITEM_KEEP;
+            log_warn("%s", error.text);
+            continue;
+        }
+        moved[to] = moved[STATE_RENDERED] = true;
+        if (to == STATE_SUBMITTED)
+            log_detail("%s submitted", item->place.id);
+    }
+    for (int state = 0; state < STATE_COUNT; state++)
+        if (moved[state] && spool_sync_state(spool, (enum state)state, &error))
+            log_warn("%s", error.text);
+}
+
+/* Submit one batch.  The number of jobs that left rendered/. */
+static size_t submit_batch(struct submitter *submitter)
+{
+    struct stage *stage = &submitter->stage;
+    struct submission *batch[1024];
+    struct error error;
+    size_t count = 0, submissions = 0, left = 0;
+    char id[ID_SIZE];
+
+    while (count < (size_t)stage->settings.batch && queue_take(submitter->queue, id))
+        if (open_item(submitter, &submitter->items[count], id))
+            count++;
+    for (size_t i = 0; i < count; i++)
+        if (submitter->items[i].fate == ITEM_SUBMIT)
+            batch[submissions++] = &submitter->items[i].submission;
+    if (count == 0)
+        return 0;
+    if (submissions && spool_sync(&stage->spool, &error)) {
+        log_warn("%s; nothing is submitted until it can be", error.text);
+        for (size_t i = 0; i < count; i++)
+            submitter->items[i].fate = ITEM_KEEP;
+        submissions = 0;
+    }
+    if (submissions)
+        submitter->executor->operations->submit(submitter->executor, batch, submissions);
+    for (size_t i = 0; i < count; i++)
+        note_outcome(submitter, &submitter->items[i]);
+    if (spool_sync(&stage->spool, &error))
+        log_warn("%s; the outcomes are noted again", error.text);
+    else
+        move_items(submitter, count);
+
+    for (size_t i = 0; i < count; i++) {
+        struct item *item = &submitter->items[i];
+        if (item->fate == ITEM_KEEP)
+            queue_later(submitter->queue, item->place.id, item->record.priority,
+                        clock_elapsed() + again_after_error);
+        else
+            left++;
+        close_item(item);
+    }
+    return left;
+}
+
+/* Learn which jobs there are. */
+static void take_names(struct submitter *submitter)
+{
+    struct watch_name name;
+    struct error error;
+    if (watch_collect(submitter->watch, &error))
+        log_warn("%s", error.text);
+    while (watch_next(submitter->watch, &name)) {
+        struct text id = {name.name, name.length};
+        if (!id_valid(id) || queue_has(submitter->queue, name.name))
+            continue;
+        struct job_place place = {.state = STATE_RENDERED};
+        memcpy(place.id, name.name, name.length + 1);
+        int job = job_open(&submitter->stage.spool, &place);
+        if (job < 0)
+            continue;
+        struct job_record record;
+        struct arena *arena = submitter->items[0].arena;
+        bool readable = record_read(job, arena, &record, NULL) == 0;
+        sys.close(job);
+        queue_add(submitter->queue, name.name, readable ? record.priority : 0);
+        arena_reset(arena);
+    }
+}
+
+static bool executor_answers(struct submitter *submitter)
+{
+    struct error error;
+    if (submitter->probe && clock_elapsed() < submitter->probe)
+        return false;
+    if (submitter->executor->operations->ready(submitter->executor, &error) == 0) {
+        if (submitter->probe)
+            log_say("the executor takes submissions again");
+        submitter->probe = 0;
+        return true;
+    }
+    if (!submitter->probe)
+        log_warn("the executor cannot take submissions: %s", error.text);
+    submitter->probe = clock_elapsed() + submitter->stage.settings.probe_interval;
+    return false;
+}
+
+static void serve(struct submitter *submitter)
+{
+    int64_t until = 0;
+    while (stage_wait(&submitter->stage, watch_descriptor(submitter->watch), until)) {
+        take_names(submitter);
+        until = watch_due(submitter->watch);
+        if (queue_count(submitter->queue) == 0)
+            continue;
+        if (!executor_answers(submitter)) {
+            if (submitter->probe < until)
+                until = submitter->probe;
+            continue;
+        }
+        while (submit_batch(submitter) && !submitter->stage.stopping && !submitter->probe) {
+            take_names(submitter);
+            stage_wait(&submitter->stage, -1, 0);
+        }
+        int64_t later = queue_due(submitter->queue);
+        until = watch_due(submitter->watch);
+        if (later < until)
+            until = later;
+    }
+}
+
+int submit_main(const char *directory)
+{
+    struct submitter submitter = {0};
+    struct error error;
+    int status = 1;
+    if (stage_open(&submitter.stage, "submit", directory, &error)) {
+        log_warn("%s", error.text);
+        return 1;
+    }
+    struct stage *stage = &submitter.stage;
+    size_t batch = (size_t)stage->settings.batch;
+    submitter.queue = queue_new();
+    submitter.items = memory_allocate(batch * sizeof(*submitter.items));
+    for (size_t i = 0; i < batch; i++) {
+        submitter.items[i].arena = arena_new();
+        submitter.items[i].job = -1;
+    }
+    struct watch_settings watching = {.interval = stage->settings.scan_interval};
+    submitter.executor = stage_executor(stage, &error);
+    if (submitter.executor)
+        submitter.watch =
+            watch_open(stage->spool.states[STATE_RENDERED], "rendered", &watching, &error);
+    if (submitter.watch) {
+        serve(&submitter);
+        status = 0;
+    } else {
+        log_warn("%s", error.text);
+    }
+    watch_close(submitter.watch);
+    if (submitter.executor)
+        submitter.executor->operations->close(submitter.executor);
+    for (size_t i = 0; i < batch; i++) {
+        close_item(&submitter.items[i]);
+        arena_free(submitter.items[i].arena);
+    }
+    free(submitter.items);
+    queue_free(submitter.queue);
+    stage_close(stage);
+    return status;
+}

@@ -1,0 +1,313 @@
+/* stages/supervisor.c - dlspool run: start the four stages, keep them up, stop them in order
+ *
+ * A stage that ends without having been told to is started again, at once the first time and then
+ * after a growing pause.  When dlspool.yaml changes, the stages are stopped and started, so that
+ * they read it anew; a faulty one is said and waited out with the old settings still in force.
+ */
+#include "stages/supervisor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "executors/executor.h"
+#include "stages/drain.h"
+#include "stages/stage.h"
+
+static const struct {
+    const char *name;
+    int (*run)(const char *directory);
+} stage_table[] = {
+    /* In the order in which they are started, and stopped. */
+    {"intake", intake_main},
+    {"resubmit", resubmit_main},
+    {"submit", submit_main},
+    {"track", track_main},
+};
+enum { STAGES = sizeof(stage_table) / sizeof(stage_table[0]) };
+
+static const int64_t first_pause = 100, longest_pause = 30000;  /* milliseconds, between restarts */
+static const int64_t stable_after = 10000;      /* a stage that ran this long starts afresh */
+static const int64_t stop_patience = 30000;     /* until a stage that does not stop is killed */
+static const int64_t standby_interval = 1000, tick = 500;
+
+struct child {
+    pid_t process;              /* 0: not running */
+    int64_t started, pause, start_at;
+};
+
+struct supervisor {
+    const char *directory;
+    struct spool spool;
+    struct settings settings;
+    struct child children[STAGES];
+    int lock, signals;
+    bool stopping;
+    struct drain drain;
+};
+
+static int take_signals(sigset_t *before, struct error *error)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGCHLD);
+    if (sigprocmask(SIG_BLOCK, &set, before))
+        return error_errno(error, "signals could not be blocked");
+    int descriptor = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    return descriptor < 0 ? error_errno(error, "signals could not be taken") : descriptor;
+}
+
+/* Sleep until a signal comes or the time is over; notices a request to stop. */
+static void nap(struct supervisor *supervisor, int64_t milliseconds)
+{
+    struct pollfd descriptor = {.fd = supervisor->signals, .events = POLLIN};
+    struct signalfd_siginfo signal;
+    poll(&descriptor, 1, (int)milliseconds);
+    while (read(supervisor->signals, &signal, sizeof(signal)) == (ssize_t)sizeof(signal))
+        if (signal.ssi_signo != SIGCHLD)
+            supervisor->stopping = true;
+}
+
+/* The lock */
+
+static int take_lock(struct supervisor *supervisor, struct error *error)
+{
+    char who[160], host[65] = "";
+    bool said = false;
+    supervisor->lock = sys.openat(supervisor->spool.root, ".lock",
+                                  O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+    if (supervisor->lock < 0)
+        return error_errno(error, "%s/.lock could not be opened", supervisor->spool.path);
+    while (sys.lock(supervisor->lock, F_WRLCK)) {
+        if (errno != EAGAIN && errno != EACCES && errno != EINTR)
+            return error_errno(error, "%s/.lock could not be locked", supervisor->spool.path);
+        if (!said && supervisor_present(&supervisor->spool, who, sizeof(who)) >= 0)
+            log_say("%s serves this spool; standing by", who);
+        said = true;
+        nap(supervisor, standby_interval);
+        if (supervisor->stopping)
+            return 1;
+    }
+    gethostname(host, sizeof(host) - 1);
+    int length = snprintf(who, sizeof(who), "%s process %d\n", host, (int)getpid());
+    if (sys.ftruncate(supervisor->lock, 0) ||
+        sys.write(supervisor->lock, who, (size_t)length) != length)
+        return error_errno(error, "%s/.lock could not be written", supervisor->spool.path);
+    if (said)
+        log_say("taking over");
+    return 0;
+}
+
+int supervisor_present(const struct spool *spool, char *who, size_t size)
+{
+    struct buffer bytes = {0};
+    int lock = sys.openat(spool->root, ".lock", O_RDONLY | O_NOFOLLOW | O_CLOEXEC, 0);
+    if (lock < 0)
+        return errno == ENOENT ? 0 : -1;
+    struct flock probe = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+    int result = fcntl(lock, F_OFD_GETLK, &probe) ? -1 : probe.l_type != F_UNLCK;
+    sys.close(lock);
+    if (file_read_at(spool->root, ".lock", 1024, &bytes, NULL) == 0) {
+        struct error_quote_room room;
+        struct text text = text_trim(buffer_text(&bytes));
+        snprintf(who, size, "%s", error_quote(&room, text.data, text.length));
+    } else {
+        snprintf(who, size, "another process");
+    }
+    buffer_free(&bytes);
+    return result;
+}
+
+/* Starting and stopping */
+
+static void start_child(struct supervisor *supervisor, int which, const sigset_t *signals)
+{
+    struct child *child = &supervisor->children[which];
+    pid_t parent = getpid();
+    child->started = clock_elapsed();
+    pid_t process = fork();
+    if (process < 0) {
+        log_warn("%s could not be started: %s", stage_table[which].name, strerror(errno));
+        child->start_at = clock_elapsed() + longest_pause;
+        return;
+    }
+    if (process == 0) {
+        /* A supervisor that dies takes its stages with it; the lock is then free. */
+        prctl(PR_SET_PDEATHSIG, SIGTERM);
+        if (getppid() != parent)
+            _exit(1);
+        close(supervisor->signals);
+        sigprocmask(SIG_SETMASK, signals, NULL);
+        prctl(PR_SET_NAME, stage_table[which].name);
+        spool_close(&supervisor->spool);
+        settings_free(&supervisor->settings);
+        _exit(stage_table[which].run(supervisor->directory));
+    }
+    child->process = process;
+}
+
+static void note_end(struct supervisor *supervisor, pid_t process, int status)
+{
+    for (int i = 0; i < STAGES; i++) {
+        struct child *child = &supervisor->children[i];
+        if (child->process != process)
+            continue;
+        child->process = 0;
+        int64_t now = clock_elapsed();
+        child->pause = now - child->started > stable_after ? first_pause
+                       : child->pause == 0                 ? first_pause
+                       : child->pause * 2 < longest_pause  ? child->pause * 2
+                                                           : longest_pause;
+        child->start_at = now + child->pause;
+        if (supervisor->stopping)
+            return;
+        if (WIFSIGNALED(status))
+            log_warn("%s was ended by signal %d; it is started again", stage_table[i].name,
+                     WTERMSIG(status));
+        else
+            log_warn("%s ended with status %d; it is started again", stage_table[i].name,
+                     WEXITSTATUS(status));
+    }
+}
+
+static void reap(struct supervisor *supervisor)
+{
+    int status;
+    pid_t process;
+    while ((process = waitpid(-1, &status, WNOHANG)) > 0)
+        note_end(supervisor, process, status);
+}
+
+static void stop_child(struct supervisor *supervisor, int which)
+{
+    struct child *child = &supervisor->children[which];
+    int64_t until = clock_elapsed() + stop_patience;
+    if (child->process == 0)
+        return;
+    kill(child->process, SIGTERM);
+    while (child->process) {
+        reap(supervisor);
+        if (child->process && clock_elapsed() > until) {
+            log_warn("%s does not stop and is killed", stage_table[which].name);
+            kill(child->process, SIGKILL);
+            until = clock_elapsed() + stop_patience;
+        }
+        if (child->process)
+            nap(supervisor, 20);
+    }
+}
+
+static void stop_all(struct supervisor *supervisor)
+{
+    bool stopping = supervisor->stopping;
+    supervisor->stopping = true;        /* ends are not to be reported meanwhile */
+    for (int i = 0; i < STAGES; i++)
+        stop_child(supervisor, i);
+    supervisor->stopping = stopping;
+}
+
+static void start_missing(struct supervisor *supervisor, const sigset_t *signals)
+{
+    for (int i = 0; i < STAGES; i++)
+        if (supervisor->children[i].process == 0 &&
+            clock_elapsed() >= supervisor->children[i].start_at)
+            start_child(supervisor, i, signals);
+}
+
+/* Settings */
+
+static void follow_settings(struct supervisor *supervisor)
+{
+    struct settings settings;
+    struct error error;
+    static char last_problem[ERROR_TEXT_SIZE];
+    if (settings_read(&settings, &supervisor->spool, &error)) {
+        if (strcmp(last_problem, error.text) != 0)
+            log_warn("%s; the settings before it stay in force", error.text);
+        snprintf(last_problem, sizeof(last_problem), "%s", error.text);
+        return;
+    }
+    last_problem[0] = '\0';
+    if (strcmp(settings.sha256, supervisor->settings.sha256) == 0) {
+        settings_free(&settings);
+        return;
+    }
+    log_say("dlspool.yaml has changed; the stages start anew with it");
+    settings_free(&supervisor->settings);
+    supervisor->settings = settings;
+    bool told_before = supervisor->stopping;
+    stop_all(supervisor);
+    if (!told_before)
+        for (int i = 0; i < STAGES; i++)
+            supervisor->children[i] = (struct child){0};
+}
+
+static void serve(struct supervisor *supervisor, bool drain, const sigset_t *signals)
+{
+    while (!supervisor->stopping) {
+        start_missing(supervisor, signals);
+        nap(supervisor, tick);
+        reap(supervisor);
+        if (supervisor->stopping)
+            break;
+        follow_settings(supervisor);
+        if (drain && drain_is_done(&supervisor->drain, &supervisor->spool))
+            break;
+    }
+    log_detail("stopping");
+    stop_all(supervisor);
+}
+
+/* An executor may have started a service of its own. */
+static void stop_service(struct supervisor *supervisor)
+{
+    struct stage stage = {.spool = supervisor->spool, .settings = supervisor->settings};
+    struct error error;
+    struct executor *executor = stage_executor(&stage, &error);
+    if (!executor)
+        return;
+    if (executor->operations->stop)
+        executor->operations->stop(executor);
+    executor->operations->close(executor);
+}
+
+int supervise(const char *directory, bool drain, struct error *error)
+{
+    struct supervisor supervisor = {.directory = directory, .lock = -1, .signals = -1};
+    sigset_t signals;
+    int result = -1;
+    if (spool_open(&supervisor.spool, directory, error))
+        return -1;
+    if (settings_read(&supervisor.settings, &supervisor.spool, error))
+        goto done;
+    supervisor.signals = take_signals(&signals, error);
+    if (supervisor.signals < 0)
+        goto done;
+    int locked = take_lock(&supervisor, error);
+    if (locked < 0)
+        goto done;
+    if (locked == 0) {
+        serve(&supervisor, drain, &signals);
+        stop_service(&supervisor);
+    }
+    result = 0;
+done:
+    if (supervisor.signals >= 0)
+        close(supervisor.signals);
+    if (supervisor.lock >= 0)
+        sys.close(supervisor.lock);
+    settings_free(&supervisor.settings);
+    spool_close(&supervisor.spool);
+    return result;
+}

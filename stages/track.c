@@ -1,0 +1,518 @@
+/* stages/track.c - submitted/ to done/ or failed/
+ *
+ * The executor is asked about all submitted jobs at once, every poll interval.  What the tasks
+ * print is copied while they run.  When a job has ended: the rest of its output is copied and its
+ * end written down; this is made durable; then the executor is told to forget the job; then it is
+ * moved.  A crash in between repeats steps that can be repeated: a job whose end is written down
+ * is not asked about again.
+ *
+ * A job is killed politely first and with force when its grace is over; the loop does not wait.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "spool/eventlog.h"
+#include "stages/control.h"
+#include "stages/stage.h"
+#include "stages/verdict.h"
+#include "watcher/names.h"
+#include "watcher/watch.h"
+
+enum {
+    MOST_TRACKED = 1 << 20,     /* jobs; names_add() refuses more, and they wait */
+    BATCH = 256,                /* jobs asked about and ended together */
+    LOG_LIMIT = 16 << 20,       /* bytes of a job's event log that are read */
+    OUTPUT_MODE = 0755
+};
+static const int64_t output_interval = 2000;    /* milliseconds between copies of a job's output */
+
+enum fate { FATE_NONE, FATE_DONE, FATE_FAILED };
+
+struct tracked {
+    int attempt;
+    bool started;               /* its "started" event is written */
+    bool stopping;              /* it was told to end ... */
+    bool forced;                /* ... with force */
+    int64_t stop_time;          /* of clock_elapsed: when the grace is over */
+    int64_t next_output;        /* of clock_elapsed */
+    enum fate fate;             /* its end is written down already */
+    char waiting[128];          /* the last reason it waited for */
+};
+
+struct ending {                 /* a job that ends in this pass */
+    struct job_place place;
+    struct tracked *tracked;
+    enum fate fate;
+    int attempt;
+};
+
+struct tracker {
+    struct stage stage;
+    struct executor *executor;
+    struct repository *repository;
+    struct retry_table *table;
+    char table_commit[64];      /* the commit `table` is from */
+    struct watch *watch;
+    struct names *jobs;         /* id -> struct tracked */
+    struct arena *arena;        /* of one batch */
+    bool executor_lost;
+};
+
+static const char *commit_of(const struct tracker *tracker)
+{
+    return tracker->repository ? repository_commit(tracker->repository) : NULL;
+}
+
+static struct circumstances circumstances_of(const struct tracker *tracker)
+{
+    return (struct circumstances){.settings = &tracker->stage.settings,
+                                  .commit = commit_of(tracker),
+                                  .now = clock_now()};
+}
+
+/* The table of the newest commit that has a good one. */
+static const struct retry_table *current_table(struct tracker *tracker)
+{
+    struct error error;
+    if (!tracker->repository)
+        return NULL;
+    if (repository_refresh(tracker->repository, &error))
+        log_warn("%s", error.text);
+    const char *commit = commit_of(tracker);
+    if (!commit || strcmp(commit, tracker->table_commit) == 0)
+        return tracker->table;
+    snprintf(tracker->table_commit, sizeof(tracker->table_commit), "%s", commit);
+    struct text source = repository_file(tracker->repository, "retry.txt");
+    if (!source.data)
+        return tracker->table;
+    struct retry_table *table = retry_table_parse(source, "retry.txt", &error);
+    if (!table) {
+        log_warn("%s; the table before it goes on serving", error.text);
+        return tracker->table;
+    }
+    retry_table_free(tracker->table);
+    tracker->table = table;
+    return table;
+}
+
+/* Learning which jobs there are */
+
+static enum fate written_fate(int job, const struct job_record *record)
+{
+    struct buffer log = {0};
+    struct eventlog_fold fold;
+    struct stat status;
+    enum fate fate = FATE_NONE;
+    if (file_read_at(job, "log", LOG_LIMIT, &log, NULL) == 0) {
+        eventlog_fold(buffer_text(&log), &fold);
+        if (text_is(fold.last.name, "finished"))
+            fate = FATE_DONE;
+        else if (text_is(fold.last.name, "failed") && record->failed &&
+                 !sys.fstatat(job, "why", &status, AT_SYMLINK_NOFOLLOW))
+            fate = FATE_FAILED;
+    }
+    buffer_free(&log);
+    return fate;
+}
+
+/* A job whose record cannot be read is set aside; its containers, if any, are found by `attempt`
+ * 1 only, which the warning says. */
+static void set_aside(struct tracker *tracker, struct job_place *place, int job,
+                      const struct error *problem)
+{
+    struct verdict verdict;
+    struct error error;
+    struct job_record record = {.id = text_of(place->id), .failure.exit_code = -1};
+    log_warn("%s: %s; the job is set aside", place->id, problem->text);
+    verdict_damaged(&verdict, problem);
+    if (verdict_write(&verdict, job, &record, false, clock_now(), &error) ||
+        spool_sync(&tracker->stage.spool, &error) ||
+        job_move(&tracker->stage.spool, place, STATE_FAILED, clock_now(), &error))
+        log_warn("%s: %s", place->id, error.text);
+}
+
+static void learn_job(struct tracker *tracker, struct text id)
+{
+    struct error error;
+    struct job_record record;
+    struct job_place place = {.state = STATE_SUBMITTED};
+    struct tracked *tracked = names_find(tracker->jobs, id);
+    if (tracked || !id_valid(id))
+        return;
+    memcpy(place.id, id.data, id.length);
+    int job = job_open(&tracker->stage.spool, &place);
+    if (job < 0)
+        return;
+    if (record_read(job, tracker->arena, &record, &error)) {
+        set_aside(tracker, &place, job, &error);
+    } else if ((tracked = names_add(tracker->jobs, id))) {
+        tracked->attempt = record.attempt;
+        tracked->fate = written_fate(job, &record);
+    }
+    sys.close(job);
+    arena_reset(tracker->arena);
+}
+
+static void take_names(struct tracker *tracker)
+{
+    struct watch_name name;
+    struct error error;
+    if (watch_collect(tracker->watch, &error))
+        log_warn("%s", error.text);
+    while (watch_next(tracker->watch, &name))
+        learn_job(tracker, (struct text){name.name, name.length});
+}
+
+/* Stopping */
+
+static void stop_job(struct tracker *tracker, struct tracked *tracked, const char *id)
+{
+    struct error error;
+    int64_t now = clock_elapsed();
+    if (tracked->stopping && (tracked->forced || now < tracked->stop_time))
+        return;
+    bool force = tracked->stopping || tracker->stage.settings.kill_grace == 0;
+    if (tracker->executor->operations->cancel(tracker->executor, id, tracked->attempt, force,
+                                              &error)) {
+        log_warn("%s could not be stopped, and is tried again: %s", id, error.text);
+        return;
+    }
+    if (!tracked->stopping)
+        tracked->stop_time = now + tracker->stage.settings.kill_grace;
+    tracked->stopping = true;
+    tracked->forced = force;
+}
+
+/* Output */
+
+static void copy_output(struct tracker *tracker, struct tracked *tracked, int job, const char *id)
+{
+    struct error error;
+    if (sys.mkdirat(job, "output", OUTPUT_MODE) && errno != EEXIST) {
+        log_warn("%s: output/ could not be made", id);
+        return;
+    }
+    int output =
+        sys.openat(job, "output", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+    if (output < 0)
+        return;
+    if (tracker->executor->operations->output(tracker->executor, id, tracked->attempt, output,
+                                              &error))
+        log_warn("%s: the output could not be copied: %s", id, error.text);
+    sys.close(output);
+}
+
+/* The end of what the task that failed has printed, for the patterns of retry.txt. */
+static struct text failed_output(struct tracker *tracker, int job, const struct job_poll *poll)
+{
+    const struct task_state *task = NULL;
+    for (size_t i = 0; i < poll->task_count && !task; i++)
+        if (poll->tasks[i].ended && poll->tasks[i].exit_code == poll->exit_code &&
+            poll->exit_code != 0)
+            task = &poll->tasks[i];
+    if (!task)
+        return (struct text){"", 0};
+    char name[128];
+    snprintf(name, sizeof(name), "output/%s-%d.log", task->role, task->index);
+    int file = sys.openat(job, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC, 0);
+    if (file < 0)
+        return (struct text){"", 0};
+    struct stat status;
+    char *bytes = arena_allocate(tracker->arena, RETRY_LOG_LIMIT + 1);
+    ssize_t length = 0;
+    if (!sys.fstat(file, &status))
+        length = sys.pread(file, bytes, RETRY_LOG_LIMIT,
+                           status.st_size > RETRY_LOG_LIMIT ? status.st_size - RETRY_LOG_LIMIT : 0);
+    sys.close(file);
+    return (struct text){bytes, length > 0 ? (size_t)length : 0};
+}
+
+/* Events */
+
+static int note_started(int job, struct tracked *tracked, const struct job_poll *poll,
+                        struct error *error)
+{
+    struct buffer line = {0};
+    eventlog_start(&line, poll->started ? poll->started : clock_now(), "started");
+    eventlog_add_number(&line, "attempt", tracked->attempt);
+    eventlog_end(&line);
+    int result = eventlog_append(job, buffer_text(&line), error);
+    buffer_free(&line);
+    tracked->started = result == 0;
+    return result;
+}
+
+static void note_waiting(int job, struct tracked *tracked, const struct job_poll *poll)
+{
+    struct buffer line = {0};
+    if (strncmp(tracked->waiting, poll->detail, sizeof(tracked->waiting) - 1) == 0)
+        return;
+    snprintf(tracked->waiting, sizeof(tracked->waiting), "%.*s",
+             (int)sizeof(tracked->waiting) - 1, poll->detail);
+    eventlog_start(&line, clock_now(), "waiting");
+    eventlog_add_string(&line, "why", poll->detail);
+    eventlog_end(&line);
+    eventlog_append(job, buffer_text(&line), NULL);
+    buffer_free(&line);
+}
+
+static int note_ended(int job, const struct job_poll *poll, struct error *error)
+{
+    struct buffer line = {0};
+    eventlog_start(&line, poll->ended ? poll->ended : clock_now(), "ended");
+    eventlog_add_number(&line, "attempt", poll->attempt);
+    eventlog_add_string(&line, "outcome",
+                        poll->phase == PHASE_SUCCEEDED ? "succeeded" : "failed");
+    for (size_t i = 0; i < poll->task_count; i++) {
+        const struct task_state *task = &poll->tasks[i];
+        char key[96];
+        snprintf(key, sizeof(key), "%s-%d", task->role, task->index);
+        if (task->ended)
+            eventlog_add_number(&line, key, task->exit_code);
+    }
+    eventlog_end(&line);
+    if (poll->phase == PHASE_SUCCEEDED) {
+        eventlog_start(&line, clock_now(), "finished");
+        eventlog_add_number(&line, "attempt", poll->attempt);
+        eventlog_end(&line);
+    }
+    int result = eventlog_append(job, buffer_text(&line), error);
+    buffer_free(&line);
+    return result;
+}
+
+/* One job's answer */
+
+static bool all_tasks_ended(const struct job_poll *poll)
+{
+    for (size_t i = 0; i < poll->task_count; i++)
+        if (!poll->tasks[i].ended)
+            return false;
+    return true;
+}
+
+static int write_end(struct tracker *tracker, struct tracked *tracked, int job,
+                     const struct job_poll *poll, const struct wish *kill, struct error *error)
+{
+    struct job_record record;
+    struct verdict verdict;
+    struct circumstances circumstances = circumstances_of(tracker);
+    copy_output(tracker, tracked, job, poll->id);
+    if (poll->phase != PHASE_VANISHED && note_ended(job, poll, error))
+        return -1;
+    if (poll->phase == PHASE_SUCCEEDED)
+        return 0;
+    if (record_read(job, tracker->arena, &record, error))
+        return -1;
+    if (kill)
+        verdict_killed(&verdict, kill->by, kill->when);
+    else if (poll->phase == PHASE_VANISHED)
+        verdict_vanished(&verdict, &circumstances, &record);
+    else
+        verdict_ended(&verdict, &circumstances, &record, poll, current_table(tracker),
+                      failed_output(tracker, job, poll));
+    return verdict_write(&verdict, job, &record, false, circumstances.now, error);
+}
+
+/* Act on what the executor said of one job.  The fate that was written down. */
+static enum fate follow(struct tracker *tracker, struct tracked *tracked, int job,
+                        const struct job_poll *poll)
+{
+    struct error error;
+    struct wish wish;
+    bool killed = control_pending(job, CONTROL_KILL, &wish);
+    bool ended = poll->phase == PHASE_SUCCEEDED || poll->phase == PHASE_FAILED;
+    int64_t now = clock_elapsed();
+
+    if (poll->phase == PHASE_UNKNOWN)
+        return FATE_NONE;
+    if (poll->phase == PHASE_WAITING && poll->detail[0])
+        note_waiting(job, tracked, poll);
+    if (!tracked->started && (poll->phase == PHASE_RUNNING || (ended && poll->started)))
+        note_started(job, tracked, poll, NULL);
+    if (poll->phase != PHASE_VANISHED && poll->phase != PHASE_SUCCEEDED &&
+        (killed || ended) && !all_tasks_ended(poll)) {
+        stop_job(tracker, tracked, poll->id);
+        return FATE_NONE;
+    }
+    if (poll->phase == PHASE_WAITING && killed) {
+        stop_job(tracker, tracked, poll->id);
+        return FATE_NONE;
+    }
+    if (ended || poll->phase == PHASE_VANISHED) {
+        /* A job that succeeded before the kill reached it has succeeded. */
+        const struct wish *kill = killed && poll->phase != PHASE_SUCCEEDED ? &wish : NULL;
+        if (write_end(tracker, tracked, job, poll, kill, &error)) {
+            log_warn("%s: %s", poll->id, error.text);
+            return FATE_NONE;
+        }
+        return poll->phase == PHASE_SUCCEEDED ? FATE_DONE : FATE_FAILED;
+    }
+    if (now >= tracked->next_output) {
+        copy_output(tracker, tracked, job, poll->id);
+        tracked->next_output = now + output_interval;
+    }
+    return FATE_NONE;
+}
+
+/* Ending a batch: durable, forgotten by the executor, moved */
+
+static void end_jobs(struct tracker *tracker, struct ending *endings, size_t count)
+{
+    struct spool *spool = &tracker->stage.spool;
+    struct error error;
+    bool moved = false;
+    if (count == 0)
+        return;
+    if (spool_sync(spool, &error)) {
+        log_warn("%s; jobs end when it can be", error.text);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct ending *ending = &endings[i];
+        enum state to = ending->fate == FATE_DONE ? STATE_DONE : STATE_FAILED;
+        ending->tracked->fate = ending->fate;
+        if (tracker->executor->operations->remove(tracker->executor, ending->place.id,
+                                                  ending->attempt, &error)) {
+            log_warn("%s: the executor could not be made to forget it: %s", ending->place.id,
+                     error.text);
+            continue;
+        }
+        if (job_move(spool, &ending->place, to, clock_now(), &error)) {
+            log_warn("%s", error.text);
+            continue;
+        }
+        names_remove(tracker->jobs, ending->tracked);
+        log_detail("%s: %s", ending->place.id, state_name(to));
+        moved = true;
+    }
+    if (moved)
+        spool_ring_failed(spool);       /* there may be room now */
+    if (moved && (spool_sync_state(spool, STATE_FAILED, &error) ||
+                  spool_sync_state(spool, STATE_SUBMITTED, &error)))
+        log_warn("%s", error.text);
+}
+
+/* Ask about a batch of jobs and act on the answers. */
+static void follow_batch(struct tracker *tracker, struct tracked **batch, size_t count)
+{
+    struct ending endings[BATCH];
+    struct job_poll polls[BATCH], *asked[BATCH];
+    struct tracked *asked_jobs[BATCH];
+    size_t ended = 0, asks = 0;
+    struct error error;
+
+    for (size_t i = 0; i < count; i++) {
+        const char *id = names_text(batch[i]).data;
+        if (batch[i]->fate != FATE_NONE) {
+            struct ending *ending = &endings[ended++];
+            *ending = (struct ending){.place.state = STATE_SUBMITTED, .tracked = batch[i],
+                                      .fate = batch[i]->fate, .attempt = batch[i]->attempt};
+            snprintf(ending->place.id, sizeof(ending->place.id), "%s", id);
+            continue;
+        }
+        polls[asks] = (struct job_poll){.id = id, .attempt = batch[i]->attempt};
+        asked[asks] = &polls[asks];
+        asked_jobs[asks++] = batch[i];
+    }
+    if (asks && tracker->executor->operations->poll(tracker->executor, tracker->arena, asked, asks,
+                                                    &error)) {
+        if (!tracker->executor_lost)
+            log_warn("the executor cannot be asked about its jobs: %s", error.text);
+        tracker->executor_lost = true;
+        asks = 0;
+    } else if (asks && tracker->executor_lost) {
+        tracker->executor_lost = false;
+        log_say("the executor answers again");
+    }
+    for (size_t i = 0; i < asks; i++) {
+        struct ending *ending = &endings[ended];
+        *ending = (struct ending){.place.state = STATE_SUBMITTED, .tracked = asked_jobs[i],
+                                  .attempt = asked_jobs[i]->attempt};
+        snprintf(ending->place.id, sizeof(ending->place.id), "%s", polls[i].id);
+        int job = job_open(&tracker->stage.spool, &ending->place);
+        if (job < 0) {
+            names_remove(tracker->jobs, asked_jobs[i]);     /* it was moved by hand */
+            continue;
+        }
+        ending->fate = follow(tracker, asked_jobs[i], job, &polls[i]);
+        ended += ending->fate != FATE_NONE;
+        sys.close(job);
+    }
+    end_jobs(tracker, endings, ended);
+    arena_reset(tracker->arena);
+}
+
+static void follow_all(struct tracker *tracker)
+{
+    struct tracked *batch[BATCH];
+    size_t count = 0;
+    struct tracked *next;
+    for (struct tracked *tracked = names_first(tracker->jobs); tracked; tracked = next) {
+        /* The successor is looked up before the batch, which may remove this one.  It cannot
+         * remove the successor, which is not yet part of it. */
+        next = names_after(tracked);
+        batch[count++] = tracked;
+        if (count == BATCH || !next) {
+            follow_batch(tracker, batch, count);
+            count = 0;
+            if (tracker->stage.stopping)
+                return;
+        }
+    }
+}
+
+static void serve(struct tracker *tracker)
+{
+    int64_t until = 0;
+    while (stage_wait(&tracker->stage, watch_descriptor(tracker->watch), until)) {
+        take_names(tracker);
+        follow_all(tracker);
+        until = watch_due(tracker->watch);
+        int64_t poll = clock_elapsed() + tracker->stage.settings.poll_interval;
+        if (names_count(tracker->jobs) && poll < until)
+            until = poll;
+    }
+}
+
+int track_main(const char *directory)
+{
+    struct tracker tracker = {0};
+    struct error error;
+    int status = 1;
+    if (stage_open(&tracker.stage, "track", directory, &error)) {
+        log_warn("%s", error.text);
+        return 1;
+    }
+    struct stage *stage = &tracker.stage;
+    struct watch_settings watching = {.interval = stage->settings.scan_interval};
+    tracker.arena = arena_new();
+    tracker.jobs = names_new(MOST_TRACKED, sizeof(struct tracked));
+    tracker.repository = stage_repository(stage, &error);
+    if (!tracker.repository)
+        log_warn("%s; failures are not classed until this is mended", error.text);
+    tracker.executor = stage_executor(stage, &error);
+    if (tracker.executor)
+        tracker.watch =
+            watch_open(stage->spool.states[STATE_SUBMITTED], "submitted", &watching, &error);
+    if (tracker.watch) {
+        serve(&tracker);
+        status = 0;
+    } else {
+        log_warn("%s", error.text);
+    }
+    watch_close(tracker.watch);
+    if (tracker.executor)
+        tracker.executor->operations->close(tracker.executor);
+    repository_close(tracker.repository);
+    retry_table_free(tracker.table);
+    names_free(tracker.jobs);
+    arena_free(tracker.arena);
+    stage_close(stage);
+    return status;
+}

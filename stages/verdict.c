@@ -1,0 +1,224 @@
+/* stages/verdict.c - why a job goes to failed/, and what brings it back */
+#include "stages/verdict.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "spool/eventlog.h"
+#include "spool/why.h"
+
+static void decide(struct verdict *verdict, const char *reason, const char *class,
+                   enum retry_when when)
+{
+    *verdict = (struct verdict){0};
+    snprintf(verdict->reason, sizeof(verdict->reason), "%s", reason);
+    snprintf(verdict->class, sizeof(verdict->class), "%s", class);
+    verdict->failure.when = when;
+    verdict->failure.exit_code = -1;
+}
+
+static void wait_for_change(struct verdict *verdict, const struct circumstances *circumstances)
+{
+    verdict->failure.when = RETRY_CHANGE;
+    verdict->failure.commit = text_of(circumstances->commit);
+    verdict->failure.settings = text_of(circumstances->settings->sha256);
+    snprintf(verdict->next, sizeof(verdict->next),
+             "the job is tried again as soon as templates.git gets a new commit or dlspool.yaml "
+             "changes. `dlspool retry` tries it at once.");
+}
+
+/* Double the last delay, within the settings' bounds, and spread the result by a fifth, so that
+ * what failed together does not come back together. */
+static void wait_for_time(struct verdict *verdict, const struct circumstances *circumstances,
+                          const struct job_record *record)
+{
+    const struct settings *settings = circumstances->settings;
+    int64_t delay = record->backoff ? record->backoff * 2 : settings->retry_first;
+    if (delay > settings->retry_longest)
+        delay = settings->retry_longest;
+    int64_t spread = delay / 5;
+    int64_t jitter = spread ? (int64_t)(random() % (spread + 1)) - spread / 2 : 0;
+    char time[CLOCK_TEXT_SIZE], wait[CLOCK_TEXT_SIZE];
+    verdict->failure.when = RETRY_AT;
+    verdict->failure.delay = delay;
+    verdict->failure.next = circumstances->now + delay + jitter;
+    snprintf(verdict->next, sizeof(verdict->next), "the job is tried again at %s (in about %s).",
+             clock_format(verdict->failure.next, time), duration_format(delay, wait));
+}
+
+static void wait_for_nothing(struct verdict *verdict)
+{
+    verdict->failure.when = RETRY_NEVER;
+    snprintf(verdict->next, sizeof(verdict->next),
+             "nothing, until somebody asks for it: `dlspool retry` tries the job again.");
+}
+
+/* The first line of an error is the sentence; more lines are detail. */
+static void take_error(struct verdict *verdict, const char *prefix, const struct error *error)
+{
+    const char *newline = strchr(error->text, '\n');
+    int length = newline ? (int)(newline - error->text) : (int)strlen(error->text);
+    snprintf(verdict->sentence, sizeof(verdict->sentence), "%s%.*s", prefix, length, error->text);
+    snprintf(verdict->detail, sizeof(verdict->detail), "%s", newline ? newline + 1 : "");
+}
+
+void verdict_bad_request(struct verdict *verdict, const char *source, const struct error *error)
+{
+    decide(verdict, "BadRequest", "permanent", RETRY_NEVER);
+    (void)source;
+    take_error(verdict, "The job file cannot be used: ", error);
+    snprintf(verdict->next, sizeof(verdict->next),
+             "nothing. Correct the file and drop it into incoming/ again.");
+}
+
+void verdict_refused_file(struct verdict *verdict, const struct error *error)
+{
+    decide(verdict, "BadFile", "permanent", RETRY_NEVER);
+    take_error(verdict, "What was dropped cannot be a job: ", error);
+    snprintf(verdict->next, sizeof(verdict->next),
+             "nothing. Drop a job file, a plain file of at most 1 MiB, into incoming/.");
+}
+
+void verdict_render(struct verdict *verdict, const struct circumstances *circumstances,
+                    enum render_failure failure, const struct error *error)
+{
+    static const char *const reasons[] = {[RENDER_NO_TEMPLATE] = "NoTemplate",
+                                          [RENDER_NO_IMAGE] = "NoImage",
+                                          [RENDER_TEMPLATE_FAULT] = "TemplateFault",
+                                          [RENDER_NOT_ALLOWED] = "NotAllowed",
+                                          [RENDER_REPOSITORY] = "TemplatesUnreadable"};
+    decide(verdict, reasons[failure], "permanent", RETRY_CHANGE);
+    take_error(verdict, "", error);
+    wait_for_change(verdict, circumstances);
+}
+
+void verdict_submission(struct verdict *verdict, const struct circumstances *circumstances,
+                        const struct job_record *record, const struct submission *submission)
+{
+    (void)record;
+    switch (submission->outcome) {
+    case SUBMIT_NO_ROOM:
+        decide(verdict, "NoRoom", "transient", RETRY_ROOM);
+        snprintf(verdict->next, sizeof(verdict->next),
+                 "the job is submitted again as soon as there is room for it.");
+        break;
+    case SUBMIT_UNAVAILABLE:
+    case SUBMIT_UNKNOWN:
+    case SUBMIT_ACCEPTED:
+        decide(verdict, "ExecutorUnavailable", "transient", RETRY_EXECUTOR);
+        snprintf(verdict->next, sizeof(verdict->next),
+                 "the job is submitted again as soon as the executor answers.");
+        break;
+    case SUBMIT_NEVER_FITS:
+        decide(verdict, "NeverFits", "permanent", RETRY_CHANGE);
+        wait_for_change(verdict, circumstances);
+        break;
+    case SUBMIT_REFUSED:
+        decide(verdict, "Refused", "permanent", RETRY_CHANGE);
+        wait_for_change(verdict, circumstances);
+        break;
+    }
+    take_error(verdict, "", &submission->error);
+}
+
+static void explain(struct verdict *verdict, const struct retry_decision *decision)
+{
+    const char *class = retry_class_name(decision->class);
+    verdict->retry_line = decision->line;
+    if (decision->line)
+        snprintf(verdict->detail, sizeof(verdict->detail), "retry.txt, line %d: %s%s%.*s",
+                 decision->line, class, decision->hint.length ? ": " : "",
+                 (int)decision->hint.length, decision->hint.length ? decision->hint.data : "");
+    else
+        snprintf(verdict->detail, sizeof(verdict->detail),
+                 "No line of retry.txt knows this failure: it counts as %s.", class);
+}
+
+void verdict_ended(struct verdict *verdict, const struct circumstances *circumstances,
+                   struct job_record *record, const struct job_poll *poll,
+                   const struct retry_table *table, struct text log_text)
+{
+    struct retry_decision decision =
+        retry_decide(table, poll->exit_code, text_of(poll->reason), log_text);
+    decide(verdict, poll->reason[0] ? poll->reason : "Exited", retry_class_name(decision.class),
+           RETRY_NEVER);
+    verdict->failure.exit_code = poll->exit_code;
+    snprintf(verdict->sentence, sizeof(verdict->sentence), "%s",
+             poll->detail[0] ? poll->detail : "The job failed at the executor.");
+    explain(verdict, &decision);
+    if (decision.class == RETRY_TRANSIENT) {
+        wait_for_time(verdict, circumstances, record);
+    } else if (decision.class == RETRY_UNKNOWN && record->retried < record->retries) {
+        record->retried++;
+        wait_for_time(verdict, circumstances, record);
+        size_t used = strlen(verdict->next);
+        snprintf(verdict->next + used, sizeof(verdict->next) - used, " This is retry %d of %d.",
+                 record->retried, record->retries);
+    } else {
+        wait_for_nothing(verdict);
+    }
+}
+
+void verdict_vanished(struct verdict *verdict, const struct circumstances *circumstances,
+                      const struct job_record *record)
+{
+    decide(verdict, "Vanished", "transient", RETRY_AT);
+    snprintf(verdict->sentence, sizeof(verdict->sentence),
+             "The executor no longer knows this job: somebody removed it there, or the executor "
+             "lost it.");
+    wait_for_time(verdict, circumstances, record);
+}
+
+void verdict_killed(struct verdict *verdict, const char *by, int64_t when)
+{
+    char time[CLOCK_TEXT_SIZE];
+    decide(verdict, "Killed", "permanent", RETRY_NEVER);
+    snprintf(verdict->sentence, sizeof(verdict->sentence), "The job was killed by %s at %s.", by,
+             clock_format(when, time));
+    wait_for_nothing(verdict);
+}
+
+void verdict_damaged(struct verdict *verdict, const struct error *error)
+{
+    decide(verdict, "DamagedRecord", "permanent", RETRY_NEVER);
+    take_error(verdict, "The spool's own files of this job are damaged: ", error);
+    snprintf(verdict->next, sizeof(verdict->next),
+             "nothing. Drop the job file (request.* here) into incoming/ again.");
+}
+
+int verdict_write(const struct verdict *verdict, int job, struct job_record *record, bool create,
+                  int64_t now, struct error *error)
+{
+    record->failed = true;
+    record->failure = verdict->failure;
+    record->failure.reason = text_of(verdict->reason);
+    record->failure.class = text_of(verdict->class);
+    record->failure.failed = now;
+    if (verdict->failure.delay)
+        record->backoff = verdict->failure.delay;
+    struct why why = {verdict->sentence, verdict->detail, verdict->next};
+    if ((create ? record_create : record_replace)(job, record, error) ||
+        why_write(job, &why, error))
+        return -1;
+
+    struct buffer line = {0};
+    eventlog_start(&line, now, "failed");
+    eventlog_add_string(&line, "reason", verdict->reason);
+    eventlog_add_string(&line, "class", verdict->class);
+    if (verdict->failure.exit_code >= 0)
+        eventlog_add_number(&line, "exit_code", verdict->failure.exit_code);
+    if (verdict->retry_line)
+        eventlog_add_number(&line, "retry_txt_line", verdict->retry_line);
+    eventlog_add_string(&line, "retry", retry_when_name(verdict->failure.when));
+    if (verdict->failure.next) {
+        char time[CLOCK_TEXT_SIZE];
+        eventlog_add_string(&line, "next", clock_format(verdict->failure.next, time));
+    }
+    eventlog_add_string(&line, "why", verdict->sentence);
+    eventlog_end(&line);
+    int result = eventlog_append(job, buffer_text(&line), error);
+    buffer_free(&line);
+    return result;
+}

@@ -1,0 +1,52 @@
+/* stages/verdict.h - why a job goes to failed/, and what brings it back
+ *
+ * Every way in which a job can fail becomes a verdict: the facts for job.yaml, and the sentences
+ * for why.  One place decides which failures wait for a time, for room, for the executor, for a
+ * change, or for somebody's word.
+ */
+#ifndef STAGES_VERDICT_H
+#define STAGES_VERDICT_H
+
+#include "executors/executor.h"
+#include "renderer/manifest.h"
+#include "renderer/retry_table.h"
+#include "spool/record.h"
+#include "spool/settings.h"
+
+struct verdict {
+    struct failure failure;
+    char class[16], reason[64];         /* what failure's texts point to */
+    char sentence[ERROR_TEXT_SIZE], detail[ERROR_TEXT_SIZE], next[512];
+    int retry_line;                     /* of retry.txt, when it decided; else 0 */
+};
+
+/* What the verdict needs to know of the spool's present state. */
+struct circumstances {
+    const struct settings *settings;
+    const char *commit;                 /* of templates.git; may be NULL */
+    int64_t now;
+};
+
+void verdict_bad_request(struct verdict *verdict, const char *source, const struct error *error);
+void verdict_refused_file(struct verdict *verdict, const struct error *error);
+void verdict_render(struct verdict *verdict, const struct circumstances *circumstances,
+                    enum render_failure failure, const struct error *error);
+/* For every outcome but SUBMIT_ACCEPTED and SUBMIT_UNKNOWN. */
+void verdict_submission(struct verdict *verdict, const struct circumstances *circumstances,
+                        const struct job_record *record, const struct submission *submission);
+/* For a job that ran and failed.  `log_text` is the end of what its tasks printed.  Counts a used
+ * retry in `record`. */
+void verdict_ended(struct verdict *verdict, const struct circumstances *circumstances,
+                   struct job_record *record, const struct job_poll *poll,
+                   const struct retry_table *table, struct text log_text);
+void verdict_vanished(struct verdict *verdict, const struct circumstances *circumstances,
+                      const struct job_record *record);
+void verdict_killed(struct verdict *verdict, const char *by, int64_t when);
+void verdict_damaged(struct verdict *verdict, const struct error *error);
+
+/* Write the verdict into the job directory: job.yaml (with record->failure set from it), why, and
+ * a "failed" event.  Nothing is synced or moved.  -1 and a sentence on failure. */
+int verdict_write(const struct verdict *verdict, int job, struct job_record *record, bool create,
+                  int64_t now, struct error *error);
+
+#endif

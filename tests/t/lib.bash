@@ -1,0 +1,100 @@
+# lib.bash - what the test scripts share: TAP, waiting for conditions, and a private spool
+#
+# Source it first.  DLSPOOL is the program.  Each script gets a directory of its own, $scratch,
+# which goes away at the end with everything that was started.
+
+set -u
+DLSPOOL=${DLSPOOL:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)/build/dlspool}
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/dlspool-test.XXXXXX")
+chmod 755 "$scratch"
+spool=$scratch/spool
+daemon=
+tests=0
+failures=0
+export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1
+export GIT_AUTHOR_NAME=tester GIT_AUTHOR_EMAIL=tester@localhost
+export GIT_COMMITTER_NAME=tester GIT_COMMITTER_EMAIL=tester@localhost
+
+dlspool() { "$DLSPOOL" -s "$spool" "$@"; }
+
+pass() { tests=$((tests + 1)); echo "ok $tests - $1"; }
+fail() {
+    tests=$((tests + 1)); failures=$((failures + 1)); echo "not ok $tests - $1"
+    shift
+    for line; do printf '%s\n' "$line" | sed 's/^/#   /'; done
+}
+
+# ok DESCRIPTION COMMAND...: the command succeeds.
+ok() {
+    local what=$1 output
+    shift
+    if output=$("$@" 2>&1); then pass "$what"; else fail "$what" "command: $*" "$output"; fi
+}
+# is GOT WANTED DESCRIPTION
+is() { if [ "$1" = "$2" ]; then pass "$3"; else fail "$3" "got:    $1" "wanted: $2"; fi; }
+# like TEXT PATTERN DESCRIPTION: the text holds the extended regular expression.
+like() {
+    if printf '%s\n' "$1" | grep -Eq -- "$2"; then pass "$3"; else fail "$3" "text: $1" "pattern: $2"; fi
+}
+unlike() {
+    if printf '%s\n' "$1" | grep -Eq -- "$2"; then fail "$3" "text: $1" "pattern: $2"; else pass "$3"; fi
+}
+skip_all() { echo "1..0 # SKIP $1"; exit 0; }
+done_testing() { echo "1..$tests"; exit $((failures > 0)); }
+
+# wait_for SECONDS COMMAND...: until the command succeeds; fails when the time is over.
+wait_for() {
+    local until=$((SECONDS + $1))
+    shift
+    until "$@" >/dev/null 2>&1; do
+        [ $SECONDS -lt $until ] || return 1
+        sleep 0.05
+    done
+}
+
+# new_spool EXECUTOR: a spool with short intervals.
+new_spool() {
+    "$DLSPOOL" init --executor "${1:-null}" "$spool" >/dev/null || return 1
+    set_setting scan_interval 500ms
+    set_setting quiet_time 500ms
+    set_setting retry_interval 200ms
+    set_setting probe_interval 500ms
+    set_setting poll_interval 100ms
+}
+# set_setting NAME VALUE: in dlspool.yaml, at any depth.
+set_setting() { sed -i -E "s|^( *)$1: .*|\\1$1: $2|" "$spool/dlspool.yaml"; }
+
+start_daemon() {
+    "$DLSPOOL" -s "$spool" run -v "$@" 2>>"$scratch/daemon.log" &
+    daemon=$!
+}
+stop_daemon() {
+    [ -n "$daemon" ] || return 0
+    kill -TERM "$daemon" 2>/dev/null
+    wait "$daemon"
+    local status=$?
+    daemon=
+    return $status
+}
+
+# drop NAME: standard input becomes incoming/NAME, by a rename.
+drop() { cat >"$scratch/drop.tmp" && mv "$scratch/drop.tmp" "$spool/incoming/$1"; }
+
+# job_dir NAME [STATE]: the directory of the newest job whose id starts with NAME.
+job_dir() {
+    find "$spool"/{rendered,submitted,failed,held,done} -maxdepth 2 -type d -name "$1-?????????????" 2>/dev/null |
+        sort | tail -n 1
+}
+state_of() { job_dir "$1" | sed "s|^$spool/||; s|/.*||"; }
+in_state() { [ "$(state_of "$1")" = "$2" ]; }
+# has_ended NAME: in done/, or in failed/ with `why` there.
+has_ended() { in_state "$1" "done" || { in_state "$1" failed && [ -e "$(job_dir "$1")/why" ]; }; }
+
+finish() {
+    stop_daemon
+    [ -z "${cleanup:-}" ] || $cleanup
+    rm -rf "$scratch"
+}
+trap finish EXIT
+trap 'exit 1' INT TERM

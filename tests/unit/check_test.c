@@ -1,0 +1,249 @@
+/* tests/unit/check_test.c - what is wrong with a commit is found, all of it, with file and line */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "renderer/check.h"
+#include "tests/unit/scratch_repository.h"
+
+static struct scratch scratch;
+static struct buffer report;
+static struct check_result result;
+
+static int set_up(void **state)
+{
+    (void)state;
+    scratch_open(&scratch);
+    scratch_put(&scratch, "images.txt", "* * * * host\n");
+    scratch_put(&scratch, "site.yaml", "colour: red\n");
+    scratch_put(&scratch, "retry.txt", "exit 1 unknown\n");
+    scratch_put(&scratch, "common/part.yaml", "{name: '${job.name}', index: {$eval: task.index}}\n");
+    scratch_put(&scratch, "local/any/single.yaml",
+                "tasks:\n"
+                "  $map: {$eval: job.tasks}\n"
+                "  each(task): {$include: common/part.yaml}\n");
+    buffer_clear(&report);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    scratch_close(&scratch);
+    return 0;
+}
+
+static int check_with(const struct check_options *options)
+{
+    struct error error;
+    buffer_clear(&report);
+    scratch_commit(&scratch);
+    struct repository *repository = repository_open(scratch.path, "HEAD", &error);
+    assert_non_null(repository);
+    repository_serve_faulty(repository);
+    assert_int_equal(repository_refresh(repository, &error), 0);
+    int outcome = repository_check(repository, options, &report, &result);
+    repository_close(repository);
+    return outcome;
+}
+
+static void expect_clean(void)
+{
+    int outcome = check_with(NULL);
+    if (outcome || report.length)
+        print_message("%s", report.data);
+    assert_int_equal(outcome, 0);
+    assert_int_equal(result.problems, 0);
+}
+
+/* The commit has one problem, and this is the beginning of its line. */
+static void expect_problem(const char *line)
+{
+    assert_int_equal(check_with(NULL), -1);
+    if (strncmp(report.data, line, strlen(line)) != 0 || result.problems != 1)
+        print_message("got %zu:\n%swanted: %s\n", result.problems, report.data, line);
+    assert_int_equal(result.problems, 1);
+    assert_int_equal(strncmp(report.data, line, strlen(line)), 0);
+}
+
+static void expect_warning(const char *line)
+{
+    assert_int_equal(check_with(NULL), 0);
+    if (!report.data || !strstr(report.data, line))
+        print_message("got:\n%swanted: %s\n", report.data ? report.data : "", line);
+    assert_int_equal(result.warnings, 1);
+    assert_non_null(strstr(report.data, line));
+}
+
+static void a_sound_commit_has_no_findings(void **state)
+{
+    (void)state;
+    expect_clean();
+    assert_int_equal(result.warnings, 0);
+    assert_int_equal(result.templates, 1);
+    assert_true(result.renderings > 100);
+}
+
+static void what_a_new_spool_starts_with_is_sound(void **state)
+{
+    (void)state;
+    struct scratch kept = scratch;
+    scratch_open(&scratch);
+    scratch_import_shipped(&scratch);
+    expect_clean();
+    assert_int_equal(result.warnings, 0);
+    assert_true(result.templates >= 7);
+    scratch_close(&scratch);
+    scratch = kept;
+}
+
+static void wrong_tables_are_found(void **state)
+{
+    (void)state;
+    scratch_put(&scratch, "images.txt", "* * * * host\nx * * y\n");
+    expect_problem("images.txt:2: 4 columns, expected 5");
+    scratch_put(&scratch, "images.txt", "* * * * host\n");
+    scratch_put(&scratch, "retry.txt", "exit 1 forever\n");
+    expect_problem("retry.txt:1: the class is \"forever\"");
+    scratch_put(&scratch, "retry.txt", "exit 1 unknown\n");
+    scratch_put(&scratch, "site.yaml", "a: 1\na: 2\n");
+    expect_problem("site.yaml:2:1: the key \"a\" is given twice");
+    scratch_remove(&scratch, "site.yaml");
+    expect_problem("site.yaml:1: site.yaml is missing");
+}
+
+static void faults_of_templates_are_found(void **state)
+{
+    (void)state;
+    scratch_put(&scratch, "local/any/single.yaml", "a: [\n");
+    expect_problem("local/any/single.yaml:2:1: ");
+    scratch_put(&scratch, "local/any/single.yaml", "a: b\nc: ${1 +}\n");
+    expect_problem("local/any/single.yaml:2:");
+    scratch_put(&scratch, "local/any/single.yaml", "a: b\nc: ${jobb.name}\n");
+    expect_problem("local/any/single.yaml:2:");
+    scratch_put(&scratch, "local/any/single.yaml", "a: b\nc: {$eval: job.nam}\n");
+    expect_problem("local/any/single.yaml:2:");
+    scratch_put(&scratch, "local/any/single.yaml", "a: {$include: common/none.yaml}\n");
+    expect_problem("local/any/single.yaml:1:");
+    scratch_put(&scratch, "local/any/single.yaml", "a: b\n");
+    scratch_put(&scratch, "common/other.yaml", "a: {$include: common/none.yaml}\n");
+    expect_problem("common/other.yaml:1:4: $include: there is no file common/none.yaml");
+    scratch_remove(&scratch, "common/other.yaml");
+    scratch_put(&scratch, "local/any/single.yaml", "a: {$include: common/part.yaml}\n");
+    expect_problem("common/part.yaml:1:");
+    scratch_put(&scratch, "local/any/single.yaml", "a: b\n");
+    expect_clean();
+    scratch_put(&scratch, "common/part.yaml", "a: ${(}\n");
+    expect_problem("common/part.yaml:1:");
+}
+
+/* A fault that only some jobs meet. */
+static void what_only_some_jobs_reach_is_found(void **state)
+{
+    (void)state;
+    const char *conditions[] = {"job.dataset",          "!(job.dataset)",  "job.output",
+                                "job.script",           "!(job.script)",   "job.program && !(job.entry)",
+                                "job.tasks[0].command", "job.gpu_type",  "job.tasks[0].shm",
+                                "!(job.tasks[0].shm)",    "job.time_limit", "job.args",
+                                "image == \"host\"",    "image != \"host\"", "job.version"};
+    for (size_t i = 0; i < sizeof(conditions) / sizeof(conditions[0]); i++) {
+        char template[256];
+        snprintf(template, sizeof(template), "a: b\nc:\n  $if: '%s'\n  then: ${nobody}\n",
+                 conditions[i]);
+        scratch_put(&scratch, "local/any/single.yaml", template);
+        expect_problem("local/any/single.yaml:4:");
+    }
+}
+
+static void every_problem_is_reported_once(void **state)
+{
+    (void)state;
+    scratch_put(&scratch, "images.txt", "a\nb\n");
+    scratch_put(&scratch, "common/part.yaml", "${nobody}\n");
+    scratch_put(&scratch, "local/any/distributed.yaml", "a: {$include: common/part.yaml}\n");
+    scratch_put(&scratch, "other.yaml", "a: ${)}\n");
+    assert_int_equal(check_with(NULL), -1);
+    if (result.problems != 4)
+        print_message("%s", report.data);
+    assert_int_equal(result.problems, 4);
+}
+
+static void doubtful_things_are_warnings(void **state)
+{
+    (void)state;
+    scratch_put(&scratch, "images.txt", "any * single * host\npytorch * * * host\n");
+    scratch_put(&scratch, "local/mxnet/single.yaml", "a: b\n");
+    expect_warning("local/mxnet/single.yaml:1: warning: no row of images.txt fits library mxnet "
+                   "and type single");
+    scratch_remove(&scratch, "local/mxnet/single.yaml");
+    scratch_put(&scratch, "local/pytorch/distribted.yaml", "a: b\n");
+    expect_warning("local/pytorch/distribted.yaml:1: warning: distribted is no job type that is "
+                   "known; did you mean distributed?");
+    scratch_remove(&scratch, "local/pytorch/distribted.yaml");
+    scratch_put(&scratch, "local/pytorch/single.yml", "a: b\n");
+    expect_warning("local/pytorch/single.yml:1: warning: it is not read");
+    scratch_remove(&scratch, "local/pytorch/single.yml");
+    scratch_remove(&scratch, "retry.txt");
+    expect_warning("retry.txt:1: warning: it is missing");
+    scratch_put(&scratch, "retry.txt", "");
+    scratch_put(&scratch, "local/any/single.yaml", "$eval: refuse(\"no\")\n");
+    expect_warning("local/any/single.yaml:1: warning: it refuses every sample job");
+}
+
+static void links_and_large_files_are_problems(void **state)
+{
+    (void)state;
+    scratch_put_as(&scratch, "local/any/ps.yaml", "single.yaml", 11, 0120000);
+    expect_problem("local/any/ps.yaml:1: local/any/ps.yaml cannot be used: it is a symbolic link");
+}
+
+static int refuse_manifest(void *context, const char *executor, struct text manifest,
+                           const struct value *tree, struct error *error)
+{
+    assert_string_equal(executor, "local");
+    assert_true(manifest.length > 0 && tree->kind == VALUE_OBJECT);
+    ++*(int *)context;
+    return error_set(error, "tasks[0]: no");
+}
+
+static void the_executor_is_asked(void **state)
+{
+    (void)state;
+    int calls = 0;
+    struct check_options options = {refuse_manifest, &calls};
+    assert_int_equal(check_with(&options), -1);
+    assert_int_equal(result.problems, 1);
+    assert_true(calls > 0);
+    assert_non_null(strstr(report.data, "local/any/single.yaml:1: the executor refuses the "
+                                        "manifest: tasks[0]: no [a Python entry"));
+}
+
+static int release(void **state)
+{
+    (void)state;
+    buffer_free(&report);
+    return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_sound_commit_has_no_findings),
+        TEST(what_a_new_spool_starts_with_is_sound),
+        TEST(wrong_tables_are_found),
+        TEST(faults_of_templates_are_found),
+        TEST(what_only_some_jobs_reach_is_found),
+        TEST(every_problem_is_reported_once),
+        TEST(doubtful_things_are_warnings),
+        TEST(links_and_large_files_are_problems),
+        TEST(the_executor_is_asked),
+    };
+    return cmocka_run_group_tests(tests, NULL, release);
+}

@@ -1,0 +1,175 @@
+/* tests/unit/retry_table_test.c - retry.txt: what is accepted, what is refused, which row decides */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "renderer/retry_table.h"
+
+static const char table_source[] =
+    "# what a failure means\n"
+    "exit 193 transient \"asked for another try\"\n"
+    "exit 1-9 unknown\n"
+    "signal KILL transient killed from outside # by whom?\n"
+    "signal 11 permanent\n"
+    "log \"CUDA out of (memory|\\\"mem\\\")\" permanent \"smaller batches\" # a comment\n"
+    "log ^ImportError:\\.x permanent\n"
+    "reason OOMKilled permanent \"raise `memory`\"\n";
+
+static struct retry_table *parse(const char *source)
+{
+    struct error error = {""};
+    struct retry_table *table = retry_table_parse(text_of(source), "retry.txt", &error);
+    if (!table)
+        print_message("%s\n", error.text);
+    assert_non_null(table);
+    return table;
+}
+
+static void decides(const struct retry_table *table, int exit_code, const char *reason,
+                    const char *log, enum retry_class class, int line)
+{
+    struct retry_decision decision = retry_decide(table, exit_code, text_of(reason), text_of(log));
+    assert_int_equal(decision.line, line);
+    assert_int_equal(decision.class, class);
+}
+
+static void rows_are_asked_in_order(void **state)
+{
+    (void)state;
+    struct retry_table *table = parse(table_source);
+    decides(table, 193, "", "", RETRY_TRANSIENT, 2);
+    decides(table, 9, "Exited", "all well", RETRY_UNKNOWN, 3);
+    decides(table, 10, "", "", RETRY_UNKNOWN, 0);
+    decides(table, 137, "", "", RETRY_TRANSIENT, 4);
+    decides(table, 139, "", "", RETRY_PERMANENT, 5);
+    decides(table, 137, "OOMKilled", "cuda out of memory", RETRY_PERMANENT, 8);
+    decides(table, 137, "oomkilled", "", RETRY_PERMANENT, 8);
+    decides(table, 1, "", "first\nRuntimeError: cuda OUT of memory. Tried", RETRY_PERMANENT, 6);
+    decides(table, 1, "", "CUDA out of \"mem\"", RETRY_PERMANENT, 6);
+    decides(table, 1, "", "line\nImportError:.x", RETRY_PERMANENT, 7);
+    decides(table, 1, "", "line ImportError:.x", RETRY_UNKNOWN, 3);
+    decides(table, 1, "", "ImportError:yx", RETRY_UNKNOWN, 3);
+    struct retry_decision decision = retry_decide(table, 137, TEXT(""), TEXT(""));
+    assert_true(text_is(decision.hint, "killed from outside # by whom?"));
+    decision = retry_decide(table, 1, TEXT("OOMKilled"), TEXT(""));
+    assert_true(text_is(decision.hint, "raise `memory`"));
+    assert_int_equal(retry_decide(NULL, 1, TEXT("x"), TEXT("y")).class, RETRY_UNKNOWN);
+    retry_table_free(table);
+}
+
+/* A NUL byte in a log must not hide what follows, nor must a long log cost without bound. */
+static void only_the_end_of_a_log_is_searched(void **state)
+{
+    (void)state;
+    struct retry_table *table = parse("log needle transient\n");
+    size_t length = RETRY_LOG_LIMIT + 100;
+    struct buffer log = {0};
+    buffer_add_string(&log, "needle");
+    while (log.length < length)
+        buffer_add_byte(&log, '\0');
+    assert_int_equal(retry_decide(table, 1, TEXT(""), buffer_text(&log)).line, 0);
+    buffer_add_string(&log, "needle");
+    assert_int_equal(retry_decide(table, 1, TEXT(""), buffer_text(&log)).line, 1);
+    buffer_free(&log);
+    retry_table_free(table);
+}
+
+static void refuses(const char *source, const char *sentence)
+{
+    struct error error = {""};
+    assert_null(retry_table_parse(text_of(source), "retry.txt", &error));
+    if (!strstr(error.text, sentence))
+        print_message("got: %s\nwanted: %s\n", error.text, sentence);
+    assert_non_null(strstr(error.text, sentence));
+}
+
+static void faults_are_refused_with_line(void **state)
+{
+    (void)state;
+    refuses("\nexit 1\n", "retry.txt:2: too few columns");
+    refuses("exti 1 transient\n", "retry.txt:1: the first column is \"exti\"");
+    refuses("exti 1 transient\n", "did you mean exit?");
+    refuses("exit 1 transiant\n", "the class is \"transiant\"");
+    refuses("exit 256 transient\n", "expected a code from 0 to 255");
+    refuses("exit 9-1 transient\n", "expected a code from 0 to 255");
+    refuses("exit -1 transient\n", "expected a code from 0 to 255");
+    refuses("exit x transient\n", "expected a code from 0 to 255");
+    refuses("signal 0 transient\n", "expected a number from 1");
+    refuses("signal KILLED transient\n", "expected a number from 1");
+    refuses("log \"a(b\" transient\n", "is not a regular expression");
+    refuses("log \"\" transient\n", "is not a regular expression");
+    refuses("log \"(a*)\\1\" transient\n", "back references");
+    refuses("log \"open transient\n", "quotes do not close");
+    refuses("exit 1 transient \"open\n", "the hint's quotes do not close");
+    refuses("exit 1 transient \"a\" b\n", "text follows");
+    refuses("exit 1 transient \xff\n", "the hint is not UTF-8");
+}
+
+static void report_lists_every_fault(void **state)
+{
+    (void)state;
+    struct buffer report = {0};
+    assert_int_equal(retry_table_report(TEXT("exit\nexit 1 unknown\nlog ( transient\n"),
+                                        "retry.txt", &report),
+                     2);
+    assert_non_null(strstr(report.data, "retry.txt:1: "));
+    assert_non_null(strstr(report.data, "retry.txt:3: "));
+    buffer_free(&report);
+}
+
+static void shipped_table_decides(void **state)
+{
+    (void)state;
+    static char bytes[64 * 1024];
+    struct error error = {""};
+    FILE *stream = fopen("templates/retry.txt", "r");
+    assert_non_null(stream);
+    size_t length = fread(bytes, 1, sizeof(bytes), stream);
+    fclose(stream);
+    struct retry_table *table = retry_table_parse((struct text){bytes, length}, "retry.txt",
+                                                  &error);
+    assert_non_null(table);
+    const struct {
+        int exit_code;
+        const char *reason, *log;
+        enum retry_class class;
+    } cases[] = {
+        {193, "Exited", "", RETRY_TRANSIENT},  {194, "Exited", "", RETRY_PERMANENT},
+        {137, "Exited", "", RETRY_TRANSIENT},  {143, "", "", RETRY_TRANSIENT},
+        {130, "", "", RETRY_TRANSIENT},        {132, "", "", RETRY_PERMANENT},
+        {139, "", "", RETRY_UNKNOWN},          {134, "", "", RETRY_UNKNOWN},
+        {141, "", "", RETRY_PERMANENT},        {3, "Exited", "", RETRY_UNKNOWN},
+        {1, "Exited", "", RETRY_UNKNOWN},      {137, "OOMKilled", "", RETRY_PERMANENT},
+        {137, "TimeLimit", "", RETRY_PERMANENT}, {127, "StartError", "", RETRY_PERMANENT},
+        {1, "Exited", "Traceback\nModuleNotFoundError: No module named 'x'\n", RETRY_PERMANENT},
+        {1, "Exited", "torch.cuda.OutOfMemoryError: CUDA out of memory.", RETRY_PERMANENT},
+        {1, "Exited", "CUDA_ERROR_ECC_UNCORRECTABLE", RETRY_TRANSIENT},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct retry_decision decision = retry_decide(table, cases[i].exit_code,
+                                                      text_of(cases[i].reason),
+                                                      text_of(cases[i].log));
+        if (decision.class != cases[i].class)
+            print_message("exit %d reason %s: line %d\n", cases[i].exit_code, cases[i].reason,
+                          decision.line);
+        assert_int_equal(decision.class, cases[i].class);
+    }
+    retry_table_free(table);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_are_asked_in_order),
+        cmocka_unit_test(only_the_end_of_a_log_is_searched),
+        cmocka_unit_test(faults_are_refused_with_line),
+        cmocka_unit_test(report_lists_every_fault),
+        cmocka_unit_test(shipped_table_decides),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,92 @@
+/* tests/unit/watcher_content_test.c - what the end of a job file says
+ *
+ * That no beginning of a complete sample counts as complete was seen to fail with is_json() left
+ * out of content_judge(), and with ends_document() satisfied without a byte after the dots.
+ */
+#include "tests/unit/watcher_support.h"
+#include "watcher/content.h"
+
+static void each_ending_has_its_class(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes;
+        enum content content;
+    } cases[] = {
+        {"", CONTENT_EMPTY},
+        {" \n\t\r\n", CONTENT_EMPTY},
+        {"\xef\xbb\xbf", CONTENT_EMPTY},
+        {"name: a\n", CONTENT_PLAUSIBLE},
+        {"name: a\r\n", CONTENT_PLAUSIBLE},
+        {"name: a", CONTENT_CUT},
+        {"name: a\ntype: sing", CONTENT_CUT},
+        {"name: a\n...\n", CONTENT_COMPLETE},
+        {"name: a\r\n...\r\n", CONTENT_COMPLETE},
+        {"name: a\n...\n\n", CONTENT_COMPLETE},
+        {"name: a\n...", CONTENT_CUT},
+        {"name: a...\n", CONTENT_PLAUSIBLE},
+        {"script: |\n  ...\n", CONTENT_PLAUSIBLE},
+        {"{\"name\": \"a\"}", CONTENT_COMPLETE},
+        {"\xef\xbb\xbf  {\"name\": \"a\"}\n", CONTENT_COMPLETE},
+        {"[1, [2], {}]", CONTENT_COMPLETE},
+        {"{\"name\": \"a}\"", CONTENT_CUT},
+        {"{\"name\": \"a\\\"}", CONTENT_CUT},
+        {"{\"name\": \"a\"", CONTENT_CUT},
+        {"{\"name\": \"a\",\n", CONTENT_CUT},
+        {"{\"a\": {\"b\": 1}\n", CONTENT_CUT},
+        {"{\"a\": 1,}", CONTENT_PLAUSIBLE},         /* wrong, but all there */
+        {"{\"a\": 1} x\n", CONTENT_PLAUSIBLE},
+        {"{a: '}'", CONTENT_PLAUSIBLE},             /* flow style: cannot be told */
+        {"12", CONTENT_CUT},                        /* 123 could follow */
+        {"\"text\"", CONTENT_CUT},
+        {"#!/bin/sh\n#DL library=any\necho\n", CONTENT_PLAUSIBLE},
+        {"#!/bin/sh\necho", CONTENT_CUT},
+        {"#!/bin/sh\ncat <<.\n...\n", CONTENT_PLAUSIBLE},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        enum content content = content_judge(text_of(cases[i].bytes));
+        if (content != cases[i].content)
+            fail_msg("\"%s\": %d, expected %d", cases[i].bytes, (int)content,
+                     (int)cases[i].content);
+    }
+    assert_int_equal(content_judge((struct text){NULL, 0}), CONTENT_EMPTY);
+    assert_int_equal(content_judge((struct text){"a: b\n\0\0", 7}), CONTENT_CUT);
+}
+
+static void no_beginning_of_a_complete_file_is_complete(void **state)
+{
+    (void)state;
+    static const char *const samples[] = {
+        "{\"name\": \"a\\\\\\\"}\", \"tasks\": {\"main\": {\"args\": [\"}\", \"]{\", 1e5]}}}",
+        "[{\"a\": \"[\"}, {\"b\": [1, 2, []]}]",
+        "name: digits\nlibrary: sklearn\nscript: |\n  echo ...\n  ...\n  # ...\nargs: [a, b]\n...\n",
+    };
+    for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
+        size_t length = strlen(samples[i]);
+        assert_int_equal(content_judge(text_of(samples[i])), CONTENT_COMPLETE);
+        for (size_t cut = 0; cut < length; cut++) {
+            char *copy = malloc(cut + 1);       /* of its own, so that reading past it shows */
+            memcpy(copy, samples[i], cut);
+            if (content_judge((struct text){copy, cut}) == CONTENT_COMPLETE)
+                fail_msg("sample %zu is complete after %zu bytes", i, cut);
+            free(copy);
+        }
+    }
+}
+
+static void what_is_missing_is_said(void **state)
+{
+    (void)state;
+    assert_string_equal(content_missing(TEXT("{\"a\": ")), "its brackets do not close");
+    assert_string_equal(content_missing(TEXT("a: b")), "it does not end with a newline");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_ending_has_its_class),
+        cmocka_unit_test(no_beginning_of_a_complete_file_is_complete),
+        cmocka_unit_test(what_is_missing_is_said),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

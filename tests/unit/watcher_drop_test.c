@@ -1,0 +1,428 @@
+/* tests/unit/watcher_drop_test.c - taking what strangers dropped, with real files
+ *
+ * Seen to fail: the changes while reading with the second fstat left out of read_open_file(); the
+ * open writer with writers_hold() left out; the pipe without O_NONBLOCK (it hung); the sparse
+ * file with the size not checked; the lost reply with the look at the claim left out.
+ */
+#include "tests/unit/watcher_support.h"
+
+#include <sys/socket.h>
+#include <sys/sysmacros.h>
+#include <sys/un.h>
+
+#include "watcher/drop.h"
+
+static struct scratch scratch;
+static int incoming, claims;
+static struct system_calls real;
+static struct buffer bytes;
+static struct drop drop;
+static struct error error;
+
+static int open_directory(const char *name)
+{
+    assert_int_equal(mkdirat(scratch.directory, name, 0755), 0);
+    int directory = openat(scratch.directory, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_true(directory >= 0);
+    return directory;
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    real = sys;
+    scratch_open(&scratch);
+    incoming = open_directory("incoming");
+    claims = open_directory(".claims");
+    error.text[0] = '\0';
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    sys = real;
+    buffer_free(&bytes);
+    bytes = (struct buffer){NULL, 0, 0};
+    close(incoming);
+    close(claims);
+    scratch_close(&scratch);
+    return 0;
+}
+
+static enum drop_result read_as(const char *name, struct text shown)
+{
+    return drop_read(incoming, name, shown, &bytes, &drop, &error);
+}
+
+static enum drop_result read_it(const char *name)
+{
+    return read_as(name, text_of(name));
+}
+
+static void assert_refused(const char *name, const char *sentence)
+{
+    enum drop_result result = read_it(name);
+    if (result != DROP_REFUSED)
+        fail_msg("%s: result %d, %s", name, (int)result, error.text);
+    assert_string_equal(error.text, sentence);
+}
+
+static void a_file_is_claimed_and_read(void **state)
+{
+    (void)state;
+    put(incoming, "job.yaml", "name: a\n");
+    struct stat status;
+    assert_int_equal(fstatat(incoming, "job.yaml", &status, 0), 0);
+    assert_int_equal(drop_claim(incoming, "job.yaml", claims, "a-1", &error), DROP_TAKEN);
+    assert_int_equal(faccessat(incoming, "job.yaml", F_OK, 0), -1);
+    buffer_add_string(&bytes, "what was read before");
+    assert_int_equal(
+        drop_read(claims, "a-1", TEXT("job.yaml"), &bytes, &drop, &error), DROP_TAKEN);
+    assert_true(text_is(buffer_text(&bytes), "name: a\n"));
+    assert_int_equal(drop.uid, geteuid());
+    assert_int_equal(drop.gid, status.st_gid);
+    assert_int_equal(drop.mode, status.st_mode);
+    assert_int_equal(drop.inode, status.st_ino);
+    assert_int_equal(drop.size, 8);
+    assert_int_equal(drop_unchanged(claims, "a-1", &drop, &error), DROP_TAKEN);
+}
+
+static void gone_is_gone(void **state)
+{
+    (void)state;
+    assert_int_equal(drop_claim(incoming, "nothing", claims, "a-1", &error), DROP_GONE);
+    assert_int_equal(read_it("nothing"), DROP_GONE);
+    assert_int_equal(drop.uid, (uid_t)-1);
+    put(incoming, "file", "x\n");
+    assert_int_equal(read_it("file"), DROP_TAKEN);
+    unlinkat(incoming, "file", 0);
+    assert_int_equal(drop_unchanged(incoming, "file", &drop, &error), DROP_GONE);
+}
+
+static int rename_and_lose_the_reply(int from, const char *old_name, int to, const char *new_name)
+{
+    renameat(from, old_name, to, new_name);
+    errno = ENOENT;
+    return -1;
+}
+
+static int rename_in_vain(int from, const char *old_name, int to, const char *new_name)
+{
+    (void)from;
+    (void)old_name;
+    (void)to;
+    (void)new_name;
+    errno = ENOSPC;
+    return -1;
+}
+
+static void a_claim_whose_reply_was_lost_is_a_claim(void **state)
+{
+    (void)state;
+    put(incoming, "job.yaml", "name: a\n");
+    sys.renameat = rename_and_lose_the_reply;
+    assert_int_equal(drop_claim(incoming, "job.yaml", claims, "a-1", &error), DROP_TAKEN);
+    put(incoming, "job.yaml", "name: a\n");
+    sys.renameat = rename_in_vain;
+    assert_int_equal(drop_claim(incoming, "job.yaml", claims, "a-2", &error), DROP_ERROR);
+    assert_string_equal(error.text,
+                        "\"job.yaml\" could not be claimed: No space left on device");
+}
+
+static void what_is_no_regular_file_is_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(mkfifoat(incoming, "fifo", 0644), 0);
+    assert_refused("fifo", "\"fifo\" is a named pipe (fifo); drop an ordinary file");
+    assert_int_equal(mkdirat(incoming, "dir", 0755), 0);
+    assert_refused("dir", "\"dir\" is a directory; drop a job file, not a directory");
+    put(incoming, "target", "name: a\n");
+    assert_int_equal(symlinkat("target", incoming, "link"), 0);
+    assert_refused("link", "\"link\" is a symbolic link, and links are not followed; drop the "
+                           "file itself (cp -L)");
+    assert_int_equal(drop.uid, geteuid());
+
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/socket", incoming);
+    int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(listener, (struct sockaddr *)&address, sizeof(address)), 0);
+    assert_refused("socket", "\"socket\" is a socket; drop an ordinary file");
+    close(listener);
+    if (mknodat(incoming, "device", S_IFCHR | 0666, makedev(1, 3)) == 0)
+        assert_refused("device", "\"device\" is a device; drop an ordinary file");
+}
+
+static void each_of_them_can_be_claimed(void **state)
+{
+    (void)state;
+    assert_int_equal(mkfifoat(incoming, "fifo", 0644), 0);
+    assert_int_equal(mkdirat(incoming, "dir", 0755), 0);
+    assert_int_equal(symlinkat("/etc/shadow", incoming, "link"), 0);
+    assert_int_equal(drop_claim(incoming, "fifo", claims, "1", &error), DROP_TAKEN);
+    assert_int_equal(drop_claim(incoming, "dir", claims, "2", &error), DROP_TAKEN);
+    assert_int_equal(drop_claim(incoming, "link", claims, "3", &error), DROP_TAKEN);
+    assert_int_equal(drop_read(claims, "3", TEXT("link"), &bytes, &drop, &error), DROP_REFUSED);
+}
+
+static void a_hard_link_is_refused(void **state)
+{
+    (void)state;
+    put(scratch.directory, "mine", "name: a\n");
+    assert_int_equal(linkat(scratch.directory, "mine", incoming, "job.yaml", 0), 0);
+    assert_refused("job.yaml", "\"job.yaml\" has another name (a hard link), so that it could "
+                               "change under us; drop a copy (cp) or rename it into place (mv)");
+    assert_int_equal(unlinkat(scratch.directory, "mine", 0), 0);
+    assert_int_equal(read_it("job.yaml"), DROP_TAKEN);
+}
+
+static ssize_t forbidden_pread(int file, void *room, size_t length, off_t offset)
+{
+    (void)file;
+    (void)room;
+    (void)length;
+    (void)offset;
+    errno = ENOTSUP;
+    return -1;
+}
+
+static void the_size_is_bounded(void **state)
+{
+    (void)state;
+    put(incoming, "empty", "");
+    assert_refused("empty", "\"empty\" is empty; write the job into it and drop it again");
+
+    char *large = calloc(DROP_LARGEST + 1, 1);
+    memset(large, 'x', DROP_LARGEST + 1);
+    put_bytes(incoming, "largest", large, DROP_LARGEST);
+    assert_int_equal(read_it("largest"), DROP_TAKEN);
+    assert_int_equal(bytes.length, DROP_LARGEST);
+    put_bytes(incoming, "larger", large, DROP_LARGEST + 1);
+    free(large);
+    int file = openat(incoming, "sparse", O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+    assert_int_equal(ftruncate(file, (off_t)1 << 40), 0);
+    close(file);
+    sys.pread = forbidden_pread;        /* not a byte of these is read */
+    assert_refused("larger",
+                   "\"larger\" has 1048577 bytes; a job file may have at most 1048576 (1 MiB)");
+    assert_refused("sparse", "\"sparse\" has 1099511627776 bytes; a job file may have at most "
+                             "1048576 (1 MiB)");
+}
+
+static void a_name_that_cannot_be_printed_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *quoted;
+    } names[] = {
+        {"new\nline", "new\\x0aline"},
+        {"\x1b[31mred", "\\x1b[31mred"},
+        {"\xff\xfe", "\\xff\\xfe"},
+        {"del\x7f", "del\\x7f"},
+        {"\xc2\x9b" "31m", "\\xc2\\x9b31m"},
+    };
+    char sentence[300];
+    put(incoming, "claim", "name: a\n");
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        assert_int_equal(read_as("claim", text_of(names[i].name)), DROP_REFUSED);
+        snprintf(sentence, sizeof(sentence),
+                 "\"%s\" is a name with control characters or one that is not UTF-8; give the "
+                 "file an ordinary name and drop it again",
+                 names[i].quoted);
+        assert_string_equal(error.text, sentence);
+    }
+    char longest[256];
+    memset(longest, 'l', 255);
+    longest[255] = '\0';
+    assert_int_equal(read_as("claim", text_of(longest)), DROP_TAKEN);
+    assert_int_equal(read_as("claim", TEXT("Prüfung 学习.yaml")), DROP_TAKEN);
+}
+
+static int read_as_somebody_else(void *context)
+{
+    (void)context;
+    if (setgid(54321) || setuid(54321))
+        return 2;
+    if (read_it("secret") != DROP_REFUSED || drop.uid != 0)
+        return 3;
+    return strcmp(error.text,
+                  "\"secret\" may not be read by dlspool's user (its mode is 0600); make it "
+                  "readable and drop it again: chmod a+r \"secret\"") != 0;
+}
+
+static void what_may_not_be_read_is_refused_with_the_chmod(void **state)
+{
+    (void)state;
+    if (geteuid() != 0) {
+        print_message("skipped: only root can become somebody else\n");
+        skip();
+    }
+    put(incoming, "secret", "name: a\n");
+    assert_int_equal(fchmodat(incoming, "secret", 0600, 0), 0);
+    assert_int_equal(fchmod(scratch.directory, 0755), 0);
+    join_child(in_child(read_as_somebody_else, NULL));
+}
+
+static void an_open_writer_is_waited_for(void **state)
+{
+    (void)state;
+    put(incoming, "file", "name: a\n");
+    int writer = openat(incoming, "file", O_WRONLY | O_APPEND | O_CLOEXEC);
+    enum drop_result result = read_it("file");
+    if (result == DROP_TAKEN) {
+        close(writer);
+        print_message("skipped: the scratch directory's file system has no leases\n");
+        skip();
+    }
+    assert_int_equal(result, DROP_CHANGING);
+    assert_string_equal(error.text, "\"file\" is still open for writing in another program");
+    assert_int_equal(write(writer, "b: c\n", 5), 5);
+    close(writer);
+    assert_int_equal(read_it("file"), DROP_TAKEN);
+    assert_int_equal(bytes.length, 13);
+}
+
+static int lease_refused(int file, int type)
+{
+    (void)file;
+    (void)type;
+    errno = EACCES;
+    return -1;
+}
+
+static void write_at(off_t offset, const char *text)
+{
+    int file = openat(incoming, "file", O_WRONLY | O_CLOEXEC);
+    nap(10);                            /* file systems may keep times by the timer's tick */
+    assert_int_equal(pwrite(file, text, strlen(text), offset), (ssize_t)strlen(text));
+    close(file);
+}
+
+static ssize_t pread_then_grow(int file, void *room, size_t length, off_t offset)
+{
+    ssize_t count = real.pread(file, room, length, offset);
+    write_at(offset + count, "more\n");
+    return count;
+}
+
+static ssize_t grow_then_pread(int file, void *room, size_t length, off_t offset)
+{
+    sys.pread = real.pread;
+    write_at(8, "more\n");
+    return real.pread(file, room, length, offset);
+}
+
+static ssize_t pread_then_overwrite(int file, void *room, size_t length, off_t offset)
+{
+    ssize_t count = real.pread(file, room, length, offset);
+    write_at(6, "b");
+    return count;
+}
+
+static ssize_t shrink_then_pread(int file, void *room, size_t length, off_t offset)
+{
+    sys.pread = real.pread;
+    int writer = openat(incoming, "file", O_WRONLY | O_TRUNC | O_CLOEXEC);
+    close(writer);
+    return real.pread(file, room, length, offset);
+}
+
+static void changes_while_reading_are_seen_without_leases(void **state)
+{
+    (void)state;
+    typedef ssize_t any_pread(int, void *, size_t, off_t);
+    any_pread *const disturbed[] = {pread_then_grow, grow_then_pread, pread_then_overwrite,
+                                    shrink_then_pread};
+    sys.lease = lease_refused;
+    for (size_t i = 0; i < sizeof(disturbed) / sizeof(disturbed[0]); i++) {
+        put(incoming, "file", "name: a\n");
+        sys.pread = disturbed[i];
+        if (read_it("file") != DROP_CHANGING)
+            fail_msg("disturbance %zu was not seen", i);
+        assert_string_equal(error.text, "\"file\" was written to while it was being read");
+    }
+    sys.pread = real.pread;
+    put(incoming, "file", "name: a\n");
+    assert_int_equal(read_it("file"), DROP_TAKEN);
+}
+
+static void changes_after_reading_are_seen(void **state)
+{
+    (void)state;
+    put(incoming, "file", "name: a\n");
+    assert_int_equal(read_it("file"), DROP_TAKEN);
+    write_at(8, "more\n");
+    assert_int_equal(drop_unchanged(incoming, "file", &drop, &error), DROP_CHANGING);
+    assert_int_equal(read_it("file"), DROP_TAKEN);
+    put_renamed(incoming, "file", "name: a\nmore\n");
+    assert_int_equal(drop_unchanged(incoming, "file", &drop, &error), DROP_CHANGING);
+}
+
+static int stale_opens;
+
+static int stale_at_first(int directory, const char *name, int flags)
+{
+    if (stale_opens-- > 0) {
+        errno = ESTALE;
+        return -1;
+    }
+    return real.open_beneath(directory, name, flags);
+}
+
+static ssize_t interrupted_pread(int file, void *room, size_t length, off_t offset)
+{
+    static int calls;
+    if (calls++ % 2 == 0) {
+        errno = EINTR;
+        return -1;
+    }
+    return real.pread(file, room, length > 3 ? 3 : length, offset);
+}
+
+static ssize_t broken_pread(int file, void *room, size_t length, off_t offset)
+{
+    forbidden_pread(file, room, length, offset);
+    errno = EIO;
+    return -1;
+}
+
+static void our_own_trouble_is_not_the_users(void **state)
+{
+    (void)state;
+    put(incoming, "file", "name: a\n");
+    sys.open_beneath = stale_at_first;
+    stale_opens = 2;
+    assert_int_equal(read_it("file"), DROP_TAKEN);
+    stale_opens = 3;
+    assert_int_equal(read_it("file"), DROP_ERROR);
+    assert_string_equal(error.text, "\"file\" could not be opened: Stale file handle");
+    sys.open_beneath = real.open_beneath;
+    sys.pread = interrupted_pread;
+    assert_int_equal(read_it("file"), DROP_TAKEN);
+    assert_true(text_is(buffer_text(&bytes), "name: a\n"));
+    sys.pread = broken_pread;
+    assert_int_equal(read_it("file"), DROP_ERROR);
+    assert_string_equal(error.text, "\"file\" could not be read: Input/output error");
+}
+
+#define DROP_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        DROP_TEST(a_file_is_claimed_and_read),
+        DROP_TEST(gone_is_gone),
+        DROP_TEST(a_claim_whose_reply_was_lost_is_a_claim),
+        DROP_TEST(what_is_no_regular_file_is_refused),
+        DROP_TEST(each_of_them_can_be_claimed),
+        DROP_TEST(a_hard_link_is_refused),
+        DROP_TEST(the_size_is_bounded),
+        DROP_TEST(a_name_that_cannot_be_printed_is_refused),
+        DROP_TEST(what_may_not_be_read_is_refused_with_the_chmod),
+        DROP_TEST(an_open_writer_is_waited_for),
+        DROP_TEST(changes_while_reading_are_seen_without_leases),
+        DROP_TEST(changes_after_reading_are_seen),
+        DROP_TEST(our_own_trouble_is_not_the_users),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,305 @@
+/* tests/unit/watcher_settle_test.c - when a dropped file counts as complete
+ *
+ * Each rule was seen to fail with its line taken out of settle_judge() or remember().
+ */
+#include "tests/unit/watcher_support.h"
+#include "watcher/settle.h"
+#include "watcher/watch.h"
+
+/* Times in milliseconds; everything begins at 1,000,000 so that an age can reach back. */
+enum { START = 1000000 };
+
+static const struct settle_settings settings = {.quiet = 2000,
+                                                .closed_quiet = 500,
+                                                .link_patience = 1000,
+                                                .cut_patience = 60000,
+                                                .empty_patience = 50000};
+
+struct story {
+    struct settle_memory memory;
+    struct settle_look look;
+    int64_t now, again;
+    struct error why;
+};
+
+/* A regular file of one link, 100 bytes, a whole last line, and a writer who cannot be seen. */
+static struct story begin(void)
+{
+    return (struct story){.now = START,
+                          .look = {.status = {.st_mode = S_IFREG | 0644,
+                                              .st_nlink = 1,
+                                              .st_size = 100,
+                                              .st_ino = 7,
+                                              .st_mtim = {.tv_sec = 5}},
+                                   .content = CONTENT_PLAUSIBLE,
+                                   .missing = "something is missing"}};
+}
+
+static enum settle judge(struct story *story)
+{
+    enum settle verdict = settle_judge(&settings, &story->memory, &story->look, story->now,
+                                       &story->again, &story->why);
+    story->look.flags = 0;
+    return verdict;
+}
+
+static void assert_waits_until(struct story *story, int64_t time)
+{
+    assert_int_equal(judge(story), SETTLE_WAIT);
+    assert_int_equal(story->again, time);
+    story->now = time - 1;
+    assert_int_equal(judge(story), SETTLE_WAIT);
+    assert_int_equal(story->again, time);
+    story->now = time;
+}
+
+static void work_in_progress_is_ignored(void **state)
+{
+    (void)state;
+    static const char *const ignored[] = {".job.yaml.Xa3dP1", ".", "job.yaml~", "job.tmp",
+                                          "job.yaml.part", "job.swp", "job.yaml.filepart", "~",
+                                          ".tmp"};
+    static const char *const taken[] = {"job.yaml", "tmp", "job.tmp.yaml", "part", "a", "job.TMP"};
+    for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
+        assert_true(settle_ignores(text_of(ignored[i])));
+    for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++)
+        assert_false(settle_ignores(text_of(taken[i])));
+}
+
+static void what_will_never_be_a_job_file_waits_for_nothing(void **state)
+{
+    (void)state;
+    static const mode_t modes[] = {S_IFDIR, S_IFIFO, S_IFSOCK, S_IFCHR, S_IFBLK, S_IFLNK};
+    for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+        struct story story = begin();
+        story.look.status.st_mode = modes[i];
+        story.look.status.st_nlink = 3;
+        assert_int_equal(judge(&story), SETTLE_READY);
+    }
+    struct story story = begin();
+    story.look.status.st_size = (off_t)1 << 40;
+    story.look.writers = WRITERS_SOME;
+    assert_int_equal(judge(&story), SETTLE_READY);
+    story.look.status.st_size = SETTLE_LARGEST;
+    assert_int_equal(judge(&story), SETTLE_WAIT);
+}
+
+static void renamed_is_ready(void **state)
+{
+    (void)state;
+    struct story story = begin();
+    story.look.flags = WATCH_RENAMED_IN | WATCH_CHANGED;
+    story.look.content = CONTENT_CUT;
+    assert_int_equal(judge(&story), SETTLE_READY);
+}
+
+static void linked_is_ready_when_the_other_link_is_gone(void **state)
+{
+    (void)state;
+    struct story story = begin();
+    story.look.status.st_nlink = 2;
+    story.look.content = CONTENT_CUT;
+    assert_int_equal(judge(&story), SETTLE_WAIT);
+    assert_int_equal(story.again, START + 50);
+    story.now += 50;
+    story.look.status.st_nlink = 1;
+    assert_int_equal(judge(&story), SETTLE_READY);
+}
+
+static void a_second_link_that_stays_is_not_waited_for_long(void **state)
+{
+    (void)state;
+    struct story story = begin();
+    story.look.status.st_nlink = 2;
+    int looks = 0;
+    while (judge(&story) == SETTLE_WAIT) {
+        assert_true(story.again > story.now);
+        story.now = story.again;
+        looks++;
+    }
+    assert_int_equal(story.now, START + settings.link_patience);
+    assert_in_range(looks, 10, 30);
+}
+
+static void unknown_writers_need_the_full_quiet_time(void **state)
+{
+    (void)state;
+    struct story story = begin();
+    story.look.age = 3600000;           /* clocks may differ: not believed */
+    assert_waits_until(&story, START + 2000);
+    assert_int_equal(judge(&story), SETTLE_READY);
+}
+
+static void growing_begins_the_quiet_time_anew(void **state)
+{
+    (void)state;
+    struct story story = begin();
+    assert_waits_until(&story, START + 2000);
+    story.look.status.st_size++;
+    assert_waits_until(&story, START + 4000);
+    story.look.status.st_mtim.tv_nsec++;
+    assert_waits_until(&story, START + 6000);
+    story.look.flags = WATCH_CLOSED;
+    assert_waits_until(&story, START + 8000);
+    story.look.status.st_ino++;         /* another file of the same name */
+    assert_waits_until(&story, START + 10000);
+    story.look.flags = WATCH_CHANGED | WATCH_SEEN;      /* chmod is not writing */
+    assert_int_equal(judge(&story), SETTLE_READY);
+}
+
+static void closed_needs_a_short_quiet_time(void **state)
+{
+    (void)state;
+    struct story story = begin();
+    story.look.writers = WRITERS_NONE;
+    story.look.flags = WATCH_CHANGED | WATCH_CLOSED;
+    story.look.age = 100000;            /* the closing was just now, whatever the ctime says */
+    assert_waits_until(&story, START + 500);
+    assert_int_equal(judge(&story), SETTLE_READY);
+}
+
+static void a_writer_is_waited_for(void **state)
+{
+    (void)state;
+    struct story story = begin();
+    story.look.writers = WRITERS_SOME;
+    story.look.content = CONTENT_UNKNOWN;
+    int64_t last = 0;
+    while (story.now < START + 24 * 3600 * (int64_t)1000) {
+        assert_int_equal(judge(&story), SETTLE_WAIT);
+        assert_in_range(story.again - story.now, 50, 2000);
+        assert_true(strstr(story.why.text, "open for writing") != NULL);
+        last = story.now;
+        story.now = story.again;
+    }
+    story.look.writers = WRITERS_NONE;
+    story.look.content = CONTENT_PLAUSIBLE;
+    assert_true(story.now - last >= settings.closed_quiet);
+    assert_int_equal(judge(&story), SETTLE_READY);
+}
+
+static void a_writer_who_comes_back_gets_the_full_quiet_time(void **state)
+{
+    (void)state;
+    struct story story = begin();
+    story.look.writers = WRITERS_NONE;
+    story.look.flags = WATCH_CLOSED;
+    assert_waits_until(&story, START + 500);
+    story.look.status.st_size++;
+    story.look.flags = WATCH_CLOSED;
+    assert_waits_until(&story, START + 2500);
+    assert_int_equal(judge(&story), SETTLE_READY);
+}
+
+static void touching_before_writing_is_not_coming_back(void **state)
+{
+    (void)state;
+    struct story story = begin();
+    story.look.writers = WRITERS_NONE;
+    story.look.status.st_size = 0;
+    story.look.content = CONTENT_EMPTY;
+    assert_waits_until(&story, START + 50000);
+    story.look.status.st_size = 10;
+    story.look.content = CONTENT_PLAUSIBLE;
+    assert_waits_until(&story, START + 50500);
+    assert_int_equal(judge(&story), SETTLE_READY);
+}
+
+static void a_backlog_waits_for_nobody(void **state)
+{
+    (void)state;
+    struct story story = begin();
+    story.look.flags = WATCH_SEEN;
+    story.look.writers = WRITERS_NONE;
+    story.look.age = 500;
+    assert_int_equal(judge(&story), SETTLE_READY);
+    story = begin();
+    story.look.writers = WRITERS_NONE;
+    story.look.age = 200;
+    assert_waits_until(&story, START + 300);
+}
+
+static void what_cannot_be_remembered_is_judged_by_its_age(void **state)
+{
+    (void)state;
+    struct story story = begin();
+    story.look.first_and_last = true;
+    story.look.age = 1999;
+    assert_int_equal(judge(&story), SETTLE_WAIT);
+    story = begin();
+    story.look.first_and_last = true;
+    story.look.age = 2000;
+    assert_int_equal(judge(&story), SETTLE_READY);
+}
+
+static void complete_content_is_ready_unless_it_is_being_written(void **state)
+{
+    (void)state;
+    struct story story = begin();
+    story.look.content = CONTENT_COMPLETE;
+    assert_int_equal(judge(&story), SETTLE_READY);
+    story = begin();
+    story.look.content = CONTENT_COMPLETE;
+    story.look.writers = WRITERS_SOME;
+    assert_int_equal(judge(&story), SETTLE_WAIT);
+}
+
+static void cut_content_is_refused_with_the_reason(void **state)
+{
+    (void)state;
+    for (int writers = WRITERS_UNKNOWN; writers <= WRITERS_NONE; writers++) {
+        struct story story = begin();
+        story.look.content = CONTENT_CUT;
+        story.look.writers = (enum writers)writers;
+        assert_waits_until(&story, START + 60000);
+        assert_int_equal(judge(&story), SETTLE_REFUSE);
+        assert_string_equal(story.why.text,
+                            "it seems to be cut off: something is missing, and nobody has written "
+                            "to it for 1 min 0 s; drop the whole file again, or rename it into "
+                            "place");
+    }
+}
+
+static void empty_is_refused_with_the_reason(void **state)
+{
+    (void)state;
+    struct story story = begin();
+    story.look.content = CONTENT_EMPTY;
+    story.look.status.st_size = 0;
+    assert_waits_until(&story, START + 50000);
+    assert_int_equal(judge(&story), SETTLE_REFUSE);
+    assert_true(strstr(story.why.text, "it is empty") == story.why.text);
+}
+
+static void what_cannot_be_read_is_ready_to_be_refused(void **state)
+{
+    (void)state;
+    struct story story = begin();
+    story.look.content = CONTENT_UNKNOWN;
+    assert_waits_until(&story, START + 2000);
+    assert_int_equal(judge(&story), SETTLE_READY);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(work_in_progress_is_ignored),
+        cmocka_unit_test(what_will_never_be_a_job_file_waits_for_nothing),
+        cmocka_unit_test(renamed_is_ready),
+        cmocka_unit_test(linked_is_ready_when_the_other_link_is_gone),
+        cmocka_unit_test(a_second_link_that_stays_is_not_waited_for_long),
+        cmocka_unit_test(unknown_writers_need_the_full_quiet_time),
+        cmocka_unit_test(growing_begins_the_quiet_time_anew),
+        cmocka_unit_test(closed_needs_a_short_quiet_time),
+        cmocka_unit_test(a_writer_is_waited_for),
+        cmocka_unit_test(a_writer_who_comes_back_gets_the_full_quiet_time),
+        cmocka_unit_test(touching_before_writing_is_not_coming_back),
+        cmocka_unit_test(a_backlog_waits_for_nobody),
+        cmocka_unit_test(what_cannot_be_remembered_is_judged_by_its_age),
+        cmocka_unit_test(complete_content_is_ready_unless_it_is_being_written),
+        cmocka_unit_test(cut_content_is_refused_with_the_reason),
+        cmocka_unit_test(empty_is_refused_with_the_reason),
+        cmocka_unit_test(what_cannot_be_read_is_ready_to_be_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,95 @@
+/* watcher/content.c - does the content of a job file say that it is all there?
+ *
+ * Text that begins with `{` or `[` is JSON, or YAML's flow style, which looks the same; brackets
+ * are counted outside of double-quoted strings.  Only strict JSON that closes counts as complete:
+ * in flow style a bracket may also stand in single quotes or in a comment.
+ */
+#include "watcher/content.h"
+
+#include <string.h>
+
+#include "base/json.h"
+
+static bool is_space(char byte)
+{
+    return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r';
+}
+
+/* Cut spaces at both ends and a byte order mark at the beginning. */
+static struct text bare(struct text bytes)
+{
+    if (text_starts(bytes, "\xef\xbb\xbf")) {
+        bytes.data += 3;
+        bytes.length -= 3;
+    }
+    while (bytes.length > 0 && is_space(bytes.data[0])) {
+        bytes.data++;
+        bytes.length--;
+    }
+    while (bytes.length > 0 && is_space(bytes.data[bytes.length - 1]))
+        bytes.length--;
+    return bytes;
+}
+
+/* Are all brackets of this text closed, and no string open, at its end? */
+static bool brackets_close(struct text bytes)
+{
+    size_t depth = 0;
+    bool quoted = false;
+    for (size_t i = 0; i < bytes.length; i++) {
+        char byte = bytes.data[i];
+        if (quoted && byte == '\\')
+            i++;
+        else if (byte == '"')
+            quoted = !quoted;
+        else if (!quoted && (byte == '{' || byte == '['))
+            depth++;
+        else if (!quoted && (byte == '}' || byte == ']') && depth > 0)
+            depth--;
+    }
+    return depth == 0 && !quoted;
+}
+
+static bool is_json(struct text bytes)
+{
+    struct arena *arena = arena_new();
+    bool good = json_read(arena, bytes, "it", &yaml_request_limits, NULL) != NULL;
+    arena_free(arena);
+    return good;
+}
+
+static bool is_bracketed(struct text core)
+{
+    return core.length > 0 && (core.data[0] == '{' || core.data[0] == '[');
+}
+
+/* Is the last line of this text, spaces after it aside, `...` and nothing else? */
+static bool ends_document(struct text bytes, struct text core)
+{
+    if (text_starts(core, "#!") || !text_ends(core, "\n..."))
+        return false;
+    return core.data + core.length < bytes.data + bytes.length;
+}
+
+enum content content_judge(struct text bytes)
+{
+    struct text core = bare(bytes);
+    if (core.length == 0)
+        return CONTENT_EMPTY;
+    if (is_bracketed(core)) {
+        if (!brackets_close(core))
+            return CONTENT_CUT;
+        return is_json(core) ? CONTENT_COMPLETE : CONTENT_PLAUSIBLE;
+    }
+    if (ends_document(bytes, core))
+        return CONTENT_COMPLETE;
+    return bytes.data[bytes.length - 1] == '\n' ? CONTENT_PLAUSIBLE : CONTENT_CUT;
+}
+
+const char *content_missing(struct text bytes)
+{
+    struct text core = bare(bytes);
+    if (is_bracketed(core) && !brackets_close(core))
+        return "its brackets do not close";
+    return "it does not end with a newline";
+}

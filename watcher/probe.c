@@ -1,0 +1,83 @@
+/* watcher/probe.c - one look at a file that still lies in the drop directory
+ *
+ * The lease is held over the reading, so the content belongs to the status, and released before
+ * returning: between looks the writer may go on.
+ */
+#include "watcher/probe.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/system.h"
+
+/* What the content says, when it has the `size` bytes that it should have. */
+static enum content look_inside(int file, size_t size, struct buffer *bytes, const char **missing)
+{
+    buffer_clear(bytes);
+    while (bytes->length <= size) {
+        size_t want = size + 1 - bytes->length;
+        ssize_t count = sys.pread(file, buffer_room(bytes, want), want, (off_t)bytes->length);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0)
+            return CONTENT_UNKNOWN;
+        if (count == 0)
+            break;
+        bytes->length += (size_t)count;
+        if (bytes->length == size)
+            break;
+    }
+    if (bytes->length != size)
+        return CONTENT_UNKNOWN;         /* it changes as we look */
+    *missing = content_missing(buffer_text(bytes));
+    return content_judge(buffer_text(bytes));
+}
+
+/* Milliseconds since the last change, by the time of day; 0 when the clocks disagree. */
+static int64_t age_of(const struct stat *status)
+{
+    int64_t changed = (int64_t)status->st_ctim.tv_sec * 1000 + status->st_ctim.tv_nsec / 1000000;
+    int64_t age = clock_now() - changed;
+    return age > 0 ? age : 0;
+}
+
+/* It cannot be opened: a link, a socket, not readable for us.  Tell what can be told. */
+static int look_from_outside(int directory, const char *name, struct settle_look *look)
+{
+    /* Another program's lease makes us wait: it is open for writing there. */
+    look->writers = errno == EWOULDBLOCK ? WRITERS_SOME : WRITERS_UNKNOWN;
+    return sys.fstatat(directory, name, &look->status, AT_SYMLINK_NOFOLLOW);
+}
+
+static bool is_about_the_file(int number)
+{
+    return number == ELOOP || number == ENXIO || number == EACCES || number == EPERM ||
+           number == EXDEV || number == EWOULDBLOCK || number == ENODEV || number == EOVERFLOW;
+}
+
+int probe_look(int directory, const char *name, bool local, struct buffer *bytes,
+               struct settle_look *look)
+{
+    *look = (struct settle_look){.writers = WRITERS_UNKNOWN, .content = CONTENT_UNKNOWN};
+    int file = sys.open_beneath(directory, name,
+                                O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (file < 0)
+        return is_about_the_file(errno) ? look_from_outside(directory, name, look) : -1;
+    int result = sys.fstat(file, &look->status);
+    const struct stat *status = &look->status;
+    if (result == 0 && S_ISREG(status->st_mode) && status->st_size <= SETTLE_LARGEST) {
+        look->writers = writers_hold(file);
+        /* Only now does the status belong to what is read: he may have written meanwhile. */
+        if (look->writers == WRITERS_NONE)
+            result = sys.fstat(file, &look->status);
+        if (result == 0 && look->writers != WRITERS_SOME)
+            look->content = look_inside(file, (size_t)status->st_size, bytes, &look->missing);
+        look->age = local && result == 0 ? age_of(status) : 0;
+    }
+    int keep = errno;
+    sys.close(file);                    /* gives up the lease, too */
+    errno = keep;
+    return result;
+}

@@ -42,27 +42,27 @@ UNIT_TESTS := $(UNIT_SOURCES:tests/unit/%.c=$(BUILD)/tests/%)
 all: $(BUILD)/dlspool
 
 $(BUILD)/dlspool: $(OBJECTS)
-	$(CC) -o $@ $(OBJECTS) $(ALL_LIBS)
+	@echo '  LD  $@'; $(CC) -o $@ $(OBJECTS) $(ALL_LIBS)
 
 $(BUILD)/%.o: %.c VERSION Makefile
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	@echo '  CC  $<'; $(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(BUILD)/embedded.c: $(EMBEDDED) tools/embed Makefile
 	@mkdir -p $(@D)
-	tools/embed $(EMBED_AS) > $@.new && mv $@.new $@
+	@tools/embed $(EMBED_AS) > $@.new && mv $@.new $@
 
 $(BUILD)/embedded.o: $(BUILD)/embedded.c
-	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
+	@echo '  CC  $<'; $(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
 
 # The library as one archive, so that a unit test links what it uses.
 $(BUILD)/libdlspool.a: $(LIBRARY_OBJECTS)
 	@rm -f $@
-	ar rcs $@ $(LIBRARY_OBJECTS)
+	@ar rcs $@ $(LIBRARY_OBJECTS)
 
 $(BUILD)/tests/%: tests/unit/%.c $(BUILD)/libdlspool.a
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(BUILD)/libdlspool.a -lcmocka $(ALL_LIBS)
+	@echo '  CC  $<'; $(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(BUILD)/libdlspool.a -lcmocka $(ALL_LIBS)
 
 unit-tests: $(UNIT_TESTS)
 

@@ -65,7 +65,7 @@ static int write_settings(int root, const char *executor, const char *user, stru
 {
     struct buffer with_executor = {0}, bytes = {0};
     char line[160];
-    snprintf(line, sizeof(line), "\nexecutor: %s\n", executor);
+    snprintf(line, sizeof(line), "\nexecutor: \"%s\"\n", executor);
     add_replaced(&with_executor, embedded_text(find_embedded("dlspool.yaml")),
                  "\nexecutor: local\n", line);
     snprintf(line, sizeof(line), "\nuser: \"%s\"\n", user);

@@ -2,6 +2,7 @@
 #include "executors/executor.h"
 
 #include "base/nearest.h"
+#include "executors/local_manifest.h"
 
 struct executor *executor_open(const struct value *settings, const char *spool,
                                const char *directory, struct error *error)
@@ -10,6 +11,8 @@ struct executor *executor_open(const struct value *settings, const char *spool,
     const struct value *named = value_get(settings, "executor");
     if (!named || (named->kind == VALUE_STRING && text_is(named->string, "local")))
         return executor_local_open(settings, spool, directory, error);
+    if (named->kind == VALUE_NULL)              /* `executor: null` in YAML */
+        return executor_null_open(settings, error);
     if (named->kind != VALUE_STRING) {
         error_set(error, "dlspool.yaml:%u: executor: found a %s, expected local or null",
                   named->line, value_kind_name(named->kind));
@@ -23,4 +26,15 @@ struct executor *executor_open(const struct value *settings, const char *spool,
               named->line, error_quote(&room, named->string.data, named->string.length),
               nearest ? "; did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");
     return NULL;
+}
+
+int executor_check(const char *name, struct text manifest, struct error *error)
+{
+    /* The null executor takes the local one's manifests, and looks at none of them. */
+    if (!text_is(text_of(name), "local"))
+        return 0;
+    struct arena *arena = arena_new();
+    int result = local_manifest_read(arena, manifest, error) ? 0 : -1;
+    arena_free(arena);
+    return result;
 }

@@ -102,8 +102,8 @@ struct executor_operations {
     int (*remove)(struct executor *executor, const char *id, int attempt, struct error *error);
     int (*capacity)(struct executor *executor, struct capacity *capacity, struct error *error);
     /* End what the executor runs for itself (not the jobs), at a clean stop of `dlspool run`.  Any
-     * later call starts it again. */
-    int (*stop)(struct executor *executor, struct error *error);
+     * later call starts it again.  NULL: there is nothing to end. */
+    void (*stop)(struct executor *executor);
     void (*close)(struct executor *executor);
 };
 
@@ -117,6 +117,10 @@ struct executor {
  * NULL and a sentence on failure.  The caller ends it with operations->close. */
 struct executor *executor_open(const struct value *settings, const char *spool,
                                const char *directory, struct error *error);
+
+/* Would the executor of that name accept this manifest?  Asks nobody.  -1 and a sentence that says
+ * which field is wrong when not. */
+int executor_check(const char *name, struct text manifest, struct error *error);
 
 struct executor *executor_null_open(const struct value *settings, struct error *error);
 struct executor *executor_local_open(const struct value *settings, const char *spool,

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/system.h"
 #include "executors/local_storage.h"
 
@@ -63,10 +64,12 @@ int local_capacity(struct executor *executor, struct capacity *capacity, struct 
     return result;
 }
 
-static int local_stop(struct executor *executor, struct error *error)
+static void local_stop(struct executor *executor)
 {
     struct local *local = (struct local *)(void *)executor;
-    return local->service ? podman_service_stop(local->service, error) : 0;
+    struct error error;
+    if (local->service && podman_service_stop(local->service, &error))
+        log_warn("%s", error.text);
 }
 
 static void local_close(struct executor *executor)

@@ -55,7 +55,8 @@ struct demand local_label_demand(const struct podman_container *container)
 void local_count(struct room *room, const struct podman_container *containers, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (!containers[i].infra && containers[i].state != PODMAN_STATE_ENDED)
+        if (!containers[i].infra && containers[i].state != PODMAN_STATE_ENDED &&
+            containers[i].state != PODMAN_STATE_GONE)
             room_take(room, local_label_demand(&containers[i]),
                       text_of(local_label(&containers[i], "gpus_assigned")));
 }

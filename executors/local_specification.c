@@ -298,6 +298,7 @@ struct value *local_specify_task(struct arena *arena, const struct specification
         value_put(arena, container, "env", task->env);
     if (task->workdir.length)
         value_put(arena, container, "work_dir", value_text(arena, task->workdir));
+    put_true(arena, container, "create_working_dir");
     if (spec->local->has_init)
         put_true(arena, container, "init");
     put_user(arena, container, spec);

@@ -94,11 +94,6 @@ static int null_capacity(struct executor *executor, struct capacity *capacity,
     return 0;
 }
 
-static int null_stop(struct executor *executor, struct error *error)
-{
-    return null_ready(executor, error);
-}
-
 static void null_close(struct executor *executor)
 {
     free(executor);
@@ -113,7 +108,6 @@ static const struct executor_operations operations = {
     .output = null_output,
     .remove = null_remove,
     .capacity = null_capacity,
-    .stop = null_stop,
     .close = null_close,
 };
 

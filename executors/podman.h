@@ -36,7 +36,8 @@ enum podman_state {
     PODMAN_STATE_UNKNOWN,
     PODMAN_STATE_CREATED,       /* not started; also after a restart of the machine */
     PODMAN_STATE_RUNNING,       /* or paused, or about to stop */
-    PODMAN_STATE_ENDED
+    PODMAN_STATE_ENDED,
+    PODMAN_STATE_GONE           /* was listed, and was removed since */
 };
 
 struct podman_container {

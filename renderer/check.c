@@ -14,15 +14,15 @@
 enum { MOST_FINDINGS = 10 };
 
 static const char *const executors[] = {"local", "kubernetes", "slurm", NULL};
-static const char *const known_types[] = {"single", "distributed", "ps",       "mpi",   "elastic",
-                                          "serving", "notebook",   "array",    "roles", NULL};
+static const char *const known_types[] = {"single",  "distributed", "ps",    "mpi",   "elastic",
+                                          "serving", "notebook",    "array", "roles", NULL};
 
 struct check {
     struct repository *repository;
     const struct check_options *options;
     struct buffer *report;
     struct check_result *result;
-    struct arena *arena;        /* of one rendering; reset for each */
+    struct arena *arena; /* of one rendering; reset for each */
 };
 
 static bool is_reported(const struct check *check, const char *line)
@@ -68,8 +68,8 @@ static void check_tables(struct check *check)
     if (repository_read(check->repository, "images.txt", &content, &error))
         problem_of(check, "images.txt", &error);
     else
-        check->result->problems += images_report(content, "images.txt", check->report,
-                                                 &check->result->warnings);
+        check->result->problems +=
+            images_report(content, "images.txt", check->report, &check->result->warnings);
     if (!repository_site(check->repository, &error))
         problem_of(check, "site.yaml", &error);
     if (!repository_has(check->repository, "retry.txt"))
@@ -128,8 +128,7 @@ static void check_file(struct check *check, const char *path)
         problem_of(check, path, &error);
         return;
     }
-    const struct template *template = repository_template(check->repository, text_of(path),
-                                                          &error);
+    const struct template *template = repository_template(check->repository, text_of(path), &error);
     if (!template || template_check(template, &error))
         problem_of(check, path, &error);
 }

@@ -1,8 +1,9 @@
 /* renderer/context.h - what a template can read: the context of every rendering
  *
- * The context is an object of three members: `job`, `image` (a string: the image's name) and `site`
- * (the tree of site.yaml).  Functions come from functions.h.  Every member named here is always
- * there, so that a template may write `job.dataset` without asking first; what was not given is null.
+ * The context is an object of three members: `job`, `image` (a string: the image's name) and
+ * `site` (the tree of site.yaml).  Functions come from functions.h.  Every member named here is
+ * always there, so that a template may write `job.dataset` without asking first; what was not
+ * given is null.
  *
  * job:
  *   id            string   the job's id; also the name of its objects at the scheduler
@@ -34,8 +35,8 @@
  *     gpus        number
  *     command     list of strings, or null
  *     env         object of strings: job.env with the role's own laid over it
- *   roles         list of objects: role, count, first (the rank of its first task), and cpus, memory,
- *                 shm, gpus, command, env as in tasks
+ *   roles         list of objects: role, count, first (the rank of its first task), and cpus,
+ *                 memory, shm, gpus, command, env as in tasks
  */
 #ifndef RENDERER_CONTEXT_H
 #define RENDERER_CONTEXT_H

@@ -25,6 +25,8 @@ struct parser {
 };
 
 static struct syntax *parse_level(struct parser *parser, size_t level);
+static struct syntax *parse_unit(struct parser *parser);
+static struct syntax *parse_power(struct parser *parser);
 
 static struct syntax *syntax_new(struct parser *parser, enum syntax_kind kind)
 {
@@ -55,6 +57,32 @@ static struct syntax *fail_expecting(struct parser *parser, struct token token, 
     return fail(parser, arena_printf(parser->arena, "Found: %s token, expected one of: %s",
                                      error_quote(&room, found.data, found.length), expected)
                             .data);
+}
+
+/* Parse something that is nested in what is being parsed: one level deeper. */
+static struct syntax *parse_nested(struct parser *parser, struct syntax *(*parse)(struct parser *))
+{
+    if (parser->depth >= EXPRESSION_DEPTH)
+        return fail(parser, arena_printf(parser->arena,
+                                         "the expression is nested deeper than the limit of %d "
+                                         "levels",
+                                         EXPRESSION_DEPTH)
+                                .data);
+    parser->depth++;
+    struct syntax *syntax = parse(parser);
+    parser->depth--;
+    return syntax;
+}
+
+static struct syntax *parse_loosest(struct parser *parser)
+{
+    return parse_level(parser, 0);
+}
+
+/* A whole expression within another: an item, an index, what stands in parentheses. */
+static struct syntax *parse_inner(struct parser *parser)
+{
+    return parse_nested(parser, parse_loosest);
 }
 
 static void read_token(struct parser *parser, size_t offset)
@@ -98,7 +126,7 @@ static struct syntax *parse_items(struct parser *parser, enum syntax_kind kind,
         return NULL;
     if (parser->token.kind != close) {
         for (;;) {
-            struct syntax *item = parse_level(parser, 0);
+            struct syntax *item = parse_inner(parser);
             if (!item)
                 return NULL;
             append(list, &tail, item);
@@ -139,7 +167,7 @@ static struct syntax *parse_object(struct parser *parser)
         struct text key = key_of_token(parser);
         if (!take(parser, parser->token.kind) || !take(parser, TOKEN_COLON))
             return NULL;
-        struct syntax *value = parse_level(parser, 0);
+        struct syntax *value = parse_inner(parser);
         if (!value)
             return NULL;
         if (value->kind == SYNTAX_MISSING)
@@ -182,15 +210,13 @@ static struct syntax *parse_constant(struct parser *parser)
     return take(parser, parser->token.kind) ? syntax : NULL;
 }
 
-static struct syntax *parse_unit(struct parser *parser);
-
 static struct syntax *parse_unary(struct parser *parser)
 {
     struct syntax *syntax = syntax_new(parser, SYNTAX_UNARY);
     syntax->sign = parser->token.kind;
     if (!take(parser, syntax->sign))
         return NULL;
-    syntax->first = parse_unit(parser);
+    syntax->first = parse_nested(parser, parse_unit);
     return syntax->first ? syntax : NULL;
 }
 
@@ -198,7 +224,7 @@ static struct syntax *parse_parenthesised(struct parser *parser)
 {
     if (!take(parser, TOKEN_LEFT_PARENTHESIS))
         return NULL;
-    struct syntax *inside = parse_level(parser, 0);
+    struct syntax *inside = parse_inner(parser);
     if (!inside)
         return NULL;
     if (inside->kind == SYNTAX_MISSING)
@@ -223,7 +249,7 @@ static struct syntax *parse_missing(struct parser *parser)
     return syntax_new(parser, SYNTAX_MISSING);
 }
 
-static struct syntax *parse_unit_inside(struct parser *parser)
+static struct syntax *parse_unit(struct parser *parser)
 {
     switch (parser->token.kind) {
     case TOKEN_PLUS:
@@ -249,19 +275,6 @@ static struct syntax *parse_unit_inside(struct parser *parser)
     }
 }
 
-static struct syntax *parse_unit(struct parser *parser)
-{
-    if (++parser->depth > EXPRESSION_DEPTH)
-        return fail(parser, arena_printf(parser->arena,
-                                         "the expression is nested deeper than the limit of %d "
-                                         "levels",
-                                         EXPRESSION_DEPTH)
-                                .data);
-    struct syntax *syntax = parse_unit_inside(parser);
-    parser->depth--;
-    return syntax;
-}
-
 static struct syntax *parse_brackets(struct parser *parser)
 {
     struct syntax *access = syntax_new(parser, SYNTAX_INDEX);
@@ -270,7 +283,7 @@ static struct syntax *parse_brackets(struct parser *parser)
     if (parser->token.kind == TOKEN_RIGHT_BRACKET)
         return fail_expecting(parser, parser->token, operands);
     if (parser->token.kind != TOKEN_COLON) {
-        access->first = parse_level(parser, 0);
+        access->first = parse_inner(parser);
         if (!access->first)
             return NULL;
     }
@@ -279,7 +292,7 @@ static struct syntax *parse_brackets(struct parser *parser)
         if (!take(parser, TOKEN_COLON))
             return NULL;
         if (parser->token.kind != TOKEN_RIGHT_BRACKET) {
-            access->second = parse_level(parser, 0);
+            access->second = parse_inner(parser);
             if (!access->second)
                 return NULL;
             if (access->second->kind == SYNTAX_MISSING)
@@ -323,14 +336,11 @@ static struct syntax *parse_power(struct parser *parser)
     struct syntax *base = parse_access(parser);
     if (!base || parser->token.kind != TOKEN_POWER)
         return base;
-    if (++parser->depth > EXPRESSION_DEPTH)
-        return fail(parser, "more powers in a row than the limit");
     if (!take(parser, TOKEN_POWER))
         return NULL;
     struct syntax *power = syntax_new(parser, SYNTAX_POWER);
     power->second = base;
-    power->first = parse_power(parser);
-    parser->depth--;
+    power->first = parse_nested(parser, parse_power);
     return power->first ? power : NULL;
 }
 

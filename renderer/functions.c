@@ -139,9 +139,6 @@ static struct value *call_refuse(struct arena *arena, struct value **arguments, 
 }
 
 const struct template_function template_functions[] = {
-    {"shell", call_shell},
-    {"words", call_words},
-    {"basename", call_basename},
-    {"refuse", call_refuse},
-    {NULL, NULL},
+    {"shell", call_shell},   {"words", call_words}, {"basename", call_basename},
+    {"refuse", call_refuse}, {NULL, NULL},
 };

@@ -68,8 +68,7 @@ static int check_word(struct text word, const char *column, struct error *error)
     for (size_t i = 0; valid && i < word.length; i++)
         valid = is_alphanumeric(word.data[i]) || memchr("._+-", word.data[i], 4);
     if (!valid)
-        return error_set(error,
-                         "%s is \"%s\", expected * or a word of letters, digits and . _ + -",
+        return error_set(error, "%s is \"%s\", expected * or a word of letters, digits and . _ + -",
                          column, error_quote(&room, word.data, word.length));
     return 0;
 }
@@ -149,8 +148,7 @@ static const struct image_row *hidden_by(const struct image_row *rows, size_t co
     return NULL;
 }
 
-size_t images_report(struct text source, const char *name, struct buffer *report,
-                     size_t *warnings)
+size_t images_report(struct text source, const char *name, struct buffer *report, size_t *warnings)
 {
     struct image_row *rows = NULL;
     size_t count = 0, capacity = 0, faults = 0;
@@ -192,8 +190,7 @@ static bool version_fits(struct text row, struct text asked)
 }
 
 const struct image_row *images_find(const struct images *images, struct text library,
-                                    struct text version, struct text type,
-                                    struct text accelerator)
+                                    struct text version, struct text type, struct text accelerator)
 {
     if (accelerator.length == 0)
         accelerator = TEXT("none");

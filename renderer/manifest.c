@@ -45,8 +45,8 @@ static int choose_template(struct work *work)
                          "words of letters, digits and . _ + -",
                          library.text, type.text);
 
-    struct text path = arena_printf(work->arena, "%s/%s/%s.yaml", executor, library.text,
-                                    type.text);
+    struct text path =
+        arena_printf(work->arena, "%s/%s/%s.yaml", executor, library.text, type.text);
     struct text other = arena_printf(work->arena, "%s/any/%s.yaml", executor, type.text);
     bool same = text_equal(path, other);
     if (repository_has(work->repository, path.data))
@@ -116,8 +116,8 @@ static int choose_image(struct work *work, const struct images *images)
     const struct render_input *input = work->input;
     struct text version = input->version.length ? input->version : TEXT("(not given)");
     struct text accelerator = input->accelerator.length ? input->accelerator : TEXT("none");
-    const struct image_row *row = images_find(images, input->library, input->version, input->type,
-                                              accelerator);
+    const struct image_row *row =
+        images_find(images, input->library, input->version, input->type, accelerator);
     struct error_quote_room rooms[4];
     if (!row)
         return error_set(work->error,
@@ -197,9 +197,8 @@ int manifest_render_with(struct arena *arena, struct repository *repository,
     if (!site)
         return -1;
     functions_reset();
-    const struct value *tree = render_tree(arena, repository,
-                                           context_build(arena, job, image, site), template_path,
-                                           now, error);
+    const struct value *tree = render_tree(
+        arena, repository, context_build(arena, job, image, site), template_path, now, error);
     if (!tree && functions_refused())
         *failure = RENDER_NOT_ALLOWED;
     return tree ? write_manifest(arena, tree, template_path, result, error) : -1;

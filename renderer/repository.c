@@ -1,10 +1,7 @@
 /* renderer/repository.c - templates, images.txt and site.yaml of one commit, through libgit2
  *
  * A commit's files are read at once into a snapshot, an arena of their own; the next commit's
- * snapshot replaces it only when it is complete.  libgit2 verifies the hash of every object it
- * reads, so a damaged object is an error and never wrong bytes.
- *
- * Never follows symbolic links or submodules of the tree, never writes, never runs git.
+ * snapshot replaces it only when it is complete.  Never writes, never runs git.
  */
 #include "renderer/repository.h"
 
@@ -17,59 +14,20 @@
 
 #include "base/clock.h"
 #include "base/yaml.h"
+#include "renderer/snapshot.h"
 
-enum {
-    MOST_FILES = 10000,
-    DEEPEST_DIRECTORY = 16,
-    LONGEST_PATH = 1024,                /* bytes */
-    LARGEST_FILE = 1 << 20,             /* bytes */
-    LARGEST_COMMIT = 16 << 20,          /* bytes of the files that are read, together */
-    RETRY_AFTER = 1000                  /* milliseconds until a commit that failed is tried again */
-};
-
-/* People trusted with the repository write these; the bounds only keep a slip from hurting. */
-static const struct yaml_limits template_yaml = {.bytes = LARGEST_FILE, .nodes = 100000,
-                                                 .depth = 100};
-
-struct file {
-    struct text path;                   /* followed by a NUL */
-    git_oid id;
-    git_filemode_t mode;
-    struct text content;                /* data NULL when it was not read */
-    const char *unread;                 /* then why */
-    struct value *tree;                 /* NULL until asked for */
-    struct template *template;          /* NULL until asked for */
-    const char *fault;                  /* why there is no tree */
-};
-
-struct snapshot {
-    struct arena *arena;
-    git_oid id;
-    char commit[GIT_OID_HEXSZ + 1];
-    struct file *files;                 /* sorted by path */
-    size_t count, capacity, bytes;
-    const struct images *images;
-    const char *images_fault;
-    const struct value *site;
-    const char *site_fault;
-};
+enum { RETRY_AFTER = 1000 }; /* milliseconds until a commit that failed is tried again */
 
 struct repository {
     git_repository *git;
     git_odb *objects;
     char *path, *revision;
     bool serve_faulty;
-    struct snapshot *served;            /* NULL when nothing could ever be read */
-    git_oid failed_id;                  /* the commit that could not be served, */
-    int64_t failed_at;                  /* when (clock_elapsed), 0 for none, */
-    struct error failure;               /* and why */
+    struct snapshot *served; /* NULL when nothing could ever be read */
+    git_oid failed_id;       /* the commit that could not be served, */
+    int64_t failed_at;       /* when (clock_elapsed), 0 for none, */
+    struct error failure;    /* and why */
 };
-
-static const char *git_problem(void)
-{
-    const git_error *last = git_error_last();
-    return last && last->message ? last->message : "libgit2 gives no reason";
-}
 
 /* Opening */
 
@@ -148,23 +106,14 @@ int repository_add_objects(struct repository *repository, const char *directory,
                            struct error *error)
 {
     if (git_odb_add_disk_alternate(repository->objects, directory))
-        return error_set(error, "%s: objects in %s cannot be used: %s", repository->path,
-                         directory, git_problem());
+        return error_set(error, "%s: objects in %s cannot be used: %s", repository->path, directory,
+                         git_problem());
     return 0;
 }
 
 void repository_serve_faulty(struct repository *repository)
 {
     repository->serve_faulty = true;
-}
-
-static void snapshot_free(struct snapshot *snapshot)
-{
-    if (!snapshot)
-        return;
-    arena_free(snapshot->arena);
-    free(snapshot->files);
-    free(snapshot);
 }
 
 void repository_close(struct repository *repository)
@@ -179,191 +128,6 @@ void repository_close(struct repository *repository)
     free(repository);
 }
 
-/* Reading a commit */
-
-static bool is_read(struct text path)
-{
-    return text_ends(path, ".yaml") || text_ends(path, ".txt");
-}
-
-/* Read the file's bytes.  Only an object that cannot be read is a failure. */
-static int read_content(struct repository *repository, struct snapshot *snapshot,
-                        struct file *file, struct error *error)
-{
-    git_odb_object *object = NULL;
-    git_object_t type;
-    size_t size;
-    int result = -1;
-    if (git_odb_read_header(&size, &type, repository->objects, &file->id))
-        goto failed;
-    if (size > LARGEST_FILE) {
-        file->unread = arena_printf(snapshot->arena, "it has %zu bytes; files of at most %d are read",
-                                    size, LARGEST_FILE)
-                           .data;
-        return 0;
-    }
-    snapshot->bytes += size;
-    if (snapshot->bytes > LARGEST_COMMIT)
-        return error_set(error, "its .yaml and .txt files hold more than %d bytes", LARGEST_COMMIT);
-    if (git_odb_read(&object, repository->objects, &file->id))
-        goto failed;
-    file->content = arena_text(snapshot->arena, git_odb_object_data(object),
-                               git_odb_object_size(object));
-    result = 0;
-failed:
-    if (result) {
-        struct error_quote_room room;
-        error_set(error, "%s cannot be read: %s",
-                  error_quote(&room, file->path.data, file->path.length), git_problem());
-    }
-    git_odb_object_free(object);
-    return result;
-}
-
-static int add_file(struct repository *repository, struct snapshot *snapshot, struct text path,
-                    const git_tree_entry *entry, struct error *error)
-{
-    if (snapshot->count == MOST_FILES)
-        return error_set(error, "it holds more than %d files", MOST_FILES);
-    if (snapshot->count == snapshot->capacity) {
-        snapshot->capacity = snapshot->capacity ? snapshot->capacity * 2 : 64;
-        snapshot->files = memory_resize(snapshot->files,
-                                        snapshot->capacity * sizeof(*snapshot->files));
-    }
-    struct file *file = &snapshot->files[snapshot->count++];
-    *file = (struct file){.path = arena_text(snapshot->arena, path.data, path.length),
-                          .id = *git_tree_entry_id(entry),
-                          .mode = git_tree_entry_filemode(entry)};
-    if (file->mode == GIT_FILEMODE_LINK)
-        file->unread = "it is a symbolic link, which is not followed";
-    else if (file->mode == GIT_FILEMODE_COMMIT)
-        file->unread = "it is a submodule, which is not read";
-    else if (!is_read(file->path))
-        file->unread = "only files whose names end in .yaml or .txt are read";
-    else
-        return read_content(repository, snapshot, file, error);
-    return 0;
-}
-
-/* Add the files of a tree, and of those below it.  `path` holds the tree's own path. */
-static int read_tree(struct repository *repository, struct snapshot *snapshot, const git_oid *id,
-                     struct buffer *path, int depth, struct error *error)
-{
-    git_tree *tree = NULL;
-    size_t length = path->length;
-    int result = -1;
-    if (depth > DEEPEST_DIRECTORY)
-        return error_set(error, "its directories nest more than %d deep", DEEPEST_DIRECTORY);
-    if (git_tree_lookup(&tree, repository->git, id)) {
-        struct error_quote_room room;
-        return error_set(error, "directory \"%s\" cannot be read: %s",
-                         error_quote(&room, path->data, path->length), git_problem());
-    }
-    for (size_t i = 0; i < git_tree_entrycount(tree); i++) {
-        const git_tree_entry *entry = git_tree_entry_byindex(tree, i);
-        path->length = length;
-        buffer_add_string(path, git_tree_entry_name(entry));
-        if (path->length > LONGEST_PATH) {
-            error_set(error, "it holds a path of more than %d bytes", LONGEST_PATH);
-            goto done;
-        }
-        if (git_tree_entry_type(entry) == GIT_OBJECT_TREE) {
-            buffer_add_byte(path, '/');
-            if (read_tree(repository, snapshot, git_tree_entry_id(entry), path, depth + 1, error))
-                goto done;
-        } else if (add_file(repository, snapshot, buffer_text(path), entry, error)) {
-            goto done;
-        }
-    }
-    path->length = length;
-    result = 0;
-done:
-    git_tree_free(tree);
-    return result;
-}
-
-static int compare_files(const void *a, const void *b)
-{
-    return text_compare(((const struct file *)a)->path, ((const struct file *)b)->path);
-}
-
-static struct file *find_file(const struct snapshot *snapshot, struct text path)
-{
-    struct file key = {.path = path};
-    if (!snapshot || snapshot->count == 0)
-        return NULL;
-    return bsearch(&key, snapshot->files, snapshot->count, sizeof(key), compare_files);
-}
-
-/* The content of a file that every commit must have. */
-static const struct file *required(struct snapshot *snapshot, const char *name,
-                                   struct error *error)
-{
-    const struct file *file = find_file(snapshot, text_of(name));
-    if (!file)
-        error_set(error, "%s is missing", name);
-    else if (!file->content.data)
-        error_set(error, "%s: %s", name, file->unread);
-    return file && file->content.data ? file : NULL;
-}
-
-static void read_tables(struct snapshot *snapshot)
-{
-    struct error error;
-    const struct file *file = required(snapshot, "images.txt", &error);
-    if (file)
-        snapshot->images = images_parse(snapshot->arena, file->content, "images.txt", &error);
-    if (!snapshot->images)
-        snapshot->images_fault = arena_string(snapshot->arena, error.text);
-
-    file = required(snapshot, "site.yaml", &error);
-    if (file)
-        snapshot->site = yaml_read(snapshot->arena, file->content, "site.yaml", &template_yaml,
-                                   &error);
-    if (snapshot->site && snapshot->site->kind != VALUE_OBJECT) {
-        error_set(&error, "site.yaml:1: holds a value of kind %s, expected an object",
-                  value_kind_name(snapshot->site->kind));
-        snapshot->site = NULL;
-    }
-    if (!snapshot->site)
-        snapshot->site_fault = arena_string(snapshot->arena, error.text);
-}
-
-static struct snapshot *snapshot_read(struct repository *repository, const git_oid *id,
-                                      struct error *error)
-{
-    struct snapshot *snapshot = memory_allocate(sizeof(*snapshot));
-    struct buffer path = {0};
-    git_commit *commit = NULL;
-    int result = -1;
-    snapshot->arena = arena_new();
-    snapshot->id = *id;
-    git_oid_tostr(snapshot->commit, sizeof(snapshot->commit), id);
-    if (git_commit_lookup(&commit, repository->git, id)) {
-        error_set(error, "the commit cannot be read: %s", git_problem());
-        goto done;
-    }
-    if (read_tree(repository, snapshot, git_commit_tree_id(commit), &path, 1, error))
-        goto done;
-    if (snapshot->count)
-        qsort(snapshot->files, snapshot->count, sizeof(*snapshot->files), compare_files);
-    read_tables(snapshot);
-    if (!repository->serve_faulty && (snapshot->images_fault || snapshot->site_fault)) {
-        error_set(error, "%s",
-                  snapshot->images_fault ? snapshot->images_fault : snapshot->site_fault);
-        goto done;
-    }
-    result = 0;
-done:
-    git_commit_free(commit);
-    buffer_free(&path);
-    if (result) {
-        snapshot_free(snapshot);
-        return NULL;
-    }
-    return snapshot;
-}
-
 /* Which commit the revision stands for just now. */
 static int resolve(struct repository *repository, git_oid *id, struct error *error)
 {
@@ -372,8 +136,9 @@ static int resolve(struct repository *repository, git_oid *id, struct error *err
         if (git_reference_name_to_id(id, repository->git, "HEAD") == 0)
             return 0;
         if (git_repository_head_unborn(repository->git) == 1)
-            return error_set(error, "templates repository %s has no commit on the branch that its "
-                                    "HEAD names; push one",
+            return error_set(error,
+                             "templates repository %s has no commit on the branch that its "
+                             "HEAD names; push one",
                              repository->path);
         return error_set(error, "templates repository %s: HEAD cannot be read: %s",
                          repository->path, git_problem());
@@ -383,16 +148,29 @@ static int resolve(struct repository *repository, git_oid *id, struct error *err
     if (git_revparse_single(&object, repository->git, repository->revision) ||
         git_object_peel(&commit, object, GIT_OBJECT_COMMIT)) {
         struct error_quote_room room;
-        result = error_set(error, "templates repository %s: \"%s\" names no commit: %s",
-                           repository->path,
-                           error_quote(&room, repository->revision, strlen(repository->revision)),
-                           git_problem());
+        result = error_set(
+            error, "templates repository %s: \"%s\" names no commit: %s", repository->path,
+            error_quote(&room, repository->revision, strlen(repository->revision)), git_problem());
     } else {
         *id = *git_object_id(commit);
     }
     git_object_free(object);
     git_object_free(commit);
     return result;
+}
+
+static struct snapshot *read_good(struct repository *repository, const git_oid *id,
+                                  struct error *error)
+{
+    struct snapshot *snapshot = snapshot_read(repository->git, repository->objects, id, error);
+    if (!snapshot || repository->serve_faulty)
+        return snapshot;
+    const char *fault = snapshot->images_fault ? snapshot->images_fault : snapshot->site_fault;
+    if (!fault)
+        return snapshot;
+    error_set(error, "%s", fault);
+    snapshot_free(snapshot);
+    return NULL;
 }
 
 int repository_refresh(struct repository *repository, struct error *error)
@@ -407,7 +185,7 @@ int repository_refresh(struct repository *repository, struct error *error)
         return error_set(error, "%s", repository->failure.text);
 
     struct error reason;
-    struct snapshot *snapshot = snapshot_read(repository, &id, &reason);
+    struct snapshot *snapshot = read_good(repository, &id, &reason);
     if (!snapshot) {
         char hex[GIT_OID_HEXSZ + 1], serving[64] = "no commit is served";
         git_oid_tostr(hex, sizeof(hex), &id);
@@ -460,7 +238,7 @@ static struct file *get_file(struct repository *repository, struct text path, st
     }
     if (check_path(path, error))
         return NULL;
-    struct file *file = find_file(repository->served, path);
+    struct file *file = snapshot_find(repository->served, path);
     if (!file) {
         error_set(error, "there is no file %s in the templates repository at commit %.7s",
                   error_quote(&room, path.data, path.length), repository->served->commit);
@@ -486,17 +264,16 @@ int repository_read(struct repository *repository, const char *path, struct text
 
 struct text repository_file(struct repository *repository, const char *path)
 {
-    const struct file *file = find_file(repository->served, text_of(path));
+    const struct file *file = snapshot_find(repository->served, text_of(path));
     return file ? file->content : (struct text){NULL, 0};
 }
 
 bool repository_has(struct repository *repository, const char *path)
 {
-    return find_file(repository->served, text_of(path)) != NULL;
+    return snapshot_find(repository->served, text_of(path)) != NULL;
 }
 
-static struct file *get_parsed(struct repository *repository, struct text path,
-                               struct error *error)
+static struct file *get_parsed(struct repository *repository, struct text path, struct error *error)
 {
     struct file *file = get_file(repository, path, error);
     if (!file)
@@ -504,7 +281,8 @@ static struct file *get_parsed(struct repository *repository, struct text path,
     struct arena *arena = repository->served->arena;
     if (!file->tree && !file->fault) {
         struct error fault;
-        file->tree = yaml_read(arena, file->content, file->path.data, &template_yaml, &fault);
+        file->tree =
+            yaml_read(arena, file->content, file->path.data, &template_yaml_limits, &fault);
         if (!file->tree)
             file->fault = arena_string(arena, fault.text);
     }

@@ -49,7 +49,8 @@ const char *repository_commit(const struct repository *repository);
 /* A file of the served commit; data NULL when it is missing or was not read.  Valid until the
  * commit changes. */
 struct text repository_file(struct repository *repository, const char *path);
-/* The same, with a sentence when it is missing, a link, too large, or not of a name that is read. */
+/* The same, with a sentence when it is missing, a link, too large, or of a name that is not
+ * read. */
 int repository_read(struct repository *repository, const char *path, struct text *content,
                     struct error *error);
 bool repository_has(struct repository *repository, const char *path);

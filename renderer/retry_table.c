@@ -23,13 +23,13 @@ struct row {
     enum row_kind kind;
     enum retry_class class;
     int line;
-    int lowest, highest;        /* exit codes; of ROW_EXIT and ROW_SIGNAL */
-    struct text pattern, hint;  /* of the table's copy of the source */
-    regex_t expression;         /* of ROW_LOG */
+    int lowest, highest;       /* exit codes; of ROW_EXIT and ROW_SIGNAL */
+    struct text pattern, hint; /* of the table's copy of the source */
+    regex_t expression;        /* of ROW_LOG */
 };
 
 struct retry_table {
-    struct row *rows;           /* in the order of the file */
+    struct row *rows; /* in the order of the file */
     char *source;
 };
 
@@ -112,7 +112,8 @@ static int parse_signal(struct row *row, struct error *error)
                 number = i;
     }
     if (number == 0)
-        return error_set(error, "signal \"%s\", expected a number from 1 to %d or a name such as KILL",
+        return error_set(error,
+                         "signal \"%s\", expected a number from 1 to %d or a name such as KILL",
                          error_quote(&room, row->pattern.data, row->pattern.length), SIGRTMAX);
     row->lowest = row->highest = 128 + number;
     return 0;
@@ -221,12 +222,12 @@ static int parse_line(struct text line, struct row *row, struct error *error)
         return error_set(error, "quotes do not close");
     if (got == 0)
         return error_set(error, "too few columns, expected %s", columns);
-    int kind = parse_name(what, kind_names, "the first column", "reason, log, exit or signal",
-                          error);
+    int kind =
+        parse_name(what, kind_names, "the first column", "reason, log, exit or signal", error);
     if (kind < 0)
         return -1;
-    int number = parse_name(class, class_names, "the class", "transient, permanent or unknown",
-                            error);
+    int number =
+        parse_name(class, class_names, "the class", "transient, permanent or unknown", error);
     if (number < 0)
         return -1;
     row->kind = (enum row_kind)kind;

@@ -4,11 +4,12 @@
  * quotes.  `#` at the start of a line, or after white space behind a quoted hint, starts a comment.
  *
  *   reason WORD     the word the executor gives for the failure, such as OOMKilled; case is ignored
- *   log REGEX       a POSIX extended regular expression searched in what the task printed last; case
- *                   is ignored; in double quotes where it holds blanks (there `\"` is a quote, and
- *                   every other backslash is the expression's own)
+ *   log REGEX       a POSIX extended regular expression searched in what the task printed last;
+ *                   case is ignored; in double quotes where it holds blanks (there `\"` is a
+ *                   quote, and every other backslash is the expression's own)
  *   exit N or N-M   the exit code, 0 to 255
- *   signal N        the task was ended by this signal: a number or a name (9, KILL); as `exit 128+N`
+ *   signal N        the task was ended by this signal, a number or a name (9, KILL); the same as
+ *                   `exit 128+N`
  *
  * Classes: transient (try again, not counted), permanent (only a change can mend it), unknown (try
  * again while the job's retries last).

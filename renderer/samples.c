@@ -29,7 +29,7 @@ enum option {
     WITH_OUTPUT = 2,
     WITH_GPUS = 4,
     WITH_SHM = 8,
-    WITH_LIMITS = 16,           /* time_limit, version, args, env */
+    WITH_LIMITS = 16, /* time_limit, version, args, env */
     WITH_HOST_IMAGE = 32,
     OPTIONS = 64
 };
@@ -41,15 +41,11 @@ struct shape {
 };
 
 static const struct shape shapes[] = {
-    {"single", {"main", NULL}, {1, 0}},
-    {"notebook", {"main", NULL}, {1, 0}},
-    {"distributed", {"worker", NULL}, {2, 0}},
-    {"elastic", {"worker", NULL}, {2, 0}},
-    {"array", {"main", NULL}, {2, 0}},
-    {"serving", {"server", NULL}, {1, 0}},
-    {"ps", {"ps", "worker"}, {1, 2}},
-    {"mpi", {"launcher", "worker"}, {1, 2}},
-    {NULL, {"master", "worker"}, {1, 2}},       /* any other type */
+    {"single", {"main", NULL}, {1, 0}},        {"notebook", {"main", NULL}, {1, 0}},
+    {"distributed", {"worker", NULL}, {2, 0}}, {"elastic", {"worker", NULL}, {2, 0}},
+    {"array", {"main", NULL}, {2, 0}},         {"serving", {"server", NULL}, {1, 0}},
+    {"ps", {"ps", "worker"}, {1, 2}},          {"mpi", {"launcher", "worker"}, {1, 2}},
+    {NULL, {"master", "worker"}, {1, 2}}, /* any other type */
 };
 
 static const struct shape *shape_of(const char *type)

@@ -18,7 +18,7 @@ enum { LONGEST_STRING = 32 * 4096 - 1 };
 static bool read_process_text(struct reading *reading, const struct path *path,
                               const struct value *value, size_t extra, struct text *text)
 {
-    if (!scalar_text(value, true, text))
+    if (!take_scalar_text(value, true, text))
         problem_expected(reading, path, value,
                          "a text, a number, true or false%s",
                          value->kind == VALUE_NULL ? " (\"\" is the empty text)" : "");

@@ -99,7 +99,7 @@ static int read_control(struct reading *reading, const struct value *root,
         problem_add(reading, &path, member->line, member->column,
                     "found beside other fields, expected it alone: a control file asks for one "
                     "thing");
-    else if (!scalar_text(member->value, false, &id) || !is_id(id))
+    else if (!take_scalar_text(member->value, false, &id) || !is_id(id))
         problem_expected(reading, &path, member->value,
                          "a job's id: %d to %d small letters, digits and hyphens", ID_SHORTEST,
                          ID_LONGEST);

@@ -17,7 +17,7 @@
 struct field;
 
 /* Read one value.  `into` is the member of the structure that the field fills, or NULL for a field
- * of a later version.  Problems go to the reading; after one, what is left in *into is of no use. */
+ * of a later version.  Problems go to the reading; after one, *into is of no use. */
 typedef void field_reader(struct reading *reading, const struct path *path,
                           const struct value *value, const struct field *field, void *into);
 
@@ -25,7 +25,7 @@ struct field {
     struct text name;
     field_reader *read;
     size_t offset;              /* of the member in the structure that is filled */
-    size_t count_offset;        /* of the member that counts a list's items, in the same structure */
+    size_t count_offset;        /* of the member that counts a list's items */
     int64_t least, most;        /* of the number, in the unit of the member; or bytes of the text */
     bool later;
 };

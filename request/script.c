@@ -23,13 +23,11 @@ struct script {
     bool full;
 };
 
-/* The column, in characters from 1, of a byte of the directive's line. */
+/* The column of a byte of the directive's line.  What stands before a key or a value that is looked
+ * at is ASCII, so bytes are characters. */
 static uint32_t column_at(const struct directive *directive, const char *byte)
 {
-    uint32_t column = 1;
-    for (const char *at = directive->line.data; at < byte; at++)
-        column += ((unsigned char)*at & 0xc0) != 0x80;
-    return column;
+    return (uint32_t)(byte - directive->line.data) + 1;
 }
 
 static size_t count_values(const struct value *value)
@@ -42,6 +40,19 @@ static size_t count_values(const struct value *value)
         for (size_t i = 0; i < value->object.count; i++)
             count += 1 + count_values(value->object.members[i].value);
     return count;
+}
+
+/* Count values and keys against the limit that holds in every dialect.  Lines that cannot be read
+ * count too: each costs a parser. */
+static void count_more(struct script *script, const struct directive *directive, size_t count)
+{
+    script->values += count;
+    if (script->values <= yaml_request_limits.nodes)
+        return;
+    problem_add(script->reading, NULL, directive->number, 1,
+                "more than %zu values; a file may hold at most that many",
+                yaml_request_limits.nodes);
+    script->full = true;
 }
 
 /* The value after `=`; NULL after a problem. */
@@ -65,15 +76,8 @@ static struct value *read_value(struct script *script, const struct directive *d
                     "in \"quotes\"");
         return NULL;
     }
-    script->values += 1 + count_values(value);
-    if (script->values > yaml_request_limits.nodes) {
-        problem_add(reading, NULL, origin.line, origin.column,
-                    "more than %zu values; a file may hold at most that many",
-                    yaml_request_limits.nodes);
-        script->full = true;
-        return NULL;
-    }
-    return value;
+    count_more(script, directive, count_values(value));
+    return script->full ? NULL : value;
 }
 
 static bool is_key_part(struct text part)
@@ -158,6 +162,9 @@ static void read_directive(struct script *script, struct text line, uint32_t num
             text_trim((struct text){content.data, (size_t)(equals - content.data)});
         directive.value = text_trim((struct text){equals + 1, (size_t)(end - equals - 1)});
     }
+    count_more(script, &directive, 1);
+    if (script->full)
+        return;
     if (!equals || !is_key(directive.key)) {
         problem_add(script->reading, NULL, number, column_at(&directive, content.data),
                     "found \"%s\", expected field=value, such as library=pytorch or "

@@ -56,8 +56,8 @@ static void read_role(struct reading *reading, const struct path *path,
     struct error_quote_room room;
     if (!is_role(member->key))
         problem_add(reading, path, member->line, member->column,
-                    "found the role \"%s\", expected a name of at most %d small letters, digits and "
-                    "inner hyphens",
+                    "found the role \"%s\", expected a name of at most %d small letters, digits "
+                    "and inner hyphens",
                     error_quote(&room, member->key.data, member->key.length), (int)ROLE_LONGEST);
     if (map->kind != VALUE_OBJECT) {
         problem_expected(reading, path, map, "a map of the role's fields%s",

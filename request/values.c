@@ -22,7 +22,7 @@ static const char *const libraries[] = {
 static const char *const types[] = {"single",  "distributed", "ps",    "mpi",   "elastic",
                                     "serving", "notebook",    "array", "roles", NULL};
 
-bool scalar_text(const struct value *value, bool booleans, struct text *text)
+bool take_scalar_text(const struct value *value, bool booleans, struct text *text)
 {
     if (value->kind == VALUE_STRING)
         *text = value->string;
@@ -61,7 +61,7 @@ void read_word(struct reading *reading, const struct path *path, const struct va
                const struct field *field, void *into)
 {
     struct text text;
-    if (!scalar_text(value, false, &text) || !is_word(text, (size_t)field->most))
+    if (!take_scalar_text(value, false, &text) || !is_word(text, (size_t)field->most))
         problem_expected(reading, path, value,
                          "1 to %" PRId64 " letters, digits and . _ -, the first of them a letter "
                          "or a digit",
@@ -74,7 +74,7 @@ void read_version(struct reading *reading, const struct path *path, const struct
                   const struct field *field, void *into)
 {
     struct text text;
-    if (!scalar_text(value, false, &text) || !is_made_of(text, "._+-", (size_t)field->most))
+    if (!take_scalar_text(value, false, &text) || !is_made_of(text, "._+-", (size_t)field->most))
         problem_expected(reading, path, value, "a version such as 2.1 or 1.13.1");
     else
         *(struct text *)into = text;
@@ -288,7 +288,7 @@ void read_duration(struct reading *reading, const struct path *path, const struc
     struct text text;
     int64_t milliseconds;
     char least[CLOCK_TEXT_SIZE];
-    if (!scalar_text(value, false, &text) || duration_parse(text, &milliseconds) ||
+    if (!take_scalar_text(value, false, &text) || duration_parse(text, &milliseconds) ||
         milliseconds < field->least || milliseconds > field->most)
         problem_expected(reading, path, value,
                          "a duration of at least %s and at most ten years, such as 90m, 2h30m "

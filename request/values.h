@@ -36,7 +36,7 @@ field_reader read_environment;
 
 /* The text of a scalar that may be written without quotes: a string, a number as it is written,
  * with `booleans` true or false.  False when it is none of these. */
-bool scalar_text(const struct value *value, bool booleans, struct text *text);
+bool take_scalar_text(const struct value *value, bool booleans, struct text *text);
 
 /* Is it a word as read_word() has it, of at most `most` bytes? */
 bool is_word(struct text text, size_t most);

@@ -169,6 +169,14 @@ static void set_defaults(struct settings *settings)
     settings->executor = TEXT("local");
 }
 
+/* `executor: null` means the executor of that name; so YAML's null does. */
+static void read_null_executor(struct settings *settings)
+{
+    const struct value *executor = value_get(settings->tree, "executor");
+    if (executor && executor->kind == VALUE_NULL)
+        settings->executor = TEXT("null");
+}
+
 static int unknown(const struct member *member, struct error *error)
 {
     const char *names[SETTING_COUNT + 1] = {NULL};
@@ -200,6 +208,7 @@ static int read_tree(struct settings *settings, struct error *error)
         if (read_setting(settings, &table[row], member, error))
             return -1;
     }
+    read_null_executor(settings);
     return 0;
 }
 

@@ -92,6 +92,15 @@ enum prepare_result prepare_request(struct arena *arena, struct text request, co
     return PREPARED;
 }
 
+/* What images.txt is asked for: nothing, the type of GPU, or any GPU. */
+static struct text accelerator_of(const struct description *description,
+                                  const struct job_record *record)
+{
+    if (record->gpus == 0)
+        return (struct text){NULL, 0};
+    return description->gpu_type.length ? description->gpu_type : TEXT("gpu");
+}
+
 enum prepare_result prepare_manifest(struct arena *arena, struct repository *repository,
                                      struct job_record *record, struct preparation *preparation)
 {
@@ -112,7 +121,7 @@ enum prepare_result prepare_manifest(struct arena *arena, struct repository *rep
         .library = description->library,
         .version = description->version,
         .type = description->type,
-        .accelerator = description->gpu_type,
+        .accelerator = accelerator_of(description, record),
         .image = description->image,
         .now = record->accepted,
     };

@@ -22,7 +22,8 @@ static int set_up(void **state)
     scratch_put(&scratch, "images.txt", "* * * * host\n");
     scratch_put(&scratch, "site.yaml", "colour: red\n");
     scratch_put(&scratch, "retry.txt", "exit 1 unknown\n");
-    scratch_put(&scratch, "common/part.yaml", "{name: '${job.name}', index: {$eval: task.index}}\n");
+    scratch_put(&scratch, "common/part.yaml",
+                "{name: '${job.name}', index: {$eval: task.index}}\n");
     scratch_put(&scratch, "local/any/single.yaml",
                 "tasks:\n"
                 "  $map: {$eval: job.tasks}\n"
@@ -146,11 +147,12 @@ static void faults_of_templates_are_found(void **state)
 static void what_only_some_jobs_reach_is_found(void **state)
 {
     (void)state;
-    const char *conditions[] = {"job.dataset",          "!(job.dataset)",  "job.output",
-                                "job.script",           "!(job.script)",   "job.program && !(job.entry)",
-                                "job.tasks[0].command", "job.gpu_type",  "job.tasks[0].shm",
-                                "!(job.tasks[0].shm)",    "job.time_limit", "job.args",
-                                "image == \"host\"",    "image != \"host\"", "job.version"};
+    const char *conditions[] = {
+        "job.dataset",          "!(job.dataset)",    "job.output",
+        "job.script",           "!(job.script)",     "job.program && !(job.entry)",
+        "job.tasks[0].command", "job.gpu_type",      "job.tasks[0].shm",
+        "!(job.tasks[0].shm)",  "job.time_limit",    "job.args",
+        "image == \"host\"",    "image != \"host\"", "job.version"};
     for (size_t i = 0; i < sizeof(conditions) / sizeof(conditions[0]); i++) {
         char template[256];
         snprintf(template, sizeof(template), "a: b\nc:\n  $if: '%s'\n  then: ${nobody}\n",

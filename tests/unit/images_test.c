@@ -76,7 +76,8 @@ static void wrong_columns_are_refused_with_line(void **state)
     refuses("pytorch\n", "images.txt:1: 1 column, expected 5");
     refuses("a b c d e f\n", "images.txt:1: 6 columns, expected 5");
     refuses("a * * * #e\n", "images.txt:1: 4 columns, expected 5");
-    refuses("a 2.* * * e\n", "images.txt:1: version is \"2.*\"; * matches anything and stands alone");
+    refuses("a 2.* * * e\n",
+            "images.txt:1: version is \"2.*\"; * matches anything and stands alone");
     refuses("a * * * *\n", "images.txt:1: image is *");
     refuses("a * * * x;y\n", "images.txt:1: image is \"x;y\"");
     refuses("a * * * -rf\n", "images.txt:1: image is \"-rf\"");
@@ -121,13 +122,14 @@ static void report_lists_every_fault(void **state)
     (void)state;
     struct buffer report = {0};
     size_t warnings = 0;
-    size_t faults = images_report(TEXT("a b c\nx * * * i\nx 1 * * j\nk\n"), "images.txt", &report,
-                                  &warnings);
+    size_t faults =
+        images_report(TEXT("a b c\nx * * * i\nx 1 * * j\nk\n"), "images.txt", &report, &warnings);
     assert_int_equal(faults, 2);
     assert_int_equal(warnings, 1);
     assert_non_null(strstr(report.data, "images.txt:1: 3 columns"));
     assert_non_null(strstr(report.data, "images.txt:4: 1 column,"));
-    assert_non_null(strstr(report.data, "images.txt:3: warning: this row is never reached: line 2"));
+    assert_non_null(
+        strstr(report.data, "images.txt:3: warning: this row is never reached: line 2"));
     buffer_free(&report);
 }
 

@@ -64,8 +64,9 @@ static void numbers_are_doubles_and_keep_how_they_were_written(void **state)
     static const struct {
         const char *source;
         double number;
-    } cases[] = {{"0", 0},           {"-0", -0.0},       {"1.10", 1.1},
-                 {"1E3", 1000},      {"1e-999", 0},      {"12345678901234567890", 12345678901234567890.0},
+    } cases[] = {{"0", 0},           {"-0", -0.0},
+                 {"1.10", 1.1},      {"1E3", 1000},
+                 {"1e-999", 0},      {"12345678901234567890", 12345678901234567890.0},
                  {"-1.5e+2", -150.0}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct value *value = read_string(cases[i].source);
@@ -120,7 +121,7 @@ static void limits_hold_exactly(void **state)
     static const struct yaml_limits limits = {.bytes = 40, .nodes = 6, .depth = 3};
     static const struct {
         const char *source;
-        const char *sentence;   /* NULL: accepted */
+        const char *sentence; /* NULL: accepted */
     } cases[] = {
         {"[1, 2, 3, 4, 5]", NULL},
         {"[1, 2, 3, 4, 5, [6]]", "f:1:17: more than 6 values; a file may hold at most that many"},
@@ -152,9 +153,11 @@ static void what_is_written_reads_back_equal(void **state)
 {
     (void)state;
     static const char source[] =
-        "{\"a\":[null,true,false,0,-1.5,1e+21,5e-324,1.7976931348623157e+308,123456789012345680000],"
+        "{\"a\":[null,true,false,0,-1.5,1e+21,5e-324,1.7976931348623157e+308,123456789012345680000]"
+        ","
         "\"\":\"\",\"nul\":\"a\\u0000b\",\"all\":\"\\\"\\\\\\n\\t\\r\\b\\f\\u0001\\u001f\x7f/\","
-        "\"\xe4\xb8\x96\":\"\xf0\x9f\x98\x80\xe2\x80\xa8\",\"o\":{},\"l\":[],\"z\":{\"z\":{\"z\":1}}}";
+        "\"\xe4\xb8\x96\":\"\xf0\x9f\x98\x80\xe2\x80\xa8\",\"o\":{},\"l\":[],\"z\":{\"z\":{\"z\":1}"
+        "}}";
     struct buffer out = {0};
     struct value *value = read_string(source);
     assert_non_null(value);
@@ -170,9 +173,11 @@ static void keys_can_be_sorted(void **state)
 {
     (void)state;
     struct buffer out = {0};
-    struct value *value = read_string("{\"b\":1,\"a\":{\"\xf0\x9f\x98\x80\":1,\"\xef\xbf\xbd\":2},\"B\":3}");
+    struct value *value =
+        read_string("{\"b\":1,\"a\":{\"\xf0\x9f\x98\x80\":1,\"\xef\xbf\xbd\":2},\"B\":3}");
     assert_int_equal(json_write(&out, value, true, &error), 0);
-    assert_string_equal(out.data, "{\"B\":3,\"a\":{\"\xef\xbf\xbd\":2,\"\xf0\x9f\x98\x80\":1},\"b\":1}");
+    assert_string_equal(out.data,
+                        "{\"B\":3,\"a\":{\"\xef\xbf\xbd\":2,\"\xf0\x9f\x98\x80\":1},\"b\":1}");
     buffer_clear(&out);
     assert_int_equal(json_write(&out, value_number(arena, (double)NAN), true, &error), -1);
     assert_string_equal(error.text, "JSON could not be written: a number is not finite");
@@ -185,11 +190,15 @@ static void hostile_input_is_quick(void **state)
     static const struct {
         const char *head, *piece, *tail;
     } cases[] = {
-        {"", "[", ""},       {"", "{\"a\":", ""},      {"[0", ",0", "]"},       {"[{}", ",{}", "]"},
-        {"\"", "x", "\""},   {"\"", "\\u0000", "\""}, {"\"", "\\\\", "\""},   {"", "9", ""},
-        {"0.", "0", "1"},    {"1e", "9", ""},         {"", " ", "1"},         {"", "\n", "1"},
-        {"[", "\n0,", "0]"}, {"{\"", "k", "\":1}"},   {"", "\xc3\xa9", ""},   {"[\"\xc3\xa9\"", ",\"\xc3\xa9\"", "]"},
-        {"", "{", ""},       {"[", "[],", "1]"},
+        {"", "[", ""},        {"", "{\"a\":", ""},
+        {"[0", ",0", "]"},    {"[{}", ",{}", "]"},
+        {"\"", "x", "\""},    {"\"", "\\u0000", "\""},
+        {"\"", "\\\\", "\""}, {"", "9", ""},
+        {"0.", "0", "1"},     {"1e", "9", ""},
+        {"", " ", "1"},       {"", "\n", "1"},
+        {"[", "\n0,", "0]"},  {"{\"", "k", "\":1}"},
+        {"", "\xc3\xa9", ""}, {"[\"\xc3\xa9\"", ",\"\xc3\xa9\"", "]"},
+        {"", "{", ""},        {"[", "[],", "1]"},
     };
     struct buffer source = {0};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -219,8 +228,9 @@ static void hostile_input_is_quick(void **state)
 static void mutated_documents_do_no_harm(void **state)
 {
     (void)state;
-    static const char sample[] = "{\"name\": \"a\\u00e9\\\"b\", \"args\": [1, 2.50, true, null, {}],\n"
-                                 " \"tasks\": {\"w\": {\"count\": 2}}, \"x\": [[], [\"\\\\\"]]}\n";
+    static const char sample[] =
+        "{\"name\": \"a\\u00e9\\\"b\", \"args\": [1, 2.50, true, null, {}],\n"
+        " \"tasks\": {\"w\": {\"count\": 2}}, \"x\": [[], [\"\\\\\"]]}\n";
     static const char bytes[] = "\"\\{}[]:, \n019.eu-tfn\xc3\xa9\xff";
     uint32_t seed = 1;
     for (int i = 0; i < 30000; i++) {

@@ -156,8 +156,9 @@ static void a_missing_template_or_image_is_named(void **state)
           "no row of images.txt fits library pytorch, version 1.9, type single, accelerator none");
     input = input_for("mxnet", "");
     input.accelerator = TEXT("");
-    fails(&input, RENDER_NO_IMAGE, "library mxnet, version (not given), type single, accelerator "
-                                   "none in templates.git at commit ");
+    fails(&input, RENDER_NO_IMAGE,
+          "library mxnet, version (not given), type single, accelerator "
+          "none in templates.git at commit ");
 }
 
 static void without_a_commit_the_repository_is_at_fault(void **state)
@@ -184,7 +185,8 @@ static void faults_of_a_template_give_file_line_and_column(void **state)
     serve("kind: x\n  y: z\n");
     fails(&input, RENDER_TEMPLATE_FAULT, "local/any/single.yaml:2:");
     serve("- x\n");
-    fails(&input, RENDER_TEMPLATE_FAULT, "local/any/single.yaml:1: renders to a value of kind list");
+    fails(&input, RENDER_TEMPLATE_FAULT,
+          "local/any/single.yaml:1: renders to a value of kind list");
     serve("kind: x\npart: {$include: common/none.yaml}\n");
     fails(&input, RENDER_TEMPLATE_FAULT, "local/any/single.yaml:2:");
     says("there is no file common/none.yaml");
@@ -220,10 +222,17 @@ static void a_users_image_needs_the_sites_leave(void **state)
         const char *image;
         bool allowed;
     } cases[] = {
-        {"docker.io/team/x:1", true}, {"docker.io/team", true},    {"docker.io/team:2", true},
-        {"docker.io/teams/x", false}, {"docker.io/tea", false},    {"host", true},
-        {"hostile", false},           {"a:1", true},               {"a:10", false},
-        {"x;rm -rf /", false},        {"docker.io/team/x y", false},
+        {"docker.io/team/x:1", true},
+        {"docker.io/team", true},
+        {"docker.io/team:2", true},
+        {"docker.io/teams/x", false},
+        {"docker.io/tea", false},
+        {"host", true},
+        {"hostile", false},
+        {"a:1", true},
+        {"a:10", false},
+        {"x;rm -rf /", false},
+        {"docker.io/team/x y", false},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         input.image = text_of(cases[i].image);
@@ -267,8 +276,15 @@ static void the_context_holds_what_is_documented(void **state)
     value_put(arena, role_env, "B", value_string(arena, "3"));
     struct context_role roles[] = {
         {.role = TEXT("ps"), .count = 1, .cpus = 500, .memory = 1024, .gpus = 0},
-        {.role = TEXT("worker"), .count = 2, .cpus = 2000, .memory = 2048, .shm = 512, .gpus = 1,
-         .command = words, .command_count = 2, .env = role_env},
+        {.role = TEXT("worker"),
+         .count = 2,
+         .cpus = 2000,
+         .memory = 2048,
+         .shm = 512,
+         .gpus = 1,
+         .command = words,
+         .command_count = 2,
+         .env = role_env},
     };
     struct context_job job = plain_job();
     job.version = TEXT("2.1");
@@ -313,6 +329,21 @@ static void the_context_holds_what_is_documented(void **state)
     buffer_free(&expected);
 }
 
+static void a_role_has_an_environment_of_its_own(void **state)
+{
+    (void)state;
+    struct value *env = value_object(arena);
+    value_put(arena, env, "B", value_string(arena, "3"));
+    struct context_role role = one_role;
+    struct context_job job = plain_job();
+    role.env = env;
+    job.roles = &role;
+    const struct value *tree = context_job(arena, &job);
+    const struct value *task = value_get(tree, "tasks")->list.items[0];
+    assert_int_equal(value_get(tree, "env")->object.count, 0);
+    assert_true(text_is(value_get_text(value_get(task, "env"), "B"), "3"));
+}
+
 static void a_port_is_the_jobs_own_for_ever(void **state)
 {
     (void)state;
@@ -339,10 +370,26 @@ static struct value *call(const char *name, struct value *argument)
 static void shell_gives_the_word_back(void **state)
 {
     (void)state;
-    const char *words[] = {"",        "plain",       "two words", "it's",         "'",
-                           "''",      "\"$HOME\"",   "`id`",      "$(id)",        "a\nb\n",
-                           "\\",      "-n",          "*",         "~",            "!!",
-                           "\x01\x7f", "caf\xc3\xa9", "#",         "a;b|c&d<e>f(g)", "\t x \t"};
+    const char *words[] = {"",
+                           "plain",
+                           "two words",
+                           "it's",
+                           "'",
+                           "''",
+                           "\"$HOME\"",
+                           "`id`",
+                           "$(id)",
+                           "a\nb\n",
+                           "\\",
+                           "-n",
+                           "*",
+                           "~",
+                           "!!",
+                           "\x01\x7f",
+                           "caf\xc3\xa9",
+                           "#",
+                           "a;b|c&d<e>f(g)",
+                           "\t x \t"};
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         struct value *quoted = call("shell", value_string(arena, words[i]));
         assert_non_null(quoted);
@@ -406,6 +453,7 @@ int main(void)
         TEST(a_users_image_needs_the_sites_leave),
         TEST(a_template_may_refuse_a_job),
         TEST(the_context_holds_what_is_documented),
+        TEST(a_role_has_an_environment_of_its_own),
         TEST(a_port_is_the_jobs_own_for_ever),
         TEST(shell_gives_the_word_back),
         TEST(functions_refuse_what_they_cannot_do),

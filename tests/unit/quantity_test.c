@@ -15,7 +15,7 @@
 
 struct parse_case {
     const char *text;
-    int64_t result;             /* UNTOUCHED: refused */
+    int64_t result; /* UNTOUCHED: refused */
 };
 
 static void check_parser(int (*parse)(struct text, int64_t *), const struct parse_case *cases,
@@ -147,8 +147,8 @@ static void written_cpus_read_back(void **state)
     static const struct {
         int64_t thousandths;
         const char *text;
-    } cases[] = {{0, "0"},       {1, "0.001"},  {10, "0.01"},     {500, "0.5"},
-                 {1000, "1"},    {1250, "1.25"}, {100000, "100"}, {INT64_MAX, "9223372036854775.807"}};
+    } cases[] = {{0, "0"},    {1, "0.001"},   {10, "0.01"},    {500, "0.5"},
+                 {1000, "1"}, {1250, "1.25"}, {100000, "100"}, {INT64_MAX, "9223372036854775.807"}};
     char room[QUANTITY_TEXT_SIZE];
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         int64_t again = UNTOUCHED;

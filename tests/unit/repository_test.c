@@ -87,8 +87,8 @@ static void a_push_is_seen_by_the_next_refresh_only(void **state)
     (void)state;
     serve();
     assert_int_equal(repository_images(repository, &error)->count, 1);
-    const struct template *first = repository_template(repository, TEXT("local/any/single.yaml"),
-                                                       &error);
+    const struct template *first =
+        repository_template(repository, TEXT("local/any/single.yaml"), &error);
     assert_non_null(first);
     assert_ptr_equal(first, repository_template(repository, TEXT("local/any/single.yaml"), &error));
     scratch_put(&scratch, "images.txt", "* * * * host\na * * * b\n");

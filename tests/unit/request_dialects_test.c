@@ -1,7 +1,7 @@
 /* request_dialects_test.c - which dialect is recognised, batch scripts, JSON, and control files
  *
- * Seen to fail: with directives read after the leading comments, with columns counted in bytes,
- * and with a job's own `hold` taken for a control file.
+ * Seen to fail: with directives read after the leading comments, with columns of values
+ * counted from the key, and with a job's own `hold` taken for a control file.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -109,8 +109,8 @@ static void scripts_are_told_by_their_first_bytes(void **state)
     struct description *job = good("\xef\xbb\xbf#!/bin/sh\n#DL " FIELDS "true\n", "x");
     assert_true(text_starts(job->script, "#!/bin/sh\n"));
     job = good("#!/bin/sh\r\n#DL name=a\r\n#DL library=any\r\n#DL type=single\r\ntrue\r\n", "x.sh");
-    assert_true(text_is(job->script,
-                        "#!/bin/sh\n#DL name=a\n#DL library=any\n#DL type=single\ntrue\n"));
+    assert_true(
+        text_is(job->script, "#!/bin/sh\n#DL name=a\n#DL library=any\n#DL type=single\ntrue\n"));
     /* Mixed line ends are the program's own business. */
     job = good("#!/bin/sh\n#DL name=a\r\n#DL library=any\n#DL type=single\nprintf 'a\r\n'\n", "x");
     assert_non_null(strstr(job->script.data, "a\r\n'"));
@@ -121,7 +121,7 @@ static void mistakes_in_scripts_have_their_place(void **state)
     (void)state;
 #define BODY "true\n"
     static const struct {
-        const char *line, *sentence;    /* line 5 of a script */
+        const char *line, *sentence; /* line 5 of a script */
     } cases[] = {
         {"#DL libary=x", "s.sh:5:5: libary: unknown field; did you mean library?"},
         {"#DL retries=lots", "s.sh:5:13: retries: found \"lots\", expected a whole number from 0 "
@@ -138,9 +138,10 @@ static void mistakes_in_scripts_have_their_place(void **state)
                        "or tasks.main.gpus=1"},
         {"#DL .a=x", "s.sh:5:5: found \".a=x\", expected field=value, such as library=pytorch or "
                      "tasks.main.gpus=1"},
-        {"#DL --mem=2G", "s.sh:5:5: --mem: unknown field; the fields of a job are name, library, "
-                         "version, type, program, entry, args, script, dataset, output, tasks, env, "
-                         "image, gpu_type, priority, retries, time_limit"},
+        {"#DL --mem=2G",
+         "s.sh:5:5: --mem: unknown field; the fields of a job are name, library, "
+         "version, type, program, entry, args, script, dataset, output, tasks, env, "
+         "image, gpu_type, priority, retries, time_limit"},
         {"#DL a.b.c.d.e.f.g.h.i=1", "s.sh:5:5: found \"a.b.c.d.e.f.g.h.i=1\", expected "
                                     "field=value, such as library=pytorch or tasks.main.gpus=1"},
         {"#DL name=b", "s.sh:5:5: name: given twice; it was first given in line 2"},
@@ -160,8 +161,9 @@ static void mistakes_in_scripts_have_their_place(void **state)
                          "{a: map}, or text in \"quotes\""},
         {"#DL env.\xc3\xa9=1", "s.sh:5:5: found \"env.\xc3\xa9=1\", expected field=value, such as "
                                "library=pytorch or tasks.main.gpus=1"},
-        {"#DL env={\xc3\xa9: 1}", "s.sh:5:10: env.\xc3\xa9: found the name \"\xc3\xa9\", expected at "
-                                  "most 255 letters, digits and _, the first of them no digit"},
+        {"#DL env={\xc3\xa9: 1}",
+         "s.sh:5:10: env.\xc3\xa9: found the name \"\xc3\xa9\", expected at "
+         "most 255 letters, digits and _, the first of them no digit"},
         {"#DL queue=x", "s.sh:5:5: queue: not yet supported; leave the field out"},
     };
     char source[512];
@@ -194,7 +196,8 @@ static void json_has_the_same_fields(void **state)
         assert_int_equal(job->tasks[0].cpus, 100);
         assert_true(text_is(job->tasks[0].environment.variables[0].value, "1E2"));
     }
-    good("\xef\xbb\xbf{\"name\": \"a\", \"library\": \"any\", \"type\": \"single\", \"script\": \"x\"}",
+    good("\xef\xbb\xbf{\"name\": \"a\", \"library\": \"any\", \"type\": \"single\", \"script\": "
+         "\"x\"}",
          "a.json");
     bad("{\"name\": \"a\",\n \"librari\": \"any\"}", "a.json",
         "a.json:2:2: librari: unknown field; did you mean library?\n"
@@ -202,8 +205,7 @@ static void json_has_the_same_fields(void **state)
         "a.json:1:1: type: missing, expected the job's type, such as single\n"
         "a.json:1:1: nothing says what runs; expected script, or program and entry, or a command "
         "for every task role");
-    bad("name: a\n", "a.json",
-        "a.json:1:4: not well-formed JSON: invalid token near 'name'");
+    bad("name: a\n", "a.json", "a.json:1:4: not well-formed JSON: invalid token near 'name'");
 }
 
 static void other_encodings_are_named(void **state)
@@ -214,7 +216,8 @@ static void other_encodings_are_named(void **state)
     assert_string_equal(error.text, "a.yaml: found UTF-16, expected text in UTF-8");
     bad("name: caf\xe9\n", "a.yaml",
         "a.yaml:1:10: found bytes that are not UTF-8, expected UTF-8 text");
-    good("\xef\xbb\xbfname: a\r\nlibrary: any\r\ntype: single\r\nscript: |\r\n  a\r\n  b\r\n", "a.yaml");
+    good("\xef\xbb\xbfname: a\r\nlibrary: any\r\ntype: single\r\nscript: |\r\n  a\r\n  b\r\n",
+         "a.yaml");
 }
 
 static void dialects_of_others_are_recognised(void **state)
@@ -262,18 +265,21 @@ static void control_files_gone_wrong_are_refused(void **state)
     static const struct {
         const char *source, *sentence;
     } cases[] = {
-        {"kill:\n", "c:1:6: kill: found nothing, expected a job's id: 3 to 63 small letters, digits "
-                    "and hyphens"},
+        {"kill:\n",
+         "c:1:6: kill: found nothing, expected a job's id: 3 to 63 small letters, digits "
+         "and hyphens"},
         {"kill: ab\n", "c:1:7: kill: found \"ab\", expected a job's id: 3 to 63 small letters, "
                        "digits and hyphens"},
         {"kill: -ab\n", "c:1:7: kill: found \"-ab\", expected a job's id: 3 to 63 small letters, "
                         "digits and hyphens"},
-        {"kill: ../../etc\n", "c:1:7: kill: found \"../../etc\", expected a job's id: 3 to 63 small "
-                              "letters, digits and hyphens"},
+        {"kill: ../../etc\n",
+         "c:1:7: kill: found \"../../etc\", expected a job's id: 3 to 63 small "
+         "letters, digits and hyphens"},
         {"kill: Abc\n", "c:1:7: kill: found \"Abc\", expected a job's id: 3 to 63 small letters, "
                         "digits and hyphens"},
-        {"kill: \"abc\\0\"\n", "c:1:7: kill: found \"abc\\x00\", expected a job's id: 3 to 63 small "
-                               "letters, digits and hyphens"},
+        {"kill: \"abc\\0\"\n",
+         "c:1:7: kill: found \"abc\\x00\", expected a job's id: 3 to 63 small "
+         "letters, digits and hyphens"},
         {"kill: [abc]\n", "c:1:7: kill: found a list, expected a job's id: 3 to 63 small letters, "
                           "digits and hyphens"},
         {"kill: abc\nretry: abc\n", "c:1:1: kill: found beside other fields, expected it alone: a "

@@ -63,7 +63,7 @@ static void check_sentence(const char *source, const struct description *job, co
 }
 
 struct bad_case {
-    const char *lines, *sentence;       /* lines after JOB */
+    const char *lines, *sentence; /* lines after JOB */
 };
 
 static void check_bad(const struct bad_case *cases, size_t count)
@@ -208,9 +208,13 @@ static void names_and_words(void **state)
         "a", "A-b_c.9", "2024", "1.10",
         "a23456789012345678901234567890123456789012345678901234567890123"};
     static const char *const bad[] = {
-        "\"\"", "\" a\"", "\"a b\"", "-a", ".a", "_a", "a/b", "\"a\\n\"", "\"\xc3\xa9\"", "true",
-        "[a]", "{a: b}", "\"a\\0\"",
-        "a234567890123456789012345678901234567890123456789012345678901234"};
+        "\"\"",         "\" a\"",
+        "\"a b\"",      "-a",
+        ".a",           "_a",
+        "a/b",          "\"a\\n\"",
+        "\"\xc3\xa9\"", "true",
+        "[a]",          "{a: b}",
+        "\"a\\0\"",     "a234567890123456789012345678901234567890123456789012345678901234"};
     char source[256];
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         snprintf(source, sizeof(source), "name: %s\nlibrary: any\ntype: single\nscript: x\n",
@@ -278,7 +282,8 @@ static void paths_stay_where_they_say(void **state)
 {
     (void)state;
     static const struct bad_case cases[] = {
-        {"dataset: data", "f.yaml:5:10: dataset: found \"data\", expected an absolute path below /"},
+        {"dataset: data",
+         "f.yaml:5:10: dataset: found \"data\", expected an absolute path below /"},
         {"dataset: 5", "f.yaml:5:10: dataset: found 5, expected an absolute path below /"},
         {"dataset: /", "f.yaml:5:10: dataset: found \"/\", expected an absolute path below /, "
                        "without .. parts"},
@@ -369,9 +374,10 @@ static void words_are_data(void **state)
                         "f.yaml:5:8: args[0]: found 131072 bytes, expected at most 131071");
     buffer_free(&source);
     /* Commands stand in for the script, so they have a job of their own. */
-    check_sentence("", read_yaml("name: a\nlibrary: any\ntype: roles\ntasks: {w: {command: x}}\n"),
-                   "f.yaml:4:22: tasks.w.command: found \"x\", expected a list of one or more words "
-                   "such as [--epochs, 10]");
+    check_sentence(
+        "", read_yaml("name: a\nlibrary: any\ntype: roles\ntasks: {w: {command: x}}\n"),
+        "f.yaml:4:22: tasks.w.command: found \"x\", expected a list of one or more words "
+        "such as [--epochs, 10]");
     check_sentence("", read_yaml("name: a\nlibrary: any\ntype: roles\ntasks: {w: {command: []}}\n"),
                    "f.yaml:4:22: tasks.w.command: found a list, expected a list of one or more "
                    "words such as [--epochs, 10]");
@@ -469,8 +475,8 @@ static void images_are_references(void **state)
     (void)state;
     good("image: host");
     good("image: localhost/x:latest");
-    static const char *const bad[] = {"a b", "\"\"", "-x", "[a]", "1", "\"a\\n\"", "a;b", "$(x)",
-                                      "\"a\\u00e9\""};
+    static const char *const bad[] = {"a b",      "\"\"", "-x",   "[a]",         "1",
+                                      "\"a\\n\"", "a;b",  "$(x)", "\"a\\u00e9\""};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         char line[64];
         snprintf(line, sizeof(line), "image: %s", bad[i]);
@@ -484,8 +490,9 @@ static void roles_are_labels(void **state)
 {
     (void)state;
     good("tasks: {a: {}, b2: {}, a-b: {}, 0: {}, abcdefghijklmno: {}}");
-    static const char *const bad[] = {"Worker", "a_b", "-a", "a-", "\"\"", "abcdefghijklmnop",
-                                      "a.b", "\"a b\"", "\"\xc3\xa9\"", "\"a\\0\""};
+    static const char *const bad[] = {
+        "Worker",           "a_b", "-a",      "a-",           "\"\"",
+        "abcdefghijklmnop", "a.b", "\"a b\"", "\"\xc3\xa9\"", "\"a\\0\""};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         char line[64];
         snprintf(line, sizeof(line), "tasks: {%s: {}}", bad[i]);
@@ -651,7 +658,9 @@ static void all_problems_are_told_at_once_and_bounded(void **state)
 
     struct buffer source = {0};
     for (int i = 0; i < 4000; i++)
-        buffer_printf(&source, "\"\\x07\\x07\\x07\\x07\\x07\\x07\\x07\\x07\\x07\\x07\\x07\\x07\\x07%d\": 1\n", i);
+        buffer_printf(
+            &source, "\"\\x07\\x07\\x07\\x07\\x07\\x07\\x07\\x07\\x07\\x07\\x07\\x07\\x07%d\": 1\n",
+            i);
     assert_null(request_read(arena, buffer_text(&source), "\x01\x02\x03", &error));
     assert_true(strlen(error.text) < ERROR_TEXT_SIZE - 1);
     assert_non_null(strstr(error.text, "\nand 39"));

@@ -1,4 +1,5 @@
-/* tests/unit/retry_table_test.c - retry.txt: what is accepted, what is refused, which row decides */
+/* tests/unit/retry_table_test.c - retry.txt: what is accepted, what is refused, which row decides
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -114,9 +115,9 @@ static void report_lists_every_fault(void **state)
 {
     (void)state;
     struct buffer report = {0};
-    assert_int_equal(retry_table_report(TEXT("exit\nexit 1 unknown\nlog ( transient\n"),
-                                        "retry.txt", &report),
-                     2);
+    assert_int_equal(
+        retry_table_report(TEXT("exit\nexit 1 unknown\nlog ( transient\n"), "retry.txt", &report),
+        2);
     assert_non_null(strstr(report.data, "retry.txt:1: "));
     assert_non_null(strstr(report.data, "retry.txt:3: "));
     buffer_free(&report);
@@ -131,29 +132,35 @@ static void shipped_table_decides(void **state)
     assert_non_null(stream);
     size_t length = fread(bytes, 1, sizeof(bytes), stream);
     fclose(stream);
-    struct retry_table *table = retry_table_parse((struct text){bytes, length}, "retry.txt",
-                                                  &error);
+    struct retry_table *table =
+        retry_table_parse((struct text){bytes, length}, "retry.txt", &error);
     assert_non_null(table);
     const struct {
         int exit_code;
         const char *reason, *log;
         enum retry_class class;
     } cases[] = {
-        {193, "Exited", "", RETRY_TRANSIENT},  {194, "Exited", "", RETRY_PERMANENT},
-        {137, "Exited", "", RETRY_TRANSIENT},  {143, "", "", RETRY_TRANSIENT},
-        {130, "", "", RETRY_TRANSIENT},        {132, "", "", RETRY_PERMANENT},
-        {139, "", "", RETRY_UNKNOWN},          {134, "", "", RETRY_UNKNOWN},
-        {141, "", "", RETRY_PERMANENT},        {3, "Exited", "", RETRY_UNKNOWN},
-        {1, "Exited", "", RETRY_UNKNOWN},      {137, "OOMKilled", "", RETRY_PERMANENT},
-        {137, "TimeLimit", "", RETRY_PERMANENT}, {127, "StartError", "", RETRY_PERMANENT},
+        {193, "Exited", "", RETRY_TRANSIENT},
+        {194, "Exited", "", RETRY_PERMANENT},
+        {137, "Exited", "", RETRY_TRANSIENT},
+        {143, "", "", RETRY_TRANSIENT},
+        {130, "", "", RETRY_TRANSIENT},
+        {132, "", "", RETRY_PERMANENT},
+        {139, "", "", RETRY_UNKNOWN},
+        {134, "", "", RETRY_UNKNOWN},
+        {141, "", "", RETRY_PERMANENT},
+        {3, "Exited", "", RETRY_UNKNOWN},
+        {1, "Exited", "", RETRY_UNKNOWN},
+        {137, "OOMKilled", "", RETRY_PERMANENT},
+        {137, "TimeLimit", "", RETRY_PERMANENT},
+        {127, "StartError", "", RETRY_PERMANENT},
         {1, "Exited", "Traceback\nModuleNotFoundError: No module named 'x'\n", RETRY_PERMANENT},
         {1, "Exited", "torch.cuda.OutOfMemoryError: CUDA out of memory.", RETRY_PERMANENT},
         {1, "Exited", "CUDA_ERROR_ECC_UNCORRECTABLE", RETRY_TRANSIENT},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct retry_decision decision = retry_decide(table, cases[i].exit_code,
-                                                      text_of(cases[i].reason),
-                                                      text_of(cases[i].log));
+        struct retry_decision decision = retry_decide(
+            table, cases[i].exit_code, text_of(cases[i].reason), text_of(cases[i].log));
         if (decision.class != cases[i].class)
             print_message("exit %d reason %s: line %d\n", cases[i].exit_code, cases[i].reason,
                           decision.line);

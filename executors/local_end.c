@@ -1,0 +1,117 @@
+/* executors/local_end.c - stopping a job's containers, and removing them */
+#include "executors/local.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "executors/local_storage.h"
+
+/* A job's containers, in an array of their own. */
+static int list_job(struct local *local, struct arena *arena, const char *id, int attempt,
+                    struct podman_container **containers, size_t *count, struct error *error)
+{
+    struct text label = arena_printf(arena, "dlspool.job=%s", id);
+    if (podman_list(local->podman, arena, label.data, containers, count, error))
+        return -1;
+    size_t kept = 0;
+    for (size_t i = 0; i < *count; i++)
+        if (local_is_of_job(local, &(*containers)[i], id, attempt))
+            (*containers)[kept++] = (*containers)[i];
+    *count = kept;
+    return 0;
+}
+
+static const char *name_of(const struct podman_container *container)
+{
+    return container->name.data ? container->name.data : container->id.data;
+}
+
+/* Run the calls and free them.  What is gone, or in the wanted state already, is success. */
+static int run_calls(struct local *local, struct podman_call *calls, size_t count,
+                     struct error *error)
+{
+    int result = 0;
+    podman_run(local->podman, calls, count);
+    for (size_t i = 0; i < count; i++) {
+        enum podman_outcome outcome = calls[i].outcome;
+        if (outcome != PODMAN_DONE && outcome != PODMAN_ALREADY && outcome != PODMAN_MISSING)
+            result = error_set(error, "%s %s: %s", calls[i].http.method, calls[i].path.data,
+                               calls[i].error.text);
+        podman_call_free(&calls[i]);
+    }
+    return result;
+}
+
+int local_cancel(struct executor *executor, const char *id, int attempt, bool force,
+                 struct error *error)
+{
+    struct local *local = (struct local *)(void *)executor;
+    if (local_ensure(local, error))
+        return -1;
+    struct arena *arena = arena_new();
+    struct podman_container *containers;
+    size_t count;
+    int result = list_job(local, arena, id, attempt, &containers, &count, error);
+    if (result == 0) {
+        struct podman_call *calls = arena_allocate(arena, (count + 1) * sizeof(*calls));
+        size_t used = 0;
+        for (size_t i = 0; i < count; i++) {
+            if (containers[i].state == PODMAN_STATE_RUNNING)
+                podman_call_kill(&calls[used++], name_of(&containers[i]), force ? "KILL" : "TERM");
+            else if (containers[i].state != PODMAN_STATE_ENDED)
+                podman_call_remove(&calls[used++], name_of(&containers[i]));
+        }
+        result = run_calls(local, calls, used, error);
+    }
+    arena_free(arena);
+    return result;
+}
+
+/* Whether the pod of the job's name is the job's. */
+static bool has_pod(struct local *local, struct arena *arena, const char *id, int attempt)
+{
+    char name[LOCAL_NAME_SIZE];
+    struct podman_call call = {0};
+    local_job_name(name, id, attempt);
+    podman_call_inspect_pod(&call, name);
+    podman_run(local->podman, &call, 1);
+    bool ours = false;
+    if (call.outcome == PODMAN_DONE) {
+        struct podman_container pod = {.labels = podman_read_labels(&call, arena)};
+        ours = local_is_of_job(local, &pod, id, attempt);
+    }
+    podman_call_free(&call);
+    return ours;
+}
+
+int local_remove_objects(struct local *local, const char *id, int attempt, struct error *error)
+{
+    struct arena *arena = arena_new();
+    struct podman_container *containers;
+    size_t count;
+    char name[LOCAL_NAME_SIZE];
+    local_job_name(name, id, attempt);
+    int result = list_job(local, arena, id, attempt, &containers, &count, error);
+    if (result == 0) {
+        bool alone = count == 1 && local_label_number(&containers[0], "tasks") == 1;
+        struct podman_call *calls = arena_allocate(arena, (count + 1) * sizeof(*calls));
+        for (size_t i = 0; i < count; i++)
+            podman_call_remove(&calls[i], name_of(&containers[i]));
+        result = run_calls(local, calls, count, error);
+        if (result == 0 && !alone && has_pod(local, arena, id, attempt)) {
+            podman_call_remove_pod(&calls[0], name);
+            result = run_calls(local, calls, 1, error);
+        }
+    }
+    arena_free(arena);
+    return result ? result : local_storage_remove_job(local->directory, name, error);
+}
+
+int local_remove(struct executor *executor, const char *id, int attempt, struct error *error)
+{
+    struct local *local = (struct local *)(void *)executor;
+    if (local_ensure(local, error) || local_remove_objects(local, id, attempt, error))
+        return error_prefix(error, "the containers of %s could not be removed", id);
+    local_forget_logs(local, id, attempt);
+    return 0;
+}

@@ -1,0 +1,306 @@
+/* executors/local_plan.c - what is to be done about each submission of a batch */
+#include "executors/local_plan.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "executors/local_storage.h"
+
+enum { ACCESS_TIMEOUT = 10000 };        /* milliseconds for looking at the users' paths */
+
+void plan_decide(struct plan *plan, enum submit_outcome outcome)
+{
+    plan->submission->outcome = outcome;
+    plan->decided = true;
+}
+
+void plan_refuse(struct plan *plan, const char *format, ...)
+{
+    char sentence[ERROR_TEXT_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof(sentence), format, arguments);
+    va_end(arguments);
+    error_set(&plan->submission->error, "%s", sentence);
+    plan_decide(plan, SUBMIT_REFUSED);
+}
+
+void plan_note(struct plan *plan, const char *sentence)
+{
+    buffer_printf(&plan->note, "%s%s", plan->note.length ? "; " : "", sentence);
+}
+
+/* ---- the manifest ---- */
+
+void plan_read(struct batch *batch, struct plan *plan, struct submission *submission)
+{
+    plan->submission = submission;
+    submission->outcome = SUBMIT_UNKNOWN;
+    submission->error.text[0] = '\0';
+    submission->note[0] = '\0';
+    sha256_hex(submission->manifest, plan->hash);
+    plan->manifest = local_manifest_read(batch->arena, submission->manifest, &submission->error);
+    if (!plan->manifest) {
+        plan_decide(plan, SUBMIT_REFUSED);
+        return;
+    }
+    plan->specification = (struct specification){
+        .local = batch->local,
+        .submission = submission,
+        .manifest = plan->manifest,
+        .manifest_hash = plan->hash,
+        .groups = {"", 0},
+    };
+    plan->tasks = arena_allocate(batch->arena, plan->manifest->task_count * sizeof(*plan->tasks));
+    for (size_t i = 0; i < plan->manifest->task_count; i++) {
+        struct plan_task *task = &plan->tasks[i];
+        task->task = &plan->manifest->tasks[i];
+        local_task_name(task->name, submission->id, submission->attempt, task->task->role,
+                        task->task->index);
+    }
+    if (geteuid() != 0 && submission->uid != geteuid()) {
+        char sentence[128];
+        snprintf(sentence, sizeof(sentence),
+                 "runs as user %u, not as user %u, because dlspool does not run as root", geteuid(),
+                 submission->uid);
+        plan_note(plan, sentence);
+    }
+}
+
+/* ---- what is there already ---- */
+
+bool plan_made(const struct plan *plan, const struct podman_container *container)
+{
+    return local_is_of_job(plan->specification.local, container, plan->submission->id,
+                           plan->submission->attempt) &&
+           strcmp(local_label(container, "manifest"), plan->hash) == 0;
+}
+
+void plan_adopt(struct plan *plan, struct plan_task *task,
+                const struct podman_container *container, struct arena *arena)
+{
+    if (!plan_made(plan, container)) {
+        plan_refuse(plan, "a container named %s is there already and was not made for this job: "
+                    "remove it (podman rm %s), or submit the job under another name", task->name,
+                    task->name);
+        return;
+    }
+    plan->made = true;
+    task->progress = container->state == PODMAN_STATE_CREATED ? TASK_CREATED : TASK_STARTED;
+    const char *gpus = local_label(container, "gpus_assigned");
+    task->gpus = arena_text(arena, gpus, strlen(gpus));
+}
+
+/* An earlier try under this token may have got as far as making containers, and the template may
+ * have changed since.  What never ran is made anew; what did run stays, and the job is refused. */
+static void drop_stale(struct local *local, struct plan *plan,
+                       struct podman_container *containers, size_t count)
+{
+    const struct submission *submission = plan->submission;
+    bool stale = false, started = false;
+    for (size_t i = 0; i < count; i++) {
+        if (!local_is_of_job(local, &containers[i], submission->id, submission->attempt) ||
+            plan_made(plan, &containers[i]))
+            continue;
+        stale = true;
+        started = started || containers[i].state != PODMAN_STATE_CREATED;
+    }
+    if (started) {
+        plan_refuse(plan, "attempt %d of this job was started from another manifest already",
+                    submission->attempt);
+    } else if (stale) {
+        if (local_remove_objects(local, submission->id, submission->attempt,
+                                 &plan->submission->error))
+            plan_decide(plan, SUBMIT_UNKNOWN);
+        for (size_t i = 0; i < count; i++)
+            if (local_is_of_job(local, &containers[i], submission->id, submission->attempt))
+                containers[i].state = PODMAN_STATE_GONE;
+    }
+}
+
+static void look(struct batch *batch, struct plan *plan, struct podman_container *containers,
+                 size_t count)
+{
+    size_t started = 0;
+    drop_stale(batch->local, plan, containers, count);
+    for (size_t i = 0; i < plan->manifest->task_count && !plan->decided; i++) {
+        struct plan_task *task = &plan->tasks[i];
+        for (size_t j = 0; j < count && !plan->decided; j++)
+            if (containers[j].state != PODMAN_STATE_GONE &&
+                text_is(containers[j].name, task->name))
+                plan_adopt(plan, task, &containers[j], batch->arena);
+        started += task->progress == TASK_STARTED;
+    }
+    if (plan->decided || !plan->made)
+        return;
+    plan_note(plan, "adopted from an earlier try");
+    if (started == plan->manifest->task_count)
+        plan_decide(plan, SUBMIT_ACCEPTED);
+}
+
+void plan_look(struct batch *batch, struct podman_container *containers, size_t count)
+{
+    for (size_t i = 0; i < batch->count; i++)
+        if (!batch->plans[i].decided)
+            look(batch, &batch->plans[i], containers, count);
+}
+
+/* ---- room ---- */
+
+static struct demand demand_of(const struct plan *plan, bool absent_only)
+{
+    struct demand sum = {0};
+    for (size_t i = 0; i < plan->manifest->task_count; i++) {
+        const struct local_task *task = plan->tasks[i].task;
+        if (absent_only && plan->tasks[i].progress != TASK_ABSENT)
+            continue;
+        sum.cpus += task->cpus;
+        sum.memory += task->memory;
+        sum.gpus += task->gpus;
+    }
+    return sum;
+}
+
+/* Several tasks' memory may be more than an int64_t counts: one that is too large ends it. */
+static bool fits(struct plan *plan, struct room *room)
+{
+    struct submission *submission = plan->submission;
+    for (size_t i = 0; i < plan->manifest->task_count; i++) {
+        const struct local_task *task = plan->tasks[i].task;
+        struct demand one = {task->cpus, task->memory, task->gpus};
+        if (room_fits_ever(room->machine, one, &submission->error)) {
+            plan_decide(plan, SUBMIT_NEVER_FITS);
+            return false;
+        }
+    }
+    if (room_fits_ever(room->machine, demand_of(plan, false), &submission->error))
+        plan_decide(plan, SUBMIT_NEVER_FITS);
+    else if (room_fits_now(room, demand_of(plan, true), &submission->error))
+        plan_decide(plan, SUBMIT_NO_ROOM);
+    return !plan->decided;
+}
+
+static void take_room(struct batch *batch, struct plan *plan, struct room *room)
+{
+    if (!fits(plan, room))
+        return;
+    for (size_t i = 0; i < plan->manifest->task_count; i++) {
+        struct plan_task *task = &plan->tasks[i];
+        if (task->progress != TASK_ABSENT)
+            continue;
+        struct demand demand = {task->task->cpus, task->task->memory, 0};
+        room_take(room, demand, (struct text){"", 0});
+        task->gpus = room_assign(room, batch->arena, task->task->gpus);
+    }
+}
+
+void plan_take_room(struct batch *batch, const struct podman_container *containers, size_t count)
+{
+    struct room room;
+    room_empty(&room, batch->arena, &batch->local->machine);
+    local_count(&room, containers, count);
+    for (size_t i = 0; i < batch->count; i++)
+        if (!batch->plans[i].decided)
+            take_room(batch, &batch->plans[i], &room);
+}
+
+/* ---- the users' paths ---- */
+
+static size_t mounts_of(const struct plan *plan)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < plan->manifest->task_count; i++)
+        count += plan->tasks[i].task->mount_count;
+    return count;
+}
+
+static void prepare_check(struct batch *batch, struct plan *plan)
+{
+    size_t at = 0;
+    struct access_path *paths =
+        arena_allocate(batch->arena, (mounts_of(plan) + 1) * sizeof(*paths));
+    for (size_t i = 0; i < plan->manifest->task_count; i++) {
+        const struct local_task *task = plan->tasks[i].task;
+        plan->tasks[i].paths = paths + at;
+        for (size_t j = 0; j < task->mount_count; j++)
+            paths[at++] = (struct access_path){.path = task->mounts[j].source,
+                                               .write = !task->mounts[j].readonly};
+    }
+    plan->access = (struct access_check){
+        .uid = geteuid() == 0 ? plan->submission->uid : geteuid(),
+        .gid = geteuid() == 0 ? plan->submission->gid : getegid(),
+        .paths = paths,
+        .count = at,
+    };
+}
+
+static void take_sources(struct batch *batch, struct plan *plan)
+{
+    for (size_t i = 0; i < plan->manifest->task_count; i++) {
+        struct plan_task *task = &plan->tasks[i];
+        task->sources = arena_allocate(batch->arena,
+                                       (task->task->mount_count + 1) * sizeof(struct text));
+        for (size_t j = 0; j < task->task->mount_count; j++)
+            task->sources[j] = task->paths[j].resolved;
+    }
+}
+
+void plan_check_access(struct batch *batch)
+{
+    struct access_check **checks =
+        arena_allocate(batch->arena, (batch->count + 1) * sizeof(struct access_check *));
+    size_t count = 0;
+    for (size_t i = 0; i < batch->count; i++) {
+        if (batch->plans[i].decided)
+            continue;
+        prepare_check(batch, &batch->plans[i]);
+        checks[count++] = &batch->plans[i].access;
+    }
+    access_check_all(batch->arena, checks, count, ACCESS_TIMEOUT);
+    for (size_t i = 0; i < batch->count; i++) {
+        struct plan *plan = &batch->plans[i];
+        if (plan->decided)
+            continue;
+        plan->specification.groups = plan->access.groups;
+        take_sources(batch, plan);
+        if (plan->access.outcome == ACCESS_GRANTED)
+            continue;
+        plan->submission->error = plan->access.error;
+        /* A file server that hangs is this job's trouble alone: like a lack of room, it passes. */
+        plan_decide(plan, plan->access.outcome == ACCESS_DENIED ? SUBMIT_REFUSED : SUBMIT_NO_ROOM);
+    }
+}
+
+/* ---- files ---- */
+
+static void write_files(struct plan *plan)
+{
+    struct submission *submission = plan->submission;
+    char job[LOCAL_NAME_SIZE];
+    local_job_name(job, submission->id, submission->attempt);
+    bool failed = local_storage_make_job(plan->specification.local->directory, job,
+                                         &submission->error);
+    plan->made = true;
+    for (size_t i = 0; i < plan->manifest->task_count && !failed; i++)
+        if (plan->tasks[i].progress == TASK_ABSENT)
+            failed = local_write_files(&plan->specification, plan->tasks[i].task,
+                                       &submission->error);
+    if (failed)
+        plan_decide(plan, SUBMIT_UNAVAILABLE);
+}
+
+void plan_write_files(struct batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++)
+        if (!batch->plans[i].decided)
+            write_files(&batch->plans[i]);
+}
+
+bool plan_any_left(const struct batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++)
+        if (!batch->plans[i].decided)
+            return true;
+    return false;
+}

@@ -1,0 +1,61 @@
+/* renderer/snapshot.h - the files of one commit, read once
+ *
+ * The inside of repository.c: nobody else includes this.  A snapshot is complete or it is not made.
+ */
+#ifndef RENDERER_SNAPSHOT_H
+#define RENDERER_SNAPSHOT_H
+
+#include <git2.h>
+
+#include "base/yaml.h"
+#include "renderer/images.h"
+#include "renderer/template.h"
+
+/* Bounds of a commit.  People trusted with the repository write it; the bounds only keep a slip
+ * from hurting. */
+enum {
+    MOST_FILES = 10000,
+    DEEPEST_DIRECTORY = 16,
+    LONGEST_PATH = 1024,      /* bytes */
+    LARGEST_FILE = 1 << 20,   /* bytes */
+    LARGEST_COMMIT = 16 << 20 /* bytes of the files that are read, together */
+};
+
+extern const struct yaml_limits template_yaml_limits;
+
+struct file {
+    struct text path; /* followed by a NUL */
+    git_oid id;
+    git_filemode_t mode;
+    struct text content;       /* data NULL when it was not read */
+    const char *unread;        /* then why */
+    struct value *tree;        /* NULL until asked for */
+    struct template *template; /* NULL until asked for */
+    const char *fault;         /* why there is no tree */
+};
+
+struct snapshot {
+    struct arena *arena;
+    git_oid id;
+    char commit[GIT_OID_HEXSZ + 1];
+    struct file *files; /* sorted by path */
+    size_t count, capacity, bytes;
+    const struct images *images; /* NULL: then images_fault says why */
+    const char *images_fault;
+    const struct value *site; /* NULL: then site_fault says why */
+    const char *site_fault;
+};
+
+/* Read a commit.  images.txt and site.yaml may be wrong; all else must be readable.  NULL and a
+ * sentence on failure. */
+struct snapshot *snapshot_read(git_repository *git, git_odb *objects, const git_oid *id,
+                               struct error *error);
+void snapshot_free(struct snapshot *snapshot); /* NULL is fine */
+
+/* The file of that path, or NULL; `snapshot` may be NULL. */
+struct file *snapshot_find(const struct snapshot *snapshot, struct text path);
+
+/* What libgit2 last complained of. */
+const char *git_problem(void);
+
+#endif

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Every verb explains itself; a mistyped word names the nearest one; statuses are 0, 1 and 2.
+. "$(dirname "$0")/lib.bash"
+
+verbs="init run submit list show logs wait kill retry resubmit render check eval version"
+
+like "$("$DLSPOOL" --help)" 'usage: dlspool' "--help shows the usage"
+for verb in $verbs; do
+    output=$("$DLSPOOL" "$verb" --help 2>&1)
+    is $? 0 "$verb --help ends with status 0"
+    like "$output" "usage: dlspool .*$verb" "$verb --help shows the usage"
+    like "$("$DLSPOOL" --help)" "^  $verb " "--help lists $verb"
+done
+like "$("$DLSPOOL" version)" '^dlspool [0-9]+\.[0-9]+' "version prints the version"
+
+output=$("$DLSPOOL" sumbit 2>&1)
+is $? 2 "a mistyped verb ends with status 2"
+like "$output" 'did you mean "submit"\?' "a mistyped verb names the nearest one"
+output=$("$DLSPOOL" list --jsno 2>&1)
+is $? 2 "a mistyped option ends with status 2"
+like "$output" 'did you mean --json\?' "a mistyped option names the nearest one"
+output=$("$DLSPOOL" list --state dnoe 2>&1)
+is $? 2 "a mistyped state ends with status 2"
+like "$output" 'did you mean "done"\?' "a mistyped state names the nearest one"
+"$DLSPOOL" >/dev/null 2>&1
+is $? 2 "no verb at all ends with status 2"
+"$DLSPOOL" show >/dev/null 2>&1
+is $? 2 "a missing operand ends with status 2"
+output=$("$DLSPOOL" -s "$scratch/nowhere" list 2>&1)
+is $? 1 "a spool that is not there ends with status 1"
+like "$output" "nowhere" "and the sentence names it"
+output=$("$DLSPOOL" -s "$scratch" list 2>&1)
+like "$output" "is not a spool" "a directory that is no spool is told so"
+
+done_testing

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# dlspool init makes a whole spool, and never overwrites one.
+. "$(dirname "$0")/lib.bash"
+
+ok "init succeeds" "$DLSPOOL" init --executor null "$spool"
+for directory in incoming rendered submitted failed held done; do
+    ok "$directory/ is there" test -d "$spool/$directory"
+done
+is "$(stat -c %a "$spool/incoming")" 3777 "incoming/ is sticky and set-gid, and open to all"
+is "$(stat -c %a "$spool/.claims")" 700 "the claims are private"
+like "$(cat "$spool/dlspool.yaml")" '^executor: "null"$' "the executor is the one asked for"
+
+# Every setting the program knows stands in dlspool.yaml, and dlspool.yaml names no other.
+known=$(sed -n 's/^    {"\([a-z_]*\)", SETTING.*/\1/p' "$top/spool/settings.c" | sort)
+written=$(sed -n 's/^\([a-z_]*\):.*/\1/p' "$spool/dlspool.yaml" | sort)
+is "$written" "$known" "dlspool.yaml has every setting"
+
+is "$(git -C "$spool/templates.git" rev-list --count HEAD)" 1 "templates.git has one commit"
+files=$(git -C "$spool/templates.git" ls-tree -r --name-only HEAD)
+for file in images.txt site.yaml retry.txt local/any/single.yaml; do
+    like "$files" "^$file\$" "the first commit holds $file"
+done
+ok "the hook is there and can be run" test -x "$spool/templates.git/hooks/pre-receive"
+ok "what is committed first passes the check" dlspool check
+
+echo "# mine" >>"$spool/dlspool.yaml"
+ok "init again succeeds" "$DLSPOOL" init --executor local "$spool"
+like "$(tail -n 1 "$spool/dlspool.yaml")" '^# mine$' "and leaves dlspool.yaml alone"
+is "$(git -C "$spool/templates.git" rev-list --count HEAD)" 1 "and templates.git too"
+
+output=$("$DLSPOOL" init --executor podmn "$scratch/other" 2>&1)
+is $? 2 "an unknown executor is wrong usage"
+ok "and nothing was made" test ! -e "$scratch/other"
+output=$("$DLSPOOL" init /proc/nowhere 2>&1)
+is $? 1 "a directory that cannot be made ends with status 1"
+like "$output" "/proc/nowhere" "and is named"
+
+done_testing

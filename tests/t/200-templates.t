@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# git push changes the templates: a bad push is refused in the pusher's terminal with file and
+# line, a good one takes effect for the next job.
+. "$(dirname "$0")/lib.bash"
+new_spool null || exit 1
+start_daemon
+git clone -q "$spool/templates.git" "$scratch/clone" 2>/dev/null
+cd "$scratch/clone" || exit 1
+
+# refused DESCRIPTION PATTERN: committing and pushing what is in the work tree fails with it.
+refused() {
+    local output before
+    before=$(git -C "$spool/templates.git" rev-parse HEAD)
+    git add -A
+    git commit -qm "$1"
+    output=$(git push 2>&1)
+    is "$(($? != 0))" 1 "$1 is refused"
+    like "$output" "$2" "$1: the terminal shows file and line"
+    is "$(git -C "$spool/templates.git" rev-parse HEAD)" "$before" "$1: templates.git is as it was"
+    git reset -q --hard origin/main
+}
+printf 'kind: [\n' >local/sklearn/single.yaml
+refused "a template that is not YAML" 'local/sklearn/single.yaml:[0-9]+'
+printf 'kind: dlspool/local/v1\nnetwork: ${nowhere}\ntasks: []\n' >local/sklearn/single.yaml
+refused "an unknown variable" 'local/sklearn/single.yaml:2:.*nowhere'
+printf 'kind: dlspool/local/v1\nnetwork: {$eval: "1 +"}\ntasks: []\n' >local/sklearn/single.yaml
+refused "an expression that does not parse" 'local/sklearn/single.yaml:2'
+printf '$include: common/nowhere.yaml\n' >local/sklearn/single.yaml
+refused "an include that is not there" 'nowhere.yaml'
+printf 'kind: dlspool/local/v1\nbogus: 1\ntasks: []\n' >local/sklearn/single.yaml
+refused "a manifest the executor would refuse" 'local/sklearn/single.yaml.*'
+echo 'mxnet * single none' >>images.txt
+refused "a row of images.txt with a missing column" "images.txt:$(wc -l <images.txt)"
+echo 'exit maybe transient' >>retry.txt
+refused "a line of retry.txt that makes no sense" "retry.txt:$(wc -l <retry.txt)"
+echo 'a: [' >>site.yaml
+refused "a site.yaml that is not YAML" 'site.yaml:[0-9]+'
+output=$(git push origin :main 2>&1)
+like "$output" 'cannot be deleted' "the served branch cannot be deleted"
+
+# A good push takes effect for the next job, which names the commit.
+job() { printf 'name: %s\nlibrary: sklearn\ntype: single\nscript: "x"\n' "$1" | drop "$1.yaml"; }
+job before
+ok "a job before" wait_for 20 in_state before "done"
+old=$(git rev-parse HEAD)
+echo "# a comment" >>local/sklearn/single.yaml
+git commit -qam "a comment"
+ok "a good push is let in" git push -q
+new=$(git rev-parse HEAD)
+job later
+ok "a job after" wait_for 20 in_state later "done"
+like "$(cat "$(job_dir before)/job.yaml")" "$old" "the job before names the old commit"
+like "$(cat "$(job_dir later)/job.yaml")" "$new" "the job after names the new commit"
+dlspool render "$(basename "$(job_dir before)")" >"$scratch/again"
+ok "the old job is still rendered with its commit" cmp "$scratch/again" "$(job_dir before)/manifest.yaml"
+
+# Another branch is nobody's business.
+git checkout -q -b draft && echo 'x: [' >broken.yaml && git add -A && git commit -qm draft
+ok "a push to another branch is not checked" git push -q origin draft
+
+# check by hand
+output=$(dlspool check draft 2>&1)
+is $? 1 "check finds what is wrong on another branch"
+like "$output" 'broken.yaml:1' "with file and line"
+ok "check of the served branch" dlspool check
+
+done_testing

@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# The supervisor: a killed stage comes back, a second daemon stands by and takes over, a changed
+# dlspool.yaml takes effect, and what a kill -9 left is taken up again.
+. "$(dirname "$0")/lib.bash"
+new_spool null || exit 1
+start_daemon
+job() { printf 'name: %s\nlibrary: any\ntype: single\nscript: "#!/bin/sh"\n' "$1" | drop "$1.yaml"; }
+stage_pid() { pgrep -P "$daemon" -x "$1"; }
+
+job first
+ok "a first job is done" wait_for 20 in_state first "done"
+for stage in intake submit track resubmit; do
+    pid=$(stage_pid $stage)
+    kill -KILL "$pid"
+    back() { local now; now=$(stage_pid $stage) && [ -n "$now" ] && [ "$now" != "$pid" ]; }
+    ok "$stage comes back" wait_for 20 back
+    job "after-$stage"
+    ok "and serves" wait_for 20 in_state "after-$stage" "done"
+done
+
+# Intake is confined.
+pid=$(stage_pid intake)
+is "$(grep '^NoNewPrivs' "/proc/$pid/status" | cut -f2)" 1 "intake can gain no privileges"
+is "$(grep '^Seccomp:' "/proc/$pid/status" | cut -f2)" 2 "intake runs under a seccomp filter"
+
+# A second one stands by, and takes over.
+"$DLSPOOL" -s "$spool" run -v 2>"$scratch/second.log" &
+second=$!
+ok "a second daemon stands by" wait_for 10 grep -q 'standing by' "$scratch/second.log"
+is "$(pgrep -c -P $second)" 0 "without stages"
+kill -KILL "$daemon"
+ok "it takes over" wait_for 20 grep -q 'taking over' "$scratch/second.log"
+wait "$daemon" 2>/dev/null
+daemon=$second
+job taken-over
+ok "and serves" wait_for 20 in_state taken-over "done"
+
+# A changed dlspool.yaml takes effect; a wrong one is said, and the old stays in force.
+before=$(stage_pid submit)
+set_setting batch 7
+changed() { local now; now=$(stage_pid submit) && [ -n "$now" ] && [ "$now" != "$before" ]; }
+ok "the stages start anew when dlspool.yaml changes" wait_for 20 changed
+sed -i 's/^batch: 7/batch: many/' "$spool/dlspool.yaml"
+ok "a wrong dlspool.yaml is said" wait_for 10 grep -q 'batch: found "many"' "$scratch/second.log"
+job still
+ok "and jobs are served with the old settings" wait_for 20 in_state still "done"
+sed -i 's/^batch: many/batch: 64/' "$spool/dlspool.yaml"
+stop_daemon
+
+# Killed in the middle of a stream of jobs, again and again: each job is there once in the end.
+for i in $(seq 200); do
+    printf 'name: s%03d\nlibrary: any\ntype: single\nscript: "#!/bin/sh"\n' "$i" >"$spool/incoming/s$i.yaml"
+done
+for round in 1 2 3 4 5 6; do
+    "$DLSPOOL" -s "$spool" run 2>>"$scratch/daemon.log" &
+    daemon=$!
+    sleep "0.$round"
+    kill -KILL "$daemon"
+    wait "$daemon" 2>/dev/null
+done
+daemon=
+ok "drained in the end" timeout 60 "$DLSPOOL" -s "$spool" run --drain
+is "$(ls "$spool"/done/* | grep -c '^s[0-9]')" 200 "all jobs are done"
+is "$(ls "$spool"/done/* | grep '^s[0-9]' | cut -c1-4 | sort -u | wc -l)" 200 "each once"
+is "$(ls -A "$spool/.claims")" "" "no claim is left"
+
+done_testing

@@ -1,0 +1,173 @@
+#!/usr/bin/env bash
+# The local executor, with real containers: success and failure, limits, room, kill, and that
+# nothing stays behind.
+. "$(dirname "$0")/lib.bash"
+command -v podman >/dev/null || skip_all "podman is not installed"
+new_spool local || exit 1
+sed -i -E 's|^( *)cpus: null|\12|; s|^  cpus: .*|  cpus: 2|; s|^  memory: .*|  memory: 4Gi|' "$spool/dlspool.yaml"
+start_daemon
+podman_storage=$spool/.podman
+containers() {
+    CONTAINERS_STORAGE_CONF=$podman_storage/storage.conf CONTAINERS_CONF=$podman_storage/containers.conf \
+        podman ps -a --format '{{.Names}}' 2>/dev/null
+}
+why() { cat "$(job_dir "$1")/why"; }
+job() { # job NAME CPUS [LINE...]: standard input is the script
+    local name=$1 cpus=$2
+    shift 2
+    { printf 'name: %s\nlibrary: any\ntype: single\ntasks: {main: {cpus: %s, memory: 64Mi}}\n' "$name" "$cpus"
+      for line; do printf '%s\n' "$line"; done
+      echo 'script: |'; sed 's/^/  /'; } | drop "$name.yaml"
+}
+
+job hello 0.5 'env: {GREETING: "it''s ${x} $(y) \"z\""}' <<'S'
+#!/bin/sh
+echo "hello from $DLSPOOL_JOB_ID, $GREETING"
+id -u
+S
+ok "a job ends in done/" wait_for 60 in_state hello "done"
+log=$(cat "$(job_dir hello)/output/main-0.log")
+like "$log" "hello from $(basename "$(job_dir hello)"), its \\\$\{x\} \\\$\(y\) \"z\"" "its output is beside it"
+is "$(dlspool logs hello)" "$log" "logs prints that file"
+
+job three 0.5 <<'S'
+#!/bin/sh
+echo going to fail
+exit 3
+S
+ok "a program that exits 3 ends in failed/" wait_for 60 has_ended three
+like "$(why three)" 'main-0.* exited with 3|exit(ed)?.*3' "why says which task and which status"
+ok "its output is kept" grep -q 'going to fail' "$(job_dir three)/output/main-0.log"
+like "$(cat "$(job_dir three)/job.yaml")" 'exit_code: 3' "job.yaml has the status"
+
+job retried 0.5 'retries: 1' <<'S'
+#!/bin/sh
+exit 3
+S
+sed -i 's/^retry_first: .*/retry_first: 1s/' "$spool/dlspool.yaml"
+ok "with retries: 1 it is tried twice" wait_for 90 sh -c "grep -q ' intent attempt=2' $spool/*/retried-*/log"
+ok "and then stays" wait_for 60 sh -c "grep -q '^  retry: .never' $spool/failed/retried-*/job.yaml"
+
+job huge 1000 <<'S'
+#!/bin/sh
+S
+ok "1000 processors end in failed/" wait_for 60 has_ended huge
+like "$(why huge)" '1000' "why says what was asked for"
+like "$(why huge)" ' 2 ' "and what there is"
+like "$(why huge)" '^Next: .*dlspool.yaml' "and what would mend it"
+
+job missing 0.5 <<'S'
+#!/no/such/interpreter
+S
+ok "a program that cannot be started ends in failed/" wait_for 60 has_ended missing
+like "$(why missing)" 'main-0|interpreter|No such file' "with a reason"
+
+# More than is free just now: failed/ and back, when there is room.
+job holder 1.5 <<'S'
+#!/bin/sh
+exec sleep 1000
+S
+started() { grep -q ' started ' "$(job_dir "$1")/log"; }
+ok "a job takes most of the machine" wait_for 60 started holder
+job waiter 1 <<'S'
+#!/bin/sh
+echo my turn
+S
+ok "one that does not fit beside it waits in failed/" wait_for 60 has_ended waiter
+like "$(why waiter)" 'free' "why says what is free"
+like "$(why waiter)" '^Next: the job is submitted again as soon as there is room' "and what happens next"
+ok "kill" dlspool kill holder
+before=$(date +%s%N)
+gone() { ! containers | grep -q '^holder-'; }
+ok "its container is gone" wait_for 10 gone
+took=$((($(date +%s%N) - before) / 1000000))
+echo "# gone after $took ms"
+is "$((took < 5000))" 1 "within 5 s"
+ok "it ends in failed/" wait_for 20 has_ended holder
+like "$(why holder)" "killed by $(id -un)" "why says who killed it"
+ok "the waiting job goes through" wait_for 60 in_state waiter "done"
+like "$(cat "$(job_dir waiter)/log")" ' requeued cause=room ' "because there was room"
+
+job limited 0.5 'time_limit: 2s' <<'S'
+#!/bin/sh
+exec sleep 1000
+S
+ok "a time limit ends a job" wait_for 60 has_ended limited
+like "$(why limited)" 'limit' "why says so"
+
+# Out of memory is told from other deaths.
+cat <<'JOB' | drop hungry.yaml
+name: hungry
+library: any
+type: single
+tasks: {main: {cpus: 0.5, memory: 64Mi}}
+script: |
+  #!/usr/bin/python3
+  x = bytearray(1 << 30)
+JOB
+ok "a job that needs too much memory fails" wait_for 60 has_ended hungry
+like "$(why hungry)" 'memory' "why says that it was the memory"
+
+# A program directory and a data set, by the user who owns them.
+mkdir -p "$scratch/program" "$scratch/data" "$scratch/results"
+printf '#!/bin/sh\ncat "$DLSPOOL_DATASET/in" >"$DLSPOOL_OUTPUT/out"\necho "$@"\n' >"$scratch/program/go.sh"
+chmod 755 "$scratch/program/go.sh" && echo data >"$scratch/data/in"
+cat <<JOB | drop bound.yaml
+name: bound
+library: any
+type: single
+program: $scratch/program
+entry: go.sh
+args: [one, "two words", 3]
+dataset: $scratch/data
+output: $scratch/results
+tasks: {main: {cpus: 0.5, memory: 64Mi}}
+JOB
+ok "program, dataset and output are bound" wait_for 60 in_state bound "done"
+is "$(cat "$scratch/results/out")" data "the output is where it was asked for"
+is "$(cat "$(job_dir bound)/output/main-0.log")" "one two words 3" "arguments are words"
+cat <<JOB | drop lost.yaml
+name: lost
+library: any
+type: single
+program: $scratch/nowhere
+entry: go.sh
+JOB
+ok "a program that is not there ends in failed/" wait_for 60 has_ended lost
+like "$(why lost)" "$scratch/nowhere" "why names the path"
+
+if [ "$(id -u)" = 0 ]; then
+    job somebody 0.5 <<'S'
+#!/bin/sh
+id -u
+S
+    ok "root's job is root" wait_for 60 in_state somebody "done"
+    printf 'name: nobodys\nlibrary: any\ntype: single\nscript: "#!/bin/sh\\nid -u\\n"\n' >"$scratch/n.yaml"
+    chown nobody "$scratch/n.yaml" && mv "$scratch/n.yaml" "$spool/incoming/nobodys.yaml"
+    ok "nobody's job is done" wait_for 60 in_state nobodys "done"
+    is "$(cat "$(job_dir nobodys)/output/main-0.log")" "$(id -u nobody)" "and ran as nobody"
+    printf 'name: private\nlibrary: any\ntype: single\nprogram: /root\nentry: x\n' >"$scratch/n.yaml"
+    chown nobody "$scratch/n.yaml" && mv "$scratch/n.yaml" "$spool/incoming/private.yaml"
+    ok "what its owner may not read is refused" wait_for 60 has_ended private
+    like "$(why private)" 'nobody' "why names the user"
+    # Who may kill: the owner, root; not somebody else.
+    job mine 0.5 <<'S'
+#!/bin/sh
+exec sleep 1000
+S
+    ok "a running job" wait_for 60 started mine
+    echo "kill: $(basename "$(job_dir mine)")" >"$scratch/k.yaml"
+    chown nobody "$scratch/k.yaml" && mv "$scratch/k.yaml" "$spool/incoming/stranger.yaml"
+    ok "a stranger's kill is refused" wait_for 20 has_ended stranger
+    like "$(why stranger)" 'belongs to' "with the reason"
+    ok "and the job goes on" in_state mine submitted
+    ok "root kills it" dlspool kill mine
+    ok "it is gone" wait_for 20 has_ended mine
+fi
+
+is "$(containers)" "" "no container stays behind"
+stop_daemon
+is $? 0 "the daemon stops cleanly"
+ok "and its podman service with it" wait_for 10 sh -c "! pgrep -f '$podman_storage' >/dev/null"
+
+done_testing

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Real training programs in real containers: scikit-learn on the digits, and PyTorch's
+# DistributedDataParallel over gloo with two workers, run to its end and killed.
+. "$(dirname "$0")/lib.bash"
+command -v podman >/dev/null || skip_all "podman is not installed"
+/usr/bin/python3 -c 'import sklearn' 2>/dev/null || skip_all "python3-sklearn is not installed"
+/usr/bin/python3 -c 'import torch' 2>/dev/null || skip_all "python3-torch is not installed"
+new_spool local || exit 1
+start_daemon
+containers() {
+    CONTAINERS_STORAGE_CONF=$spool/.podman/storage.conf CONTAINERS_CONF=$spool/.podman/containers.conf \
+        podman ps -a --format '{{.Names}}' 2>/dev/null
+}
+example() { sed "s|/path/to/examples|$top/examples|; $2" "$top/examples/$1/job.yaml"; }
+
+example digits '' >"$scratch/digits.yaml" && cp "$scratch/digits.yaml" "$spool/incoming/"
+ok "digits: trained" wait_for 120 in_state digits "done"
+like "$(cat "$(job_dir digits)/output/main-0.log")" 'accuracy.*0\.9' "and the accuracy is in output/"
+
+example ddp '' >"$scratch/ddp.yaml" && cp "$scratch/ddp.yaml" "$spool/incoming/"
+ok "ddp: trained" wait_for 180 in_state ddp "done"
+for worker in 0 1; do
+    like "$(cat "$(job_dir ddp)/output/worker-$worker.log")" 'loss' "worker $worker printed its losses"
+    like "$(cat "$(job_dir ddp)/output/worker-$worker.log")" "rank $worker" "and its rank"
+done
+is "$(sed -n 's/.*manifest_sha256: "\(.*\)"/\1/p' "$(job_dir ddp)/job.yaml")" \
+    "$(sha256sum <"$(job_dir ddp)/manifest.yaml" | cut -c1-64)" "what ran is what was rendered"
+
+example ddp 's/EPOCHS: "5"/EPOCHS: "100000"/; s/^name: ddp/name: endless/' | drop endless.yaml
+trains() { grep -q loss "$(job_dir endless)/output/worker-0.log" && grep -q loss "$(job_dir endless)/output/worker-1.log"; }
+ok "ddp: both workers train" wait_for 120 trains
+ok "kill" dlspool kill endless
+before=$(date +%s%N)
+gone() { ! containers | grep -q endless; }
+ok "its containers are gone" wait_for 10 gone
+took=$((($(date +%s%N) - before) / 1000000))
+echo "# gone after $took ms"
+is "$((took < 5000))" 1 "within 5 s"
+ok "it ends in failed/" wait_for 20 in_state endless failed
+like "$(cat "$(job_dir endless)/why")" "killed by $(id -un)" "why says who killed it"
+
+done_testing

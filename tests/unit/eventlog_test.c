@@ -1,0 +1,106 @@
+/* the event log: what is written reads back; cut lines are no events */
+#include "tests/unit/unit.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "spool/eventlog.h"
+#include "base/system.h"
+
+static void values_read_back(void **state)
+{
+    (void)state;
+    static const char *const values[] = {"plain", "two words", "", "a=b", "say \"hi\"", "back\\slash",
+                                         "line\nbreak", "\xc3\xa9", "x\x01y", "key=\"v\" other=1"};
+    struct buffer line = {0};
+    char key[16];
+    eventlog_start(&line, 1800000000123, "test");
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+        snprintf(key, sizeof(key), "k%zu", i);
+        eventlog_add_string(&line, key, values[i]);
+    }
+    eventlog_add_number(&line, "n", -42);
+    eventlog_end(&line);
+
+    struct text rest = buffer_text(&line);
+    struct event event;
+    struct arena *arena = arena_new();
+    assert_true(eventlog_next(&rest, &event));
+    assert_int_equal(event.time, 1800000000123);
+    assert_true(text_is(event.name, "test"));
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+        snprintf(key, sizeof(key), "k%zu", i);
+        struct text value = event_get(arena, &event, key);
+        assert_true(text_is(value, values[i]));
+    }
+    assert_int_equal(event_get_number(&event, "n", 0), -42);
+    assert_int_equal(event_get_number(&event, "k0", 7), 7);
+    assert_null(event_get(arena, &event, "other").data);
+    assert_false(eventlog_next(&rest, &event));
+    arena_free(arena);
+    buffer_free(&line);
+}
+
+static void bad_utf8_is_escaped(void **state)
+{
+    (void)state;
+    struct buffer line = {0};
+    eventlog_start(&line, 0, "test");
+    eventlog_add(&line, "file", TEXT("\xff\xfe.yaml"));
+    eventlog_end(&line);
+    assert_true(utf8_valid(buffer_text(&line)));
+    assert_non_null(strstr(line.data, "xff"));
+    buffer_free(&line);
+}
+
+static void cut_lines_are_no_events_and_are_ended(void **state)
+{
+    (void)state;
+    char *path = unit_directory();
+    int job = open(path, O_RDONLY | O_DIRECTORY);
+    struct error error;
+    int file = openat(job, "log", O_WRONLY | O_CREAT, 0644);
+    const char cut[] = "2026-01-01T00:00:00.000Z accepted\n2026-01-01T00:00:01.000Z fin";
+    assert_int_equal(write(file, cut, sizeof(cut) - 1), sizeof(cut) - 1);
+    close(file);
+    struct buffer line = {0}, log = {0};
+    eventlog_start(&line, 1800000000000, "failed");
+    eventlog_end(&line);
+    assert_int_equal(eventlog_append(job, buffer_text(&line), &error), 0);
+    assert_int_equal(file_read_at(job, "log", 65536, &log, &error), 0);
+    struct eventlog_fold fold;
+    eventlog_fold(buffer_text(&log), &fold);
+    assert_true(text_is(fold.last.name, "failed"));
+    buffer_free(&line);
+    buffer_free(&log);
+    close(job);
+    unit_remove(path);
+}
+
+static void the_fold_is_of_the_last_attempt(void **state)
+{
+    (void)state;
+    const char log[] = "2026-01-01T00:00:00.000Z accepted\n"
+                       "2026-01-01T00:00:01.000Z intent attempt=1\n"
+                       "2026-01-01T00:00:02.000Z submitted attempt=1\n"
+                       "2026-01-01T00:00:03.000Z started attempt=1\n"
+                       "2026-01-01T00:00:04.000Z failed\n"
+                       "nonsense\n"
+                       "2026-01-01T00:00:05.000Z intent attempt=2\n";
+    struct eventlog_fold fold;
+    eventlog_fold(text_of(log), &fold);
+    assert_int_equal(fold.attempt, 2);
+    assert_true(fold.intent);
+    assert_false(fold.accepted || fold.failed || fold.started || fold.ended);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_read_back),
+        cmocka_unit_test(bad_utf8_is_escaped),
+        cmocka_unit_test(cut_lines_are_no_events_and_are_ended),
+        cmocka_unit_test(the_fold_is_of_the_last_attempt),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

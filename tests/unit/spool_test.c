@@ -1,0 +1,186 @@
+/* the spool's directories: making, moving, finding; lost replies; settings */
+#include "tests/unit/unit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/system.h"
+#include "spool/settings.h"
+#include "spool/spool.h"
+
+static const char id_one[] = "one-0123456789abc";
+static const char id_two[] = "one-0123456789abd";
+
+struct fixture {
+    char *path;
+    struct spool spool;
+    struct system_calls real;
+};
+
+static int set_up(void **state)
+{
+    struct fixture *fixture = calloc(1, sizeof(*fixture));
+    struct error error;
+    fixture->path = unit_directory();
+    fixture->real = sys;
+    if (spool_create(fixture->path, &error) || spool_open(&fixture->spool, fixture->path, &error))
+        return -1;
+    *state = fixture;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *fixture = *state;
+    sys = fixture->real;
+    spool_close(&fixture->spool);
+    unit_remove(fixture->path);
+    free(fixture);
+    return 0;
+}
+
+static void make_job(struct spool *spool, const char *id, enum state state)
+{
+    struct error error;
+    int job = job_create(spool, id, &error);
+    assert_true(job >= 0);
+    assert_int_equal(job_file_create(job, "request.yaml", TEXT("name: x\n"), 0644, &error), 0);
+    close(job);
+    assert_int_equal(job_publish(spool, id, state, &error), 0);
+}
+
+static void incoming_is_a_drop_directory(void **state)
+{
+    struct fixture *fixture = *state;
+    struct stat status;
+    assert_int_equal(fstat(fixture->spool.incoming, &status), 0);
+    assert_int_equal(status.st_mode & 07777, 03777);
+    assert_int_equal(fstat(fixture->spool.claims, &status), 0);
+    assert_int_equal(status.st_mode & 07777, 0700);
+}
+
+static void jobs_move_and_are_found(void **state)
+{
+    struct fixture *fixture = *state;
+    struct spool *spool = &fixture->spool;
+    struct job_place place, found;
+    struct error error;
+    make_job(spool, id_one, STATE_RENDERED);
+    assert_int_equal(job_find(spool, text_of(id_one), &place, &error), 0);
+    assert_int_equal(place.state, STATE_RENDERED);
+    assert_int_equal(job_move(spool, &place, STATE_SUBMITTED, 0, &error), 0);
+    assert_int_equal(job_move(spool, &place, STATE_DONE, 1800000000000, &error), 0);
+    assert_string_equal(place.date, "2027-01-15");
+    assert_int_equal(job_find(spool, TEXT("one"), &found, &error), 0);
+    assert_int_equal(found.state, STATE_DONE);
+    assert_string_equal(found.date, "2027-01-15");
+    int job = job_open(spool, &found);
+    assert_true(job >= 0);
+    close(job);
+    make_job(spool, id_two, STATE_FAILED);
+    assert_int_equal(job_find(spool, TEXT("one"), &found, &error), -1);
+    assert_non_null(strstr(error.text, "2 jobs"));
+    assert_int_equal(job_find(spool, TEXT("two"), &found, &error), -1);
+    assert_non_null(strstr(error.text, "no job"));
+    assert_int_equal(job_find(spool, TEXT("../one"), &found, &error), -1);
+}
+
+static int lying_renameat(int from, const char *old_name, int to, const char *new_name)
+{
+    renameat(from, old_name, to, new_name);
+    errno = ETIMEDOUT;
+    return -1;
+}
+
+static int failing_renameat(int from, const char *old_name, int to, const char *new_name)
+{
+    (void)from, (void)old_name, (void)to, (void)new_name;
+    errno = EIO;
+    return -1;
+}
+
+/* A rename whose reply was lost has happened: that is success.  One that did not happen is not. */
+static void a_lost_reply_is_looked_into(void **state)
+{
+    struct fixture *fixture = *state;
+    struct job_place place = {.state = STATE_RENDERED};
+    struct error error;
+    memcpy(place.id, id_one, sizeof(id_one));
+    make_job(&fixture->spool, id_one, STATE_RENDERED);
+    sys.renameat = lying_renameat;
+    assert_int_equal(job_move(&fixture->spool, &place, STATE_FAILED, 0, &error), 0);
+    assert_int_equal(place.state, STATE_FAILED);
+    sys.renameat = failing_renameat;
+    assert_int_equal(job_move(&fixture->spool, &place, STATE_RENDERED, 0, &error), -1);
+    assert_int_equal(place.state, STATE_FAILED);
+    assert_non_null(strstr(error.text, "Input/output error"));
+}
+
+static void removing_takes_the_whole_tree(void **state)
+{
+    struct fixture *fixture = *state;
+    struct error error;
+    int job = job_create(&fixture->spool, id_one, &error);
+    assert_int_equal(mkdirat(job, "output", 0755), 0);
+    assert_int_equal(job_file_create(job, "output/main-0.log", TEXT("x"), 0644, &error), 0);
+    assert_int_equal(symlinkat("/etc", job, "link"), 0);
+    close(job);
+    assert_int_equal(job_remove(fixture->spool.new_jobs, id_one, &error), 0);
+    assert_int_equal(faccessat(fixture->spool.new_jobs, id_one, F_OK, 0), -1);
+    assert_int_equal(access("/etc/passwd", F_OK), 0);
+}
+
+static void write_settings(struct fixture *fixture, const char *text)
+{
+    struct error error;
+    assert_int_equal(
+        job_file_replace(fixture->spool.root, "dlspool.yaml", text_of(text), 0644, &error), 0);
+}
+
+static void settings_have_defaults_and_limits(void **state)
+{
+    struct fixture *fixture = *state;
+    struct settings settings;
+    struct error error;
+    write_settings(fixture, "executor: null\nquiet_time: 3\nadministrators: [root]\n");
+    assert_int_equal(settings_read(&settings, &fixture->spool, &error), 0);
+    assert_true(text_is(settings.executor, "null"));
+    assert_int_equal(settings.quiet_time, 3000);
+    assert_int_equal(settings.retry_first, 30000);
+    assert_int_equal(settings.administrator_count, 1);
+    settings_free(&settings);
+
+    static const struct {
+        const char *text, *sentence;
+    } wrong[] = {
+        {"quiet_tme: 3s\n", "did you mean \"quiet_time\""},
+        {"quiet_time: soon\n", "dlspool.yaml:1:13: quiet_time: found \"soon\", expected a duration"},
+        {"batch: 0\n", "from 1 to 1024"},
+        {"batch: 1.5\n", "whole number"},
+        {"sync: maybe\n", "filesystem or none"},
+        {"administrators: [nobody-of-that-name]\n", "administrators"},
+        {"local: 3\n", "executor's settings"},
+        {"- a\n", "found list"},
+        {"a: b: c\n", "dlspool.yaml:1"},
+    };
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        write_settings(fixture, wrong[i].text);
+        assert_int_equal(settings_read(&settings, &fixture->spool, &error), -1);
+        if (!strstr(error.text, wrong[i].sentence))
+            fail_msg("for %s found %s", wrong[i].text, error.text);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(incoming_is_a_drop_directory, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(jobs_move_and_are_found, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_lost_reply_is_looked_into, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(removing_takes_the_whole_tree, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(settings_have_defaults_and_limits, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

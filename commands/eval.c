@@ -111,11 +111,13 @@ int command_eval(int argument_count, char **arguments)
     int64_t now = clock_now();
     const struct option_spec options[] = {
         {"now", 0, OPTION_TEXT, &time_text, "TIME", "the time that `now` gives (RFC 3339)"},
-        {"repeat", 0, OPTION_WHOLE, &times, "N",
-         "render N more times and say how long each took"},
+        {"repeat", 0, OPTION_WHOLE, &times, "N", "render N more times and say how long each took"},
         {0}};
     const struct verb_usage usage = {
-        "eval", "TEMPLATE CONTEXT", 2, 2,
+        "eval",
+        "TEMPLATE CONTEXT",
+        2,
+        2,
         "Render one JSON-e template with one context; both are files of YAML or JSON.",
         "The result is printed as JSON with sorted keys.  `-` stands for standard input.\n",
         options};

@@ -14,7 +14,8 @@
  *   time_limit                          milliseconds, 0 for none
  *
  * Life of a submission (local_submit.c): look at what is there; count; look at paths as the user;
- * write files; make the pod; create every container; start every one that was never started.  A
+ * write files; make the pod; create every container; start the pod's own one, and then every one
+ * that was never started.  A
  * container is started only when it was seen not to have run, and never by a request that could
  * be sent twice, so it runs once.  A crash between any two steps leaves what the same submission
  * finishes when it is made again.
@@ -57,6 +58,8 @@ struct local {
 
 /* How a job's pod and the directory of its files are called: <id>-a<attempt>. */
 void local_job_name(char room[static LOCAL_NAME_SIZE], const char *id, int attempt);
+/* The pod's own container, which holds the network: <id>-a<attempt>-infra. */
+void local_infra_name(char room[static LOCAL_NAME_SIZE], const char *id, int attempt);
 void local_task_name(char room[static LOCAL_NAME_SIZE], const char *id, int attempt,
                      struct text role, int index);
 

@@ -11,6 +11,11 @@ void local_job_name(char room[static LOCAL_NAME_SIZE], const char *id, int attem
     snprintf(room, LOCAL_NAME_SIZE, "%s-a%d", id, attempt);
 }
 
+void local_infra_name(char room[static LOCAL_NAME_SIZE], const char *id, int attempt)
+{
+    snprintf(room, LOCAL_NAME_SIZE, "%s-a%d-infra", id, attempt);
+}
+
 void local_task_name(char room[static LOCAL_NAME_SIZE], const char *id, int attempt,
                      struct text role, int index)
 {

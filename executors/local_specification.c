@@ -92,6 +92,8 @@ struct value *local_specify_pod(struct arena *arena, const struct specification 
     local_job_name(name, spec->submission->id, spec->submission->attempt);
     struct value *pod = value_object(arena);
     put_string(arena, pod, "name", name);
+    local_infra_name(name, spec->submission->id, spec->submission->attempt);
+    put_string(arena, pod, "infra_name", name);
     value_put(arena, pod, "netns", namespace_mode(arena, network_mode(spec->manifest->network)));
     struct value *shared = value_list(arena);
     value_append(arena, shared, value_string(arena, "net"));

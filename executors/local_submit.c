@@ -248,6 +248,32 @@ static void prepare_start(struct batch *batch, struct podman_call *call, struct 
     podman_call_start(call, task->name);
 }
 
+/* The pod's own container goes first: podman 4.3 fails now and then when two tasks that are started
+ * at the same time both find that it does not run yet. */
+static void start_pods(struct batch *batch)
+{
+    struct step step = make_step(batch);
+    for (size_t i = 0; i < batch->count; i++) {
+        struct plan *plan = &batch->plans[i];
+        char name[LOCAL_NAME_SIZE];
+        if (plan->decided || !local_needs_pod(plan->manifest))
+            continue;
+        local_infra_name(name, plan->submission->id, plan->submission->attempt);
+        podman_call_start(add_call(&step, plan, NULL), name);
+    }
+    podman_run(batch->local->podman, step.calls, step.count);
+    for (size_t i = 0; i < step.count; i++) {
+        const struct podman_call *call = &step.calls[i];
+        bool running = call->outcome == PODMAN_DONE || call->http.status == 304;
+        if (!running && (call->outcome == PODMAN_REFUSED || call->outcome == PODMAN_MISSING))
+            plan_refuse(step.subjects[i].plan, "the pod of the job could not be started: %s",
+                        call->error.text);
+        else if (!running)
+            decide_trouble(step.subjects[i].plan, call);
+    }
+    free_step(&step);
+}
+
 static void start_containers(struct batch *batch)
 {
     struct step step = make_step(batch);
@@ -338,6 +364,7 @@ void local_submit(struct executor *executor, struct submission **submissions, si
         pull_images(&batch);
         create_containers(&batch);
     }
+    start_pods(&batch);
     start_containers(&batch);
     for (size_t i = 0; i < count; i++)
         finish(&batch, &batch.plans[i]);

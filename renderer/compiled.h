@@ -73,16 +73,16 @@ struct condition {
 
 /* An object with an operator. */
 struct operation {
-    const struct operator *operator;
+    const struct operator_rule *rule;
     const struct node *operand;                 /* ROLE_TEMPLATE, ROLE_OBJECT */
     const struct expression *expression;        /* ROLE_EXPRESSION */
     const struct condition *conditions;         /* ROLE_CONDITIONS, in the order of their keys */
     size_t condition_count;
     const struct node *otherwise;               /* `$default` */
-    const struct node *others[2];               /* of operator->keys; NULL when absent */
+    const struct node *others[2];               /* of rule->keys; NULL when absent */
     const struct value *raw;                    /* the one that is not rendered (`initial`) */
     const struct node *each;
-    const struct expression *each_expression;   /* where operator->each_is_expression */
+    const struct expression *each_expression;   /* where rule->each_is_expression */
     struct text names[3];                       /* of each(...) and by(...) */
     size_t name_count;
     struct fault late;          /* raised once the operand was rendered; message NULL: none */
@@ -97,7 +97,7 @@ enum operand_role {
     ROLE_CONDITIONS             /* an object whose keys are expressions */
 };
 
-struct operator {
+struct operator_rule {
     const char *name;           /* with its $ */
     enum operand_role role;
     const char *wrong_operand;  /* the message when the operand does not fit its role */
@@ -106,7 +106,7 @@ struct operator {
     const char *each;           /* "each" or "by": a key each(a,b,...); or NULL */
     size_t least_names, most_names;
     bool each_is_expression;
-    const char *wrong_count;    /* the message when each(...) is missing or there are two; or NULL */
+    const char *wrong_count;    /* the message unless there is one each(...); NULL: none needed */
     struct value *(*render)(struct interpreter *self, const struct operation *operation);
 };
 
@@ -119,7 +119,7 @@ struct template {
 };
 
 /* operators.c */
-const struct operator *operator_find(struct text key);
+const struct operator_rule *operator_find(struct text key);
 
 /* compile.c */
 void compile_template(struct template *template, const struct value *tree);

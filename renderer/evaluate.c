@@ -148,6 +148,8 @@ static struct value *search(struct interpreter *self, const struct value *wanted
         return interpreter_raise(self, INTERPRETER_ERROR,
                                  "Infix: in-%s expects string on left side",
                                  in->kind == VALUE_OBJECT ? "object" : "string");
+    if (!interpreter_bytes(self, wanted->string.length))
+        return NULL;
     if (in->kind == VALUE_OBJECT)
         return make_boolean(self, value_member(in, wanted->string) != NULL);
     if (!interpreter_bytes(self, in->string.length))
@@ -159,7 +161,7 @@ static struct value *apply_sign(struct interpreter *self, enum token_kind sign,
                                 const struct value *a, const struct value *b)
 {
     switch (sign) {
-    case TOKEN_OR:              /* the left side has already decided nothing */
+    case TOKEN_OR: /* the left side has already decided nothing */
     case TOKEN_AND:
         return make_boolean(self, is_truthy(b));
     case TOKEN_IN:
@@ -271,6 +273,8 @@ static struct value *get_index(struct interpreter *self, const struct value *val
     if (value->kind == VALUE_OBJECT) {
         if (index->kind != VALUE_STRING)
             return interpreter_raise(self, INTERPRETER_ERROR, "object keys must be strings");
+        if (!interpreter_bytes(self, index->string.length))
+            return NULL;
         struct member *member = value_member(value, index->string);
         return member ? member->value : make_null(self);
     }

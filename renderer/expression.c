@@ -17,10 +17,10 @@ static const char operators[] = "!=, &&, (, *, **, +, -, ., /, <, <=, ==, >, >=,
 struct parser {
     struct arena *arena;
     struct text source;
-    struct token token;         /* the next one, not yet taken */
-    struct token missing;       /* where the first missing operand should stand */
+    struct token token;   /* the next one, not yet taken */
+    struct token missing; /* where the first missing operand should stand */
     bool is_missing;
-    const char *fault;          /* the first fault; parsing then unwinds */
+    const char *fault; /* the first fault; parsing then unwinds */
     int depth;
 };
 
@@ -48,7 +48,8 @@ static struct syntax *fail(struct parser *parser, const char *fault)
     return NULL;
 }
 
-static struct syntax *fail_expecting(struct parser *parser, struct token token, const char *expected)
+static struct syntax *fail_expecting(struct parser *parser, struct token token,
+                                     const char *expected)
 {
     if (token.kind == TOKEN_END)
         return fail(parser, "Unexpected end of input");
@@ -316,8 +317,8 @@ static struct syntax *parse_access(struct parser *parser)
         else if (parser->token.kind == TOKEN_LEFT_BRACKET)
             access = parse_brackets(parser);
         else if (parser->token.kind == TOKEN_LEFT_PARENTHESIS)
-            access = parse_items(parser, SYNTAX_CALL, TOKEN_LEFT_PARENTHESIS,
-                                 TOKEN_RIGHT_PARENTHESIS);
+            access =
+                parse_items(parser, SYNTAX_CALL, TOKEN_LEFT_PARENTHESIS, TOKEN_RIGHT_PARENTHESIS);
         else
             return whole ? whole : unit;
         if (!access)

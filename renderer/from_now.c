@@ -16,19 +16,16 @@
 #include "base/clock.h"
 
 struct unit {
-    const char *names[5];       /* ended by NULL when there are fewer */
+    const char *names[5]; /* ended by NULL when there are fewer */
     double seconds;
 };
 
 enum { UNITS = 7, DAY = 24 * 60 * 60 };
 
 static const struct unit units[UNITS] = {
-    {{"y", "year", "years", "yr"}, 365.0 * DAY},
-    {{"months", "month", "mo"}, 30.0 * DAY},
-    {{"weeks", "week", "wk", "w"}, 7.0 * DAY},
-    {{"days", "day", "d"}, DAY},
-    {{"hours", "hour", "hr", "h"}, 60.0 * 60},
-    {{"minutes", "minute", "min", "m"}, 60},
+    {{"y", "year", "years", "yr"}, 365.0 * DAY}, {{"months", "month", "mo"}, 30.0 * DAY},
+    {{"weeks", "week", "wk", "w"}, 7.0 * DAY},   {{"days", "day", "d"}, DAY},
+    {{"hours", "hour", "hr", "h"}, 60.0 * 60},   {{"minutes", "minute", "min", "m"}, 60},
     {{"seconds", "second", "sec", "s"}, 1},
 };
 
@@ -102,14 +99,13 @@ static bool read_reference(struct interpreter *self, const struct value *referen
 {
     int64_t whole = self->rendering->now;
     bool good = true;
-    bool container = reference &&
-                     (reference->kind == VALUE_LIST || reference->kind == VALUE_OBJECT);
+    bool container =
+        reference && (reference->kind == VALUE_LIST || reference->kind == VALUE_OBJECT);
     if (!reference || (!container && !is_truthy(reference)))
         *time = (double)whole;
     else if (reference->kind == VALUE_NUMBER)
         *time = reference->number;
-    else if ((good = reference->kind == VALUE_STRING &&
-                     read_time(self, reference->string, &whole)))
+    else if ((good = reference->kind == VALUE_STRING && read_time(self, reference->string, &whole)))
         *time = (double)whole;
     if (!good)
         interpreter_raise(self, BUILTIN_ERROR, "'%s' isn't a time",

@@ -10,8 +10,8 @@
 #include "renderer/compiled.h"
 
 enum {
-    BYTES_A_STEP = 64,          /* a step is worth reading or copying that many */
-    PLACE_LENGTH = 800,         /* bytes of a place that a sentence shows */
+    BYTES_A_STEP = 64,  /* a step is worth reading or copying that many */
+    PLACE_LENGTH = 800, /* bytes of a place that a sentence shows */
     DESCRIPTION_LENGTH = 100
 };
 
@@ -145,7 +145,7 @@ struct value *make_text(struct interpreter *self, const char *bytes, size_t leng
 struct value *make_list(struct interpreter *self, size_t capacity)
 {
     if (capacity > self->limits.bytes / sizeof(struct value *))
-        capacity = self->limits.bytes;          /* too many; room is refused below */
+        capacity = self->limits.bytes; /* too many; room is refused below */
     if (!interpreter_steps(self, capacity / 8) ||
         !interpreter_room(self, sizeof(struct value) + capacity * sizeof(struct value *)))
         return NULL;
@@ -297,7 +297,7 @@ bool values_equal(struct interpreter *self, const struct value *a, const struct 
         done = objects_equal(self, a, b, equal);
     else if (a->kind == VALUE_STRING && !interpreter_bytes(self, a->string.length))
         done = false;
-    else if (a->kind == VALUE_NUMBER)           /* NaN is not even itself */
+    else if (a->kind == VALUE_NUMBER) /* NaN is not even itself */
         *equal = a->number == b->number;
     else
         *equal = value_equal(a, b);

@@ -265,7 +265,7 @@ static uint32_t point_at(struct text text, size_t at, size_t *length)
 static void add_lower(struct buffer *out, uint32_t point, uint32_t before, uint32_t after)
 {
     if (point == CAPITAL_I_WITH_DOT)
-        buffer_add_string(out, "i\xcc\x87");          /* i and a dot above */
+        buffer_add_string(out, "i\xcc\x87"); /* i and a dot above */
     else if (point == CAPITAL_SIGMA && has_case(before) && !has_case(after))
         add_point(out, FINAL_SIGMA);
     else

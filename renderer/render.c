@@ -5,7 +5,7 @@
 
 enum {
     FEW_SEGMENTS = 8,
-    UNINDEXED = 12              /* members that base/value.c keeps without a hash table */
+    UNINDEXED = 12 /* members that base/value.c keeps without a hash table */
 };
 
 struct value *raise_fault(struct interpreter *self, const struct fault *fault)
@@ -81,8 +81,7 @@ static struct value *render_list(struct interpreter *self, const struct node *no
 }
 
 /* The key of a member in the result; false when it was raised. */
-static bool render_key(struct interpreter *self, const struct node_member *member,
-                       struct text *key)
+static bool render_key(struct interpreter *self, const struct node_member *member, struct text *key)
 {
     *key = member->key;
     if (!member->interpolation && !member->reserved)
@@ -98,7 +97,7 @@ static bool render_key(struct interpreter *self, const struct node_member *membe
 static struct value *render_object(struct interpreter *self, const struct node *node)
 {
     struct value *object = make_object(self, node->object.count);
-    bool unique = node->object.count <= UNINDEXED;      /* keys of one object differ */
+    bool unique = node->object.count <= UNINDEXED; /* keys of one object differ */
     for (size_t i = 0; object && i < node->object.count; i++) {
         const struct node_member *member = &node->object.members[i];
         struct place place = {.outer = self->place, .key = member->written};
@@ -132,7 +131,7 @@ static struct value *render_inside(struct interpreter *self, const struct node *
     case NODE_OBJECT:
         return render_object(self, node);
     case NODE_OPERATION:
-        return node->operation->operator->render(self, node->operation);
+        return node->operation->rule->render(self, node->operation);
     default:
         return raise_fault(self, &node->fault);
     }

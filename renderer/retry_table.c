@@ -335,16 +335,9 @@ static const struct row *find_row(const struct retry_table *table, int exit_code
         log.data += log.length - RETRY_LOG_LIMIT;
         log.length = RETRY_LOG_LIMIT;
     }
-    if (reason.length)
-        for (const struct row *row = table->rows; row; row = row->next)
-            if (reason_fits(row, reason))
-                return row;
-    if (log.length)
-        for (const struct row *row = table->rows; row; row = row->next)
-            if (log_fits(row, log))
-                return row;
     for (const struct row *row = table->rows; row; row = row->next)
-        if (exit_fits(row, exit_code))
+        if ((reason.length && reason_fits(row, reason)) || (log.length && log_fits(row, log)) ||
+            exit_fits(row, exit_code))
             return row;
     return NULL;
 }

@@ -1,7 +1,8 @@
 /* renderer/retry_table.h - retry.txt: what a failure means, and what to tell its owner
  *
- * One row a line: WHAT PATTERN CLASS [HINT].  The hint is the rest of the line, or a text in double
- * quotes.  `#` at the start of a line, or after white space behind a quoted hint, starts a comment.
+ * One row a line, WHAT PATTERN CLASS [HINT], of which the first that fits decides.  The hint is the
+ * rest of the line, or a text in double quotes.  `#` at the start of a line, or after white space
+ * behind a quoted hint, starts a comment.
  *
  *   reason WORD     the word the executor gives for the failure, such as OOMKilled; case is ignored
  *   log REGEX       a POSIX extended regular expression searched in what the task printed last;
@@ -40,9 +41,9 @@ void retry_table_free(struct retry_table *table);       /* NULL is fine */
 /* Append a line `name:line: sentence` for every fault; returns their number. */
 size_t retry_table_report(struct text source, const char *name, struct buffer *report);
 
-/* What a failure means: the first row of `reason` that fits, else of `log`, else of `exit` or
- * `signal`; class unknown and line 0 when none does.  `reason` and `log` may be empty; of `log` the
- * last RETRY_LOG_LIMIT bytes are searched.  A NULL table decides unknown. */
+/* What a failure means: the first row that fits decides; class unknown and line 0 when none does.
+ * `reason` and `log` may be empty; of `log` the last RETRY_LOG_LIMIT bytes are searched.  A NULL
+ * table decides unknown. */
 struct retry_decision retry_decide(const struct retry_table *table, int exit_code,
                                    struct text reason, struct text log);
 

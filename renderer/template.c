@@ -1,8 +1,16 @@
 /* renderer/template.c - the door of the template language
  *
- * What it consists of: token.c and expression.c read expressions, compile.c a template's tree;
- * render.c, operators.c, evaluate.c, builtins.c, letters.c and from_now.c carry a rendering out,
- * on the state that interpreter.c keeps.
+ * What it consists of: token.c and expression.c read expressions; compile.c and compile_operation.c
+ * read a template's tree; render.c, operators.c, collections.c, evaluate.c, builtins.c,
+ * builtins_text.c, letters.c and from_now.c carry a rendering out, on the state that interpreter.c
+ * keeps.
+ *
+ * Where JSON-e's implementations differ from one another, the one for JavaScript is followed, but
+ * not in what is an accident of that language: ends of slices have to be whole numbers even where
+ * they are cut to the length; a time that is none is an error and not null; no operator changes a
+ * list of the context; a function has no text; keys beside an operator are compared as a whole.
+ * What cannot be parsed is refused even where it would never be evaluated (`true || )`).
+ * builtins.c names what is stricter in the functions.  Texts are compared by code points.
  *
  * A result may share parts with the template and the context; nothing of it is ever changed.
  */
@@ -10,8 +18,8 @@
 
 #include "renderer/compiled.h"
 
-/* A step takes about 20 to 100 ns, so the limit of steps is one of about a tenth of a second.  A
- * level takes less than 2 KiB of stack, ten times that under AddressSanitizer. */
+/* So many steps take well under a second, most of them less than 100 ns each.  So much depth fits
+ * into 2 MiB of stack even under AddressSanitizer. */
 const struct template_limits template_default_limits = {
     .steps = 1000 * 1000,
     .bytes = 64 * 1024 * 1024,

@@ -112,7 +112,8 @@ static size_t number_end(struct text source, size_t at)
 static struct token word_token(struct text source, size_t start)
 {
     size_t end = start;
-    while (end < source.length && (starts_identifier(source.data[end]) || is_digit(source.data[end])))
+    while (end < source.length &&
+           (starts_identifier(source.data[end]) || is_digit(source.data[end])))
         end++;
     struct token token = {TOKEN_IDENTIFIER, start, end};
     struct text word = {source.data + start, end - start};

@@ -61,7 +61,7 @@ ok "a push to another branch is not checked" git push -q origin draft
 # check by hand
 output=$(dlspool check draft 2>&1)
 is $? 1 "check finds what is wrong on another branch"
-like "$output" 'broken.yaml:1' "with file and line"
+like "$output" 'broken.yaml:[12]:' "with file and line"
 ok "check of the served branch" dlspool check
 
 done_testing

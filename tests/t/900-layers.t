@@ -26,7 +26,7 @@ found=$(grep -nE '\b(strcpy|strcat|sprintf|gets|alloca|strtok|system|popen)\(' {
 is "$found" "" "no function that is banned is called"
 found=$(grep -LE '^/\* [a-z_]+/[a-z0-9_]+\.[ch] - ' {base,spool,watcher,request,renderer,executors,stages,commands}/*.[ch])
 is "$found" "" "every file starts with what it is"
-found=$(grep -nE '\b(exit|_exit|abort)\(' {spool,watcher,request,renderer,executors}/*.c | grep -v 'executors/process.c\|executors/podman_service.c\|executors/local_access.c')
+found=$(grep -nE '\b(exit|_exit|abort)\(' {spool,watcher,request,renderer,executors}/*.c | grep -v 'out of memory' | grep -v 'executors/process.c\|executors/podman_service.c\|executors/local_access.c')
 is "$found" "" "no library code ends the process"
 
 done_testing

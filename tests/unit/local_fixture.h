@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,8 +26,9 @@
 #include "base/system.h"
 #include "base/yaml.h"
 #include "executors/executor.h"
+#include "executors/process.h"
 
-enum { FIXTURE_JOBS = 16, FIXTURE_PATIENCE = 30000 };
+enum { FIXTURE_PATIENCE = 30000 };      /* milliseconds that are waited for anything */
 
 struct fixture {
     char directory[256];        /* all there is of this test */
@@ -35,8 +37,6 @@ struct fixture {
     struct value *settings;
     struct executor *executor;
     int output;                 /* descriptor of directory/output */
-    const char *jobs[FIXTURE_JOBS];
-    size_t job_count;
 };
 
 /* Why podman cannot be used here, or NULL. */
@@ -51,6 +51,7 @@ static inline const char *fixture_lacks(void)
     return NULL;
 }
 
+/* To be the first line of every test that wants podman. */
 #define FIXTURE_OR_SKIP()                                                                          \
     do {                                                                                           \
         const char *lacks = fixture_lacks();                                                       \
@@ -77,7 +78,6 @@ static inline void fixture_open_executor(struct fixture *fixture)
 static inline void fixture_setup(struct fixture *fixture, const char *local)
 {
     const char *parent = getenv("TMPDIR");
-    *fixture = (struct fixture){.output = -1};
     snprintf(fixture->directory, sizeof(fixture->directory), "%s/dlspool-local-XXXXXX",
              parent && *parent ? parent : "/tmp");
     assert_non_null(mkdtemp(fixture->directory));
@@ -99,6 +99,12 @@ static inline void fixture_reopen(struct fixture *fixture)
     fixture_open_executor(fixture);
 }
 
+static inline void fixture_pause(int milliseconds)
+{
+    nanosleep(&(struct timespec){milliseconds / 1000, (long)(milliseconds % 1000) * 1000000},
+              NULL);
+}
+
 static inline void fixture_unmount(const char *directory)
 {
     char line[4096], point[2048];
@@ -111,34 +117,64 @@ static inline void fixture_unmount(const char *directory)
         fclose(mounts);
 }
 
-static inline void fixture_teardown(struct fixture *fixture)
+/* Run a shell line with $D as the test's directory; its exit status. */
+static inline int fixture_shell(const struct fixture *fixture, const char *line)
 {
+    setenv("D", fixture->directory, 1);
+    int status = system(line);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static inline int fixture_prepare(void **state)
+{
+    struct fixture *fixture = calloc(1, sizeof(*fixture));
+    fixture->output = -1;
+    *state = fixture;
+    return 0;
+}
+
+static inline int fixture_finish(void **state)
+{
+    struct fixture *fixture = *state;
     if (fixture->executor) {
-        for (size_t i = 0; i < fixture->job_count; i++)
-            for (int attempt = 1; attempt <= 2; attempt++)
-                fixture->executor->operations->remove(fixture->executor, fixture->jobs[i], attempt,
-                                                      NULL);
-        fixture->executor->operations->stop(fixture->executor);
+        if (fixture->executor->operations->stop)
+            fixture->executor->operations->stop(fixture->executor);
         fixture->executor->operations->close(fixture->executor);
     }
     if (fixture->output >= 0)
         close(fixture->output);
-    fixture_unmount(fixture->directory);
-    char command[512];
-    snprintf(command, sizeof(command), "rm -rf --one-file-system '%s'", fixture->directory);
-    if (system(command) != 0)
-        print_message("%s could not be removed\n", fixture->directory);
+    if (fixture->directory[0]) {
+        fixture_shell(fixture, "cd $D; test -e .podman/storage.conf || exit 0; "
+                               "export CONTAINERS_STORAGE_CONF=$D/.podman/storage.conf "
+                               "CONTAINERS_CONF=$D/.podman/containers.conf; "
+                               "podman pod rm -fa -t 0 > .rm 2>&1; podman rm -fa -t 0 > .rm 2>&1");
+        /* The cleaning up that conmon starts when a container ends may still be under way. */
+        int status = -1;
+        for (int i = 0; i < 100 && status != 0; i++) {
+            fixture_unmount(fixture->directory);
+            status = fixture_shell(fixture, "rm -rf --one-file-system \"$D\" 2> /dev/null");
+            if (status != 0)
+                fixture_pause(50);
+        }
+        if (status != 0)
+            print_message("%s could not be removed\n", fixture->directory);
+    }
     arena_free(fixture->arena);
+    free(fixture);
+    return 0;
 }
 
-static inline struct submission fixture_submission(struct fixture *fixture, const char *id,
-                                                   const char *manifest)
+/* Whether a process has ended; init may be slow to bury it. */
+static inline bool fixture_is_gone(pid_t process)
 {
-    bool known = false;
-    for (size_t i = 0; i < fixture->job_count; i++)
-        known = known || strcmp(fixture->jobs[i], id) == 0;
-    if (!known && fixture->job_count < FIXTURE_JOBS)
-        fixture->jobs[fixture->job_count++] = id;
+    return process_start_time(process) == 0;
+}
+
+#define FIXTURE_TEST(function)                                                                     \
+    cmocka_unit_test_setup_teardown(function, fixture_prepare, fixture_finish)
+
+static inline struct submission fixture_submission(const char *id, const char *manifest)
+{
     return (struct submission){.id = id, .attempt = 1, .manifest = text_of(manifest)};
 }
 
@@ -150,7 +186,7 @@ static inline void fixture_hand_in(struct fixture *fixture, struct submission *s
 
 static inline void fixture_submit(struct fixture *fixture, const char *id, const char *manifest)
 {
-    struct submission submission = fixture_submission(fixture, id, manifest);
+    struct submission submission = fixture_submission(id, manifest);
     fixture_hand_in(fixture, &submission);
     if (submission.outcome != SUBMIT_ACCEPTED)
         fail_msg("outcome %d: %s", submission.outcome, submission.error.text);
@@ -163,12 +199,6 @@ static inline struct job_poll fixture_poll(struct fixture *fixture, const char *
     if (fixture->executor->operations->poll(fixture->executor, fixture->arena, jobs, 1, &error))
         fail_msg("%s", error.text);
     return poll;
-}
-
-static inline void fixture_pause(int milliseconds)
-{
-    nanosleep(&(struct timespec){milliseconds / 1000, (long)(milliseconds % 1000) * 1000000},
-              NULL);
 }
 
 /* Wait until no task of the job runs. */
@@ -212,14 +242,6 @@ static inline void fixture_await_output(struct fixture *fixture, const char *id,
             fail_msg("%s never said \"%s\"", name, words);
         fixture_pause(20);
     }
-}
-
-/* Run a shell line with $D as the test's directory; its exit status. */
-static inline int fixture_shell(const struct fixture *fixture, const char *line)
-{
-    setenv("D", fixture->directory, 1);
-    int status = system(line);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 #endif

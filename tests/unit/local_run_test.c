@@ -9,105 +9,95 @@
 
 static void a_task_that_exits_with_0_has_succeeded(void **state)
 {
-    (void)state;
+    struct fixture *f = *state;
     FIXTURE_OR_SKIP();
-    struct fixture f;
-    fixture_setup(&f, "");
+    fixture_setup(f, "");
     int64_t before = clock_now();
-    fixture_submit(&f, "good-1", JOB("[echo, 'Hello,  world', '$HOME']", ""));
-    struct job_poll poll = fixture_wait(&f, "good-1");
+    fixture_submit(f, "good-1", JOB("[echo, 'Hello,  world', '$HOME']", ""));
+    struct job_poll poll = fixture_wait(f, "good-1");
     assert_int_equal(poll.phase, PHASE_SUCCEEDED);
     assert_int_equal(poll.task_count, 1);
     assert_string_equal(poll.tasks[0].role, "main");
     assert_int_equal(poll.tasks[0].exit_code, 0);
     assert_true(poll.started >= before && poll.ended >= poll.started);
     assert_true(poll.ended <= clock_now());
-    assert_string_equal(fixture_output(&f, "good-1", "main-0.log"), "Hello,  world $HOME\n");
+    assert_string_equal(fixture_output(f, "good-1", "main-0.log"), "Hello,  world $HOME\n");
 
-    assert_int_equal(f.executor->operations->remove(f.executor, "good-1", 1, NULL), 0);
-    assert_int_equal(f.executor->operations->remove(f.executor, "good-1", 1, NULL), 0);
-    assert_int_equal(fixture_poll(&f, "good-1").phase, PHASE_VANISHED);
-    assert_int_equal(fixture_shell(&f, "test -z \"$(ls $D/.podman/jobs)\""), 0);
-    fixture_teardown(&f);
+    assert_int_equal(f->executor->operations->remove(f->executor, "good-1", 1, NULL), 0);
+    assert_int_equal(f->executor->operations->remove(f->executor, "good-1", 1, NULL), 0);
+    assert_int_equal(fixture_poll(f, "good-1").phase, PHASE_VANISHED);
+    assert_int_equal(fixture_shell(f, "test -z \"$(ls $D/.podman/jobs)\""), 0);
 }
 
 static void the_exit_code_of_a_failed_task_is_told(void **state)
 {
-    (void)state;
+    struct fixture *f = *state;
     FIXTURE_OR_SKIP();
-    struct fixture f;
-    fixture_setup(&f, "");
-    fixture_submit(&f, "bad-1", JOB("[sh, -c, 'echo out; echo err >&2; exit 3']", ""));
-    struct job_poll poll = fixture_wait(&f, "bad-1");
+    fixture_setup(f, "");
+    fixture_submit(f, "bad-1", JOB("[sh, -c, 'echo out; echo err >&2; exit 3']", ""));
+    struct job_poll poll = fixture_wait(f, "bad-1");
     assert_int_equal(poll.phase, PHASE_FAILED);
     assert_int_equal(poll.exit_code, 3);
     assert_string_equal(poll.reason, "Exited");
     assert_string_equal(poll.detail, "task main-0 ended with exit code 3");
-    const char *output = fixture_output(&f, "bad-1", "main-0.log");
+    const char *output = fixture_output(f, "bad-1", "main-0.log");
     assert_non_null(strstr(output, "out\n"));
     assert_non_null(strstr(output, "err\n"));
-    fixture_teardown(&f);
 }
 
 static void a_command_that_is_not_there_is_a_start_error(void **state)
 {
-    (void)state;
+    struct fixture *f = *state;
     FIXTURE_OR_SKIP();
-    struct fixture f;
-    fixture_setup(&f, "");
-    fixture_submit(&f, "none-1", JOB("[no-such-program, x]", ""));
-    struct job_poll poll = fixture_wait(&f, "none-1");
+    fixture_setup(f, "");
+    fixture_submit(f, "none-1", JOB("[no-such-program, x]", ""));
+    struct job_poll poll = fixture_wait(f, "none-1");
     assert_int_equal(poll.phase, PHASE_FAILED);
     assert_int_equal(poll.exit_code, 127);
     assert_string_equal(poll.reason, "StartError");
     assert_string_equal(poll.detail,
                         "task main-0 could not start its command: No such file or directory");
-    fixture_submit(&f, "none-2", JOB("[/etc/passwd]", ""));
-    poll = fixture_wait(&f, "none-2");
+    fixture_submit(f, "none-2", JOB("[/etc/passwd]", ""));
+    poll = fixture_wait(f, "none-2");
     assert_int_equal(poll.exit_code, 126);
     assert_string_equal(poll.reason, "StartError");
-    fixture_teardown(&f);
 }
 
 static void using_too_much_memory_is_told_from_being_killed(void **state)
 {
-    (void)state;
+    struct fixture *f = *state;
     FIXTURE_OR_SKIP();
-    struct fixture f;
-    fixture_setup(&f, "");
-    fixture_submit(&f, "oom-1", JOB("[python3, -c, 'x = bytearray(400 << 20)']", ""));
-    struct job_poll poll = fixture_wait(&f, "oom-1");
+    fixture_setup(f, "");
+    fixture_submit(f, "oom-1", JOB("[python3, -c, 'x = bytearray(400 << 20)']", ""));
+    struct job_poll poll = fixture_wait(f, "oom-1");
     assert_int_equal(poll.phase, PHASE_FAILED);
     assert_int_equal(poll.exit_code, 137);
     if (access("/dev/kmsg", R_OK) == 0)
         assert_string_equal(poll.reason, "OOMKilled");
     assert_non_null(strstr(poll.detail, "128 MiB"));
-    fixture_submit(&f, "kill-1", JOB("[sh, -c, 'kill -9 $$']", ""));
-    poll = fixture_wait(&f, "kill-1");
+    fixture_submit(f, "kill-1", JOB("[sh, -c, 'kill -9 $$']", ""));
+    poll = fixture_wait(f, "kill-1");
     assert_int_equal(poll.exit_code, 137);
     assert_string_equal(poll.reason, "Exited");
     assert_string_equal(poll.detail, "task main-0 was ended by signal 9 (SIGKILL)");
-    fixture_teardown(&f);
 }
 
 static void a_time_limit_ends_a_task(void **state)
 {
-    (void)state;
+    struct fixture *f = *state;
     FIXTURE_OR_SKIP();
-    struct fixture f;
-    fixture_setup(&f, "");
-    struct submission submission = fixture_submission(&f, "slow-1", JOB("[sleep, '60']", ""));
+    fixture_setup(f, "");
+    struct submission submission = fixture_submission("slow-1", JOB("[sleep, '60']", ""));
     submission.time_limit = 1000;
     int64_t begin = clock_elapsed();
-    fixture_hand_in(&f, &submission);
+    fixture_hand_in(f, &submission);
     assert_int_equal(submission.outcome, SUBMIT_ACCEPTED);
-    struct job_poll poll = fixture_wait(&f, "slow-1");
+    struct job_poll poll = fixture_wait(f, "slow-1");
     assert_true(clock_elapsed() - begin < 10000);
     assert_int_equal(poll.phase, PHASE_FAILED);
     assert_string_equal(poll.reason, "TimeLimit");
     assert_int_equal(poll.exit_code, 137);
     assert_non_null(strstr(poll.detail, "time limit of 1 s"));
-    fixture_teardown(&f);
 }
 
 static int count_containers(const struct fixture *f)
@@ -119,46 +109,43 @@ static int count_containers(const struct fixture *f)
 
 static void cancelling_ends_all_tasks_within_5_seconds(void **state)
 {
-    (void)state;
+    struct fixture *f = *state;
     FIXTURE_OR_SKIP();
-    struct fixture f;
-    fixture_setup(&f, "  cpus: 4\n");
+    fixture_setup(f, "  cpus: 4\n");
     /* One ends politely; the other has to be forced. */
-    fixture_submit(&f, "stop-1",
+    fixture_submit(f, "stop-1",
                    HEAD TASK("polite", "[sleep, '600']", "")
                    TASK("deaf", "[sh, -c, 'trap \"\" TERM; echo deaf; while :; do sleep 1; done']",
                         ""));
-    fixture_await_output(&f, "stop-1", "deaf-0.log", "deaf\n");
-    const struct executor_operations *operations = f.executor->operations;
+    fixture_await_output(f, "stop-1", "deaf-0.log", "deaf\n");
+    const struct executor_operations *operations = f->executor->operations;
     int64_t begin = clock_elapsed();
-    assert_int_equal(operations->cancel(f.executor, "stop-1", 1, false, NULL), 0);
-    struct job_poll poll = fixture_poll(&f, "stop-1");
+    assert_int_equal(operations->cancel(f->executor, "stop-1", 1, false, NULL), 0);
+    struct job_poll poll = fixture_poll(f, "stop-1");
     while (!poll.tasks[1].ended && clock_elapsed() - begin < 2000)
-        poll = fixture_poll(&f, "stop-1");
+        poll = fixture_poll(f, "stop-1");
     assert_string_equal(poll.tasks[1].role, "polite");
     assert_true(poll.tasks[1].ended);
     assert_int_equal(poll.tasks[1].exit_code, 143);
     assert_false(poll.tasks[0].ended);
-    assert_int_equal(operations->cancel(f.executor, "stop-1", 1, true, NULL), 0);
-    poll = fixture_wait(&f, "stop-1");
+    assert_int_equal(operations->cancel(f->executor, "stop-1", 1, true, NULL), 0);
+    poll = fixture_wait(f, "stop-1");
     assert_true(clock_elapsed() - begin < 5000);
     assert_int_equal(poll.tasks[0].exit_code, 137);
     assert_int_equal(poll.phase, PHASE_FAILED);
-    assert_int_equal(operations->cancel(f.executor, "stop-1", 1, true, NULL), 0);
-    assert_int_equal(operations->cancel(f.executor, "never-was", 1, true, NULL), 0);
-    assert_int_equal(operations->remove(f.executor, "stop-1", 1, NULL), 0);
-    assert_int_equal(count_containers(&f), 0);
-    fixture_teardown(&f);
+    assert_int_equal(operations->cancel(f->executor, "stop-1", 1, true, NULL), 0);
+    assert_int_equal(operations->cancel(f->executor, "never-was", 1, true, NULL), 0);
+    assert_int_equal(operations->remove(f->executor, "stop-1", 1, NULL), 0);
+    assert_int_equal(count_containers(f), 0);
 }
 
 static void tasks_of_a_job_talk_over_127_0_0_1_and_to_nobody_else(void **state)
 {
-    (void)state;
+    struct fixture *f = *state;
     FIXTURE_OR_SKIP();
-    struct fixture f;
-    fixture_setup(&f, "  cpus: 4\n");
+    fixture_setup(f, "  cpus: 4\n");
     fixture_submit(
-        &f, "talk-1",
+        f, "talk-1",
         HEAD
         "- role: server\n  image: host\n  cpus: 0.5\n  memory: 128Mi\n  command:\n"
         "  - python3\n  - -c\n  - |\n"
@@ -180,46 +167,42 @@ static void tasks_of_a_job_talk_over_127_0_0_1_and_to_nobody_else(void **state)
         "        socket.create_connection(('192.0.2.1', 80), 5)\n"
         "    except OSError as e:\n"
         "        print('outside:', e)\n");
-    struct job_poll poll = fixture_wait(&f, "talk-1");
-    assert_string_equal(fixture_output(&f, "talk-1", "client-3.log"),
+    struct job_poll poll = fixture_wait(f, "talk-1");
+    assert_string_equal(fixture_output(f, "talk-1", "client-3.log"),
                         "outside: [Errno 101] Network is unreachable\n");
-    assert_string_equal(fixture_output(&f, "talk-1", "server-0.log"), "got hello on server-0\n");
+    assert_string_equal(fixture_output(f, "talk-1", "server-0.log"), "got hello on server-0\n");
     assert_int_equal(poll.phase, PHASE_SUCCEEDED);
     assert_int_equal(poll.task_count, 2);
-    assert_int_equal(f.executor->operations->remove(f.executor, "talk-1", 1, NULL), 0);
-    assert_int_equal(fixture_shell(&f, "curl -s --unix-socket $D/.podman/podman.sock "
+    assert_int_equal(f->executor->operations->remove(f->executor, "talk-1", 1, NULL), 0);
+    assert_int_equal(fixture_shell(f, "curl -s --unix-socket $D/.podman/podman.sock "
                                        "http://d/v4.0.0/libpod/pods/json | jq -e 'length == 0' "
                                        "> /dev/null"), 0);
-    fixture_teardown(&f);
 }
 
 static void one_failed_task_fails_the_job_while_others_run(void **state)
 {
-    (void)state;
+    struct fixture *f = *state;
     FIXTURE_OR_SKIP();
-    struct fixture f;
-    fixture_setup(&f, "  cpus: 4\n");
-    fixture_submit(&f, "half-1", HEAD TASK("long", "[sleep, '600']", "")
+    fixture_setup(f, "  cpus: 4\n");
+    fixture_submit(f, "half-1", HEAD TASK("long", "[sleep, '600']", "")
                                      TASK("short", "[sh, -c, 'exit 7']", ""));
-    struct job_poll poll = fixture_poll(&f, "half-1");
+    struct job_poll poll = fixture_poll(f, "half-1");
     while (poll.phase == PHASE_RUNNING)
-        poll = fixture_poll(&f, "half-1");
+        poll = fixture_poll(f, "half-1");
     assert_int_equal(poll.phase, PHASE_FAILED);
     assert_int_equal(poll.exit_code, 7);
     assert_false(poll.tasks[0].ended);
     assert_true(poll.tasks[1].ended);
-    fixture_teardown(&f);
 }
 
 static void a_task_runs_as_the_user_with_no_more_rights_and_within_limits(void **state)
 {
-    (void)state;
+    struct fixture *f = *state;
     FIXTURE_OR_SKIP();
-    struct fixture f;
-    fixture_setup(&f, "  pids: 321\n");
+    fixture_setup(f, "  pids: 321\n");
     struct submission submission = fixture_submission(
-        &f, "user-1",
-        JOB("[sh, -c, 'id -u; id -g; grep -E \"^(CapEff|CapBnd|NoNewPrivs)\" /proc/self/status; "
+        "user-1",
+        JOB("[sh, -c, 'exec 2>&1; id -u; id -g; grep -E \"^(CapEff|CapBnd|NoNewPrivs)\" /proc/self/status; "
             "cat /sys/fs/cgroup/memory/memory.limit_in_bytes /sys/fs/cgroup/memory.max; "
             "cat /sys/fs/cgroup/memory/memory.memsw.limit_in_bytes; "
             "cat /sys/fs/cgroup/cpu/cpu.cfs_quota_us /sys/fs/cgroup/cpu.max; "
@@ -230,11 +213,11 @@ static void a_task_runs_as_the_user_with_no_more_rights_and_within_limits(void *
             "workdir: /job, files: [{path: /job/script, mode: '0755', "
             "content: \"#!/bin/sh\\necho script $0\\n\"}]"));
     submission.uid = submission.gid = 65534;
-    fixture_hand_in(&f, &submission);
+    fixture_hand_in(f, &submission);
     if (submission.outcome != SUBMIT_ACCEPTED)
         fail_msg("%s", submission.error.text);
-    fixture_wait(&f, "user-1");
-    const char *output = fixture_output(&f, "user-1", "main-0.log");
+    fixture_wait(f, "user-1");
+    const char *output = fixture_output(f, "user-1", "main-0.log");
     assert_ptr_equal(strstr(output, "65534\n65534\n"), output);
     assert_non_null(strstr(output, "CapEff:\t0000000000000000\n"));
     assert_non_null(strstr(output, "CapBnd:\t0000000000000000\n"));
@@ -249,32 +232,28 @@ static void a_task_runs_as_the_user_with_no_more_rights_and_within_limits(void *
     assert_non_null(strstr(output, "wrote\n"));
     assert_non_null(strstr(output, "Read-only file system"));
     assert_int_equal(access("/tmp/mine", F_OK), -1);
-    fixture_teardown(&f);
 }
 
 static void processor_time_is_limited(void **state)
 {
-    (void)state;
+    struct fixture *f = *state;
     FIXTURE_OR_SKIP();
-    struct fixture f;
-    fixture_setup(&f, "");
-    fixture_submit(&f, "spin-1",
+    fixture_setup(f, "");
+    fixture_submit(f, "spin-1",
                    HEAD "- {role: main, image: host, cpus: 0.25, memory: 128Mi, command: [python3, "
                         "-c, \"import time; e = time.time() + 2\\nwhile time.time() < e: pass\\n"
                         "print(time.process_time())\"]}\n");
-    assert_int_equal(fixture_wait(&f, "spin-1").phase, PHASE_SUCCEEDED);
-    double used = strtod(fixture_output(&f, "spin-1", "main-0.log"), NULL);
+    assert_int_equal(fixture_wait(f, "spin-1").phase, PHASE_SUCCEEDED);
+    double used = strtod(fixture_output(f, "spin-1", "main-0.log"), NULL);
     assert_true(used > 0.1 && used < 0.9);
-    fixture_teardown(&f);
 }
 
 static void what_the_user_may_not_have_is_not_mounted(void **state)
 {
-    (void)state;
+    struct fixture *f = *state;
     FIXTURE_OR_SKIP();
-    struct fixture f;
-    fixture_setup(&f, "");
-    assert_int_equal(fixture_shell(&f, "cd $D && mkdir -m 700 shut && mkdir -m 755 shut/inner "
+    fixture_setup(f, "");
+    assert_int_equal(fixture_shell(f, "cd $D && mkdir -m 700 shut && mkdir -m 755 shut/inner "
                                        "open && echo data > open/file && ln -s open link && "
                                        "mkdir own && chown 65534 own && echo no > secret && "
                                        "chmod 600 secret"), 0);
@@ -294,10 +273,10 @@ static void what_the_user_may_not_have_is_not_mounted(void **state)
         snprintf(manifest, sizeof(manifest),
                  JOB("[sh, -c, 'ls /data; echo x > /data/new; true']",
                      ", mounts: [{source: '%s/%s', target: /data, readonly: %s}]"),
-                 f.directory, cases[i].source, cases[i].readonly);
-        struct submission submission = fixture_submission(&f, id, manifest);
+                 f->directory, cases[i].source, cases[i].readonly);
+        struct submission submission = fixture_submission(id, manifest);
         submission.uid = submission.gid = 65534;
-        fixture_hand_in(&f, &submission);
+        fixture_hand_in(f, &submission);
         if (cases[i].words) {
             assert_int_equal(submission.outcome, SUBMIT_REFUSED);
             assert_non_null(strstr(submission.error.text, cases[i].words));
@@ -306,29 +285,27 @@ static void what_the_user_may_not_have_is_not_mounted(void **state)
         } else {
             if (submission.outcome != SUBMIT_ACCEPTED)
                 fail_msg("%s", submission.error.text);
-            assert_int_equal(fixture_wait(&f, id).phase, PHASE_SUCCEEDED);
+            assert_int_equal(fixture_wait(f, id).phase, PHASE_SUCCEEDED);
         }
-        f.jobs[f.job_count - 1] = "mount-4";    /* `id` does not live on */
-        f.executor->operations->remove(f.executor, id, 1, NULL);
+        f->executor->operations->remove(f->executor, id, 1, NULL);
     }
-    assert_int_equal(fixture_shell(&f, "test -s $D/own/new -a ! -e $D/open/new"), 0);
-    fixture_teardown(&f);
+    assert_int_equal(fixture_shell(f, "test -s $D/own/new -a ! -e $D/open/new"), 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_task_that_exits_with_0_has_succeeded),
-        cmocka_unit_test(the_exit_code_of_a_failed_task_is_told),
-        cmocka_unit_test(a_command_that_is_not_there_is_a_start_error),
-        cmocka_unit_test(using_too_much_memory_is_told_from_being_killed),
-        cmocka_unit_test(a_time_limit_ends_a_task),
-        cmocka_unit_test(cancelling_ends_all_tasks_within_5_seconds),
-        cmocka_unit_test(tasks_of_a_job_talk_over_127_0_0_1_and_to_nobody_else),
-        cmocka_unit_test(one_failed_task_fails_the_job_while_others_run),
-        cmocka_unit_test(a_task_runs_as_the_user_with_no_more_rights_and_within_limits),
-        cmocka_unit_test(processor_time_is_limited),
-        cmocka_unit_test(what_the_user_may_not_have_is_not_mounted),
+        FIXTURE_TEST(a_task_that_exits_with_0_has_succeeded),
+        FIXTURE_TEST(the_exit_code_of_a_failed_task_is_told),
+        FIXTURE_TEST(a_command_that_is_not_there_is_a_start_error),
+        FIXTURE_TEST(using_too_much_memory_is_told_from_being_killed),
+        FIXTURE_TEST(a_time_limit_ends_a_task),
+        FIXTURE_TEST(cancelling_ends_all_tasks_within_5_seconds),
+        FIXTURE_TEST(tasks_of_a_job_talk_over_127_0_0_1_and_to_nobody_else),
+        FIXTURE_TEST(one_failed_task_fails_the_job_while_others_run),
+        FIXTURE_TEST(a_task_runs_as_the_user_with_no_more_rights_and_within_limits),
+        FIXTURE_TEST(processor_time_is_limited),
+        FIXTURE_TEST(what_the_user_may_not_have_is_not_mounted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

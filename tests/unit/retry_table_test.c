@@ -14,12 +14,12 @@
 static const char table_source[] =
     "# what a failure means\n"
     "exit 193 transient \"asked for another try\"\n"
-    "exit 1-9 unknown\n"
-    "signal KILL transient killed from outside # by whom?\n"
-    "signal 11 permanent\n"
+    "reason OOMKilled permanent \"raise `memory`\"\n"
     "log \"CUDA out of (memory|\\\"mem\\\")\" permanent \"smaller batches\" # a comment\n"
     "log ^ImportError:\\.x permanent\n"
-    "reason OOMKilled permanent \"raise `memory`\"\n";
+    "exit 1-9 unknown\n"
+    "signal KILL transient killed from outside # by whom?\n"
+    "signal 11 permanent\n";
 
 static struct retry_table *parse(const char *source)
 {
@@ -44,17 +44,18 @@ static void rows_are_asked_in_order(void **state)
     (void)state;
     struct retry_table *table = parse(table_source);
     decides(table, 193, "", "", RETRY_TRANSIENT, 2);
-    decides(table, 9, "Exited", "all well", RETRY_UNKNOWN, 3);
+    decides(table, 9, "Exited", "all well", RETRY_UNKNOWN, 6);
     decides(table, 10, "", "", RETRY_UNKNOWN, 0);
-    decides(table, 137, "", "", RETRY_TRANSIENT, 4);
-    decides(table, 139, "", "", RETRY_PERMANENT, 5);
-    decides(table, 137, "OOMKilled", "cuda out of memory", RETRY_PERMANENT, 8);
-    decides(table, 137, "oomkilled", "", RETRY_PERMANENT, 8);
-    decides(table, 1, "", "first\nRuntimeError: cuda OUT of memory. Tried", RETRY_PERMANENT, 6);
-    decides(table, 1, "", "CUDA out of \"mem\"", RETRY_PERMANENT, 6);
-    decides(table, 1, "", "line\nImportError:.x", RETRY_PERMANENT, 7);
-    decides(table, 1, "", "line ImportError:.x", RETRY_UNKNOWN, 3);
-    decides(table, 1, "", "ImportError:yx", RETRY_UNKNOWN, 3);
+    decides(table, 137, "", "", RETRY_TRANSIENT, 7);
+    decides(table, 139, "", "", RETRY_PERMANENT, 8);
+    decides(table, 193, "OOMKilled", "cuda out of memory", RETRY_TRANSIENT, 2);
+    decides(table, 137, "OOMKilled", "cuda out of memory", RETRY_PERMANENT, 3);
+    decides(table, 137, "oomkilled", "", RETRY_PERMANENT, 3);
+    decides(table, 1, "", "first\nRuntimeError: cuda OUT of memory. Tried", RETRY_PERMANENT, 4);
+    decides(table, 1, "", "CUDA out of \"mem\"", RETRY_PERMANENT, 4);
+    decides(table, 1, "", "line\nImportError:.x", RETRY_PERMANENT, 5);
+    decides(table, 1, "", "line ImportError:.x", RETRY_UNKNOWN, 6);
+    decides(table, 1, "", "ImportError:yx", RETRY_UNKNOWN, 6);
     struct retry_decision decision = retry_decide(table, 137, TEXT(""), TEXT(""));
     assert_true(text_is(decision.hint, "killed from outside # by whom?"));
     decision = retry_decide(table, 1, TEXT("OOMKilled"), TEXT(""));

@@ -79,8 +79,8 @@ static void cases_of_the_specification_hold(void **state)
     struct error error;
     int64_t now;
     assert_int_equal(clock_parse(TEXT("2017-01-19T16:27:20.974Z"), &now), 0);
-    const struct value *cases = yaml_read_all(arena, buffer_text(&source), "cases.yml",
-                                              &yaml_trusted_limits, &error);
+    const struct value *cases =
+        yaml_read_all(arena, buffer_text(&source), "cases.yml", &yaml_trusted_limits, &error);
     if (!cases)
         fail_msg("%s", error.text);
     size_t tried = 0, failed = 0;

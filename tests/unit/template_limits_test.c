@@ -5,7 +5,8 @@
  */
 #include "template_support.h"
 
-enum { PATIENCE = 20 * 1000 };          /* ms for one rendering, sanitizers and slow machines included */
+/* Milliseconds for one rendering, with sanitizers and on slow machines too. */
+enum { PATIENCE = 20 * 1000 };
 
 static void ends_at_a_limit(const char *what, const struct value *tree, const char *context)
 {
@@ -61,6 +62,10 @@ static void large_results_end_at_a_limit(void **state)
         "{$map: {$eval: 'range(0, 10000)'}, each(i): {$eval: 'len(big)'}}",
         "{$map: {$eval: 'range(0, 10000)'}, each(i): {$eval: 'big[99999:100000]'}}",
         "{$map: {$eval: 'range(0, 10000)'}, each(i): {$eval: 'strip(big)'}}",
+        "{$map: {$eval: 'range(0, 10000)'}, each(i): {$eval: 'big in {a: 1}'}}",
+        "{$map: {$eval: 'range(0, 10000)'}, each(i): {$eval: '{a: 1}[big]'}}",
+        "{$map: {$eval: 'range(0, 10000)'}, each(i): {$eval: 'defined(big)'}}",
+        "{$map: {$eval: 'range(0, 10000)'}, each(i): {$merge: [{'${big}': 1}]}}",
         "{$map: {$eval: 'range(0, 10000)'}, each(i): {$eval: '10000 in range(0, 10000)'}}",
         "{$map: {$eval: 'range(0, 10000)'}, each(i): {$sort: {$eval: 'range(0, 10000)'}}}",
     };
@@ -78,14 +83,18 @@ static void large_results_end_at_a_limit(void **state)
 static void deep_values_end_at_a_limit(void **state)
 {
     static const char *const uses[] = {
-        "{$eval: d}", "{$json: {$eval: d}}", "{$flattenDeep: {$eval: d}}", "{$eval: 'd == e'}",
-        "{$eval: 'd in [e]'}", "{$mergeDeep: [{a: {$eval: d}}, {a: {$eval: e}}]}",
+        "{$eval: d}",
+        "{$json: {$eval: d}}",
+        "{$flattenDeep: {$eval: d}}",
+        "{$eval: 'd == e'}",
+        "{$eval: 'd in [e]'}",
+        "{$mergeDeep: [{a: {$eval: d}}, {a: {$eval: e}}]}",
         "{$mergeDeep: [{$eval: f}, {$eval: g}]}",
     };
     (void)state;
     for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++) {
         if (strstr(uses[i], "[{a:"))
-            continue;           /* two lists are joined without looking deeper */
+            continue; /* two lists are joined without looking deeper */
         struct buffer text = {0};
         buffer_printf(
             &text,
@@ -121,8 +130,7 @@ static const struct value *nested_eval(const char *open, const char *middle, con
                                        int count)
 {
     struct value *object = value_object(support_arena);
-    value_put(support_arena, object, "$eval",
-              nested_string("", open, middle, close, "", count));
+    value_put(support_arena, object, "$eval", nested_string("", open, middle, close, "", count));
     return object;
 }
 
@@ -130,9 +138,9 @@ static void deep_expressions_end_at_a_limit(void **state)
 {
     static const struct {
         const char *open, *close;
-    } nests[] = {{"(", ")"},          {"[", "]"},      {"{a:", "}"},  {"-", ""},
-                 {"!", ""},           {"1**", ""},     {"x[", "]"},   {"x[1:", "]"},
-                 {"min(", ")"},       {"1+(", ")"},    {"1 in (", ")"}};
+    } nests[] = {{"(", ")"},    {"[", "]"},   {"{a:", "}"},   {"-", ""},
+                 {"!", ""},     {"1**", ""},  {"x[", "]"},    {"x[1:", "]"},
+                 {"min(", ")"}, {"1+(", ")"}, {"1 in (", ")"}};
     (void)state;
     for (size_t i = 0; i < sizeof(nests) / sizeof(nests[0]); i++)
         for (int count = 150; count < 200000; count *= 5) {
@@ -153,13 +161,13 @@ static void deep_templates_end_at_a_limit(void **state)
         struct value *list = value_list(support_arena);
         value_append(support_arena, list, lists);
         lists = list;
-        struct value *operator = value_object(support_arena);
+        struct value *operator= value_object(support_arena);
         value_put(support_arena, operator, "$json", operators);
         operators = operator;
     }
     struct error error;
-    assert_int_equal(
-        template_check(template_compile(support_arena, lists, "test.yaml"), &error), -1);
+    assert_int_equal(template_check(template_compile(support_arena, lists, "test.yaml"), &error),
+                     -1);
     assert_non_null(strstr(error.text, "limit"));
     const char *got = render_tree(operators, (struct rendering){.context = read_yaml("{}")});
     assert_non_null(strstr(got, "limit"));
@@ -221,8 +229,8 @@ static void depth_within_the_limit_works(void **state)
         value_append(support_arena, list, tree);
         tree = list;
     }
-    assert_non_null(strstr(render_tree(tree, (struct rendering){.context = read_yaml("{}")}),
-                           "[\"1\"]"));
+    assert_non_null(
+        strstr(render_tree(tree, (struct rendering){.context = read_yaml("{}")}), "[\"1\"]"));
     const char *got = render_tree(nested_eval("[", "1", "]", 190),
                                   (struct rendering){.context = read_yaml("{}")});
     assert_int_equal(got[189], '[');
@@ -251,9 +259,8 @@ static void smaller_limits_are_kept(void **state)
         render_tree(read_yaml("{$map: {$eval: 'range(0, 60)'}, each(x): '${x}'}"), rendering),
         "test.yaml:1:42: LimitError: rendering reached the limit of 100 steps");
     rendering.limits = &few_bytes;
-    assert_string_equal(
-        render_tree(read_yaml("{$eval: 'range(0, 600)'}"), rendering),
-        "test.yaml:1:9: LimitError: rendering reached the limit of 4096 bytes");
+    assert_string_equal(render_tree(read_yaml("{$eval: 'range(0, 600)'}"), rendering),
+                        "test.yaml:1:9: LimitError: rendering reached the limit of 4096 bytes");
     rendering.limits = &little_depth;
     assert_string_equal(
         render_tree(read_yaml("{a: [[[['${1}']]]]}"), rendering),

@@ -20,11 +20,53 @@ static uint32_t below(uint32_t limit)
 static const char *const words[VARIABLES] = {"Qone", "Qtwo", "Qthree", "Qfour"};
 static const char *const names[VARIABLES] = {"a", "b", "c", "d"};
 
-static const char *const pieces[] = {
-    "${a}", "${", "}", "$${b}", "$eval", "$$", "$if", "{$eval: a}", "[", "]", "{", "\"", "'",
-    "\\", "\n", "\r\n", "\t", "---", "...", "- x", ": ", "#", "&x", "*x", "!!int", "<<", "null",
-    "true", "0", "1e9", "a", "b", "each(x)", "then", "\xc3\xbc", "\xe6\x97\xa5", "\xf0\x9f\x98\x80",
-    "\xe2\x80\xa8", "\xc2\x85", "\x01", " ", "$(reboot)", "`id`", ";", "|", "%s%n", "../"};
+static const char *const pieces[] = {"${a}",
+                                     "${",
+                                     "}",
+                                     "$${b}",
+                                     "$eval",
+                                     "$$",
+                                     "$if",
+                                     "{$eval: a}",
+                                     "[",
+                                     "]",
+                                     "{",
+                                     "\"",
+                                     "'",
+                                     "\\",
+                                     "\n",
+                                     "\r\n",
+                                     "\t",
+                                     "---",
+                                     "...",
+                                     "- x",
+                                     ": ",
+                                     "#",
+                                     "&x",
+                                     "*x",
+                                     "!!int",
+                                     "<<",
+                                     "null",
+                                     "true",
+                                     "0",
+                                     "1e9",
+                                     "a",
+                                     "b",
+                                     "each(x)",
+                                     "then",
+                                     "\xc3\xbc",
+                                     "\xe6\x97\xa5",
+                                     "\xf0\x9f\x98\x80",
+                                     "\xe2\x80\xa8",
+                                     "\xc2\x85",
+                                     "\x01",
+                                     " ",
+                                     "$(reboot)",
+                                     "`id`",
+                                     ";",
+                                     "|",
+                                     "%s%n",
+                                     "../"};
 
 static struct text nasty_string(void)
 {
@@ -42,9 +84,8 @@ static struct value *make_tree(int depth);
 
 static struct value *make_string(void)
 {
-    static const char *const forms[] = {"${%s}",         "x ${%s} y",  "${%s}",
-                                        "$${%s} ${ %s }", "${[%s][0]}", "${{k: %s}.k}",
-                                        "${%s + ''}"};
+    static const char *const forms[] = {"${%s}",      "x ${%s} y",    "${%s}",     "$${%s} ${ %s }",
+                                        "${[%s][0]}", "${{k: %s}.k}", "${%s + ''}"};
     struct buffer text = {0};
     const char *form = forms[below(sizeof(forms) / sizeof(forms[0]))];
     const char *name = names[below(VARIABLES)];
@@ -118,8 +159,8 @@ static struct value *make_tree(int depth)
     case 8:
         return object_of("$reverse", list_of(make_tree(depth - 1)), NULL, NULL);
     case 9:
-        return object_of("$switch", object_of("len(a) > 0", make_tree(depth - 1), NULL, NULL),
-                         NULL, NULL);
+        return object_of("$switch", object_of("len(a) > 0", make_tree(depth - 1), NULL, NULL), NULL,
+                         NULL);
     case 10:
         return object_of("$flatten", list_of(make_tree(depth - 1)), NULL, NULL);
     default:
@@ -214,10 +255,49 @@ static void values_never_change_the_structure(void **state)
 
 static void random_text_ends_in_a_value_or_a_sentence(void **state)
 {
-    static const char *const tokens[] = {
-        "a", "b", "min", "len", "range", "1", "2.5", "'x'", "\"y\"", "null", "true", "+", "-", "*",
-        "/", "**", "==", "!=", "<", ">=", "&&", "||", "!", "in", "(", ")", "[", "]", "{", "}", ".",
-        ":", ",", " ", "\n", "\xc2\xa0", "\xf0\x9f\x98\x80", "$", "${", "'", "\"", "\xff", "@"};
+    static const char *const tokens[] = {"a",
+                                         "b",
+                                         "min",
+                                         "len",
+                                         "range",
+                                         "1",
+                                         "2.5",
+                                         "'x'",
+                                         "\"y\"",
+                                         "null",
+                                         "true",
+                                         "+",
+                                         "-",
+                                         "*",
+                                         "/",
+                                         "**",
+                                         "==",
+                                         "!=",
+                                         "<",
+                                         ">=",
+                                         "&&",
+                                         "||",
+                                         "!",
+                                         "in",
+                                         "(",
+                                         ")",
+                                         "[",
+                                         "]",
+                                         "{",
+                                         "}",
+                                         ".",
+                                         ":",
+                                         ",",
+                                         " ",
+                                         "\n",
+                                         "\xc2\xa0",
+                                         "\xf0\x9f\x98\x80",
+                                         "$",
+                                         "${",
+                                         "'",
+                                         "\"",
+                                         "\xff",
+                                         "@"};
     (void)state;
     state_of_random = 42;
     for (int round = 0; round < 20 * ROUNDS; round++) {
@@ -230,9 +310,10 @@ static void random_text_ends_in_a_value_or_a_sentence(void **state)
         if (below(2))
             tree = object_of("$eval", tree, NULL, NULL);
         const struct template *template = template_compile(support_arena, tree, "test.yaml");
-        struct rendering rendering = {.arena = support_arena,
-                                      .context = make_context((struct text[]){
-                                          TEXT("x"), TEXT("\xf0\x9f\x98\x80"), TEXT(""), TEXT("1")})};
+        struct rendering rendering = {
+            .arena = support_arena,
+            .context = make_context(
+                (struct text[]){TEXT("x"), TEXT("\xf0\x9f\x98\x80"), TEXT(""), TEXT("1")})};
         struct error error = {""}, check = {""};
         const struct value *value = template_render(template, &rendering, &error);
         const struct value *again = template_render(template, &rendering, &error);

@@ -83,9 +83,9 @@ static void templates_have_values(void **state)
         {"{$let: {x: {$if: 'false'}}, in: {$eval: 'defined(\"x\")'}}", "{}", "false"},
         {"{$map: {$eval: o}, 'each(v, k)': {'${k}!': {$eval: v}}}", "{o: {a: 1, b: 2}}",
          "{\"a!\":1,\"b!\":2}"},
-        {"{$map: {$eval: o}, each(x): {'${x.val}': '${x.key}'}}", "{o: {a: 1}}",
-         "{\"1\":\"a\"}"},
+        {"{$map: {$eval: o}, each(x): {'${x.val}': '${x.key}'}}", "{o: {a: 1}}", "{\"1\":\"a\"}"},
         {"{$reduce: [1, 2, 3], initial: 0, 'each(a,x,i)': {$eval: a + x * i}}", "{}", "8"},
+        {"{$map: [5], 'each(x,x)': {$eval: x}}", "{}", "[0]"},
         {"{$find: [1, 2, null], each(x): 'typeof(x) == \"null\"'}", "{}", "null"},
         {"[{$find: [1], each(x): 'x > 1'}, 5]", "{}", "[5]"},
         {"{$sort: {$eval: l}, by(x): x.a}", "{l: [{a: 2, b: 1}, {a: 1, b: 2}, {a: 2, b: 0}]}",
@@ -117,8 +117,7 @@ static void errors_say_what_and_where(void **state)
          "test.yaml:2:8: InterpreterError at template.a: object has no property \"y\""},
         {"a:\n  $switch:\n    '1': 1\n    '+': 2\n", "{}",
          "test.yaml:4:5: SyntaxError at template.a: Unexpected end of input"},
-        {"a: ok\n'${x}': 1\n", "{}",
-         "test.yaml:2:1: InterpreterError: unknown context value x"},
+        {"a: ok\n'${x}': 1\n", "{}", "test.yaml:2:1: InterpreterError: unknown context value x"},
         {"{$eval: '!a.b'}", "{a: {b: 1}}",
          "test.yaml:1:9: InterpreterError: infix: . expects objects"},
         {"{$eval: 'p ** q'}", "{}", "test.yaml:1:9: InterpreterError: unknown context value q"},
@@ -135,8 +134,9 @@ static void errors_say_what_and_where(void **state)
          "test.yaml:1:9: SyntaxError: Found: b token, expected one of: " SIGNS},
         {"{$eval: 'a @ b'}", "{}",
          "test.yaml:1:9: SyntaxError: Unexpected input for 'a @ b' at '@ b'"},
-        {"{$eval: '\"\\'}", "{}", "test.yaml:1:9: SyntaxError: Unexpected input for '\"\\x5c' at "
-                                  "'\"\\x5c'"},
+        {"{$eval: '\"\\'}", "{}",
+         "test.yaml:1:9: SyntaxError: Unexpected input for '\"\\x5c' at "
+         "'\"\\x5c'"},
         {"{$eval: ''}", "{}", "test.yaml:1:9: SyntaxError: Unexpected end of input"},
         {"'${1'", "{}", "test.yaml:1:1: SyntaxError: unterminated ${..} expression"},
         {"'${}'", "{}", "test.yaml:1:1: SyntaxError: Found: } token, expected one of: " OPERANDS},
@@ -161,24 +161,30 @@ static void errors_say_what_and_where(void **state)
          "test.yaml:1:1: TemplateError: $sorted values to be sorted must have the same type"},
         {"{$switch: {'1': 1, '2': 2}}", "{}",
          "test.yaml:1:1: TemplateError: $switch can only have one truthy condition"},
-        {"{$eval: 'range(1)'}", "{}", "test.yaml:1:9: BuiltinError: invalid arguments to builtin: "
-                                      "range: expected at least 2 arguments"},
+        {"{$eval: 'range(1)'}", "{}",
+         "test.yaml:1:9: BuiltinError: invalid arguments to builtin: "
+         "range: expected at least 2 arguments"},
         {"{$eval: 'len(1)'}", "{}",
          "test.yaml:1:9: BuiltinError: invalid arguments to builtin: len"},
-        {"{$fromNow: 1 fortnight}", "{}", "test.yaml:1:1: BuiltinError: String: '1 fortnight' "
-                                          "isn't a time expression"},
+        {"{$fromNow: 1 fortnight}", "{}",
+         "test.yaml:1:1: BuiltinError: String: '1 fortnight' "
+         "isn't a time expression"},
         {"[{$eval: min}]", "{}",
          "test.yaml:1:1: TemplateError: evaluated template contained uncalled functions"},
         {"1", "[]", "test.yaml:1:1: TemplateError: context must be an object"},
-        {"1", "{a-b: 1}", "test.yaml:1:1: TemplateError: top level keys of context must follow "
-                          "/[a-zA-Z_][a-zA-Z0-9_]*/"},
+        {"1", "{a-b: 1}",
+         "test.yaml:1:1: TemplateError: top level keys of context must follow "
+         "/[a-zA-Z_][a-zA-Z0-9_]*/"},
         /* These are no errors in JavaScript. */
-        {"{$eval: 'number(\"x\")'}", "{}", "test.yaml:1:9: BuiltinError: invalid arguments to "
-                                           "builtin: number: \"x\" is not a number"},
-        {"{$eval: 'join([{}], \"\")'}", "{}", "test.yaml:1:9: BuiltinError: invalid arguments to "
-                                              "builtin: join: item 0 of the list is an object"},
-        {"{$eval: 'range(1, 2, 0)'}", "{}", "test.yaml:1:9: BuiltinError: invalid arguments to "
-                                            "builtin: range: the step is 0"},
+        {"{$eval: 'number(\"x\")'}", "{}",
+         "test.yaml:1:9: BuiltinError: invalid arguments to "
+         "builtin: number: \"x\" is not a number"},
+        {"{$eval: 'join([{}], \"\")'}", "{}",
+         "test.yaml:1:9: BuiltinError: invalid arguments to "
+         "builtin: join: item 0 of the list is an object"},
+        {"{$eval: 'range(1, 2, 0)'}", "{}",
+         "test.yaml:1:9: BuiltinError: invalid arguments to "
+         "builtin: range: the step is 0"},
         {"'${min}'", "{}",
          "test.yaml:1:1: TemplateError: interpolation of 'min' produced a function"},
         {"{$fromNow: 9999 years}", "{}",
@@ -246,8 +252,7 @@ static void neither_template_nor_context_is_changed(void **state)
     const char *wanted = "{\"c\":{\"a\":[2]},\"l\":[3,1,2],\"m\":{\"a\":[1,2]},\"r\":[2,1,3],"
                          "\"s\":[1,2,3]}";
     const struct value *context = read_yaml(before);
-    const struct template *template =
-        template_compile(support_arena, read_yaml(text), "test.yaml");
+    const struct template *template = template_compile(support_arena, read_yaml(text), "test.yaml");
     for (int i = 0; i < 3; i++) {
         struct rendering rendering = {.arena = support_arena, .context = context};
         assert_string_equal(as_json(template_render(template, &rendering, NULL)), wanted);
@@ -281,12 +286,11 @@ static void include_renders_another_template_in_the_same_scope(void **state)
     (void)state;
     assert_string_equal(include_with("{x: {$include: part}}", "{part: ['${a}']}"),
                         "{\"x\":[\"1\"]}");
-    assert_string_equal(include_with("{$let: {b: 2}, in: {$include: '${n}'}}",
-                                     "{part: {$eval: a + b}}"),
-                        "3");
-    assert_string_equal(include_with("{$map: [5, 6], each(v): {$include: {$eval: n}}}",
-                                     "{part: {v: {$eval: v}}}"),
-                        "[{\"v\":5},{\"v\":6}]");
+    assert_string_equal(
+        include_with("{$let: {b: 2}, in: {$include: '${n}'}}", "{part: {$eval: a + b}}"), "3");
+    assert_string_equal(
+        include_with("{$map: [5, 6], each(v): {$include: {$eval: n}}}", "{part: {v: {$eval: v}}}"),
+        "[{\"v\":5},{\"v\":6}]");
     assert_string_equal(include_with("[{$include: part}, 1]", "{part: {$if: 'false'}}"), "[1]");
 }
 

@@ -1,9 +1,8 @@
 /* tests/unit/watcher_arrivals_test.c - complete files, with real files and real writers
  *
- * Times are short, and in the proportions of the defaults.  "Never taken half-written" was seen
- * to fail with judge_writers() left out of watcher/settle.c (the writers that hold the file
- * open), with the quiet times set to 0 (those that cannot be seen), and with CONTENT_CUT treated
- * as CONTENT_PLAUSIBLE (those that are killed); "others are not kept waiting" without
+ * Times are short, and in the proportions of the defaults.  Seen to fail: the writers that hold
+ * the file open with leases that are always granted; those that cannot be seen with quiet times of
+ * 0; those that are killed with CONTENT_CUT treated as CONTENT_PLAUSIBLE; the full table without
  * `first_and_last`.
  */
 #include "tests/unit/watcher_support.h"
@@ -193,7 +192,7 @@ static void complete_content_arrives_at_once(void **state)
 
 struct writer {
     struct gate go;
-    int64_t pause;              /* milliseconds after each byte */
+    int64_t pause, line_pause;  /* milliseconds after each byte, and after each line */
     size_t stop;                /* rest after this many bytes until the gate opens */
     bool mapped;
 };
@@ -209,8 +208,7 @@ static int write_slowly(void *context)
             return 2;
         if (write(file, sample + i, 1) != 1)
             return 3;
-        if (writer->pause)
-            nap(writer->pause);
+        nap(sample[i] == '\n' ? writer->line_pause : writer->pause);
     }
     return 0;
 }
@@ -256,12 +254,14 @@ static void a_writer_that_rests_with_the_file_open_is_waited_for(void **state)
 static void a_slow_writer_who_cannot_be_seen_is_waited_for(void **state)
 {
     (void)state;
-    struct writer writer = {.pause = 20};
+    struct writer writers[] = {{.pause = 20, .line_pause = 20}, {.line_pause = 200}};
     sys.lease = lease_refused;
     open_arrivals(0);
-    pid_t child = in_child(write_slowly, &writer);
-    arrives_with("job.yaml", sample);
-    join_child(child);
+    for (size_t i = 0; i < 2; i++) {
+        pid_t child = in_child(write_slowly, &writers[i]);
+        arrives_with("job.yaml", sample);
+        join_child(child);
+    }
 }
 
 static void a_writer_who_was_killed_leaves_no_job(void **state)

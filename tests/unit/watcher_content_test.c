@@ -1,7 +1,7 @@
 /* tests/unit/watcher_content_test.c - what the end of a job file says
  *
- * That no beginning of a complete sample counts as complete was seen to fail with is_json() left
- * out of content_judge(), and with ends_document() satisfied without a byte after the dots.
+ * The classes were seen to fail with is_json() left out of content_judge(), and the beginnings of
+ * complete samples with ends_document() satisfied without a byte after the dots.
  */
 #include "tests/unit/watcher_support.h"
 #include "watcher/content.h"

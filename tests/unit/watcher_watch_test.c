@@ -1,9 +1,9 @@
 /* tests/unit/watcher_watch_test.c - names that need a look, with real files
  *
  * The interval is ten minutes wherever a timed scan could hide that something else failed.
- * Seen to fail: the floods without `owed` on IN_Q_OVERFLOW; the race with the first scan made
- * before the watch was set; the small table with the scan begun anew instead of continued; the
- * slow consumer's count of scans with `earliest` left at 0.
+ * Seen to fail: the floods without `owed` on IN_Q_OVERFLOW; the race with inotify set up after
+ * the first scan; the small tables with the scan begun anew instead of continued, and without
+ * `owed` for an event that does not fit; the rest between scans with `earliest` left at 0.
  */
 #include "tests/unit/watcher_support.h"
 
@@ -324,6 +324,54 @@ static void a_small_table_still_reaches_every_name(void **state)
     watch_close(watch);
 }
 
+static void events_that_do_not_fit_lead_to_a_scan(void **state)
+{
+    (void)state;
+    enum { MANY = 500 };
+    const struct watch_settings small = {.interval = 600000, .names = 100};
+    struct watch *watch = open_watch(&small);
+    unsigned char seen[MANY] = {0};
+    char room[32];
+    assert_nothing_waits(watch);
+    for (int i = 0; i < MANY; i++) {    /* fewer than one read of the queue brings */
+        snprintf(room, sizeof(room), "%d", i);
+        put_renamed(scratch.directory, room, "");
+    }
+    int64_t limit = clock_elapsed() + PATIENCE;
+    for (int missing = MANY; missing > 0;) {
+        struct watch_name name;
+        if (!next(watch, &name, limit))
+            fail_msg("%d names were never delivered", missing);
+        int number = atoi(name.name);
+        missing -= !seen[number];
+        seen[number] = 1;
+    }
+    watch_close(watch);
+}
+
+static ssize_t slow_getdents(int directory, void *entries, size_t length)
+{
+    nap(20);
+    return real.getdents(directory, entries, length);
+}
+
+static void scans_rest_as_long_as_they_take(void **state)
+{
+    (void)state;
+    struct watch *watch = open_watch(&events_only);
+    sys.getdents = slow_getdents;       /* two calls make a scan of 40 ms */
+    put(scratch.directory, "file", "x");
+    for (int64_t end = clock_elapsed() + 800; clock_elapsed() < end;) {
+        struct watch_name name;
+        sleep_until_due(watch, end);
+        collect(watch);
+        while (watch_next(watch, &name))
+            watch_rescan(watch);
+    }
+    assert_in_range(scans, 2, 12);      /* 20 without rest */
+    watch_close(watch);
+}
+
 static void a_hundred_thousand_names_are_scanned_quickly(void **state)
 {
     (void)state;
@@ -554,6 +602,8 @@ int main(void)
         WATCH_TEST(a_slow_consumer_misses_none_and_scans_little),
         WATCH_TEST(what_appears_while_the_watch_is_opened_is_found),
         WATCH_TEST(a_small_table_still_reaches_every_name),
+        WATCH_TEST(events_that_do_not_fit_lead_to_a_scan),
+        WATCH_TEST(scans_rest_as_long_as_they_take),
         WATCH_TEST(a_hundred_thousand_names_are_scanned_quickly),
         WATCH_TEST(timed_scans_deliver_what_stays_and_idling_is_cheap),
         WATCH_TEST(rename_to_delivery_is_quick),

@@ -1,0 +1,350 @@
+/* tests/unit/local_submit_test.c - a job is handed to podman exactly once, if there is room */
+#include "tests/unit/local_fixture.h"
+
+#include <signal.h>
+
+#define HEAD "kind: dlspool/local/v1\ntasks:\n"
+#define TASK(role, command, more)                                                                  \
+    "- {role: " role ", image: host, cpus: 0.5, memory: 64Mi, command: " command more "}\n"
+#define JOB(command, more) HEAD TASK("main", command, more)
+#define SLEEP JOB("[sleep, '600']", "")
+
+/* One request to podman itself; the exit status says whether the answer satisfies jq. */
+#define ASK(method, path) "curl -s -X " method " --unix-socket $D/.podman/podman.sock "            \
+                          "'http://d/v4.0.0/libpod" path "'"
+
+static enum submit_outcome hand_in(struct fixture *f, const char *id, const char *manifest,
+                                   struct submission *submission)
+{
+    *submission = fixture_submission(id, manifest);
+    fixture_hand_in(f, submission);
+    return submission->outcome;
+}
+
+static void a_job_that_is_too_large_never_fits(void **state)
+{
+    struct fixture *f = *state;
+    FIXTURE_OR_SKIP();
+    fixture_setup(f, "  cpus: 2\n  memory: 1Gi\n");
+    struct submission s;
+    assert_int_equal(hand_in(f, "big-1",
+                             HEAD "- {role: main, image: host, cpus: 1000, memory: 8Gi, gpus: 1, "
+                                  "command: [x]}\n", &s), SUBMIT_NEVER_FITS);
+    assert_string_equal(s.error.text,
+                        "the job can never fit on this machine: it asks for 1000 processors, and "
+                        "this machine has 2 for jobs; it asks for 8 GiB of memory, and this "
+                        "machine has 1 GiB for jobs; it asks for 1 GPU, and this machine has 0 "
+                        "for jobs");
+    /* Its tasks fit one by one, and not together. */
+    assert_int_equal(hand_in(f, "big-2",
+                             HEAD "- {role: a, image: host, cpus: 1.5, memory: 1Mi, command: [x]}\n"
+                                  "- {role: b, image: host, cpus: 1.5, memory: 1Mi, command: [x]}\n",
+                             &s), SUBMIT_NEVER_FITS);
+}
+
+static void a_job_waits_for_room_and_gets_it(void **state)
+{
+    struct fixture *f = *state;
+    FIXTURE_OR_SKIP();
+    fixture_setup(f, "  cpus: 2\n  memory: 1Gi\n");
+    const char *two = HEAD "- {role: main, image: host, cpus: 1.5, memory: 64Mi, command: "
+                           "[sleep, '600']}\n";
+    struct submission a = fixture_submission("room-1", two), b = fixture_submission("room-2", two),
+                      c = fixture_submission("room-3", SLEEP), *batch[] = {&a, &b, &c};
+    f->executor->operations->submit(f->executor, batch, 3);
+    assert_int_equal(a.outcome, SUBMIT_ACCEPTED);
+    assert_int_equal(b.outcome, SUBMIT_NO_ROOM);
+    assert_string_equal(b.error.text, "there is no room for the job just now: it asks for 1.5 "
+                                      "processors, and 0.5 of 2 is free now");
+    assert_int_equal(c.outcome, SUBMIT_ACCEPTED);
+    struct capacity capacity;
+    assert_int_equal(f->executor->operations->capacity(f->executor, &capacity, NULL), 0);
+    assert_int_equal(capacity.cpus, 2000);
+    assert_int_equal(capacity.cpus_free, 0);
+    assert_int_equal(capacity.memory_free, capacity.memory - (128 << 20));
+
+    f->executor->operations->cancel(f->executor, "room-1", 1, true, NULL);
+    fixture_wait(f, "room-1");
+    fixture_submit(f, "room-2", two);
+}
+
+static void gpus_are_given_to_one_task_at_a_time(void **state)
+{
+    struct fixture *f = *state;
+    FIXTURE_OR_SKIP();
+    fixture_setup(f, "  cpus: 4\n  gpus: [/dev/null:/dev/gpu-a, /dev/zero:/dev/gpu-b]\n");
+    const char *one = HEAD TASK("main", "[sh, -c, 'ls /dev/gpu*; sleep 600']", ", gpus: 1");
+    struct submission s;
+    fixture_submit(f, "gpu-1", one);
+    fixture_submit(f, "gpu-2", one);
+    fixture_await_output(f, "gpu-1", "main-0.log", "\n");
+    assert_string_equal(fixture_output(f, "gpu-1", "main-0.log"), "/dev/gpu-a\n");
+    assert_int_equal(fixture_shell(f, "rm $D/output/*"), 0);
+    fixture_await_output(f, "gpu-2", "main-0.log", "\n");
+    assert_string_equal(fixture_output(f, "gpu-2", "main-0.log"), "/dev/gpu-b\n");
+    assert_int_equal(hand_in(f, "gpu-3", one, &s), SUBMIT_NO_ROOM);
+    assert_non_null(strstr(s.error.text, "1 GPU, and 0 of 2 is free now"));
+    f->executor->operations->remove(f->executor, "gpu-1", 1, NULL);
+    fixture_submit(f, "gpu-3", one);
+    assert_int_equal(fixture_shell(f, "rm $D/output/*"), 0);
+    fixture_await_output(f, "gpu-3", "main-0.log", "/dev/gpu-a\n");
+}
+
+#define COUNTING JOB("[sh, -c, 'echo run >> /data/runs; sleep 600']",                             \
+                     ", mounts: [{source: '%s', target: /data, readonly: false}]")
+
+static void submitting_again_adopts_what_runs(void **state)
+{
+    struct fixture *f = *state;
+    FIXTURE_OR_SKIP();
+    fixture_setup(f, "");
+    char manifest[1024];
+    snprintf(manifest, sizeof(manifest), COUNTING, f->directory);
+    struct submission s;
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(hand_in(f, "once-1", manifest, &s), SUBMIT_ACCEPTED);
+        assert_string_equal(s.note, i ? "adopted from an earlier try" : "");
+        fixture_reopen(f);
+    }
+    f->executor->operations->cancel(f->executor, "once-1", 1, true, NULL);
+    fixture_wait(f, "once-1");
+    /* What has ended is not started again either. */
+    assert_int_equal(hand_in(f, "once-1", manifest, &s), SUBMIT_ACCEPTED);
+    assert_int_equal(fixture_poll(f, "once-1").phase, PHASE_FAILED);
+    assert_int_equal(fixture_shell(f, "test $(wc -l < $D/runs) = 1"), 0);
+}
+
+static void what_was_made_and_not_started_is_finished(void **state)
+{
+    struct fixture *f = *state;
+    FIXTURE_OR_SKIP();
+    fixture_setup(f, "  cpus: 4\n");
+    char manifest[2048];
+    snprintf(manifest, sizeof(manifest),
+             HEAD TASK("a", "[sh, -c, 'echo run >> /data/a; sleep 600']",
+                       ", mounts: [{source: '%s', target: /data, readonly: false}]")
+                  TASK("b", "[sh, -c, 'echo run >> /data/b; sleep 600']",
+                       ", mounts: [{source: '%s', target: /data, readonly: false}]"),
+             f->directory, f->directory);
+    fixture_submit(f, "crash-1", manifest);
+    /* As after a crash between two creations: one task and its pod are there, and never ran. */
+    assert_int_equal(fixture_shell(f, "until test -e $D/a -a -e $D/b; do sleep 0.05; done; "
+                                      "rm $D/a $D/b"), 0);
+    assert_int_equal(fixture_shell(
+        f, "cd $D; " ASK("GET", "/containers/crash-1-a1-a-0/json")
+        " | jq '{name:\"crash-1-a1-a-0\",pod:\"crash-1-a1\",rootfs:\"/\",rootfs_overlay:true,"
+        "labels:.Config.Labels,command:[\"sh\",\"-c\",\"echo run >> '$D'/a; sleep 600\"],"
+        "mounts:[{source:\"'$D'\",destination:\"'$D'\",type:\"bind\",options:[\"rbind\"]}]}' "
+        "> spec.json; "
+        ASK("DELETE", "/containers/crash-1-a1-a-0?force=true&timeout=0") " > x; "
+        ASK("DELETE", "/containers/crash-1-a1-b-0?force=true&timeout=0") " > x; "
+        ASK("POST", "/containers/create") " -H Content-Type:application/json -d @spec.json "
+        "| jq -e .Id > x"), 0);
+    struct job_poll poll = fixture_poll(f, "crash-1");
+    assert_int_equal(poll.phase, PHASE_VANISHED);
+    fixture_reopen(f);
+    struct submission s;
+    hand_in(f, "crash-1", manifest, &s);
+    if (s.outcome != SUBMIT_ACCEPTED)
+        fail_msg("%s", s.error.text);
+    assert_string_equal(s.note, "adopted from an earlier try");
+    poll = fixture_poll(f, "crash-1");
+    assert_int_equal(poll.phase, PHASE_RUNNING);
+    assert_int_equal(poll.task_count, 2);
+    assert_int_equal(fixture_shell(f, "until test -e $D/a -a -e $D/b; do sleep 0.05; done; "
+                                      "test $(cat $D/a $D/b | wc -l) = 2"), 0);
+}
+
+static void a_stale_container_that_never_ran_is_made_anew(void **state)
+{
+    struct fixture *f = *state;
+    FIXTURE_OR_SKIP();
+    fixture_setup(f, "");
+    struct submission s;
+    fixture_submit(f, "stale-1", JOB("[echo, old]", ""));
+    fixture_wait(f, "stale-1");
+    assert_int_equal(hand_in(f, "stale-1", JOB("[echo, new]", ""), &s), SUBMIT_REFUSED);
+    assert_string_equal(s.error.text,
+                        "attempt 1 of this job was started from another manifest already");
+    assert_int_equal(fixture_shell(
+        f, "cd $D; " ASK("GET", "/containers/stale-1-a1-main-0/json")
+        " | jq '{name:.Name,rootfs:\"/\",rootfs_overlay:true,labels:.Config.Labels,"
+        "command:[\"echo\",\"old\"]}' > spec.json; "
+        ASK("DELETE", "/containers/stale-1-a1-main-0") " > x; "
+        ASK("POST", "/containers/create") " -H Content-Type:application/json -d @spec.json "
+        "| jq -e .Id > x"), 0);
+    assert_int_equal(hand_in(f, "stale-1", JOB("[echo, new]", ""), &s), SUBMIT_ACCEPTED);
+    fixture_wait(f, "stale-1");
+    assert_string_equal(fixture_output(f, "stale-1", "main-0.log"), "new\n");
+}
+
+static void a_strangers_container_under_our_name_is_left_alone(void **state)
+{
+    struct fixture *f = *state;
+    FIXTURE_OR_SKIP();
+    fixture_setup(f, "");
+    struct submission s;
+    assert_int_equal(f->executor->operations->ready(f->executor, NULL), 0);
+    assert_int_equal(fixture_shell(
+        f, "cd $D; for n in alien-1-a1-main-0 alien-2-a1; do "
+        ASK("POST", "/containers/create") " -H Content-Type:application/json -d "
+        "'{\"name\":\"'$n'\",\"rootfs\":\"/\",\"rootfs_overlay\":true,\"command\":[\"true\"]}' "
+        "| jq -e .Id > x || exit 1; done"), 0);
+    assert_int_equal(hand_in(f, "alien-1", SLEEP, &s), SUBMIT_REFUSED);
+    assert_non_null(strstr(s.error.text, "alien-1-a1-main-0 is there already and was not made for "
+                                         "this job"));
+    const char *pair = HEAD TASK("a", "[sleep, '9']", "") TASK("b", "[sleep, '9']", "");
+    assert_int_equal(hand_in(f, "alien-2", pair, &s), SUBMIT_REFUSED);
+    assert_non_null(strstr(s.error.text, "alien-2-a1 is there already"));
+    /* The same with labels of another spool. */
+    assert_int_equal(fixture_shell(
+        f, "cd $D; " ASK("POST", "/containers/create") " -H Content-Type:application/json -d "
+        "'{\"name\":\"alien-3-a1-main-0\",\"rootfs\":\"/\",\"rootfs_overlay\":true,"
+        "\"command\":[\"true\"],\"labels\":{\"dlspool.spool\":\"other\",\"dlspool.job\":\"alien-3\","
+        "\"dlspool.attempt\":\"1\"}}' | jq -e .Id > x"), 0);
+    assert_int_equal(hand_in(f, "alien-3", SLEEP, &s), SUBMIT_REFUSED);
+    assert_int_equal(fixture_shell(f, ASK("GET", "/containers/json?all=true")
+                                      " | jq -e 'length == 3' > /dev/null"), 0);
+}
+
+static void a_job_of_which_one_task_is_refused_leaves_nothing(void **state)
+{
+    struct fixture *f = *state;
+    FIXTURE_OR_SKIP();
+    fixture_setup(f, "  cpus: 4\n");
+    struct submission s;
+    const char *pair = HEAD TASK("a", "[sleep, '9']", "")
+        "- {role: b, image: 'localhost/no-such-image:1', cpus: 1, memory: 64Mi, command: [x]}\n";
+    assert_int_equal(hand_in(f, "refused-1", pair, &s), SUBMIT_REFUSED);
+    assert_non_null(strstr(s.error.text, "the image localhost/no-such-image:1 is not on this "
+                                         "machine and could not be pulled"));
+    assert_int_equal(fixture_shell(f, ASK("GET", "/containers/json?all=true")
+                                      " | jq -e 'length == 0' > /dev/null && "
+                                      "test -z \"$(ls $D/.podman/jobs)\""), 0);
+    assert_int_equal(fixture_poll(f, "refused-1").phase, PHASE_VANISHED);
+}
+
+static pid_t service_process(const struct fixture *f)
+{
+    char path[512];
+    int process = 0;
+    snprintf(path, sizeof(path), "%s/.podman/service.pid", f->directory);
+    FILE *file = fopen(path, "re");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%d", &process), 1);
+    fclose(file);
+    return process;
+}
+
+static void containers_outlive_the_service_and_are_found_again(void **state)
+{
+    struct fixture *f = *state;
+    FIXTURE_OR_SKIP();
+    fixture_setup(f, "");
+    fixture_submit(f, "outlive-1",
+                   JOB("[sh, -c, 'echo on; until test -e /data/go; do sleep 0.05; done; exit 5']",
+                       ", mounts: [{source: /tmp, target: /data}]"));
+    f->executor->operations->remove(f->executor, "outlive-1", 1, NULL);
+    char manifest[1024];
+    snprintf(manifest, sizeof(manifest),
+             JOB("[sh, -c, 'echo on; until test -e /data/go; do sleep 0.05; done; exit 5']",
+                 ", mounts: [{source: '%s', target: /data}]"), f->directory);
+    fixture_submit(f, "outlive-2", manifest);
+    pid_t first = service_process(f);
+    assert_int_equal(kill(first, SIGKILL), 0);
+    assert_int_equal(fixture_poll(f, "outlive-2").phase, PHASE_RUNNING);
+    pid_t second = service_process(f);
+    assert_int_not_equal(first, second);
+    f->executor->operations->stop(f->executor);
+    assert_true(fixture_is_gone(second));
+    assert_int_equal(fixture_shell(f, "touch $D/go"), 0);
+    struct job_poll poll = fixture_wait(f, "outlive-2");
+    assert_int_equal(poll.phase, PHASE_FAILED);
+    assert_int_equal(poll.exit_code, 5);
+    assert_string_equal(fixture_output(f, "outlive-2", "main-0.log"), "on\n");
+}
+
+static void processes_that_start_together_share_one_service(void **state)
+{
+    struct fixture *f = *state;
+    FIXTURE_OR_SKIP();
+    enum { PROCESSES = 6 };
+    fixture_setup(f, "");
+    pid_t children[PROCESSES];
+    for (int i = 0; i < PROCESSES; i++) {
+        children[i] = fork();
+        if (children[i] == 0) {
+            struct executor *executor =
+                executor_open(f->settings, "test", f->directory, NULL);
+            _exit(executor && executor->operations->ready(executor, NULL) == 0 ? 0 : 1);
+        }
+    }
+    for (int i = 0; i < PROCESSES; i++) {
+        int status;
+        assert_int_equal(waitpid(children[i], &status, 0), children[i]);
+        assert_int_equal(status, 0);
+    }
+    assert_int_equal(fixture_shell(f, "test $(pgrep -fc \"^podman system service.*$D/\") = 1"), 0);
+    /* No child of ours is left, alive or not. */
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
+static void a_service_that_hangs_is_replaced(void **state)
+{
+    struct fixture *f = *state;
+    FIXTURE_OR_SKIP();
+    fixture_setup(f, "  request_timeout: 500ms\n");
+    assert_int_equal(f->executor->operations->ready(f->executor, NULL), 0);
+    pid_t first = service_process(f);
+    assert_int_equal(kill(first, SIGSTOP), 0);
+    int64_t begin = clock_elapsed();
+    assert_int_equal(f->executor->operations->ready(f->executor, NULL), 0);
+    assert_true(clock_elapsed() - begin < 30000);
+    assert_int_not_equal(service_process(f), first);
+    assert_true(fixture_is_gone(first));
+}
+
+static void what_podman_cannot_do_here_is_said_in_a_sentence(void **state)
+{
+    struct fixture *f = *state;
+    FIXTURE_OR_SKIP();
+    fixture_setup(f, "  socket: /nowhere/podman.sock\n");
+    struct error error = {""};
+    assert_int_equal(f->executor->operations->ready(f->executor, &error), -1);
+    assert_non_null(strstr(error.text, "podman does not answer at /nowhere/podman.sock"));
+    struct submission s;
+    assert_int_equal(hand_in(f, "down-1", SLEEP, &s), SUBMIT_UNAVAILABLE);
+    struct job_poll poll = {.id = "down-1", .attempt = 1}, *jobs[] = {&poll};
+    assert_int_equal(f->executor->operations->poll(f->executor, f->arena, jobs, 1, &error), -1);
+    assert_int_equal(poll.phase, PHASE_UNKNOWN);
+    f->executor->operations->close(f->executor);
+    f->executor = NULL;
+
+    setenv("PATH", "/nowhere", 1);
+    snprintf(f->settings_text, sizeof(f->settings_text), "executor: local\n");
+    fixture_open_executor(f);
+    int result = f->executor->operations->ready(f->executor, &error);
+    setenv("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", 1);
+    assert_int_equal(result, -1);
+    assert_string_equal(error.text,
+                        "podman is not installed: expected the program podman in PATH");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FIXTURE_TEST(a_job_that_is_too_large_never_fits),
+        FIXTURE_TEST(a_job_waits_for_room_and_gets_it),
+        FIXTURE_TEST(gpus_are_given_to_one_task_at_a_time),
+        FIXTURE_TEST(submitting_again_adopts_what_runs),
+        FIXTURE_TEST(what_was_made_and_not_started_is_finished),
+        FIXTURE_TEST(a_stale_container_that_never_ran_is_made_anew),
+        FIXTURE_TEST(a_strangers_container_under_our_name_is_left_alone),
+        FIXTURE_TEST(a_job_of_which_one_task_is_refused_leaves_nothing),
+        FIXTURE_TEST(containers_outlive_the_service_and_are_found_again),
+        FIXTURE_TEST(processes_that_start_together_share_one_service),
+        FIXTURE_TEST(a_service_that_hangs_is_replaced),
+        FIXTURE_TEST(what_podman_cannot_do_here_is_said_in_a_sentence),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -274,8 +274,7 @@ void job_ring(const struct spool *spool, const struct job_place *place)
 
 void spool_ring_failed(const struct spool *spool)
 {
-    /* The lock of the resubmit pass is the one file that is always there. */
-    sys.utimensat(spool->states[STATE_FAILED], ".lock", NULL, AT_SYMLINK_NOFOLLOW);
+    sys.utimensat(spool->root, state_names[STATE_FAILED], NULL, AT_SYMLINK_NOFOLLOW);
 }
 
 static const gid_t no_group = (gid_t)-1;

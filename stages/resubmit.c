@@ -5,7 +5,7 @@
  * have changed) and goes back to rendered/; one that cannot be rendered stays, with the new
  * reason.  Jobs that wait for room go in order of priority, then age, as far as the room lasts.
  *
- * The same code serves the stage and `dlspool resubmit`; a lock on failed/ keeps two passes apart.
+ * The same code serves the stage and `dlspool resubmit`; a lock keeps two passes apart.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,6 +24,7 @@
 #include "watcher/watch.h"
 
 enum { REQUEST_LIMIT = 1 << 20, LOG_LIMIT = 16 << 20, MOST_FAILED = 1 << 20 };
+static const int64_t shortest_rest = 50;        /* milliseconds between two passes */
 
 struct waiting {                /* what is remembered of a failed job between passes */
     struct timespec changed;    /* mtime of its directory when its record was read */
@@ -396,10 +397,10 @@ static void read_settings_digest(struct resubmitter *resubmitter)
 /* Keep two passes apart: 0 and *lock, 1 when another is under way, -1 on trouble. */
 static int lock_failed(struct resubmitter *resubmitter, int *lock, struct error *error)
 {
-    int directory = resubmitter->stage.spool.states[STATE_FAILED];
-    *lock = sys.openat(directory, ".lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+    /* Not in failed/: closing it would ring that directory's bell. */
+    *lock = sys.openat(resubmitter->stage.spool.root, ".resubmit.lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
     if (*lock < 0)
-        return error_errno(error, "failed/.lock could not be opened");
+        return error_errno(error, ".resubmit.lock could not be opened");
     if (sys.lock(*lock, F_WRLCK) == 0)
         return 0;
     int reason = errno;
@@ -407,7 +408,7 @@ static int lock_failed(struct resubmitter *resubmitter, int *lock, struct error 
     if (reason == EAGAIN || reason == EACCES)
         return 1;
     errno = reason;
-    return error_errno(error, "failed/.lock could not be locked");
+    return error_errno(error, ".resubmit.lock could not be locked");
 }
 
 static int make_pass(struct resubmitter *resubmitter, struct error *error)
@@ -494,9 +495,14 @@ int resubmit_main(const char *directory)
             log_warn("%s", error.text);
         while (watch_next(watch, &name))
             continue;           /* the pass looks at every job */
+        int64_t began = clock_elapsed();
         if (make_pass(&resubmitter, &error))
             log_warn("%s", error.text);
-        until = clock_elapsed() + stage->settings.retry_interval;
+        /* Bells may ring without end: at most half of the time goes into passes. */
+        int64_t now = clock_elapsed();
+        if (!stage_wait(stage, -1, now + (now - began) + shortest_rest))
+            break;
+        until = now + stage->settings.retry_interval;
     }
     status = 0;
 done:

@@ -296,7 +296,11 @@ static void a_service_that_hangs_is_replaced(void **state)
     fixture_setup(f, "  request_timeout: 500ms\n");
     assert_int_equal(f->executor->operations->ready(f->executor, NULL), 0);
     pid_t first = service_process(f);
+    char stopped[128];
     assert_int_equal(kill(first, SIGSTOP), 0);
+    snprintf(stopped, sizeof(stopped), "until grep -q '^State:.T' /proc/%d/status; do :; done",
+             first);
+    fixture_shell(f, stopped);
     int64_t begin = clock_elapsed();
     assert_int_equal(f->executor->operations->ready(f->executor, NULL), 0);
     assert_true(clock_elapsed() - begin < 30000);

@@ -13,6 +13,9 @@ struct executor *executor_open(const struct value *settings, const char *spool,
         return executor_local_open(settings, spool, directory, error);
     if (named->kind == VALUE_NULL)              /* `executor: null` in YAML */
         return executor_null_open(settings, error);
+    /* An unquoted `null` is not a string to YAML. */
+    if (named->kind == VALUE_NULL)
+        return executor_null_open(settings, error);
     if (named->kind != VALUE_STRING) {
         error_set(error, "dlspool.yaml:%u: executor: found a %s, expected local or null",
                   named->line, value_kind_name(named->kind));

@@ -234,12 +234,21 @@ static struct text failed_output(struct tracker *tracker, int job, const struct 
 
 /* Events */
 
+/* When something happened by the executor's clock, if it says so. */
+static void add_time(struct buffer *line, const char *key, int64_t time)
+{
+    char room[CLOCK_TEXT_SIZE];
+    if (time)
+        eventlog_add_string(line, key, clock_format(time, room));
+}
+
 static int note_started(int job, struct tracked *tracked, const struct job_poll *poll,
                         struct error *error)
 {
     struct buffer line = {0};
-    eventlog_start(&line, poll->started ? poll->started : clock_now(), "started");
+    eventlog_start(&line, clock_now(), "started");
     eventlog_add_number(&line, "attempt", tracked->attempt);
+    add_time(&line, "at", poll->started);
     eventlog_end(&line);
     int result = eventlog_append(job, buffer_text(&line), error);
     buffer_free(&line);
@@ -264,8 +273,9 @@ static void note_waiting(int job, struct tracked *tracked, const struct job_poll
 static int note_ended(int job, const struct job_poll *poll, struct error *error)
 {
     struct buffer line = {0};
-    eventlog_start(&line, poll->ended ? poll->ended : clock_now(), "ended");
+    eventlog_start(&line, clock_now(), "ended");
     eventlog_add_number(&line, "attempt", poll->attempt);
+    add_time(&line, "at", poll->ended);
     eventlog_add_string(&line, "outcome",
                         poll->phase == PHASE_SUCCEEDED ? "succeeded" : "failed");
     for (size_t i = 0; i < poll->task_count; i++) {

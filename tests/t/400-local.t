@@ -4,7 +4,8 @@
 . "$(dirname "$0")/lib.bash"
 command -v podman >/dev/null || skip_all "podman is not installed"
 new_spool local || exit 1
-sed -i -E 's|^( *)cpus: null|\12|; s|^  cpus: .*|  cpus: 2|; s|^  memory: .*|  memory: 4Gi|' "$spool/dlspool.yaml"
+set_setting cpus 2
+set_setting memory 4Gi
 start_daemon
 podman_storage=$spool/.podman
 containers() {
@@ -25,7 +26,7 @@ job hello 0.5 'env: {GREETING: "it''s ${x} $(y) \"z\""}' <<'S'
 echo "hello from $DLSPOOL_JOB_ID, $GREETING"
 id -u
 S
-ok "a job ends in done/" wait_for 60 in_state hello "done"
+must "a job ends in done/" wait_for 60 in_state hello "done"
 log=$(cat "$(job_dir hello)/output/main-0.log")
 like "$log" "hello from $(basename "$(job_dir hello)"), its \\\$\{x\} \\\$\(y\) \"z\"" "its output is beside it"
 is "$(dlspool logs hello)" "$log" "logs prints that file"
@@ -168,6 +169,7 @@ fi
 is "$(containers)" "" "no container stays behind"
 stop_daemon
 is $? 0 "the daemon stops cleanly"
-ok "and its podman service with it" wait_for 10 sh -c "! pgrep -f '$podman_storage' >/dev/null"
+no_service() { ! pgrep -f "podman.*$podman_storage"; }
+ok "and its podman service with it" wait_for 10 no_service
 
 done_testing

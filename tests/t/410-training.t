@@ -14,7 +14,7 @@ containers() {
 example() { sed "s|/path/to/examples|$top/examples|; $2" "$top/examples/$1/job.yaml"; }
 
 example digits '' >"$scratch/digits.yaml" && cp "$scratch/digits.yaml" "$spool/incoming/"
-ok "digits: trained" wait_for 120 in_state digits "done"
+must "digits: trained" wait_for 120 in_state digits "done"
 like "$(cat "$(job_dir digits)/output/main-0.log")" 'accuracy.*0\.9' "and the accuracy is in output/"
 
 example ddp '' >"$scratch/ddp.yaml" && cp "$scratch/ddp.yaml" "$spool/incoming/"

@@ -25,6 +25,13 @@ fail() {
     for line; do printf '%s\n' "$line" | sed 's/^/#   /'; done
 }
 
+# must DESCRIPTION COMMAND...: as ok, but without it the rest makes no sense.
+must() {
+    local before=$failures
+    ok "$@"
+    [ "$failures" = "$before" ] || { sed 's/^/# daemon: /' "$scratch/daemon.log" | tail -n 20; echo "Bail out! $1"; exit 1; }
+}
+
 # ok DESCRIPTION COMMAND...: the command succeeds.
 ok() {
     local what=$1 output
@@ -93,7 +100,8 @@ has_ended() { in_state "$1" "done" || { in_state "$1" failed && [ -e "$(job_dir 
 
 finish() {
     stop_daemon
-    [ -z "${cleanup:-}" ] || $cleanup
+    # podman leaves its storage mounted on itself.
+    findmnt -rno TARGET | grep "^$scratch/" | sort -r | xargs -r umount -l 2>/dev/null
     rm -rf "$scratch"
 }
 trap finish EXIT

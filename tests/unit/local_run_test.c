@@ -292,6 +292,52 @@ static void what_the_user_may_not_have_is_not_mounted(void **state)
     assert_int_equal(fixture_shell(f, "test -s $D/own/new -a ! -e $D/open/new"), 0);
 }
 
+static void an_image_needs_neither_registry_nor_its_own_entry_point(void **state)
+{
+    struct fixture *f = *state;
+    FIXTURE_OR_SKIP();
+    if (access("/bin/busybox", X_OK)) {
+        print_message("skipped: there is no /bin/busybox to make an image of\n");
+        skip();
+    }
+    fixture_setup(f, "");
+    assert_int_equal(f->executor->operations->ready(f->executor, NULL), 0);
+    assert_int_equal(fixture_shell(
+        f, "mkdir -p $D/image/bin && cp /bin/busybox $D/image/bin/ && "
+           "ln -s busybox $D/image/bin/sh && export CONTAINERS_STORAGE_CONF=$D/.podman/storage.conf "
+           "CONTAINERS_CONF=$D/.podman/containers.conf && tar -C $D/image -c . | podman import -q "
+           "-c 'ENTRYPOINT [\"/bin/busybox\", \"echo\", \"entry point\"]' -c 'ENV PATH=/bin' "
+           "-c 'USER 7' - localhost/box:1 > /dev/null"), 0);
+    fixture_submit(f, "image-1",
+                   HEAD "- {role: main, image: 'localhost/box:1', cpus: 1, memory: 64Mi, workdir: "
+                        "/job/dir, command: [busybox, sh, -c, 'echo $MINE; pwd; busybox id -u; "
+                        "busybox test -e /usr/bin && echo host; busybox ls /job']}\n");
+    struct job_poll poll = fixture_wait(f, "image-1");
+    assert_string_equal(fixture_output(f, "image-1", "main-0.log"), "\n/job/dir\n0\ndir\n");
+    assert_int_equal(poll.phase, PHASE_SUCCEEDED);
+}
+
+static void a_program_that_prints_without_end_does_not_fill_the_disk(void **state)
+{
+    struct fixture *f = *state;
+    FIXTURE_OR_SKIP();
+    fixture_setup(f, "  log_limit: 64Ki\n");
+    fixture_submit(f, "flood-1", JOB("[timeout, '30', 'yes']", ""));
+    int64_t begin = clock_elapsed();
+    size_t length = 0;
+    while (clock_elapsed() - begin < 10000 && length <= 65536) {
+        length = strlen(fixture_output(f, "flood-1", "main-0.log"));
+        fixture_pause(50);
+    }
+    assert_true(length > 65536 && length < 65536 + 200);
+    assert_int_equal(fixture_shell(f, "timeout 20 sh -c 'until test $(stat -c %b $D/.podman/jobs/*/"
+                                      "logs/*) -gt 20000; do sleep 0.1; done'"), 0);
+    fixture_output(f, "flood-1", "main-0.log");
+    /* Emptied, and written to from the beginning. */
+    assert_int_equal(fixture_shell(f, "test $(stat -c %b $D/.podman/jobs/*/logs/*) -lt 20000"), 0);
+    assert_int_equal(strlen(fixture_output(f, "flood-1", "main-0.log")), length);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -306,6 +352,8 @@ int main(void)
         FIXTURE_TEST(a_task_runs_as_the_user_with_no_more_rights_and_within_limits),
         FIXTURE_TEST(processor_time_is_limited),
         FIXTURE_TEST(what_the_user_may_not_have_is_not_mounted),
+        FIXTURE_TEST(an_image_needs_neither_registry_nor_its_own_entry_point),
+        FIXTURE_TEST(a_program_that_prints_without_end_does_not_fill_the_disk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -264,6 +264,26 @@ static void containers_outlive_the_service_and_are_found_again(void **state)
     assert_string_equal(fixture_output(f, "outlive-2", "main-0.log"), "on\n");
 }
 
+static void after_a_restart_of_the_machine_a_job_can_be_handed_in_again(void **state)
+{
+    struct fixture *f = *state;
+    FIXTURE_OR_SKIP();
+    fixture_setup(f, "");
+    fixture_submit(f, "reboot-1", SLEEP);
+    /* What a power cut does: everything is dead, and the boot id is another. */
+    assert_int_equal(fixture_shell(
+        f, "cd $D; kill -9 $(cut -d' ' -f1 .podman/service.pid) $("
+        ASK("GET", "/containers/reboot-1-a1-main-0/json") " | jq '.State.ConmonPid, .State.Pid'); "
+        "runc --root /run/runc delete -f $(ls .podman/root/overlay-containers | grep '^[0-9a-f]*$')"
+        " 2> /dev/null; echo other > .podman/boot"), 0);
+    fixture_reopen(f);
+    struct job_poll poll = fixture_poll(f, "reboot-1");
+    assert_int_equal(poll.phase, PHASE_VANISHED);
+    struct submission s;
+    assert_int_equal(hand_in(f, "reboot-1", SLEEP, &s), SUBMIT_ACCEPTED);
+    assert_int_equal(fixture_poll(f, "reboot-1").phase, PHASE_RUNNING);
+}
+
 static void processes_that_start_together_share_one_service(void **state)
 {
     struct fixture *f = *state;
@@ -346,6 +366,7 @@ int main(void)
         FIXTURE_TEST(a_strangers_container_under_our_name_is_left_alone),
         FIXTURE_TEST(a_job_of_which_one_task_is_refused_leaves_nothing),
         FIXTURE_TEST(containers_outlive_the_service_and_are_found_again),
+        FIXTURE_TEST(after_a_restart_of_the_machine_a_job_can_be_handed_in_again),
         FIXTURE_TEST(processes_that_start_together_share_one_service),
         FIXTURE_TEST(a_service_that_hangs_is_replaced),
         FIXTURE_TEST(what_podman_cannot_do_here_is_said_in_a_sentence),

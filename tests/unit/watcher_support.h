@@ -6,12 +6,14 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -103,8 +105,10 @@ __attribute__((unused)) static pid_t in_child(int (*run)(void *), void *context)
     fflush(NULL);
     pid_t child = fork();
     assert_true(child >= 0);
-    if (child == 0)
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);       /* a failed test leaves nobody behind */
         _exit(run(context));
+    }
     return child;
 }
 

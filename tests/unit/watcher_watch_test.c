@@ -212,9 +212,12 @@ static int flood_by_rename(void *context)
 {
     const struct gate *gate = context;
     char name[32];
+    /* Links to one file, because some file systems are slow at making many. */
+    if (mknodat(scratch.directory, ".source", S_IFREG | 0644, 0))
+        return 1;
     for (int i = 0; i < FLOOD; i++) {
         snprintf(name, sizeof(name), "%d", i);
-        if (mknodat(scratch.directory, ".next", S_IFREG | 0644, 0) ||
+        if (linkat(scratch.directory, ".source", scratch.directory, ".next", 0) ||
             renameat(scratch.directory, ".next", scratch.directory, name))
             return 1;
         /* Half of them are there before the reader may begin, whoever is faster. */
@@ -378,8 +381,12 @@ static void a_hundred_thousand_names_are_scanned_quickly(void **state)
     enum { MANY = 100000 };
     char room[32];
     for (int i = 0; i < MANY; i++) {
+        if (i % 20000 == 0) {           /* links, as above, but not too many to one file */
+            unlinkat(scratch.directory, ".source", 0);
+            assert_int_equal(mknodat(scratch.directory, ".source", S_IFREG | 0644, 0), 0);
+        }
         snprintf(room, sizeof(room), "job-%d.yaml", i);
-        assert_int_equal(mknodat(scratch.directory, room, S_IFREG | 0644, 0), 0);
+        assert_int_equal(linkat(scratch.directory, ".source", scratch.directory, room, 0), 0);
     }
     struct watch *watch = open_watch(&events_only);
     struct watch_name name;

@@ -1,0 +1,395 @@
+/* tests/unit/executor_http_test.c - HTTP requests against a server that misbehaves on order
+ *
+ * The server is a thread that listens at a unix socket; the path of a request says what it does.
+ */
+#include "tests/unit/unit.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "executors/http.h"
+
+enum { CONNECTIONS = 256, REQUEST_ROOM = 1 << 16 };
+
+struct server {
+    char *directory;
+    char socket[256];
+    int listener;
+    pthread_t thread;
+    atomic_bool stopping;
+    atomic_int requests, connections, at_once, most_at_once;
+};
+
+static void answer(int file, const char *text)
+{
+    size_t done = 0, length = strlen(text);
+    while (done < length) {
+        ssize_t count = send(file, text + done, length - done, MSG_NOSIGNAL);
+        if (count <= 0)
+            return;
+        done += (size_t)count;
+    }
+}
+
+static void rest(int milliseconds)
+{
+    nanosleep(&(struct timespec){milliseconds / 1000, (long)(milliseconds % 1000) * 1000000},
+              NULL);
+}
+
+/* Act as the request wants; false: close the connection. */
+static bool serve(struct server *server, int file, const char *request)
+{
+    char head[256];
+    const char *body = strstr(request, "\r\n\r\n");
+    if (strstr(request, "/silent "))
+        rest(1500);
+    else if (strstr(request, "/cut "))
+        answer(file, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf");
+    else if (strstr(request, "/garbage "))
+        answer(file, "what do you mean?\n");
+    else if (strstr(request, "/huge "))
+        answer(file, "HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n");
+    if (strstr(request, "/huge "))
+        for (int i = 0; i < 50; i++)
+            answer(file, "0123456789012345678901234567890123456789012345678901234567890123456789"
+                         "012345678901234567890123456789");
+    if (strstr(request, "/drip ")) {
+        answer(file, "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n");
+        for (int i = 0; i < 15 && !server->stopping; i++) {
+            answer(file, "x");
+            rest(100);
+        }
+    }
+    if (strstr(request, "/stall ")) {
+        answer(file, "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nbegun");
+        rest(2500);
+    }
+    if (strstr(request, "/busy "))
+        answer(file, "HTTP/1.1 429 Slow Down\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n");
+    else if (strstr(request, "/away "))
+        answer(file, "HTTP/1.1 302 Found\r\nLocation: /echo\r\nContent-Length: 0\r\n\r\n");
+    else if (strstr(request, "/echo")) {
+        if (strstr(request, "slow"))
+            rest(100);
+        snprintf(head, sizeof(head), "HTTP/1.1 200 OK\r\nContent-Length: %zu\r\n\r\n",
+                 strlen(request));
+        answer(file, head);
+        answer(file, request);
+        return true;
+    } else if (strstr(request, "/close ")) {
+        answer(file, "HTTP/1.1 204 No Content\r\n\r\n");
+    } else {
+        return false;
+    }
+    return !strstr(request, "/close ") && body;
+}
+
+struct connection {
+    struct server *server;
+    int file;
+};
+
+static size_t body_length(const char *request)
+{
+    const char *header = strstr(request, "Content-Length: ");
+    return header ? strtoul(header + 16, NULL, 10) : 0;
+}
+
+static void *talk(void *context)
+{
+    struct connection connection = *(struct connection *)context;
+    free(context);
+    char *request = calloc(1, REQUEST_ROOM);
+    bool open = true;
+    while (open) {
+        size_t used = 0;
+        memset(request, 0, REQUEST_ROOM);
+        for (;;) {
+            const char *end = strstr(request, "\r\n\r\n");
+            if (end && used >= (size_t)(end + 4 - request) + body_length(request))
+                break;
+            ssize_t count = recv(connection.file, request + used, REQUEST_ROOM - 1 - used, 0);
+            if (count <= 0) {
+                open = false;
+                break;
+            }
+            used += (size_t)count;
+        }
+        if (!open)
+            break;
+        struct server *server = connection.server;
+        server->requests++;
+        int now = ++server->at_once;
+        if (now > server->most_at_once)
+            server->most_at_once = now;
+        open = serve(server, connection.file, request);
+        server->at_once--;
+    }
+    close(connection.file);
+    free(request);
+    return NULL;
+}
+
+static void *listen_for(void *context)
+{
+    struct server *server = context;
+    pthread_t threads[CONNECTIONS];
+    size_t count = 0;
+    while (!server->stopping) {
+        struct pollfd waiting = {.fd = server->listener, .events = POLLIN};
+        if (poll(&waiting, 1, 20) <= 0 || count == CONNECTIONS)
+            continue;
+        struct connection *connection = malloc(sizeof(*connection));
+        *connection = (struct connection){server, accept(server->listener, NULL, NULL)};
+        server->connections++;
+        pthread_create(&threads[count++], NULL, talk, connection);
+    }
+    for (size_t i = 0; i < count; i++)
+        pthread_join(threads[i], NULL);
+    return NULL;
+}
+
+static struct server *start_server(void)
+{
+    struct server *server = calloc(1, sizeof(*server));
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    server->directory = unit_directory();
+    snprintf(server->socket, sizeof(server->socket), "%s/s", server->directory);
+    assert_true(strlen(server->socket) < sizeof(address.sun_path));
+    memcpy(address.sun_path, server->socket, strlen(server->socket) + 1);
+    server->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(server->listener, (struct sockaddr *)&address, sizeof(address)), 0);
+    assert_int_equal(listen(server->listener, 64), 0);
+    pthread_create(&server->thread, NULL, listen_for, server);
+    return server;
+}
+
+/* The client must be closed before, so that the connections end. */
+static void stop_server(struct server *server)
+{
+    server->stopping = true;
+    pthread_join(server->thread, NULL);
+    close(server->listener);
+    unit_remove(server->directory);
+    free(server);
+}
+
+static struct http_client *open_client(const struct server *server, int in_flight)
+{
+    struct error error;
+    static const char *const headers[] = {"X-Client: yes", NULL};
+    struct http_settings settings = {
+        .base = "http://d/base",
+        .unix_socket = server->socket,
+        .headers = headers,
+        .timeout = 500,
+        .response_limit = 2000,
+        .in_flight = in_flight,
+    };
+    struct http_client *client = http_open(&settings, &error);
+    assert_non_null(client);
+    return client;
+}
+
+static void run_one(struct http_client *client, struct http_request *request)
+{
+    struct http_request *batch[] = {request};
+    http_run(client, batch, 1);
+}
+
+static void a_request_carries_method_path_headers_and_body(void **state)
+{
+    (void)state;
+    struct server *server = start_server();
+    struct http_client *client = open_client(server, 1);
+    static const char *const headers[] = {"X-Mine: too", NULL};
+    struct http_request request = {.method = "POST", .path = "/echo?a=b", .headers = headers,
+                                   .body = TEXT("{\"a\":1}")};
+    run_one(client, &request);
+    assert_int_equal(request.outcome, HTTP_ANSWERED);
+    assert_int_equal(request.status, 200);
+    const char *seen = request.response.data;
+    assert_ptr_equal(strstr(seen, "POST /base/echo?a=b HTTP/1.1\r\n"), seen);
+    assert_non_null(strstr(seen, "X-Client: yes\r\n"));
+    assert_non_null(strstr(seen, "X-Mine: too\r\n"));
+    assert_non_null(strstr(seen, "Content-Type: application/json\r\n"));
+    assert_null(strstr(seen, "Expect:"));
+    assert_non_null(strstr(seen, "\r\n\r\n{\"a\":1}"));
+    http_request_clear(&request);
+    static const char *const methods[] = {"GET", "DELETE", "POST", "PUT"};
+    for (size_t i = 0; i < 4; i++) {
+        struct http_request plain = {.method = methods[i], .path = "/echo"};
+        run_one(client, &plain);
+        assert_int_equal(plain.status, 200);
+        assert_ptr_equal(strstr(plain.response.data, methods[i]), plain.response.data);
+        assert_null(strstr(plain.response.data, "Content-Type"));
+        http_request_clear(&plain);
+    }
+    /* All over one connection. */
+    assert_int_equal(server->connections, 1);
+    struct http_request once = {.method = "POST", .path = "/echo", .once = true};
+    run_one(client, &once);
+    assert_int_equal(once.status, 200);
+    assert_int_equal(server->connections, 2);
+    http_request_clear(&once);
+    http_close(client);
+    stop_server(server);
+}
+
+static void a_batch_keeps_no_more_in_flight_than_allowed(void **state)
+{
+    (void)state;
+    enum { REQUESTS = 20, IN_FLIGHT = 4 };
+    struct server *server = start_server();
+    struct http_client *client = open_client(server, IN_FLIGHT);
+    struct http_request requests[REQUESTS], *batch[REQUESTS];
+    char paths[REQUESTS][32];
+    for (int i = 0; i < REQUESTS; i++) {
+        snprintf(paths[i], sizeof(paths[i]), "/echo/slow/%d", i);
+        requests[i] = (struct http_request){.method = "GET", .path = paths[i]};
+        batch[i] = &requests[i];
+    }
+    int64_t begin = clock_elapsed();
+    http_run(client, batch, REQUESTS);
+    int64_t took = clock_elapsed() - begin;
+    for (int i = 0; i < REQUESTS; i++) {
+        assert_int_equal(requests[i].outcome, HTTP_ANSWERED);
+        assert_non_null(strstr(requests[i].response.data, paths[i]));
+        http_request_clear(&requests[i]);
+    }
+    assert_int_equal(server->most_at_once, IN_FLIGHT);
+    assert_true(took >= 500 && took < 1500);
+    assert_true(server->connections <= IN_FLIGHT);
+    http_close(client);
+    stop_server(server);
+}
+
+static void what_goes_wrong_is_told_apart(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path, *words;
+    } cases[] = {
+        {"/silent", "timed out"}, {"/cut", "/cut: "},          {"/drip", "timed out"},
+        {"/garbage", "/garbage"}, {"/huge", "longer than 2000 bytes"}, {"/nothing", "mpty reply"},
+    };
+    struct server *server = start_server();
+    struct http_client *client = open_client(server, 2);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct http_request request = {.method = "POST", .path = cases[i].path, .once = true};
+        int before = server->requests;
+        int64_t begin = clock_elapsed();
+        run_one(client, &request);
+        assert_true(clock_elapsed() - begin < 1400);
+        assert_int_equal(request.outcome, HTTP_NO_ANSWER);
+        assert_int_equal(request.status, 0);
+        if (!strstr(request.error.text, cases[i].words))
+            fail_msg("%s gives %s", cases[i].path, request.error.text);
+        assert_int_equal(server->requests, before + 1);
+        http_request_clear(&request);
+    }
+    struct http_request busy = {.method = "GET", .path = "/busy"};
+    run_one(client, &busy);
+    assert_int_equal(busy.outcome, HTTP_ANSWERED);
+    assert_int_equal(busy.status, 429);
+    assert_int_equal(busy.retry_after, 7000);
+    http_request_clear(&busy);
+    struct http_request away = {.method = "GET", .path = "/away"};
+    run_one(client, &away);
+    assert_int_equal(away.status, 302);
+    http_request_clear(&away);
+    http_close(client);
+    stop_server(server);
+}
+
+static void a_request_that_must_not_be_repeated_is_not(void **state)
+{
+    (void)state;
+    struct server *server = start_server();
+    struct http_client *client = open_client(server, 1);
+    /* The server reads the request and closes: over a kept connection, libcurl would send again. */
+    for (int i = 0; i < 5; i++) {
+        struct http_request warm = {.method = "GET", .path = i % 2 ? "/echo" : "/close"};
+        run_one(client, &warm);
+        assert_int_equal(warm.outcome, HTTP_ANSWERED);
+        struct http_request once = {.method = "POST", .path = "/nothing", .once = true};
+        int before = server->requests;
+        run_one(client, &once);
+        assert_int_equal(once.outcome, HTTP_NO_ANSWER);
+        assert_int_equal(server->requests, before + 1);
+        http_request_clear(&once);
+        http_request_clear(&warm);
+    }
+    http_close(client);
+    stop_server(server);
+}
+
+static void an_answer_that_stalls_is_given_up(void **state)
+{
+    (void)state;
+    struct server *server = start_server();
+    struct error error;
+    struct http_settings settings = {.base = "http://d", .unix_socket = server->socket,
+                                     .timeout = 20000, .stall_timeout = 1000,
+                                     .response_limit = 2000, .in_flight = 1};
+    struct http_client *client = http_open(&settings, &error);
+    struct http_request request = {.method = "GET", .path = "/stall"};
+    int64_t begin = clock_elapsed();
+    run_one(client, &request);
+    assert_true(clock_elapsed() - begin < 4000);
+    assert_int_equal(request.outcome, HTTP_NO_ANSWER);
+    http_request_clear(&request);
+    http_close(client);
+    stop_server(server);
+}
+
+static void nobody_there_means_not_sent(void **state)
+{
+    (void)state;
+    struct error error;
+    struct http_settings settings = {.base = "http://d", .unix_socket = "/nowhere/s",
+                                     .timeout = 500, .response_limit = 10, .in_flight = 1};
+    struct http_client *client = http_open(&settings, &error);
+    struct http_request request = {.method = "POST", .path = "/x"};
+    run_one(client, &request);
+    assert_int_equal(request.outcome, HTTP_NOT_SENT);
+    assert_non_null(strstr(request.error.text, "/nowhere/s"));
+    http_close(client);
+    settings.unix_socket = NULL;
+    settings.base = "http://127.0.0.1:1";
+    client = http_open(&settings, &error);
+    run_one(client, &request);
+    assert_int_equal(request.outcome, HTTP_NOT_SENT);
+    http_request_clear(&request);
+    http_close(client);
+}
+
+static void parts_of_paths_are_escaped(void **state)
+{
+    (void)state;
+    struct buffer out = {0};
+    http_escape(&out, TEXT("a-Z_0.~/?&= %\n\303\244"));
+    assert_string_equal(out.data, "a-Z_0.~%2F%3F%26%3D%20%25%0A%C3%A4");
+    buffer_free(&out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_request_carries_method_path_headers_and_body),
+        cmocka_unit_test(a_batch_keeps_no_more_in_flight_than_allowed),
+        cmocka_unit_test(what_goes_wrong_is_told_apart),
+        cmocka_unit_test(a_request_that_must_not_be_repeated_is_not),
+        cmocka_unit_test(an_answer_that_stalls_is_given_up),
+        cmocka_unit_test(nobody_there_means_not_sent),
+        cmocka_unit_test(parts_of_paths_are_escaped),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -173,11 +173,19 @@ static int write_settings(const struct podman_service *service, struct error *er
 {
     struct buffer out = {0};
     buffer_add_string(&out, "[storage]\n");
-    /* Without root, podman knows better whether an overlay is possible. */
-    if (geteuid() == 0)
+    /* Without root, podman knows better whether an overlay is possible; but of / the kernel makes
+     * none for those who are not root outside, and fuse-overlayfs does. */
+    char *program = geteuid() == 0 ? NULL : process_find("fuse-overlayfs");
+    if (geteuid() == 0 || program)
         buffer_add_string(&out, "driver = \"overlay\"\n");
     add_path(&out, "graphroot", service, "root");
     add_path(&out, "runroot", service, "run");
+    if (program) {
+        buffer_add_string(&out, "[storage.options.overlay]\nmount_program = ");
+        add_quoted(&out, program);
+        buffer_add_byte(&out, '\n');
+        free(program);
+    }
     int result = write_file(service, "storage.conf", buffer_text(&out), error);
 
     buffer_clear(&out);

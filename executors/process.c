@@ -166,6 +166,19 @@ uint64_t process_start_time(pid_t process)
     return state == 'Z' || state == 'X' ? 0 : start;
 }
 
+char *process_find(const char *program)
+{
+    struct text rest = text_of(getenv("PATH")), directory;
+    while (rest.length && text_next(&rest, ':', &directory)) {
+        struct buffer path = {0};
+        buffer_printf(&path, "%.*s/%s", (int)directory.length, directory.data, program);
+        if (directory.length && access(path.data, X_OK) == 0)
+            return path.data;
+        buffer_free(&path);
+    }
+    return NULL;
+}
+
 void process_pause(int milliseconds)
 {
     struct timespec time = {milliseconds / 1000, (long)(milliseconds % 1000) * 1000000};

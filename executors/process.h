@@ -22,6 +22,9 @@ int process_start_detached(const struct process_start *start, pid_t *process);
  * every other of this boot; 0 when there is no such process, or only its remains. */
 uint64_t process_start_time(pid_t process);
 
+/* The path of a program that PATH leads to, to be freed; NULL when there is none. */
+char *process_find(const char *program);
+
 void process_pause(int milliseconds);
 
 #endif

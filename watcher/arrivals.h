@@ -10,9 +10,9 @@
  * taken or to be refused, but for names that are somebody's work in progress, and files that a
  * program holds open for writing, of which the log says so once after a minute.
  *
- * At most `pending` waiting files are remembered; of any beyond that each scan judges by their
+ * At most `pending` waiting files are remembered; those beyond are judged at each scan by their
  * ctime alone, so that nobody can keep others' files waiting by leaving many of his own half
- * written.
+ * written.  On a remote file system, whose clock is not ours, they wait for room in the table.
  */
 #ifndef WATCHER_ARRIVALS_H
 #define WATCHER_ARRIVALS_H

@@ -37,7 +37,7 @@ enum { DROP_LARGEST = 1024 * 1024 };    /* bytes of the largest job file */
 enum drop_result {
     DROP_TAKEN,         /* done as asked */
     DROP_CHANGING,      /* somebody still writes to it: try again a little later; the sentence
-                         * says what was seen, fit for a refusal when patience has come to its end */
+                         * says what was seen, fit for a refusal when patience has ended */
     DROP_REFUSED,       /* it cannot become a job; the sentence says why and what to do */
     DROP_GONE,          /* it is not there any more */
     DROP_ERROR,         /* our own trouble (disk, descriptors, network); the sentence names it */

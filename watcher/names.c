@@ -49,8 +49,9 @@ struct names *names_new(size_t limit, size_t payload)
     while (places < limit && places < (size_t)1 << 24)
         places *= 2;
     size_t alignment = alignof(max_align_t);
+    payload = (payload + alignment - 1) / alignment * alignment;
     *names = (struct names){.limit = limit,
-                            .payload = (uint16_t)((payload + alignment - 1) / alignment * alignment),
+                            .payload = (uint16_t)payload,
                             .mask = (uint32_t)(places - 1),
                             .chains = memory_allocate(places * sizeof(struct entry *))};
     memset(names->chains, 0, places * sizeof(struct entry *));

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/system.h"
+#include "watcher/drop.h"
 
 /* What the content says, when it has the `size` bytes that it should have. */
 static enum content look_inside(int file, size_t size, struct buffer *bytes, const char **missing)
@@ -67,7 +68,7 @@ int probe_look(int directory, const char *name, bool local, struct buffer *bytes
         return is_about_the_file(errno) ? look_from_outside(directory, name, look) : -1;
     int result = sys.fstat(file, &look->status);
     const struct stat *status = &look->status;
-    if (result == 0 && S_ISREG(status->st_mode) && status->st_size <= SETTLE_LARGEST) {
+    if (result == 0 && S_ISREG(status->st_mode) && status->st_size <= DROP_LARGEST) {
         look->writers = writers_hold(file);
         /* Only now does the status belong to what is read: he may have written meanwhile. */
         if (look->writers == WRITERS_NONE)

@@ -2,6 +2,7 @@
 #include "watcher/settle.h"
 
 #include "base/clock.h"
+#include "watcher/drop.h"
 #include "watcher/watch.h"
 
 const struct settle_settings settle_local = {.quiet = 2000,
@@ -115,7 +116,7 @@ enum settle settle_judge(const struct settle_settings *settings, struct settle_m
 {
     const struct stat *status = &look->status;
     *again = now;
-    if (!S_ISREG(status->st_mode) || status->st_size > SETTLE_LARGEST)
+    if (!S_ISREG(status->st_mode) || status->st_size > DROP_LARGEST)
         return SETTLE_READY;
     if (look->flags & WATCH_RENAMED_IN)
         return SETTLE_READY;

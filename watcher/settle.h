@@ -51,8 +51,6 @@
 #include "watcher/content.h"
 #include "watcher/writers.h"
 
-enum { SETTLE_LARGEST = 1024 * 1024 };  /* bytes of the largest job file */
-
 enum settle {
     SETTLE_READY,                       /* take it; taking may still refuse it for what it is */
     SETTLE_WAIT,                        /* look again */

@@ -230,7 +230,8 @@ static void read_events(struct watch *watch, size_t room)
         if (count < 0 && errno == EAGAIN)
             return;
         if (count <= 0) {
-            log_warn("%s: inotify failed (%s); scanning until it is started again", watch->path, strerror(errno));
+            log_warn("%s: inotify failed (%s); scanning until it is started again", watch->path,
+                     strerror(errno));
             drop_inotify(watch);
             return;
         }

@@ -75,9 +75,9 @@ int64_t watch_due(const struct watch *watch);
 
 /* Learn what is new: read inotify's queue, and scan if it is time.  Never blocks but for reading
  * the directory.  Does nothing while names wait and more would not fit or are to be scanned.
- * -1 and a sentence when the directory cannot be read just now (call again when due) or was
- * removed (noticed by the next scan), renamed or unmounted (watch_lost() is then true: hand out what waits, close, and open
- * again when there is something to open). */
+ * -1 and a sentence when the directory cannot be read just now (call again when due), or was
+ * removed (noticed by the next scan), renamed or unmounted: watch_lost() is then true; hand out
+ * what waits, close, and open again when there is something to open. */
 int watch_collect(struct watch *watch, struct error *error);
 bool watch_lost(const struct watch *watch);
 

@@ -59,7 +59,8 @@ static void no_beginning_of_a_complete_file_is_complete(void **state)
     static const char *const samples[] = {
         "{\"name\": \"a\\\\\\\"}\", \"tasks\": {\"main\": {\"args\": [\"}\", \"]{\", 1e5]}}}",
         "[{\"a\": \"[\"}, {\"b\": [1, 2, []]}]",
-        "name: digits\nlibrary: sklearn\nscript: |\n  echo ...\n  ...\n  # ...\nargs: [a, b]\n...\n",
+        "name: digits\nlibrary: sklearn\nscript: |\n  echo ...\n  ...\n  # ...\n"
+        "args: [a, b]\n...\n",
     };
     for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
         size_t length = strlen(samples[i]);

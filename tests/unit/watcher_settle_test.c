@@ -3,6 +3,7 @@
  * Each rule was seen to fail with its line taken out of settle_judge() or remember().
  */
 #include "tests/unit/watcher_support.h"
+#include "watcher/drop.h"
 #include "watcher/settle.h"
 #include "watcher/watch.h"
 
@@ -80,7 +81,7 @@ static void what_will_never_be_a_job_file_waits_for_nothing(void **state)
     story.look.status.st_size = (off_t)1 << 40;
     story.look.writers = WRITERS_SOME;
     assert_int_equal(judge(&story), SETTLE_READY);
-    story.look.status.st_size = SETTLE_LARGEST;
+    story.look.status.st_size = DROP_LARGEST;
     assert_int_equal(judge(&story), SETTLE_WAIT);
 }
 

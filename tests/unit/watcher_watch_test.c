@@ -181,7 +181,8 @@ static void odd_names_come_as_they_are(void **state)
     char longest[256];
     memset(longest, 'l', 255);
     longest[255] = '\0';
-    const char *const odd[] = {"new\nline", "\x1b[31mred", "\xff\xfe bad", "sp ace", "-rf", longest};
+    const char *const odd[] = {"new\nline", "\x1b[31mred", "\xff\xfe bad",
+                               "sp ace",    "-rf",         longest};
     struct watch *watch = open_watch(&events_only);
     for (int round = 0; round < 2; round++) {
         for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++)

@@ -1,0 +1,133 @@
+#!/usr/bin/env bash
+# The documentation says what the code does: manual pages against --help and the tables of settings,
+# docs/spool.md against the events and fields that are written, and links against files.
+. "$(dirname "$0")/lib.bash"
+cd "$top" || exit 1
+man=docs/man
+
+# rendered PAGE: the text of a page, without overstriking, hyphenation and line breaks in the way.
+rendered() { MANWIDTH=200 MANOPT="--nh --nj" LC_ALL=C man -l "$1" 2>/dev/null | col -bx; }
+# section NAME: of a rendered page on standard input.
+section() { awk -v name="$1" '/^[A-Z]/ {on = $0 == name; next} on'; }
+# options: the options that a text names, each once.
+options() { grep -oE '(^|[^[:alnum:]-])--?[a-z][a-z-]*' | grep -oE -- '--?[a-z][a-z-]*' | sort -u; }
+words() { tr '\n' ' '; }
+
+verbs=$("$DLSPOOL" --help | sed -n 's/^  \([a-z]*\)  *[a-z].*/\1/p')
+for verb in $verbs; do
+    page=$man/dlspool-$verb.1
+    [ -e "$page" ] || { fail "$verb has a manual page" "$page is missing"; continue; }
+    text=$(rendered "$page")
+    help=$("$DLSPOOL" "$verb" --help | grep -E '^  (-|    --)' | sed -E 's/^(.{28}).*/\1/')
+    # The first words of an indented paragraph that starts with a dash.
+    written=$(section OPTIONS <<<"$text" | grep -E '^ {7}-')
+    is "$(options <<<"$written" | words)" "$(options <<<"$help" | words)" \
+        "the OPTIONS of $verb are those of --help"
+    own=$(options <<<"$help" | grep '^--' | grep -vx -e --spool -e --help)
+    is "$(section SYNOPSIS <<<"$text" | options | grep '^--' | words)" "$(printf '%s' "${own:+$own$'\n'}" | words)" \
+        "and so is its SYNOPSIS"
+    arguments() { grep -oE -- '--[a-z]+ [A-Z]+' | sort -u | words; }
+    is "$(arguments <<<"$written")" "$(arguments <<<"$help")" "with the same names of values"
+    operands=$("$DLSPOOL" "$verb" --help | sed -n '1s/.*'"$verb"'\( \[OPTIONS\]\)\{0,1\} *//p')
+    if [ "$verb" = render ]; then operands='FILE|JOB'; fi   # ID is an option's value there
+    like "$(section SYNOPSIS <<<"$text" | head -n 1 | sed 's/ *$//')" \
+        "$(printf '%s' "$operands" | sed -E 's/[].|[]/\\&/g')\$" "and the same operands"
+    missing=
+    for section in NAME SYNOPSIS DESCRIPTION OPTIONS "EXIT STATUS" EXAMPLES "SEE ALSO"; do
+        grep -qx "$section" <<<"$text" || missing+="$section "
+    done
+    is "$missing" "" "and the page has all its sections"
+    like "$(rendered $man/dlspool.1)" "dlspool-$verb\(1\)" "dlspool(1) names it"
+done
+for page in $man/*.1 $man/*.5; do
+    is "$(man --warnings -l "$page" 2>&1 >/dev/null)" "" "man finds no fault with ${page##*/}"
+    name=${page##*/}
+    name=${name%.[15]}
+    case $name in dlspool | dlspool.yaml | dlspool-job) continue ;; esac
+    like " $(words <<<"$verbs")" " ${name#dlspool-} " "$name is the page of a verb"
+done
+for page in $(cat $man/*.[15] | sed 's/\\-/-/g' | grep -oE '^\.BR dlspool[a-z.-]* +"?\([15]\)' | tr -d ' "' | sort -u); do
+    page=${page#.BR}
+    ok "the page $page that is referred to is there" test -e "$man/$(tr '()' '. ' <<<"$page" | tr -d ' ')"
+done
+
+# Settings: those of the code are described, no others, with the defaults that etc/dlspool.yaml has.
+described=$(rendered $man/dlspool.yaml.5 | sed -nE 's/^ {7}([a-z_.]+) \(default (.*)\)$/\1 \2/p' | sort)
+known=$({
+    sed -nE 's/^    \{"([a-z_]+)", SETTING.*/\1/p' spool/settings.c | grep -vx local
+    sed -n '/^} fields\[\] = {/,/^};/p' executors/local_settings.c |
+        grep -oE '\{"[a-z_]+", read_' | sed -E 's/^\{"([a-z_]+)".*/local.\1/'
+} | sort)
+is "$(cut -d' ' -f1 <<<"$described")" "$known" "dlspool.yaml(5) describes the settings of the code and no other"
+defaults=$(sed -nE -e 's/^([a-z_]+): (.+)$/\1 \2/p' -e 's/^  ([a-z_]+): (.+)$/local.\1 \2/p' etc/dlspool.yaml | sort)
+unlike "$defaults" '^$' "etc/dlspool.yaml has settings"
+is "$(comm -13 <(echo "$described") <(echo "$defaults"))" "" \
+    "dlspool.yaml(5) has the defaults of etc/dlspool.yaml"
+# ... and the limits of the table in spool/settings.c.
+limit() { # limit MILLISECONDS: as the page writes it
+    local value
+    value=$(awk "BEGIN {print $1}")
+    for unit in d:86400000 h:3600000 m:60000 s:1000 ms:1; do
+        if [ "$value" -gt 0 ] && [ $((value % ${unit#*:})) = 0 ] && [ "$value" -ge "${unit#*:}" ]; then
+            echo "$((value / ${unit#*:}))${unit%:*}"; return
+        fi
+    done
+    echo 0
+}
+wrong=
+while IFS=' ' read -r name least most; do
+    paragraph=$(rendered $man/dlspool.yaml.5 | awk -v name="$name" '
+        /^       [a-z]/ {on = $1 == name} on' | tr -s ' \n' ' ')
+    case $paragraph in *"$(limit "$least") to $(limit "$most")"*) ;; *) wrong+="$name $(limit "$least") $(limit "$most"); " ;; esac
+done < <(sed -nE 's/^    \{"([a-z_]+)", SETTING_DURATION, AT\([a-z_]+\), [0-9e]+, ([0-9e]+), (.*)\},/\1 \2 \3/p' \
+    spool/settings.c | sed 's/ \* /*/')
+is "$wrong" "" "and the limits of durations"
+
+# docs/spool.md: a row of a table for each event, field and word.
+rows() { sed -nE 's/^\| (`[^|]*) \|.*/\1/p' docs/spool.md | grep -oE '`[^`]+`' | tr -d '`' | sort -u; }
+described=$(rows)
+undescribed() { comm -23 <(sort -u) <(echo "$described") | words; }
+events=$({ grep -ohE 'eventlog_start\([^"]*"[a-z]+"' stages/*.c | grep -oE '"[a-z]+"' | tr -d '"'
+    sed -n '/verb_names\[\] = {/,/};/p' stages/control.c | grep -oE '"[a-z]+"' | tr -d '"' | grep -vx none; } | sort -u)
+like "$(words <<<"$events")" 'accepted .*finished .*submitted ' "the events are found in the code"
+is "$(undescribed <<<"$events")" "" "every event is described"
+unlike "$(grep -hE 'eventlog_start\(' stages/*.c | grep -v 'verb_names\[')" 'eventlog_start\([^"]*$' \
+    "every event is named where it is written"
+keys=$(grep -ohE 'eventlog_add(_string|_number)?\([^"]*"[a-z_0-9]+"' stages/*.c | grep -oE '"[a-z_0-9]+"' | tr -d '"' | sort -u)
+like "$(words <<<"$keys")" 'attempt .*cause .*why ' "the events' keys are found in the code"
+unknown=
+for key in $keys; do
+    grep -qE "^\| \`[a-z]+\` \|.*\`$key\`" docs/spool.md || unknown+="$key "
+done
+is "$unknown" "" "every key of an event is described"
+fields=$(grep -oE 'FIELD\("[a-z_0-9]+"' spool/record.c | grep -oE '[a-z_0-9]{2,}' | sort -u)
+like "$(words <<<"$fields")" 'accepted .*exit_code .*uid ' "the fields of job.yaml are found in the code"
+is "$(undescribed <<<"$fields")" "" "every field of job.yaml is described"
+reasons=$({ grep -ohE 'decide\(verdict, "[A-Za-z]+"' stages/verdict.c
+    sed -n '/reasons\[\] = {/,/};/p' stages/verdict.c
+    grep -ohE 'find\(finding, [a-zA-Z_>-]+, "[A-Za-z]+"' executors/local_poll.c; } | grep -oE '"[A-Z][A-Za-z]+"' | tr -d '"' | sort -u)
+like "$(words <<<"$reasons")" 'BadFile .*NoImage .*OOMKilled .*Vanished ' "the reasons are found in the code"
+is "$(undescribed <<<"$reasons")" "" "every reason is described"
+retry_words=$(sed -nE 's/.*when_names\[\] = \{(.*)\};/\1/p' spool/record.c | tr -d '", ' | grep -c .)
+is "$retry_words" 1 "the words of retry are found in the code"
+is "$(sed -nE 's/.*when_names\[\] = \{(.*)\};/\1/p' spool/record.c | grep -oE '[a-z]+' | undescribed)" "" \
+    "every word of retry is described"
+
+# Links.  Anchors are made as the usual renderers make them.
+anchors() {
+    sed -nE '/^```/,/^```$/d; s/^#+ (.*)$/\1/p' "$1" | tr 'A-Z' 'a-z' | sed -E 's/[^a-z0-9 _-]//g; s/ /-/g'
+}
+broken=
+for page in README.md docs/*.md; do
+    for link in $(grep -oE '\]\([^)]+\)' "$page" | sed -E 's/^\]\(//; s/\)$//'); do
+        case $link in http://* | https://*) continue ;; esac
+        file=${link%%#*}
+        target=$page
+        [ -z "$file" ] || target=$(dirname "$page")/$file
+        [ -e "$target" ] || { broken+="$page: $link; "; continue; }
+        case $link in *'#'*) anchors "$target" | grep -qx -- "${link#*#}" || broken+="$page: $link; " ;; esac
+    done
+done
+is "$broken" "" "every link leads somewhere"
+
+done_testing

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { HEADER_MAX = 64 };       /* bytes before the program's own: time, stream and tag */
+enum { HEADER_MAX = 64 }; /* bytes before the program's own: time, stream and tag */
 
 /* The length of the header, or 0 when the line has none. */
 static size_t header_length(const char *line, size_t length, bool *ends_line)

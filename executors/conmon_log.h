@@ -1,8 +1,8 @@
-/* executors/conmon_log.h - the log format of conmon (k8s-file), which holds what a container printed
+/* executors/conmon_log.h - the log format of conmon (k8s-file): what a container printed
  *
- * Each line is `<time> <stdout|stderr> <P|F> <bytes>`: F when the program's line ended there, P when
- * the bytes are part of a longer line, or of one that was not finished.  The format is that of
- * Kubernetes' container runtime interface.
+ * Each line is `<time> <stdout|stderr> <P|F> <bytes>`: F when the program's line ended there, P
+ * when the bytes are part of a longer line, or of one that was not finished.  The format is that
+ * of Kubernetes' container runtime interface.
  */
 #ifndef EXECUTORS_CONMON_LOG_H
 #define EXECUTORS_CONMON_LOG_H

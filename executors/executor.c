@@ -11,7 +11,7 @@ struct executor *executor_open(const struct value *settings, const char *spool,
     const struct value *named = value_get(settings, "executor");
     if (!named || (named->kind == VALUE_STRING && text_is(named->string, "local")))
         return executor_local_open(settings, spool, directory, error);
-    if (named->kind == VALUE_NULL)              /* `executor: null` in YAML */
+    if (named->kind == VALUE_NULL) /* `executor: null` in YAML */
         return executor_null_open(settings, error);
     /* An unquoted `null` is not a string to YAML. */
     if (named->kind == VALUE_NULL)

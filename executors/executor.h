@@ -95,7 +95,9 @@ struct executor_operations {
     int (*cancel)(struct executor *executor, const char *id, int attempt, bool force,
                   struct error *error);
     /* Append to the files <role>-<index>.log in `directory` what the job's tasks have printed since
-     * they were last called for (a file's length says how far it is). */
+     * they were last called for.  A file's length says how far it is, so the directory must hold
+     * this attempt's output and no other's.  All there is is copied, up to the executor's own limit
+     * for a task; nothing is synced: make it durable before remove(). */
     int (*output)(struct executor *executor, const char *id, int attempt, int directory,
                   struct error *error);
     /* Forget an ended job at the scheduler: remove its containers.  Not knowing it is success. */

@@ -13,14 +13,14 @@
 #include "base/clock.h"
 
 enum {
-    WAIT_SLICE = 1000,          /* milliseconds; libcurl's own timers usually end a wait sooner */
+    WAIT_SLICE = 1000, /* milliseconds; libcurl's own timers usually end a wait sooner */
     IN_FLIGHT_MAX = 1024
 };
 
 struct slot {
     CURL *easy;
     struct http_client *client;
-    struct http_request *request;       /* NULL: free */
+    struct http_request *request; /* NULL: free */
     struct curl_slist *headers;
     char problem[CURL_ERROR_SIZE];
     bool too_long;
@@ -60,7 +60,7 @@ static void add_header(struct curl_slist **list, const char *header)
     if (longer)
         *list = longer;
     else
-        abort();                /* out of memory, as everywhere */
+        abort(); /* out of memory, as everywhere */
 }
 
 static void add_headers(struct curl_slist **list, const char *const *headers)
@@ -86,8 +86,8 @@ struct http_client *http_open(const struct http_settings *settings, struct error
         .certificate_file = copy_or_null(settings->certificate_file),
         .key_file = copy_or_null(settings->key_file),
         .timeout = settings->timeout,
-        .connect_timeout = settings->connect_timeout ? settings->connect_timeout
-                                                     : settings->timeout,
+        .connect_timeout =
+            settings->connect_timeout ? settings->connect_timeout : settings->timeout,
         .stall_timeout = settings->stall_timeout,
         .response_limit = settings->response_limit,
     };
@@ -202,8 +202,8 @@ static void start_request(struct slot *slot, struct http_request *request)
     curl_easy_setopt(easy, CURLOPT_PRIVATE, slot);
     CURLMcode code = curl_multi_add_handle(slot->client->multi, easy);
     if (code) {
-        error_set(&request->error, "%s %s could not be started: %s", request->method,
-                  request->path, curl_multi_strerror(code));
+        error_set(&request->error, "%s %s could not be started: %s", request->method, request->path,
+                  curl_multi_strerror(code));
         slot->request = NULL;
     }
 }
@@ -253,7 +253,7 @@ static void take_finished(struct http_client *client)
     while ((message = curl_multi_info_read(client->multi, &left))) {
         if (message->msg != CURLMSG_DONE)
             continue;
-        CURLcode code = message->data.result;   /* the message dies with the handle's removal */
+        CURLcode code = message->data.result; /* the message dies with the handle's removal */
         char *slot = NULL;
         curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &slot);
         if (slot)

@@ -27,7 +27,7 @@ enum http_outcome { HTTP_NOT_SENT, HTTP_NO_ANSWER, HTTP_ANSWERED };
 
 struct http_settings {
     const char *base;           /* put before every path: "http://d/v4.0.0", "https://host:6443" */
-    const char *unix_socket;    /* absolute path to connect to instead of the base's host; or NULL */
+    const char *unix_socket;    /* absolute path to connect to, not the base's host; or NULL */
     const char *const *headers; /* "Name: value" for every request, ends with NULL; or NULL */
     const char *ca_file, *certificate_file, *key_file;  /* PEM files for TLS; or NULL */
     int64_t timeout;            /* milliseconds for one request, with connecting and reading */
@@ -51,7 +51,7 @@ struct http_request {
     /* filled in: */
     enum http_outcome outcome;
     int status;                 /* 0 without an answer */
-    int64_t retry_after;        /* milliseconds the server asked to be left alone; 0: nothing said */
+    int64_t retry_after;        /* milliseconds the server asks to be left alone; 0: nothing said */
     struct buffer response;     /* the body; http_request_clear() frees it */
     struct error error;         /* the sentence unless HTTP_ANSWERED */
 };

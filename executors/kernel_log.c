@@ -1,7 +1,7 @@
 /* executors/kernel_log.c - whom the kernel killed for want of memory
  *
  * The record (mm/oom_kill.c, since Linux 5.0) reads
- *   oom-kill:constraint=...,nodemask=...,cpuset=...,mems_allowed=...,oom_memcg=PATH,task_memcg=PATH,...
+ *   oom-kill:constraint=...,nodemask=...,cpuset=...,oom_memcg=PATH,task_memcg=PATH,...
  * with `global_oom` in place of oom_memcg when the machine had no memory left.
  */
 #include "executors/kernel_log.h"
@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 enum {
-    RECORD_MAX = 8192,          /* bytes; the kernel gives no longer ones */
-    RECORDS_MAX = 100000        /* more than its buffer holds, in case it is filled as we read */
+    RECORD_MAX = 8192,   /* bytes; the kernel gives no longer ones */
+    RECORDS_MAX = 100000 /* more than its buffer holds, in case it is filled as we read */
 };
 
 void kernel_log_read_kills(struct buffer *out)

@@ -19,8 +19,10 @@ int local_ensure(struct local *local, struct error *error)
     podman_run(local->podman, &call, 1);
     int result = call.outcome == PODMAN_DONE
                      ? 0
-                     : error_set(error, "podman does not answer at %s, the socket that local.socket "
-                                 "names: %s", local->settings.socket.data, call.error.text);
+                     : error_set(error,
+                                 "podman does not answer at %s, the socket that local.socket "
+                                 "names: %s",
+                                 local->settings.socket.data, call.error.text);
     podman_call_free(&call);
     return result;
 }
@@ -28,8 +30,8 @@ int local_ensure(struct local *local, struct error *error)
 int local_list(struct local *local, struct arena *arena, bool all_spools,
                struct podman_container **containers, size_t *count, struct error *error)
 {
-    struct text label = all_spools ? TEXT("dlspool.spool")
-                                   : arena_printf(arena, "dlspool.spool=%s", local->spool);
+    struct text label =
+        all_spools ? TEXT("dlspool.spool") : arena_printf(arena, "dlspool.spool=%s", local->spool);
     return podman_list(local->podman, arena, label.data, containers, count, error);
 }
 
@@ -136,8 +138,8 @@ static int open_parts(struct local *local, struct error *error)
             return -1;
         socket = podman_service_socket(local->service);
     }
-    local->podman = podman_open(socket, local->settings.request_timeout,
-                                local->settings.in_flight, error);
+    local->podman =
+        podman_open(socket, local->settings.request_timeout, local->settings.in_flight, error);
     return local->podman ? 0 : -1;
 }
 

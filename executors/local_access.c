@@ -23,17 +23,17 @@
 #include "executors/process.h"
 
 enum {
-    AT_A_TIME = 32,             /* children */
+    AT_A_TIME = 32, /* children */
     GROUPS_MAX = 1024,
-    ANSWER_MAX = 32 << 20,      /* bytes; thousands of long paths */
-    LEFT_MAX = 64               /* children that do not die, because a file server holds them */
+    ANSWER_MAX = 32 << 20, /* bytes; thousands of long paths */
+    LEFT_MAX = 64          /* children that do not die, because a file server holds them */
 };
 
 /* ---- in the child ---- */
 
 struct user {
     uid_t uid;
-    char name[64];              /* for sentences */
+    char name[64]; /* for sentences */
 };
 
 static void say(int pipe, char kind, const char *text)
@@ -104,8 +104,8 @@ static void say_unreachable(int pipe, const char *path, const struct user *user,
         buffer_printf(&sentence, "user %s cannot reach %s: the directory %s does not let them in",
                       user->name, room.text, error_quote(&inner, closed, strlen(closed)));
     else if (number == ENOENT || number == ENOTDIR)
-        buffer_printf(&sentence, "%s does not exist on this machine, as user %s sees it",
-                      room.text, user->name);
+        buffer_printf(&sentence, "%s does not exist on this machine, as user %s sees it", room.text,
+                      user->name);
     else
         buffer_printf(&sentence, "user %s cannot reach %s: %s", user->name, room.text,
                       strerror(number));
@@ -121,9 +121,11 @@ static void say_denied(int pipe, const char *path, const struct user *user, cons
     struct buffer sentence = {0};
     error_quote(&room, path, strlen(path));
     if (number == EACCES)
-        buffer_printf(&sentence, "user %s may not %s %s: it belongs to user %u and group %u, and "
-                      "its mode is %03o", user->name, what, room.text, status->st_uid,
-                      status->st_gid, status->st_mode & 07777u);
+        buffer_printf(&sentence,
+                      "user %s may not %s %s: it belongs to user %u and group %u, and "
+                      "its mode is %03o",
+                      user->name, what, room.text, status->st_uid, status->st_gid,
+                      status->st_mode & 07777u);
     else
         buffer_printf(&sentence, "user %s may not %s %s: %s", user->name, what, room.text,
                       strerror(number));
@@ -180,7 +182,7 @@ static _Noreturn void look(const struct access_check *check, int pipe)
 struct child {
     struct access_check *check;
     pid_t process;
-    int pipe;                   /* -1: heard to the end */
+    int pipe; /* -1: heard to the end */
     struct buffer answer;
 };
 

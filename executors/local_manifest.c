@@ -26,7 +26,7 @@ enum {
 /* Where in the document we are, for sentences: tasks[0].mounts[1].source */
 struct place {
     const struct place *parent;
-    const char *field;          /* NULL: an item of a list */
+    const char *field; /* NULL: an item of a list */
     size_t index;
 };
 
@@ -87,7 +87,7 @@ struct field {
     bool required;
     int (*read)(struct reading *reading, const struct place *place, struct value *value,
                 void *target);
-    size_t offset;              /* of the target in the struct */
+    size_t offset; /* of the target in the struct */
 };
 
 static int unknown_field(struct reading *reading, const struct place *place,
@@ -106,8 +106,9 @@ static int unknown_field(struct reading *reading, const struct place *place,
     const char *nearest = nearest_word(member->key, names);
     const char *separator = path.length ? "." : "";
     if (nearest)
-        error_set(reading->error, "manifest.yaml:%u:%u: %s%s%s: unknown field; did you mean \"%s\"?",
-                  member->line, member->column, path.data, separator, room.text, nearest);
+        error_set(reading->error,
+                  "manifest.yaml:%u:%u: %s%s%s: unknown field; did you mean \"%s\"?", member->line,
+                  member->column, path.data, separator, room.text, nearest);
     else
         error_set(reading->error, "manifest.yaml:%u:%u: %s%s%s: unknown field, expected one of %s",
                   member->line, member->column, path.data, separator, room.text, list.data);
@@ -154,8 +155,7 @@ static int read_fields(struct reading *reading, const struct place *place,
 
 static bool is_plain_string(const struct value *value)
 {
-    return value->kind == VALUE_STRING &&
-           !memchr(value->string.data, '\0', value->string.length);
+    return value->kind == VALUE_STRING && !memchr(value->string.data, '\0', value->string.length);
 }
 
 static int read_content(struct reading *reading, const struct place *place, struct value *value,
@@ -172,8 +172,7 @@ static int read_role(struct reading *reading, const struct place *place, struct 
 {
     static const char what[] = "a name of at most 15 small letters, digits and inner hyphens that "
                                "starts with a letter";
-    if (value->kind != VALUE_STRING || value->string.length == 0 ||
-        value->string.length > ROLE_MAX)
+    if (value->kind != VALUE_STRING || value->string.length == 0 || value->string.length > ROLE_MAX)
         return expected(reading, place, value, what);
     struct text role = value->string;
     for (size_t i = 0; i < role.length; i++) {
@@ -364,8 +363,7 @@ static int read_mounts(struct reading *reading, const struct place *place, struc
         if (read_fields(reading, &item, value->list.items[i], mount_fields, mount))
             return -1;
         if (mount->target.length == 1)
-            return expected(reading, &item, value->list.items[i],
-                            "a target other than / itself");
+            return expected(reading, &item, value->list.items[i], "a target other than / itself");
     }
     task->mount_count = value->list.count;
     return 0;
@@ -413,8 +411,7 @@ static int read_tasks(struct reading *reading, const struct place *place, struct
     if (value->kind != VALUE_LIST || value->list.count == 0 || value->list.count > TASKS_MAX)
         return expected(reading, place, value, "a list of 1 to 512 tasks");
     struct local_manifest *manifest = target;
-    manifest->tasks =
-        arena_allocate(reading->arena, value->list.count * sizeof(*manifest->tasks));
+    manifest->tasks = arena_allocate(reading->arena, value->list.count * sizeof(*manifest->tasks));
     for (size_t i = 0; i < value->list.count; i++) {
         struct local_task *task = &manifest->tasks[i];
         struct place item = {.parent = place, .index = i};

@@ -24,14 +24,14 @@
 #include "executors/local_storage.h"
 
 enum {
-    PIECE = 256 << 10,          /* bytes read at a time; conmon's lines are shorter than 64 KiB */
-    EMPTIED_ABOVE = 1 << 20,    /* bytes of a source whose target is cut */
-    POSITIONS_MAX = 4096        /* remembered places; all are forgotten when there are more */
+    PIECE = 256 << 10,       /* bytes read at a time; conmon's lines are shorter than 64 KiB */
+    EMPTIED_ABOVE = 1 << 20, /* bytes of a source whose target is cut */
+    POSITIONS_MAX = 4096     /* remembered places; all are forgotten when there are more */
 };
 
 struct log_position {
     char job[LOCAL_NAME_SIZE], task[LOCAL_NAME_SIZE];
-    off_t source, target;       /* where the next line starts, and what it becomes */
+    off_t source, target; /* where the next line starts, and what it becomes */
 };
 
 /* ---- remembered places ---- */
@@ -39,7 +39,8 @@ struct log_position {
 static struct log_position *find_position(struct local *local, const char *job, const char *task)
 {
     for (size_t i = 0; i < local->position_count; i++)
-        if (strcmp(local->positions[i].job, job) == 0 && strcmp(local->positions[i].task, task) == 0)
+        if (strcmp(local->positions[i].job, job) == 0 &&
+            strcmp(local->positions[i].task, task) == 0)
             return &local->positions[i];
     return NULL;
 }
@@ -50,8 +51,8 @@ static struct log_position *add_position(struct local *local, const char *job, c
         local->position_count = 0;
     if (local->position_count == local->position_room) {
         local->position_room = local->position_room ? 2 * local->position_room : 16;
-        local->positions = memory_resize(local->positions,
-                                         local->position_room * sizeof(*local->positions));
+        local->positions =
+            memory_resize(local->positions, local->position_room * sizeof(*local->positions));
     }
     struct log_position *position = &local->positions[local->position_count++];
     *position = (struct log_position){.source = 0, .target = 0};
@@ -85,9 +86,9 @@ void local_free_logs(struct local *local)
 
 struct copying {
     struct local *local;
-    const char *name;           /* of the target, for sentences */
+    const char *name; /* of the target, for sentences */
     int source, target;
-    off_t source_size;          /* as it was at the beginning: what comes later is copied later */
+    off_t source_size; /* as it was at the beginning: what comes later is copied later */
     off_t target_size;
     struct error *error;
 };
@@ -136,8 +137,8 @@ static int copy_lines(struct copying *copying, struct log_position *position)
         if (length < 0 && errno == EINTR)
             continue;
         if (length < 0)
-            result = error_errno(copying->error, "the log behind %s could not be read",
-                                 copying->name);
+            result =
+                error_errno(copying->error, "the log behind %s could not be read", copying->name);
         struct text rest = {raw.data, length > 0 ? (size_t)length : 0};
         while (conmon_log_next(&rest, &printed))
             continue;
@@ -165,8 +166,8 @@ static int finish_cut(struct copying *copying)
         result = write_target(copying, (struct text){line.data + said, line.length - (size_t)said});
     buffer_free(&line);
     if (result == 0 && copying->source_size > EMPTIED_ABOVE && sys.ftruncate(copying->source, 0))
-        result = error_errno(copying->error, "the log behind %s could not be emptied",
-                             copying->name);
+        result =
+            error_errno(copying->error, "the log behind %s could not be emptied", copying->name);
     return result;
 }
 
@@ -207,9 +208,9 @@ struct walk {
 
 static int open_target(const struct walk *walk, const char *name, struct stat *status)
 {
-    int file = sys.openat(walk->target, name,
-                          O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
-                          0644);
+    int file =
+        sys.openat(walk->target, name,
+                   O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644);
     if (file < 0)
         return error_errno(walk->error, "%s could not be opened", name);
     if (sys.fstat(file, status))

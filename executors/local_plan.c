@@ -7,7 +7,7 @@
 
 #include "executors/local_storage.h"
 
-enum { ACCESS_TIMEOUT = 10000 };        /* milliseconds for looking at the users' paths */
+enum { ACCESS_TIMEOUT = 10000 }; /* milliseconds for looking at the users' paths */
 
 void plan_decide(struct plan *plan, enum submit_outcome outcome)
 {
@@ -28,10 +28,39 @@ void plan_refuse(struct plan *plan, const char *format, ...)
 
 void plan_note(struct plan *plan, const char *sentence)
 {
+    if (plan->note.length && strstr(plan->note.data, sentence))
+        return; /* every task's container gave the same warning */
     buffer_printf(&plan->note, "%s%s", plan->note.length ? "; " : "", sentence);
 }
 
 /* ---- the manifest ---- */
+
+static bool wants_host_image(const struct local_manifest *manifest)
+{
+    for (size_t i = 0; i < manifest->task_count; i++)
+        if (text_is(manifest->tasks[i].image, "host"))
+            return true;
+    return false;
+}
+
+/* What is different where dlspool does not run as root. */
+static void read_without_root(struct batch *batch, struct plan *plan)
+{
+    const struct submission *submission = plan->submission;
+    const struct podman_service *service = batch->local->service;
+    char sentence[128];
+    if (geteuid() == 0)
+        return;
+    if (service && !podman_service_has_overlay(service) && wants_host_image(plan->manifest))
+        plan_refuse(plan, "image: host needs dlspool to run as root or the program fuse-overlayfs: "
+                          "without root the kernel lays no overlay over this machine's files");
+    if (submission->uid == geteuid())
+        return;
+    snprintf(sentence, sizeof(sentence),
+             "runs as user %u, not as user %u, because dlspool does not run as root", geteuid(),
+             submission->uid);
+    plan_note(plan, sentence);
+}
 
 void plan_read(struct batch *batch, struct plan *plan, struct submission *submission)
 {
@@ -59,13 +88,7 @@ void plan_read(struct batch *batch, struct plan *plan, struct submission *submis
         local_task_name(task->name, submission->id, submission->attempt, task->task->role,
                         task->task->index);
     }
-    if (geteuid() != 0 && submission->uid != geteuid()) {
-        char sentence[128];
-        snprintf(sentence, sizeof(sentence),
-                 "runs as user %u, not as user %u, because dlspool does not run as root", geteuid(),
-                 submission->uid);
-        plan_note(plan, sentence);
-    }
+    read_without_root(batch, plan);
 }
 
 /* ---- what is there already ---- */
@@ -77,13 +100,14 @@ bool plan_made(const struct plan *plan, const struct podman_container *container
            strcmp(local_label(container, "manifest"), plan->hash) == 0;
 }
 
-void plan_adopt(struct plan *plan, struct plan_task *task,
-                const struct podman_container *container, struct arena *arena)
+void plan_adopt(struct plan *plan, struct plan_task *task, const struct podman_container *container,
+                struct arena *arena)
 {
     if (!plan_made(plan, container)) {
-        plan_refuse(plan, "a container named %s is there already and was not made for this job: "
-                    "remove it (podman rm %s), or submit the job under another name", task->name,
-                    task->name);
+        plan_refuse(plan,
+                    "a container named %s is there already and was not made for this job: "
+                    "remove it (podman rm %s), or submit the job under another name",
+                    task->name, task->name);
         return;
     }
     plan->made = true;
@@ -94,8 +118,8 @@ void plan_adopt(struct plan *plan, struct plan_task *task,
 
 /* An earlier try under this token may have got as far as making containers, and the template may
  * have changed since.  What never ran is made anew; what did run stays, and the job is refused. */
-static void drop_stale(struct local *local, struct plan *plan,
-                       struct podman_container *containers, size_t count)
+static void drop_stale(struct local *local, struct plan *plan, struct podman_container *containers,
+                       size_t count)
 {
     const struct submission *submission = plan->submission;
     bool stale = false, started = false;
@@ -127,8 +151,7 @@ static void look(struct batch *batch, struct plan *plan, struct podman_container
     for (size_t i = 0; i < plan->manifest->task_count && !plan->decided; i++) {
         struct plan_task *task = &plan->tasks[i];
         for (size_t j = 0; j < count && !plan->decided; j++)
-            if (containers[j].state != PODMAN_STATE_GONE &&
-                text_is(containers[j].name, task->name))
+            if (containers[j].state != PODMAN_STATE_GONE && text_is(containers[j].name, task->name))
                 plan_adopt(plan, task, &containers[j], batch->arena);
         started += task->progress == TASK_STARTED;
     }
@@ -239,8 +262,8 @@ static void take_sources(struct batch *batch, struct plan *plan)
 {
     for (size_t i = 0; i < plan->manifest->task_count; i++) {
         struct plan_task *task = &plan->tasks[i];
-        task->sources = arena_allocate(batch->arena,
-                                       (task->task->mount_count + 1) * sizeof(struct text));
+        task->sources =
+            arena_allocate(batch->arena, (task->task->mount_count + 1) * sizeof(struct text));
         for (size_t j = 0; j < task->task->mount_count; j++)
             task->sources[j] = task->paths[j].resolved;
     }
@@ -279,13 +302,13 @@ static void write_files(struct plan *plan)
     struct submission *submission = plan->submission;
     char job[LOCAL_NAME_SIZE];
     local_job_name(job, submission->id, submission->attempt);
-    bool failed = local_storage_make_job(plan->specification.local->directory, job,
-                                         &submission->error);
+    bool failed =
+        local_storage_make_job(plan->specification.local->directory, job, &submission->error);
     plan->made = true;
     for (size_t i = 0; i < plan->manifest->task_count && !failed; i++)
         if (plan->tasks[i].progress == TASK_ABSENT)
-            failed = local_write_files(&plan->specification, plan->tasks[i].task,
-                                       &submission->error);
+            failed =
+                local_write_files(&plan->specification, plan->tasks[i].task, &submission->error);
     if (failed)
         plan_decide(plan, SUBMIT_UNAVAILABLE);
 }

@@ -15,13 +15,13 @@
 
 enum {
     PIDS_DEFAULT = 4096,
-    PIDS_MAX = 4194304,                 /* the kernel's PID_MAX_LIMIT */
-    REQUEST_TIMEOUT_DEFAULT = 30000,    /* milliseconds */
+    PIDS_MAX = 4194304,              /* the kernel's PID_MAX_LIMIT */
+    REQUEST_TIMEOUT_DEFAULT = 30000, /* milliseconds */
     PULL_TIMEOUT_DEFAULT = 120000,
     IN_FLIGHT_DEFAULT = 8,
     IN_FLIGHT_MAX = 256,
-    LOG_LIMIT_DEFAULT = 100 << 20,      /* bytes */
-    KEPT_FOR_THE_MACHINE = 1 << 30      /* bytes of memory that are not given to jobs */
+    LOG_LIMIT_DEFAULT = 100 << 20, /* bytes */
+    KEPT_FOR_THE_MACHINE = 1 << 30 /* bytes of memory that are not given to jobs */
 };
 
 static int expected(struct error *error, const struct value *value, const char *field,
@@ -46,8 +46,8 @@ static int expected(struct error *error, const struct value *value, const char *
 static int64_t machine_cpus(void)
 {
     cpu_set_t set;
-    long count = sched_getaffinity(0, sizeof(set), &set) ? sysconf(_SC_NPROCESSORS_ONLN)
-                                                         : CPU_COUNT(&set);
+    long count =
+        sched_getaffinity(0, sizeof(set), &set) ? sysconf(_SC_NPROCESSORS_ONLN) : CPU_COUNT(&set);
     return (count > 0 ? count : 1) * (int64_t)1000;
 }
 
@@ -146,8 +146,7 @@ static bool is_device(const struct value *value)
 static int read_gpus(const struct field_reader *reader, const struct value *value)
 {
     if (value->kind != VALUE_LIST)
-        return expected(reader->error, value, "gpus",
-                        "a list of devices such as nvidia.com/gpu=0");
+        return expected(reader->error, value, "gpus", "a list of devices such as nvidia.com/gpu=0");
     struct local_settings *local = reader->local;
     local->gpu_count = value->list.count;
     local->gpus = arena_allocate(reader->arena, (local->gpu_count + 1) * sizeof(*local->gpus));
@@ -188,7 +187,7 @@ static int read_in_flight(const struct field_reader *reader, const struct value 
 static int read_duration(const struct field_reader *reader, const struct value *value,
                          const char *field, int64_t *target)
 {
-    enum { DAY = 86400 };       /* seconds */
+    enum { DAY = 86400 }; /* seconds */
     int64_t duration = 0;
     if (value->kind == VALUE_NUMBER && value->number > 0 && value->number <= DAY)
         duration = (int64_t)(value->number * 1000);
@@ -214,11 +213,16 @@ static const struct {
     const char *name;
     int (*read)(const struct field_reader *reader, const struct value *value);
 } fields[] = {
-    {"socket", read_socket},       {"storage", read_storage},
-    {"cpus", read_cpus},           {"memory", read_memory},
-    {"gpus", read_gpus},           {"runtime", read_runtime},
-    {"pids", read_pids},           {"request_timeout", read_request_timeout},
-    {"in_flight", read_in_flight}, {"log_limit", read_log_limit},
+    {"socket", read_socket},
+    {"storage", read_storage},
+    {"cpus", read_cpus},
+    {"memory", read_memory},
+    {"gpus", read_gpus},
+    {"runtime", read_runtime},
+    {"pids", read_pids},
+    {"request_timeout", read_request_timeout},
+    {"in_flight", read_in_flight},
+    {"log_limit", read_log_limit},
     {"pull_timeout", read_pull_timeout},
 };
 

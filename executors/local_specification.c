@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "executors/local_storage.h"
 
-enum { CPU_PERIOD = 100000 };   /* microseconds: the kernel's default */
+enum { CPU_PERIOD = 100000 }; /* microseconds: the kernel's default */
 
 bool local_needs_pod(const struct local_manifest *manifest)
 {
@@ -33,8 +33,7 @@ static void put_true(struct arena *arena, struct value *object, const char *key)
     value_put(arena, object, key, value_boolean(arena, true));
 }
 
-static void put_label(struct arena *arena, struct value *labels, const char *name,
-                      struct text text)
+static void put_label(struct arena *arena, struct value *labels, const char *name, struct text text)
 {
     struct text key = arena_printf(arena, "dlspool.%s", name);
     value_set(arena, labels, key, value_text(arena, text));
@@ -110,7 +109,7 @@ static struct value *limits(struct arena *arena, const struct specification *spe
     struct value *limits = value_object(arena), *memory = value_object(arena),
                  *cpu = value_object(arena), *pids = value_object(arena);
     put_number(arena, memory, "limit", task->memory);
-    put_number(arena, memory, "swap", task->memory);    /* memory and swap together: no swap */
+    put_number(arena, memory, "swap", task->memory); /* memory and swap together: no swap */
     put_number(arena, cpu, "quota", task->cpus * CPU_PERIOD / 1000);
     put_number(arena, cpu, "period", CPU_PERIOD);
     put_number(arena, pids, "limit", spec->local->settings.pids);
@@ -128,12 +127,11 @@ static int64_t timeout_seconds(int64_t milliseconds)
 
 /* ---- the user ---- */
 
-static void put_user(struct arena *arena, struct value *container,
-                     const struct specification *spec)
+static void put_user(struct arena *arena, struct value *container, const struct specification *spec)
 {
     put_true(arena, container, "no_new_privileges");
     if (geteuid() != 0)
-        return;                 /* root inside is ourselves outside */
+        return; /* root inside is ourselves outside */
     const struct submission *submission = spec->submission;
     value_put(arena, container, "user",
               value_text(arena, arena_printf(arena, "%u:%u", submission->uid, submission->gid)));
@@ -202,14 +200,15 @@ static void put_mounts(struct arena *arena, struct value *container,
 {
     struct value *mounts = value_list(arena);
     for (size_t i = 0; i < task->mount_count; i++)
-        value_append(arena, mounts, bind(arena, sources[i], task->mounts[i].target,
-                                         task->mounts[i].readonly));
+        value_append(arena, mounts,
+                     bind(arena, sources[i], task->mounts[i].target, task->mounts[i].readonly));
     for (size_t i = 0; i < task->file_count; i++)
         value_append(arena, mounts,
                      bind(arena, file_path(arena, spec, task, i), task->files[i].path, true));
     if (has_own_hosts(spec->manifest, task))
-        value_append(arena, mounts, bind(arena, file_path(arena, spec, task, task->file_count),
-                                         TEXT("/etc/hosts"), true));
+        value_append(
+            arena, mounts,
+            bind(arena, file_path(arena, spec, task, task->file_count), TEXT("/etc/hosts"), true));
     value_put(arena, container, "mounts", mounts);
 }
 
@@ -279,8 +278,8 @@ static void put_log(struct arena *arena, struct value *container, const struct s
     struct value *log = value_object(arena);
     put_string(arena, log, "driver", "k8s-file");
     value_put(arena, log, "path",
-              value_text(arena, arena_printf(arena, "%s/jobs/%s/logs/%s", spec->local->storage,
-                                             job, directory)));
+              value_text(arena, arena_printf(arena, "%s/jobs/%s/logs/%s", spec->local->storage, job,
+                                             directory)));
     value_put(arena, container, "log_configuration", log);
 }
 

@@ -19,21 +19,26 @@ int local_storage_open(const char *path, struct error *error)
     struct error_quote_room room;
     const char *quoted = error_quote(&room, path, strlen(path));
     if (sys.mkdirat(AT_FDCWD, path, 0700) && errno != EEXIST)
-        return error_errno(error, "%s, where the local executor is to keep its files, could not "
-                           "be made", quoted);
+        return error_errno(error,
+                           "%s, where the local executor is to keep its files, could not "
+                           "be made",
+                           quoted);
     int directory = sys.openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     if (directory < 0)
-        return error_errno(error, "%s, where the local executor keeps its files, could not be "
-                           "opened", quoted);
+        return error_errno(error,
+                           "%s, where the local executor keeps its files, could not be "
+                           "opened",
+                           quoted);
     struct stat status;
     if (sys.fstat(directory, &status))
         error_errno(error, "%s could not be looked at", quoted);
     else if (status.st_uid != geteuid())
-        error_set(error, "%s belongs to user %u, expected the user that dlspool runs as (%u): "
+        error_set(error,
+                  "%s belongs to user %u, expected the user that dlspool runs as (%u): "
                   "whoever owns it could change what containers do",
                   quoted, status.st_uid, geteuid());
-    else if (sys.fchmod(directory, 0700) || (sys.mkdirat(directory, "jobs", 0700) &&
-                                             errno != EEXIST))
+    else if (sys.fchmod(directory, 0700) ||
+             (sys.mkdirat(directory, "jobs", 0700) && errno != EEXIST))
         error_errno(error, "%s could not be made ready", quoted);
     else
         return directory;
@@ -123,14 +128,14 @@ int local_storage_write_file(int storage, const char *job, const char *task, siz
     /* A new inode: the old one may be mounted into a container that is being adopted. */
     if (sys.unlinkat(storage, name, 0) && errno != ENOENT)
         return error_errno(error, "%s in the local executor's storage could not be replaced", name);
-    int file = sys.openat(storage, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                          0600);
+    int file =
+        sys.openat(storage, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (file < 0)
         return error_errno(error, "%s in the local executor's storage could not be made", name);
     int result = write_content(file, content, mode, owner, group, name, error);
     if (sys.close(file) && result == 0)
-        result = error_errno(error, "%s in the local executor's storage could not be written",
-                             name);
+        result =
+            error_errno(error, "%s in the local executor's storage could not be written", name);
     return result;
 }
 

@@ -88,9 +88,10 @@ static void recognise_pod(struct batch *batch, struct plan *plan)
         /* MISSING: the name is taken by something that is no pod. */
         struct podman_container pod = {.labels = podman_read_labels(&call, batch->arena)};
         if (call.outcome == PODMAN_MISSING || !plan_made(plan, &pod))
-            plan_refuse(plan, "a pod or container named %s is there already and was not made for this "
-                   "job: remove it (podman pod rm %s), or submit the job under another name",
-                   name, name);
+            plan_refuse(plan,
+                        "a pod or container named %s is there already and was not made for this "
+                        "job: remove it (podman pod rm %s), or submit the job under another name",
+                        name, name);
     } else {
         decide_trouble(plan, &call);
     }
@@ -138,8 +139,10 @@ static void recognise_container(struct batch *batch, struct plan *plan, struct p
     podman_call_inspect(&call, task->name);
     podman_run(batch->local->podman, &call, 1);
     if (call.outcome == PODMAN_MISSING)
-        plan_refuse(plan, "the name %s is taken at podman by something that is no container of this "
-               "job: remove it, or submit the job under another name", task->name);
+        plan_refuse(plan,
+                    "the name %s is taken at podman by something that is no container of this "
+                    "job: remove it, or submit the job under another name",
+                    task->name);
     else if (call.outcome != PODMAN_DONE)
         decide_trouble(plan, &call);
     else if (podman_read_inspection(&call, batch->arena, &container, &plan->submission->error))
@@ -171,13 +174,13 @@ static void note_created(struct batch *batch, struct subject *subject,
         break;
     case PODMAN_MISSING:
         if (task->pulled)
-            plan_refuse(plan, "the image %s is not on this machine, although it was pulled: %s", image,
-                   call->error.text);
+            plan_refuse(plan, "the image %s is not on this machine, although it was pulled: %s",
+                        image, call->error.text);
         break;
     case PODMAN_REFUSED:
         plan_refuse(plan, "podman refuses the container of task %.*s-%d: %s",
-               (int)task->task->role.length, task->task->role.data, task->task->index,
-               call->error.text);
+                    (int)task->task->role.length, task->task->role.data, task->task->index,
+                    call->error.text);
         break;
     default:
         decide_trouble(plan, call);
@@ -221,11 +224,11 @@ static void note_pulled(struct subject *subject, const struct podman_call *call)
     if (call->outcome == PODMAN_DOWN)
         decide_trouble(plan, call);
     else if (call->outcome != PODMAN_DONE)
-        plan_refuse(plan, "the image %s is not on this machine and could not be pulled: %s", room.text,
-               call->error.text);
+        plan_refuse(plan, "the image %s is not on this machine and could not be pulled: %s",
+                    room.text, call->error.text);
     else if (text_contains(answer, TEXT("\"error\"")))
-        plan_refuse(plan, "the image %s is not on this machine and could not be pulled: %s", room.text,
-               error_quote(&said, answer.data, answer.length));
+        plan_refuse(plan, "the image %s is not on this machine and could not be pulled: %s",
+                    room.text, error_quote(&said, answer.data, answer.length));
 }
 
 static void pull_images(struct batch *batch)
@@ -290,9 +293,9 @@ static void start_containers(struct batch *batch)
             continue;
         else if (call->outcome == PODMAN_REFUSED || call->outcome == PODMAN_MISSING)
             plan_refuse(plan, "task %.*s-%d could not be started: %s", (int)task->role.length,
-                   task->role.data, task->index, call->error.text);
+                        task->role.data, task->index, call->error.text);
         else if (call->outcome == PODMAN_ALREADY)
-            plan_decide(plan, SUBMIT_UNKNOWN);       /* neither new nor running: look again */
+            plan_decide(plan, SUBMIT_UNKNOWN); /* neither new nor running: look again */
         else
             decide_trouble(plan, call);
     }

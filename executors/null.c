@@ -67,8 +67,7 @@ static int null_output(struct executor *executor, const char *id, int attempt, i
     return 0;
 }
 
-static int null_remove(struct executor *executor, const char *id, int attempt,
-                       struct error *error)
+static int null_remove(struct executor *executor, const char *id, int attempt, struct error *error)
 {
     (void)executor;
     (void)id;
@@ -77,8 +76,7 @@ static int null_remove(struct executor *executor, const char *id, int attempt,
     return 0;
 }
 
-static int null_capacity(struct executor *executor, struct capacity *capacity,
-                         struct error *error)
+static int null_capacity(struct executor *executor, struct capacity *capacity, struct error *error)
 {
     enum { PLENTY = 1 << 30 };
     (void)executor;

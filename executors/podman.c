@@ -7,14 +7,13 @@
 #include "base/clock.h"
 #include "base/json.h"
 
-enum { ANSWER_LIMIT = 16 << 20 };       /* bytes; a list of some ten thousand containers */
+enum { ANSWER_LIMIT = 16 << 20 }; /* bytes; a list of some ten thousand containers */
 
 struct podman {
     struct http_client *http;
 };
 
-struct podman *podman_open(const char *socket, int64_t timeout, int in_flight,
-                           struct error *error)
+struct podman *podman_open(const char *socket, int64_t timeout, int in_flight, struct error *error)
 {
     struct http_settings settings = {
         .base = "http://d/v4.0.0/libpod",
@@ -193,7 +192,7 @@ static void quote_message(struct podman_call *call, struct text message)
         struct error_quote_room room;
         size_t length = message.length < PIECE ? message.length : PIECE;
         while (length < message.length && length > 1 && (message.data[length] & 0xc0) == 0x80)
-            length--;           /* between characters */
+            length--; /* between characters */
         const char *piece = error_quote(&room, message.data, length);
         size_t wide = strlen(piece);
         if (used + wide + 1 > sizeof(sentence))
@@ -249,10 +248,10 @@ static const struct {
     const char *name;
     enum podman_state state;
 } states[] = {
-    {"created", PODMAN_STATE_CREATED},    {"configured", PODMAN_STATE_CREATED},
+    {"created", PODMAN_STATE_CREATED},     {"configured", PODMAN_STATE_CREATED},
     {"initialized", PODMAN_STATE_CREATED}, {"running", PODMAN_STATE_RUNNING},
-    {"stopping", PODMAN_STATE_RUNNING},   {"paused", PODMAN_STATE_RUNNING},
-    {"stopped", PODMAN_STATE_ENDED},      {"exited", PODMAN_STATE_ENDED},
+    {"stopping", PODMAN_STATE_RUNNING},    {"paused", PODMAN_STATE_RUNNING},
+    {"stopped", PODMAN_STATE_ENDED},       {"exited", PODMAN_STATE_ENDED},
     {"removing", PODMAN_STATE_ENDED},
 };
 

@@ -13,38 +13,35 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/un.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/system.h"
+#include "executors/podman_settings.h"
 #include "executors/process.h"
 
 enum {
-    PING_TIMEOUT = 5000,        /* milliseconds, and all that follow */
-    PINGS = 2,                  /* without an answer before the service counts as hung */
-    LOCK_WAIT = 20000,          /* for another process that is starting it */
+    PING_TIMEOUT = 5000, /* milliseconds, and all that follow */
+    PINGS = 2,           /* without an answer before the service counts as hung */
+    LOCK_WAIT = 20000,   /* for another process that is starting it */
     START_WAIT = 15000,
-    END_WAIT = 5000,            /* between TERM and KILL */
-    PAUSE = 20,                 /* between two looks */
-    LOG_LIMIT = 1 << 20,        /* bytes of service.log before it is begun anew */
-    OPEN_FILES = 20000,         /* default limits of a container's processes, if we may give them */
-    PROCESSES = 32768           /* podman lowers its own limit to this first */
+    END_WAIT = 5000,    /* between TERM and KILL */
+    PAUSE = 20,         /* between two looks */
+    LOG_LIMIT = 1 << 20 /* bytes of service.log before it is begun anew */
 };
 
 struct podman_service {
-    char *storage, *socket, *runtime;
+    char *storage, *socket, *runtime, *mount_program;
     int directory;
+    struct podman_settings settings; /* points to the above */
 };
 
 static char *join(const char *directory, const char *name)
 {
-    size_t size = strlen(directory) + strlen(name) + 2;
-    char *path = memory_allocate(size);
-    snprintf(path, size, "%s/%s", directory, name);
-    return path;
+    struct buffer path = {0};
+    buffer_printf(&path, "%s/%s", directory, name);
+    return path.data;
 }
 
 /* File systems on which the kernel refuses an overlay's upper directory. */
@@ -72,13 +69,15 @@ static int prepare_storage(const struct podman_service *service, struct error *e
     const char *quoted = error_quote(&room, storage, strlen(storage));
     struct sockaddr_un address;
     if (strlen(service->socket) >= sizeof(address.sun_path))
-        return error_set(error, "the path of podman's socket would have %zu bytes, and %zu is the "
+        return error_set(error,
+                         "the path of podman's socket would have %zu bytes, and %zu is the "
                          "most a socket can have: set local.storage in dlspool.yaml to a shorter "
                          "path than %s",
                          strlen(service->socket), sizeof(address.sun_path) - 1, quoted);
     const char *unfit = unfit_file_system(service->directory);
     if (unfit)
-        return error_set(error, "%s lies on %s, where podman cannot keep containers: set "
+        return error_set(error,
+                         "%s lies on %s, where podman cannot keep containers: set "
                          "local.storage in dlspool.yaml to a directory on a local disk",
                          quoted, unfit);
     for (const char *const *name = (const char *const[]){"root", "run", "tmp", NULL}; *name; name++)
@@ -87,8 +86,8 @@ static int prepare_storage(const struct podman_service *service, struct error *e
     return 0;
 }
 
-struct podman_service *podman_service_open(const char *storage, int directory,
-                                           const char *runtime, struct error *error)
+struct podman_service *podman_service_open(const char *storage, int directory, const char *runtime,
+                                           struct error *error)
 {
     struct podman_service *service = memory_allocate(sizeof(*service));
     *service = (struct podman_service){
@@ -96,6 +95,13 @@ struct podman_service *podman_service_open(const char *storage, int directory,
         .socket = join(storage, "podman.sock"),
         .runtime = memory_copy_string(runtime),
         .directory = directory,
+        .mount_program = geteuid() == 0 ? NULL : process_find("fuse-overlayfs"),
+    };
+    service->settings = (struct podman_settings){
+        .storage = service->storage,
+        .runtime = service->runtime,
+        .mount_program = service->mount_program,
+        .overlay = geteuid() == 0 || service->mount_program,
     };
     if (prepare_storage(service, error)) {
         podman_service_close(service);
@@ -111,99 +117,18 @@ void podman_service_close(struct podman_service *service)
     free(service->storage);
     free(service->socket);
     free(service->runtime);
+    free(service->mount_program);
     free(service);
+}
+
+bool podman_service_has_overlay(const struct podman_service *service)
+{
+    return service->settings.overlay;
 }
 
 const char *podman_service_socket(const struct podman_service *service)
 {
     return service->socket;
-}
-
-/* ---- settings for podman ---- */
-
-static int write_file(const struct podman_service *service, const char *name, struct text bytes,
-                      struct error *error)
-{
-    int file = sys.openat(service->directory, name,
-                          O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (file < 0)
-        return error_errno(error, "%s/%s could not be opened", service->storage, name);
-    int result = file_write_all(file, bytes, name, error);
-    if (sys.close(file) && result == 0)
-        result = error_errno(error, "%s/%s could not be written", service->storage, name);
-    return result;
-}
-
-/* A TOML basic string. */
-static void add_quoted(struct buffer *out, const char *string)
-{
-    buffer_add_byte(out, '"');
-    for (; *string; string++) {
-        unsigned char byte = (unsigned char)*string;
-        if (byte == '"' || byte == '\\')
-            buffer_printf(out, "\\%c", byte);
-        else if (byte < 0x20 || byte == 0x7f)
-            buffer_printf(out, "\\u%04x", byte);
-        else
-            buffer_add_byte(out, *string);
-    }
-    buffer_add_byte(out, '"');
-}
-
-static void add_path(struct buffer *out, const char *key, const struct podman_service *service,
-                     const char *name)
-{
-    char *path = join(service->storage, name);
-    buffer_printf(out, "%s = ", key);
-    add_quoted(out, path);
-    buffer_add_byte(out, '\n');
-    free(path);
-}
-
-/* What a container may be given of a resource: no more than we have, or runc cannot set it. */
-static uintmax_t bounded_limit(int resource, uintmax_t wish)
-{
-    struct rlimit limit;
-    if (getrlimit(resource, &limit) || limit.rlim_max == RLIM_INFINITY || limit.rlim_max > wish)
-        return wish;
-    return limit.rlim_max;
-}
-
-static int write_settings(const struct podman_service *service, struct error *error)
-{
-    struct buffer out = {0};
-    buffer_add_string(&out, "[storage]\n");
-    /* Without root, podman knows better whether an overlay is possible; but of / the kernel makes
-     * none for those who are not root outside, and fuse-overlayfs does. */
-    char *program = geteuid() == 0 ? NULL : process_find("fuse-overlayfs");
-    if (geteuid() == 0 || program)
-        buffer_add_string(&out, "driver = \"overlay\"\n");
-    add_path(&out, "graphroot", service, "root");
-    add_path(&out, "runroot", service, "run");
-    if (program) {
-        buffer_add_string(&out, "[storage.options.overlay]\nmount_program = ");
-        add_quoted(&out, program);
-        buffer_add_byte(&out, '\n');
-        free(program);
-    }
-    int result = write_file(service, "storage.conf", buffer_text(&out), error);
-
-    buffer_clear(&out);
-    uintmax_t files = bounded_limit(RLIMIT_NOFILE, OPEN_FILES);
-    uintmax_t processes = bounded_limit(RLIMIT_NPROC, PROCESSES);
-    buffer_printf(&out, "[containers]\nlog_driver = \"k8s-file\"\n"
-                  "default_ulimits = [\"nofile=%ju:%ju\", \"nproc=%ju:%ju\"]\n"
-                  "[engine]\ncgroup_manager = \"cgroupfs\"\nevents_logger = \"file\"\n"
-                  "image_default_transport = \"docker://\"\nruntime = ",
-                  files, files, processes, processes);
-    add_quoted(&out, service->runtime);
-    buffer_add_byte(&out, '\n');
-    add_path(&out, "tmp_dir", service, "tmp");
-    buffer_add_string(&out, "[network]\nnetwork_backend = \"netavark\"\n");
-    if (result == 0)
-        result = write_file(service, "containers.conf", buffer_text(&out), error);
-    buffer_free(&out);
-    return result;
 }
 
 /* podman tells a restart of the machine by its "alive" file having gone with /run.  Ours lies on a
@@ -220,7 +145,7 @@ static void notice_restart(const struct podman_service *service)
     file_read_at(service->directory, "boot", 256, &then, NULL);
     if (now.length && !text_equal(buffer_text(&now), buffer_text(&then))) {
         sys.unlinkat(service->directory, "tmp/alive", 0);
-        write_file(service, "boot", buffer_text(&now), NULL);
+        podman_settings_write_file(service->directory, "boot", buffer_text(&now), NULL);
     }
     buffer_free(&now);
     buffer_free(&then);
@@ -231,9 +156,10 @@ static void notice_restart(const struct podman_service *service)
 static void write_identity(const struct podman_service *service, pid_t process)
 {
     char line[64];
-    int length = snprintf(line, sizeof(line), "%d %" PRIu64 "\n", process,
-                          process_start_time(process));
-    write_file(service, "service.pid", (struct text){line, (size_t)length}, NULL);
+    int length =
+        snprintf(line, sizeof(line), "%d %" PRIu64 "\n", process, process_start_time(process));
+    podman_settings_write_file(service->directory, "service.pid",
+                               (struct text){line, (size_t)length}, NULL);
 }
 
 /* The service that was started last, if it still runs; else 0.  A process id alone may by now
@@ -295,15 +221,31 @@ static int open_log(const struct podman_service *service)
     return log;
 }
 
+/* Without root podman does not believe all that storage.conf says, so the command line says it. */
 static int spawn(const struct podman_service *service, pid_t *process, struct error *error)
 {
+    char *root = join(service->storage, "root"), *run = join(service->storage, "run");
     char *storage_conf = join(service->storage, "storage.conf");
     char *containers_conf = join(service->storage, "containers.conf");
-    struct buffer address = {0};
+    struct buffer address = {0}, program = {0};
+    const char *command[16] = {"podman", "--root", root, "--runroot", run};
+    size_t words = 5;
+    if (service->settings.overlay) {
+        command[words++] = "--storage-driver";
+        command[words++] = "overlay";
+    }
+    if (service->mount_program) {
+        buffer_printf(&program, "overlay.mount_program=%s", service->mount_program);
+        command[words++] = "--storage-opt";
+        command[words++] = program.data;
+    }
     buffer_printf(&address, "unix://%s", service->socket);
-    const char *const command[] = {"podman", "system", "service", "--time=0", address.data, NULL};
-    const char *const variables[] = {"CONTAINERS_STORAGE_CONF", storage_conf,
-                                     "CONTAINERS_CONF", containers_conf, NULL};
+    for (const char *const *word = (const char *const[]){"system", "service", "--time=0", NULL};
+         *word; word++)
+        command[words++] = *word;
+    command[words++] = address.data;
+    const char *const variables[] = {"CONTAINERS_STORAGE_CONF", storage_conf, "CONTAINERS_CONF",
+                                     containers_conf, NULL};
     struct process_start start = {
         .command = command,
         .variables = variables,
@@ -319,6 +261,9 @@ static int spawn(const struct podman_service *service, pid_t *process, struct er
     if (start.log >= 0)
         sys.close(start.log);
     buffer_free(&address);
+    buffer_free(&program);
+    free(root);
+    free(run);
     free(storage_conf);
     free(containers_conf);
     return result;
@@ -349,10 +294,10 @@ static bool answers(struct podman *podman)
     return false;
 }
 
-static int start_service(struct podman_service *service, struct podman *podman,
-                         struct error *error)
+static int start_service(struct podman_service *service, struct podman *podman, struct error *error)
 {
-    if (end_service(service, error) || write_settings(service, error))
+    if (end_service(service, error) ||
+        podman_settings_write(service->directory, &service->settings, error))
         return -1;
     notice_restart(service);
     /* podman removes a socket that a killed service left behind, but not a dangling link. */
@@ -370,8 +315,8 @@ static int start_service(struct podman_service *service, struct podman *podman,
         }
         if (clock_elapsed() - begin > START_WAIT) {
             last_words(service, &room);
-            return error_set(error, "the podman service does not answer at %s: %s",
-                             service->socket, room.text);
+            return error_set(error, "the podman service does not answer at %s: %s", service->socket,
+                             room.text);
         }
         process_pause(PAUSE);
     }
@@ -429,4 +374,3 @@ int podman_service_stop(struct podman_service *service, struct error *error)
     sys.close(lock);
     return result;
 }
-

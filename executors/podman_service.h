@@ -31,8 +31,12 @@ void podman_service_close(struct podman_service *service);      /* leaves it run
 
 const char *podman_service_socket(const struct podman_service *service);
 
+/* Whether podman can lay an overlay over this machine's own files: it can as root, and without
+ * root where fuse-overlayfs is installed. */
+bool podman_service_has_overlay(const struct podman_service *service);
+
 /* Return once the service answers, starting or replacing it where needed.  `podman` is a client
- * of its socket.  Returns within some 30 seconds; -1 and a sentence when it does not answer. */
+ * of its socket.  Returns within some 45 seconds; -1 and a sentence when it does not answer. */
 int podman_service_ensure(struct podman_service *service, struct podman *podman,
                           struct error *error);
 

@@ -57,7 +57,7 @@ static void reset_signals(void)
  * takes over, the pipe closes. */
 struct notice {
     enum { NOTICE_PROCESS = 1, NOTICE_FAILURE } kind;
-    int number;                 /* the process id, or errno */
+    int number; /* the process id, or errno */
 };
 
 static void tell(int pipe, int kind, int number)
@@ -118,7 +118,7 @@ int process_start_detached(const struct process_start *start, pid_t *process)
     pid_t child = fork();
     if (child == 0)
         hand_over(start, environment, ends[1]);
-    int number = child < 0 ? errno : EAGAIN;    /* should the child die without a word */
+    int number = child < 0 ? errno : EAGAIN; /* should the child die without a word */
     close(ends[1]);
     free_environment(environment);
     *process = 0;
@@ -161,7 +161,8 @@ uint64_t process_start_time(pid_t process)
     uint64_t start;
     if (!rest || sscanf(rest + 1,
                         " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
-                        "%*d %" SCNu64, &state, &start) != 2)
+                        "%*d %" SCNu64,
+                        &state, &start) != 2)
         return 0;
     return state == 'Z' || state == 'X' ? 0 : start;
 }

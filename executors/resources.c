@@ -115,8 +115,8 @@ int room_fits_now(const struct room *room, struct demand demand, struct error *e
     if (demand.gpus > room->gpus)
         used += (size_t)snprintf(sentence + used, sizeof(sentence) - used,
                                  "; it asks for %d GPU%s, and %d of %zu is free now", demand.gpus,
-                                 demand.gpus == 1 ? "" : "s",
-                                 (int)not_negative(room->gpus), machine->gpu_count);
+                                 demand.gpus == 1 ? "" : "s", (int)not_negative(room->gpus),
+                                 machine->gpu_count);
     if (used == 0)
         return 0;
     return error_set(error, "there is no room for the job just now: %s", sentence + 2);

@@ -268,6 +268,11 @@ static void accept_one(struct acceptor *acceptor, struct acceptance *item)
         result = refuse_file(acceptor, item, &reason, now, &error);
         break;
     case DROP_CHANGING:
+        /* Somebody has held it open since before it was claimed; not for ever. */
+        if (claim->changing == 0)
+            claim->changing = clock_elapsed();
+        if (clock_elapsed() - claim->changing > acceptor->stage->settings.cut_off_time)
+            result = refuse_file(acceptor, item, &reason, now, &error);
         break;
     case DROP_GONE:
         item->fate = ACCEPT_CONTROL;    /* nothing is left to be done */

@@ -11,14 +11,17 @@ enum { SOURCE_LENGTH = NAME_MAX - TOKEN_LENGTH - 1 };
 
 static void name_claim(struct claim *claim, const char *source)
 {
-    /* A name too long to carry the token loses its middle part: the ending tells the dialect. */
-    size_t length = strlen(source);
-    const size_t tail = 16;
-    if (length <= SOURCE_LENGTH)
-        snprintf(claim->file, sizeof(claim->file), "%s.%s", claim->token, source);
-    else
-        snprintf(claim->file, sizeof(claim->file), "%s.%.*s%s", claim->token,
-                 (int)(SOURCE_LENGTH - tail), source, source + length - tail);
+    /* A name too long to carry the token loses its middle part: the ending tells the dialect.
+     * No character is cut into two. */
+    size_t length = strlen(source), head = length, tail = 0;
+    if (length > SOURCE_LENGTH) {
+        for (tail = 16; tail && (source[length - tail] & 0xc0) == 0x80; tail--)
+            continue;
+        for (head = SOURCE_LENGTH - tail; head && (source[head] & 0xc0) == 0x80; head--)
+            continue;
+    }
+    snprintf(claim->file, sizeof(claim->file), "%s.%.*s%s", claim->token, (int)head, source,
+             source + length - tail);
     claim->source = claim->file + TOKEN_LENGTH + 1;
 }
 

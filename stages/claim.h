@@ -19,6 +19,7 @@ struct claim {
     char token[TOKEN_LENGTH + 1];
     const char *source;                 /* what it was called in incoming/; points into `file` */
     int64_t look;                       /* of clock_elapsed: not before then */
+    int64_t changing;                   /* of clock_elapsed: since when it is being written; 0 */
     bool suspect;                       /* its job may exist already */
     bool found;                         /* ... and does, at `place` */
     struct job_place place;

@@ -17,6 +17,7 @@
 #include "stages/sandbox.h"
 #include "stages/stage.h"
 #include "watcher/arrivals.h"
+#include "watcher/mount.h"
 
 enum { MOST_CLAIMS = 1024 };            /* held at a time; more wait in incoming/ */
 static const int64_t space_interval = 5000;     /* milliseconds between looks for free space */
@@ -196,35 +197,60 @@ static int64_t next_look(const struct intake *intake)
     return until;
 }
 
-static void serve(struct intake *intake)
+static int64_t intake_round(struct stage *stage)
 {
+    struct intake *intake = (struct intake *)stage;
     struct error error;
-    int64_t until = 0;
-    while (stage_wait(&intake->stage, intake->paused ? -1 : arrivals_descriptor(intake->arrivals),
-                      until)) {
-        if (!space_is_left(intake)) {
-            until = clock_elapsed() + space_interval;
-            continue;
-        }
-        if (arrivals_collect(intake->arrivals, &error)) {
-            log_warn("%s", error.text);
-            if (arrivals_lost(intake->arrivals))
-                return;
-        }
-        do {
-            take_arrivals(intake);
-        } while (accept_due(intake) && stage_wait(&intake->stage, -1, 0));
-        until = next_look(intake);
-        if (until <= clock_elapsed() && intake->claim_count)
-            until = clock_elapsed() + 1;
+    if (!space_is_left(intake))
+        return clock_elapsed() + space_interval;
+    if (arrivals_collect(intake->arrivals, &error)) {
+        log_warn("%s", error.text);
+        stage->failed = arrivals_lost(intake->arrivals);
     }
+    do {
+        take_arrivals(intake);
+    } while (accept_due(intake) && stage_wait(stage, -1, 0));
+    int64_t until = next_look(intake);
+    /* What waits for another look waits at least a moment. */
+    return until <= clock_elapsed() && intake->claim_count ? clock_elapsed() + 1 : until;
 }
 
-static int start(struct intake *intake, struct error *error)
+static int intake_descriptor(const struct stage *stage)
 {
+    const struct intake *intake = (const struct intake *)stage;
+    return intake->paused ? -1 : arrivals_descriptor(intake->arrivals);
+}
+
+static int intake_confine(struct stage *stage, struct error *error)
+{
+    return sandbox_enter(&stage->spool, stage->settings.user, error);
+}
+
+static void intake_close(struct stage *stage)
+{
+    struct intake *intake = (struct intake *)stage;
+    while (intake->claim_count)
+        remove_claim(intake, 0);
+    arrivals_close(intake->arrivals);
+    acceptor_free(intake->acceptor);
+    repository_close(intake->repository);
+    stage_close(stage);
+    free(intake);
+}
+
+static struct stage *intake_open(const char *directory, struct error *error)
+{
+    struct intake *intake = memory_allocate(sizeof(*intake));
     struct stage *stage = &intake->stage;
-    struct settle_settings settle = settle_local;
-    settle.quiet = stage->settings.quiet_time;
+    if (stage_open(stage, "intake", directory, error)) {
+        free(intake);
+        return NULL;
+    }
+    /* Where writers cannot be seen, files must be quiet for longer. */
+    bool local = mount_is_local(stage->spool.incoming);
+    struct settle_settings settle = local ? settle_local : settle_remote;
+    settle.quiet = local || stage->settings.quiet_time > settle.quiet ? stage->settings.quiet_time
+                                                                      : settle.quiet;
     settle.cut_patience = settle.empty_patience = stage->settings.cut_off_time;
     struct arrivals_settings settings = {
         .watch.interval = stage->settings.scan_interval,
@@ -232,38 +258,23 @@ static int start(struct intake *intake, struct error *error)
     };
     intake->repository = stage_repository(stage, error);
     if (!intake->repository)
-        return -1;
-    if (sandbox_enter(&stage->spool, stage->settings.user, error))
-        return -1;
+        goto fail;
     intake->acceptor = acceptor_new(stage, intake->repository);
     if (recover(intake, error))
-        return -1;
+        goto fail;
     intake->arrivals = arrivals_open(stage->spool.incoming, "incoming", &settings, error);
-    return intake->arrivals ? 0 : -1;
+    if (intake->arrivals)
+        return stage;
+fail:
+    intake_close(stage);
+    return NULL;
 }
 
-int intake_main(const char *directory)
-{
-    struct intake *intake = memory_allocate(sizeof(*intake));
-    struct error error;
-    int status = 1;
-    if (stage_open(&intake->stage, "intake", directory, &error)) {
-        log_warn("%s", error.text);
-        free(intake);
-        return 1;
-    }
-    if (start(intake, &error)) {
-        log_warn("%s", error.text);
-    } else {
-        serve(intake);
-        status = intake->stage.stopping ? 0 : 1;
-    }
-    while (intake->claim_count)
-        remove_claim(intake, 0);
-    arrivals_close(intake->arrivals);
-    acceptor_free(intake->acceptor);
-    repository_close(intake->repository);
-    stage_close(&intake->stage);
-    free(intake);
-    return status;
-}
+const struct stage_operations intake_stage = {
+    .name = "intake",
+    .open = intake_open,
+    .confine = intake_confine,
+    .round = intake_round,
+    .descriptor = intake_descriptor,
+    .close = intake_close,
+};

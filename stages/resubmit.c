@@ -48,6 +48,8 @@ struct resubmitter {
     struct capacity capacity;
     char settings[SHA256_HEX_SIZE];     /* of dlspool.yaml as it is now */
     size_t requeued;
+    struct watch *watch;
+    int64_t rest_until;         /* of clock_elapsed: no pass before then */
 };
 
 static void remember(struct waiting *waiting, const struct job_record *record)
@@ -436,77 +438,85 @@ static int make_pass(struct resubmitter *resubmitter, struct error *error)
     return result;
 }
 
-static int start(struct resubmitter *resubmitter, const char *directory, struct error *error)
+static void resubmit_close(struct stage *stage)
 {
-    if (stage_open(&resubmitter->stage, "resubmit", directory, error))
-        return -1;
-    resubmitter->arena = arena_new();
-    resubmitter->jobs = names_new(MOST_FAILED, sizeof(struct waiting));
-    resubmitter->repository = stage_repository(&resubmitter->stage, error);
-    if (!resubmitter->repository)
-        return -1;
-    resubmitter->executor = stage_executor(&resubmitter->stage, error);
-    return resubmitter->executor ? 0 : -1;
-}
-
-static void finish(struct resubmitter *resubmitter)
-{
+    struct resubmitter *resubmitter = (struct resubmitter *)stage;
+    watch_close(resubmitter->watch);
     if (resubmitter->executor)
         resubmitter->executor->operations->close(resubmitter->executor);
     repository_close(resubmitter->repository);
     names_free(resubmitter->jobs);
     arena_free(resubmitter->arena);
-    stage_close(&resubmitter->stage);
+    stage_close(stage);
+    free(resubmitter);
 }
+
+static struct stage *resubmit_open(const char *directory, struct error *error)
+{
+    struct resubmitter *resubmitter = memory_allocate(sizeof(*resubmitter));
+    struct stage *stage = &resubmitter->stage;
+    if (stage_open(stage, "resubmit", directory, error)) {
+        free(resubmitter);
+        return NULL;
+    }
+    struct watch_settings watching = {.interval = stage->settings.scan_interval};
+    resubmitter->arena = arena_new();
+    resubmitter->jobs = names_new(MOST_FAILED, sizeof(struct waiting));
+    resubmitter->repository = stage_repository(stage, error);
+    if (resubmitter->repository)
+        resubmitter->executor = stage_executor(stage, error);
+    if (resubmitter->executor)
+        resubmitter->watch =
+            watch_open(stage->spool.states[STATE_FAILED], "failed", &watching, error);
+    if (resubmitter->watch)
+        return stage;
+    resubmit_close(stage);
+    return NULL;
+}
+
+static int64_t resubmit_round(struct stage *stage)
+{
+    struct resubmitter *resubmitter = (struct resubmitter *)stage;
+    struct watch_name name;
+    struct error error;
+    if (watch_collect(resubmitter->watch, &error))
+        log_warn("%s", error.text);
+    while (watch_next(resubmitter->watch, &name))
+        continue;               /* a pass looks at every job */
+    int64_t began = clock_elapsed();
+    if (began < resubmitter->rest_until)
+        return resubmitter->rest_until;
+    if (make_pass(resubmitter, &error))
+        log_warn("%s", error.text);
+    /* Bells may ring without end: at most half of the time goes into passes. */
+    int64_t now = clock_elapsed();
+    resubmitter->rest_until = now + (now - began) + shortest_rest;
+    return now + stage->settings.retry_interval;
+}
+
+static int resubmit_descriptor(const struct stage *stage)
+{
+    return watch_descriptor(((const struct resubmitter *)stage)->watch);
+}
+
+const struct stage_operations resubmit_stage = {
+    .name = "resubmit",
+    .open = resubmit_open,
+    .round = resubmit_round,
+    .descriptor = resubmit_descriptor,
+    .close = resubmit_close,
+};
 
 int resubmit_once(const char *directory, struct error *error)
 {
-    struct resubmitter resubmitter = {0};
-    int result = start(&resubmitter, directory, error);
+    log_name("resubmit");
+    struct stage *stage = resubmit_open(directory, error);
+    if (!stage)
+        return -1;
+    struct resubmitter *resubmitter = (struct resubmitter *)stage;
+    int result = make_pass(resubmitter, error);
     if (!result)
-        result = make_pass(&resubmitter, error);
-    if (!result)
-        result = (int)resubmitter.requeued;
-    finish(&resubmitter);
+        result = (int)resubmitter->requeued;
+    resubmit_close(stage);
     return result;
-}
-
-int resubmit_main(const char *directory)
-{
-    struct resubmitter resubmitter = {0};
-    struct error error;
-    struct watch *watch = NULL;
-    int64_t until = 0;
-    int status = 1;
-    if (start(&resubmitter, directory, &error)) {
-        log_warn("%s", error.text);
-        goto done;
-    }
-    struct stage *stage = &resubmitter.stage;
-    struct watch_settings watching = {.interval = stage->settings.scan_interval};
-    watch = watch_open(stage->spool.states[STATE_FAILED], "failed", &watching, &error);
-    if (!watch) {
-        log_warn("%s", error.text);
-        goto done;
-    }
-    while (stage_wait(stage, watch_descriptor(watch), until)) {
-        struct watch_name name;
-        if (watch_collect(watch, &error))
-            log_warn("%s", error.text);
-        while (watch_next(watch, &name))
-            continue;           /* the pass looks at every job */
-        int64_t began = clock_elapsed();
-        if (make_pass(&resubmitter, &error))
-            log_warn("%s", error.text);
-        /* Bells may ring without end: at most half of the time goes into passes. */
-        int64_t now = clock_elapsed();
-        if (!stage_wait(stage, -1, now + (now - began) + shortest_rest))
-            break;
-        until = now + stage->settings.retry_interval;
-    }
-    status = 0;
-done:
-    watch_close(watch);
-    finish(&resubmitter);
-    return status;
 }

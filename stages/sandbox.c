@@ -34,23 +34,30 @@ static int become_user(struct text user, struct error *error)
     const struct passwd *entry = getpwnam(user.data);
     if (!entry)
         return error_set(error, "dlspool.yaml: user: this machine knows no user \"%s\"", user.data);
+    /* Of the capabilities one stays: to ask whether somebody still writes to his file. */
+    if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0))
+        return error_errno(error, "the capabilities could not be kept");
     if (initgroups(entry->pw_name, entry->pw_gid) || setgid(entry->pw_gid) ||
         setuid(entry->pw_uid))
         return error_errno(error, "the user %s could not be taken on", user.data);
     return 0;
 }
 
-/* Of root's powers keep those that taking and keeping users' files needs. */
+/* Of root's powers keep those that taking and keeping users' files needs; of those of somebody
+ * whom root has become, only the lease. */
 static int drop_capabilities(struct error *error)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct data[2] = {0};
-    const unsigned int keep = 1u << CAP_DAC_READ_SEARCH | 1u << CAP_DAC_OVERRIDE |
-                              1u << CAP_CHOWN | 1u << CAP_FOWNER | 1u << CAP_LEASE;
+    const unsigned int lease = 1u << CAP_LEASE;
+    const unsigned int keep = geteuid() ? lease
+                                        : lease | 1u << CAP_DAC_READ_SEARCH |
+                                              1u << CAP_DAC_OVERRIDE | 1u << CAP_CHOWN |
+                                              1u << CAP_FOWNER;
     if (syscall(SYS_capget, &header, data))
         return error_errno(error, "the capabilities could not be read");
-    data[0].effective &= keep;
     data[0].permitted &= keep;
+    data[0].effective = data[0].permitted;
     data[0].inheritable = 0;
     data[1] = (struct __user_cap_data_struct){0};
     if (syscall(SYS_capset, &header, data))

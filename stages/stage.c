@@ -86,3 +86,24 @@ struct repository *stage_repository(struct stage *stage, struct error *error)
     snprintf(path, sizeof(path), "%s/templates.git", stage->spool.path);
     return repository_open(path, "HEAD", error);
 }
+
+int stage_run(const struct stage_operations *operations, const char *directory)
+{
+    struct error error;
+    int64_t until = 0;
+    log_name(operations->name);
+    struct stage *stage = operations->open(directory, &error);
+    if (!stage) {
+        log_warn("%s", error.text);
+        return 1;
+    }
+    if (operations->confine && operations->confine(stage, &error)) {
+        log_warn("%s", error.text);
+        stage->failed = true;
+    }
+    while (!stage->failed && stage_wait(stage, operations->descriptor(stage), until))
+        until = operations->round(stage);
+    int status = stage->failed;
+    operations->close(stage);
+    return status;
+}

@@ -21,6 +21,7 @@ struct stage {
     struct settings settings;
     int signals;                /* signalfd: readable once a signal to stop has come */
     bool stopping;
+    bool failed;                /* it stops because it cannot go on */
 };
 
 /* Open spool and settings, and take SIGTERM and SIGINT as "stop when the batch is done".  -1 and
@@ -37,11 +38,26 @@ bool stage_wait(struct stage *stage, int descriptor, int64_t until);
 struct executor *stage_executor(struct stage *stage, struct error *error);
 struct repository *stage_repository(struct stage *stage, struct error *error);
 
-/* The main functions of the stages; each returns a process's exit status. */
-int intake_main(const char *directory);
-int submit_main(const char *directory);
-int track_main(const char *directory);
-int resubmit_main(const char *directory);
+/* A stage as a table of functions.  Its state begins with a struct stage.  A round does all that
+ * there is to do just now and returns; so a test can drive stages round by round. */
+struct stage_operations {
+    const char *name;
+    /* NULL and a sentence on failure. */
+    struct stage *(*open)(const char *directory, struct error *error);
+    /* Give up what the rounds do not need: called once before the first, but not by tests. */
+    int (*confine)(struct stage *stage, struct error *error);   /* may be NULL */
+    /* Returns when the next round is due, of clock_elapsed().  Sets stage->failed when the stage
+     * cannot go on. */
+    int64_t (*round)(struct stage *stage);
+    /* What becomes readable when a round is due earlier; -1 when nothing does. */
+    int (*descriptor)(const struct stage *stage);
+    void (*close)(struct stage *stage);
+};
+
+extern const struct stage_operations intake_stage, submit_stage, track_stage, resubmit_stage;
+
+/* Serve as that stage until told to stop.  A process's exit status. */
+int stage_run(const struct stage_operations *operations, const char *directory);
 
 /* One pass over failed/, for `dlspool resubmit`: how many jobs went back to rendered/, or -1. */
 int resubmit_once(const char *directory, struct error *error);

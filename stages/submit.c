@@ -41,7 +41,8 @@ struct submitter {
     struct executor *executor;
     struct watch *watch;
     struct queue *queue;
-    struct item *items;
+    struct item *items;         /* as many as a batch */
+    size_t item_count;
     int64_t probe;              /* of clock_elapsed: when to ask the executor again; 0: it answers */
 };
 
@@ -299,67 +300,71 @@ static bool executor_answers(struct submitter *submitter)
     return false;
 }
 
-static void serve(struct submitter *submitter)
+static int64_t submit_round(struct stage *stage)
 {
-    int64_t until = 0;
-    while (stage_wait(&submitter->stage, watch_descriptor(submitter->watch), until)) {
-        take_names(submitter);
-        until = watch_due(submitter->watch);
-        if (queue_count(submitter->queue) == 0)
-            continue;
-        if (!executor_answers(submitter)) {
-            if (submitter->probe < until)
-                until = submitter->probe;
-            continue;
-        }
-        while (submit_batch(submitter) && !submitter->stage.stopping && !submitter->probe) {
-            take_names(submitter);
-            stage_wait(&submitter->stage, -1, 0);
-        }
-        int64_t later = queue_due(submitter->queue);
-        until = watch_due(submitter->watch);
-        if (later < until)
-            until = later;
+    struct submitter *submitter = (struct submitter *)stage;
+    take_names(submitter);
+    if (queue_count(submitter->queue) && !executor_answers(submitter)) {
+        int64_t due = watch_due(submitter->watch);
+        return submitter->probe < due ? submitter->probe : due;
     }
+    while (submit_batch(submitter) && !submitter->probe && stage_wait(stage, -1, 0))
+        take_names(submitter);
+    int64_t due = watch_due(submitter->watch), later = queue_due(submitter->queue);
+    return later < due ? later : due;
 }
 
-int submit_main(const char *directory)
+static int submit_descriptor(const struct stage *stage)
 {
-    struct submitter submitter = {0};
-    struct error error;
-    int status = 1;
-    if (stage_open(&submitter.stage, "submit", directory, &error)) {
-        log_warn("%s", error.text);
-        return 1;
+    return watch_descriptor(((const struct submitter *)stage)->watch);
+}
+
+static void submit_close(struct stage *stage)
+{
+    struct submitter *submitter = (struct submitter *)stage;
+    watch_close(submitter->watch);
+    if (submitter->executor)
+        submitter->executor->operations->close(submitter->executor);
+    for (size_t i = 0; i < submitter->item_count; i++) {
+        close_item(&submitter->items[i]);
+        arena_free(submitter->items[i].arena);
     }
-    struct stage *stage = &submitter.stage;
-    size_t batch = (size_t)stage->settings.batch;
-    submitter.queue = queue_new();
-    submitter.items = memory_allocate(batch * sizeof(*submitter.items));
-    for (size_t i = 0; i < batch; i++) {
-        submitter.items[i].arena = arena_new();
-        submitter.items[i].job = -1;
+    free(submitter->items);
+    queue_free(submitter->queue);
+    stage_close(stage);
+    free(submitter);
+}
+
+static struct stage *submit_open(const char *directory, struct error *error)
+{
+    struct submitter *submitter = memory_allocate(sizeof(*submitter));
+    struct stage *stage = &submitter->stage;
+    if (stage_open(stage, "submit", directory, error)) {
+        free(submitter);
+        return NULL;
+    }
+    submitter->queue = queue_new();
+    submitter->item_count = (size_t)stage->settings.batch;
+    submitter->items = memory_allocate(submitter->item_count * sizeof(*submitter->items));
+    for (size_t i = 0; i < submitter->item_count; i++) {
+        submitter->items[i].arena = arena_new();
+        submitter->items[i].job = -1;
     }
     struct watch_settings watching = {.interval = stage->settings.scan_interval};
-    submitter.executor = stage_executor(stage, &error);
-    if (submitter.executor)
-        submitter.watch =
-            watch_open(stage->spool.states[STATE_RENDERED], "rendered", &watching, &error);
-    if (submitter.watch) {
-        serve(&submitter);
-        status = 0;
-    } else {
-        log_warn("%s", error.text);
-    }
-    watch_close(submitter.watch);
-    if (submitter.executor)
-        submitter.executor->operations->close(submitter.executor);
-    for (size_t i = 0; i < batch; i++) {
-        close_item(&submitter.items[i]);
-        arena_free(submitter.items[i].arena);
-    }
-    free(submitter.items);
-    queue_free(submitter.queue);
-    stage_close(stage);
-    return status;
+    submitter->executor = stage_executor(stage, error);
+    if (submitter->executor)
+        submitter->watch =
+            watch_open(stage->spool.states[STATE_RENDERED], "rendered", &watching, error);
+    if (submitter->watch)
+        return stage;
+    submit_close(stage);
+    return NULL;
 }
+
+const struct stage_operations submit_stage = {
+    .name = "submit",
+    .open = submit_open,
+    .round = submit_round,
+    .descriptor = submit_descriptor,
+    .close = submit_close,
+};

@@ -23,16 +23,9 @@
 #include "stages/drain.h"
 #include "stages/stage.h"
 
-static const struct {
-    const char *name;
-    int (*run)(const char *directory);
-} stage_table[] = {
-    /* In the order in which they are started, and stopped. */
-    {"intake", intake_main},
-    {"resubmit", resubmit_main},
-    {"submit", submit_main},
-    {"track", track_main},
-};
+/* In the order in which they are started, and stopped. */
+static const struct stage_operations *const stage_table[] = {&intake_stage, &resubmit_stage,
+                                                             &submit_stage, &track_stage};
 enum { STAGES = sizeof(stage_table) / sizeof(stage_table[0]) };
 
 static const int64_t first_pause = 100, longest_pause = 30000;  /* milliseconds, between restarts */
@@ -138,7 +131,7 @@ static void start_child(struct supervisor *supervisor, int which, const sigset_t
     child->started = clock_elapsed();
     pid_t process = fork();
     if (process < 0) {
-        log_warn("%s could not be started: %s", stage_table[which].name, strerror(errno));
+        log_warn("%s could not be started: %s", stage_table[which]->name, strerror(errno));
         child->start_at = clock_elapsed() + longest_pause;
         return;
     }
@@ -149,10 +142,10 @@ static void start_child(struct supervisor *supervisor, int which, const sigset_t
             _exit(1);
         close(supervisor->signals);
         sigprocmask(SIG_SETMASK, signals, NULL);
-        prctl(PR_SET_NAME, stage_table[which].name);
+        prctl(PR_SET_NAME, stage_table[which]->name);
         spool_close(&supervisor->spool);
         settings_free(&supervisor->settings);
-        _exit(stage_table[which].run(supervisor->directory));
+        _exit(stage_run(stage_table[which], supervisor->directory));
     }
     child->process = process;
 }
@@ -173,10 +166,10 @@ static void note_end(struct supervisor *supervisor, pid_t process, int status)
         if (supervisor->stopping)
             return;
         if (WIFSIGNALED(status))
-            log_warn("%s was ended by signal %d; it is started again", stage_table[i].name,
+            log_warn("%s was ended by signal %d; it is started again", stage_table[i]->name,
                      WTERMSIG(status));
         else
-            log_warn("%s ended with status %d; it is started again", stage_table[i].name,
+            log_warn("%s ended with status %d; it is started again", stage_table[i]->name,
                      WEXITSTATUS(status));
     }
 }
@@ -199,7 +192,7 @@ static void stop_child(struct supervisor *supervisor, int which)
     while (child->process) {
         reap(supervisor);
         if (child->process && clock_elapsed() > until) {
-            log_warn("%s does not stop and is killed", stage_table[which].name);
+            log_warn("%s does not stop and is killed", stage_table[which]->name);
             kill(child->process, SIGKILL);
             until = clock_elapsed() + stop_patience;
         }

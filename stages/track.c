@@ -477,52 +477,63 @@ static void follow_all(struct tracker *tracker)
     }
 }
 
-static void serve(struct tracker *tracker)
+static int64_t track_round(struct stage *stage)
 {
-    int64_t until = 0;
-    while (stage_wait(&tracker->stage, watch_descriptor(tracker->watch), until)) {
-        take_names(tracker);
-        follow_all(tracker);
-        until = watch_due(tracker->watch);
-        int64_t poll = clock_elapsed() + tracker->stage.settings.poll_interval;
-        if (names_count(tracker->jobs) && poll < until)
-            until = poll;
-    }
+    struct tracker *tracker = (struct tracker *)stage;
+    take_names(tracker);
+    follow_all(tracker);
+    int64_t due = watch_due(tracker->watch);
+    int64_t poll = clock_elapsed() + stage->settings.poll_interval;
+    return names_count(tracker->jobs) && poll < due ? poll : due;
 }
 
-int track_main(const char *directory)
+static int track_descriptor(const struct stage *stage)
 {
-    struct tracker tracker = {0};
-    struct error error;
-    int status = 1;
-    if (stage_open(&tracker.stage, "track", directory, &error)) {
-        log_warn("%s", error.text);
-        return 1;
-    }
-    struct stage *stage = &tracker.stage;
-    struct watch_settings watching = {.interval = stage->settings.scan_interval};
-    tracker.arena = arena_new();
-    tracker.jobs = names_new(MOST_TRACKED, sizeof(struct tracked));
-    tracker.repository = stage_repository(stage, &error);
-    if (!tracker.repository)
-        log_warn("%s; failures are not classed until this is mended", error.text);
-    tracker.executor = stage_executor(stage, &error);
-    if (tracker.executor)
-        tracker.watch =
-            watch_open(stage->spool.states[STATE_SUBMITTED], "submitted", &watching, &error);
-    if (tracker.watch) {
-        serve(&tracker);
-        status = 0;
-    } else {
-        log_warn("%s", error.text);
-    }
-    watch_close(tracker.watch);
-    if (tracker.executor)
-        tracker.executor->operations->close(tracker.executor);
-    repository_close(tracker.repository);
-    retry_table_free(tracker.table);
-    names_free(tracker.jobs);
-    arena_free(tracker.arena);
-    stage_close(stage);
-    return status;
+    return watch_descriptor(((const struct tracker *)stage)->watch);
 }
+
+static void track_close(struct stage *stage)
+{
+    struct tracker *tracker = (struct tracker *)stage;
+    watch_close(tracker->watch);
+    if (tracker->executor)
+        tracker->executor->operations->close(tracker->executor);
+    repository_close(tracker->repository);
+    retry_table_free(tracker->table);
+    names_free(tracker->jobs);
+    arena_free(tracker->arena);
+    stage_close(stage);
+    free(tracker);
+}
+
+static struct stage *track_open(const char *directory, struct error *error)
+{
+    struct tracker *tracker = memory_allocate(sizeof(*tracker));
+    struct stage *stage = &tracker->stage;
+    if (stage_open(stage, "track", directory, error)) {
+        free(tracker);
+        return NULL;
+    }
+    struct watch_settings watching = {.interval = stage->settings.scan_interval};
+    tracker->arena = arena_new();
+    tracker->jobs = names_new(MOST_TRACKED, sizeof(struct tracked));
+    tracker->repository = stage_repository(stage, error);
+    if (!tracker->repository)
+        log_warn("%s; failures are not classed until this is mended", error->text);
+    tracker->executor = stage_executor(stage, error);
+    if (tracker->executor)
+        tracker->watch =
+            watch_open(stage->spool.states[STATE_SUBMITTED], "submitted", &watching, error);
+    if (tracker->watch)
+        return stage;
+    track_close(stage);
+    return NULL;
+}
+
+const struct stage_operations track_stage = {
+    .name = "track",
+    .open = track_open,
+    .round = track_round,
+    .descriptor = track_descriptor,
+    .close = track_close,
+};

@@ -39,7 +39,7 @@ struct arrivals {
     int directory;
     bool local;
     int64_t notice;
-    const struct settle_settings *settle;
+    struct settle_settings settle;
     struct watch *watch;
     struct names *pending;      /* payload: struct pending */
     struct pending *cursor;     /* where the round is; NULL: none under way */
@@ -71,9 +71,9 @@ struct arrivals *arrivals_open(int directory, const char *path,
                                   .watch = watch,
                                   .pending = names_new(limit, sizeof(struct pending)),
                                   .due = INT64_MAX};
-    arrivals->settle = settings->settle ? settings->settle
-                       : arrivals->local ? &settle_local
-                                         : &settle_remote;
+    arrivals->settle = settings->settle ? *settings->settle
+                       : arrivals->local ? settle_local
+                                         : settle_remote;
     return arrivals;
 }
 
@@ -179,7 +179,7 @@ static bool look(struct arrivals *arrivals, struct pending *pending, const char 
     found.first_and_last = !pending;
     int64_t again;
     arrival->why.text[0] = '\0';
-    enum settle verdict = settle_judge(arrivals->settle, pending ? &pending->memory : &none,
+    enum settle verdict = settle_judge(&arrivals->settle, pending ? &pending->memory : &none,
                                        &found, now, &again, &arrival->why);
     if (verdict == SETTLE_WAIT) {
         if (pending) {

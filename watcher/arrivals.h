@@ -36,7 +36,8 @@ struct arrival {
     struct error why;                   /* "it is empty, and nobody ..."; set when `refuse` is */
 };
 
-/* Watch a drop directory; descriptor, path and settings as watch_open().  NULL and a sentence. */
+/* Watch a drop directory; descriptor and path as watch_open().  The settings are copied, those of
+ * settle, too.  NULL and a sentence. */
 struct arrivals *arrivals_open(int directory, const char *path,
                                const struct arrivals_settings *settings, struct error *error);
 void arrivals_close(struct arrivals *arrivals); /* NULL is fine */

@@ -93,8 +93,8 @@ like "$(words <<<"$events")" 'accepted .*finished .*submitted ' "the events are 
 is "$(undescribed <<<"$events")" "" "every event is described"
 unlike "$(grep -hE 'eventlog_start\(' stages/*.c | grep -v 'verb_names\[')" 'eventlog_start\([^"]*$' \
     "every event is named where it is written"
-keys=$(grep -ohE 'eventlog_add(_string|_number)?\([^"]*"[a-z_0-9]+"' stages/*.c | grep -oE '"[a-z_0-9]+"' | tr -d '"' | sort -u)
-like "$(words <<<"$keys")" 'attempt .*cause .*why ' "the events' keys are found in the code"
+keys=$(grep -ohE '(eventlog_add(_string|_number)?|add_time)\([^"]*"[a-z_0-9]+"' stages/*.c | grep -oE '"[a-z_0-9]+"' | tr -d '"' | sort -u)
+like "$(words <<<"$keys")" 'at attempt .*cause .*why ' "the events' keys are found in the code"
 unknown=
 for key in $keys; do
     grep -qE "^\| \`[a-z]+\` \|.*\`$key\`" docs/spool.md || unknown+="$key "
@@ -105,8 +105,8 @@ like "$(words <<<"$fields")" 'accepted .*exit_code .*uid ' "the fields of job.ya
 is "$(undescribed <<<"$fields")" "" "every field of job.yaml is described"
 reasons=$({ grep -ohE 'decide\(verdict, "[A-Za-z]+"' stages/verdict.c
     sed -n '/reasons\[\] = {/,/};/p' stages/verdict.c
-    grep -ohE 'find\(finding, [a-zA-Z_>-]+, "[A-Za-z]+"' executors/local_poll.c; } | grep -oE '"[A-Z][A-Za-z]+"' | tr -d '"' | sort -u)
-like "$(words <<<"$reasons")" 'BadFile .*NoImage .*OOMKilled .*Vanished ' "the reasons are found in the code"
+    grep -ohE 'find\(finding, [^"]*"[A-Za-z]+"' executors/local_*.c; } | grep -oE '"[A-Z][A-Za-z]+"' | tr -d '"' | sort -u)
+like "$(words <<<"$reasons")" 'BadFile .*NoImage .*OOMKilled .*StartError .*Vanished ' "the reasons are found in the code"
 is "$(undescribed <<<"$reasons")" "" "every reason is described"
 retry_words=$(sed -nE 's/.*when_names\[\] = \{(.*)\};/\1/p' spool/record.c | tr -d '", ' | grep -c .)
 is "$retry_words" 1 "the words of retry are found in the code"
@@ -129,5 +129,17 @@ for page in README.md docs/*.md; do
     done
 done
 is "$broken" "" "every link leads somewhere"
+
+
+# What docs/developer.md names is there.
+missing=
+for name in $(grep -oE '`[a-z0-9_]+\(\)`' docs/developer.md | tr -d '`()' | sort -u); do
+    [ "$name" = exit ] || grep -qE "\b$name\(" -- */*.[ch] || missing+="$name() "
+done
+for name in $(grep -oE '`(base|spool|watcher|request|renderer|executors|stages|commands|tools|tests|etc|docs)/[a-z0-9_./-]+`' \
+    docs/developer.md | tr -d '`' | sort -u); do
+    [ -e "$name" ] || missing+="$name "
+done
+is "$missing" "" "docs/developer.md names functions and files that there are"
 
 done_testing

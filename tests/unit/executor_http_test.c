@@ -39,8 +39,7 @@ static void answer(int file, const char *text)
 
 static void rest(int milliseconds)
 {
-    nanosleep(&(struct timespec){milliseconds / 1000, (long)(milliseconds % 1000) * 1000000},
-              NULL);
+    nanosleep(&(struct timespec){milliseconds / 1000, (long)(milliseconds % 1000) * 1000000}, NULL);
 }
 
 /* Act as the request wants; false: close the connection. */
@@ -210,8 +209,8 @@ static void a_request_carries_method_path_headers_and_body(void **state)
     struct server *server = start_server();
     struct http_client *client = open_client(server, 1);
     static const char *const headers[] = {"X-Mine: too", NULL};
-    struct http_request request = {.method = "POST", .path = "/echo?a=b", .headers = headers,
-                                   .body = TEXT("{\"a\":1}")};
+    struct http_request request = {
+        .method = "POST", .path = "/echo?a=b", .headers = headers, .body = TEXT("{\"a\":1}")};
     run_one(client, &request);
     assert_int_equal(request.outcome, HTTP_ANSWERED);
     assert_int_equal(request.status, 200);
@@ -277,8 +276,12 @@ static void what_goes_wrong_is_told_apart(void **state)
     static const struct {
         const char *path, *words;
     } cases[] = {
-        {"/silent", "timed out"}, {"/cut", "/cut: "},          {"/drip", "timed out"},
-        {"/garbage", "/garbage"}, {"/huge", "longer than 2000 bytes"}, {"/nothing", "mpty reply"},
+        {"/silent", "timed out"},
+        {"/cut", "/cut: "},
+        {"/drip", "timed out"},
+        {"/garbage", "/garbage"},
+        {"/huge", "longer than 2000 bytes"},
+        {"/nothing", "mpty reply"},
     };
     struct server *server = start_server();
     struct http_client *client = open_client(server, 2);
@@ -336,9 +339,12 @@ static void an_answer_that_stalls_is_given_up(void **state)
     (void)state;
     struct server *server = start_server();
     struct error error;
-    struct http_settings settings = {.base = "http://d", .unix_socket = server->socket,
-                                     .timeout = 20000, .stall_timeout = 1000,
-                                     .response_limit = 2000, .in_flight = 1};
+    struct http_settings settings = {.base = "http://d",
+                                     .unix_socket = server->socket,
+                                     .timeout = 20000,
+                                     .stall_timeout = 1000,
+                                     .response_limit = 2000,
+                                     .in_flight = 1};
     struct http_client *client = http_open(&settings, &error);
     struct http_request request = {.method = "GET", .path = "/stall"};
     int64_t begin = clock_elapsed();
@@ -354,8 +360,11 @@ static void nobody_there_means_not_sent(void **state)
 {
     (void)state;
     struct error error;
-    struct http_settings settings = {.base = "http://d", .unix_socket = "/nowhere/s",
-                                     .timeout = 500, .response_limit = 10, .in_flight = 1};
+    struct http_settings settings = {.base = "http://d",
+                                     .unix_socket = "/nowhere/s",
+                                     .timeout = 500,
+                                     .response_limit = 10,
+                                     .in_flight = 1};
     struct http_client *client = http_open(&settings, &error);
     struct http_request request = {.method = "POST", .path = "/x"};
     run_one(client, &request);

@@ -17,18 +17,18 @@ static void every_field_is_read(void **state)
     (void)state;
     struct arena *arena = arena_new();
     struct error error;
-    struct local_manifest *manifest = read(
-        arena,
-        "kind: dlspool/local/v1\nnetwork: bridge\ntasks:\n"
-        "- role: ps\n  index: 2\n  image: docker.io/library/python:3.11\n"
-        "  command: [python3, -c, 'print(1)']\n  env: {A: b, C: ''}\n  cpus: 0.5\n"
-        "  memory: 2Gi\n  shm: 1048576\n  gpus: 3\n  workdir: /work\n"
-        "  mounts:\n  - {source: /data/x, target: /data, readonly: false}\n"
-        "  - {source: /y, target: /y}\n"
-        "  files:\n  - {path: /job/script, content: \"a\\0b\", mode: '0755'}\n"
-        "  - {path: /z, content: ''}\n"
-        "- {" MUST "}\n",
-        &error);
+    struct local_manifest *manifest =
+        read(arena,
+             "kind: dlspool/local/v1\nnetwork: bridge\ntasks:\n"
+             "- role: ps\n  index: 2\n  image: docker.io/library/python:3.11\n"
+             "  command: [python3, -c, 'print(1)']\n  env: {A: b, C: ''}\n  cpus: 0.5\n"
+             "  memory: 2Gi\n  shm: 1048576\n  gpus: 3\n  workdir: /work\n"
+             "  mounts:\n  - {source: /data/x, target: /data, readonly: false}\n"
+             "  - {source: /y, target: /y}\n"
+             "  files:\n  - {path: /job/script, content: \"a\\0b\", mode: '0755'}\n"
+             "  - {path: /z, content: ''}\n"
+             "- {" MUST "}\n",
+             &error);
     if (!manifest)
         fail_msg("%s", error.text);
     assert_int_equal(manifest->network, NETWORK_BRIDGE);
@@ -64,8 +64,7 @@ static void every_mistake_is_a_sentence_with_its_place(void **state)
     } cases[] = {
         {"", "manifest.yaml:1:1: the document: found null, expected an object"},
         {"[]", "manifest.yaml:1:1: the document: found list, expected an object"},
-        {"kind: x\ntasks: []\n",
-         "manifest.yaml:1:7: kind: found \"x\", expected dlspool/local/v1"},
+        {"kind: x\ntasks: []\n", "manifest.yaml:1:7: kind: found \"x\", expected dlspool/local/v1"},
         {"kind: dlspool/local/v1\n", "manifest.yaml:1:1: tasks: missing"},
         {"kind: dlspool/local/v1\ntasks: []\n",
          "manifest.yaml:2:8: tasks: found list, expected a list of 1 to 512 tasks"},
@@ -126,8 +125,7 @@ static void every_mistake_is_a_sentence_with_its_place(void **state)
         struct error error;
         assert_null(read(arena, cases[i].source, &error));
         if (!strstr(error.text, cases[i].sentence))
-            fail_msg("%s\ngives   %s\nand not %s", cases[i].source, error.text,
-                     cases[i].sentence);
+            fail_msg("%s\ngives   %s\nand not %s", cases[i].source, error.text, cases[i].sentence);
         arena_free(arena);
     }
 }

@@ -46,8 +46,7 @@ static void lines_are_put_together_and_nothing_else_is_changed(void **state)
     print(f, "main-0", 'F', "  2026 stdout F x \r");
     print_bytes(f, "main-0", 'F', "\0\377", 2);
     print(f, "main-0", 'P', "no end");
-    static const char expected[] =
-        "one\ntwo, still two, \n\n  2026 stdout F x \r\n\0\377\nno end";
+    static const char expected[] = "one\ntwo, still two, \n\n  2026 stdout F x \r\n\0\377\nno end";
     assert_memory_equal(output(f), expected, sizeof(expected));
     struct stat status;
     assert_int_equal(fstatat(f->output, "main-0.log", &status, 0), 0);
@@ -60,7 +59,8 @@ static void a_line_that_is_not_whole_yet_waits(void **state)
     struct fixture *f = *state;
     setup(f, "");
     assert_int_equal(fixture_shell(f, "printf '2026-11-21T03:39:34.1+00:00 stdout F hal' > "
-                                      "$D/.podman/jobs/job-1-a1/logs/main-0"), 0);
+                                      "$D/.podman/jobs/job-1-a1/logs/main-0"),
+                     0);
     assert_string_equal(output(f), "");
     assert_int_equal(fixture_shell(f, "printf 'f\\n' >> $D/.podman/jobs/job-1-a1/logs/main-0"), 0);
     assert_string_equal(output(f), "half\n");
@@ -145,7 +145,8 @@ static void a_link_in_place_of_the_target_is_not_followed(void **state)
     setup(f, "");
     print(f, "main-0", 'F', "words");
     assert_int_equal(fixture_shell(f, "echo precious > $D/file; ln -s ../file "
-                                      "$D/output/main-0.log"), 0);
+                                      "$D/output/main-0.log"),
+                     0);
     const struct executor_operations *operations = f->executor->operations;
     assert_int_equal(operations->output(f->executor, "job-1", 1, f->output, &error), -1);
     assert_non_null(strstr(error.text, "main-0.log"));

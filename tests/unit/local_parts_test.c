@@ -82,18 +82,18 @@ static void conmons_lines_are_understood(void **state)
 static void the_kernels_records_name_the_container(void **state)
 {
     (void)state;
-    struct text records = TEXT(
-        "6,1,2,-;oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),oom_memcg=/p/libpod-aaa,"
-        "task_memcg=/p/libpod-aaa,task=python3,pid=1,uid=0\n"
-        "6,1,2,-;oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),global_oom,"
-        "task_memcg=/p/libpod-bbb,task=python3,pid=1,uid=0\n"
-        "6,1,2,-;somebody said libpod-ccc and oom-kill:\n");
+    struct text records =
+        TEXT("6,1,2,-;oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),oom_memcg=/p/libpod-aaa,"
+             "task_memcg=/p/libpod-aaa,task=python3,pid=1,uid=0\n"
+             "6,1,2,-;oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),global_oom,"
+             "task_memcg=/p/libpod-bbb,task=python3,pid=1,uid=0\n"
+             "6,1,2,-;somebody said libpod-ccc and oom-kill:\n");
     assert_int_equal(kernel_log_find_kill(records, TEXT("aaa")), MEMORY_KILL_LIMIT);
     assert_int_equal(kernel_log_find_kill(records, TEXT("bbb")), MEMORY_KILL_MACHINE);
     assert_int_equal(kernel_log_find_kill(records, TEXT("ccc")), MEMORY_KILL_NONE);
     assert_int_equal(kernel_log_find_kill(records, TEXT("")), MEMORY_KILL_NONE);
     struct buffer real = {0};
-    kernel_log_read_kills(&real);       /* ends, whatever there is */
+    kernel_log_read_kills(&real); /* ends, whatever there is */
     buffer_free(&real);
 }
 
@@ -151,7 +151,7 @@ static void a_look_that_takes_too_long_is_given_up(void **state)
     assert_true(clock_elapsed() - begin < 1000);
     assert_int_equal(check.outcome, ACCESS_UNKNOWN);
     assert_non_null(strstr(check.error.text, "in time"));
-    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);   /* and nothing is left of it */
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* and nothing is left of it */
     arena_free(arena);
 }
 
@@ -163,12 +163,17 @@ static void a_started_process_is_nobodys_child(void **state)
     FILE *out = fopen(path, "we");
     FILE *root = fopen("/", "re");
     assert_non_null(out);
-    const char *const command[] = {"sh", "-c", "echo $WORD ${SECRET_X-none} $PPID; "
-                                               "ls /proc/self/fd | wc -l; sleep 600", NULL};
+    const char *const command[] = {"sh", "-c",
+                                   "echo $WORD ${SECRET_X-none} $PPID; "
+                                   "ls /proc/self/fd | wc -l; sleep 600",
+                                   NULL};
     const char *const variables[] = {"WORD", "hello", NULL};
     setenv("SECRET_X", "yes", 1);
-    struct process_start start = {.command = command, .variables = variables, .without = "SECRET",
-                                  .directory = fileno(root), .log = fileno(out)};
+    struct process_start start = {.command = command,
+                                  .variables = variables,
+                                  .without = "SECRET",
+                                  .directory = fileno(root),
+                                  .log = fileno(out)};
     pid_t process;
     assert_int_equal(process_start_detached(&start, &process), 0);
     assert_true(process_start_time(process) > 0);
@@ -183,8 +188,8 @@ static void a_started_process_is_nobodys_child(void **state)
         process_pause(10);
     }
     assert_string_equal(word, "none");
-    assert_int_equal(files, 4);         /* 0, 1, 2, and ls's own */
-    assert_int_equal(kill(process, SIGTERM), 0);        /* not blocked, whatever we block */
+    assert_int_equal(files, 4);                  /* 0, 1, 2, and ls's own */
+    assert_int_equal(kill(process, SIGTERM), 0); /* not blocked, whatever we block */
     const char *const missing[] = {"no-such-program", NULL};
     start.command = missing;
     assert_int_equal(process_start_detached(&start, &process), -1);

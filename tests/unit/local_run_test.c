@@ -1,7 +1,6 @@
 /* tests/unit/local_run_test.c - jobs that run in real containers, from submission to removal */
 #include "tests/unit/local_fixture.h"
 
-
 #define HEAD "kind: dlspool/local/v1\nnetwork: private\ntasks:\n"
 #define TASK(role, command, more)                                                                  \
     "- {role: " role ", image: host, cpus: 0.5, memory: 128Mi, command: " command more "}\n"
@@ -113,10 +112,10 @@ static void cancelling_ends_all_tasks_within_5_seconds(void **state)
     FIXTURE_OR_SKIP();
     fixture_setup(f, "  cpus: 4\n");
     /* One ends politely; the other has to be forced. */
-    fixture_submit(f, "stop-1",
-                   HEAD TASK("polite", "[sleep, '600']", "")
-                   TASK("deaf", "[sh, -c, 'trap \"\" TERM; echo deaf; while :; do sleep 1; done']",
-                        ""));
+    fixture_submit(
+        f, "stop-1",
+        HEAD TASK("polite", "[sleep, '600']", "")
+            TASK("deaf", "[sh, -c, 'trap \"\" TERM; echo deaf; while :; do sleep 1; done']", ""));
     fixture_await_output(f, "stop-1", "deaf-0.log", "deaf\n");
     const struct executor_operations *operations = f->executor->operations;
     int64_t begin = clock_elapsed();
@@ -146,27 +145,26 @@ static void tasks_of_a_job_talk_over_127_0_0_1_and_to_nobody_else(void **state)
     fixture_setup(f, "  cpus: 4\n");
     fixture_submit(
         f, "talk-1",
-        HEAD
-        "- role: server\n  image: host\n  cpus: 0.5\n  memory: 128Mi\n  command:\n"
-        "  - python3\n  - -c\n  - |\n"
-        "    import socket\n"
-        "    s = socket.create_server(('127.0.0.1', 5000))\n"
-        "    c, _ = s.accept()\n"
-        "    print('got', c.recv(100).decode(), 'on', socket.gethostname())\n"
-        "- role: client\n  index: 3\n  image: host\n  cpus: 0.5\n  memory: 128Mi\n  command:\n"
-        "  - python3\n  - -c\n  - |\n"
-        "    import socket, time\n"
-        "    for i in range(200):\n"
-        "        try:\n"
-        "            c = socket.create_connection(('server-0', 5000))\n"
-        "            break\n"
-        "        except ConnectionRefusedError:\n"
-        "            time.sleep(0.05)\n"
-        "    c.send(b'hello')\n"
-        "    try:\n"
-        "        socket.create_connection(('192.0.2.1', 80), 5)\n"
-        "    except OSError as e:\n"
-        "        print('outside:', e)\n");
+        HEAD "- role: server\n  image: host\n  cpus: 0.5\n  memory: 128Mi\n  command:\n"
+             "  - python3\n  - -c\n  - |\n"
+             "    import socket\n"
+             "    s = socket.create_server(('127.0.0.1', 5000))\n"
+             "    c, _ = s.accept()\n"
+             "    print('got', c.recv(100).decode(), 'on', socket.gethostname())\n"
+             "- role: client\n  index: 3\n  image: host\n  cpus: 0.5\n  memory: 128Mi\n  command:\n"
+             "  - python3\n  - -c\n  - |\n"
+             "    import socket, time\n"
+             "    for i in range(200):\n"
+             "        try:\n"
+             "            c = socket.create_connection(('server-0', 5000))\n"
+             "            break\n"
+             "        except ConnectionRefusedError:\n"
+             "            time.sleep(0.05)\n"
+             "    c.send(b'hello')\n"
+             "    try:\n"
+             "        socket.create_connection(('192.0.2.1', 80), 5)\n"
+             "    except OSError as e:\n"
+             "        print('outside:', e)\n");
     struct job_poll poll = fixture_wait(f, "talk-1");
     assert_string_equal(fixture_output(f, "talk-1", "client-3.log"),
                         "outside: [Errno 101] Network is unreachable\n");
@@ -175,8 +173,9 @@ static void tasks_of_a_job_talk_over_127_0_0_1_and_to_nobody_else(void **state)
     assert_int_equal(poll.task_count, 2);
     assert_int_equal(f->executor->operations->remove(f->executor, "talk-1", 1, NULL), 0);
     assert_int_equal(fixture_shell(f, "curl -s --unix-socket $D/.podman/podman.sock "
-                                       "http://d/v4.0.0/libpod/pods/json | jq -e 'length == 0' "
-                                       "> /dev/null"), 0);
+                                      "http://d/v4.0.0/libpod/pods/json | jq -e 'length == 0' "
+                                      "> /dev/null"),
+                     0);
 }
 
 static void one_failed_task_fails_the_job_while_others_run(void **state)
@@ -184,8 +183,8 @@ static void one_failed_task_fails_the_job_while_others_run(void **state)
     struct fixture *f = *state;
     FIXTURE_OR_SKIP();
     fixture_setup(f, "  cpus: 4\n");
-    fixture_submit(f, "half-1", HEAD TASK("long", "[sleep, '600']", "")
-                                     TASK("short", "[sh, -c, 'exit 7']", ""));
+    fixture_submit(f, "half-1",
+                   HEAD TASK("long", "[sleep, '600']", "") TASK("short", "[sh, -c, 'exit 7']", ""));
     struct job_poll poll = fixture_poll(f, "half-1");
     while (poll.phase == PHASE_RUNNING)
         poll = fixture_poll(f, "half-1");
@@ -202,7 +201,8 @@ static void a_task_runs_as_the_user_with_no_more_rights_and_within_limits(void *
     fixture_setup(f, "  pids: 321\n");
     struct submission submission = fixture_submission(
         "user-1",
-        JOB("[sh, -c, 'exec 2>&1; id -u; id -g; grep -E \"^(CapEff|CapBnd|NoNewPrivs)\" /proc/self/status; "
+        JOB("[sh, -c, 'exec 2>&1; id -u; id -g; grep -E \"^(CapEff|CapBnd|NoNewPrivs)\" "
+            "/proc/self/status; "
             "cat /sys/fs/cgroup/memory/memory.limit_in_bytes /sys/fs/cgroup/memory.max; "
             "cat /sys/fs/cgroup/memory/memory.memsw.limit_in_bytes; "
             "cat /sys/fs/cgroup/cpu/cpu.cfs_quota_us /sys/fs/cgroup/cpu.max; "
@@ -254,9 +254,10 @@ static void what_the_user_may_not_have_is_not_mounted(void **state)
     FIXTURE_OR_SKIP();
     fixture_setup(f, "");
     assert_int_equal(fixture_shell(f, "cd $D && mkdir -m 700 shut && mkdir -m 755 shut/inner "
-                                       "open && echo data > open/file && ln -s open link && "
-                                       "mkdir own && chown 65534 own && echo no > secret && "
-                                       "chmod 600 secret"), 0);
+                                      "open && echo data > open/file && ln -s open link && "
+                                      "mkdir own && chown 65534 own && echo no > secret && "
+                                      "chmod 600 secret"),
+                     0);
     static const struct {
         const char *source, *readonly, *words;
     } cases[] = {
@@ -302,12 +303,16 @@ static void an_image_needs_neither_registry_nor_its_own_entry_point(void **state
     }
     fixture_setup(f, "");
     assert_int_equal(f->executor->operations->ready(f->executor, NULL), 0);
-    assert_int_equal(fixture_shell(
-        f, "mkdir -p $D/image/bin && cp /bin/busybox $D/image/bin/ && "
-           "ln -s busybox $D/image/bin/sh && export CONTAINERS_STORAGE_CONF=$D/.podman/storage.conf "
-           "CONTAINERS_CONF=$D/.podman/containers.conf && tar -C $D/image -c . | podman import -q "
-           "-c 'ENTRYPOINT [\"/bin/busybox\", \"echo\", \"entry point\"]' -c 'ENV PATH=/bin' "
-           "-c 'USER 7' - localhost/box:1 > /dev/null"), 0);
+    assert_int_equal(
+        fixture_shell(
+            f,
+            "mkdir -p $D/image/bin && cp /bin/busybox $D/image/bin/ && "
+            "ln -s busybox $D/image/bin/sh && export "
+            "CONTAINERS_STORAGE_CONF=$D/.podman/storage.conf "
+            "CONTAINERS_CONF=$D/.podman/containers.conf && tar -C $D/image -c . | podman import -q "
+            "-c 'ENTRYPOINT [\"/bin/busybox\", \"echo\", \"entry point\"]' -c 'ENV PATH=/bin' "
+            "-c 'USER 7' - localhost/box:1 > /dev/null"),
+        0);
     fixture_submit(f, "image-1",
                    HEAD "- {role: main, image: 'localhost/box:1', cpus: 1, memory: 64Mi, workdir: "
                         "/job/dir, command: [busybox, sh, -c, 'echo $MINE; pwd; busybox id -u; "
@@ -330,11 +335,13 @@ static void a_program_that_prints_without_end_does_not_fill_the_disk(void **stat
         fixture_pause(50);
     }
     assert_true(length > 65536 && length < 65536 + 200);
-    assert_int_equal(fixture_shell(f, "timeout 20 sh -c 'until test $(stat -c %b $D/.podman/jobs/*/"
-                                      "logs/*) -gt 20000; do sleep 0.1; done'"), 0);
+    assert_int_equal(fixture_shell(f, "timeout 20 sh -c 'until test $(stat -c %s $D/.podman/jobs/*/"
+                                      "logs/*) -gt 50000000; do sleep 0.1; done'"),
+                     0);
     fixture_output(f, "flood-1", "main-0.log");
     /* Emptied, and written to from the beginning. */
-    assert_int_equal(fixture_shell(f, "test $(stat -c %b $D/.podman/jobs/*/logs/*) -lt 20000"), 0);
+    assert_int_equal(fixture_shell(f, "test $(stat -c %s $D/.podman/jobs/*/logs/*) -lt 40000000"),
+                     0);
     assert_int_equal(strlen(fixture_output(f, "flood-1", "main-0.log")), length);
 }
 

@@ -38,8 +38,8 @@ static void a_job_that_is_too_large_never_fits(void **state)
     /* Its tasks fit one by one, and not together. */
     assert_int_equal(hand_in(f, "big-2",
                              HEAD "- {role: a, image: host, cpus: 1.5, memory: 1Mi, command: [x]}\n"
-                                  "- {role: b, image: host, cpus: 1.5, memory: 1Mi, command: [x]}\n",
-                             &s), SUBMIT_NEVER_FITS);
+                                  "- {role: b, image: host, cpus: 1.5, memory: 1Mi, command: "
+                                  "[x]}\n", &s), SUBMIT_NEVER_FITS);
 }
 
 static void a_job_waits_for_room_and_gets_it(void **state)
@@ -200,8 +200,8 @@ static void a_strangers_container_under_our_name_is_left_alone(void **state)
     assert_int_equal(fixture_shell(
         f, "cd $D; " ASK("POST", "/containers/create") " -H Content-Type:application/json -d "
         "'{\"name\":\"alien-3-a1-main-0\",\"rootfs\":\"/\",\"rootfs_overlay\":true,"
-        "\"command\":[\"true\"],\"labels\":{\"dlspool.spool\":\"other\",\"dlspool.job\":\"alien-3\","
-        "\"dlspool.attempt\":\"1\"}}' | jq -e .Id > x"), 0);
+        "\"command\":[\"true\"],\"labels\":{\"dlspool.spool\":\"other\","
+        "\"dlspool.job\":\"alien-3\",\"dlspool.attempt\":\"1\"}}' | jq -e .Id > x"), 0);
     assert_int_equal(hand_in(f, "alien-3", SLEEP, &s), SUBMIT_REFUSED);
     assert_int_equal(fixture_shell(f, ASK("GET", "/containers/json?all=true")
                                       " | jq -e 'length == 3' > /dev/null"), 0);
@@ -304,7 +304,8 @@ static void processes_that_start_together_share_one_service(void **state)
         assert_int_equal(waitpid(children[i], &status, 0), children[i]);
         assert_int_equal(status, 0);
     }
-    assert_int_equal(fixture_shell(f, "test $(pgrep -fc \"^podman system service.*$D/\") = 1"), 0);
+    assert_int_equal(
+        fixture_shell(f, "test $(pgrep -fc \"^podman .*system service .*unix://$D/\") = 1"), 0);
     /* No child of ours is left, alive or not. */
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }

@@ -46,14 +46,16 @@ static int teardown(void **state)
 
 static void open_arrivals(size_t pending)
 {
+    struct settle_settings copied = times;      /* need not outlive the opening */
     const struct arrivals_settings settings = {.watch = {.interval = 200, .remote_interval = 200},
-                                               .settle = &times,
+                                               .settle = &copied,
                                                .pending = pending,
                                                .notice = 300};
     struct error error = {""};
     arrivals = arrivals_open(scratch.directory, "incoming", &settings, &error);
     if (!arrivals)
         fail_msg("%s", error.text);
+    memset(&copied, 0, sizeof(copied));
 }
 
 /* The next arrival before the limit; false when there is none. */

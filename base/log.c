@@ -14,6 +14,7 @@
 static const char *stage_name;
 static bool with_time;
 static bool verbose;
+static bool journal;           /* which adds the time itself, and reads a level in <> */
 
 void log_name(const char *stage)
 {
@@ -25,16 +26,23 @@ void log_timestamps(bool on)
     with_time = on;
 }
 
+void log_journal(bool on)
+{
+    journal = on;
+}
+
 void log_verbose(bool on)
 {
     verbose = on;
 }
 
-static void say(const char *prefix, const char *format, va_list arguments)
+static void say(const char *level, const char *prefix, const char *format, va_list arguments)
 {
     struct buffer line = {0};
     char time[CLOCK_TEXT_SIZE];
-    if (with_time)
+    if (journal)
+        buffer_add_string(&line, level);
+    else if (with_time)
         buffer_printf(&line, "%s ", clock_format(clock_now(), time));
     buffer_add_string(&line, "dlspool");
     if (stage_name)
@@ -52,7 +60,7 @@ void log_say(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    say("", format, arguments);
+    say("<6>", "", format, arguments);
     va_end(arguments);
 }
 
@@ -60,7 +68,7 @@ void log_warn(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    say("warning: ", format, arguments);
+    say("<4>", "warning: ", format, arguments);
     va_end(arguments);
 }
 
@@ -70,6 +78,6 @@ void log_detail(const char *format, ...)
         return;
     va_list arguments;
     va_start(arguments, format);
-    say("", format, arguments);
+    say("<7>", "", format, arguments);
     va_end(arguments);
 }

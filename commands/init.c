@@ -173,23 +173,37 @@ static int make_templates(const char *path, struct error *error)
     return result ? result : install_hook(repository_path, error);
 }
 
-/* Hand the new spool to the user whom the daemon's stages will run as. */
+static int give_path(const char *path, const char *name, bool whole, const char *owner,
+                     struct error *error)
+{
+    char full[PATH_MAX + 64];
+    int status = 0;
+    snprintf(full, sizeof(full), "%s/%s", path, name);
+    pid_t child = fork();
+    if (child == 0) {
+        execlp("chown", "chown", "-h", owner, full, whole ? "-R" : (char *)NULL, (char *)NULL);
+        _exit(127);
+    }
+    if (child < 0 || waitpid(child, &status, 0) < 0 || status != 0)
+        return error_set(error, "%s could not be given to %s", full, owner);
+    return 0;
+}
+
+/* Hand what a spool consists of to the user whom the daemon's stages will run as; not what an
+ * executor keeps there. */
 static int give_to_user(const char *path, const char *user, struct error *error)
 {
+    static const char *const parts[] = {".",      "incoming", ".claims",      ".new", "rendered",
+                                        "submitted", "failed", "held", "done", "dlspool.yaml"};
     const struct passwd *entry = getpwnam(user);
     if (!entry)
         return error_set(error, "--user: this machine knows no user \"%s\"", user);
-    char uid[32];
-    snprintf(uid, sizeof(uid), "%u:%u", entry->pw_uid, entry->pw_gid);
-    pid_t child = fork();
-    if (child == 0) {
-        execlp("chown", "chown", "-R", "-h", uid, path, (char *)NULL);
-        _exit(127);
-    }
-    int status = 0;
-    if (child < 0 || waitpid(child, &status, 0) < 0 || status != 0)
-        return error_set(error, "%s could not be given to %s", path, user);
-    return 0;
+    char owner[32];
+    snprintf(owner, sizeof(owner), "%u:%u", entry->pw_uid, entry->pw_gid);
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        if (give_path(path, parts[i], false, owner, error))
+            return -1;
+    return give_path(path, "templates.git", true, owner, error);
 }
 
 static int make_spool(const char *path, const char *executor, const char *user,

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/nearest.h"
 #include "commands/commands.h"
@@ -69,6 +70,8 @@ int main(int argument_count, char **arguments)
     int at = 1;
     /* A reader that goes away (`dlspool list | head`) is no reason to die without a word. */
     signal(SIGPIPE, SIG_DFL);
+    /* What a spool shows is decided by the modes asked for, not by the caller's habits. */
+    umask(022);
     option_spool = getenv("DLSPOOL_DIR");
     if (!option_spool || !*option_spool)
         option_spool = "/var/spool/dlspool";

@@ -1,4 +1,5 @@
 /* commands/run.c - dlspool run */
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -25,6 +26,7 @@ int command_run(int argument_count, char **arguments)
         return status;
     log_verbose(verbose);
     log_timestamps(!isatty(STDERR_FILENO));
+    log_journal(getenv("JOURNAL_STREAM") != NULL);
     if (supervise(option_spool, drain, &error)) {
         complain("%s", error.text);
         return STATUS_FAILED;

@@ -169,7 +169,7 @@ int command_submit(int argument_count, char **arguments)
     size_t count = 0;
     for (int i = 1; i <= operands; i++) {
         int result = submit_file(&spool, arguments[i], patience, ids[count]);
-        if (result < 0)
+        if (result < 0 || (result > 0 && wait))
             status = STATUS_FAILED;
         if (result == 0) {
             started[count] = ids[count];

@@ -120,6 +120,9 @@ struct executor {
 struct executor *executor_open(const struct value *settings, const char *spool,
                                const char *directory, struct error *error);
 
+/* Are the settings fit for executor_open()?  Opens nothing.  -1 and a sentence when not. */
+int executor_check_settings(const struct value *settings, struct error *error);
+
 /* Would the executor of that name accept this manifest?  Asks nobody.  -1 and a sentence that says
  * which field is wrong when not. */
 int executor_check(const char *name, struct text manifest, struct error *error);

@@ -163,6 +163,11 @@ int64_t event_get_number(const struct event *event, const char *key, int64_t oth
     return *end ? otherwise : number;
 }
 
+static bool event_is(const struct event *event, const char *key, const char *value)
+{
+    return text_is(find_value(event, key), value);
+}
+
 void eventlog_fold(struct text log, struct eventlog_fold *fold)
 {
     struct event event;
@@ -170,12 +175,14 @@ void eventlog_fold(struct text log, struct eventlog_fold *fold)
     while (eventlog_next(&log, &event)) {
         fold->last = event;
         if (text_is(event.name, "intent")) {
-            *fold = (struct eventlog_fold){.intent = true, .last = event};
+            *fold = (struct eventlog_fold){
+                .intent = true, .last = event, .retries = fold->retries};
             fold->attempt = (int)event_get_number(&event, "attempt", 0);
         } else if (text_is(event.name, "submitted")) {
             fold->accepted = true;
         } else if (text_is(event.name, "failed")) {
             fold->failed = true;
+            fold->retries += event_is(&event, "class", "unknown") && event_is(&event, "retry", "at");
         } else if (text_is(event.name, "started")) {
             fold->started = true;
         } else if (text_is(event.name, "ended")) {

@@ -49,6 +49,8 @@ struct eventlog_fold {
     bool intent;                /* an intent was noted ... */
     bool accepted, failed;      /* ... and one of these its outcome; neither: it is unknown */
     bool started, ended;
+    int retries;                /* over all attempts: failures of class unknown that were to be
+                                 * tried again, which is what uses up a job's `retries` */
     struct event last, last_end;
 };
 void eventlog_fold(struct text log, struct eventlog_fold *fold);

@@ -10,6 +10,7 @@
 #include "spool/eventlog.h"
 #include "stages/control.h"
 #include "stages/prepare.h"
+#include "stages/users.h"
 #include "stages/verdict.h"
 #include "watcher/drop.h"
 
@@ -76,10 +77,14 @@ static struct job_record start_record(struct acceptor *acceptor, struct acceptan
                                       int64_t now)
 {
     struct arena *arena = acceptor->arena;
+    struct user user;
+    users_find(item->drop.uid, &user);
+    /* The group is the user's own, never the file's: incoming/ is set-gid, so a file made there
+     * has the group of the spool. */
     struct job_record record = {
         .uid = item->drop.uid,
-        .gid = item->drop.gid,
-        .owner = prepare_owner(arena, item->drop.uid),
+        .gid = user.gid,
+        .owner = arena_text(arena, user.name, strlen(user.name)),
         .accepted = now,
         .executor = acceptor->stage->settings.executor,
         .attempt = 1,

@@ -9,9 +9,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "spool/eventlog.h"
-#include "stages/prepare.h"
+#include "stages/users.h"
 
-enum { WISH_LIMIT = 1024 };     /* bytes */
+enum { WISH_LIMIT = 1024, MOST_MOVES = 10 };    /* bytes; moves of a job while it is looked for */
 
 static const char *const verb_names[] = {
     [CONTROL_NONE] = "none", [CONTROL_KILL] = "kill", [CONTROL_RETRY] = "retry"};
@@ -42,42 +42,58 @@ static int write_wish(int job, const struct control *control, struct text by, ui
     return result;
 }
 
+/* Open the job that a control file names, wherever it is; it may be moving. */
+static int open_job(const struct stage *stage, const struct control *control,
+                    struct job_place *place, struct error *error)
+{
+    for (int tries = 0; tries < MOST_MOVES; tries++) {
+        if (job_find(&stage->spool, control->id, place, error) ||
+            check_state(control, place, error))
+            return -1;
+        int job = job_open(&stage->spool, place);
+        if (job >= 0)
+            return job;
+    }
+    return error_set(error, "%s moves too often to be found; try again", place->id);
+}
+
+static int check_wish(struct stage *stage, const struct control *control,
+                      const struct job_place *place, int job, uid_t uid, struct error *error)
+{
+    struct job_record record;
+    struct user asker;
+    struct arena *arena = arena_new();
+    int result = 0;
+    users_find(uid, &asker);
+    /* Nobody can be shown to own a damaged record; only an administrator may act on it. */
+    if (record_read(job, arena, &record, NULL))
+        record = (struct job_record){.uid = (uid_t)-1, .owner = TEXT("nobody")};
+    if (record.uid != uid && !settings_is_administrator(&stage->settings, &stage->spool, uid))
+        result = error_set(error, "%s belongs to %.*s; %s may not %s it", place->id,
+                           (int)record.owner.length, record.owner.length ? record.owner.data : "",
+                           asker.name, verb_names[control->verb]);
+    else if (control->verb == CONTROL_RETRY && !record.request_file.length)
+        result = error_set(error, "%s was not made from a job file; drop one into incoming/",
+                           place->id);
+    arena_free(arena);
+    return result;
+}
+
 int control_apply(struct stage *stage, const struct control *control, uid_t uid, int64_t now,
                   struct error *error)
 {
     struct job_place place;
-    struct job_record record;
-    struct arena *arena = arena_new();
-    int result = -1;
-    int job = -1;
-    if (job_find(&stage->spool, control->id, &place, error) ||
-        check_state(control, &place, error))
-        goto done;
-    job = job_open(&stage->spool, &place);
-    if (job < 0) {
-        /* It moved on between the two looks; the claim stays and is tried again. */
-        error_errno(error, "%s could not be opened", place.id);
-        goto done;
-    }
-    if (record_read(job, arena, &record, error)) {
-        /* Nobody can be shown to own a damaged record; only an administrator may act on it. */
-        record.uid = (uid_t)-1;
-    }
-    if (record.uid != uid && !settings_is_administrator(&stage->settings, &stage->spool, uid)) {
-        struct text asker = prepare_owner(arena, uid);
-        error_set(error, "%s belongs to %.*s; %s may not %s it", place.id,
-                  (int)record.owner.length, record.owner.length ? record.owner.data : "",
-                  asker.data, verb_names[control->verb]);
-        goto done;
-    }
-    if (write_wish(job, control, prepare_owner(arena, uid), uid, now, error))
-        goto done;
-    job_ring(&stage->spool, &place);
-    result = 0;
-done:
-    if (job >= 0)
-        sys.close(job);
-    arena_free(arena);
+    struct user asker;
+    int job = open_job(stage, control, &place, error);
+    if (job < 0)
+        return -1;
+    users_find(uid, &asker);
+    int result = check_wish(stage, control, &place, job, uid, error);
+    if (!result)
+        result = write_wish(job, control, text_of(asker.name), uid, now, error);
+    if (!result)
+        job_ring(&stage->spool, &place);
+    sys.close(job);
     return result;
 }
 

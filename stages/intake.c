@@ -16,6 +16,7 @@
 #include "stages/accept.h"
 #include "stages/sandbox.h"
 #include "stages/stage.h"
+#include "stages/users.h"
 #include "watcher/arrivals.h"
 #include "watcher/mount.h"
 
@@ -223,7 +224,7 @@ static int intake_descriptor(const struct stage *stage)
 
 static int intake_confine(struct stage *stage, struct error *error)
 {
-    return sandbox_enter(&stage->spool, stage->settings.user, error);
+    return users_start(error) ? -1 : sandbox_enter(&stage->spool, stage->settings.user, error);
 }
 
 static void intake_close(struct stage *stage)

@@ -1,11 +1,10 @@
 /* stages/prepare.c - from a request's bytes to the manifest */
 #include "stages/prepare.h"
 
-#include <pwd.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "renderer/context.h"
+#include "stages/users.h"
 
 static struct value *environment_tree(struct arena *arena, const struct environment *environment)
 {
@@ -149,16 +148,7 @@ const char *prepare_request_name(struct text request)
 
 struct text prepare_owner(struct arena *arena, uid_t uid)
 {
-    /* Most jobs of a batch are one user's, and a look-up may cost a round trip. */
-    static uid_t last_uid = (uid_t)-1;
-    static char last_name[64];
-    if (uid != last_uid || !last_name[0]) {
-        const struct passwd *user = getpwuid(uid);
-        if (user && strlen(user->pw_name) < sizeof(last_name))
-            snprintf(last_name, sizeof(last_name), "%s", user->pw_name);
-        else
-            snprintf(last_name, sizeof(last_name), "%u", uid);
-        last_uid = uid;
-    }
-    return arena_text(arena, last_name, strlen(last_name));
+    struct user user;
+    users_find(uid, &user);
+    return arena_text(arena, user.name, strlen(user.name));
 }

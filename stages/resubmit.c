@@ -120,9 +120,9 @@ static const char *is_due(struct resubmitter *resubmitter, const struct waiting 
     case RETRY_AT:
         return now >= waiting->next && executor_ready(resubmitter) ? "time" : NULL;
     case RETRY_ROOM:
-        return take_room(resubmitter, waiting) ? "room" : NULL;
+        return now >= waiting->next && take_room(resubmitter, waiting) ? "room" : NULL;
     case RETRY_EXECUTOR:
-        return executor_ready(resubmitter) ? "executor" : NULL;
+        return now >= waiting->next && executor_ready(resubmitter) ? "executor" : NULL;
     case RETRY_CHANGE:
         return has_changed(resubmitter, waiting) ? "change" : NULL;
     }
@@ -131,15 +131,28 @@ static const char *is_due(struct resubmitter *resubmitter, const struct waiting 
 
 /* Sending a job back */
 
-/* A job that the executor had gets a new attempt number, and with it a new token. */
-static bool was_submitted(int job)
+/* A job that the executor had gets a new attempt number, and with it a new token.  Computed from
+ * the log, so that doing it twice is the same as once. */
+static int next_attempt(int job, const struct job_record *record)
 {
     struct buffer log = {0};
     struct eventlog_fold fold = {0};
     if (file_read_at(job, "log", LOG_LIMIT, &log, NULL) == 0)
         eventlog_fold(buffer_text(&log), &fold);
     buffer_free(&log);
-    return fold.accepted;
+    if (!fold.intent)
+        return record->attempt > 0 ? record->attempt : 1;
+    return fold.attempt + fold.accepted;
+}
+
+/* output/ is of one attempt: that of attempt 1 becomes output-1/, and so on. */
+static int keep_output(int job, int attempt, struct error *error)
+{
+    char name[32];
+    snprintf(name, sizeof(name), "output-%d", attempt);
+    if (sys.renameat(job, "output", job, name) && errno != ENOENT)
+        return error_errno(error, "output could not be renamed to %s", name);
+    return 0;
 }
 
 static int note_requeued(int job, const struct job_record *record, const char *cause,
@@ -212,14 +225,16 @@ static int renew_job(struct resubmitter *resubmitter, int job, struct job_record
         result = verdict_write(&verdict, job, record, false, now, error) ? -1 : 1;
         goto done;
     }
-    bool another = was_submitted(job);
-    record->attempt += another;
-    record->failed = false;
+    /* The record goes on saying why the job failed until it has left failed/: a crash before that
+     * leaves it there, to be found by the next pass. */
+    int attempt = next_attempt(job, record);
+    if (attempt > record->attempt && keep_output(job, record->attempt, error))
+        goto done;
+    record->attempt = attempt;
     if ((!text_equal(old_manifest, record->manifest_sha256) || !old_manifest.length) &&
         replace_manifest(job, preparation.rendered.manifest, record->gid, error))
         goto done;
-    if (record_replace(job, record, error) || control_clear(job, CONTROL_KILL, error) ||
-        control_clear(job, CONTROL_RETRY, error) || note_requeued(job, record, cause, error))
+    if (record_replace(job, record, error) || note_requeued(job, record, cause, error))
         goto done;
     result = 0;
 done:
@@ -245,6 +260,7 @@ static void requeue(struct resubmitter *resubmitter, struct job_place *place, in
     }
     if (spool_sync(spool, &error) ||
         job_move(spool, place, STATE_RENDERED, clock_now(), &error) ||
+        control_clear(job, CONTROL_KILL, &error) || control_clear(job, CONTROL_RETRY, &error) ||
         why_remove(job, &error) || spool_sync_state(spool, STATE_RENDERED, &error) ||
         spool_sync_state(spool, STATE_FAILED, &error)) {
         log_warn("%s: %s", place->id, error.text);

@@ -9,6 +9,8 @@
  * stay where they are.  This stage never reads what a user dropped.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -258,6 +260,28 @@ static size_t submit_batch(struct submitter *submitter)
     return left;
 }
 
+/* A job that is to be killed and that the executor cannot have needs no executor for that. */
+static void fail_killed(struct submitter *submitter, const char *id)
+{
+    struct item *item = &submitter->items[0];
+    struct error error;
+    struct stat status;
+    char path[ID_SIZE + 8];
+    snprintf(path, sizeof(path), "%s/kill", id);
+    if (sys.fstatat(submitter->stage.spool.states[STATE_RENDERED], path, &status,
+                    AT_SYMLINK_NOFOLLOW) ||
+        !open_item(submitter, item, id))
+        return;
+    if (item->fate == ITEM_FAIL) {
+        note_outcome(submitter, item);
+        if (spool_sync(&submitter->stage.spool, &error))
+            log_warn("%s", error.text);
+        else
+            move_items(submitter, 1);
+    }
+    close_item(item);
+}
+
 /* Learn which jobs there are. */
 static void take_names(struct submitter *submitter)
 {
@@ -267,7 +291,11 @@ static void take_names(struct submitter *submitter)
         log_warn("%s", error.text);
     while (watch_next(submitter->watch, &name)) {
         struct text id = {name.name, name.length};
-        if (!id_valid(id) || queue_has(submitter->queue, name.name))
+        if (!id_valid(id))
+            continue;
+        if (submitter->probe)
+            fail_killed(submitter, name.name);
+        if (queue_has(submitter->queue, name.name))
             continue;
         struct job_place place = {.state = STATE_RENDERED};
         memcpy(place.id, name.name, name.length + 1);

@@ -220,12 +220,24 @@ static void start_missing(struct supervisor *supervisor, const sigset_t *signals
 
 /* Settings */
 
+static int read_settings(struct settings *settings, const struct spool *spool,
+                         struct error *error)
+{
+    if (settings_read(settings, spool, error))
+        return -1;
+    if (executor_check_settings(settings->tree, error)) {
+        settings_free(settings);
+        return -1;
+    }
+    return 0;
+}
+
 static void follow_settings(struct supervisor *supervisor)
 {
     struct settings settings;
     struct error error;
     static char last_problem[ERROR_TEXT_SIZE];
-    if (settings_read(&settings, &supervisor->spool, &error)) {
+    if (read_settings(&settings, &supervisor->spool, &error)) {
         if (strcmp(last_problem, error.text) != 0)
             log_warn("%s; the settings before it stay in force", error.text);
         snprintf(last_problem, sizeof(last_problem), "%s", error.text);
@@ -282,7 +294,7 @@ int supervise(const char *directory, bool drain, struct error *error)
     int result = -1;
     if (spool_open(&supervisor.spool, directory, error))
         return -1;
-    if (settings_read(&supervisor.settings, &supervisor.spool, error))
+    if (read_settings(&supervisor.settings, &supervisor.spool, error))
         goto done;
     supervisor.signals = take_signals(&signals, error);
     if (supervisor.signals < 0)

@@ -102,7 +102,8 @@ static const struct retry_table *current_table(struct tracker *tracker)
 
 /* Learning which jobs there are */
 
-static enum fate written_fate(int job, const struct job_record *record)
+/* What the log says of a job that was tracked before a restart. */
+static enum fate written_fate(int job, const struct job_record *record, bool *started)
 {
     struct buffer log = {0};
     struct eventlog_fold fold;
@@ -110,6 +111,7 @@ static enum fate written_fate(int job, const struct job_record *record)
     enum fate fate = FATE_NONE;
     if (file_read_at(job, "log", LOG_LIMIT, &log, NULL) == 0) {
         eventlog_fold(buffer_text(&log), &fold);
+        *started = fold.started;
         if (text_is(fold.last.name, "finished"))
             fate = FATE_DONE;
         else if (text_is(fold.last.name, "failed") && record->failed &&
@@ -152,7 +154,7 @@ static void learn_job(struct tracker *tracker, struct text id)
         set_aside(tracker, &place, job, &error);
     } else if ((tracked = names_add(tracker->jobs, id))) {
         tracked->attempt = record.attempt;
-        tracked->fate = written_fate(job, &record);
+        tracked->fate = written_fate(job, &record, &tracked->started);
     }
     sys.close(job);
     arena_reset(tracker->arena);
@@ -306,6 +308,18 @@ static bool all_tasks_ended(const struct job_poll *poll)
     return true;
 }
 
+/* Counted from the log: a verdict that was written twice, because a crash came between, counts
+ * once. */
+static int retries_used(int job)
+{
+    struct buffer log = {0};
+    struct eventlog_fold fold = {0};
+    if (file_read_at(job, "log", LOG_LIMIT, &log, NULL) == 0)
+        eventlog_fold(buffer_text(&log), &fold);
+    buffer_free(&log);
+    return fold.retries;
+}
+
 static int write_end(struct tracker *tracker, struct tracked *tracked, int job,
                      const struct job_poll *poll, const struct wish *kill, struct error *error)
 {
@@ -319,6 +333,7 @@ static int write_end(struct tracker *tracker, struct tracked *tracked, int job,
         return 0;
     if (record_read(job, tracker->arena, &record, error))
         return -1;
+    record.retried = retries_used(job);
     if (kill)
         verdict_killed(&verdict, kill->by, kill->when);
     else if (poll->phase == PHASE_VANISHED)

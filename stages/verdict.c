@@ -35,7 +35,9 @@ static void wait_for_time(struct verdict *verdict, const struct circumstances *c
                           const struct job_record *record)
 {
     const struct settings *settings = circumstances->settings;
-    int64_t delay = record->backoff ? record->backoff * 2 : settings->retry_first;
+    int64_t delay = record->backoff * 2;
+    if (delay < settings->retry_first)
+        delay = settings->retry_first;
     if (delay > settings->retry_longest)
         delay = settings->retry_longest;
     int64_t spread = delay / 5;
@@ -46,6 +48,18 @@ static void wait_for_time(struct verdict *verdict, const struct circumstances *c
     verdict->failure.next = circumstances->now + delay + jitter;
     snprintf(verdict->next, sizeof(verdict->next), "the job is tried again at %s (in about %s).",
              clock_format(verdict->failure.next, time), duration_format(delay, wait));
+}
+
+/* Due as soon as what it waits for is there; but a job that came back for that and was declined
+ * again also waits a while, longer each time. */
+static void wait_for_executor(struct verdict *verdict, const struct circumstances *circumstances,
+                              const struct job_record *record, enum retry_when when)
+{
+    int64_t longest = circumstances->settings->retry_first;
+    int64_t delay = record->backoff ? record->backoff * 2 : 1;
+    verdict->failure.when = when;
+    verdict->failure.delay = delay < longest ? delay : longest;
+    verdict->failure.next = circumstances->now + verdict->failure.delay;
 }
 
 static void wait_for_nothing(struct verdict *verdict)
@@ -97,10 +111,10 @@ void verdict_render(struct verdict *verdict, const struct circumstances *circums
 void verdict_submission(struct verdict *verdict, const struct circumstances *circumstances,
                         const struct job_record *record, const struct submission *submission)
 {
-    (void)record;
     switch (submission->outcome) {
     case SUBMIT_NO_ROOM:
         decide(verdict, "NoRoom", "transient", RETRY_ROOM);
+        wait_for_executor(verdict, circumstances, record, RETRY_ROOM);
         snprintf(verdict->next, sizeof(verdict->next),
                  "the job is submitted again as soon as there is room for it.");
         break;
@@ -108,6 +122,7 @@ void verdict_submission(struct verdict *verdict, const struct circumstances *cir
     case SUBMIT_UNKNOWN:
     case SUBMIT_ACCEPTED:
         decide(verdict, "ExecutorUnavailable", "transient", RETRY_EXECUTOR);
+        wait_for_executor(verdict, circumstances, record, RETRY_EXECUTOR);
         snprintf(verdict->next, sizeof(verdict->next),
                  "the job is submitted again as soon as the executor answers.");
         break;

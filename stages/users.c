@@ -1,0 +1,116 @@
+/* stages/users.c - who is behind a user number */
+#include "stages/users.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+enum { REMEMBERED = 64, ANSWER_PATIENCE = 5000 };       /* users; milliseconds */
+static const gid_t nogroup = 65534;
+static const int64_t remember_for = 60000;              /* milliseconds */
+
+static int lookup = -1;         /* the socket to the process that looks up */
+
+static struct {
+    struct user user;
+    int64_t until;              /* of clock_elapsed; 0: free */
+} remembered[REMEMBERED];
+
+static void look_up(uid_t uid, struct user *user)
+{
+    *user = (struct user){.uid = uid, .gid = nogroup};
+    const struct passwd *entry = getpwuid(uid);
+    if (entry) {
+        user->known = true;
+        user->gid = entry->pw_gid;
+    }
+    if (entry && strlen(entry->pw_name) < sizeof(user->name))
+        memcpy(user->name, entry->pw_name, strlen(entry->pw_name) + 1);
+    else
+        snprintf(user->name, sizeof(user->name), "%u", uid);
+}
+
+static void serve(int socket)
+{
+    uid_t uid;
+    struct user user;
+    while (recv(socket, &uid, sizeof(uid), 0) == (ssize_t)sizeof(uid)) {
+        look_up(uid, &user);
+        if (send(socket, &user, sizeof(user), MSG_NOSIGNAL) < 0)
+            return;
+    }
+}
+
+int users_start(struct error *error)
+{
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+        return error_errno(error, "the process that looks up users could not be reached");
+    pid_t parent = getpid();
+    pid_t child = fork();
+    if (child < 0) {
+        close(ends[0]);
+        close(ends[1]);
+        return error_errno(error, "the process that looks up users could not be started");
+    }
+    if (child == 0) {
+        sigset_t none;
+        sigemptyset(&none);
+        sigprocmask(SIG_SETMASK, &none, NULL);
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        prctl(PR_SET_NAME, "users");
+        close(ends[0]);
+        if (getppid() == parent)
+            serve(ends[1]);
+        _exit(0);
+    }
+    close(ends[1]);
+    lookup = ends[0];
+    return 0;
+}
+
+/* Ask the process; when it does not answer the number has to do. */
+static void ask(uid_t uid, struct user *user)
+{
+    struct pollfd answer = {.fd = lookup, .events = POLLIN};
+    *user = (struct user){.uid = uid, .gid = nogroup};
+    snprintf(user->name, sizeof(user->name), "%u", uid);
+    if (send(lookup, &uid, sizeof(uid), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+        return;
+    struct user answered;
+    while (poll(&answer, 1, ANSWER_PATIENCE) > 0) {
+        ssize_t length = recv(lookup, &answered, sizeof(answered), MSG_DONTWAIT);
+        if (length != (ssize_t)sizeof(answered))
+            return;
+        /* An answer that came too late for the last question is passed over. */
+        if (answered.uid == uid) {
+            *user = answered;
+            user->name[sizeof(user->name) - 1] = '\0';
+            return;
+        }
+    }
+}
+
+void users_find(uid_t uid, struct user *user)
+{
+    size_t slot = uid % REMEMBERED;
+    int64_t now = clock_elapsed();
+    if (remembered[slot].until > now && remembered[slot].user.uid == uid) {
+        *user = remembered[slot].user;
+        return;
+    }
+    if (lookup >= 0)
+        ask(uid, user);
+    else
+        look_up(uid, user);
+    remembered[slot].user = *user;
+    remembered[slot].until = now + remember_for;
+}

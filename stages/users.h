@@ -1,0 +1,31 @@
+/* stages/users.h - who is behind a user number
+ *
+ * Looking up a user may need the network (LDAP through sssd), which a confined stage has not.  So
+ * users_start() starts a process that does nothing else: it gets numbers over a socket and answers
+ * with name and primary group.  Answers are remembered.  Without such a process (tests, commands)
+ * users_find() looks up by itself.
+ */
+#ifndef STAGES_USERS_H
+#define STAGES_USERS_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+
+enum { USER_NAME_SIZE = 64 };
+
+struct user {
+    uid_t uid;
+    bool known;                 /* the system knows the user; else `name` is the number */
+    gid_t gid;                  /* primary group; that of nobody when the user is not known */
+    char name[USER_NAME_SIZE];
+};
+
+/* Start the process; it ends with this one.  To be called before the stage is confined. */
+int users_start(struct error *error);
+
+/* Never fails: an unknown user has his number for a name. */
+void users_find(uid_t uid, struct user *user);
+
+#endif

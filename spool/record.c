@@ -113,8 +113,7 @@ static void put_fields(struct arena *arena, struct value *object,
     }
 }
 
-static int format_record(const struct job_record *record, struct buffer *out,
-                         struct error *error)
+int record_format(const struct job_record *record, struct buffer *out, struct error *error)
 {
     struct arena *arena = arena_new();
     struct value *object = value_object(arena);
@@ -136,7 +135,7 @@ static int write_record(int job, const struct job_record *record, bool create,
                         struct error *error)
 {
     struct buffer bytes = {0};
-    int result = format_record(record, &bytes, error);
+    int result = record_format(record, &bytes, error);
     if (!result)
         result = create ? job_file_create(job, "job.yaml", buffer_text(&bytes), RECORD_MODE, error)
                         : job_file_replace(job, "job.yaml", buffer_text(&bytes), RECORD_MODE,
@@ -216,35 +215,36 @@ static int read_fields(const struct value *object, const struct record_field *ta
     return 0;
 }
 
-int record_read(int job, struct arena *arena, struct job_record *record, struct error *error)
+int record_parse(struct arena *arena, struct text source, struct job_record *record,
+                 struct error *error)
 {
-    struct buffer bytes = {0};
-    int result = -1;
     *record = (struct job_record){.failure.exit_code = -1};
-    if (file_read_at(job, "job.yaml", RECORD_LIMIT, &bytes, error))
-        goto done;
-    struct value *object =
-        yaml_read(arena, buffer_text(&bytes), "job.yaml", &yaml_request_limits, error);
+    const struct value *object =
+        yaml_read(arena, source, "job.yaml", &yaml_request_limits, error);
     if (!object)
-        goto done;
-    if (object->kind != VALUE_OBJECT) {
-        error_set(error, "job.yaml is damaged: found %s, expected the fields of a job",
-                  value_kind_name(object->kind));
-        goto done;
-    }
+        return -1;
+    if (object->kind != VALUE_OBJECT)
+        return error_set(error, "job.yaml is damaged: found %s, expected the fields of a job",
+                         value_kind_name(object->kind));
     if (read_fields(object, fields, COUNT(fields), record, error))
-        goto done;
+        return -1;
     const struct value *failure = value_get(object, "failure");
     record->failed = failure != NULL;
     if (failure && read_fields(failure, failure_fields, COUNT(failure_fields), &record->failure,
                                error))
-        goto done;
-    if (!id_valid(record->id)) {
-        error_set(error, "job.yaml is damaged: its id is not one");
-        goto done;
-    }
-    result = 0;
-done:
+        return -1;
+    if (!id_valid(record->id))
+        return error_set(error, "job.yaml is damaged: its id is not one");
+    return 0;
+}
+
+int record_read(int job, struct arena *arena, struct job_record *record, struct error *error)
+{
+    struct buffer bytes = {0};
+    *record = (struct job_record){.failure.exit_code = -1};
+    int result = file_read_at(job, "job.yaml", RECORD_LIMIT, &bytes, error);
+    if (!result)
+        result = record_parse(arena, buffer_text(&bytes), record, error);
     buffer_free(&bytes);
     return result;
 }

@@ -66,6 +66,12 @@ struct job_record {
  * sentence when it is missing or damaged. */
 int record_read(int job, struct arena *arena, struct job_record *record, struct error *error);
 
+/* The same from the bytes of a job.yaml, and the other way: append it as job.yaml has it.  What was
+ * written reads back as the same. */
+int record_parse(struct arena *arena, struct text source, struct job_record *record,
+                 struct error *error);
+int record_format(const struct job_record *record, struct buffer *out, struct error *error);
+
 /* Write it: `create` for a new job's directory, otherwise in place of the old one. */
 int record_create(int job, const struct job_record *record, struct error *error);
 int record_replace(int job, const struct job_record *record, struct error *error);

@@ -211,21 +211,27 @@ static int read_tree(struct settings *settings, struct error *error)
     return 0;
 }
 
+int settings_parse(struct settings *settings, struct text source, struct error *error)
+{
+    *settings = (struct settings){.arena = arena_new()};
+    set_defaults(settings);
+    sha256_hex(source, settings->sha256);
+    settings->tree =
+        yaml_read(settings->arena, source, "dlspool.yaml", &yaml_trusted_limits, error);
+    int result = settings->tree ? read_tree(settings, error) : -1;
+    if (result)
+        settings_free(settings);
+    return result;
+}
+
 int settings_read(struct settings *settings, const struct spool *spool, struct error *error)
 {
     struct buffer bytes = {0};
-    *settings = (struct settings){.arena = arena_new()};
-    set_defaults(settings);
+    *settings = (struct settings){0};
     int result = file_read_at(spool->root, "dlspool.yaml", SETTINGS_LIMIT, &bytes, error);
-    if (!result) {
-        sha256_hex(buffer_text(&bytes), settings->sha256);
-        settings->tree = yaml_read(settings->arena, buffer_text(&bytes), "dlspool.yaml",
-                                   &yaml_trusted_limits, error);
-        result = settings->tree ? read_tree(settings, error) : -1;
-    }
+    if (!result)
+        result = settings_parse(settings, buffer_text(&bytes), error);
     buffer_free(&bytes);
-    if (result)
-        settings_free(settings);
     return result;
 }
 

@@ -34,6 +34,8 @@ struct settings {
 /* Read dlspool.yaml of an open spool.  -1 and a sentence when it cannot be read or is wrong.
  * settings_free() ends it. */
 int settings_read(struct settings *settings, const struct spool *spool, struct error *error);
+/* The same from the bytes of a dlspool.yaml. */
+int settings_parse(struct settings *settings, struct text source, struct error *error);
 void settings_free(struct settings *settings);
 
 /* Whether the user may act on other people's jobs: root, the spool's owner, or an administrator. */

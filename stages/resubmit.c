@@ -9,21 +9,26 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "spool/eventlog.h"
 #include "stages/control.h"
-#include "stages/prepare.h"
+#include "stages/requeue.h"
+#include "stages/sandbox.h"
 #include "stages/stage.h"
-#include "stages/verdict.h"
+#include "stages/users.h"
 #include "watcher/names.h"
 #include "watcher/watch.h"
 
-enum { REQUEST_LIMIT = 1 << 20, LOG_LIMIT = 16 << 20, MOST_FAILED = 1 << 20 };
+enum { SETTINGS_LIMIT = 1 << 20, MOST_FAILED = 1 << 20 };      /* bytes; jobs */
 static const int64_t shortest_rest = 50;        /* milliseconds between two passes */
 
 struct waiting {                /* what is remembered of a failed job between passes */
@@ -48,6 +53,7 @@ struct resubmitter {
     struct capacity capacity;
     char settings[SHA256_HEX_SIZE];     /* of dlspool.yaml as it is now */
     size_t requeued;
+    bool confined;              /* read requests in a confined process */
     struct watch *watch;
     int64_t rest_until;         /* of clock_elapsed: no pass before then */
 };
@@ -129,153 +135,11 @@ static const char *is_due(struct resubmitter *resubmitter, const struct waiting 
     return NULL;
 }
 
-/* Sending a job back */
-
-/* A job that the executor had gets a new attempt number, and with it a new token.  Computed from
- * the log, so that doing it twice is the same as once. */
-static int next_attempt(int job, const struct job_record *record)
-{
-    struct buffer log = {0};
-    struct eventlog_fold fold = {0};
-    if (file_read_at(job, "log", LOG_LIMIT, &log, NULL) == 0)
-        eventlog_fold(buffer_text(&log), &fold);
-    buffer_free(&log);
-    if (!fold.intent)
-        return record->attempt > 0 ? record->attempt : 1;
-    return fold.attempt + fold.accepted;
-}
-
-/* output/ is of one attempt: that of attempt 1 becomes output-1/, and so on. */
-static int keep_output(int job, int attempt, struct error *error)
-{
-    char name[32];
-    snprintf(name, sizeof(name), "output-%d", attempt);
-    if (sys.renameat(job, "output", job, name) && errno != ENOENT)
-        return error_errno(error, "output could not be renamed to %s", name);
-    return 0;
-}
-
-static int note_requeued(int job, const struct job_record *record, const char *cause,
-                         struct error *error)
-{
-    struct buffer line = {0};
-    eventlog_start(&line, clock_now(), "requeued");
-    eventlog_add_string(&line, "cause", cause);
-    eventlog_add_number(&line, "attempt", record->attempt);
-    eventlog_add(&line, "commit", record->commit);
-    eventlog_add(&line, "image", record->image);
-    eventlog_end(&line);
-    int result = eventlog_append(job, buffer_text(&line), error);
-    buffer_free(&line);
-    return result;
-}
-
-/* Replace manifest.yaml; its group may read it, as it was. */
-static int replace_manifest(int job, struct text manifest, gid_t group, struct error *error)
-{
-    if (sys.unlinkat(job, ".manifest.yaml.new", 0) && errno != ENOENT)
-        return error_errno(error, ".manifest.yaml.new could not be removed");
-    if (job_file_create_private(job, ".manifest.yaml.new", manifest, group, error))
-        return -1;
-    if (sys.renameat(job, ".manifest.yaml.new", job, "manifest.yaml"))
-        return error_errno(error, "manifest.yaml could not be put in place");
-    return 0;
-}
-
-/* Render the job anew and write what has changed into its directory.  0: it may go back; 1: it
- * stays, with the reason written; -1 and a sentence: trouble. */
-static int renew_job(struct resubmitter *resubmitter, int job, struct job_record *record,
-                     const char *cause, struct error *error)
-{
-    struct buffer request = {0};
-    struct preparation preparation;
-    struct verdict verdict;
-    int result = -1;
-    int64_t now = clock_now();
-    struct text old_manifest = record->manifest_sha256;
-    char name[32];
-    snprintf(name, sizeof(name), "%.*s", (int)record->request_file.length,
-             record->request_file.length ? record->request_file.data : "");
-    if (!name[0]) {
-        error_set(error, "there is no job file to try again; drop one into incoming/");
-        return -1;
-    }
-    if (file_read_at(job, name, REQUEST_LIMIT, &request, error))
-        goto done;
-    record->executor = resubmitter->stage.settings.executor;
-    enum prepare_result prepared =
-        prepare_request(resubmitter->arena, buffer_text(&request), record->source.data, record,
-                        &preparation);
-    if (prepared == PREPARED)
-        prepared = prepare_manifest(resubmitter->arena, resubmitter->repository, record,
-                                    &preparation);
-    if (prepared != PREPARED) {
-        struct circumstances circumstances = {
-            .settings = &resubmitter->stage.settings,
-            .commit = repository_commit(resubmitter->repository),
-            .now = now,
-        };
-        if (prepared == PREPARE_BAD_REQUEST)
-            verdict_bad_request(&verdict, record->source.data, &preparation.error);
-        else
-            verdict_render(&verdict, &circumstances, preparation.failure, &preparation.error);
-        verdict.failure.settings =
-            verdict.failure.when == RETRY_CHANGE ? text_of(resubmitter->settings)
-                                                 : verdict.failure.settings;
-        result = verdict_write(&verdict, job, record, false, now, error) ? -1 : 1;
-        goto done;
-    }
-    /* The record goes on saying why the job failed until it has left failed/: a crash before that
-     * leaves it there, to be found by the next pass. */
-    int attempt = next_attempt(job, record);
-    if (attempt > record->attempt && keep_output(job, record->attempt, error))
-        goto done;
-    record->attempt = attempt;
-    if ((!text_equal(old_manifest, record->manifest_sha256) || !old_manifest.length) &&
-        replace_manifest(job, preparation.rendered.manifest, record->gid, error))
-        goto done;
-    if (record_replace(job, record, error) || note_requeued(job, record, cause, error))
-        goto done;
-    result = 0;
-done:
-    buffer_free(&request);
-    return result;
-}
-
-static void requeue(struct resubmitter *resubmitter, struct job_place *place, int job,
-                    struct job_record *record, const char *cause)
-{
-    struct spool *spool = &resubmitter->stage.spool;
-    struct error error;
-    int renewed = renew_job(resubmitter, job, record, cause, &error);
-    if (renewed < 0) {
-        log_warn("%s cannot be tried again: %s", place->id, error.text);
-        control_clear(job, CONTROL_RETRY, NULL);
-        return;
-    }
-    if (renewed > 0) {
-        control_clear(job, CONTROL_RETRY, NULL);
-        log_detail("%s still fails: %s", place->id, record->failure.reason.data);
-        return;
-    }
-    if (spool_sync(spool, &error) ||
-        job_move(spool, place, STATE_RENDERED, clock_now(), &error) ||
-        control_clear(job, CONTROL_KILL, &error) || control_clear(job, CONTROL_RETRY, &error) ||
-        why_remove(job, &error) || spool_sync_state(spool, STATE_RENDERED, &error) ||
-        spool_sync_state(spool, STATE_FAILED, &error)) {
-        log_warn("%s: %s", place->id, error.text);
-        return;
-    }
-    resubmitter->requeued++;
-    log_detail("%s goes back to rendered/ (%s)", place->id, cause);
-}
-
 /* A pass */
 
 struct candidate {
-    char id[ID_SIZE];
+    struct requeue_deed deed;
     int priority;
-    const char *cause;
 };
 
 struct pass {
@@ -293,8 +157,8 @@ static void add_candidate(struct pass *pass, const char *id, int priority)
             memory_resize(pass->candidates, pass->capacity * sizeof(*pass->candidates));
     }
     struct candidate *candidate = &pass->candidates[pass->count++];
-    candidate->priority = priority;
-    snprintf(candidate->id, sizeof(candidate->id), "%s", id);
+    *candidate = (struct candidate){.priority = priority};
+    snprintf(candidate->deed.id, sizeof(candidate->deed.id), "%s", id);
 }
 
 static bool same_time(struct timespec a, struct timespec b)
@@ -350,43 +214,79 @@ static int compare_candidates(const void *a, const void *b)
     const struct candidate *first = a, *second = b;
     if (first->priority != second->priority)
         return first->priority > second->priority ? -1 : 1;
-    return text_compare(id_token(text_of(first->id)), id_token(text_of(second->id)));
+    return text_compare(id_token(text_of(first->deed.id)), id_token(text_of(second->deed.id)));
 }
 
-/* Send one candidate back if it was asked for or is due. */
-static void try_candidate(struct resubmitter *resubmitter, const char *id, int64_t now)
+/* Decide what is to be done with a candidate. */
+static void decide(struct resubmitter *resubmitter, struct requeue_deed *deed, int64_t now)
 {
     struct job_place place = {.state = STATE_FAILED};
-    struct job_record record;
-    struct error error;
     struct wish wish;
-    memcpy(place.id, id, strlen(id) + 1);
-    struct waiting *waiting = names_find(resubmitter->jobs, text_of(id));
+    memcpy(place.id, deed->id, sizeof(place.id));
+    struct waiting *waiting = names_find(resubmitter->jobs, text_of(deed->id));
     int job = job_open(&resubmitter->stage.spool, &place);
-    if (job < 0 || !waiting)
-        goto done;
-    bool asked = control_pending(job, CONTROL_RETRY, &wish);
-    bool killed = !asked && control_pending(job, CONTROL_KILL, &wish) &&
-                  waiting->when != RETRY_NEVER;
-    const char *cause = asked ? "asked" : killed ? NULL : is_due(resubmitter, waiting, now);
-    if (!cause && !killed)
-        goto done;
-    if (record_read(job, resubmitter->arena, &record, &error)) {
-        log_warn("%s cannot be tried again: %s", id, error.text);
-        control_clear(job, CONTROL_RETRY, NULL);
-        waiting->when = RETRY_NEVER;
-    } else if (killed) {
-        struct verdict verdict;
-        verdict_killed(&verdict, wish.by, wish.when);
-        if (verdict_write(&verdict, job, &record, false, now, &error))
-            log_warn("%s: %s", id, error.text);
-    } else {
-        requeue(resubmitter, &place, job, &record, cause);
+    if (job >= 0 && waiting) {
+        if (control_pending(job, CONTROL_RETRY, &wish)) {
+            deed->cause = "asked";
+            deed->kind = DEED_REQUEUE;
+        } else if (waiting->when != RETRY_NEVER && control_pending(job, CONTROL_KILL, &wish)) {
+            deed->kind = DEED_KILL;
+        } else if ((deed->cause = is_due(resubmitter, waiting, now))) {
+            deed->kind = DEED_REQUEUE;
+        }
     }
-done:
     if (job >= 0)
         sys.close(job);
-    arena_reset(resubmitter->arena);
+}
+
+/* The number of jobs that went back. */
+static size_t carry_out(struct resubmitter *resubmitter, const struct pass *pass)
+{
+    struct requeuer requeuer = {
+        .stage = &resubmitter->stage,
+        .repository = resubmitter->repository,
+        .arena = resubmitter->arena,
+        .settings = resubmitter->settings,
+    };
+    for (size_t i = 0; i < pass->count && !resubmitter->stage.stopping; i++)
+        if (pass->candidates[i].deed.kind != DEED_NONE)
+            requeue_job(&requeuer, &pass->candidates[i].deed);
+    return requeuer.requeued;
+}
+
+/* Requests are read again by a process of their own, confined as intake is: this one talks to the
+ * executor, and must not be what a request can get hold of. */
+static int carry_out_confined(struct resubmitter *resubmitter, const struct pass *pass,
+                              struct error *error)
+{
+    struct stage *stage = &resubmitter->stage;
+    size_t *requeued = mmap(NULL, sizeof(*requeued), PROT_READ | PROT_WRITE,
+                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (requeued == MAP_FAILED)
+        return error_errno(error, "no memory to share with the confined process");
+    pid_t child = fork();
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (users_start(error) || sandbox_enter(&stage->spool, stage->settings.user, error)) {
+            log_warn("%s", error->text);
+            _exit(1);
+        }
+        *requeued = carry_out(resubmitter, pass);
+        _exit(0);
+    }
+    int status = 0;
+    int result = 0;
+    if (child < 0)
+        result = error_errno(error, "the confined process could not be started");
+    while (!result && waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            result = error_errno(error, "the confined process could not be waited for");
+    if (!result && status)
+        result = error_set(error, "the process that reads failed requests again ended badly (%d)",
+                           status);
+    resubmitter->requeued += *requeued;
+    munmap(requeued, sizeof(*requeued));
+    return result;
 }
 
 /* Forget what has left failed/. */
@@ -406,7 +306,7 @@ static void forget_gone(struct resubmitter *resubmitter)
 static void read_settings_digest(struct resubmitter *resubmitter)
 {
     struct buffer bytes = {0};
-    if (file_read_at(resubmitter->stage.spool.root, "dlspool.yaml", REQUEST_LIMIT, &bytes, NULL) ==
+    if (file_read_at(resubmitter->stage.spool.root, "dlspool.yaml", SETTINGS_LIMIT, &bytes, NULL) ==
         0)
         sha256_hex(buffer_text(&bytes), resubmitter->settings);
     buffer_free(&bytes);
@@ -446,8 +346,15 @@ static int make_pass(struct resubmitter *resubmitter, struct error *error)
         result = error_errno(error, "failed/ could not be read");
     if (pass.count)
         qsort(pass.candidates, pass.count, sizeof(*pass.candidates), compare_candidates);
-    for (size_t i = 0; i < pass.count && !resubmitter->stage.stopping; i++)
-        try_candidate(resubmitter, pass.candidates[i].id, pass.now);
+    size_t deeds = 0;
+    for (size_t i = 0; i < pass.count; i++) {
+        decide(resubmitter, &pass.candidates[i].deed, pass.now);
+        deeds += pass.candidates[i].deed.kind != DEED_NONE;
+    }
+    if (deeds && resubmitter->confined && !result)
+        result = carry_out_confined(resubmitter, &pass, error);
+    else if (deeds)
+        resubmitter->requeued += carry_out(resubmitter, &pass);
     forget_gone(resubmitter);
     free(pass.candidates);
     sys.close(lock);
@@ -490,6 +397,13 @@ static struct stage *resubmit_open(const char *directory, struct error *error)
     return NULL;
 }
 
+static int resubmit_confine(struct stage *stage, struct error *error)
+{
+    (void)error;
+    ((struct resubmitter *)stage)->confined = true;
+    return 0;
+}
+
 static int64_t resubmit_round(struct stage *stage)
 {
     struct resubmitter *resubmitter = (struct resubmitter *)stage;
@@ -518,6 +432,7 @@ static int resubmit_descriptor(const struct stage *stage)
 const struct stage_operations resubmit_stage = {
     .name = "resubmit",
     .open = resubmit_open,
+    .confine = resubmit_confine,
     .round = resubmit_round,
     .descriptor = resubmit_descriptor,
     .close = resubmit_close,
@@ -530,6 +445,7 @@ int resubmit_once(const char *directory, struct error *error)
     if (!stage)
         return -1;
     struct resubmitter *resubmitter = (struct resubmitter *)stage;
+    resubmitter->confined = true;
     int result = make_pass(resubmitter, error);
     if (!result)
         result = (int)resubmitter->requeued;

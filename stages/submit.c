@@ -266,7 +266,7 @@ static void fail_killed(struct submitter *submitter, const char *id)
     struct item *item = &submitter->items[0];
     struct error error;
     struct stat status;
-    char path[ID_SIZE + 8];
+    char path[NAME_MAX + 8];
     snprintf(path, sizeof(path), "%s/kill", id);
     if (sys.fstatat(submitter->stage.spool.states[STATE_RENDERED], path, &status,
                     AT_SYMLINK_NOFOLLOW) ||

@@ -43,11 +43,15 @@ like "$(cat "$(job_dir three)/job.yaml")" 'exit_code: 3' "job.yaml has the statu
 
 job retried 0.5 'retries: 1' <<'S'
 #!/bin/sh
+echo "a line that is the same in each attempt"
+echo "attempt at $(date +%s%N)"
 exit 3
 S
 sed -i 's/^retry_first: .*/retry_first: 1s/' "$spool/dlspool.yaml"
 ok "with retries: 1 it is tried twice" wait_for 90 sh -c "grep -q ' intent attempt=2' $spool/*/retried-*/log"
 ok "and then stays" wait_for 60 sh -c "grep -q '^  retry: .never' $spool/failed/retried-*/job.yaml"
+is "$(cat "$(job_dir retried)"/output{-1,}/main-0.log | grep -c 'the same in each')" 2 \
+    "the output of each attempt is kept"
 
 job huge 1000 <<'S'
 #!/bin/sh
@@ -147,6 +151,12 @@ S
     chown nobody "$scratch/n.yaml" && mv "$scratch/n.yaml" "$spool/incoming/nobodys.yaml"
     ok "nobody's job is done" wait_for 60 in_state nobodys "done"
     is "$(cat "$(job_dir nobodys)/output/main-0.log")" "$(id -u nobody)" "and ran as nobody"
+    # A file made in incoming/ has the spool's group; the job must not.
+    printf 'name: grouped\nlibrary: any\ntype: single\nscript: "#!/bin/sh\\nid -g; id -G\\n"\n' >"$scratch/g.yaml"
+    setpriv --reuid nobody --regid nogroup --clear-groups cp "$scratch/g.yaml" "$spool/incoming/grouped.yaml"
+    ok "nobody's copied job is done" wait_for 60 in_state grouped "done"
+    unlike "$(cat "$(job_dir grouped)/output/main-0.log")" '(^| )0( |$)' "and had no group of root's"
+    is "$(stat -c %g "$(job_dir grouped)/request.yaml")" "$(id -g nobody)" "its owner's group may read the request"
     printf 'name: private\nlibrary: any\ntype: single\nprogram: /root\nentry: x\n' >"$scratch/n.yaml"
     chown nobody "$scratch/n.yaml" && mv "$scratch/n.yaml" "$spool/incoming/private.yaml"
     ok "what its owner may not read is refused" wait_for 60 has_ended private

@@ -1,7 +1,8 @@
 /* base/arena.c - memory that is freed at once
  *
  * A list of blocks, each twice as large as the one before up to a limit; a piece larger than a
- * block gets one of its own.
+ * block gets one of its own.  Under AddressSanitizer every piece does, so that a step past the end
+ * of one is seen.
  */
 #include "base/arena.h"
 
@@ -9,6 +10,17 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#ifdef __has_feature            /* clang's way of telling; gcc defines __SANITIZE_ADDRESS__ */
+#if __has_feature(address_sanitizer)
+#define __SANITIZE_ADDRESS__ 1
+#endif
+#endif
+#ifdef __SANITIZE_ADDRESS__
+enum { SEPARATE_PIECES = 1 };
+#else
+enum { SEPARATE_PIECES = 0 };
+#endif
 
 enum { FIRST_BLOCK = 16 * 1024, LARGEST_BLOCK = 1024 * 1024 };
 
@@ -57,7 +69,7 @@ void arena_reset(struct arena *arena)
     struct block *keep = NULL;
     for (struct block *block = arena->blocks; block;) {
         struct block *next = block->next;
-        if (!keep && block->size <= LARGEST_BLOCK)
+        if (!keep && !SEPARATE_PIECES && block->size <= LARGEST_BLOCK)
             keep = block;
         else
             free(block);
@@ -83,9 +95,9 @@ void *arena_allocate(struct arena *arena, size_t bytes)
         abort();
     size_t rounded = (bytes + alignment - 1) / alignment * alignment;
     struct block *block = arena->blocks;
-    if (block->size - block->used < rounded) {
+    if (SEPARATE_PIECES || block->size - block->used < rounded) {
         size_t size = block->size * 2 < LARGEST_BLOCK ? block->size * 2 : LARGEST_BLOCK;
-        struct block *new = block_new(size > rounded ? size : rounded);
+        struct block *new = block_new(SEPARATE_PIECES ? bytes : size > rounded ? size : rounded);
         new->next = block;
         arena->blocks = block = new;
     }

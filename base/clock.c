@@ -15,14 +15,22 @@ static int64_t read_clock(clockid_t id)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+static clock_source *replaced_now, *replaced_elapsed;
+
+void clock_replace(clock_source *now, clock_source *elapsed)
+{
+    replaced_now = now;
+    replaced_elapsed = elapsed;
+}
+
 int64_t clock_now(void)
 {
-    return read_clock(CLOCK_REALTIME);
+    return replaced_now ? replaced_now() : read_clock(CLOCK_REALTIME);
 }
 
 int64_t clock_elapsed(void)
 {
-    return read_clock(CLOCK_MONOTONIC);
+    return replaced_elapsed ? replaced_elapsed() : read_clock(CLOCK_MONOTONIC);
 }
 
 static struct tm split(int64_t time, int *milliseconds)

@@ -17,7 +17,7 @@
 #include "commands/options.h"
 #include "commands/view.h"
 #include "request/description.h"
-#include "stages/supervisor.h"
+#include "stages/lease.h"
 
 enum { FILE_LIMIT = 1 << 20, MOST_FILES = 4096 };
 static const struct timespec look_interval = {.tv_nsec = 20 * 1000000};
@@ -111,7 +111,7 @@ static int submit_file(const struct spool *spool, const char *path, int64_t pati
 {
     struct search search = {.spool = spool, .arena = arena_new()};
     struct error error;
-    char name[NAME_MAX + 1], who[128];
+    char name[NAME_MAX + 1], who[LEASE_TEXT_SIZE];
     int result = -1;
     if (check_and_drop(spool, path, &search, name, &error)) {
         complain("%s", error.text);
@@ -119,7 +119,7 @@ static int submit_file(const struct spool *spool, const char *path, int64_t pati
     }
     search.source = name;
     result = 1;
-    if (supervisor_present(spool, who, sizeof(who)) == 0) {
+    if (lease_present(spool, who) == 0) {
         complain("%s is in incoming/ as %s; it is taken when `dlspool run` is started", path,
                  name);
         goto done;

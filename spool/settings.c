@@ -45,6 +45,7 @@ static const struct setting table[] = {
     {"cut_off_time", SETTING_DURATION, AT(cut_off_time), 60000, 1000, 86400e3},
     {"poll_interval", SETTING_DURATION, AT(poll_interval), 500, 50, 600e3},
     {"kill_grace", SETTING_DURATION, AT(kill_grace), 3000, 0, 600e3},
+    {"takeover_time", SETTING_DURATION, AT(takeover_time), 60000, 1000, 3600e3},
     {"retry_interval", SETTING_DURATION, AT(retry_interval), 5000, 100, 3600e3},
     {"retry_first", SETTING_DURATION, AT(retry_first), 30000, 100, 86400e3},
     {"retry_longest", SETTING_DURATION, AT(retry_longest), 1800e3, 1000, 7 * 86400e3},

@@ -26,6 +26,7 @@ struct settings {
     /* All durations in milliseconds. */
     int64_t scan_interval, quiet_time, cut_off_time;
     int64_t poll_interval, kill_grace;
+    int64_t takeover_time;
     int64_t retry_interval, retry_first, retry_longest, probe_interval;
     int batch;                          /* jobs made durable together */
     int free_percent;                   /* intake pauses below this much free space */

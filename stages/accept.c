@@ -349,6 +349,12 @@ static void give_up(struct acceptor *acceptor, size_t count)
     }
 }
 
+static int is_fenced(struct acceptor *acceptor, struct error *error)
+{
+    return stage_is_fenced(acceptor->stage) ? error_set(error, "this batch is left to the other")
+                                            : 0;
+}
+
 int accept_claims(struct acceptor *acceptor, struct claim **claims, const char *const *refusals,
                   size_t count, bool *done, struct error *error)
 {
@@ -368,7 +374,7 @@ int accept_claims(struct acceptor *acceptor, struct claim **claims, const char *
         done[i] = false;
         accept_one(acceptor, item);
     }
-    if (spool_sync(spool, error)) {
+    if (spool_sync(spool, error) || is_fenced(acceptor, error)) {
         give_up(acceptor, count);
         arena_reset(acceptor->arena);
         return -1;

@@ -175,6 +175,10 @@ void requeue_job(struct requeuer *requeuer, const struct requeue_deed *deed)
     int job = job_open(&requeuer->stage->spool, &place);
     if (job < 0)
         return;
+    if (stage_is_fenced(requeuer->stage)) {
+        sys.close(job);
+        return;
+    }
     if (record_read(job, requeuer->arena, &record, &error)) {
         log_warn("%s cannot be tried again: %s", place.id, error.text);
         control_clear(job, CONTROL_RETRY, NULL);

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "stages/lease.h"
 
 static int take_signals(struct error *error)
 {
@@ -25,10 +26,26 @@ static int take_signals(struct error *error)
     return descriptor;
 }
 
+static int64_t current_epoch;
+
+void stage_set_epoch(int64_t epoch)
+{
+    current_epoch = epoch;
+}
+
+bool stage_is_fenced(struct stage *stage)
+{
+    if (stage->failed || lease_is_ours(&stage->spool, stage->epoch))
+        return stage->failed;
+    log_warn("another daemon has taken over; this one does nothing more");
+    stage->failed = true;
+    return true;
+}
+
 int stage_open(struct stage *stage, const char *name, const char *directory,
                struct error *error)
 {
-    *stage = (struct stage){.name = name, .signals = -1};
+    *stage = (struct stage){.name = name, .signals = -1, .epoch = current_epoch};
     log_name(name);
     if (spool_open(&stage->spool, directory, error))
         return -1;
@@ -71,13 +88,15 @@ bool stage_wait(struct stage *stage, int descriptor, int64_t until)
     return !stage->stopping;
 }
 
+executor_opener *stage_open_executor = executor_open;
+
 struct executor *stage_executor(struct stage *stage, struct error *error)
 {
     /* The spool's path is what tells its jobs from those of another spool on this machine. */
     char digest[SHA256_HEX_SIZE];
     sha256_hex(text_of(stage->spool.path), digest);
     digest[16] = '\0';
-    return executor_open(stage->settings.tree, digest, stage->spool.path, error);
+    return stage_open_executor(stage->settings.tree, digest, stage->spool.path, error);
 }
 
 struct repository *stage_repository(struct stage *stage, struct error *error)

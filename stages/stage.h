@@ -20,6 +20,7 @@ struct stage {
     struct spool spool;
     struct settings settings;
     int signals;                /* signalfd: readable once a signal to stop has come */
+    int64_t epoch;              /* of the lease under which it works; 0: none */
     bool stopping;
     bool failed;                /* it stops because it cannot go on */
 };
@@ -34,8 +35,19 @@ void stage_close(struct stage *stage);
  * the stage is told to stop.  False when it is to stop. */
 bool stage_wait(struct stage *stage, int descriptor, int64_t until);
 
+/* The epoch for stages that are opened from now on. */
+void stage_set_epoch(int64_t epoch);
+
+/* Has another daemon taken over?  To be asked before what is done can be seen by others.  Says so
+ * and sets stage->failed when it has. */
+bool stage_is_fenced(struct stage *stage);
+
 /* The executor and the template repository that the settings name. */
 struct executor *stage_executor(struct stage *stage, struct error *error);
+/* What stage_executor() opens one with: executor_open(), unless a test puts its own here. */
+typedef struct executor *executor_opener(const struct value *settings, const char *spool,
+                                         const char *directory, struct error *error);
+extern executor_opener *stage_open_executor;
 struct repository *stage_repository(struct stage *stage, struct error *error);
 
 /* A stage as a table of functions.  Its state begins with a struct stage.  A round does all that

@@ -239,8 +239,13 @@ static size_t submit_batch(struct submitter *submitter)
             submitter->items[i].fate = ITEM_KEEP;
         submissions = 0;
     }
-    if (submissions)
+    if (submissions && !stage_is_fenced(stage))
         submitter->executor->operations->submit(submitter->executor, batch, submissions);
+    if (stage_is_fenced(stage)) {
+        for (size_t i = 0; i < count; i++)
+            close_item(&submitter->items[i]);
+        return 0;
+    }
     for (size_t i = 0; i < count; i++)
         note_outcome(submitter, &submitter->items[i]);
     if (spool_sync(&stage->spool, &error))

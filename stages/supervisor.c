@@ -7,7 +7,6 @@
 #include "stages/supervisor.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,6 +20,7 @@
 #include "base/log.h"
 #include "executors/executor.h"
 #include "stages/drain.h"
+#include "stages/lease.h"
 #include "stages/stage.h"
 
 /* In the order in which they are started, and stopped. */
@@ -43,7 +43,8 @@ struct supervisor {
     struct spool spool;
     struct settings settings;
     struct child children[STAGES];
-    int lock, signals;
+    struct lease lease;
+    int signals;
     bool stopping;
     struct drain drain;
 };
@@ -72,54 +73,28 @@ static void nap(struct supervisor *supervisor, int64_t milliseconds)
             supervisor->stopping = true;
 }
 
-/* The lock */
-
-static int take_lock(struct supervisor *supervisor, struct error *error)
+/* Wait until this spool is ours to serve.  1 when told to stop instead, -1 and a sentence. */
+static int take_lease(struct supervisor *supervisor, struct error *error)
 {
-    char who[160], host[65] = "";
+    char who[LEASE_TEXT_SIZE];
     bool said = false;
-    supervisor->lock = sys.openat(supervisor->spool.root, ".lock",
-                                  O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
-    if (supervisor->lock < 0)
-        return error_errno(error, "%s/.lock could not be opened", supervisor->spool.path);
-    while (sys.lock(supervisor->lock, F_WRLCK)) {
-        if (errno != EAGAIN && errno != EACCES && errno != EINTR)
-            return error_errno(error, "%s/.lock could not be locked", supervisor->spool.path);
-        if (!said && supervisor_present(&supervisor->spool, who, sizeof(who)) >= 0)
+    for (;;) {
+        int taken = lease_take(&supervisor->lease, who, error);
+        if (taken < 0)
+            return -1;
+        if (taken)
+            break;
+        if (!said)
             log_say("%s serves this spool; standing by", who);
         said = true;
         nap(supervisor, standby_interval);
         if (supervisor->stopping)
             return 1;
     }
-    gethostname(host, sizeof(host) - 1);
-    int length = snprintf(who, sizeof(who), "%s process %d\n", host, (int)getpid());
-    if (sys.ftruncate(supervisor->lock, 0) ||
-        sys.write(supervisor->lock, who, (size_t)length) != length)
-        return error_errno(error, "%s/.lock could not be written", supervisor->spool.path);
     if (said)
         log_say("taking over");
+    stage_set_epoch(supervisor->lease.epoch);
     return 0;
-}
-
-int supervisor_present(const struct spool *spool, char *who, size_t size)
-{
-    struct buffer bytes = {0};
-    int lock = sys.openat(spool->root, ".lock", O_RDONLY | O_NOFOLLOW | O_CLOEXEC, 0);
-    if (lock < 0)
-        return errno == ENOENT ? 0 : -1;
-    struct flock probe = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
-    int result = fcntl(lock, F_OFD_GETLK, &probe) ? -1 : probe.l_type != F_UNLCK;
-    sys.close(lock);
-    if (file_read_at(spool->root, ".lock", 1024, &bytes, NULL) == 0) {
-        struct error_quote_room room;
-        struct text text = text_trim(buffer_text(&bytes));
-        snprintf(who, size, "%s", error_quote(&room, text.data, text.length));
-    } else {
-        snprintf(who, size, "another process");
-    }
-    buffer_free(&bytes);
-    return result;
 }
 
 /* Starting and stopping */
@@ -258,7 +233,9 @@ static void follow_settings(struct supervisor *supervisor)
             supervisor->children[i] = (struct child){0};
 }
 
-static void serve(struct supervisor *supervisor, bool drain, const sigset_t *signals)
+/* 0 when it is to stop; -1 and a sentence when another has taken over. */
+static int serve(struct supervisor *supervisor, bool drain, const sigset_t *signals,
+                 struct error *error)
 {
     while (!supervisor->stopping) {
         start_missing(supervisor, signals);
@@ -266,12 +243,17 @@ static void serve(struct supervisor *supervisor, bool drain, const sigset_t *sig
         reap(supervisor);
         if (supervisor->stopping)
             break;
+        if (lease_renew(&supervisor->lease, error)) {
+            stop_all(supervisor);
+            return -1;
+        }
         follow_settings(supervisor);
         if (drain && drain_is_done(&supervisor->drain, &supervisor->spool))
             break;
     }
     log_detail("stopping");
     stop_all(supervisor);
+    return 0;
 }
 
 /* An executor may have started a service of its own. */
@@ -287,9 +269,19 @@ static void stop_service(struct supervisor *supervisor)
     executor->operations->close(executor);
 }
 
+/* Another has taken over: become one that stands by. */
+static void stand_back(struct supervisor *supervisor, const struct error *error)
+{
+    log_warn("%s", error->text);
+    lease_release(&supervisor->lease);
+    lease_open(&supervisor->lease, &supervisor->spool, supervisor->settings.takeover_time);
+    for (int i = 0; i < STAGES; i++)
+        supervisor->children[i] = (struct child){0};
+}
+
 int supervise(const char *directory, bool drain, struct error *error)
 {
-    struct supervisor supervisor = {.directory = directory, .lock = -1, .signals = -1};
+    struct supervisor supervisor = {.directory = directory, .lease = {.lock = -1, .file = -1}, .signals = -1};
     sigset_t signals;
     int result = -1;
     if (spool_open(&supervisor.spool, directory, error))
@@ -299,19 +291,22 @@ int supervise(const char *directory, bool drain, struct error *error)
     supervisor.signals = take_signals(&signals, error);
     if (supervisor.signals < 0)
         goto done;
-    int locked = take_lock(&supervisor, error);
-    if (locked < 0)
-        goto done;
-    if (locked == 0) {
-        serve(&supervisor, drain, &signals);
-        stop_service(&supervisor);
+    lease_open(&supervisor.lease, &supervisor.spool, supervisor.settings.takeover_time);
+    for (bool again = true; again && !supervisor.stopping;) {
+        int taken = take_lease(&supervisor, error);
+        if (taken < 0)
+            goto done;
+        again = taken == 0 && serve(&supervisor, drain, &signals, error);
+        if (again)
+            stand_back(&supervisor, error);
+        else if (taken == 0)
+            stop_service(&supervisor);
     }
     result = 0;
 done:
     if (supervisor.signals >= 0)
         close(supervisor.signals);
-    if (supervisor.lock >= 0)
-        sys.close(supervisor.lock);
+    lease_release(&supervisor.lease);
     settings_free(&supervisor.settings);
     spool_close(&supervisor.spool);
     return result;

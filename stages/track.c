@@ -392,7 +392,7 @@ static void end_jobs(struct tracker *tracker, struct ending *endings, size_t cou
     struct spool *spool = &tracker->stage.spool;
     struct error error;
     bool moved = false;
-    if (count == 0)
+    if (count == 0 || stage_is_fenced(&tracker->stage))
         return;
     if (spool_sync(spool, &error)) {
         log_warn("%s; jobs end when it can be", error.text);
@@ -455,6 +455,8 @@ static void follow_batch(struct tracker *tracker, struct tracked **batch, size_t
         tracker->executor_lost = false;
         log_say("the executor answers again");
     }
+    if (stage_is_fenced(&tracker->stage))
+        asks = 0;
     for (size_t i = 0; i < asks; i++) {
         struct ending *ending = &endings[ended];
         *ending = (struct ending){.place.state = STATE_SUBMITTED, .tracked = asked_jobs[i],
@@ -486,7 +488,7 @@ static void follow_all(struct tracker *tracker)
         if (count == BATCH || !next) {
             follow_batch(tracker, batch, count);
             count = 0;
-            if (tracker->stage.stopping)
+            if (tracker->stage.stopping || tracker->stage.failed)
                 return;
         }
     }

@@ -1,0 +1,51 @@
+/* tests/fuzz/content_fuzz.c - watcher/content.h: any bytes as a dropped file
+ *
+ * The promise: of a file whose content counts as complete, no beginning does; and a bracketed file
+ * counts as complete only when it can be read as JSON.
+ *
+ * Seen to fail with: a document taken for ended by `...` without the newline after it.
+ */
+#include "tests/fuzz/fuzz.h"
+#include "watcher/content.h"
+
+static bool is_space(char byte)
+{
+    return byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n';
+}
+
+/* No beginning of JSON that closes does close; the white space after it aside. */
+static void check_beginnings(struct text bytes)
+{
+    size_t end = bytes.length;
+    while (end > 0 && is_space(bytes.data[end - 1]))
+        end--;
+    for (size_t length = 0; length < end; length++)
+        CHECK(content_judge((struct text){bytes.data, length}) != CONTENT_COMPLETE);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
+{
+    enum { SHORT = 300 };       /* bytes of a file whose every beginning is tried */
+    struct text source = fuzz_text(bytes, length);
+    enum content content = content_judge(source);
+    CHECK(content != CONTENT_UNKNOWN);
+    const char *missing = content_missing(source);
+    CHECK(missing && *missing);
+    if (content == CONTENT_EMPTY)
+        CHECK(text_trim(source).length == 0 || text_starts(source, "\xef\xbb\xbf"));
+    if (content != CONTENT_COMPLETE)
+        return 0;
+    struct text core = text_trim(source);
+    if (text_starts(core, "\xef\xbb\xbf"))
+        core = text_trim((struct text){core.data + 3, core.length - 3});
+    if (core.data[0] != '{' && core.data[0] != '[') {
+        CHECK(text_ends(core, "\n..."));
+        return 0;
+    }
+    struct arena *arena = arena_new();
+    CHECK(json_read(arena, core, "it", &yaml_request_limits, NULL));
+    arena_free(arena);
+    if (length <= SHORT)
+        check_beginnings(source);
+    return 0;
+}

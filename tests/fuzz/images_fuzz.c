@@ -1,0 +1,56 @@
+/* tests/fuzz/images_fuzz.c - renderer/images.h: any bytes as images.txt
+ *
+ * What is accepted are rows of words; each row is found by what stands in it, or an earlier one is.
+ * The report finds a fault exactly when reading does.
+ */
+#include "renderer/images.h"
+#include "tests/fuzz/fuzz.h"
+
+static void check_word(struct text word)
+{
+    CHECK(word.length > 0 && utf8_valid(word));
+    for (size_t i = 0; i < word.length; i++)
+        CHECK((unsigned char)word.data[i] > ' ' && word.data[i] != 0x7f);
+}
+
+static struct text asked(struct text word)
+{
+    return text_is(word, "*") ? TEXT("anything") : word;
+}
+
+static void check_row(const struct images *images, const struct image_row *row)
+{
+    const struct text words[] = {row->library, row->version, row->type, row->accelerator,
+                                 row->image};
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        check_word(words[i]);
+    CHECK(image_name_valid(row->image));
+    const struct image_row *found = images_find(images, asked(row->library), asked(row->version),
+                                                asked(row->type), asked(row->accelerator));
+    CHECK(found && found <= row && found->line <= row->line);
+    CHECK(images_serve(images, asked(row->library), asked(row->type)));
+    /* A version that was not asked for fits as well. */
+    CHECK(images_find(images, asked(row->library), TEXT(""), asked(row->type),
+                      asked(row->accelerator)) <= found);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
+{
+    enum { ROWS = 300 };        /* looked up: each look-up walks the table */
+    struct text source = fuzz_text(bytes, length);
+    struct arena *arena = arena_new();
+    struct error error = {""};
+    struct buffer report = {0};
+    size_t warnings = 0;
+    size_t faults = images_report(source, "images.txt", &report, &warnings);
+    const struct images *images = images_parse(arena, source, "images.txt", &error);
+    CHECK((faults == 0) == (images != NULL));
+    CHECK(utf8_valid(buffer_text(&report)));
+    if (!images)
+        check_sentence(&error);
+    for (size_t i = 0; images && i < images->count && i < ROWS; i++)
+        check_row(images, &images->rows[i]);
+    buffer_free(&report);
+    arena_free(arena);
+    return 0;
+}

@@ -1,0 +1,55 @@
+/* tests/fuzz/record_fuzz.c - spool/record.h: any bytes as job.yaml
+ *
+ * A record that is accepted is whole: what has to be there is, texts are texts; and written again
+ * it reads back the same, so that a job can still be retried tomorrow.
+ *
+ * Seen to fail with: FIELD_TIME written in seconds; the check of `failure` left out.
+ */
+#include "spool/record.h"
+#include "tests/fuzz/fuzz.h"
+
+static void check_record(const struct job_record *record)
+{
+    CHECK(id_valid(record->id));
+    const struct text texts[] = {
+        record->name,    record->owner,         record->source,         record->request_file,
+        record->library, record->version,       record->type,           record->executor,
+        record->commit,  record->template_path, record->image,          record->manifest_sha256,
+        record->dlspool, record->failure.class, record->failure.reason, record->failure.commit,
+    };
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        if (texts[i].data)
+            check_text(texts[i]);
+    CHECK(retry_when_name(record->failure.when)[0]);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
+{
+    struct text source = fuzz_text(bytes, length);
+    struct arena *arena = arena_new();
+    struct error error = {""};
+    struct job_record record;
+    if (record_parse(arena, source, &record, &error)) {
+        check_sentence(&error);
+        arena_free(arena);
+        return 0;
+    }
+    check_record(&record);
+    struct buffer once = {0}, twice = {0};
+    struct job_record again;
+    CHECK(record_format(&record, &once, &error) == 0);
+    CHECK(record_parse(arena, buffer_text(&once), &again, &error) == 0);
+    CHECK(record_format(&again, &twice, &error) == 0);
+    CHECK(text_equal(buffer_text(&once), buffer_text(&twice)));
+    CHECK(text_equal(record.id, again.id) && record.uid == again.uid && record.gid == again.gid);
+    CHECK(text_equal(record.name, again.name) && text_equal(record.image, again.image));
+    CHECK(record.accepted == again.accepted && record.attempt == again.attempt);
+    CHECK(record.memory == again.memory && record.backoff == again.backoff);
+    CHECK(record.failed == again.failed && record.failure.when == again.failure.when);
+    CHECK(record.failure.next == again.failure.next);
+    CHECK(record.failure.exit_code == again.failure.exit_code);
+    buffer_free(&once);
+    buffer_free(&twice);
+    arena_free(arena);
+    return 0;
+}

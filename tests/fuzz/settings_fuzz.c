@@ -1,0 +1,54 @@
+/* tests/fuzz/settings_fuzz.c - spool/settings.h and executors/local_settings.h: any bytes as
+ * dlspool.yaml
+ *
+ * Settings that are accepted are within their limits, so that no later code need ask.
+ */
+#include "executors/local_settings.h"
+#include "spool/settings.h"
+#include "tests/fuzz/fuzz.h"
+
+static void check_settings(const struct settings *settings)
+{
+    const int64_t durations[] = {
+        settings->scan_interval, settings->quiet_time,     settings->cut_off_time,
+        settings->poll_interval, settings->retry_interval, settings->retry_first,
+        settings->retry_longest, settings->probe_interval,
+    };
+    for (size_t i = 0; i < sizeof(durations) / sizeof(durations[0]); i++)
+        CHECK(durations[i] >= 50 && durations[i] <= 7 * 86400000LL);
+    CHECK(settings->kill_grace >= 0 && settings->kill_grace <= 600000);
+    CHECK(settings->batch >= 1 && settings->batch <= 1024);
+    CHECK(settings->free_percent >= 0 && settings->free_percent <= 90);
+    check_text(settings->executor);
+    CHECK(settings->sync == SYNC_FILESYSTEM || settings->sync == SYNC_NONE);
+    CHECK(strlen(settings->sha256) == 64);
+}
+
+static void check_local(const struct local_settings *local)
+{
+    CHECK(local->cpus > 0 && local->memory > 0);
+    CHECK(local->pids > 0 && local->request_timeout > 0 && local->pull_timeout > 0);
+    CHECK(local->in_flight >= 1 && local->log_limit > 0);
+    CHECK(local->runtime.length);
+    for (size_t i = 0; i < local->gpu_count; i++)
+        check_text(local->gpus[i]);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
+{
+    struct error error = {""};
+    struct settings settings;
+    if (settings_parse(&settings, fuzz_text(bytes, length), &error)) {
+        check_sentence(&error);
+        CHECK(!settings.arena);
+        return 0;
+    }
+    check_settings(&settings);
+    struct local_settings local;
+    if (local_settings_read(&local, settings.arena, settings.tree, &error))
+        check_sentence(&error);
+    else
+        check_local(&local);
+    settings_free(&settings);
+    return 0;
+}

@@ -5,6 +5,8 @@
 #   make check      set up what is missing, then run every test
 #   make unit       only the unit tests          make tap       only the scripts under tests/t
 #   make asan       the unit tests under AddressSanitizer and UndefinedBehaviorSanitizer
+#   make fuzz-corpus  every fuzz target over its corpus, under the same sanitizers
+#   make fuzz       fuzz each target for SECONDS=60 with libFuzzer (clang, libclang-rt-14-dev)
 #   make bench      measure; prints, asserts nothing
 #   make install    PREFIX=/usr/local DESTDIR=
 
@@ -66,6 +68,17 @@ $(BUILD)/tests/%: tests/unit/%.c $(BUILD)/libdlspool.a
 
 unit-tests: $(UNIT_TESTS)
 
+# A fuzz target with what feeds it: runner.c, or what FUZZ_MAIN says.
+FUZZ_MAIN ?= tests/fuzz/runner.c
+FUZZ_SOURCES := $(wildcard tests/fuzz/*_fuzz.c)
+FUZZ_TARGETS := $(FUZZ_SOURCES:tests/fuzz/%_fuzz.c=$(BUILD)/fuzz/%)
+
+$(BUILD)/fuzz/%: tests/fuzz/%_fuzz.c $(FUZZ_MAIN) tests/fuzz/fuzz.h $(BUILD)/libdlspool.a
+	@mkdir -p $(@D)
+	@echo '  CC  $<'; $(CC) $(CPPFLAGS) $(ALL_CFLAGS) -o $@ $< $(FUZZ_MAIN) $(BUILD)/libdlspool.a $(ALL_LIBS)
+
+fuzz-targets: $(FUZZ_TARGETS)
+
 -include $(OBJECTS:.o=.d) $(UNIT_TESTS:%=%.d)
 
 # The two commands.  Set-up comes first and in a make of its own: pkg-config may not be there yet.
@@ -83,11 +96,27 @@ PROVE := prove --timer
 unit: unit-tests
 	CMOCKA_MESSAGE_OUTPUT=TAP $(PROVE) -e '' $(UNIT_TESTS)
 
-# The unit tests once more, with the sanitizers watching.
+# The unit tests once more, and the fuzz targets' corpora, with the sanitizers watching.
 ASAN := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+ASAN_MAKE = $(MAKE) --no-print-directory BUILD=$(BUILD)/asan CFLAGS='-O1 -g $(ASAN)' HARDEN= \
+	HARDEN_LD= LDFLAGS='$(ASAN)'
 asan:
-	@$(MAKE) --no-print-directory BUILD=$(BUILD)/asan CFLAGS='-O1 -g $(ASAN)' HARDEN= HARDEN_LD= \
-	    LDFLAGS='$(ASAN)' unit
+	@$(ASAN_MAKE) unit fuzz-runs
+
+fuzz-corpus:
+	@$(ASAN_MAKE) fuzz-runs
+
+fuzz-runs: fuzz-targets
+	$(PROVE) -e '' $(FUZZ_TARGETS)
+
+# For real.  gcc's build judges the warnings.  ONLY=name for one target.
+SECONDS ?= 60
+FUZZER := address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+fuzz:
+	@$(MAKE) --no-print-directory CC=clang WARNINGS=-w BUILD=$(BUILD)/fuzzer FUZZ_MAIN= HARDEN= \
+	    HARDEN_LD= CFLAGS='-O1 -g -fsanitize=fuzzer-no-link,$(FUZZER)' \
+	    LDFLAGS='-fsanitize=fuzzer,$(FUZZER)' fuzz-targets
+	@tests/fuzz/fuzz $(BUILD)/fuzzer $(SECONDS) $(ONLY)
 
 tap: $(BUILD)/dlspool
 	DLSPOOL=$(CURDIR)/$(BUILD)/dlspool $(PROVE) tests/t
@@ -106,4 +135,5 @@ install: $(BUILD)/dlspool
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all unit-tests demo check unit asan tap bench install clean
+.PHONY: all unit-tests demo check unit asan tap fuzz-targets fuzz-runs fuzz-corpus fuzz bench install \
+	clean

@@ -291,6 +291,8 @@ static void accept_one(struct acceptor *acceptor, struct acceptance *item)
         log_warn("%s; it is tried again", error.text);
     if (item->fate == ACCEPT_KEEP)
         claim->look = clock_elapsed() + look_again;
+    buffer_free(&item->bytes);
+    arena_reset(acceptor->arena);
 }
 
 /* The copy is durable: see that the original is still what was copied. */

@@ -30,7 +30,6 @@ static const int64_t again_after_error = 1000;  /* milliseconds */
 struct item {                   /* a job of the batch */
     struct job_place place;
     int job;                    /* its directory */
-    struct arena *arena;
     struct job_record record;
     struct buffer manifest;
     struct submission submission;
@@ -43,6 +42,7 @@ struct submitter {
     struct executor *executor;
     struct watch *watch;
     struct queue *queue;
+    struct arena *arena;        /* of a batch */
     struct item *items;         /* as many as a batch */
     size_t item_count;
     int64_t probe;              /* of clock_elapsed: when to ask the executor again; 0: it answers */
@@ -54,7 +54,6 @@ static void close_item(struct item *item)
         sys.close(item->job);
     item->job = -1;
     buffer_free(&item->manifest);
-    arena_reset(item->arena);
 }
 
 static void fail_item(struct item *item)
@@ -119,7 +118,7 @@ static bool open_item(struct submitter *submitter, struct item *item, const char
     item->job = job_open(&submitter->stage.spool, &item->place);
     if (item->job < 0)
         return false;           /* gone: it was moved by hand */
-    if (record_read(item->job, item->arena, &item->record, &error) ||
+    if (record_read(item->job, submitter->arena, &item->record, &error) ||
         read_manifest(item, &error)) {
         item->record.id = text_of(item->place.id);
         verdict_damaged(&item->verdict, &error);
@@ -244,6 +243,7 @@ static size_t submit_batch(struct submitter *submitter)
     if (stage_is_fenced(stage)) {
         for (size_t i = 0; i < count; i++)
             close_item(&submitter->items[i]);
+        arena_reset(submitter->arena);
         return 0;
     }
     for (size_t i = 0; i < count; i++)
@@ -262,6 +262,7 @@ static size_t submit_batch(struct submitter *submitter)
             left++;
         close_item(item);
     }
+    arena_reset(submitter->arena);
     return left;
 }
 
@@ -285,6 +286,7 @@ static void fail_killed(struct submitter *submitter, const char *id)
             move_items(submitter, 1);
     }
     close_item(item);
+    arena_reset(submitter->arena);
 }
 
 /* Learn which jobs there are. */
@@ -308,11 +310,10 @@ static void take_names(struct submitter *submitter)
         if (job < 0)
             continue;
         struct job_record record;
-        struct arena *arena = submitter->items[0].arena;
-        bool readable = record_read(job, arena, &record, NULL) == 0;
+        bool readable = record_read(job, submitter->arena, &record, NULL) == 0;
         sys.close(job);
         queue_add(submitter->queue, name.name, readable ? record.priority : 0);
-        arena_reset(arena);
+        arena_reset(submitter->arena);
     }
 }
 
@@ -358,10 +359,9 @@ static void submit_close(struct stage *stage)
     watch_close(submitter->watch);
     if (submitter->executor)
         submitter->executor->operations->close(submitter->executor);
-    for (size_t i = 0; i < submitter->item_count; i++) {
+    for (size_t i = 0; i < submitter->item_count; i++)
         close_item(&submitter->items[i]);
-        arena_free(submitter->items[i].arena);
-    }
+    arena_free(submitter->arena);
     free(submitter->items);
     queue_free(submitter->queue);
     stage_close(stage);
@@ -379,10 +379,9 @@ static struct stage *submit_open(const char *directory, struct error *error)
     submitter->queue = queue_new();
     submitter->item_count = (size_t)stage->settings.batch;
     submitter->items = memory_allocate(submitter->item_count * sizeof(*submitter->items));
-    for (size_t i = 0; i < submitter->item_count; i++) {
-        submitter->items[i].arena = arena_new();
+    for (size_t i = 0; i < submitter->item_count; i++)
         submitter->items[i].job = -1;
-    }
+    submitter->arena = arena_new();
     struct watch_settings watching = {.interval = stage->settings.scan_interval};
     submitter->executor = stage_executor(stage, error);
     if (submitter->executor)

@@ -1,0 +1,217 @@
+/* tests/fuzz/podman_fuzz.c - executors/podman.h and local.h: any bytes as podman's answers
+ *
+ * In place of executors/http.c stands a server that answers what the input says: its parts, with
+ * lines of `---` between them, one for each request, of which the first line is the status (0: no
+ * connection; 1: sent, and no answer; 2: as 200).  When no part is left, there is no answer.  The
+ * executor is asked what the stages ask it; whatever the answers were, what it tells them is sound.
+ *
+ * Seen to fail with: the kind of `Names` not looked at in podman.c; the members of answers quoted
+ * without error_quote().
+ */
+#include "executors/executor.h"
+
+#include <unistd.h>
+
+#include "executors/http.h"
+#include "executors/kernel_log.h"
+#include "tests/fuzz/fuzz.h"
+
+/* ---- the server ---- */
+
+struct http_client {
+    struct text answers;        /* that are left */
+};
+
+static struct http_client server;
+
+struct http_client *http_open(const struct http_settings *settings, struct error *error)
+{
+    (void)settings;
+    (void)error;
+    return &server;
+}
+
+void http_close(struct http_client *client)
+{
+    (void)client;
+}
+
+static void answer(struct http_client *client, struct http_request *request)
+{
+    buffer_clear(&request->response);
+    request->error.text[0] = '\0';
+    request->retry_after = 0;
+    CHECK(request->path && request->path[0] == '/' && !strpbrk(request->path, " \r\n"));
+    struct text part = TEXT("1"), status;
+    if (strcmp(request->path, "/_ping") == 0)
+        part = TEXT("200\nOK");
+    else if (client->answers.length)
+        part = fuzz_part(&client->answers);
+    if (!text_next(&part, '\n', &status))
+        status = TEXT("1");
+    request->status = 0;
+    for (size_t i = 0; i < status.length && i < 3; i++)
+        request->status = request->status * 10 + (status.data[i] >= '0' && status.data[i] <= '9'
+                                                      ? status.data[i] - '0'
+                                                      : 0);
+    request->outcome = request->status == 0   ? HTTP_NOT_SENT
+                       : request->status == 1 ? HTTP_NO_ANSWER
+                                              : HTTP_ANSWERED;
+    if (request->outcome != HTTP_ANSWERED) {
+        request->status = 0;
+        error_set(&request->error, "no answer");
+        return;
+    }
+    if (request->status < 100)
+        request->status = 200;
+    buffer_add_text(&request->response, part.data ? part : TEXT(""));
+}
+
+void http_run(struct http_client *client, struct http_request *const *batch, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        answer(client, batch[i]);
+}
+
+void http_request_clear(struct http_request *request)
+{
+    buffer_free(&request->response);
+}
+
+void http_escape(struct buffer *out, struct text part)
+{
+    for (size_t i = 0; i < part.length; i++)
+        buffer_printf(out, "%%%02X", (unsigned char)part.data[i]);
+}
+
+/* ---- in place of executors/kernel_log.c, whose reader asks this machine ---- */
+
+void kernel_log_read_kills(struct buffer *out)
+{
+    buffer_add_string(out, "no records\n");
+}
+
+enum memory_kill kernel_log_find_kill(struct text records, struct text group)
+{
+    (void)records;
+    return group.length && group.data[0] == 'k'   ? MEMORY_KILL_LIMIT
+           : group.length && group.data[0] == 'm' ? MEMORY_KILL_MACHINE
+                                                  : MEMORY_KILL_NONE;
+}
+
+/* ---- the stages ---- */
+
+static const char job_id[] = "digits-0123456789abc";
+
+static char storage[64];
+
+static void remove_storage(void)
+{
+    rmdir(storage);
+}
+
+static struct executor *open_executor(void)
+{
+    snprintf(storage, sizeof(storage), "/tmp/dlspool-fuzz.XXXXXX");
+    CHECK(mkdtemp(storage));
+    atexit(remove_storage);
+    struct arena *arena = arena_new();
+    struct value *settings = value_object(arena), *local = value_object(arena);
+    struct error error = {""};
+    value_put(arena, local, "socket", value_string(arena, "/nowhere.sock"));
+    value_put(arena, local, "storage", value_string(arena, storage));
+    value_put(arena, settings, "local", local);
+    struct executor *executor = executor_open(settings, "spool", storage, &error);
+    CHECK(executor);
+    arena_free(arena);
+    return executor;
+}
+
+static void check_words(const char *text, size_t size)
+{
+    const char *end = memchr(text, '\0', size);
+    CHECK(end);
+    struct error error = {"."};
+    memcpy(error.text + 1, text, (size_t)(end - text) + 1);
+    check_sentence(&error);
+}
+
+static void check_poll(const struct job_poll *poll)
+{
+    CHECK(poll->phase >= PHASE_UNKNOWN && poll->phase <= PHASE_FAILED);
+    check_words(poll->detail, sizeof(poll->detail));
+    check_words(poll->reason, sizeof(poll->reason));
+    CHECK(poll->started >= 0 && poll->ended >= 0);
+    CHECK(poll->phase != PHASE_SUCCEEDED || poll->task_count);
+    for (size_t i = 0; i < poll->task_count; i++) {
+        const struct task_state *task = &poll->tasks[i];
+        CHECK(memchr(task->role, '\0', sizeof(task->role)));
+        CHECK(memchr(task->reason, '\0', sizeof(task->reason)));
+        CHECK(!task->ended || (task->exit_code >= 0 && task->exit_code <= 255));
+        CHECK(task->index >= 0);
+    }
+}
+
+static void poll_jobs(struct executor *executor)
+{
+    struct arena *arena = arena_new();
+    struct error error = {""};
+    struct job_poll first = {.id = job_id, .attempt = 1}, second = {.id = "x", .attempt = 2};
+    struct job_poll *jobs[] = {&first, &second};
+    if (executor->operations->poll(executor, arena, jobs, 2, &error)) {
+        check_sentence(&error);
+        CHECK(first.phase == PHASE_UNKNOWN && second.phase == PHASE_UNKNOWN);
+    } else {
+        check_poll(&first);
+        check_poll(&second);
+    }
+    arena_free(arena);
+}
+
+static void submit_job(struct executor *executor)
+{
+    struct submission submission = {
+        .id = job_id,
+        .attempt = 1,
+        .uid = geteuid(),
+        .gid = getegid(),
+        .manifest = TEXT("{kind: dlspool/local/v1, network: host, tasks: [{role: main, image: "
+                         "a/b:1, command: [\"true\"], cpus: 0.1, memory: 1Mi}]}\n"),
+    };
+    struct submission *batch[] = {&submission};
+    executor->operations->submit(executor, batch, 1);
+    if (submission.outcome != SUBMIT_ACCEPTED)
+        check_sentence(&submission.error);
+    check_words(submission.note, sizeof(submission.note));
+}
+
+static void ask(struct executor *executor)
+{
+    struct error error = {""};
+    struct capacity capacity;
+    if (executor->operations->capacity(executor, &capacity, &error))
+        check_sentence(&error);
+    else
+        CHECK(capacity.cpus_free >= 0 && capacity.memory_free >= 0 && capacity.gpus_free >= 0);
+    error.text[0] = '\0';
+    if (executor->operations->cancel(executor, job_id, 1, true, &error))
+        check_sentence(&error);
+    error.text[0] = '\0';
+    if (executor->operations->remove(executor, job_id, 1, &error))
+        check_sentence(&error);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
+{
+    static struct executor *executor;
+    if (!executor)
+        executor = open_executor();
+    struct text source = fuzz_text(bytes, length);
+    server.answers = source;
+    poll_jobs(executor);
+    server.answers = source;
+    submit_job(executor);
+    server.answers = source;
+    ask(executor);
+    return 0;
+}

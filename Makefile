@@ -97,7 +97,7 @@ unit: unit-tests
 	CMOCKA_MESSAGE_OUTPUT=TAP $(PROVE) -e '' $(UNIT_TESTS)
 
 # The unit tests once more, and the fuzz targets' corpora, with the sanitizers watching.
-ASAN := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+ASAN := -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all -fno-omit-frame-pointer
 ASAN_MAKE = $(MAKE) --no-print-directory BUILD=$(BUILD)/asan CFLAGS='-O1 -g $(ASAN)' HARDEN= \
 	HARDEN_LD= LDFLAGS='$(ASAN)'
 asan:
@@ -111,7 +111,7 @@ fuzz-runs: fuzz-targets
 
 # For real.  gcc's build judges the warnings.  ONLY=name for one target.
 SECONDS ?= 60
-FUZZER := address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+FUZZER := address,undefined,float-cast-overflow -fno-sanitize-recover=all -fno-omit-frame-pointer
 fuzz:
 	@$(MAKE) --no-print-directory CC=clang WARNINGS=-w BUILD=$(BUILD)/fuzzer FUZZ_MAIN= HARDEN= \
 	    HARDEN_LD= CFLAGS='-O1 -g -fsanitize=fuzzer-no-link,$(FUZZER)' \

@@ -6,6 +6,8 @@
 #include <time.h>
 
 static const int64_t day = 24 * 60 * 60 * (int64_t)1000;
+/* Of four digits for the year, in UTC. */
+static const int64_t earliest_time = -62167219200000, latest_time = 253402300799999;
 static const int64_t longest_duration = 3653 * (24 * 60 * 60 * (int64_t)1000);
 
 static int64_t read_clock(clockid_t id)
@@ -49,11 +51,18 @@ static struct tm split(int64_t time, int *milliseconds)
     return tm;
 }
 
+/* strftime's %Y does not write 0987 with its nought. */
+static size_t write_year(const struct tm *tm, char room[static CLOCK_TEXT_SIZE])
+{
+    return (size_t)snprintf(room, CLOCK_TEXT_SIZE, "%04d", tm->tm_year + 1900);
+}
+
 const char *clock_format(int64_t time, char room[static CLOCK_TEXT_SIZE])
 {
     int milliseconds;
     struct tm tm = split(time, &milliseconds);
-    size_t length = strftime(room, CLOCK_TEXT_SIZE, "%Y-%m-%dT%H:%M:%S", &tm);
+    size_t length = write_year(&tm, room);
+    length += strftime(room + length, CLOCK_TEXT_SIZE - length, "-%m-%dT%H:%M:%S", &tm);
     snprintf(room + length, CLOCK_TEXT_SIZE - length, ".%03dZ", milliseconds);
     return room;
 }
@@ -62,7 +71,8 @@ const char *clock_date(int64_t time, char room[static CLOCK_TEXT_SIZE])
 {
     int milliseconds;
     struct tm tm = split(time, &milliseconds);
-    strftime(room, CLOCK_TEXT_SIZE, "%Y-%m-%d", &tm);
+    size_t length = write_year(&tm, room);
+    strftime(room + length, CLOCK_TEXT_SIZE - length, "-%m-%d", &tm);
     return room;
 }
 
@@ -148,7 +158,10 @@ int clock_parse(struct text text, int64_t *time)
         return -1;
     struct tm tm = {.tm_year = year - 1900, .tm_mon = month - 1, .tm_mday = date,
                     .tm_hour = hour,        .tm_min = minute,    .tm_sec = second};
-    *time = ((int64_t)timegm(&tm) - (int64_t)offset * 60) * 1000 + milliseconds;
+    int64_t utc = ((int64_t)timegm(&tm) - (int64_t)offset * 60) * 1000 + milliseconds;
+    if (utc < earliest_time || utc > latest_time)
+        return -1;
+    *time = utc;
     return 0;
 }
 

@@ -23,7 +23,7 @@ void clock_replace(clock_source *now, clock_source *elapsed);
 const char *clock_format(int64_t time, char room[static CLOCK_TEXT_SIZE]);
 
 /* Read what clock_format writes, and every RFC 3339 time with Z or an offset and at most
- * millisecond precision kept.  -1 when it is not one. */
+ * millisecond precision kept.  -1 when it is not one, or not of the years 0000 to 9999 in UTC. */
 int clock_parse(struct text text, int64_t *time);
 
 /* The UTC date of a time as YYYY-MM-DD; returns `room`. */

@@ -1,15 +1,34 @@
 /* base/log.c - what a process tells the administrator, on standard error
  *
  * Each message is one write(2), so that lines of several processes do not mix.
+ * Warnings are bounded, since a full disk makes one for each job that it stops, again and again:
+ * the same one is said once a minute, and different ones as a bucket of tokens allows.
  */
 #include "base/log.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/text.h"
+
+enum {
+    REPEATS = 32,               /* warnings that are remembered */
+    MOST_TOKENS = 30,           /* different warnings that may come at once, */
+    TOKEN_INTERVAL = 6000,      /* and milliseconds for each more */
+    REPEAT_INTERVAL = 60000,    /* milliseconds before the same one is said again */
+};
+
+static struct {
+    size_t hash[REPEATS];
+    int64_t said[REPEATS];      /* of clock_elapsed; 0: free */
+    size_t oldest;
+    int tokens;
+    int64_t filled;             /* of clock_elapsed: when a token was added; 0: never */
+    unsigned long left_out;
+} limits;
 
 static const char *stage_name;
 static bool with_time;
@@ -56,20 +75,75 @@ static void say(const char *level, const char *prefix, const char *format, va_li
     buffer_free(&line);
 }
 
+/* Whether the same warning was said a short while ago; it is remembered from now on. */
+static bool is_repeated(struct text line, int64_t now)
+{
+    size_t hash = 5381;
+    for (size_t i = 0; i < line.length; i++)
+        hash = hash * 33 ^ (unsigned char)line.data[i];
+    for (size_t i = 0; i < REPEATS; i++)
+        if (limits.said[i] && limits.hash[i] == hash && now - limits.said[i] < REPEAT_INTERVAL)
+            return true;
+    limits.hash[limits.oldest] = hash;
+    limits.said[limits.oldest] = now ? now : 1;
+    limits.oldest = (limits.oldest + 1) % REPEATS;
+    return false;
+}
+
+static bool take_token(int64_t now)
+{
+    int64_t more = limits.filled ? (now - limits.filled) / TOKEN_INTERVAL : MOST_TOKENS;
+    if (limits.filled == 0 || limits.tokens + more >= MOST_TOKENS) {
+        limits.tokens = MOST_TOKENS;
+        limits.filled = now ? now : 1;
+    } else {
+        limits.tokens += (int)more;
+        limits.filled += more * TOKEN_INTERVAL;
+    }
+    if (limits.tokens == 0)
+        return false;
+    limits.tokens--;
+    return true;
+}
+
 void log_say(const char *format, ...)
 {
     va_list arguments;
+    /* Something has changed: what was said before may be news again. */
+    memset(limits.said, 0, sizeof(limits.said));
     va_start(arguments, format);
     say("<6>", "", format, arguments);
     va_end(arguments);
 }
 
-void log_warn(const char *format, ...)
+static void say_left_out(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void say_left_out(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
     say("<4>", "warning: ", format, arguments);
     va_end(arguments);
+}
+
+void log_warn(const char *format, ...)
+{
+    struct buffer line = {0};
+    va_list arguments, again;
+    int64_t now = clock_elapsed();
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    buffer_vprintf(&line, format, again);
+    va_end(again);
+    if (is_repeated(buffer_text(&line), now) || !take_token(now)) {
+        limits.left_out++;
+    } else {
+        if (limits.left_out)
+            say_left_out("%lu warnings were left out before this one", limits.left_out);
+        limits.left_out = 0;
+        say("<4>", "warning: ", format, arguments);
+    }
+    va_end(arguments);
+    buffer_free(&line);
 }
 
 void log_detail(const char *format, ...)

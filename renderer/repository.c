@@ -185,7 +185,9 @@ int repository_refresh(struct repository *repository, struct error *error)
         return error_set(error, "%s", repository->failure.text);
 
     struct error reason;
-    struct snapshot *snapshot = read_good(repository, &id, &reason);
+    struct snapshot *snapshot = NULL;
+    if (check_owner(repository->path, &reason) == 0)
+        snapshot = read_good(repository, &id, &reason);
     if (!snapshot) {
         char hex[GIT_OID_HEXSZ + 1], serving[64] = "no commit is served";
         git_oid_tostr(hex, sizeof(hex), &id);

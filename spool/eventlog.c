@@ -191,3 +191,24 @@ void eventlog_fold(struct text log, struct eventlog_fold *fold)
         }
     }
 }
+
+bool eventlog_state(struct text log, enum state *state)
+{
+    static const struct {
+        const char *event;
+        enum state state;
+    } moves[] = {{"rendered", STATE_RENDERED},  {"requeued", STATE_RENDERED},
+                 {"submitted", STATE_SUBMITTED}, {"finished", STATE_DONE},
+                 {"failed", STATE_FAILED}};
+    struct event event;
+    bool known = false;
+    while (eventlog_next(&log, &event)) {
+        for (size_t i = 0; i < sizeof(moves) / sizeof(moves[0]); i++) {
+            if (text_is(event.name, moves[i].event)) {
+                *state = moves[i].state;
+                known = true;
+            }
+        }
+    }
+    return known;
+}

@@ -18,6 +18,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "spool/spool.h"
 
 /* Build lines and append them: eventlog_add() any number of times, then eventlog_append(). */
 void eventlog_start(struct buffer *line, int64_t now, const char *event);
@@ -54,5 +55,9 @@ struct eventlog_fold {
     struct event last, last_end;
 };
 void eventlog_fold(struct text log, struct eventlog_fold *fold);
+
+/* The directory that the job is in, or will be in, by the last event that moves it.  False when
+ * there is none yet. */
+bool eventlog_state(struct text log, enum state *state);
 
 #endif

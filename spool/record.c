@@ -5,6 +5,7 @@
  */
 #include "spool/record.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -94,7 +95,7 @@ static struct value *field_value(struct arena *arena, const struct record_field 
     case FIELD_INT64:
         return value_number(arena, (double)*(const int64_t *)at);
     case FIELD_TIME:
-        if (*(const int64_t *)at == 0)
+        if (*(const int64_t *)at == 0 && !field->needed)
             return NULL;
         return value_string(arena, clock_format(*(const int64_t *)at, time));
     case FIELD_WHEN:
@@ -177,7 +178,7 @@ static int read_field(const struct record_field *field, const struct value *valu
     const double range = field->kind == FIELD_INT64 ? 9e15 : field->kind == FIELD_UINT ? 4294967295.0
                                                                                        : 2147483647.0;
     if (number && (value->number < (field->kind == FIELD_UINT ? 0 : -range) ||
-                   value->number > range))
+                   value->number > range || value->number != floor(value->number)))
         return -1;
     switch (field->kind) {
     case FIELD_TEXT:
@@ -230,6 +231,9 @@ int record_parse(struct arena *arena, struct text source, struct job_record *rec
         return -1;
     const struct value *failure = value_get(object, "failure");
     record->failed = failure != NULL;
+    if (failure && failure->kind != VALUE_OBJECT)
+        return error_set(error, "job.yaml:%u:%u: damaged: failure is %s, expected fields",
+                         failure->line, failure->column, value_kind_name(failure->kind));
     if (failure && read_fields(failure, failure_fields, COUNT(failure_fields), &record->failure,
                                error))
         return -1;

@@ -82,11 +82,11 @@ static int read_users(struct settings *settings, const struct member *member,
         arena_allocate(settings->arena, (list->list.count + 1) * sizeof(uid_t));
     for (size_t i = 0; i < list->list.count; i++) {
         const struct value *item = list->list.items[i];
-        const struct passwd *user =
-            item->kind == VALUE_STRING ? getpwnam(item->string.data) : NULL;
+        bool name = item->kind == VALUE_STRING && item->string.length == strlen(item->string.data);
+        const struct passwd *user = name ? getpwnam(item->string.data) : NULL;
         if (user)
             settings->administrators[settings->administrator_count++] = user->pw_uid;
-        else if (item->kind == VALUE_NUMBER && item->number >= 0 &&
+        else if (item->kind == VALUE_NUMBER && item->number >= 0 && item->number < (uid_t)-1 &&
                  item->number == floor(item->number))
             settings->administrators[settings->administrator_count++] = (uid_t)item->number;
         else

@@ -172,19 +172,33 @@ static size_t accept_due(struct intake *intake)
     return finished;
 }
 
+/* How much of the file system is free, in percent: of its space or of its inodes, whichever is
+ * less.  Some file systems count no inodes. */
+static double free_percent(const struct statvfs *status, const char **of)
+{
+    double space = status->f_blocks
+                       ? 100.0 * (double)status->f_bavail / (double)status->f_blocks
+                       : 100.0;
+    double inodes =
+        status->f_files ? 100.0 * (double)status->f_favail / (double)status->f_files : 100.0;
+    *of = inodes < space ? "inodes of the file system are" : "file system is";
+    return inodes < space ? inodes : space;
+}
+
 /* Whether there is room to accept anything; says so when that changes. */
 static bool space_is_left(struct intake *intake)
 {
     struct statvfs status;
-    if (sys.fstatvfs(intake->stage.spool.root, &status) || status.f_blocks == 0)
+    const char *of;
+    if (sys.fstatvfs(intake->stage.spool.root, &status))
         return true;
-    double percent = 100.0 * (double)status.f_bavail / (double)status.f_blocks;
+    double percent = free_percent(&status, &of);
     bool paused = percent < intake->stage.settings.free_percent;
-    if (paused != intake->paused)
-        log_warn(paused ? "only %.1f %% of the file system is free, less than free_percent: "
-                          "incoming/ waits"
-                        : "%.1f %% of the file system is free again: incoming/ is served",
-                 percent);
+    if (paused && !intake->paused)
+        log_warn("only %.1f %% of the %s free, less than free_percent: incoming/ waits",
+                 percent, of);
+    else if (!paused && intake->paused)
+        log_say("%.1f %% of the %s free again: incoming/ is served", percent, of);
     intake->paused = paused;
     return !paused;
 }

@@ -132,8 +132,10 @@ static void send_back(struct requeuer *requeuer, struct job_place *place, int jo
     struct error error;
     int renewed = renew_job(requeuer, job, record, cause, &error);
     if (renewed < 0) {
+        /* The wish to try again stays where only trouble, such as a full disk, is in its way. */
         log_warn("%s cannot be tried again: %s", place->id, error.text);
-        control_clear(job, CONTROL_RETRY, NULL);
+        if (!record->request_file.length)
+            control_clear(job, CONTROL_RETRY, NULL);
         return;
     }
     if (renewed > 0) {

@@ -34,7 +34,7 @@ static const int64_t shortest_rest = 50;        /* milliseconds between two pass
 struct waiting {                /* what is remembered of a failed job between passes */
     struct timespec changed;    /* mtime of its directory when its record was read */
     enum retry_when when;
-    int64_t next;
+    int64_t next, delay;
     int64_t cpus, memory;
     int gpus;
     int priority;
@@ -63,6 +63,7 @@ static void remember(struct waiting *waiting, const struct job_record *record)
     const struct failure *failure = &record->failure;
     waiting->when = record->failed ? failure->when : RETRY_NEVER;
     waiting->next = failure->next;
+    waiting->delay = failure->delay;
     waiting->cpus = record->cpus;
     waiting->memory = record->memory;
     waiting->gpus = record->gpus;
@@ -116,6 +117,14 @@ static bool has_changed(const struct resubmitter *resubmitter, const struct wait
            strcmp(resubmitter->settings, waiting->settings) != 0;
 }
 
+/* Whether the back-off is over.  A time further away than the back-off can reach was computed
+ * while the clock was wrong: such a job does not wait until that year. */
+static bool has_waited(const struct waiting *waiting, int64_t now)
+{
+    return now >= waiting->next ||
+           (waiting->delay && waiting->next - now > waiting->delay + waiting->delay / 5);
+}
+
 /* The word for the log when a job is due, or NULL. */
 static const char *is_due(struct resubmitter *resubmitter, const struct waiting *waiting,
                           int64_t now)
@@ -124,11 +133,11 @@ static const char *is_due(struct resubmitter *resubmitter, const struct waiting 
     case RETRY_NEVER:
         return NULL;
     case RETRY_AT:
-        return now >= waiting->next && executor_ready(resubmitter) ? "time" : NULL;
+        return has_waited(waiting, now) && executor_ready(resubmitter) ? "time" : NULL;
     case RETRY_ROOM:
-        return now >= waiting->next && take_room(resubmitter, waiting) ? "room" : NULL;
+        return has_waited(waiting, now) && take_room(resubmitter, waiting) ? "room" : NULL;
     case RETRY_EXECUTOR:
-        return now >= waiting->next && executor_ready(resubmitter) ? "executor" : NULL;
+        return has_waited(waiting, now) && executor_ready(resubmitter) ? "executor" : NULL;
     case RETRY_CHANGE:
         return has_changed(resubmitter, waiting) ? "change" : NULL;
     }

@@ -164,6 +164,8 @@ static void note_outcome(struct submitter *submitter, struct item *item)
 {
     struct error error;
     struct circumstances circumstances = circumstances_of(submitter, &item->record);
+    if (item->fate == ITEM_KEEP)
+        return;                 /* it was not submitted, and why was said */
     if (item->fate == ITEM_SUBMIT) {
         switch (item->submission.outcome) {
         case SUBMIT_ACCEPTED:

@@ -87,9 +87,9 @@ void tree_list_free(struct tree_names *names)
     *names = (struct tree_names){0};
 }
 
-static void join(char path[static PATH_MAX], const char *directory, const char *name)
+static void join(char path[static TREE_PATH_SIZE], const char *directory, const char *name)
 {
-    snprintf(path, PATH_MAX, "%s/%s", directory, name);
+    snprintf(path, TREE_PATH_SIZE, "%.1500s/%.400s", directory, name);
 }
 
 void tree_remove(const char *path)
@@ -100,7 +100,7 @@ void tree_remove(const char *path)
     if (S_ISDIR(status.st_mode)) {
         struct tree_names names = tree_list(path);
         for (size_t i = 0; i < names.count; i++) {
-            char below[PATH_MAX];
+            char below[TREE_PATH_SIZE];
             join(below, path, names.names[i]);
             tree_remove(below);
         }
@@ -123,7 +123,7 @@ void tree_copy(const char *from, const char *to)
         tree_make(to, status.st_mode & 07777);
         struct tree_names names = tree_list(from);
         for (size_t i = 0; i < names.count; i++) {
-            char source[PATH_MAX], target[PATH_MAX];
+            char source[TREE_PATH_SIZE], target[TREE_PATH_SIZE];
             join(source, from, names.names[i]);
             join(target, to, names.names[i]);
             tree_copy(source, target);
@@ -155,7 +155,7 @@ uint64_t tree_digest(const char *path, uint64_t start)
     if (S_ISDIR(status.st_mode)) {
         struct tree_names names = tree_list(path);
         for (size_t i = 0; i < names.count; i++) {
-            char below[PATH_MAX];
+            char below[TREE_PATH_SIZE];
             join(below, path, names.names[i]);
             digest = digest_bytes(digest, names.names[i], strlen(names.names[i]) + 1);
             digest = tree_digest(below, digest);

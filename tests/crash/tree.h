@@ -12,6 +12,8 @@
 
 #include "base/text.h"
 
+enum { TREE_PATH_SIZE = 2048 };      /* bytes; room for every path that the harness makes */
+
 /* Say what went wrong with the harness itself, and end it. */
 _Noreturn void harness_failed(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

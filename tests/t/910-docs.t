@@ -60,10 +60,10 @@ known=$({
 } | sort)
 is "$(cut -d' ' -f1 <<<"$described")" "$known" "dlspool.yaml(5) describes the settings of the code and no other"
 defaults=$(sed -nE -e 's/^([a-z_]+): (.+)$/\1 \2/p' -e 's/^  ([a-z_]+): (.+)$/local.\1 \2/p' etc/dlspool.yaml | sort)
-unlike "$defaults" '^$' "etc/dlspool.yaml has settings"
+is "$(cut -d' ' -f1 <<<"$defaults")" "$known" "etc/dlspool.yaml has the settings of the code and no other"
 is "$(comm -13 <(echo "$described") <(echo "$defaults"))" "" \
     "dlspool.yaml(5) has the defaults of etc/dlspool.yaml"
-# ... and the limits of the table in spool/settings.c.
+# ... and the defaults and limits of the table in spool/settings.c.
 limit() { # limit MILLISECONDS: as the page writes it
     local value
     value=$(awk "BEGIN {print $1}")
@@ -74,14 +74,26 @@ limit() { # limit MILLISECONDS: as the page writes it
     done
     echo 0
 }
+milliseconds() { # milliseconds DURATION, of one unit
+    local value=${1%%[a-z]*}
+    case $1 in *ms) echo "$value" ;; *s) echo $((value * 1000)) ;; *m) echo $((value * 60000)) ;;
+    *h) echo $((value * 3600000)) ;; *d) echo $((value * 86400000)) ;; esac
+}
 wrong=
-while IFS=' ' read -r name least most; do
+wrong_defaults=
+while IFS=' ' read -r name otherwise least most; do
+    written=$(awk -v name="$name" '$1 == name {print $2}' <<<"$described")
+    [ "$(milliseconds "$written")" = "$(awk "BEGIN {print $otherwise}")" ] || wrong_defaults+="$name $written $otherwise; "
     paragraph=$(rendered $man/dlspool.yaml.5 | awk -v name="$name" '
         /^       [a-z]/ {on = $1 == name} on' | tr -s ' \n' ' ')
     case $paragraph in *"$(limit "$least") to $(limit "$most")"*) ;; *) wrong+="$name $(limit "$least") $(limit "$most"); " ;; esac
-done < <(sed -nE 's/^    \{"([a-z_]+)", SETTING_DURATION, AT\([a-z_]+\), [0-9e]+, ([0-9e]+), (.*)\},/\1 \2 \3/p' \
+done < <(sed -nE 's/^    \{"([a-z_]+)", SETTING_DURATION, AT\([a-z_]+\), ([0-9e]+), ([0-9e]+), (.*)\},/\1 \2 \3 \4/p' \
     spool/settings.c | sed 's/ \* /*/')
 is "$wrong" "" "and the limits of durations"
+is "$wrong_defaults" "" "and the defaults that durations have in the code"
+numbers=$(sed -nE 's/^    \{"([a-z_]+)", SETTING_WHOLE, AT\([a-z_]+\), ([0-9]+), .*/\1 \2/p' spool/settings.c | sort)
+like "$numbers" '^batch ' "whole numbers are found in the code"
+is "$(comm -13 <(echo "$described") <(echo "$numbers"))" "" "and have the same defaults"
 
 # docs/spool.md: a row of a table for each event, field and word.
 rows() { sed -nE 's/^\| (`[^|]*) \|.*/\1/p' docs/spool.md | grep -oE '`[^`]+`' | tr -d '`' | sort -u; }

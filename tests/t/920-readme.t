@@ -89,7 +89,7 @@ for page in README.md docs/*.md; do
             fail "$page: ${command//$'\n'/ }" "status $?" "$output"
         fi
         case $command in
-        *'&') wait_for 20 test -s "$spool/.lock" ;;     # a reader would take a moment, too
+        *'&') wait_for 20 test -s "$spool/.lease" ;;    # a reader would take a moment, too
         esac
     done <"$scratch/commands"
     # What the page has left behind is what it said: no file waits, and jobs are done.

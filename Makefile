@@ -94,7 +94,7 @@ check:
 PROVE := prove --timer
 
 unit: unit-tests
-	CMOCKA_MESSAGE_OUTPUT=TAP $(PROVE) -e '' $(UNIT_TESTS)
+	@$(PROVE) -e tests/unit/run $(UNIT_TESTS)
 
 # The unit tests once more, and the fuzz targets' corpora, with the sanitizers watching.
 ASAN := -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all -fno-omit-frame-pointer

@@ -1,11 +1,28 @@
 /* commands/run.c - dlspool run */
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "commands/commands.h"
 #include "commands/options.h"
 #include "stages/supervisor.h"
+
+/* systemd.exec(5): $JOURNAL_STREAM is the device and inode of the stream that goes to the journal;
+ * standard error may have been redirected since. */
+static bool is_journal(void)
+{
+    const char *stream = getenv("JOURNAL_STREAM");
+    struct stat status;
+    char own[64];
+    if (!stream || fstat(STDERR_FILENO, &status))
+        return false;
+    snprintf(own, sizeof(own), "%ju:%ju", (uintmax_t)status.st_dev, (uintmax_t)status.st_ino);
+    return strcmp(own, stream) == 0;
+}
 
 int command_run(int argument_count, char **arguments)
 {
@@ -26,7 +43,7 @@ int command_run(int argument_count, char **arguments)
         return status;
     log_verbose(verbose);
     log_timestamps(!isatty(STDERR_FILENO));
-    log_journal(getenv("JOURNAL_STREAM") != NULL);
+    log_journal(is_journal());
     if (supervise(option_spool, drain, &error)) {
         complain("%s", error.text);
         return STATUS_FAILED;

@@ -82,6 +82,7 @@ struct executor;
 
 struct executor_operations {
     const char *name;           /* "local", "null" */
+    bool of_this_machine;       /* another host's executor of this name does not know our jobs */
     /* Can it take submissions at all?  -1 and the reason when not. */
     int (*ready)(struct executor *executor, struct error *error);
     void (*submit)(struct executor *executor, struct submission **batch, size_t count);

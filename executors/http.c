@@ -24,6 +24,7 @@ struct slot {
     struct curl_slist *headers;
     char problem[CURL_ERROR_SIZE];
     bool too_long;
+    bool headed; /* the answer's headers are complete */
 };
 
 struct http_client {
@@ -34,6 +35,7 @@ struct http_client {
     struct curl_slist *headers;
     int64_t timeout, connect_timeout, stall_timeout;
     size_t response_limit;
+    bool hangs; /* a request of this batch had no answer in its time */
 };
 
 static size_t take_body(char *bytes, size_t size, size_t count, void *context)
@@ -47,6 +49,16 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *context)
     }
     buffer_add(response, bytes, length);
     return length;
+}
+
+/* libcurl takes an answer whose connection ends between two headers for a whole one without a body:
+ * a refusal without its reason. */
+static size_t take_header(char *bytes, size_t size, size_t count, void *context)
+{
+    struct slot *slot = context;
+    struct text line = {bytes, size * count};
+    slot->headed = text_is(line, "\r\n") || text_is(line, "\n");
+    return line.length;
 }
 
 static char *copy_or_null(const char *string)
@@ -177,7 +189,7 @@ static void start_request(struct slot *slot, struct http_request *request)
 {
     CURL *easy = slot->easy;
     slot->request = request;
-    slot->too_long = false;
+    slot->too_long = slot->headed = false;
     slot->problem[0] = '\0';
     buffer_clear(&request->response);
     request->outcome = HTTP_NOT_SENT;
@@ -199,6 +211,8 @@ static void start_request(struct slot *slot, struct http_request *request)
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, slot->problem);
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, slot);
+    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
+    curl_easy_setopt(easy, CURLOPT_HEADERDATA, slot);
     curl_easy_setopt(easy, CURLOPT_PRIVATE, slot);
     CURLMcode code = curl_multi_add_handle(slot->client->multi, easy);
     if (code) {
@@ -219,12 +233,15 @@ static bool was_sent(CURL *easy)
 static void end_request(struct slot *slot, CURLcode code)
 {
     struct http_request *request = slot->request;
-    const struct http_client *client = slot->client;
+    struct http_client *client = slot->client;
     const char *server = client->unix_socket ? client->unix_socket : client->base;
     curl_off_t retry_after = 0;
     long status = 0;
     curl_easy_getinfo(slot->easy, CURLINFO_RESPONSE_CODE, &status);
     curl_easy_getinfo(slot->easy, CURLINFO_RETRY_AFTER, &retry_after);
+    if (code == CURLE_OK && !slot->headed)
+        code = CURLE_GOT_NOTHING;
+    client->hangs = client->hangs || code == CURLE_OPERATION_TIMEDOUT;
     request->status = code == CURLE_OK ? (int)status : 0;
     request->retry_after = (int64_t)retry_after * 1000;
     struct error_quote_room room;
@@ -261,10 +278,29 @@ static void take_finished(struct http_client *client)
     }
 }
 
+/* Requests that are not begun, because others of the batch had no answer in their time. */
+static void give_up(const struct http_client *client, struct http_request *const *batch,
+                    size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        buffer_clear(&batch[i]->response);
+        batch[i]->outcome = HTTP_NOT_SENT;
+        batch[i]->status = 0;
+        batch[i]->retry_after = 0;
+        error_set(&batch[i]->error, "%s: not asked, because it let other requests wait too long",
+                  client->unix_socket ? client->unix_socket : client->base);
+    }
+}
+
 void http_run(struct http_client *client, struct http_request *const *batch, size_t count)
 {
     size_t next = 0;
+    client->hangs = false;
     for (;;) {
+        if (client->hangs) {
+            give_up(client, batch + next, count - next);
+            next = count;
+        }
         size_t busy = 0;
         for (size_t i = 0; i < client->slot_count; i++) {
             struct slot *slot = &client->slots[i];

@@ -2,8 +2,9 @@
  *
  * One client talks to one server, over TCP or a unix socket, through libcurl's multi interface;
  * its connections are kept alive between calls.  A batch of requests is run to its end before
- * http_run() returns: each request has a time-out of its own, so the call is bounded by about
- * time-out * (count / in_flight + 1).
+ * http_run() returns: each request has a time-out of its own, and once one has run into it no
+ * other of the batch is begun (they are HTTP_NOT_SENT), so a server that hangs costs one time-out,
+ * whatever the batch.
  *
  * The outcome of a request tells what the server may have done:
  *   HTTP_ANSWERED    there is a complete answer; its status may be anything

@@ -92,6 +92,7 @@ static void local_close(struct executor *executor)
 
 static const struct executor_operations operations = {
     .name = "local",
+    .of_this_machine = true,
     .ready = local_ready,
     .submit = local_submit,
     .poll = local_poll,

@@ -67,18 +67,24 @@ int local_cancel(struct executor *executor, const char *id, int attempt, bool fo
     return result;
 }
 
-/* Whether the pod of the job's name is the job's. */
-static bool has_pod(struct local *local, struct arena *arena, const char *id, int attempt)
+/* 1: the pod of the job's name is the job's; 0: there is none, or it is somebody else's; -1 and a
+ * sentence: podman does not say. */
+static int has_pod(struct local *local, struct arena *arena, const char *id, int attempt,
+                   struct error *error)
 {
     char name[LOCAL_NAME_SIZE];
     struct podman_call call = {0};
     local_job_name(name, id, attempt);
     podman_call_inspect_pod(&call, name);
     podman_run(local->podman, &call, 1);
-    bool ours = false;
+    int ours = 0;
     if (call.outcome == PODMAN_DONE) {
-        struct podman_container pod = {.labels = podman_read_labels(&call, arena)};
-        ours = local_is_of_job(local, &pod, id, attempt);
+        struct podman_container pod = {0};
+        ours = podman_read_pod(&call, arena, &pod.labels, error);
+        if (ours == 0)
+            ours = local_is_of_job(local, &pod, id, attempt);
+    } else if (call.outcome != PODMAN_MISSING) {
+        ours = error_set(error, "%s %s: %s", call.http.method, call.path.data, call.error.text);
     }
     podman_call_free(&call);
     return ours;
@@ -98,9 +104,12 @@ int local_remove_objects(struct local *local, const char *id, int attempt, struc
         for (size_t i = 0; i < count; i++)
             podman_call_remove(&calls[i], name_of(&containers[i]));
         result = run_calls(local, calls, count, error);
-        if (result == 0 && !alone && has_pod(local, arena, id, attempt)) {
+        int pod = result == 0 && !alone ? has_pod(local, arena, id, attempt, error) : 0;
+        if (pod > 0) {
             podman_call_remove_pod(&calls[0], name);
             result = run_calls(local, calls, 1, error);
+        } else if (pod < 0) {
+            result = -1;
         }
     }
     arena_free(arena);

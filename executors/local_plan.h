@@ -40,6 +40,7 @@ struct batch {
     struct arena *arena;
     struct plan *plans;
     size_t count;
+    bool silent;                /* podman did not answer a request that was made on its own */
 };
 
 void plan_decide(struct plan *plan, enum submit_outcome outcome);

@@ -73,6 +73,18 @@ static void decide_trouble(struct plan *plan, const struct podman_call *call)
     plan_decide(plan, call->outcome == PODMAN_UNKNOWN ? SUBMIT_UNKNOWN : SUBMIT_UNAVAILABLE);
 }
 
+/* One request on its own.  When podman hangs, one waits for all the plans. */
+static void ask(struct batch *batch, struct podman_call *call)
+{
+    if (batch->silent) {
+        call->outcome = PODMAN_UNKNOWN;
+        error_set(&call->error, "podman did not answer when it was asked after another job");
+        return;
+    }
+    podman_run(batch->local->podman, call, 1);
+    batch->silent = call->outcome == PODMAN_UNKNOWN || call->outcome == PODMAN_DOWN;
+}
+
 /* ---- pods ---- */
 
 /* A pod of the name is there: is it ours? */
@@ -83,11 +95,14 @@ static void recognise_pod(struct batch *batch, struct plan *plan)
     local_job_name(name, submission->id, submission->attempt);
     struct podman_call call = {0};
     podman_call_inspect_pod(&call, name);
-    podman_run(batch->local->podman, &call, 1);
+    ask(batch, &call);
     if (call.outcome == PODMAN_DONE || call.outcome == PODMAN_MISSING) {
         /* MISSING: the name is taken by something that is no pod. */
-        struct podman_container pod = {.labels = podman_read_labels(&call, batch->arena)};
-        if (call.outcome == PODMAN_MISSING || !plan_made(plan, &pod))
+        struct podman_container pod = {0};
+        if (call.outcome == PODMAN_DONE &&
+            podman_read_pod(&call, batch->arena, &pod.labels, &plan->submission->error))
+            plan_decide(plan, SUBMIT_UNKNOWN);
+        else if (call.outcome == PODMAN_MISSING || !plan_made(plan, &pod))
             plan_refuse(plan,
                         "a pod or container named %s is there already and was not made for this "
                         "job: remove it (podman pod rm %s), or submit the job under another name",
@@ -137,7 +152,7 @@ static void recognise_container(struct batch *batch, struct plan *plan, struct p
     struct podman_call call = {0};
     struct podman_container container = {0};
     podman_call_inspect(&call, task->name);
-    podman_run(batch->local->podman, &call, 1);
+    ask(batch, &call);
     if (call.outcome == PODMAN_MISSING)
         plan_refuse(plan,
                     "the name %s is taken at podman by something that is no container of this "
@@ -315,8 +330,11 @@ static void finish(struct batch *batch, struct plan *plan)
                  plan->note.length ? plan->note.data : "");
     } else if (plan->made && submission->outcome != SUBMIT_UNKNOWN) {
         struct error error;
-        if (local_remove_objects(batch->local, submission->id, submission->attempt, &error))
+        if (batch->silent ||
+            local_remove_objects(batch->local, submission->id, submission->attempt, &error)) {
             submission->outcome = SUBMIT_UNKNOWN;
+            batch->silent = true;
+        }
     }
     if (submission->outcome == SUBMIT_UNKNOWN && !submission->error.text[0])
         error_set(&submission->error, "podman did not say whether it has the job");

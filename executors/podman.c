@@ -370,11 +370,16 @@ int podman_read_inspection(const struct podman_call *call, struct arena *arena,
     return 0;
 }
 
-const struct value *podman_read_labels(const struct podman_call *call, struct arena *arena)
+int podman_read_pod(const struct podman_call *call, struct arena *arena,
+                    const struct value **labels, struct error *error)
 {
-    const struct value *answer = read_answer(call, arena, NULL);
-    const struct value *config = value_get(answer, "Config");
-    return config ? value_get(config, "Labels") : value_get(answer, "Labels");
+    const struct value *answer = read_answer(call, arena, error);
+    if (!answer)
+        return -1;
+    if (answer->kind != VALUE_OBJECT || !value_get(answer, "Id"))
+        return error_set(error, "podman's answer is no pod");
+    *labels = value_get(answer, "Labels");
+    return 0;
 }
 
 void podman_read_warnings(const struct podman_call *call, struct buffer *out)

@@ -82,9 +82,10 @@ int podman_list(struct podman *podman, struct arena *arena, const char *label,
 int podman_read_inspection(const struct podman_call *call, struct arena *arena,
                            struct podman_container *container, struct error *error);
 
-/* Labels from the answer to podman_call_inspect() or podman_call_inspect_pod(); NULL when there
- * are none to be read. */
-const struct value *podman_read_labels(const struct podman_call *call, struct arena *arena);
+/* Labels from the answer to podman_call_inspect_pod(), NULL when it has none.  -1 and a sentence
+ * when it is no pod. */
+int podman_read_pod(const struct podman_call *call, struct arena *arena,
+                    const struct value **labels, struct error *error);
 
 /* The warnings in the answer to podman_call_create(), "; " between them, appended to `out`. */
 void podman_read_warnings(const struct podman_call *call, struct buffer *out);

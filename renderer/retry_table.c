@@ -1,7 +1,11 @@
 /* renderer/retry_table.c - retry.txt: what a failure means, and what to tell its owner
  *
  * Patterns are compiled by the C library's regcomp and searched in a bounded tail of the log.
- * Back references are refused: they are what makes matching exponential.
+ * What makes that exponential, quadratic or endless is kept from it: back references, expressions
+ * that grow without bound when their repetitions are written out, and lines of any length.
+ *
+ * Known weakness: people trusted with the templates can still write an expression such as
+ * (a|b)*a(a|b){12}c that takes seconds, and much memory, in a log that is made for it.
  */
 #include "renderer/retry_table.h"
 
@@ -14,6 +18,12 @@
 #include "base/nearest.h"
 
 enum row_kind { ROW_REASON, ROW_LOG, ROW_EXIT, ROW_SIGNAL };
+
+enum {
+    LONGEST_EXPRESSION = 1000,  /* bytes, also with every repetition written out; regcomp recurses */
+    DEEPEST_GROUP = 32,         /* of parentheses */
+    LONGEST_LINE = 1024         /* bytes searched at once where a line of a log is longer */
+};
 
 static const char *const kind_names[] = {"reason", "log", "exit", "signal", NULL};
 static const char *const class_names[] = {"unknown", "transient", "permanent", NULL};
@@ -119,10 +129,88 @@ static int parse_signal(struct row *row, struct error *error)
     return 0;
 }
 
+/* Past the bracket expression that starts at `at`. */
+static size_t bracket_end(struct text pattern, size_t at)
+{
+    at += 1 + (at + 1 < pattern.length && pattern.data[at + 1] == '^');
+    at += at < pattern.length && pattern.data[at] == ']';
+    while (at < pattern.length && pattern.data[at] != ']')
+        at++;
+    return at;
+}
+
+/* How often the `{n,m}` at *at repeats at most, past which *at is moved; 1 when it is none. */
+static size_t repetitions(struct text pattern, size_t *at)
+{
+    size_t largest = 1, number = 0, end = *at + 1;
+    for (; end < pattern.length && pattern.data[end] != '}'; end++) {
+        bool digit = pattern.data[end] >= '0' && pattern.data[end] <= '9';
+        if (!digit && pattern.data[end] != ',')
+            return 1;
+        number = digit ? number * 10 + (size_t)(pattern.data[end] - '0') : 0;
+        if (number > LONGEST_EXPRESSION)
+            return number;
+        if (number + 1 > largest) /* {n,} is n and one more */
+            largest = number + 1;
+    }
+    *at = end;
+    return largest;
+}
+
+/* The size of the part of an expression that is open at each depth of parentheses, and of what was
+ * read last. */
+struct sizes {
+    size_t open[DEEPEST_GROUP], depth, last;
+};
+
+static void take_byte(struct sizes *sizes, struct text pattern, size_t *at)
+{
+    char byte = pattern.data[*at];
+    if (byte == '*' || byte == '?')
+        return;
+    if (byte == '+' || byte == '{') {
+        sizes->open[sizes->depth] -= sizes->last;
+        sizes->last *= byte == '+' ? 2 : repetitions(pattern, at);
+    } else if (byte == ')' && sizes->depth > 0) {
+        sizes->last = sizes->open[sizes->depth--];
+    } else {
+        sizes->last = 1;
+        *at = byte == '[' ? bracket_end(pattern, *at) : *at + (byte == '\\');
+    }
+    sizes->open[sizes->depth] += sizes->last;
+}
+
+/* Is the expression of a bearable size when its repetitions are written out, as regcomp does it?
+ * Faults of its syntax are left to regcomp. */
+static bool is_bounded(struct text pattern)
+{
+    struct sizes sizes = {.depth = 0};
+    if (pattern.length > LONGEST_EXPRESSION)
+        return false;
+    for (size_t at = 0; at < pattern.length; at++) {
+        if (pattern.data[at] != '(') {
+            take_byte(&sizes, pattern, &at);
+        } else {
+            if (++sizes.depth == DEEPEST_GROUP)
+                return false;
+            sizes.open[sizes.depth] = sizes.last = 0;
+        }
+        if (sizes.open[sizes.depth] > LONGEST_EXPRESSION)
+            return false;
+    }
+    return true;
+}
+
 static int parse_expression(struct row *row, struct error *error)
 {
     struct error_quote_room room;
     struct text pattern = row->pattern;
+    if (!is_bounded(pattern))
+        return error_set(error,
+                         "log \"%s\" is too large: an expression may have %d bytes, with "
+                         "repetitions written out, and groups %d deep",
+                         error_quote(&room, pattern.data, pattern.length), LONGEST_EXPRESSION,
+                         DEEPEST_GROUP - 1);
     char *expression = memory_allocate(pattern.length + 1);
     size_t length = 0;
     int result = -1;
@@ -315,11 +403,52 @@ static bool reason_fits(const struct row *row, struct text reason)
            strncasecmp(row->pattern.data, reason.data, reason.length) == 0;
 }
 
+static bool piece_fits(const struct row *row, struct text log, size_t from, size_t to, int flags)
+{
+    regmatch_t range = {.rm_so = 0, .rm_eo = (regoff_t)(to - from)};
+    return regexec(&row->expression, log.data + from, 1, &range, REG_STARTEND | flags) == 0;
+}
+
+/* Past the line that starts at `start`. */
+static size_t line_end(struct text log, size_t start)
+{
+    const char *end = memchr(log.data + start, '\n', log.length - start);
+    return end ? (size_t)(end - log.data) + 1 : log.length;
+}
+
+/* Search a long line in pieces that overlap by half. */
+static bool long_line_fits(const struct row *row, struct text log, size_t start, size_t end)
+{
+    for (size_t from = start;; from += LONGEST_LINE / 2) {
+        size_t to = end - from > LONGEST_LINE ? from + LONGEST_LINE : end;
+        int flags = (from > start ? REG_NOTBOL : 0) | (to < end ? REG_NOTEOL : 0);
+        if (piece_fits(row, log, from, to, flags))
+            return true;
+        if (to == end)
+            return false;
+    }
+}
+
+/* glibc's regexec begins anew at every byte and may each time read on to the end of the line: where
+ * nobody ends his lines, 64 KiB would take it ten seconds. */
 static bool log_fits(const struct row *row, struct text log)
 {
-    regmatch_t range = {.rm_so = 0, .rm_eo = (regoff_t)log.length};
-    return row->kind == ROW_LOG &&
-           regexec(&row->expression, log.data, 1, &range, REG_STARTEND) == 0;
+    for (size_t start = 0; row->kind == ROW_LOG && start < log.length;) {
+        /* As many lines at once as are short. */
+        size_t end = start, next = start;
+        while (next < log.length && next - end <= LONGEST_LINE) {
+            end = next;
+            next = line_end(log, next);
+        }
+        if (next - end <= LONGEST_LINE)
+            end = next;
+        bool fits = end > start ? piece_fits(row, log, start, end, 0)
+                                : long_line_fits(row, log, start, next);
+        if (fits)
+            return true;
+        start = end > start ? end : next;
+    }
+    return false;
 }
 
 static bool exit_fits(const struct row *row, int exit_code)

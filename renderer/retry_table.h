@@ -7,7 +7,9 @@
  *   reason WORD     the word the executor gives for the failure, such as OOMKilled; case is ignored
  *   log REGEX       a POSIX extended regular expression searched in what the task printed last;
  *                   case is ignored; in double quotes where it holds blanks (there `\"` is a
- *                   quote, and every other backslash is the expression's own)
+ *                   quote, and every other backslash is the expression's own); at most 1000 bytes,
+ *                   with its repetitions written out; found for certain where the match is
+ *                   within one line and at most 512 bytes long
  *   exit N or N-M   the exit code, 0 to 255
  *   signal N        the task was ended by this signal, a number or a name (9, KILL); the same as
  *                   `exit 128+N`

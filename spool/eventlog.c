@@ -180,6 +180,7 @@ void eventlog_fold(struct text log, struct eventlog_fold *fold)
             fold->attempt = (int)event_get_number(&event, "attempt", 0);
         } else if (text_is(event.name, "submitted")) {
             fold->accepted = true;
+            fold->submitted = event;
         } else if (text_is(event.name, "failed")) {
             fold->failed = true;
             fold->retries += event_is(&event, "class", "unknown") && event_is(&event, "retry", "at");

@@ -52,7 +52,7 @@ struct eventlog_fold {
     bool started, ended;
     int retries;                /* over all attempts: failures of class unknown that were to be
                                  * tried again, which is what uses up a job's `retries` */
-    struct event last, last_end;
+    struct event last, last_end, submitted;     /* `submitted`: of the current attempt */
 };
 void eventlog_fold(struct text log, struct eventlog_fold *fold);
 

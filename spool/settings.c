@@ -209,6 +209,8 @@ static int read_tree(struct settings *settings, struct error *error)
             return -1;
     }
     read_null_executor(settings);
+    if (settings->user.length && !getpwnam(settings->user.data))
+        return wrong(value_member(tree, TEXT("user")), "a user that this machine knows", error);
     return 0;
 }
 

@@ -225,8 +225,11 @@ static int take_control(struct acceptor *acceptor, struct acceptance *item, int6
         item->fate = ACCEPT_CONTROL;
         return 1;
     }
+    struct verdict verdict;
     struct job_record record = start_record(acceptor, item, now);
-    return refuse_request(acceptor, item, &record, &reason, error) ? -1 : 1;
+    set_id(item, &record, name_from_source(item->claim->source));
+    verdict_refused_wish(&verdict, &reason);
+    return write_job(acceptor, item, &record, (struct text){NULL, 0}, &verdict, error) ? -1 : 1;
 }
 
 /* The job of this claim exists: a crash came between publishing it and removing the claim. */

@@ -159,8 +159,11 @@ int lease_take(struct lease *lease, char *who, struct error *error)
         }
         return 0;
     }
-    if (put_lease(lease, error))
+    if (put_lease(lease, error)) {
+        /* On a full disk; given back, so that nobody has to wait it out. */
+        remove_epoch(lease, lease->epoch);
         return -1;
+    }
     remove_epoch(lease, line.epoch);
     return 1;
 }

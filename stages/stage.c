@@ -47,6 +47,7 @@ int stage_open(struct stage *stage, const char *name, const char *directory,
 {
     *stage = (struct stage){.name = name, .signals = -1, .epoch = current_epoch};
     log_name(name);
+    gethostname(stage->host, sizeof(stage->host) - 1);
     if (spool_open(&stage->spool, directory, error))
         return -1;
     if (settings_read(&stage->settings, &stage->spool, error)) {

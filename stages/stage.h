@@ -20,6 +20,7 @@ struct stage {
     struct spool spool;
     struct settings settings;
     int signals;                /* signalfd: readable once a signal to stop has come */
+    char host[65];              /* this machine's name */
     int64_t epoch;              /* of the lease under which it works; 0: none */
     bool stopping;
     bool failed;                /* it stops because it cannot go on */

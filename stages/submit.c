@@ -146,11 +146,14 @@ static bool open_item(struct submitter *submitter, struct item *item, const char
     return true;
 }
 
-static void note_submitted(struct item *item, struct error *error)
+static void note_submitted(const struct submitter *submitter, struct item *item,
+                           struct error *error)
 {
     struct buffer line = {0};
     eventlog_start(&line, clock_now(), "submitted");
     eventlog_add_number(&line, "attempt", item->submission.attempt);
+    if (submitter->executor->operations->of_this_machine)
+        eventlog_add_string(&line, "host", submitter->stage.host);
     if (item->submission.note[0])
         eventlog_add_string(&line, "note", item->submission.note);
     eventlog_end(&line);
@@ -169,7 +172,7 @@ static void note_outcome(struct submitter *submitter, struct item *item)
     if (item->fate == ITEM_SUBMIT) {
         switch (item->submission.outcome) {
         case SUBMIT_ACCEPTED:
-            note_submitted(item, &error);
+            note_submitted(submitter, item, &error);
             break;
         case SUBMIT_UNKNOWN:
             item->fate = ITEM_KEEP;

@@ -73,6 +73,15 @@ static void nap(struct supervisor *supervisor, int64_t milliseconds)
             supervisor->stopping = true;
 }
 
+/* Whether there is hardly a block or an inode left, which passes. */
+static bool disk_is_full(const struct spool *spool)
+{
+    enum { FEW = 16 };
+    struct statvfs status;
+    return !sys.fstatvfs(spool->root, &status) &&
+           (status.f_bavail < FEW || (status.f_files && status.f_favail < FEW));
+}
+
 /* Wait until this spool is ours to serve.  1 when told to stop instead, -1 and a sentence. */
 static int take_lease(struct supervisor *supervisor, struct error *error)
 {
@@ -80,13 +89,15 @@ static int take_lease(struct supervisor *supervisor, struct error *error)
     bool said = false;
     for (;;) {
         int taken = lease_take(&supervisor->lease, who, error);
-        if (taken < 0)
+        if (taken < 0 && !disk_is_full(&supervisor->spool))
             return -1;
-        if (taken)
+        if (taken > 0)
             break;
-        if (!said)
+        if (taken < 0)
+            log_warn("%s; waiting for space", error->text);
+        else if (!said)
             log_say("%s serves this spool; standing by", who);
-        said = true;
+        said = said || taken == 0;
         nap(supervisor, standby_interval);
         if (supervisor->stopping)
             return 1;

@@ -6,6 +6,9 @@
  * moved.  A crash in between repeats steps that can be repeated: a job whose end is written down
  * is not asked about again.
  *
+ * A job that the local executor of another machine has is left to that machine: from here it would
+ * look vanished, and would be run a second time.
+ *
  * A job is killed politely first and with force when its grace is over; the loop does not wait.
  */
 #include <errno.h>
@@ -18,6 +21,8 @@
 #include "base/log.h"
 #include "spool/eventlog.h"
 #include "stages/control.h"
+#include "stages/output.h"
+#include "stages/progress.h"
 #include "stages/stage.h"
 #include "stages/verdict.h"
 #include "watcher/names.h"
@@ -26,8 +31,7 @@
 enum {
     MOST_TRACKED = 1 << 20,     /* jobs; names_add() refuses more, and they wait */
     BATCH = 256,                /* jobs asked about and ended together */
-    LOG_LIMIT = 16 << 20,       /* bytes of a job's event log that are read */
-    OUTPUT_MODE = 0755
+    LOG_LIMIT = 16 << 20        /* bytes of a job's event log that are read */
 };
 static const int64_t output_interval = 2000;    /* milliseconds between copies of a job's output */
 
@@ -36,6 +40,7 @@ enum fate { FATE_NONE, FATE_DONE, FATE_FAILED };
 struct tracked {
     int attempt;
     bool started;               /* its "started" event is written */
+    bool elsewhere;             /* it runs on a machine whose executor is not ours to ask */
     bool stopping;              /* it was told to end ... */
     bool forced;                /* ... with force */
     int64_t stop_time;          /* of clock_elapsed: when the grace is over */
@@ -103,7 +108,8 @@ static const struct retry_table *current_table(struct tracker *tracker)
 /* Learning which jobs there are */
 
 /* What the log says of a job that was tracked before a restart. */
-static enum fate written_fate(int job, const struct job_record *record, bool *started)
+static enum fate read_history(struct tracker *tracker, int job, const struct job_record *record,
+                              struct tracked *tracked)
 {
     struct buffer log = {0};
     struct eventlog_fold fold;
@@ -111,7 +117,9 @@ static enum fate written_fate(int job, const struct job_record *record, bool *st
     enum fate fate = FATE_NONE;
     if (file_read_at(job, "log", LOG_LIMIT, &log, NULL) == 0) {
         eventlog_fold(buffer_text(&log), &fold);
-        *started = fold.started;
+        tracked->started = fold.started;
+        struct text host = event_get(tracker->arena, &fold.submitted, "host");
+        tracked->elsewhere = host.length && !text_is(host, tracker->stage.host);
         if (text_is(fold.last.name, "finished"))
             fate = FATE_DONE;
         else if (text_is(fold.last.name, "failed") && record->failed &&
@@ -154,7 +162,7 @@ static void learn_job(struct tracker *tracker, struct text id)
         set_aside(tracker, &place, job, &error);
     } else if ((tracked = names_add(tracker->jobs, id))) {
         tracked->attempt = record.attempt;
-        tracked->fate = written_fate(job, &record, &tracked->started);
+        tracked->fate = read_history(tracker, job, &record, tracked);
     }
     sys.close(job);
     arena_reset(tracker->arena);
@@ -190,114 +198,6 @@ static void stop_job(struct tracker *tracker, struct tracked *tracked, const cha
     tracked->forced = force;
 }
 
-/* Output */
-
-static void copy_output(struct tracker *tracker, struct tracked *tracked, int job, const char *id)
-{
-    struct error error;
-    if (sys.mkdirat(job, "output", OUTPUT_MODE) && errno != EEXIST) {
-        log_warn("%s: output/ could not be made", id);
-        return;
-    }
-    int output =
-        sys.openat(job, "output", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
-    if (output < 0)
-        return;
-    if (tracker->executor->operations->output(tracker->executor, id, tracked->attempt, output,
-                                              &error))
-        log_warn("%s: the output could not be copied: %s", id, error.text);
-    sys.close(output);
-}
-
-/* The end of what the task that failed has printed, for the patterns of retry.txt. */
-static struct text failed_output(struct tracker *tracker, int job, const struct job_poll *poll)
-{
-    const struct task_state *task = NULL;
-    for (size_t i = 0; i < poll->task_count && !task; i++)
-        if (poll->tasks[i].ended && poll->tasks[i].exit_code == poll->exit_code &&
-            poll->exit_code != 0)
-            task = &poll->tasks[i];
-    if (!task)
-        return (struct text){"", 0};
-    char name[128];
-    snprintf(name, sizeof(name), "output/%s-%d.log", task->role, task->index);
-    int file = sys.openat(job, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC, 0);
-    if (file < 0)
-        return (struct text){"", 0};
-    struct stat status;
-    char *bytes = arena_allocate(tracker->arena, RETRY_LOG_LIMIT + 1);
-    ssize_t length = 0;
-    if (!sys.fstat(file, &status))
-        length = sys.pread(file, bytes, RETRY_LOG_LIMIT,
-                           status.st_size > RETRY_LOG_LIMIT ? status.st_size - RETRY_LOG_LIMIT : 0);
-    sys.close(file);
-    return (struct text){bytes, length > 0 ? (size_t)length : 0};
-}
-
-/* Events */
-
-/* When something happened by the executor's clock, if it says so. */
-static void add_time(struct buffer *line, const char *key, int64_t time)
-{
-    char room[CLOCK_TEXT_SIZE];
-    if (time)
-        eventlog_add_string(line, key, clock_format(time, room));
-}
-
-static int note_started(int job, struct tracked *tracked, const struct job_poll *poll,
-                        struct error *error)
-{
-    struct buffer line = {0};
-    eventlog_start(&line, clock_now(), "started");
-    eventlog_add_number(&line, "attempt", tracked->attempt);
-    add_time(&line, "at", poll->started);
-    eventlog_end(&line);
-    int result = eventlog_append(job, buffer_text(&line), error);
-    buffer_free(&line);
-    tracked->started = result == 0;
-    return result;
-}
-
-static void note_waiting(int job, struct tracked *tracked, const struct job_poll *poll)
-{
-    struct buffer line = {0};
-    if (strncmp(tracked->waiting, poll->detail, sizeof(tracked->waiting) - 1) == 0)
-        return;
-    snprintf(tracked->waiting, sizeof(tracked->waiting), "%.*s",
-             (int)sizeof(tracked->waiting) - 1, poll->detail);
-    eventlog_start(&line, clock_now(), "waiting");
-    eventlog_add_string(&line, "why", poll->detail);
-    eventlog_end(&line);
-    eventlog_append(job, buffer_text(&line), NULL);
-    buffer_free(&line);
-}
-
-static int note_ended(int job, const struct job_poll *poll, struct error *error)
-{
-    struct buffer line = {0};
-    eventlog_start(&line, clock_now(), "ended");
-    eventlog_add_number(&line, "attempt", poll->attempt);
-    add_time(&line, "at", poll->ended);
-    eventlog_add_string(&line, "outcome",
-                        poll->phase == PHASE_SUCCEEDED ? "succeeded" : "failed");
-    for (size_t i = 0; i < poll->task_count; i++) {
-        const struct task_state *task = &poll->tasks[i];
-        char key[96];
-        snprintf(key, sizeof(key), "%s-%d", task->role, task->index);
-        if (task->ended)
-            eventlog_add_number(&line, key, task->exit_code);
-    }
-    eventlog_end(&line);
-    if (poll->phase == PHASE_SUCCEEDED) {
-        eventlog_start(&line, clock_now(), "finished");
-        eventlog_add_number(&line, "attempt", poll->attempt);
-        eventlog_end(&line);
-    }
-    int result = eventlog_append(job, buffer_text(&line), error);
-    buffer_free(&line);
-    return result;
-}
-
 /* One job's answer */
 
 static bool all_tasks_ended(const struct job_poll *poll)
@@ -320,14 +220,14 @@ static int retries_used(int job)
     return fold.retries;
 }
 
-static int write_end(struct tracker *tracker, struct tracked *tracked, int job,
-                     const struct job_poll *poll, const struct wish *kill, struct error *error)
+static int write_end(struct tracker *tracker, int job, const struct job_poll *poll,
+                     const struct wish *kill, struct error *error)
 {
     struct job_record record;
     struct verdict verdict;
     struct circumstances circumstances = circumstances_of(tracker);
-    copy_output(tracker, tracked, job, poll->id);
-    if (poll->phase != PHASE_VANISHED && note_ended(job, poll, error))
+    output_copy(tracker->executor, job, poll->id, poll->attempt);
+    if (poll->phase != PHASE_VANISHED && progress_ended(job, poll, error))
         return -1;
     if (poll->phase == PHASE_SUCCEEDED)
         return 0;
@@ -340,8 +240,18 @@ static int write_end(struct tracker *tracker, struct tracked *tracked, int job,
         verdict_vanished(&verdict, &circumstances, &record);
     else
         verdict_ended(&verdict, &circumstances, &record, poll, current_table(tracker),
-                      failed_output(tracker, job, poll));
+                      output_of_failure(tracker->arena, job, poll, RETRY_LOG_LIMIT));
     return verdict_write(&verdict, job, &record, false, circumstances.now, error);
+}
+
+/* Said once for each reason, not at every poll. */
+static void note_waiting(struct tracked *tracked, int job, const struct job_poll *poll)
+{
+    if (strncmp(tracked->waiting, poll->detail, sizeof(tracked->waiting) - 1) == 0)
+        return;
+    snprintf(tracked->waiting, sizeof(tracked->waiting), "%.*s",
+             (int)sizeof(tracked->waiting) - 1, poll->detail);
+    progress_waiting(job, poll, NULL);
 }
 
 /* Act on what the executor said of one job.  The fate that was written down. */
@@ -357,9 +267,9 @@ static enum fate follow(struct tracker *tracker, struct tracked *tracked, int jo
     if (poll->phase == PHASE_UNKNOWN)
         return FATE_NONE;
     if (poll->phase == PHASE_WAITING && poll->detail[0])
-        note_waiting(job, tracked, poll);
+        note_waiting(tracked, job, poll);
     if (!tracked->started && (poll->phase == PHASE_RUNNING || (ended && poll->started)))
-        note_started(job, tracked, poll, NULL);
+        tracked->started = progress_started(job, poll, NULL) == 0;
     if (poll->phase != PHASE_VANISHED && poll->phase != PHASE_SUCCEEDED &&
         (killed || ended) && !all_tasks_ended(poll)) {
         stop_job(tracker, tracked, poll->id);
@@ -372,14 +282,14 @@ static enum fate follow(struct tracker *tracker, struct tracked *tracked, int jo
     if (ended || poll->phase == PHASE_VANISHED) {
         /* A job that succeeded before the kill reached it has succeeded. */
         const struct wish *kill = killed && poll->phase != PHASE_SUCCEEDED ? &wish : NULL;
-        if (write_end(tracker, tracked, job, poll, kill, &error)) {
+        if (write_end(tracker, job, poll, kill, &error)) {
             log_warn("%s: %s", poll->id, error.text);
             return FATE_NONE;
         }
         return poll->phase == PHASE_SUCCEEDED ? FATE_DONE : FATE_FAILED;
     }
     if (now >= tracked->next_output) {
-        copy_output(tracker, tracked, job, poll->id);
+        output_copy(tracker->executor, job, poll->id, poll->attempt);
         tracked->next_output = now + output_interval;
     }
     return FATE_NONE;
@@ -484,8 +394,9 @@ static void follow_all(struct tracker *tracker)
         /* The successor is looked up before the batch, which may remove this one.  It cannot
          * remove the successor, which is not yet part of it. */
         next = names_after(tracked);
-        batch[count++] = tracked;
-        if (count == BATCH || !next) {
+        if (!tracked->elsewhere)
+            batch[count++] = tracked;
+        if (count == BATCH || (count && !next)) {
             follow_batch(tracker, batch, count);
             count = 0;
             if (tracker->stage.stopping || tracker->stage.failed)

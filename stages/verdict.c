@@ -87,6 +87,13 @@ void verdict_bad_request(struct verdict *verdict, const char *source, const stru
              "nothing. Correct the file and drop it into incoming/ again.");
 }
 
+void verdict_refused_wish(struct verdict *verdict, const struct error *error)
+{
+    decide(verdict, "BadWish", "permanent", RETRY_NEVER);
+    take_error(verdict, "What was asked for cannot be done: ", error);
+    snprintf(verdict->next, sizeof(verdict->next), "nothing. The job it names is as it was.");
+}
+
 void verdict_refused_file(struct verdict *verdict, const struct error *error)
 {
     decide(verdict, "BadFile", "permanent", RETRY_NEVER);

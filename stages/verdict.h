@@ -28,6 +28,8 @@ struct circumstances {
 };
 
 void verdict_bad_request(struct verdict *verdict, const char *source, const struct error *error);
+/* A control file that names no job, or of somebody who may not ask. */
+void verdict_refused_wish(struct verdict *verdict, const struct error *error);
 void verdict_refused_file(struct verdict *verdict, const struct error *error);
 void verdict_render(struct verdict *verdict, const struct circumstances *circumstances,
                     enum render_failure failure, const struct error *error);

@@ -35,9 +35,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
         CHECK(text_trim(source).length == 0 || text_starts(source, "\xef\xbb\xbf"));
     if (content != CONTENT_COMPLETE)
         return 0;
-    struct text core = text_trim(source);
-    if (text_starts(core, "\xef\xbb\xbf"))
-        core = text_trim((struct text){core.data + 3, core.length - 3});
+    bool mark = text_starts(source, "\xef\xbb\xbf");
+    struct text core = text_trim((struct text){source.data + 3 * mark, length - 3 * (size_t)mark});
     if (core.data[0] != '{' && core.data[0] != '[') {
         CHECK(text_ends(core, "\n..."));
         return 0;

@@ -14,6 +14,7 @@
 
 #include "executors/http.h"
 #include "executors/kernel_log.h"
+#include "executors/local_access.h"
 #include "tests/fuzz/fuzz.h"
 
 /* ---- the server ---- */
@@ -99,6 +100,20 @@ enum memory_kill kernel_log_find_kill(struct text records, struct text group)
                                                   : MEMORY_KILL_NONE;
 }
 
+/* ---- in place of executors/local_access.c, which starts a process for each look ---- */
+
+void access_check_all(struct arena *arena, struct access_check *const *checks, size_t count,
+                      int64_t timeout)
+{
+    (void)arena;
+    (void)timeout;
+    for (size_t i = 0; i < count; i++) {
+        checks[i]->outcome = ACCESS_GRANTED;
+        for (size_t j = 0; j < checks[i]->count; j++)
+            checks[i]->paths[j].resolved = checks[i]->paths[j].path;
+    }
+}
+
 /* ---- the stages ---- */
 
 static const char job_id[] = "digits-0123456789abc";
@@ -175,8 +190,10 @@ static void submit_job(struct executor *executor)
         .attempt = 1,
         .uid = geteuid(),
         .gid = getegid(),
-        .manifest = TEXT("{kind: dlspool/local/v1, network: host, tasks: [{role: main, image: "
-                         "a/b:1, command: [\"true\"], cpus: 0.1, memory: 1Mi}]}\n"),
+        .manifest = TEXT("{kind: dlspool/local/v1, network: private, tasks: [{role: main, image: "
+                         "a/b:1, command: [\"true\"], cpus: 0.1, memory: 1Mi}, {role: main, index: "
+                         "1, image: host, command: [a, b], cpus: 0.1, memory: 1Mi, mounts: "
+                         "[{source: /a, target: /b}]}]}\n"),
     };
     struct submission *batch[] = {&submission};
     executor->operations->submit(executor, batch, 1);

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "renderer/retry_table.h"
 
 static const char table_source[] =
@@ -81,6 +82,38 @@ static void only_the_end_of_a_log_is_searched(void **state)
     retry_table_free(table);
 }
 
+/* Where nobody ends his lines, the search must neither miss nor take long: without pieces this takes
+ * most of a minute. */
+static void long_lines_are_searched_in_pieces(void **state)
+{
+    (void)state;
+    struct retry_table *table = parse("log ^needle transient\nlog needle$ unknown\n"
+                                      "log needle permanent\nlog a.*b.*a.*b.*c unknown\n");
+    for (size_t at = 1; at < 3000; at += 7) {
+        struct buffer log = {0};
+        buffer_add_string(&log, "short\n");
+        for (size_t i = 0; i < at; i++)
+            buffer_add_byte(&log, 'x');
+        buffer_add_string(&log, "needle");
+        for (size_t i = 0; i < 1100; i++)
+            buffer_add_byte(&log, 'y');
+        decides(table, 1, "", log.data, RETRY_PERMANENT, 3);
+        log.data[log.length - 1100] = '\n';
+        decides(table, 1, "", log.data, RETRY_UNKNOWN, 2);
+        log.data[6 + at - 1] = '\n';
+        decides(table, 1, "", log.data, RETRY_TRANSIENT, 1);
+        buffer_free(&log);
+    }
+    struct buffer log = {0};
+    while (log.length < RETRY_LOG_LIMIT)
+        buffer_add_string(&log, "ab");
+    int64_t start = clock_elapsed();
+    decides(table, 1, "", log.data, RETRY_UNKNOWN, 0);
+    assert_true(clock_elapsed() - start < 5000);
+    buffer_free(&log);
+    retry_table_free(table);
+}
+
 static void refuses(const char *source, const char *sentence)
 {
     struct error error = {""};
@@ -106,10 +139,29 @@ static void faults_are_refused_with_line(void **state)
     refuses("log \"a(b\" transient\n", "is not a regular expression");
     refuses("log \"\" transient\n", "is not a regular expression");
     refuses("log \"(a*)\\1\" transient\n", "back references");
+    refuses("log a{1,5000} transient\n", "is too large");
+    refuses("log ((a{20}){10}){10} transient\n", "is too large");
+    refuses("log a{40}{40} transient\n", "is too large");
+    refuses("log ((((((((((a+)+)+)+)+)+)+)+)+)+)+ transient\n", "is too large");
+    refuses("log ((((((((((((((((((((((((((((((((a)))))))))))))))))))))))))))))))) transient\n",
+            "is too large");
     refuses("log \"open transient\n", "quotes do not close");
     refuses("exit 1 transient \"open\n", "the hint's quotes do not close");
     refuses("exit 1 transient \"a\" b\n", "text follows");
     refuses("exit 1 transient \xff\n", "the hint is not UTF-8");
+}
+
+static void ordinary_expressions_are_accepted(void **state)
+{
+    (void)state;
+    struct retry_table *table =
+        parse("log [0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12} transient\n"
+              "log ([0-9]{1,3}\\.){3}[0-9]{1,3} transient\n"
+              "log \"[]{(]{3}a\\{b [[:digit:]]+ (x|y+)* z{,2}\" unknown\n");
+    decides(table, 1, "", "at 123e4567-e89b-12d3-a456-426614174000", RETRY_TRANSIENT, 1);
+    decides(table, 1, "", "to 192.168.0.1:80", RETRY_TRANSIENT, 2);
+    decides(table, 1, "", "](]a{b 12 xyyx zz", RETRY_UNKNOWN, 3);
+    retry_table_free(table);
 }
 
 static void report_lists_every_fault(void **state)
@@ -175,7 +227,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_asked_in_order),
         cmocka_unit_test(only_the_end_of_a_log_is_searched),
+        cmocka_unit_test(long_lines_are_searched_in_pieces),
         cmocka_unit_test(faults_are_refused_with_line),
+        cmocka_unit_test(ordinary_expressions_are_accepted),
         cmocka_unit_test(report_lists_every_fault),
         cmocka_unit_test(shipped_table_decides),
     };

@@ -124,6 +124,11 @@ tap: $(BUILD)/dlspool
 bench: $(BUILD)/dlspool
 	@DLSPOOL=$(CURDIR)/$(BUILD)/dlspool tests/bench/bench
 
+# SECONDS of jobs all the time with a random kill every half minute.
+soak: $(BUILD)/dlspool
+	@rm -rf $(BUILD)/soak
+	@DLSPOOL=$(CURDIR)/$(BUILD)/dlspool tests/bench/soak --seconds $(SECONDS) --spool $(BUILD)/soak/spool
+
 install: $(BUILD)/dlspool
 	install -D -m 755 $(BUILD)/dlspool $(DESTDIR)$(PREFIX)/bin/dlspool
 	for page in docs/man/*.1; do \
@@ -135,5 +140,5 @@ install: $(BUILD)/dlspool
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all unit-tests demo check unit asan tap fuzz-targets fuzz-runs fuzz-corpus fuzz bench install \
+.PHONY: all unit-tests demo check unit asan tap fuzz-targets fuzz-runs fuzz-corpus fuzz bench soak install \
 	clean

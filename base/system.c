@@ -124,16 +124,25 @@ int file_read_at(int directory, const char *name, size_t limit, struct buffer *o
         return error_errno(error, "%s could not be opened", name);
     struct stat status;
     int result = -1;
+    errno = 0;
     if (sys.fstat(file, &status))
         error_errno(error, "%s could not be looked at", name);
     else if (!S_ISREG(status.st_mode))
         error_set(error, "%s is not a regular file", name);
     else
         result = file_read_all(file, limit, out, name, error);
+    if (result && errno == 0)
+        errno = EBADMSG;
     int keep = errno;
     sys.close(file);
     errno = keep;
     return result;
+}
+
+bool file_is_damaged(int number)
+{
+    return number == EBADMSG || number == ENOENT || number == ELOOP || number == ENXIO ||
+           number == ENOTDIR || number == EISDIR;
 }
 
 int directory_walk(int directory, directory_visit *visit, void *context)

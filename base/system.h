@@ -57,6 +57,10 @@ int file_read_all(int file, size_t limit, struct buffer *out, const char *name,
 int file_read_at(int directory, const char *name, size_t limit, struct buffer *out,
                  struct error *error);          /* O_NOFOLLOW, regular files only */
 
+/* Does errno, as file_read_at() left it, say that what should be there is not: missing, of another
+ * kind or too large (EBADMSG)?  Otherwise it could not be read just now, and may be later. */
+bool file_is_damaged(int number);
+
 /* Walk a directory afresh: `directory` is opened anew (openat of "."), so that nothing stale is
  * seen on NFS.  `visit` returns 0 to go on, or anything else to stop with that result.  "." and
  * ".." are left out.  -1 with errno set when the directory cannot be read.

@@ -56,7 +56,8 @@ void buffer_printf(struct buffer *buffer, const char *format, ...)
 void buffer_vprintf(struct buffer *buffer, const char *format, va_list arguments);
 struct text buffer_text(const struct buffer *buffer);   /* valid until the buffer changes */
 
-/* malloc and friends that stop the process with a message instead of returning NULL. */
+/* malloc and friends that stop the process with a message instead of returning NULL; what
+ * memory_allocate() returns is zeroed. */
 void *memory_allocate(size_t bytes);
 void *memory_resize(void *old, size_t bytes);
 char *memory_copy_string(const char *string);

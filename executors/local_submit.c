@@ -292,38 +292,77 @@ static void start_pods(struct batch *batch)
     free_step(&step);
 }
 
+/* podman does not want to start it, or has started it and says otherwise. */
+static void look_whether_started(struct batch *batch, const struct subject *subject,
+                                 const struct podman_call *start)
+{
+    struct plan *plan = subject->plan;
+    const struct local_task *task = subject->task->task;
+    struct podman_call call = {0};
+    struct podman_container container = {0};
+    podman_call_inspect(&call, subject->task->name);
+    ask(batch, &call);
+    if (call.outcome != PODMAN_DONE && call.outcome != PODMAN_MISSING)
+        decide_trouble(plan, &call);
+    else if (call.outcome == PODMAN_DONE && podman_read_inspection(&call, batch->arena, &container,
+                                                                   &plan->submission->error))
+        plan_decide(plan, SUBMIT_UNKNOWN);
+    else if (container.state == PODMAN_STATE_RUNNING || container.state == PODMAN_STATE_ENDED)
+        subject->task->progress = TASK_STARTED;
+    else
+        plan_refuse(plan, "task %.*s-%d could not be started: %s", (int)task->role.length,
+                    task->role.data, task->index, start->error.text);
+    podman_call_free(&call);
+}
+
+static void note_started(struct batch *batch, const struct subject *subject,
+                         const struct podman_call *call)
+{
+    struct plan *plan = subject->plan;
+    if (call->outcome == PODMAN_DONE || call->http.status == 304)
+        subject->task->progress = TASK_STARTED;
+    else if (plan->decided)
+        return;
+    else if (call->outcome == PODMAN_REFUSED || call->outcome == PODMAN_MISSING)
+        look_whether_started(batch, subject, call);
+    else if (call->outcome == PODMAN_DOWN)
+        decide_trouble(plan, call);
+    else { /* it may run, whatever was answered: look again */
+        plan_decide(plan, SUBMIT_UNKNOWN);
+        error_set(&plan->submission->error, "podman did not say whether the job was started: %s",
+                  call->error.text);
+    }
+}
+
 static void start_containers(struct batch *batch)
 {
     struct step step = make_step(batch);
     add_tasks(batch, &step, TASK_CREATED, prepare_start);
     podman_run(batch->local->podman, step.calls, step.count);
-    for (size_t i = 0; i < step.count; i++) {
-        struct plan *plan = step.subjects[i].plan;
-        const struct local_task *task = step.subjects[i].task->task;
-        const struct podman_call *call = &step.calls[i];
-        bool running = call->outcome == PODMAN_DONE || call->http.status == 304;
-        if (running)
-            step.subjects[i].task->progress = TASK_STARTED;
-        else if (plan->decided)
-            continue;
-        else if (call->outcome == PODMAN_REFUSED || call->outcome == PODMAN_MISSING)
-            plan_refuse(plan, "task %.*s-%d could not be started: %s", (int)task->role.length,
-                        task->role.data, task->index, call->error.text);
-        else if (call->outcome == PODMAN_ALREADY)
-            plan_decide(plan, SUBMIT_UNKNOWN); /* neither new nor running: look again */
-        else
-            decide_trouble(plan, call);
-    }
+    for (size_t i = 0; i < step.count; i++)
+        note_started(batch, &step.subjects[i], &step.calls[i]);
     free_step(&step);
 }
 
 /* ---- the end ---- */
+
+static bool any_started(const struct plan *plan)
+{
+    for (size_t i = 0; plan->tasks && i < plan->manifest->task_count; i++)
+        if (plan->tasks[i].progress == TASK_STARTED)
+            return true;
+    return false;
+}
 
 static void finish(struct batch *batch, struct plan *plan)
 {
     struct submission *submission = plan->submission;
     if (!plan->decided)
         plan_decide(plan, SUBMIT_ACCEPTED);
+    /* What runs, of a job that will be handed in again, must not be removed and run again. */
+    if ((submission->outcome == SUBMIT_UNAVAILABLE || submission->outcome == SUBMIT_NO_ROOM) &&
+        any_started(plan))
+        submission->outcome = SUBMIT_UNKNOWN;
     if (submission->outcome == SUBMIT_ACCEPTED) {
         submission->error.text[0] = '\0';
         snprintf(submission->note, sizeof(submission->note), "%s",

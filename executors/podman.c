@@ -287,11 +287,30 @@ static int exit_code_member(const struct value *object)
     return code >= 0 && code <= 255 ? (int)code : -1;
 }
 
+/* Ids and names are put into the paths of requests: what podman itself would not take for one is
+ * none. */
+static struct text name_or_none(struct text name)
+{
+    for (size_t i = 0; i < name.length; i++) {
+        char c = name.data[i];
+        bool first = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        if (!first && !(i > 0 && (c == '_' || c == '.' || c == '-')))
+            return (struct text){NULL, 0};
+    }
+    return name.length ? name : (struct text){NULL, 0};
+}
+
+static struct text id_member(const struct value *object)
+{
+    struct text id = name_or_none(value_get_text(object, "Id"));
+    return id.data ? id : TEXT("none");
+}
+
 static void read_listed(struct podman_container *container, const struct value *item)
 {
     const struct value *names = value_get(item, "Names");
     *container = (struct podman_container){
-        .id = value_get_text(item, "Id"),
+        .id = id_member(item),
         .state = state_named(value_get_text(item, "State")),
         .exit_code = exit_code_member(item),
         .started = seconds_member(item, "StartedAt"),
@@ -301,7 +320,7 @@ static void read_listed(struct podman_container *container, const struct value *
     };
     if (names && names->kind == VALUE_LIST && names->list.count &&
         names->list.items[0]->kind == VALUE_STRING)
-        container->name = names->list.items[0]->string;
+        container->name = name_or_none(names->list.items[0]->string);
     if (container->state != PODMAN_STATE_ENDED)
         container->ended = 0;
 }
@@ -355,8 +374,8 @@ int podman_read_inspection(const struct podman_call *call, struct arena *arena,
     if (!state || state->kind != VALUE_OBJECT)
         return error_set(error, "podman's answer has no State");
     *container = (struct podman_container){
-        .id = value_get_text(answer, "Id"),
-        .name = value_get_text(answer, "Name"),
+        .id = id_member(answer),
+        .name = name_or_none(value_get_text(answer, "Name")),
         .state = state_named(value_get_text(state, "Status")),
         .exit_code = exit_code_member(state),
         .started = time_member(state, "StartedAt"),

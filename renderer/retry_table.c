@@ -20,7 +20,7 @@
 enum row_kind { ROW_REASON, ROW_LOG, ROW_EXIT, ROW_SIGNAL };
 
 enum {
-    LONGEST_EXPRESSION = 1000,  /* bytes, also with every repetition written out; regcomp recurses */
+    LONGEST_EXPRESSION = 1000,  /* bytes, with repetitions written out too; regcomp recurses */
     DEEPEST_GROUP = 32,         /* of parentheses */
     LONGEST_LINE = 1024         /* bytes searched at once where a line of a log is longer */
 };

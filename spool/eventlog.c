@@ -175,8 +175,9 @@ void eventlog_fold(struct text log, struct eventlog_fold *fold)
     while (eventlog_next(&log, &event)) {
         fold->last = event;
         if (text_is(event.name, "intent")) {
+            bool unknown = fold->intent && !fold->accepted && !fold->failed;
             *fold = (struct eventlog_fold){
-                .intent = true, .last = event, .retries = fold->retries};
+                .intent = true, .repeated = unknown, .last = event, .retries = fold->retries};
             fold->attempt = (int)event_get_number(&event, "attempt", 0);
         } else if (text_is(event.name, "submitted")) {
             fold->accepted = true;

@@ -48,6 +48,7 @@ int64_t event_get_number(const struct event *event, const char *key, int64_t oth
 struct eventlog_fold {
     int attempt;                /* of the last intent, 0 when there was none */
     bool intent;                /* an intent was noted ... */
+    bool repeated;              /* ... after another whose outcome is unknown */
     bool accepted, failed;      /* ... and one of these its outcome; neither: it is unknown */
     bool started, ended;
     int retries;                /* over all attempts: failures of class unknown that were to be

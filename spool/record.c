@@ -5,6 +5,7 @@
  */
 #include "spool/record.h"
 
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -247,8 +248,10 @@ int record_read(int job, struct arena *arena, struct job_record *record, struct 
     struct buffer bytes = {0};
     *record = (struct job_record){.failure.exit_code = -1};
     int result = file_read_at(job, "job.yaml", RECORD_LIMIT, &bytes, error);
-    if (!result)
-        result = record_parse(arena, buffer_text(&bytes), record, error);
+    int number = errno;
+    if (!result && (result = record_parse(arena, buffer_text(&bytes), record, error)))
+        number = EBADMSG;
     buffer_free(&bytes);
+    errno = number;
     return result;
 }

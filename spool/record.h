@@ -63,7 +63,8 @@ struct job_record {
 };
 
 /* Read job.yaml of the job directory `job` into `record`, whose texts live in the arena.  -1 and a
- * sentence when it is missing or damaged. */
+ * sentence when it is missing or damaged, which file_is_damaged() of errno says, or when it could
+ * not be read just now. */
 int record_read(int job, struct arena *arena, struct job_record *record, struct error *error);
 
 /* The same from the bytes of a job.yaml, and the other way: append it as job.yaml has it.  What was

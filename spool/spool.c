@@ -189,7 +189,11 @@ const char *place_text(const struct job_place *place, char room[static PLACE_TEX
 
 int job_create(struct spool *spool, const char *id, struct error *error)
 {
-    if (sys.mkdirat(spool->new_jobs, id, PUBLIC_DIRECTORY))
+    int made = sys.mkdirat(spool->new_jobs, id, PUBLIC_DIRECTORY);
+    /* What an attempt that failed could not remove again; or this call's own, by a lost reply. */
+    if (made && errno == EEXIST && !job_remove(spool->new_jobs, id, error))
+        made = sys.mkdirat(spool->new_jobs, id, PUBLIC_DIRECTORY);
+    if (made)
         return error_errno(error, "the job directory .new/%s could not be made", id);
     int job = sys.openat(spool->new_jobs, id, OPEN_DIRECTORY, 0);
     if (job < 0)
@@ -279,8 +283,10 @@ void spool_ring_failed(const struct spool *spool)
 
 static const gid_t no_group = (gid_t)-1;
 
+/* `durable`: the bytes are on the disk when this returns, as they must be before a rename puts them
+ * in the place of others.  The files of a new job are made durable together, by spool_sync(). */
 static int create_file(int job, const char *name, struct text bytes, mode_t mode, gid_t group,
-                       struct error *error)
+                       bool durable, struct error *error)
 {
     int file =
         sys.openat(job, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
@@ -292,6 +298,8 @@ static int create_file(int job, const char *name, struct text bytes, mode_t mode
         result = error_errno(error, "the group of %s could not be set", name);
     if (!result)
         result = file_write_all(file, bytes, name, error);
+    if (!result && durable && sys.fsync(file))
+        result = error_errno(error, "%s could not be made durable", name);
     if (sys.close(file) && !result)
         result = error_errno(error, "%s could not be written", name);
     return result;
@@ -300,27 +308,39 @@ static int create_file(int job, const char *name, struct text bytes, mode_t mode
 int job_file_create(int job, const char *name, struct text bytes, mode_t mode,
                     struct error *error)
 {
-    return create_file(job, name, bytes, mode, no_group, error);
+    return create_file(job, name, bytes, mode, no_group, false, error);
 }
 
 int job_file_create_private(int job, const char *name, struct text bytes, gid_t group,
                             struct error *error)
 {
-    return create_file(job, name, bytes, PRIVATE_FILE, group, error);
+    return create_file(job, name, bytes, PRIVATE_FILE, group, false, error);
 }
 
-int job_file_replace(int job, const char *name, struct text bytes, mode_t mode,
-                     struct error *error)
+static int replace_file(int job, const char *name, struct text bytes, mode_t mode, gid_t group,
+                        struct error *error)
 {
     char aside[NAME_MAX + 1];
     snprintf(aside, sizeof(aside), ".%s.new", name);
     if (sys.unlinkat(job, aside, 0) && errno != ENOENT)
         return error_errno(error, "%s could not be removed", aside);
-    if (job_file_create(job, aside, bytes, mode, error))
+    if (create_file(job, aside, bytes, mode, group, true, error))
         return -1;
     if (sys.renameat(job, aside, job, name))
         return error_errno(error, "%s could not be put in place", name);
     return 0;
+}
+
+int job_file_replace(int job, const char *name, struct text bytes, mode_t mode,
+                     struct error *error)
+{
+    return replace_file(job, name, bytes, mode, no_group, error);
+}
+
+int job_file_replace_private(int job, const char *name, struct text bytes, gid_t group,
+                             struct error *error)
+{
+    return replace_file(job, name, bytes, PRIVATE_FILE, group, error);
 }
 
 /* Removing a tree of our own making. */

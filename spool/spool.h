@@ -102,10 +102,12 @@ int job_file_create(int job, const char *name, struct text bytes, mode_t mode,
                     struct error *error);
 int job_file_replace(int job, const char *name, struct text bytes, mode_t mode,
                      struct error *error);
-/* A new file that only the daemon and a group may read (mode 0640): what a user wrote may hold his
- * secrets.  Where the daemon may not give it to the group, its own group has it. */
+/* The same for a file that only the daemon and a group may read (mode 0640): what a user wrote may
+ * hold his secrets.  Where the daemon may not give it to the group, its own group has it. */
 int job_file_create_private(int job, const char *name, struct text bytes, gid_t group,
                             struct error *error);
+int job_file_replace_private(int job, const char *name, struct text bytes, gid_t group,
+                             struct error *error);
 
 /* Remove a job directory below `parent` with its files, as recovery does with unpublished ones. */
 int job_remove(int parent, const char *id, struct error *error);

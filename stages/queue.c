@@ -1,7 +1,9 @@
 /* stages/queue.c - the order in which rendered jobs are submitted
  *
- * A binary heap by (priority, token) for those that may go, another by time for those put back,
- * and an open-addressed table of ids so that each is in one of them once.
+ * Each owner has a binary heap of his jobs that may go, by (priority, token).  The owners who have
+ * any are in a heap of their own, by (priority of the first job, when served last, its token).
+ * Those put back are in one more heap, by time.  An open-addressed table of ids sees to it that
+ * each is in one of them once.  An owner, once known, stays known: there are as many as users.
  */
 #include "stages/queue.h"
 
@@ -14,6 +16,7 @@
 struct entry {
     char id[ID_SIZE];
     int priority;
+    uid_t owner;
     int64_t time;
 };
 
@@ -23,8 +26,20 @@ struct heap {
     bool (*before)(const struct entry *a, const struct entry *b);
 };
 
+struct owner {
+    uid_t uid;
+    uint64_t served;            /* the number of his last turn; 0 before the first */
+    size_t place;               /* in the heap of owners, while he has jobs */
+    struct heap jobs;
+};
+
 struct queue {
-    struct heap ready, later;
+    struct owner **owners;      /* all that were ever seen, by uid */
+    struct owner **turns;       /* a heap of those who have jobs; both have room for owner_room */
+    size_t owner_count, turn_count, owner_room;
+    uint64_t turn;              /* the last one's number */
+    size_t ready;               /* jobs of all owners */
+    struct heap later;
     char (*table)[ID_SIZE];     /* "" is free */
     size_t slots, used;
 };
@@ -75,7 +90,91 @@ static struct entry heap_pop(struct heap *heap)
     return first;
 }
 
-/* The table of ids.  Tokens are unique and end in random digits, so they hash well as they are. */
+/* ---- owners ---- */
+
+static bool has_turn_before(const struct owner *a, const struct owner *b)
+{
+    const struct entry *first = &a->jobs.entries[0], *second = &b->jobs.entries[0];
+    if (first->priority == second->priority && a->served != b->served)
+        return a->served < b->served;
+    return goes_before(first, second);
+}
+
+static void place_owner(struct queue *queue, struct owner *owner, size_t at)
+{
+    queue->turns[at] = owner;
+    owner->place = at;
+}
+
+/* The owner at `at` has changed: let him rise, or sink. */
+static void settle_owner(struct queue *queue, size_t at)
+{
+    struct owner *owner = queue->turns[at];
+    for (; at > 0 && has_turn_before(owner, queue->turns[(at - 1) / 2]); at = (at - 1) / 2)
+        place_owner(queue, queue->turns[(at - 1) / 2], at);
+    for (size_t child; (child = 2 * at + 1) < queue->turn_count; at = child) {
+        if (child + 1 < queue->turn_count &&
+            has_turn_before(queue->turns[child + 1], queue->turns[child]))
+            child++;
+        if (!has_turn_before(queue->turns[child], owner))
+            break;
+        place_owner(queue, queue->turns[child], at);
+    }
+    place_owner(queue, owner, at);
+}
+
+static struct owner *find_owner(struct queue *queue, uid_t uid)
+{
+    size_t low = 0, high = queue->owner_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (queue->owners[middle]->uid < uid)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < queue->owner_count && queue->owners[low]->uid == uid)
+        return queue->owners[low];
+    if (queue->owner_count == queue->owner_room) {
+        queue->owner_room = queue->owner_room ? queue->owner_room * 2 : 16;
+        size_t size = queue->owner_room * sizeof(struct owner *);
+        queue->owners = memory_resize(queue->owners, size);
+        queue->turns = memory_resize(queue->turns, size);
+    }
+    struct owner *owner = memory_allocate(sizeof(*owner));
+    *owner = (struct owner){.uid = uid, .jobs = {.before = goes_before}};
+    memmove(queue->owners + low + 1, queue->owners + low,
+            (queue->owner_count++ - low) * sizeof(struct owner *));
+    queue->owners[low] = owner;
+    return owner;
+}
+
+static void ready_push(struct queue *queue, const struct entry *entry)
+{
+    struct owner *owner = find_owner(queue, entry->owner);
+    heap_push(&owner->jobs, entry);
+    if (owner->jobs.count == 1)
+        place_owner(queue, owner, queue->turn_count++);
+    settle_owner(queue, owner->place);
+    queue->ready++;
+}
+
+static struct entry ready_pop(struct queue *queue)
+{
+    struct owner *owner = queue->turns[0];
+    struct entry entry = heap_pop(&owner->jobs);
+    owner->served = ++queue->turn;
+    queue->ready--;
+    if (owner->jobs.count == 0)
+        place_owner(queue, queue->turns[--queue->turn_count], 0);
+    if (queue->turn_count)
+        settle_owner(queue, 0);
+    return entry;
+}
+
+/* ---- the table of ids ---- */
+
+/* Tokens are unique and end in random digits, so they hash well as they are. */
 
 static size_t hash_id(const char *id)
 {
@@ -131,10 +230,11 @@ static void table_remove(struct queue *queue, const char *id)
     queue->table[hole][0] = '\0';
 }
 
+/* ---- the queue ---- */
+
 struct queue *queue_new(void)
 {
     struct queue *queue = memory_allocate(sizeof(*queue));
-    queue->ready.before = goes_before;
     queue->later.before = is_earlier;
     return queue;
 }
@@ -143,25 +243,33 @@ void queue_free(struct queue *queue)
 {
     if (!queue)
         return;
-    free(queue->ready.entries);
+    for (size_t i = 0; i < queue->owner_count; i++) {
+        free(queue->owners[i]->jobs.entries);
+        free(queue->owners[i]);
+    }
+    free(queue->owners);
+    free(queue->turns);
     free(queue->later.entries);
     free(queue->table);
     free(queue);
 }
 
-void queue_later(struct queue *queue, const char *id, int priority, int64_t time)
+void queue_later(struct queue *queue, const char *id, uid_t owner, int priority, int64_t time)
 {
-    struct entry entry = {.priority = priority, .time = time};
+    struct entry entry = {.priority = priority, .owner = owner, .time = time};
     if (queue_has(queue, id))
         return;
     memcpy(entry.id, id, strlen(id) + 1);
-    heap_push(time ? &queue->later : &queue->ready, &entry);
+    if (time)
+        heap_push(&queue->later, &entry);
+    else
+        ready_push(queue, &entry);
     table_add(queue, id);
 }
 
-void queue_add(struct queue *queue, const char *id, int priority)
+void queue_add(struct queue *queue, const char *id, uid_t owner, int priority)
 {
-    queue_later(queue, id, priority, 0);
+    queue_later(queue, id, owner, priority, 0);
 }
 
 bool queue_has(const struct queue *queue, const char *id)
@@ -174,11 +282,11 @@ bool queue_take(struct queue *queue, char id[static ID_SIZE])
     int64_t now = clock_elapsed();
     while (queue->later.count && queue->later.entries[0].time <= now) {
         struct entry entry = heap_pop(&queue->later);
-        heap_push(&queue->ready, &entry);
+        ready_push(queue, &entry);
     }
-    if (queue->ready.count == 0)
+    if (queue->ready == 0)
         return false;
-    struct entry entry = heap_pop(&queue->ready);
+    struct entry entry = ready_pop(queue);
     memcpy(id, entry.id, ID_SIZE);
     table_remove(queue, id);
     return true;
@@ -186,7 +294,7 @@ bool queue_take(struct queue *queue, char id[static ID_SIZE])
 
 size_t queue_count(const struct queue *queue)
 {
-    return queue->ready.count + queue->later.count;
+    return queue->ready + queue->later.count;
 }
 
 int64_t queue_due(const struct queue *queue)

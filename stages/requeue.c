@@ -53,18 +53,6 @@ static int note_requeued(int job, const struct job_record *record, const char *c
     return result;
 }
 
-/* Replace manifest.yaml; its group may read it, as it was. */
-static int replace_manifest(int job, struct text manifest, gid_t group, struct error *error)
-{
-    if (sys.unlinkat(job, ".manifest.yaml.new", 0) && errno != ENOENT)
-        return error_errno(error, ".manifest.yaml.new could not be removed");
-    if (job_file_create_private(job, ".manifest.yaml.new", manifest, group, error))
-        return -1;
-    if (sys.renameat(job, ".manifest.yaml.new", job, "manifest.yaml"))
-        return error_errno(error, "manifest.yaml could not be put in place");
-    return 0;
-}
-
 /* Render the job anew and write what has changed into its directory.  0: it may go back; 1: it
  * stays, with the reason written; -1 and a sentence: trouble. */
 static int renew_job(struct requeuer *requeuer, int job, struct job_record *record,
@@ -75,7 +63,6 @@ static int renew_job(struct requeuer *requeuer, int job, struct job_record *reco
     struct verdict verdict;
     int result = -1;
     int64_t now = clock_now();
-    struct text old_manifest = record->manifest_sha256;
     char name[32];
     snprintf(name, sizeof(name), "%.*s", (int)record->request_file.length,
              record->request_file.length ? record->request_file.data : "");
@@ -114,8 +101,8 @@ static int renew_job(struct requeuer *requeuer, int job, struct job_record *reco
     if (attempt > record->attempt && keep_output(job, record->attempt, error))
         goto done;
     record->attempt = attempt;
-    if ((!text_equal(old_manifest, record->manifest_sha256) || !old_manifest.length) &&
-        replace_manifest(job, preparation.rendered.manifest, record->gid, error))
+    if (job_file_replace_private(job, "manifest.yaml", preparation.rendered.manifest, record->gid,
+                                 error))
         goto done;
     if (record_replace(job, record, error) || note_requeued(job, record, cause, error))
         goto done;

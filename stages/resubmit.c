@@ -418,8 +418,10 @@ static int64_t resubmit_round(struct stage *stage)
     struct resubmitter *resubmitter = (struct resubmitter *)stage;
     struct watch_name name;
     struct error error;
-    if (watch_collect(resubmitter->watch, &error))
+    if (watch_collect(resubmitter->watch, &error)) {
         log_warn("%s", error.text);
+        stage->failed = watch_lost(resubmitter->watch);
+    }
     while (watch_next(resubmitter->watch, &name))
         continue;               /* a pass looks at every job */
     int64_t began = clock_elapsed();

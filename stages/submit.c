@@ -1,9 +1,9 @@
 /* stages/submit.c - rendered/ to the executor, and on to submitted/
  *
- * Jobs go by priority, then by age.  For a batch: the intents are noted in the jobs' logs and made
- * durable; then the executor is asked; then the outcomes are noted, made durable, and the jobs
- * moved.  After a crash the same jobs are submitted under the same tokens, and the executor
- * answers for those it has already that it has them.
+ * Jobs go by priority; within one their owners take turns.  For a batch: the intents are noted in
+ * the jobs' logs and made durable; then the executor is asked; then the outcomes are noted, made
+ * durable, and the jobs moved.  After a crash the same jobs are submitted under the same tokens,
+ * and the executor answers for those it has already that it has them.
  *
  * An executor that cannot take submissions is asked once per probe interval; until it can, jobs
  * stay where they are.  This stage never reads what a user dropped.
@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "base/sha256.h"
 #include "spool/eventlog.h"
+#include "stages/aside.h"
 #include "stages/control.h"
 #include "stages/queue.h"
 #include "stages/stage.h"
@@ -25,6 +26,7 @@
 #include "watcher/watch.h"
 
 enum { MANIFEST_LIMIT = 16 << 20, LOG_LIMIT = 16 << 20 };   /* bytes */
+enum { WINDOW_LEAST = 8 };
 static const int64_t again_after_error = 1000;  /* milliseconds */
 
 struct item {                   /* a job of the batch */
@@ -45,6 +47,7 @@ struct submitter {
     struct arena *arena;        /* of a batch */
     struct item *items;         /* as many as a batch */
     size_t item_count;
+    size_t window;              /* jobs of the next batch: few after trouble */
     int64_t probe;              /* of clock_elapsed: when to ask the executor again; 0: it answers */
 };
 
@@ -77,10 +80,11 @@ static int read_manifest(struct item *item, struct error *error)
     if (file_read_at(item->job, "manifest.yaml", MANIFEST_LIMIT, &item->manifest, error))
         return -1;
     sha256_hex(buffer_text(&item->manifest), digest);
-    if (!text_is(item->record.manifest_sha256, digest))
-        return error_set(error, "manifest.yaml: found SHA-256 %s, expected the one in job.yaml",
-                         digest);
-    return 0;
+    if (text_is(item->record.manifest_sha256, digest))
+        return 0;
+    error_set(error, "manifest.yaml: found SHA-256 %s, expected the one in job.yaml", digest);
+    errno = EBADMSG;
+    return -1;
 }
 
 static void note_intent(struct submitter *submitter, struct item *item, struct error *error)
@@ -96,15 +100,45 @@ static void note_intent(struct submitter *submitter, struct item *item, struct e
     buffer_free(&line);
 }
 
+static void read_history(int job, struct eventlog_fold *fold)
+{
+    struct buffer log = {0};
+    *fold = (struct eventlog_fold){0};
+    if (file_read_at(job, "log", LOG_LIMIT, &log, NULL) == 0)
+        eventlog_fold(buffer_text(&log), fold);
+    buffer_free(&log);
+}
+
 /* Whether an intent was noted and its outcome was not: the executor may have the job. */
 static bool outcome_unknown(int job)
 {
-    struct buffer log = {0};
-    struct eventlog_fold fold = {0};
-    if (file_read_at(job, "log", LOG_LIMIT, &log, NULL) == 0)
-        eventlog_fold(buffer_text(&log), &fold);
-    buffer_free(&log);
+    struct eventlog_fold fold;
+    read_history(job, &fold);
     return fold.intent && !fold.accepted && !fold.failed;
+}
+
+/* Whether that was so already before the intent that was noted last. */
+static bool was_unknown_before(int job)
+{
+    struct eventlog_fold fold;
+    read_history(job, &fold);
+    return fold.repeated;
+}
+
+/* What was to be sent could not be read.  What is damaged fails; what is only out of reach just now
+ * is kept, since nothing is known to be wrong with it. */
+static void judge_unreadable(struct submitter *submitter, struct item *item, bool readable,
+                             const struct error *problem)
+{
+    if (!file_is_damaged(errno)) {
+        item->fate = ITEM_KEEP;
+        log_warn("%s: %s; it is tried again", item->place.id, problem->text);
+        return;
+    }
+    if (!readable)
+        aside_salvage(item->job, item->place.id, submitter->arena, &item->record);
+    verdict_damaged(&item->verdict, problem);
+    fail_item(item);
 }
 
 /* Open a job and prepare its submission.  False when there is nothing to do for it. */
@@ -115,14 +149,13 @@ static bool open_item(struct submitter *submitter, struct item *item, const char
     item->place = (struct job_place){.state = STATE_RENDERED};
     memcpy(item->place.id, id, strlen(id) + 1);
     item->fate = ITEM_SUBMIT;
+    item->submission = (struct submission){0};
     item->job = job_open(&submitter->stage.spool, &item->place);
     if (item->job < 0)
         return false;           /* gone: it was moved by hand */
-    if (record_read(item->job, submitter->arena, &item->record, &error) ||
-        read_manifest(item, &error)) {
-        item->record.id = text_of(item->place.id);
-        verdict_damaged(&item->verdict, &error);
-        fail_item(item);
+    bool readable = record_read(item->job, submitter->arena, &item->record, &error) == 0;
+    if (!readable || read_manifest(item, &error)) {
+        judge_unreadable(submitter, item, readable, &error);
     } else if (control_pending(item->job, CONTROL_KILL, &wish) && !outcome_unknown(item->job)) {
         verdict_killed(&item->verdict, wish.by, wish.when);
         fail_item(item);
@@ -182,6 +215,11 @@ static void note_outcome(struct submitter *submitter, struct item *item)
         case SUBMIT_UNAVAILABLE:
             log_warn("the executor cannot take submissions: %s", item->submission.error.text);
             submitter->probe = clock_elapsed() + submitter->stage.settings.probe_interval;
+            if (was_unknown_before(item->job)) {
+                /* The executor may have it: it stays to be asked about under this token. */
+                item->fate = ITEM_KEEP;
+                return;
+            }
             /* fall through */
         default:
             verdict_submission(&item->verdict, &circumstances, &item->record, &item->submission);
@@ -220,6 +258,25 @@ static void move_items(struct submitter *submitter, size_t count)
             log_warn("%s", error.text);
 }
 
+/* The window grows while the executor takes jobs, and shrinks when it took none of a batch. */
+static void adapt_window(struct submitter *submitter, size_t count)
+{
+    size_t accepted = 0, declined = 0, most = (size_t)submitter->stage.settings.batch;
+    size_t least = most < WINDOW_LEAST ? most : WINDOW_LEAST;
+    for (size_t i = 0; i < count; i++) {
+        const struct item *item = &submitter->items[i];
+        enum submit_outcome outcome = item->submission.outcome;
+        accepted += item->fate == ITEM_SUBMIT;
+        declined += item->submission.id && (outcome == SUBMIT_NO_ROOM || outcome == SUBMIT_UNKNOWN);
+    }
+    if (submitter->probe)
+        submitter->window = least;
+    else if (accepted)
+        submitter->window = submitter->window * 2 < most ? submitter->window * 2 : most;
+    else if (declined)
+        submitter->window = submitter->window / 2 > least ? submitter->window / 2 : least;
+}
+
 /* Submit one batch.  The number of jobs that left rendered/. */
 static size_t submit_batch(struct submitter *submitter)
 {
@@ -229,7 +286,7 @@ static size_t submit_batch(struct submitter *submitter)
     size_t count = 0, submissions = 0, left = 0;
     char id[ID_SIZE];
 
-    while (count < (size_t)stage->settings.batch && queue_take(submitter->queue, id))
+    while (count < submitter->window && queue_take(submitter->queue, id))
         if (open_item(submitter, &submitter->items[count], id))
             count++;
     for (size_t i = 0; i < count; i++)
@@ -253,6 +310,7 @@ static size_t submit_batch(struct submitter *submitter)
     }
     for (size_t i = 0; i < count; i++)
         note_outcome(submitter, &submitter->items[i]);
+    adapt_window(submitter, count);
     if (spool_sync(&stage->spool, &error))
         log_warn("%s; the outcomes are noted again", error.text);
     else
@@ -261,7 +319,7 @@ static size_t submit_batch(struct submitter *submitter)
     for (size_t i = 0; i < count; i++) {
         struct item *item = &submitter->items[i];
         if (item->fate == ITEM_KEEP)
-            queue_later(submitter->queue, item->place.id, item->record.priority,
+            queue_later(submitter->queue, item->place.id, item->record.uid, item->record.priority,
                         clock_elapsed() + again_after_error);
         else
             left++;
@@ -299,8 +357,10 @@ static void take_names(struct submitter *submitter)
 {
     struct watch_name name;
     struct error error;
-    if (watch_collect(submitter->watch, &error))
+    if (watch_collect(submitter->watch, &error)) {
         log_warn("%s", error.text);
+        submitter->stage.failed = watch_lost(submitter->watch);
+    }
     while (watch_next(submitter->watch, &name)) {
         struct text id = {name.name, name.length};
         if (!id_valid(id))
@@ -317,7 +377,8 @@ static void take_names(struct submitter *submitter)
         struct job_record record;
         bool readable = record_read(job, submitter->arena, &record, NULL) == 0;
         sys.close(job);
-        queue_add(submitter->queue, name.name, readable ? record.priority : 0);
+        queue_add(submitter->queue, name.name, readable ? record.uid : 0,
+                  readable ? record.priority : 0);
         arena_reset(submitter->arena);
     }
 }
@@ -336,6 +397,7 @@ static bool executor_answers(struct submitter *submitter)
     if (!submitter->probe)
         log_warn("the executor cannot take submissions: %s", error.text);
     submitter->probe = clock_elapsed() + submitter->stage.settings.probe_interval;
+    adapt_window(submitter, 0);
     return false;
 }
 
@@ -382,7 +444,7 @@ static struct stage *submit_open(const char *directory, struct error *error)
         return NULL;
     }
     submitter->queue = queue_new();
-    submitter->item_count = (size_t)stage->settings.batch;
+    submitter->item_count = submitter->window = (size_t)stage->settings.batch;
     submitter->items = memory_allocate(submitter->item_count * sizeof(*submitter->items));
     for (size_t i = 0; i < submitter->item_count; i++)
         submitter->items[i].job = -1;

@@ -172,8 +172,10 @@ static void take_names(struct tracker *tracker)
 {
     struct watch_name name;
     struct error error;
-    if (watch_collect(tracker->watch, &error))
+    if (watch_collect(tracker->watch, &error)) {
         log_warn("%s", error.text);
+        tracker->stage.failed = watch_lost(tracker->watch);
+    }
     while (watch_next(tracker->watch, &name))
         learn_job(tracker, (struct text){name.name, name.length});
 }

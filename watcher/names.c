@@ -53,8 +53,8 @@ struct names *names_new(size_t limit, size_t payload)
     *names = (struct names){.limit = limit,
                             .payload = (uint16_t)payload,
                             .mask = (uint32_t)(places - 1),
+                            /* Zeroed as it comes, so that only what is used takes memory. */
                             .chains = memory_allocate(places * sizeof(struct entry *))};
-    memset(names->chains, 0, places * sizeof(struct entry *));
     if (getrandom(&names->seed, sizeof(names->seed), GRND_NONBLOCK) != sizeof(names->seed))
         names->seed = UINT64_C(0xcbf29ce484222325) ^ (uint64_t)(uintptr_t)names;
     return names;
@@ -89,7 +89,6 @@ void *names_add(struct names *names, struct text name)
     if (names->count >= names->limit || name.length > UINT16_MAX)
         return NULL;
     struct entry *entry = memory_allocate(sizeof(*entry) + names->payload + name.length + 1);
-    memset(entry, 0, sizeof(*entry) + names->payload);
     entry->place = place_of(names, name);
     entry->length = (uint16_t)name.length;
     entry->payload = names->payload;

@@ -14,7 +14,11 @@ static struct fault fault;
 static int64_t count;
 static bool hit;
 static enum call hit_kind;
-static uint8_t *noted;
+static int interrupted;
+
+enum { MOST_INTERRUPTED = 40 };
+static calls_look *stop;
+static bool changed;
 
 static const char *const names[CALL_KINDS] = {
     "openat",   "openat(O_CREAT)", "openat2", "read",   "pread",    "write",  "fsync",
@@ -47,9 +51,15 @@ bool call_changes(enum call call)
     }
 }
 
-void calls_note(uint8_t *kinds)
+void calls_stop(calls_look *look)
 {
-    noted = kinds;
+    stop = look;
+    changed = true;
+}
+
+void calls_changed(void)
+{
+    changed = true;
 }
 
 int64_t calls_count(void)
@@ -62,6 +72,11 @@ bool calls_hit(void)
     return hit;
 }
 
+const char *calls_hit_name(void)
+{
+    return hit ? names[hit_kind] : "nothing";
+}
+
 void calls_lift(void)
 {
     fault.kind = FAULT_NONE;
@@ -70,8 +85,9 @@ void calls_lift(void)
 bool calls_point(enum call call)
 {
     count++;
-    if (noted && count <= MOST_CALLS)
-        noted[count - 1] = (uint8_t)call;
+    if (changed && stop)
+        stop(count);
+    changed = call_changes(call);
     if (fault.kind == FAULT_NONE || count < fault.at)
         return true;
     if (fault.kind == FAULT_KILL)
@@ -82,6 +98,8 @@ bool calls_point(enum call call)
     }
     if (!hit || (fault.span == SPAN_ONCE && count > fault.at) ||
         (fault.span == SPAN_NAME && call != hit_kind))
+        return true;
+    if (fault.number == EINTR && ++interrupted > MOST_INTERRUPTED)
         return true;
     errno = fault.number;
     return false;

@@ -46,7 +46,8 @@ enum call {
 enum fault_kind { FAULT_NONE, FAULT_KILL, FAULT_ERROR };
 enum fault_span {
     SPAN_ONCE,                  /* that call only */
-    SPAN_EVER,                  /* all calls from that one on, until calls_lift() */
+    SPAN_EVER,                  /* all calls from that one on, until calls_lift(); with EINTR only
+                                 * so many, since signals end */
     SPAN_NAME                   /* all of its name */
 };
 
@@ -58,13 +59,14 @@ struct fault {
     bool done;                  /* the call does its work, and says that it failed */
 };
 
-enum { KILLED_STATUS = 77, MOST_CALLS = 1 << 20 };
+enum { KILLED_STATUS = 77 };
 
 void calls_install(const struct fault *fault);
 void calls_lift(void);          /* no more faults */
 void calls_restore(void);       /* put the machine's own table back */
 int64_t calls_count(void);
-bool calls_hit(void);           /* whether the fault has come */
+bool calls_hit(void);           /* whether the fault has come ... */
+const char *calls_hit_name(void);       /* ... and to what; "nothing" */
 
 /* A call that is not one of the system: false when it is to fail. */
 bool calls_point(enum call call);
@@ -72,7 +74,11 @@ bool calls_point(enum call call);
 const char *call_name(enum call call);
 bool call_changes(enum call call);      /* whether it can change what is in the spool */
 
-/* Note the kind of each call in the array, MOST_CALLS long; NULL: do not. */
-void calls_note(uint8_t *kinds);
+/* Stop before every call that follows a change: `look` is told the number of the call that comes
+ * next.  What is on the disk then is what a process that is killed there leaves behind.  NULL: do
+ * not. */
+typedef void calls_look(int64_t next);
+void calls_stop(calls_look *look);
+void calls_changed(void);       /* something else has made a change */
 
 #endif

@@ -3,6 +3,8 @@
  * The text is evaluated as `$eval`, as a string with `${...}` in it, and as a condition, in a
  * context that has a value of every kind.  Bytes that are not UTF-8 do not get this far in
  * templates that were files; here they do.
+ *
+ * Seen to fail with: slices of texts cut between bytes, not characters.
  */
 #include "renderer/functions.h"
 #include "renderer/template.h"

@@ -2,6 +2,9 @@
  *
  * What is accepted are rows of words; each row is found by what stands in it, or an earlier one is.
  * The report finds a fault exactly when reading does.
+ *
+ * Seen to fail with: image names that start with a hyphen; a version that was not asked for
+ * fitting no row.
  */
 #include "renderer/images.h"
 #include "tests/fuzz/fuzz.h"
@@ -24,14 +27,15 @@ static void check_row(const struct images *images, const struct image_row *row)
                                  row->image};
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         check_word(words[i]);
-    CHECK(image_name_valid(row->image));
+    CHECK(image_name_valid(row->image) && !strchr("-:@+#", row->image.data[0]));
     const struct image_row *found = images_find(images, asked(row->library), asked(row->version),
                                                 asked(row->type), asked(row->accelerator));
     CHECK(found && found <= row && found->line <= row->line);
     CHECK(images_serve(images, asked(row->library), asked(row->type)));
     /* A version that was not asked for fits as well. */
-    CHECK(images_find(images, asked(row->library), TEXT(""), asked(row->type),
-                      asked(row->accelerator)) <= found);
+    const struct image_row *any = images_find(images, asked(row->library), TEXT(""),
+                                              asked(row->type), asked(row->accelerator));
+    CHECK(any && any <= found);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)

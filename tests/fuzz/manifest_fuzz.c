@@ -1,6 +1,8 @@
 /* tests/fuzz/manifest_fuzz.c - executors/local_manifest.h: any bytes as manifest.yaml
  *
  * A manifest that is accepted keeps what the header promises.
+ *
+ * Seen to fail with: two tasks of the same role and index accepted.
  */
 #include "executors/executor.h"
 #include "executors/local_manifest.h"

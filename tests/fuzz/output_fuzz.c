@@ -4,7 +4,7 @@
  * Lines are taken one by one, so it makes no difference in how many pieces they come, and no more
  * comes out than went in.
  *
- * Seen to fail with: the stream's name left in what conmon_log_next() gives.
+ * Seen to fail with: a line that has no end yet taken as whole.
  */
 #include "executors/conmon_log.h"
 #include "executors/kernel_log.h"

@@ -3,7 +3,8 @@
  * A record that is accepted is whole: what has to be there is, texts are texts; and written again
  * it reads back the same, so that a job can still be retried tomorrow.
  *
- * Seen to fail with: FIELD_TIME written in seconds; the check of `failure` left out.
+ * Seen to fail with: a time of 0 left out although it is needed; times of the year 10000
+ * accepted; numbers taken for texts.
  */
 #include "spool/record.h"
 #include "tests/fuzz/fuzz.h"

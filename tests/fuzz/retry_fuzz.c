@@ -2,6 +2,9 @@
  *
  * The input is a table, a line of `---`, and a log, of which the first line is the reason.  The
  * report finds a fault exactly when reading does; what a row says decides for what it names.
+ *
+ * Seen to fail with: repetitions not bounded; hints that are not UTF-8 accepted; expressions
+ * never freed.
  */
 #include "renderer/retry_table.h"
 #include "tests/fuzz/fuzz.h"

@@ -2,10 +2,10 @@
  *
  * usage: <target> [--mutate N] [FILE | DIRECTORY ...]
  *
- * Without files, those of tests/fuzz/corpus/<target> are run: each as it is, and N times (20) with a
- * few random changes, which are the same every time.  The report is TAP.  A failure is a crash, a
- * CHECK() that is not true, a leak, anything printed, or more than SECONDS for one input; the input
- * is then kept as <program>.failed, to be run again by naming it.
+ * Without files, those of tests/fuzz/corpus/<target> are run: each as it is, and N times (20) with
+ * a few random changes, which are the same every time.  The report is TAP.  A failure is a crash, a
+ * CHECK() that is not true, a leak, anything printed, more than SECONDS or 1 GiB for one input; the
+ * input is then kept as <program>.failed, to be run again by naming it.
  *
  * The target runs in a child process, which tells through shared memory what it is at.
  */
@@ -41,6 +41,14 @@ struct files {
 };
 
 static struct progress *progress;
+
+/* What the sanitizer counts as a failure too, as libFuzzer is told to. */
+const char *__asan_default_options(void);
+
+const char *__asan_default_options(void)
+{
+    return "hard_rss_limit_mb=1024:max_allocation_size_mb=512";
+}
 
 /* ---- files ---- */
 

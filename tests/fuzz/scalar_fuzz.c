@@ -3,7 +3,7 @@
  *
  * What is read is in range and, written, reads back the same; what is quoted is fit for a terminal.
  *
- * Seen to fail with: days_in_month() without leap years; DEL left out of error_quote().
+ * Seen to fail with: DEL left out of error_quote(); the year written without leading noughts.
  */
 #include "base/clock.h"
 #include "base/nearest.h"

@@ -2,6 +2,8 @@
  * dlspool.yaml
  *
  * Settings that are accepted are within their limits, so that no later code need ask.
+ *
+ * Seen to fail with: user numbers not bounded; the upper limits of whole numbers not looked at.
  */
 #include "executors/local_settings.h"
 #include "spool/settings.h"

@@ -3,15 +3,17 @@
  * The input is a template, a line of `---`, and a context, both YAML.  `$include: self` includes
  * the template itself, so that endless inclusion is tried too.  Rendering ends within its limits in
  * a tree that can be written and read back, or in a sentence; and a second time in the same.
+ *
+ * Seen to fail with: interpreter_room() that always grants; functions left in a result.
  */
 #include "renderer/functions.h"
 #include "renderer/template.h"
 #include "tests/fuzz/fuzz.h"
 
 static const struct yaml_limits yaml_limits = {1 << 20, 20000, 100};
-static const struct template_limits limits = {.steps = 100000, .bytes = 4 << 20, .depth = 100};
+static const struct template_limits limits = {.steps = 100000, .bytes = 1 << 18, .depth = 100};
 
-enum { SLACK = 4 << 20 };       /* bytes: lists and objects grow by doubling */
+enum { SLACK = 1 << 18 };       /* bytes: lists and objects grow by doubling */
 
 static const struct template *include(void *context, struct text path, struct error *error)
 {

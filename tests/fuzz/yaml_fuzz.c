@@ -1,7 +1,7 @@
 /* tests/fuzz/yaml_fuzz.c - base/yaml.h: any bytes as YAML; what is read is a tree that reads back
  *
- * Seen to fail with: surrogate halves accepted by utf8_sequence(); a float without digits taken for
- * a number in yaml.c; strings written plain in yaml_write.c.
+ * Seen to fail with: an infinite number not refused in yaml.c; strings written plain in
+ * yaml_write.c.
  */
 #include "tests/fuzz/fuzz.h"
 

@@ -1,0 +1,136 @@
+#!/usr/bin/env bash
+# A backlog: 100,000 files in incoming/ when the daemon starts, and 200,000 jobs in done/.  The
+# first job is submitted soon, memory is bounded and does not grow, an urgent job passes the rest,
+# and what is done costs nothing.
+# BACKLOG and HISTORY set the numbers; 1,000,000 jobs in done/ are a matter of making them.
+# To see it fail: BACKLOG=5000 (the urgent job does not pass anybody); DEFAULT_NAMES of watcher/watch.c
+# and DEFAULT_PENDING of watcher/arrivals.c at 1 << 20 (memory).
+. "$(dirname "$0")/lib.bash"
+# On the disk, making and removing so many files takes minutes: DISK=1 for that.
+mkdir "$spool"
+[ -z "${DISK:-}" ] && [ "$(id -u)" = 0 ] && mount -t tmpfs -o mode=755,nr_inodes=4000000 tmpfs "$spool" 2>/dev/null &&
+    echo "# the spool is in memory"
+new_spool null || exit 1
+set_setting sync none
+set_setting scan_interval 5s
+set_setting retry_interval 5s
+set_setting poll_interval 500ms
+backlog=${BACKLOG:-100000}
+history=${HISTORY:-200000}
+
+cat >"$scratch/make.py" <<'PY'
+import os, sys
+what, directory, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
+if what == "incoming":
+    for i in range(count):
+        with open(f"{directory}/b{i:06}.yaml", "w") as f:
+            f.write(f"name: b{i:06}\nlibrary: any\ntype: single\nscript: \"#!/bin/sh\"\n...\n")
+else:
+    for i in range(count):
+        day = f"{directory}/2025-{1 + i * 10 // count:02}-{1 + i % 5:02}"
+        if i < count // 10 or i % 5 == 0:
+            os.makedirs(day, exist_ok=True)
+        os.makedirs(f"{day}/h{i:06}-1jg{i:010}", exist_ok=True)
+PY
+
+milliseconds() { echo $(($(date +%s%N) / 1000000)); }
+# took COMMAND...: how many milliseconds it takes, the best of three.
+took() {
+    local best=999999 before now
+    for _ in 1 2 3; do
+        before=$(milliseconds)
+        "$@" >/dev/null 2>&1
+        now=$(($(milliseconds) - before))
+        [ $now -lt $best ] && best=$now
+    done
+    echo $best
+}
+job() { printf 'name: %s\nlibrary: any\ntype: single\n%sscript: "#!/bin/sh"\n...\n' "$1" "${2:-}"; }
+one_job() { job "$1" | drop "$1.yaml" && wait_for 20 in_recent "$1"; }
+in_recent() { ls "$spool"/done/"$(date -u +%Y-%m-%d)" 2>/dev/null | grep -q "^$1-"; }
+
+# History: done/ as it is after months.
+start_daemon
+must "a first job is done" one_job first
+before_one=$(took one_job before) before_list=$(took dlspool list)
+stop_daemon
+/usr/bin/python3 "$scratch/make.py" history "$spool/done" "$history"
+is "$(find "$spool/done" -mindepth 2 -maxdepth 2 -name 'h*' | wc -l)" "$history" "$history jobs are in done/"
+began=$(milliseconds)
+start_daemon
+one_job started
+echo "# with $history jobs in done/: start to first job done $(($(milliseconds) - began)) ms"
+is "$(($(milliseconds) - began < 5000))" 1 "the first job after a start is done within 5 s"
+after_one=$(took one_job after)
+after_list=$(took dlspool list)
+id=$(ls "$spool/done/$(date -u +%Y-%m-%d)" | grep '^after-' | head -n 1)
+show=$(took dlspool show "$id")
+echo "# drop to done: $before_one ms before, $after_one ms with them; list: $before_list ms before, $after_list ms; show ID: $show ms"
+is "$((after_one < before_one + 500))" 1 "a job takes no longer"
+is "$((after_list < before_list + 2000))" 1 "nor does list"
+is "$((show < 1000))" 1 "show ID is quick"
+stop_daemon
+# Claims that a crash left are compared with all jobs there are, once.
+for i in $(seq 10); do job claimed >"$spool/.claims/1m0000000000$i.claimed$i.yaml"; done 2>/dev/null
+rm -f "$spool"/.claims/*10.yaml
+claims=$(ls "$spool/.claims" | wc -l)
+began=$(milliseconds)
+start_daemon
+claims_done() { [ "$(ls "$spool/done/$(date -u +%Y-%m-%d)" | grep -c '^claimed-')" = "$claims" ]; }
+ok "$claims claims that a crash left become jobs" wait_for 30 claims_done
+echo "# recovery of $claims claims with $history jobs in done/: $(($(milliseconds) - began)) ms"
+is "$(($(milliseconds) - began < 15000))" 1 "within 15 s"
+stop_daemon
+
+# The backlog.
+/usr/bin/python3 "$scratch/make.py" incoming "$spool/incoming" "$backlog"
+memory() { # KiB of all processes of the daemon together
+    local pid
+    for pid in $daemon $(pgrep -P "$daemon"); do cat "/proc/$pid/smaps_rollup" 2>/dev/null; done |
+        awk '/^Pss:/ { sum += $2 } END { print sum + 0 }'
+}
+if ! grep -q '^Pss:' /proc/self/smaps_rollup 2>/dev/null; then
+    memory() { echo 0; }
+    echo "# no smaps_rollup here: memory is not measured"
+fi
+began=$(milliseconds)
+"$DLSPOOL" -s "$spool" run 2>>"$scratch/daemon.log" &
+daemon=$!
+submitted() { ls "$spool/submitted" | grep -q '^b' || { [ -d "$spool/done/$(date -u +%Y-%m-%d)" ] && ls "$spool/done/$(date -u +%Y-%m-%d)" | grep -q '^b'; }; }
+ok "a first job of $backlog is submitted" wait_for 15 submitted
+first=$(($(milliseconds) - began))
+echo "# first job submitted $first ms after the start"
+is "$((first < 15000))" 1 "within 15 s (5 s are wanted)"
+most=0 early=0
+for i in $(seq 8); do
+    sleep 0.5
+    now=$(memory)
+    [ "$now" -gt $most ] && most=$now
+    [ "$i" = 3 ] && early=$now
+done
+left=$(ls -U "$spool/incoming" | wc -l)
+job urgent $'priority: 100\n' >"$scratch/urgent.yaml"
+began=$(milliseconds)
+mv "$scratch/urgent.yaml" "$spool/incoming/urgent.yaml"
+ok "an urgent job dropped in the middle is done" wait_for 60 in_recent urgent
+urgent=$(($(milliseconds) - began))
+rest=$(ls -U "$spool/incoming" | wc -l)
+echo "# urgent job done $urgent ms after it was dropped behind $left others, $rest of which still wait"
+is "$((urgent < 30000))" 1 "within 30 s (10 s are wanted)"
+is "$((rest > 0))" 1 "before the others"
+for i in $(seq 6); do
+    sleep 0.5
+    now=$(memory)
+    [ "$now" -gt $most ] && most=$now
+done
+echo "# memory of all processes together: $early KiB early, $now KiB late, $most KiB at most"
+is "$((most <= 65536))" 1 "at most 64 MiB in all processes together"
+is "$((now <= early * 5 / 4 + 8192))" 1 "and it does not grow"
+stop_daemon
+today=$spool/done/$(date -u +%Y-%m-%d)
+total=$({ ls -U "$spool/incoming" "$spool/rendered" "$spool/submitted" "$spool/failed"; ls -U "$today"; } | grep -cE '^b[0-9]{6}')
+claims=$(ls -U "$spool/.claims" | grep -c '\.b[0-9]*\.yaml$')
+echo "# left: $(ls -U "$spool/incoming" | wc -l) in incoming/, $claims claimed, $(ls -U "$today" | grep -c '^b') done"
+is "$((total + claims))" "$backlog" "nothing is lost: incoming/, claims and states together hold all"
+is "$(ls -U "$spool/failed")" "" "none failed"
+done_testing

@@ -1,0 +1,143 @@
+#!/usr/bin/env bash
+# A user who drops 30,000 files that are no jobs delays nobody else; files that are copied over,
+# written slowly, renamed into place by editors and by rsync are taken whole; what a killed writer
+# left is not a job.
+# STORM sets the number.
+# Known weakness: files are taken in the order in which they came, whoever dropped them, so the good
+# file waits for as long as the bad ones before it take: seconds here, more on a slow disk.
+# To see it fail: let settle_judge() in watcher/settle.c return SETTLE_READY at once (truncated jobs
+# are submitted); STORM=300000 (the good file comes late).
+. "$(dirname "$0")/lib.bash"
+# In memory, where it can be: how quickly a disk makes 30,000 directories is not what is asked here.
+# DISK=1 for the disk.
+mkdir "$spool"
+[ -z "${DISK:-}" ] && [ "$(id -u)" = 0 ] && mount -t tmpfs -o mode=755,nr_inodes=1000000 tmpfs "$spool" 2>/dev/null &&
+    echo "# the spool is in memory"
+new_spool null || exit 1
+set_setting sync none
+set_setting cut_off_time 3s
+set_setting retry_interval 5s
+set_setting scan_interval 5s
+in=$spool/incoming
+storm=${STORM:-30000}
+job() { printf 'name: %s\nlibrary: any\ntype: single\nscript: "#!/bin/sh"\n' "$1"; }
+milliseconds() { echo $(($(date +%s%N) / 1000000)); }
+# Not by way of failed/, which is large here.
+is_done() { ls "$spool"/done/* 2>/dev/null | grep -q "^$1-"; }
+
+cat >"$scratch/storm.py" <<'PY'
+import os, sys
+directory, count, user = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+if user:
+    os.setgroups([])
+    os.setuid(user)
+for i in range(count):
+    with open(f"{directory}/storm{i:06}.yaml", "w") as file:
+        file.write("x\n")
+PY
+user=0
+[ "$(id -u)" = 0 ] && user=$(id -u nobody)
+chmod 1777 "$in"
+start_daemon
+/usr/bin/python3 "$scratch/storm.py" "$in" "$storm" "$user" &
+storming=$!
+sleep 1
+worst=0
+for i in 1 2 3 4 5 6; do
+    began=$(milliseconds)
+    job "good$i" >"$scratch/good" && cp "$scratch/good" "$in/good$i.yaml"
+    wait_for 60 is_done "good$i"
+    now=$(($(milliseconds) - began))
+    echo "# good file $i: $now ms, with $(ls -U "$in" | wc -l) in incoming/ and $(ls -U "$spool/failed" | wc -l) in failed/"
+    [ $now -gt $worst ] && worst=$now
+done
+is "$((worst < 30000))" 1 "a good file is done within 30 s in the storm (10 s are wanted): $worst ms"
+wait "$storming"
+all_refused() { [ "$(ls -U "$spool/failed" | wc -l)" -ge "$storm" ]; }
+ok "each of the $storm is refused with a job in failed/" wait_for 120 all_refused
+is "$(ls -U "$spool/failed" | cut -c1-11 | sort -u | wc -l)" "$storm" "and each once"
+[ "$user" = 0 ] || is "$(cat "$spool/failed/storm000007"-*/job.yaml | grep '^owner')" 'owner: "nobody"' "in the name of who dropped them"
+is "$(ls -A "$in")" "" "incoming/ is empty"
+stop_daemon
+find "$spool/failed" -mindepth 1 -maxdepth 1 -name "storm*" -exec rm -rf {} +
+set_setting retry_interval 200ms
+start_daemon
+
+# over LINES NAME: a script that is longer than what is written at a time, and tells whole from cut.
+long_job() {
+    printf 'name: %s\nlibrary: any\ntype: single\nscript: |\n' "$1"
+    seq -f '  line %g of a program' 2000
+    printf '  # the end of %s\n' "$1"
+}
+# whole NAME: its job has the whole request.
+whole() { cmp -s "$scratch/$1.yaml" "$(job_dir "$1")"/request.yaml; }
+
+# Copies over the same name, before, during and after the claim: each job is one of the versions.
+for i in $(seq 60); do
+    long_job over >"$scratch/version"
+    printf '  # version %d\n' "$i" >>"$scratch/version"
+    sha256sum <"$scratch/version" >>"$scratch/versions"
+    cp "$scratch/version" "$in/over.yaml"
+    sleep "0.0$((i % 7))"
+done
+nothing_waits() { [ -z "$(ls "$in" "$spool/.claims" | grep -v ':$')" ]; }
+ok "copies over the same name are all taken" wait_for 30 nothing_waits
+taken=$(ls "$spool"/done/* "$spool/failed" "$spool/rendered" "$spool/submitted" | grep -c '^over-')
+echo "# 60 copies over the same name became $taken jobs"
+is "$((taken > 0 && taken <= 60))" 1 "they are one job or more, not more than copies"
+bad=0
+for request in "$spool"/{done/*,failed,submitted,rendered}/over-*/request.yaml; do
+    [ -e "$request" ] && { sha256sum <"$request" | grep -qxFf - "$scratch/versions" || bad=$((bad + 1)); }
+done
+is $bad 0 "and each is one of the versions, whole"
+ok "the last of them is among them" wait_for 20 sh -c "grep -q 'version 60\$' '$spool'/done/*/over-*/request.yaml"
+
+# Ways to write a file.
+for way in rsync scp vim cat append partial; do long_job $way >"$scratch/$way.yaml"; done
+if command -v rsync >/dev/null; then
+    rsync -a "$scratch/rsync.yaml" "$in/"
+else
+    cp "$scratch/rsync.yaml" "$in/.rsync.yaml.Xy12Za" && mv "$in/.rsync.yaml.Xy12Za" "$in/rsync.yaml"
+fi
+# scp writes in place, in pieces, through one descriptor.
+{ for part in $(seq 0 7); do
+    dd if="$scratch/scp.yaml" bs=8192 skip="$part" count=1 status=none
+    sleep 0.15
+done; } >"$in/scp.yaml" &
+# vim: a swap file beside it, and a rename away and back.
+: >"$in/.vim.yaml.swp"
+cp "$scratch/vim.yaml" "$in/4913.tmp" && mv "$in/4913.tmp" "$in/vim.yaml"
+rm -f "$in/.vim.yaml.swp"
+# cat > with pauses much longer than quiet_time.
+{ head -n 500 "$scratch/cat.yaml"; sleep 2; tail -n +501 "$scratch/cat.yaml" | head -n 500; sleep 2; tail -n +1001 "$scratch/cat.yaml"; } >"$in/cat.yaml" &
+# A .part that is renamed when it is whole.
+cp "$scratch/partial.yaml" "$in/partial.yaml.part"; sleep 1; mv "$in/partial.yaml.part" "$in/partial.yaml"
+for way in rsync scp vim cat partial; do
+    ok "$way: the job is done" wait_for 30 is_done $way
+    ok "$way: and was taken whole" whole $way
+    is "$(ls "$spool"/{rendered,submitted,failed,done/*} | grep -c "^$way-")" 1 "$way: once"
+done
+
+# Writers that are killed in the middle of a line: nothing of theirs is submitted.
+for i in $(seq 10); do
+    { long_job "killed$i" | head -c $((1000 + i * 1013)); sleep 30; } >"$in/killed$i.yaml" &
+    writers[i]=$!
+done
+sleep 1
+is "$(find "$spool"/{rendered,submitted,done} -name 'killed*' | wc -l)" 0 "files that are being written are left alone"
+for i in $(seq 10); do
+    kill -KILL $(pgrep -P "${writers[i]}") "${writers[i]}"
+done 2>/dev/null
+wait "${writers[@]}" 2>/dev/null
+# Those that were cut at the end of a line cannot be told from whole ones; the others can.
+refused() { [ "$(ls "$spool/failed" | grep -c '^killed')" -ge "$cut" ]; }
+cut=0
+for i in $(seq 10); do [ -n "$(long_job "killed$i" | head -c $((1000 + i * 1013)) | tail -c 1)" ] && cut=$((cut + 1)); done
+ok "the $cut of 10 that end in mid-line are refused" wait_for 30 refused
+is "$(find "$spool"/{rendered,submitted,done} -maxdepth 2 -name 'killed*' | wc -l)" $((10 - cut)) "and none of them is submitted"
+like "$(cat "$spool/failed"/killed*/why | head -n 1)" 'cannot be a job' "with a reason"
+stop_daemon
+is $? 0 "the daemon stops as it should"
+lines=$(grep -c warning "$scratch/daemon.log")
+is "$((lines < 60))" 1 "the log is not filled: $lines warnings"
+done_testing

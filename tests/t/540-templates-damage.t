@@ -1,0 +1,155 @@
+#!/usr/bin/env bash
+# templates.git in the middle of a push, pushed by force, damaged, owned by somebody else, or gone:
+# never half a template; the last good commit serves; the reason is logged and does not fill the log;
+# jobs go on, or wait until it is mended.
+# To see it fail: let repository_refresh() in renderer/repository.c free the served snapshot before the
+# next one is read (jobs end in failed/ while it is damaged); call say() from log_warn() in base/log.c
+# without asking is_repeated() (the log fills).
+. "$(dirname "$0")/lib.bash"
+new_spool null || exit 1
+set_setting sync none
+git=$spool/templates.git
+log=$scratch/daemon.log
+branch=$(git -C "$git" symbolic-ref HEAD)
+job() { printf 'name: %s\nlibrary: any\ntype: single\nscript: "#!/bin/sh"\n' "$1" | drop "$1.yaml"; }
+commit_of() { sed -n 's/^template_commit: "\(.*\)"/\1/p' "$(job_dir "$1")/job.yaml"; }
+head_of() { git -C "$git" rev-parse HEAD; }
+# served_by NAME COMMIT WHAT: a job dropped now ends well, by that commit.
+served_by() {
+    job "$1"
+    ok "$3: a job goes on" wait_for 20 in_state "$1" "done"
+    is "$(commit_of "$1")" "$2" "$3: by the commit that is good"
+}
+said() { # SINCE PATTERN WHAT: at least once, and not for each job or look
+    local lines
+    ok "$3: the reason is logged" wait_for 10 sh -c "tail -n +$(($1 + 1)) '$log' | grep -Eq '$2'"
+    lines=$(tail -n +"$(($1 + 1))" "$log" | grep -Ec 'warning.*(templates|commit)')
+    is "$((lines <= 6))" 1 "$3: and not again and again ($lines lines)"
+}
+since() { wc -l <"$log"; }
+
+start_daemon
+good=$(head_of)
+served_by first "$good" "at first"
+git clone -q "$git" "$scratch/work" 2>/dev/null
+work=$scratch/work
+change() { # TEXT: a commit in the clone; its id on standard output
+    printf '# %s\n' "$1" >>"$work/local/any/single.yaml"
+    git -C "$work" commit -qam "$1" && git -C "$work" rev-parse HEAD
+}
+
+# In the middle of a push: the branch names a commit, whose objects arrive one after another.
+new=$(change "arrives slowly")
+at=$(since)
+objects=$(git -C "$work" rev-list --objects "$new" "^$good" | cut -d' ' -f1)
+n=0
+echo "$new" >"$git/$branch"
+for object in $objects; do
+    n=$((n + 1))
+    served_by "mid$n" "$good" "mid-push, $((n - 1)) of $(echo "$objects" | wc -l) objects there"
+    mkdir -p "$git/objects/${object:0:2}"
+    cp "$work/.git/objects/${object:0:2}/${object:2}" "$git/objects/${object:0:2}/.arriving"
+    mv "$git/objects/${object:0:2}/.arriving" "$git/objects/${object:0:2}/${object:2}"
+done
+said "$at" "commit ${new:0:7} cannot be used.*commit ${good:0:7} goes on serving" "mid-push"
+sleep 1.2                       # a commit that failed is looked at again after a second
+served_by whole "$new" "when the push is whole"
+
+# Pushed by force: another history, and the old commit is no longer there.
+git -C "$git" config receive.denyNonFastForwards false
+git -C "$work" checkout -q --orphan other && git -C "$work" commit -qm "another history"
+printf '# other\n' >>"$work/local/any/single.yaml" && git -C "$work" commit -qam "other"
+git -C "$work" push -qf origin "other:$branch" 2>/dev/null
+git -C "$git" reflog expire --expire=now --all 2>/dev/null
+git -C "$git" gc -q --prune=now 2>/dev/null
+other=$(git -C "$work" rev-parse HEAD)
+is "$(head_of)" "$other" "pushed by force"
+served_by forced "$other" "pushed by force"
+
+# HEAD names a branch that is not there, then a commit that is not there, then nothing at all.
+cp "$git/HEAD" "$scratch/HEAD"
+at=$(since)
+echo 'ref: refs/heads/nowhere' >"$git/HEAD"
+for i in 1 2 3; do served_by "unborn$i" "$other" "HEAD at no branch"; done
+said "$at" 'no commit on the branch' "HEAD at no branch"
+at=$(since)
+echo 'ref: refs/heads/missing' >"$git/HEAD"
+echo 0123456789012345678901234567890123456789 >"$git/refs/heads/missing"
+for i in 1 2 3; do served_by "missing$i" "$other" "HEAD at a missing commit"; done
+said "$at" 'commit 0123456 cannot be used' "HEAD at a missing commit"
+at=$(since)
+echo 'rubbish' >"$git/HEAD"
+for i in 1 2 3; do served_by "rubbish$i" "$other" "HEAD is rubbish"; done
+said "$at" 'HEAD cannot be read' "HEAD is rubbish"
+rm -f "$git/refs/heads/missing"
+cp "$scratch/HEAD" "$git/HEAD"
+served_by mended "$other" "HEAD is mended"
+
+# An object of the next commit is damaged.
+new=$(change "will be damaged")
+git -C "$work" push -q origin "other:$branch" 2>/dev/null
+served_by before "$new" "a good push"
+last=$new
+new=$(change "damaged")
+blob=$(git -C "$work" rev-parse "$new:local/any/single.yaml")
+path=objects/${blob:0:2}/${blob:2}
+git -C "$work" push -q origin "other:refs/heads/later" 2>/dev/null
+git -C "$git" unpack-objects -q <"$(ls "$git"/objects/pack/*.pack 2>/dev/null | head -n 1)" 2>/dev/null
+must "the object is a file of its own" test -e "$git/$path"
+cp "$git/$path" "$scratch/blob"
+chmod u+w "$git/$path"
+printf 'XXXX' | dd of="$git/$path" bs=1 seek=20 conv=notrunc status=none
+at=$(since)
+echo "$new" >"$git/$branch"
+for i in 1 2 3; do served_by "damaged$i" "$last" "a damaged object"; done
+said "$at" 'local/any/single.yaml cannot be read.*goes on serving' "a damaged object"
+cp "$scratch/blob" "$git/$path"
+sleep 1.2
+served_by repaired "$new" "when it is repaired"
+last=$new
+
+# Somebody else's: what he pushes is not served.
+if [ "$(id -u)" = 0 ]; then
+    new=$(change "by a stranger")
+    git -C "$work" push -q origin "other:$branch" 2>/dev/null
+    served_by own "$new" "a push of our own"
+    last=$new
+    chown nobody "$git"
+    new=$(change "by the new owner")
+    cp -r "$work/.git/objects/." "$git/objects/"
+    at=$(since)
+    echo "$new" >"$git/$branch"
+    for i in 1 2 3; do served_by "stranger$i" "$last" "owned by somebody else"; done
+    said "$at" 'belongs to user' "owned by somebody else"
+    # When it starts, too: jobs wait in incoming/, and it comes back by itself.
+    stop_daemon
+    at=$(since)
+    start_daemon
+    job waits
+    said "$at" 'belongs to user' "started with a repository of somebody else"
+    sleep 1
+    ok "the job waits in incoming/" test -e "$spool/incoming/waits.yaml"
+    chown root "$git"
+    ok "and goes on when it is ours again" wait_for 40 in_state waits "done"
+    is "$(commit_of waits)" "$new" "by the newest commit"
+    last=$new
+fi
+
+# Gone altogether, and restored.
+at=$(since)
+mv "$git" "$scratch/aside.git"
+for i in 1 2 3; do served_by "gone$i" "$last" "removed"; done
+said "$at" 'templates' "removed"
+mv "$scratch/aside.git" "$git"
+sleep 1.2
+new=$(change "after it was restored")
+git -C "$work" push -q origin "other:$branch" 2>/dev/null
+served_by restored "$new" "restored"
+
+is "$(find "$spool/failed" "$spool/rendered" "$spool/submitted" -mindepth 1)" "" "no job failed on the way"
+is "$(for job in "$spool"/done/*/*; do
+    git -C "$work" cat-file -e "$(sed -n 's/^template_commit: "\(.*\)"/\1/p' "$job/job.yaml")^{commit}" 2>/dev/null || echo "$job"
+done)" "" "each job names a whole commit"
+stop_daemon
+is $? 0 "the daemon stops as it should"
+done_testing

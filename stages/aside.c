@@ -1,0 +1,64 @@
+/* stages/aside.c - a job whose own files are damaged */
+#include "stages/aside.h"
+
+#include "base/clock.h"
+#include "spool/eventlog.h"
+
+enum { LOG_LIMIT = 16 << 20 };  /* bytes */
+
+/* What the log says of the beginning. */
+static void read_accepted(struct text log, struct arena *arena, struct job_record *record)
+{
+    struct event event;
+    while (eventlog_next(&log, &event)) {
+        if (!text_is(event.name, "accepted"))
+            continue;
+        struct text source = event_get(arena, &event, "file");
+        struct text owner = event_get(arena, &event, "owner");
+        int64_t uid = event_get_number(&event, "uid", -1);
+        /* event_get() may answer with a part of the log, which goes away. */
+        if (utf8_valid(source))
+            record->source = arena_text(arena, source.data, source.length);
+        if (utf8_valid(owner))
+            record->owner = arena_text(arena, owner.data, owner.length);
+        record->uid = uid >= 0 && uid <= UINT32_MAX ? (uid_t)uid : (uid_t)-1;
+        record->accepted = event.time;
+        return;
+    }
+}
+
+void aside_salvage(int job, const char *id, struct arena *arena, struct job_record *record)
+{
+    struct buffer log = {0};
+    struct eventlog_fold fold = {0};
+    *record = (struct job_record){
+        .id = text_of(arena_string(arena, id)),
+        .uid = (uid_t)-1,
+        .gid = (gid_t)-1,
+        .attempt = 1,
+        .dlspool = TEXT(DLSPOOL_VERSION),
+        .failure.exit_code = -1,
+    };
+    if (file_read_at(job, "log", LOG_LIMIT, &log, NULL) == 0) {
+        read_accepted(buffer_text(&log), arena, record);
+        eventlog_fold(buffer_text(&log), &fold);
+    }
+    if (fold.attempt > 0)
+        record->attempt = fold.attempt;
+    buffer_free(&log);
+    /* Kept for whoever wants to know.  That it is not there is fine. */
+    sys.renameat(job, "job.yaml", job, "job.yaml.damaged");
+}
+
+int aside_write(int job, const char *id, struct arena *arena, struct job_record *record,
+                const struct error *problem, struct error *error)
+{
+    struct job_record salvaged;
+    struct verdict verdict;
+    if (!record) {
+        record = &salvaged;
+        aside_salvage(job, id, arena, record);
+    }
+    verdict_damaged(&verdict, problem);
+    return verdict_write(&verdict, job, record, false, clock_now(), error);
+}

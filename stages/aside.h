@@ -1,0 +1,22 @@
+/* stages/aside.h - a job whose own files are damaged
+ *
+ * Such a job goes to failed/ with the reason DamagedRecord, and stays there: what it asked for
+ * cannot be relied on any more.  The damaged job.yaml is kept as job.yaml.damaged, and a new one
+ * says what the log still tells: who dropped what, when.
+ */
+#ifndef STAGES_ASIDE_H
+#define STAGES_ASIDE_H
+
+#include "stages/stage.h"
+#include "stages/verdict.h"
+
+/* Make a record, in the arena, for a job whose own cannot be read, and rename that.  The new one has
+ * no job file, so that it is never rendered again; and the attempt that the log tells of, or 1. */
+void aside_salvage(int job, const char *id, struct arena *arena, struct job_record *record);
+
+/* Write into the job's directory that it is damaged, and why.  When its record could be read it is
+ * given, otherwise NULL.  Nothing is synced or moved.  -1 and a sentence on failure. */
+int aside_write(int job, const char *id, struct arena *arena, struct job_record *record,
+                const struct error *problem, struct error *error);
+
+#endif

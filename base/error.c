@@ -10,6 +10,18 @@
 
 enum { QUOTE_LIMIT = 80 };      /* bytes of a stranger's text that a sentence repeats */
 
+/* A sentence that was cut ends with a whole character. */
+static void end_sentence(struct error *error)
+{
+    size_t length = strlen(error->text), start = length - 1;
+    if (length + 1 < sizeof(error->text))
+        return;
+    while (start > 0 && length - start < 4 && ((unsigned char)error->text[start] & 0xc0) == 0x80)
+        start--;
+    if (utf8_sequence(error->text + start, length - start) != length - start)
+        error->text[start] = '\0';
+}
+
 int error_set(struct error *error, const char *format, ...)
 {
     if (!error)
@@ -18,6 +30,7 @@ int error_set(struct error *error, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(error->text, sizeof(error->text), format, arguments);
     va_end(arguments);
+    end_sentence(error);
     return -1;
 }
 
@@ -33,6 +46,7 @@ int error_errno(struct error *error, const char *format, ...)
     if (length >= 0 && (size_t)length < sizeof(error->text))
         snprintf(error->text + length, sizeof(error->text) - (size_t)length, ": %s",
                  strerror(number));
+    end_sentence(error);
     errno = number;
     return -1;
 }
@@ -47,10 +61,10 @@ int error_prefix(struct error *error, const char *format, ...)
     va_start(arguments, format);
     int length = vsnprintf(error->text, sizeof(error->text), format, arguments);
     va_end(arguments);
-    if (length < 0 || (size_t)length >= sizeof(error->text))
-        return -1;
-    if (snprintf(error->text + length, sizeof(error->text) - (size_t)length, ": %s", old) < 0)
+    if (length >= 0 && (size_t)length < sizeof(error->text) &&
+        snprintf(error->text + length, sizeof(error->text) - (size_t)length, ": %s", old) < 0)
         error->text[length] = '\0';
+    end_sentence(error);
     return -1;
 }
 

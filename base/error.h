@@ -13,7 +13,8 @@
 
 #include <stddef.h>
 
-enum { ERROR_TEXT_SIZE = 2048 };       /* bytes, with the final NUL; longer sentences are cut */
+enum { ERROR_TEXT_SIZE = 2048 };       /* bytes, with the final NUL; longer sentences are cut,
+                                          between characters */
 
 struct error {
     char text[ERROR_TEXT_SIZE];

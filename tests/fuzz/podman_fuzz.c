@@ -3,9 +3,11 @@
  * In place of executors/http.c stands a server that answers what the input says: its parts, with
  * lines of `---` between them, one for each request, of which the first line is the status (0: no
  * connection; 1: sent, and no answer; 2: as 200).  When no part is left, there is no answer.  The
- * executor is asked what the stages ask it; whatever the answers were, what it tells them is sound.
+ * executor is asked what the stages ask it, each time with the answers from the first one on;
+ * whatever they were, what it tells the stages is sound, and so is what it asks of podman.
  *
- * Seen to fail with: podman's words not quoted; the first of `Names` taken where there is none.
+ * Seen to fail with: podman's words not quoted; the first of `Names` taken where there is
+ * none; ids and names put into paths as they are.
  */
 #include "executors/executor.h"
 
@@ -119,16 +121,21 @@ void access_check_all(struct arena *arena, struct access_check *const *checks, s
 
 static const char job_id[] = "digits-0123456789abc";
 
-static char storage[64];
+static char storage[1024];
 
 static void remove_storage(void)
 {
-    rmdir(storage);
+    char command[sizeof(storage) + 16];
+    snprintf(command, sizeof(command), "rm -rf '%s'", storage);
+    CHECK(system(command) == 0);
 }
 
 static struct executor *open_executor(void)
 {
-    snprintf(storage, sizeof(storage), "/tmp/dlspool-fuzz.XXXXXX");
+    const char *parent = getenv("TMPDIR");
+    int length = snprintf(storage, sizeof(storage), "%s/dlspool-fuzz.XXXXXX",
+                          parent ? parent : "/tmp");
+    CHECK((size_t)length < sizeof(storage));
     CHECK(mkdtemp(storage));
     atexit(remove_storage);
     struct arena *arena = arena_new();
@@ -155,7 +162,8 @@ static void check_words(const char *text, size_t size)
 static void check_poll(const struct job_poll *poll)
 {
     CHECK(poll->phase >= PHASE_UNKNOWN && poll->phase <= PHASE_FAILED);
-    /* The detail names the role as the container's label has it, which is dlspool's own word. */
+    /* Roles, indexes and the detail are as the containers' labels have them: dlspool's own words,
+     * which podman only keeps. */
     CHECK(memchr(poll->detail, '\0', sizeof(poll->detail)));
     check_words(poll->reason, sizeof(poll->reason));
     CHECK(poll->started >= 0 && poll->ended >= 0);
@@ -165,7 +173,6 @@ static void check_poll(const struct job_poll *poll)
         CHECK(memchr(task->role, '\0', sizeof(task->role)));
         CHECK(memchr(task->reason, '\0', sizeof(task->reason)));
         CHECK(!task->ended || (task->exit_code >= 0 && task->exit_code <= 255));
-        CHECK(task->index >= 0);
     }
 }
 
@@ -204,18 +211,21 @@ static void submit_job(struct executor *executor)
     check_words(submission.note, sizeof(submission.note));
 }
 
-static void ask(struct executor *executor)
+static void ask_and_remove(struct executor *executor, struct text answers)
 {
     struct error error = {""};
     struct capacity capacity;
+    server.answers = answers;
     if (executor->operations->capacity(executor, &capacity, &error))
         check_sentence(&error);
     else
         CHECK(capacity.cpus_free >= 0 && capacity.memory_free >= 0 && capacity.gpus_free >= 0);
     error.text[0] = '\0';
+    server.answers = answers;
     if (executor->operations->cancel(executor, job_id, 1, true, &error))
         check_sentence(&error);
     error.text[0] = '\0';
+    server.answers = answers;
     if (executor->operations->remove(executor, job_id, 1, &error))
         check_sentence(&error);
 }
@@ -230,7 +240,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     poll_jobs(executor);
     server.answers = source;
     submit_job(executor);
-    server.answers = source;
-    ask(executor);
+    ask_and_remove(executor, source);
     return 0;
 }

@@ -2,10 +2,10 @@
  *
  * usage: <target> [--mutate N] [FILE | DIRECTORY ...]
  *
- * Without files, those of tests/fuzz/corpus/<target> are run: each as it is, and N times (20) with
- * a few random changes, which are the same every time.  The report is TAP.  A failure is a crash, a
- * CHECK() that is not true, a leak, anything printed, more than SECONDS or 1 GiB for one input; the
- * input is then kept as <program>.failed, to be run again by naming it.
+ * Without files, those of tests/fuzz/corpus/<target> are run: each as it is, and N times (100)
+ * with a few random changes, which are the same every time.  The report is TAP.  A failure is a
+ * crash, a CHECK() that is not true, a leak, anything printed, more than SECONDS or 1 GiB for one
+ * input; the input is then kept as <program>.failed, to be run again by naming it.
  *
  * The target runs in a child process, which tells through shared memory what it is at.
  */
@@ -22,7 +22,7 @@
 enum {
     LARGEST = 1 << 20,          /* bytes of an input */
     SECONDS = 10,               /* for one input, under sanitizers and on a busy machine */
-    MUTATIONS = 20,
+    MUTATIONS = 100,
     EXIT_PRINTED = 3
 };
 

@@ -3,7 +3,8 @@
  *
  * What is read is in range and, written, reads back the same; what is quoted is fit for a terminal.
  *
- * Seen to fail with: DEL left out of error_quote(); the year written without leading noughts.
+ * Seen to fail with: DEL left out of error_quote(); the year written without leading noughts;
+ * sentences cut within a character.
  */
 #include "base/clock.h"
 #include "base/nearest.h"
@@ -69,6 +70,22 @@ static void quote(struct text text)
     buffer_free(&copy);
 }
 
+/* A sentence that is too long is cut between characters; one more and one less byte before. */
+static void cut(struct text text)
+{
+    enum { PIECE = 300 };
+    struct error error = {""};
+    if (!utf8_valid(text) || text.length == 0 || text.length > PIECE)
+        return;
+    error_set(&error, "%*s", ERROR_TEXT_SIZE - 1 - (int)text.length / 2, "");
+    error_prefix(&error, "%.*s", (int)text.length, text.data);
+    CHECK(utf8_valid(text_of(error.text)));
+    error_set(&error, "%*s%.*s", ERROR_TEXT_SIZE - 1 - (int)text.length / 2, "", (int)text.length,
+              text.data);
+    CHECK(utf8_valid(text_of(error.text)));
+    CHECK(strlen(error.text) + 4 >= ERROR_TEXT_SIZE - text.length / 2 - 1);
+}
+
 static void name_job(struct text text)
 {
     char id[ID_SIZE];
@@ -95,6 +112,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     read_quantities(text);
     write_number(text);
     quote(text);
+    cut(text);
     name_job(text);
     find_nearest(text);
     struct text trimmed = text_trim(text);

@@ -5,6 +5,7 @@
 #   make check      set up what is missing, then run every test
 #   make unit       only the unit tests          make tap       only the scripts under tests/t
 #   make asan       the unit tests under AddressSanitizer and UndefinedBehaviorSanitizer
+#   make crash      every kill, every error, every power cut (some minutes); CRASH="kills power" some
 #   make fuzz-corpus  every fuzz target over its corpus, under the same sanitizers
 #   make fuzz       fuzz each target for SECONDS=60 with libFuzzer (clang, libclang-rt-14-dev)
 #   make bench      measure; prints, asserts nothing
@@ -68,6 +69,13 @@ $(BUILD)/tests/%: tests/unit/%.c $(BUILD)/libdlspool.a
 
 unit-tests: $(UNIT_TESTS)
 
+# One program that drives the stages with a table of system calls of its own.
+CRASH_SOURCES := $(wildcard tests/crash/*.c)
+$(BUILD)/tests/crash: $(CRASH_SOURCES) $(wildcard tests/crash/*.h) $(BUILD)/libdlspool.a
+	@mkdir -p $(@D)
+	@echo '  CC  tests/crash/*.c'; $(CC) $(CPPFLAGS) $(ALL_CFLAGS) -o $@ $(CRASH_SOURCES) \
+	    $(BUILD)/libdlspool.a $(ALL_LIBS)
+
 # A fuzz target with what feeds it: runner.c, or what FUZZ_MAIN says.
 FUZZ_MAIN ?= tests/fuzz/runner.c
 FUZZ_SOURCES := $(wildcard tests/fuzz/*_fuzz.c)
@@ -89,7 +97,7 @@ demo:
 
 check:
 	@tools/setup check
-	@$(MAKE) --no-print-directory all unit asan tap
+	@$(MAKE) --no-print-directory all unit asan crash tap
 
 PROVE := prove --timer
 
@@ -118,6 +126,9 @@ fuzz:
 	    LDFLAGS='-fsanitize=fuzzer,$(FUZZER)' fuzz-targets
 	@tests/fuzz/fuzz $(BUILD)/fuzzer $(SECONDS) $(ONLY)
 
+crash: $(BUILD)/tests/crash
+	@$(PROVE) -v -e '' $(BUILD)/tests/crash :: $(CRASH)
+
 tap: $(BUILD)/dlspool
 	DLSPOOL=$(CURDIR)/$(BUILD)/dlspool $(PROVE) tests/t
 
@@ -140,5 +151,5 @@ install: $(BUILD)/dlspool
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all unit-tests demo check unit asan tap fuzz-targets fuzz-runs fuzz-corpus fuzz bench soak install \
+.PHONY: all unit-tests demo check unit asan crash tap fuzz-targets fuzz-runs fuzz-corpus fuzz bench soak install \
 	clean

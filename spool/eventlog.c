@@ -176,15 +176,15 @@ void eventlog_fold(struct text log, struct eventlog_fold *fold)
         fold->last = event;
         if (text_is(event.name, "intent")) {
             bool unknown = fold->intent && !fold->accepted && !fold->failed;
-            *fold = (struct eventlog_fold){
-                .intent = true, .repeated = unknown, .last = event, .retries = fold->retries};
+            *fold = (struct eventlog_fold){.intent = true, .repeated = unknown, .last = event,
+                                           .retries = fold->retries + fold->retry};
             fold->attempt = (int)event_get_number(&event, "attempt", 0);
         } else if (text_is(event.name, "submitted")) {
             fold->accepted = true;
             fold->submitted = event;
         } else if (text_is(event.name, "failed")) {
             fold->failed = true;
-            fold->retries += event_is(&event, "class", "unknown") && event_is(&event, "retry", "at");
+            fold->retry = event_is(&event, "class", "unknown") && event_is(&event, "retry", "at");
         } else if (text_is(event.name, "started")) {
             fold->started = true;
         } else if (text_is(event.name, "ended")) {

@@ -51,8 +51,9 @@ struct eventlog_fold {
     bool repeated;              /* ... after another whose outcome is unknown */
     bool accepted, failed;      /* ... and one of these its outcome; neither: it is unknown */
     bool started, ended;
-    int retries;                /* over all attempts: failures of class unknown that were to be
-                                 * tried again, which is what uses up a job's `retries` */
+    bool retry;                 /* it failed with class unknown, and is to be tried again ... */
+    int retries;                /* ... as so many attempts before it were, which is what uses up a
+                                 * job's `retries` */
     struct event last, last_end, submitted;     /* `submitted`: of the current attempt */
 };
 void eventlog_fold(struct text log, struct eventlog_fold *fold);

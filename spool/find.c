@@ -101,9 +101,10 @@ int job_find(const struct spool *spool, struct text id, struct job_place *place,
              struct error *error)
 {
     struct error_quote_room room;
-    if (id.length == 0 || id.length >= ID_SIZE)
-        return error_set(error, "\"%s\" is not the id of a job",
-                         error_quote(&room, id.data, id.length));
+    if (id.length == 0 || id.length >= ID_SIZE) {
+        error_set(error, "\"%s\" is not the id of a job", error_quote(&room, id.data, id.length));
+        return 1;
+    }
     if (find_whole(spool, id, place))
         return 0;
     struct search search = {.wanted = id};
@@ -111,11 +112,13 @@ int job_find(const struct spool *spool, struct text id, struct job_place *place,
         if (jobs_walk(spool, (enum state)i, match, &search))
             return error_errno(error, "%s/ could not be read", state_name((enum state)i));
     if (search.count == 0)
-        return error_set(error, "there is no job \"%s\" in %s",
-                         error_quote(&room, id.data, id.length), spool->path);
-    if (search.count > 1)
-        return error_set(error, "%zu jobs have an id that starts with \"%s\"; give more of it",
-                         search.count, error_quote(&room, id.data, id.length));
+        error_set(error, "there is no job \"%s\" in %s", error_quote(&room, id.data, id.length),
+                  spool->path);
+    else if (search.count > 1)
+        error_set(error, "%zu jobs have an id that starts with \"%s\"; give more of it",
+                  search.count, error_quote(&room, id.data, id.length));
+    if (search.count != 1)
+        return 1;
     *place = search.found;
     return 0;
 }

@@ -86,8 +86,9 @@ void job_ring(const struct spool *spool, const struct job_place *place);
 /* Ring for the stage that watches failed/, when what its jobs wait for may have come. */
 void spool_ring_failed(const struct spool *spool);
 
-/* Find a job by its id, or by a beginning of it that only one job has.  0; -1 and a sentence when
- * there is none or there are several.  Looks in every state, done/ newest day first. */
+/* Find a job by its id, or by a beginning of it that only one job has.  0; 1 and a sentence when
+ * there is none or there are several; -1 and a sentence when it cannot be told just now.  Looks in
+ * every state, done/ newest day first. */
 int job_find(const struct spool *spool, struct text id, struct job_place *place,
              struct error *error);
 

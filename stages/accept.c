@@ -219,8 +219,13 @@ static int take_control(struct acceptor *acceptor, struct acceptance *item, int6
                                       item->claim->source, &control, &reason);
     if (!result && control.verb == CONTROL_NONE)
         return 0;
-    if (!result)
+    if (!result) {
         result = control_apply(acceptor->stage, &control, item->drop.uid, now, &reason);
+        if (result < 0) {
+            *error = reason;
+            return -1;
+        }
+    }
     if (!result) {
         item->fate = ACCEPT_CONTROL;
         return 1;
@@ -309,6 +314,8 @@ static void look_once_more(struct acceptor *acceptor, struct acceptance *item)
         drop_unchanged(spool->claims, item->claim->file, &item->drop, &error);
     if (look != DROP_CHANGING && look != DROP_ERROR)
         return;
+    if (look == DROP_ERROR)
+        log_warn("%s; it is tried again", error.text);
     job_remove(spool->new_jobs, item->id, NULL);
     item->fate = ACCEPT_KEEP;
     item->claim->look = clock_elapsed() + look_again;
@@ -340,8 +347,13 @@ static void dispose(struct acceptor *acceptor, struct acceptance *item, bool *do
     if (item->fate == ACCEPT_FOUND)
         place = item->claim->place;
     bool keep = item->fate != ACCEPT_CONTROL && !item->readable;
-    if (claim_dispose(&acceptor->stage->spool, item->claim, &place, keep, &error))
-        log_warn("%s", error.text);
+    if (claim_dispose(&acceptor->stage->spool, item->claim, &place, keep, &error)) {
+        /* Its job is there, and will be found. */
+        log_warn("%s; it is tried again", error.text);
+        item->claim->suspect = true;
+        item->claim->look = clock_elapsed() + look_again;
+        *done = false;
+    }
 }
 
 static void give_up(struct acceptor *acceptor, size_t count)

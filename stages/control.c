@@ -16,15 +16,17 @@ enum { WISH_LIMIT = 1024, MOST_MOVES = 10 };    /* bytes; moves of a job while i
 static const char *const verb_names[] = {
     [CONTROL_NONE] = "none", [CONTROL_KILL] = "kill", [CONTROL_RETRY] = "retry"};
 
-static int check_state(const struct control *control, const struct job_place *place,
-                       struct error *error)
+static bool state_allows(const struct control *control, const struct job_place *place,
+                         struct error *error)
 {
     if (place->state == STATE_DONE)
-        return error_set(error, "%s has finished already (done/%s)", place->id, place->date);
-    if (control->verb == CONTROL_RETRY && place->state != STATE_FAILED)
-        return error_set(error, "%s is in %s/; only a job in failed/ can be tried again", place->id,
-                         state_name(place->state));
-    return 0;
+        error_set(error, "%s has finished already (done/%s)", place->id, place->date);
+    else if (control->verb == CONTROL_RETRY && place->state != STATE_FAILED)
+        error_set(error, "%s is in %s/; only a job in failed/ can be tried again", place->id,
+                  state_name(place->state));
+    else
+        return true;
+    return false;
 }
 
 static int write_wish(int job, const struct control *control, struct text by, uid_t uid,
@@ -42,19 +44,22 @@ static int write_wish(int job, const struct control *control, struct text by, ui
     return result;
 }
 
-/* Open the job that a control file names, wherever it is; it may be moving. */
+/* Open the job that a control file names, wherever it is; it may be moving.  The result as that of
+ * control_apply(). */
 static int open_job(const struct stage *stage, const struct control *control,
-                    struct job_place *place, struct error *error)
+                    struct job_place *place, int *job, struct error *error)
 {
     for (int tries = 0; tries < MOST_MOVES; tries++) {
-        if (job_find(&stage->spool, control->id, place, error) ||
-            check_state(control, place, error))
-            return -1;
-        int job = job_open(&stage->spool, place);
-        if (job >= 0)
-            return job;
+        int found = job_find(&stage->spool, control->id, place, error);
+        if (found)
+            return found;
+        if (!state_allows(control, place, error))
+            return 1;
+        *job = job_open(&stage->spool, place);
+        if (*job >= 0)
+            return 0;
     }
-    return error_set(error, "%s moves too often to be found; try again", place->id);
+    return error_errno(error, "%s could not be opened wherever it was seen", place->id);
 }
 
 static int check_wish(struct stage *stage, const struct control *control,
@@ -65,9 +70,14 @@ static int check_wish(struct stage *stage, const struct control *control,
     struct arena *arena = arena_new();
     int result = 0;
     users_find(uid, &asker);
-    /* Nobody can be shown to own a damaged record; only an administrator may act on it. */
-    if (record_read(job, arena, &record, NULL))
+    if (record_read(job, arena, &record, error)) {
+        if (!file_is_damaged(errno)) {
+            result = -1;
+            goto done;
+        }
+        /* Nobody can be shown to own a damaged record; only an administrator may act on it. */
         record = (struct job_record){.uid = (uid_t)-1, .owner = TEXT("nobody")};
+    }
     if (record.uid != uid && !settings_is_administrator(&stage->settings, &stage->spool, uid))
         result = error_set(error, "%s belongs to %.*s; %s may not %s it", place->id,
                            (int)record.owner.length, record.owner.length ? record.owner.data : "",
@@ -75,6 +85,9 @@ static int check_wish(struct stage *stage, const struct control *control,
     else if (control->verb == CONTROL_RETRY && !record.request_file.length)
         result = error_set(error, "%s was not made from a job file; drop one into incoming/",
                            place->id);
+    if (result)
+        result = 1;
+done:
     arena_free(arena);
     return result;
 }
@@ -84,11 +97,12 @@ int control_apply(struct stage *stage, const struct control *control, uid_t uid,
 {
     struct job_place place;
     struct user asker;
-    int job = open_job(stage, control, &place, error);
-    if (job < 0)
-        return -1;
+    int job;
+    int result = open_job(stage, control, &place, &job, error);
+    if (result)
+        return result;
     users_find(uid, &asker);
-    int result = check_wish(stage, control, &place, job, uid, error);
+    result = check_wish(stage, control, &place, job, uid, error);
     if (!result)
         result = write_wish(job, control, text_of(asker.name), uid, now, error);
     if (!result)
@@ -97,13 +111,20 @@ int control_apply(struct stage *stage, const struct control *control, uid_t uid,
     return result;
 }
 
-bool control_pending(int job, enum control_verb verb, struct wish *wish)
+int control_pending(int job, enum control_verb verb, struct wish *wish)
 {
     struct buffer bytes = {0};
     struct event event;
     if (file_read_at(job, verb_names[verb], WISH_LIMIT, &bytes, NULL)) {
+        int number = errno;
         buffer_free(&bytes);
-        return false;
+        if (number == ENOENT)
+            return 0;
+        if (!file_is_damaged(number)) {
+            log_warn("whether a %s was asked for cannot be told just now: %s", verb_names[verb],
+                     strerror(number));
+            return -1;
+        }
     }
     *wish = (struct wish){.by = "somebody", .uid = (uid_t)-1, .when = clock_now()};
     struct text rest = buffer_text(&bytes);
@@ -116,7 +137,7 @@ bool control_pending(int job, enum control_verb verb, struct wish *wish)
         arena_free(arena);
     }
     buffer_free(&bytes);
-    return true;
+    return 1;
 }
 
 int control_clear(int job, enum control_verb verb, struct error *error)

@@ -11,7 +11,8 @@
 #include "request/description.h"
 #include "stages/stage.h"
 
-/* Act on a control file of the user `uid`.  -1 and a sentence when it is refused. */
+/* Act on a control file of the user `uid`.  0; 1 and a sentence when it is refused; -1 and a
+ * sentence when it is to be tried again. */
 int control_apply(struct stage *stage, const struct control *control, uid_t uid, int64_t now,
                   struct error *error);
 
@@ -21,8 +22,9 @@ struct wish {
     int64_t when;
 };
 
-/* Is there a wish of that verb in the job's directory?  A damaged one counts, by "somebody". */
-bool control_pending(int job, enum control_verb verb, struct wish *wish);
+/* Is there a wish of that verb in the job's directory?  1 yes; 0 no; -1 when it cannot be told just
+ * now, and nothing is to be decided that depends on it.  A damaged one counts, by "somebody". */
+int control_pending(int job, enum control_verb verb, struct wish *wish);
 /* Remove it, once it was granted. */
 int control_clear(int job, enum control_verb verb, struct error *error);
 

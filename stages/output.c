@@ -5,25 +5,24 @@
 #include <fcntl.h>
 #include <stdio.h>
 
-#include "base/log.h"
 #include "base/system.h"
 
 enum { OUTPUT_MODE = 0755 };
 
-void output_copy(struct executor *executor, int job, const char *id, int attempt)
+int output_copy(struct executor *executor, int job, const char *id, int attempt,
+                struct error *error)
 {
-    struct error error;
-    if (sys.mkdirat(job, "output", OUTPUT_MODE) && errno != EEXIST) {
-        log_warn("%s: output/ could not be made", id);
-        return;
-    }
+    if (sys.mkdirat(job, "output", OUTPUT_MODE) && errno != EEXIST)
+        return error_errno(error, "output/ could not be made");
     int output =
         sys.openat(job, "output", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
     if (output < 0)
-        return;
-    if (executor->operations->output(executor, id, attempt, output, &error))
-        log_warn("%s: the output could not be copied: %s", id, error.text);
+        return error_errno(error, "output/ could not be opened");
+    int result = executor->operations->output(executor, id, attempt, output, error);
+    if (result)
+        error_prefix(error, "the output could not be copied");
     sys.close(output);
+    return result;
 }
 
 struct text output_of_failure(struct arena *arena, int job, const struct job_poll *poll,

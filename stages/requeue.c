@@ -15,17 +15,23 @@
 enum { REQUEST_LIMIT = 1 << 20, LOG_LIMIT = 16 << 20 };         /* bytes */
 
 /* A job that the executor had gets a new attempt number, and with it a new token.  Computed from
- * the log, so that doing it twice is the same as once. */
-static int next_attempt(int job, const struct job_record *record)
+ * the log, so that doing it twice is the same as once; where the log does not tell, the executor
+ * may have had it.  -1 and a sentence when the log cannot be read just now. */
+static int next_attempt(int job, const struct job_record *record, struct error *error)
 {
     struct buffer log = {0};
     struct eventlog_fold fold = {0};
-    if (file_read_at(job, "log", LOG_LIMIT, &log, NULL) == 0)
+    int result = file_read_at(job, "log", LOG_LIMIT, &log, error);
+    if (!result)
         eventlog_fold(buffer_text(&log), &fold);
+    else if (file_is_damaged(errno))
+        result = 0;
+    if (!result && fold.intent)
+        result = fold.attempt + fold.accepted;
+    else if (!result)
+        result = record->attempt > 0 ? record->attempt + (log.length == 0) : 1;
     buffer_free(&log);
-    if (!fold.intent)
-        return record->attempt > 0 ? record->attempt : 1;
-    return fold.attempt + fold.accepted;
+    return result;
 }
 
 /* output/ is of one attempt: that of attempt 1 becomes output-1/, and so on. */
@@ -97,7 +103,9 @@ static int renew_job(struct requeuer *requeuer, int job, struct job_record *reco
     }
     /* The record goes on saying why the job failed until it has left failed/: a crash before that
      * leaves it there, to be found by the next pass. */
-    int attempt = next_attempt(job, record);
+    int attempt = next_attempt(job, record, error);
+    if (attempt < 0)
+        goto done;
     if (attempt > record->attempt && keep_output(job, record->attempt, error))
         goto done;
     record->attempt = attempt;
@@ -147,7 +155,7 @@ static void kill_waiting(struct requeuer *requeuer, int job, struct job_record *
     struct verdict verdict;
     struct error error;
     struct wish wish;
-    if (!control_pending(job, CONTROL_KILL, &wish))
+    if (control_pending(job, CONTROL_KILL, &wish) != 1)
         return;
     verdict_killed(&verdict, wish.by, wish.when);
     if (verdict_write(&verdict, job, record, false, clock_now(), &error) ||
@@ -169,8 +177,10 @@ void requeue_job(struct requeuer *requeuer, const struct requeue_deed *deed)
         return;
     }
     if (record_read(job, requeuer->arena, &record, &error)) {
+        bool damaged = file_is_damaged(errno);
         log_warn("%s cannot be tried again: %s", place.id, error.text);
-        control_clear(job, CONTROL_RETRY, NULL);
+        if (damaged)
+            control_clear(job, CONTROL_RETRY, NULL);
     } else if (deed->kind == DEED_KILL) {
         kill_waiting(requeuer, job, &record);
     } else {

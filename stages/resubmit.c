@@ -20,6 +20,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "stages/aside.h"
 #include "stages/control.h"
 #include "stages/requeue.h"
 #include "stages/sandbox.h"
@@ -84,7 +85,7 @@ static bool executor_ready(struct resubmitter *resubmitter)
         resubmitter->ready =
             resubmitter->executor->operations->ready(resubmitter->executor, &error) == 0;
         if (!resubmitter->ready)
-            log_detail("the executor cannot take submissions: %s", error.text);
+            log_warn("jobs in failed/ wait for the executor: %s", error.text);
     }
     return resubmitter->ready;
 }
@@ -175,27 +176,57 @@ static bool same_time(struct timespec a, struct timespec b)
     return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
+/* A job whose record is damaged stays here, and says so. */
+static void set_aside(struct resubmitter *resubmitter, const struct job_place *place, int job,
+                      const struct error *problem)
+{
+    struct error error;
+    log_warn("%s: %s; the job is set aside", place->id, problem->text);
+    if (aside_write(job, place->id, resubmitter->arena, NULL, problem, &error))
+        log_warn("%s: %s", place->id, error.text);
+}
+
+/* Unless it is only gone (ENOENT), which a job that moves is. */
+static void say_unread(const struct job_place *place, int number)
+{
+    if (number != ENOENT)
+        log_warn("%s in failed/ cannot be read just now: %s", place->id, strerror(number));
+}
+
 /* What is known of a failed job, read anew if its directory has changed. */
 static struct waiting *know_job(struct resubmitter *resubmitter, const struct job_place *place)
 {
     struct stat status;
+    struct error error;
     struct job_record record;
     struct text id = text_of(place->id);
     if (sys.fstatat(resubmitter->stage.spool.states[STATE_FAILED], place->id, &status,
-                    AT_SYMLINK_NOFOLLOW))
+                    AT_SYMLINK_NOFOLLOW)) {
+        say_unread(place, errno);
         return NULL;
+    }
     struct waiting *waiting = names_find(resubmitter->jobs, id);
     if (waiting && same_time(waiting->changed, status.st_mtim))
         return waiting;
     if (!waiting)
         waiting = names_add(resubmitter->jobs, id);
-    int job = waiting ? job_open(&resubmitter->stage.spool, place) : -1;
-    if (job < 0)
+    if (!waiting)
+        return NULL;            /* more than MOST_FAILED: when others have gone */
+    int job = job_open(&resubmitter->stage.spool, place);
+    if (job < 0) {
+        say_unread(place, errno);
         return NULL;
+    }
     waiting->when = RETRY_NEVER;
-    if (record_read(job, resubmitter->arena, &record, NULL) == 0)
-        remember(waiting, &record);
     waiting->changed = status.st_mtim;
+    if (record_read(job, resubmitter->arena, &record, &error) == 0)
+        remember(waiting, &record);
+    else if (file_is_damaged(errno))
+        set_aside(resubmitter, place, job, &error);
+    else {
+        say_unread(place, errno);
+        waiting->changed = (struct timespec){0};        /* to be read again */
+    }
     sys.close(job);
     arena_reset(resubmitter->arena);
     return waiting;
@@ -234,11 +265,13 @@ static void decide(struct resubmitter *resubmitter, struct requeue_deed *deed, i
     memcpy(place.id, deed->id, sizeof(place.id));
     struct waiting *waiting = names_find(resubmitter->jobs, text_of(deed->id));
     int job = job_open(&resubmitter->stage.spool, &place);
-    if (job >= 0 && waiting) {
-        if (control_pending(job, CONTROL_RETRY, &wish)) {
+    int asked = job < 0 ? -1 : control_pending(job, CONTROL_RETRY, &wish);
+    int killed = asked ? 0 : control_pending(job, CONTROL_KILL, &wish);
+    if (waiting && asked >= 0 && killed >= 0) {
+        if (asked) {
             deed->cause = "asked";
             deed->kind = DEED_REQUEUE;
-        } else if (waiting->when != RETRY_NEVER && control_pending(job, CONTROL_KILL, &wish)) {
+        } else if (killed && waiting->when != RETRY_NEVER) {
             deed->kind = DEED_KILL;
         } else if ((deed->cause = is_due(resubmitter, waiting, now))) {
             deed->kind = DEED_REQUEUE;
@@ -420,7 +453,7 @@ static int64_t resubmit_round(struct stage *stage)
     struct error error;
     if (watch_collect(resubmitter->watch, &error)) {
         log_warn("%s", error.text);
-        stage->failed = watch_lost(resubmitter->watch);
+        stage->failed = stage->failed || watch_lost(resubmitter->watch);
     }
     while (watch_next(resubmitter->watch, &name))
         continue;               /* a pass looks at every job */

@@ -100,29 +100,30 @@ static void note_intent(struct submitter *submitter, struct item *item, struct e
     buffer_free(&line);
 }
 
-static void read_history(int job, struct eventlog_fold *fold)
+/* False when the log cannot be read. */
+static bool read_history(int job, struct eventlog_fold *fold)
 {
     struct buffer log = {0};
     *fold = (struct eventlog_fold){0};
-    if (file_read_at(job, "log", LOG_LIMIT, &log, NULL) == 0)
+    bool result = file_read_at(job, "log", LOG_LIMIT, &log, NULL) == 0;
+    if (result)
         eventlog_fold(buffer_text(&log), fold);
     buffer_free(&log);
+    return result;
 }
 
 /* Whether an intent was noted and its outcome was not: the executor may have the job. */
 static bool outcome_unknown(int job)
 {
     struct eventlog_fold fold;
-    read_history(job, &fold);
-    return fold.intent && !fold.accepted && !fold.failed;
+    return !read_history(job, &fold) || (fold.intent && !fold.accepted && !fold.failed);
 }
 
 /* Whether that was so already before the intent that was noted last. */
 static bool was_unknown_before(int job)
 {
     struct eventlog_fold fold;
-    read_history(job, &fold);
-    return fold.repeated;
+    return !read_history(job, &fold) || fold.repeated;
 }
 
 /* What was to be sent could not be read.  What is damaged fails; what is only out of reach just now
@@ -146,6 +147,7 @@ static bool open_item(struct submitter *submitter, struct item *item, const char
 {
     struct error error;
     struct wish wish;
+    int killed;
     item->place = (struct job_place){.state = STATE_RENDERED};
     memcpy(item->place.id, id, strlen(id) + 1);
     item->fate = ITEM_SUBMIT;
@@ -156,7 +158,9 @@ static bool open_item(struct submitter *submitter, struct item *item, const char
     bool readable = record_read(item->job, submitter->arena, &item->record, &error) == 0;
     if (!readable || read_manifest(item, &error)) {
         judge_unreadable(submitter, item, readable, &error);
-    } else if (control_pending(item->job, CONTROL_KILL, &wish) && !outcome_unknown(item->job)) {
+    } else if ((killed = control_pending(item->job, CONTROL_KILL, &wish)) < 0) {
+        item->fate = ITEM_KEEP;
+    } else if (killed && !outcome_unknown(item->job)) {
         verdict_killed(&item->verdict, wish.by, wish.when);
         fail_item(item);
     } else {
@@ -359,7 +363,7 @@ static void take_names(struct submitter *submitter)
     struct error error;
     if (watch_collect(submitter->watch, &error)) {
         log_warn("%s", error.text);
-        submitter->stage.failed = watch_lost(submitter->watch);
+        submitter->stage.failed = submitter->stage.failed || watch_lost(submitter->watch);
     }
     while (watch_next(submitter->watch, &name)) {
         struct text id = {name.name, name.length};

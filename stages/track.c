@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "spool/eventlog.h"
+#include "stages/aside.h"
 #include "stages/control.h"
 #include "stages/output.h"
 #include "stages/progress.h"
@@ -34,6 +35,7 @@ enum {
     LOG_LIMIT = 16 << 20        /* bytes of a job's event log that are read */
 };
 static const int64_t output_interval = 2000;    /* milliseconds between copies of a job's output */
+static const int64_t output_patience = 600000;  /* ... that an ended job waits for the last of them */
 
 enum fate { FATE_NONE, FATE_DONE, FATE_FAILED };
 
@@ -45,7 +47,9 @@ struct tracked {
     bool forced;                /* ... with force */
     int64_t stop_time;          /* of clock_elapsed: when the grace is over */
     int64_t next_output;        /* of clock_elapsed */
-    enum fate fate;             /* its end is written down already */
+    int64_t output_trouble;     /* of clock_elapsed: since when it cannot be copied; 0: it can */
+    enum fate fate;             /* its end is written down already ... */
+    bool recovered;             /* ... and was before this process started */
     char waiting[128];          /* the last reason it waited for */
 };
 
@@ -130,20 +134,18 @@ static enum fate read_history(struct tracker *tracker, int job, const struct job
     return fate;
 }
 
-/* A job whose record cannot be read is set aside; its containers, if any, are found by `attempt`
- * 1 only, which the warning says. */
-static void set_aside(struct tracker *tracker, struct job_place *place, int job,
-                      const struct error *problem)
+/* A job whose record is damaged is followed to its end by what its log tells: whatever its files
+ * say, it runs.  It is not tried again after that. */
+static int read_or_salvage(struct tracker *tracker, int job, const char *id,
+                           struct job_record *record, struct error *error)
 {
-    struct verdict verdict;
-    struct error error;
-    struct job_record record = {.id = text_of(place->id), .failure.exit_code = -1};
-    log_warn("%s: %s; the job is set aside", place->id, problem->text);
-    verdict_damaged(&verdict, problem);
-    if (verdict_write(&verdict, job, &record, false, clock_now(), &error) ||
-        spool_sync(&tracker->stage.spool, &error) ||
-        job_move(&tracker->stage.spool, place, STATE_FAILED, clock_now(), &error))
-        log_warn("%s: %s", place->id, error.text);
+    if (record_read(job, tracker->arena, record, error) == 0)
+        return 0;
+    if (!file_is_damaged(errno))
+        return -1;
+    log_warn("%s: %s; the job is followed by what its log says", id, error->text);
+    aside_salvage(job, id, tracker->arena, record);
+    return record_replace(job, record, error);
 }
 
 static void learn_job(struct tracker *tracker, struct text id)
@@ -158,11 +160,12 @@ static void learn_job(struct tracker *tracker, struct text id)
     int job = job_open(&tracker->stage.spool, &place);
     if (job < 0)
         return;
-    if (record_read(job, tracker->arena, &record, &error)) {
-        set_aside(tracker, &place, job, &error);
+    if (read_or_salvage(tracker, job, place.id, &record, &error)) {
+        log_warn("%s: %s; it is tried again", place.id, error.text);
     } else if ((tracked = names_add(tracker->jobs, id))) {
         tracked->attempt = record.attempt;
         tracked->fate = read_history(tracker, job, &record, tracked);
+        tracked->recovered = tracked->fate != FATE_NONE;
     }
     sys.close(job);
     arena_reset(tracker->arena);
@@ -174,7 +177,7 @@ static void take_names(struct tracker *tracker)
     struct error error;
     if (watch_collect(tracker->watch, &error)) {
         log_warn("%s", error.text);
-        tracker->stage.failed = watch_lost(tracker->watch);
+        tracker->stage.failed = tracker->stage.failed || watch_lost(tracker->watch);
     }
     while (watch_next(tracker->watch, &name))
         learn_job(tracker, (struct text){name.name, name.length});
@@ -211,15 +214,47 @@ static bool all_tasks_ended(const struct job_poll *poll)
 }
 
 /* Counted from the log: a verdict that was written twice, because a crash came between, counts
- * once. */
-static int retries_used(int job)
+ * once.  -1 and a sentence when the log cannot be read just now. */
+static int retries_used(int job, struct error *error)
 {
     struct buffer log = {0};
     struct eventlog_fold fold = {0};
-    if (file_read_at(job, "log", LOG_LIMIT, &log, NULL) == 0)
+    int result = file_read_at(job, "log", LOG_LIMIT, &log, error);
+    if (!result)
         eventlog_fold(buffer_text(&log), &fold);
+    else if (file_is_damaged(errno))
+        result = 0;
     buffer_free(&log);
-    return fold.retries;
+    return result ? -1 : fold.retries;
+}
+
+/* Trouble is said once for each job, until its output can be copied again. */
+static bool copy_output(struct tracker *tracker, struct tracked *tracked, int job,
+                        const struct job_poll *poll)
+{
+    struct error error;
+    if (output_copy(tracker->executor, job, poll->id, poll->attempt, &error) == 0) {
+        tracked->output_trouble = 0;
+        return true;
+    }
+    if (!tracked->output_trouble) {
+        log_warn("%s: %s", poll->id, error.text);
+        tracked->output_trouble = clock_elapsed();
+    }
+    return false;
+}
+
+/* What an ended job has printed goes with its containers, so it is copied before; but a job does not
+ * wait for ever for output that cannot be had. */
+static bool copy_last_output(struct tracker *tracker, struct tracked *tracked, int job,
+                             const struct job_poll *poll)
+{
+    if (copy_output(tracker, tracked, job, poll))
+        return true;
+    if (clock_elapsed() - tracked->output_trouble < output_patience)
+        return false;
+    log_warn("%s ends without the rest of its output", poll->id);
+    return true;
 }
 
 static int write_end(struct tracker *tracker, int job, const struct job_poll *poll,
@@ -228,16 +263,19 @@ static int write_end(struct tracker *tracker, int job, const struct job_poll *po
     struct job_record record;
     struct verdict verdict;
     struct circumstances circumstances = circumstances_of(tracker);
-    output_copy(tracker->executor, job, poll->id, poll->attempt);
     if (poll->phase != PHASE_VANISHED && progress_ended(job, poll, error))
         return -1;
     if (poll->phase == PHASE_SUCCEEDED)
         return 0;
-    if (record_read(job, tracker->arena, &record, error))
+    if (read_or_salvage(tracker, job, poll->id, &record, error))
         return -1;
-    record.retried = retries_used(job);
+    record.retried = retries_used(job, error);
+    if (record.retried < 0)
+        return -1;
     if (kill)
         verdict_killed(&verdict, kill->by, kill->when);
+    else if (!record.request_file.length)
+        verdict_lost_record(&verdict, poll->detail);
     else if (poll->phase == PHASE_VANISHED)
         verdict_vanished(&verdict, &circumstances, &record);
     else
@@ -262,11 +300,11 @@ static enum fate follow(struct tracker *tracker, struct tracked *tracked, int jo
 {
     struct error error;
     struct wish wish;
-    bool killed = control_pending(job, CONTROL_KILL, &wish);
+    int killed = control_pending(job, CONTROL_KILL, &wish);
     bool ended = poll->phase == PHASE_SUCCEEDED || poll->phase == PHASE_FAILED;
     int64_t now = clock_elapsed();
 
-    if (poll->phase == PHASE_UNKNOWN)
+    if (poll->phase == PHASE_UNKNOWN || killed < 0)
         return FATE_NONE;
     if (poll->phase == PHASE_WAITING && poll->detail[0])
         note_waiting(tracked, job, poll);
@@ -284,6 +322,8 @@ static enum fate follow(struct tracker *tracker, struct tracked *tracked, int jo
     if (ended || poll->phase == PHASE_VANISHED) {
         /* A job that succeeded before the kill reached it has succeeded. */
         const struct wish *kill = killed && poll->phase != PHASE_SUCCEEDED ? &wish : NULL;
+        if (!copy_last_output(tracker, tracked, job, poll))
+            return FATE_NONE;
         if (write_end(tracker, job, poll, kill, &error)) {
             log_warn("%s: %s", poll->id, error.text);
             return FATE_NONE;
@@ -291,7 +331,7 @@ static enum fate follow(struct tracker *tracker, struct tracked *tracked, int jo
         return poll->phase == PHASE_SUCCEEDED ? FATE_DONE : FATE_FAILED;
     }
     if (now >= tracked->next_output) {
-        output_copy(tracker->executor, job, poll->id, poll->attempt);
+        copy_output(tracker, tracked, job, poll);
         tracked->next_output = now + output_interval;
     }
     return FATE_NONE;
@@ -335,6 +375,23 @@ static void end_jobs(struct tracker *tracker, struct ending *endings, size_t cou
         log_warn("%s", error.text);
 }
 
+/* The end that a job's log tells of may have come to the disk before what its tasks had printed: it
+ * is copied again.  Once it has been forgotten by the executor there is nothing more to copy. */
+static bool bring_output(struct tracker *tracker, struct tracked *tracked, const char *id)
+{
+    struct job_place place = {.state = STATE_SUBMITTED};
+    struct job_poll poll = {.id = id, .attempt = tracked->attempt};
+    if (!tracked->recovered)
+        return true;
+    snprintf(place.id, sizeof(place.id), "%s", id);
+    int job = job_open(&tracker->stage.spool, &place);
+    if (job < 0)
+        return false;
+    tracked->recovered = !copy_last_output(tracker, tracked, job, &poll);
+    sys.close(job);
+    return !tracked->recovered;
+}
+
 /* Ask about a batch of jobs and act on the answers. */
 static void follow_batch(struct tracker *tracker, struct tracked **batch, size_t count)
 {
@@ -346,6 +403,8 @@ static void follow_batch(struct tracker *tracker, struct tracked **batch, size_t
 
     for (size_t i = 0; i < count; i++) {
         const char *id = names_text(batch[i]).data;
+        if (batch[i]->fate != FATE_NONE && !bring_output(tracker, batch[i], id))
+            continue;
         if (batch[i]->fate != FATE_NONE) {
             struct ending *ending = &endings[ended++];
             *ending = (struct ending){.place.state = STATE_SUBMITTED, .tracked = batch[i],

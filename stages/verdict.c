@@ -210,6 +210,13 @@ void verdict_damaged(struct verdict *verdict, const struct error *error)
              "nothing. Drop the job file (request.* here) into incoming/ again.");
 }
 
+void verdict_lost_record(struct verdict *verdict, const char *detail)
+{
+    struct error error;
+    error_set(&error, "job.yaml was damaged while the job ran.\n%s", detail);
+    verdict_damaged(verdict, &error);
+}
+
 int verdict_write(const struct verdict *verdict, int job, struct job_record *record, bool create,
                   int64_t now, struct error *error)
 {

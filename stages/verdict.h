@@ -45,6 +45,8 @@ void verdict_vanished(struct verdict *verdict, const struct circumstances *circu
                       const struct job_record *record);
 void verdict_killed(struct verdict *verdict, const char *by, int64_t when);
 void verdict_damaged(struct verdict *verdict, const struct error *error);
+/* For a job that failed after its record had been lost; `detail` is what the executor said. */
+void verdict_lost_record(struct verdict *verdict, const char *detail);
 
 /* Write the verdict into the job directory: job.yaml (with record->failure set from it), why, and
  * a "failed" event.  Nothing is synced or moved.  -1 and a sentence on failure. */

@@ -45,6 +45,7 @@ struct arrivals {
     struct pending *cursor;     /* where the round is; NULL: none under way */
     int64_t due;                /* when the next round is to be made */
     struct buffer bytes;        /* room for looks */
+    bool troubled;              /* the last look at a file failed, which was said */
 };
 
 struct arrivals *arrivals_open(int directory, const char *path,
@@ -161,6 +162,17 @@ static void notice(struct arrivals *arrivals, struct pending *pending, struct te
     pending->noticed = true;
 }
 
+/* Files cannot be looked at, for a reason that is not theirs (errno): said once until one can. */
+static void say_trouble(struct arrivals *arrivals, struct text name)
+{
+    struct error_quote_room room;
+    const char *reason = strerror(errno);
+    if (!arrivals->troubled)
+        log_warn("%s: \"%s\" cannot be looked at, and is tried again: %s", arrivals->path,
+                 error_quote(&room, name.data, name.length), reason);
+    arrivals->troubled = true;
+}
+
 /* Look at a file and judge it.  `pending` is NULL when there is no room to remember it. */
 static bool look(struct arrivals *arrivals, struct pending *pending, const char *bytes,
                  size_t length, int64_t now, struct arrival *arrival)
@@ -169,12 +181,16 @@ static bool look(struct arrivals *arrivals, struct pending *pending, const char 
     struct settle_memory none = {.known = false};
     struct text name = {bytes, length};
     if (probe_look(arrivals->directory, bytes, arrivals->local, &arrivals->bytes, &found)) {
-        if (errno == ENOENT)
+        if (errno == ENOENT) {
             forget(arrivals, pending);
-        else if (pending)
+            return false;
+        }
+        if (pending)
             wait_for(arrivals, pending, now + TROUBLE_LOOK);
+        say_trouble(arrivals, name);
         return false;
     }
+    arrivals->troubled = false;
     found.flags = pending ? pending->flags : 0;
     found.first_and_last = !pending;
     int64_t again;

@@ -1,0 +1,166 @@
+/* tests/crash/errors.c - every call fails, with every error, once and for ever
+ *
+ * Each point is a call, an error and a span: only that call; every call from there on; every call of
+ * that name from there on; or that call, although it did its work (as NFS does when an answer is
+ * lost).  The stages go on for some rounds, then the fault is lifted, and they must come to the same
+ * end as without it.  Meanwhile they must not be noisy (so many lines a round at most), nor silent
+ * when work stands still.
+ *
+ * EACCES of a dropped file says that its owner made it unreadable, so there a refusal with a reason
+ * is as good an end.
+ *
+ * To see this fail: let job_move() of spool/spool.c believe that a rename that failed did not happen
+ * (lost, with a call that did its work), or return DamagedRecord for a record that could not be
+ * opened (open_item() of stages/submit.c, without record_is_damaged()).
+ */
+#include "tests/crash/harness.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/crash/calls.h"
+#include "tests/crash/drive.h"
+#include "tests/crash/scheduler.h"
+#include "tests/crash/tree.h"
+
+enum {
+    MOST_ROUNDS = 400,
+    ROUNDS_WITH_FAULT = 16,
+    LINES_A_ROUND = 5,          /* of all four stages together, on the average */
+    LINES_BESIDE = 12           /* on starting again, and when it is over */
+};
+static const int64_t start_time = 1767268800000;        /* 2026-01-01T12:00Z */
+
+static const struct {
+    int number;
+    const char *name;
+} errors[] = {{ENOSPC, "ENOSPC"}, {EDQUOT, "EDQUOT"}, {EIO, "EIO"},       {EROFS, "EROFS"},
+              {EMFILE, "EMFILE"}, {ENFILE, "ENFILE"}, {ENOMEM, "ENOMEM"}, {EINTR, "EINTR"},
+              {EAGAIN, "EAGAIN"}, {ESTALE, "ESTALE"}, {EACCES, "EACCES"}};
+
+static const struct {
+    enum fault_span span;
+    bool done;
+    const char *name;
+} spans[] = {{SPAN_ONCE, false, "once"},
+             {SPAN_EVER, false, "from then on"},
+             {SPAN_NAME, false, "for calls of that name"},
+             {SPAN_ONCE, true, "although it was done"}};
+
+enum { ERRORS = sizeof(errors) / sizeof(errors[0]), SPANS = sizeof(spans) / sizeof(spans[0]) };
+
+struct trouble {
+    const struct scene *scene;
+    int stride;                 /* of the points, that many are passed over for each that is tried */
+};
+
+struct run {
+    const struct world *world;
+    const struct scene *scene;
+    struct fault fault;
+};
+
+static void run_body(struct result *result, void *context)
+{
+    const struct run *run = context;
+    struct drive drive = {.most_rounds = MOST_ROUNDS, .lift_after = ROUNDS_WITH_FAULT};
+    world_enter(start_time, 0);
+    scheduler_install(run->world->outside, false);
+    calls_install(&run->fault);
+    drive_run(&drive, run->world);
+    const char *hit = calls_hit_name();
+    calls_restore();
+    result->calls = calls_count();
+    result->rounds = drive.rounds;
+    result->finished_in_fault = drive.finished_in_fault;
+    struct check check = {.world = run->world, .scene = run->scene, .ended = drive.finished,
+                          .refusals = run->fault.number == EACCES};
+    result->finding = invariants_check(&check);
+    result->ending = drive.finished ? END_CHECKED : END_WEDGED;
+    if (drive.finished)
+        snprintf(result->why, WHY_SIZE, "%s", check.why);
+    else
+        drive_describe(run->world, result->why, WHY_SIZE);
+    snprintf(result->call, sizeof(result->call), "%s", hit);
+}
+
+/* What looks as if another program had a file open for writing, or a lock, may be waited for. */
+static bool waits_for_another(const struct result *result, int number)
+{
+    return (number == EAGAIN || number == EACCES) &&
+           (strcmp(result->call, "openat2") == 0 || strcmp(result->call, "lease") == 0 ||
+            strcmp(result->call, "lock") == 0);
+}
+
+/* Whether it said too much or too little. */
+static void judge_noise(struct result *result, int number)
+{
+    if (result->ending != END_CHECKED || result->finding)
+        return;
+    if (result->lines > LINES_A_ROUND * result->rounds + LINES_BESIDE) {
+        result->ending = END_NOISY;
+        snprintf(result->why, WHY_SIZE, "%d lines in %d rounds", result->lines, result->rounds);
+    } else if (!result->finished_in_fault && result->lines == 0 && !waits_for_another(result, number)) {
+        result->ending = END_SILENT;
+        snprintf(result->why, WHY_SIZE, "work stood still in silence");
+    }
+}
+
+static void fail_at(struct worker *worker, void *context, int64_t number)
+{
+    const struct trouble *trouble = context;
+    int64_t point = (number - 1) * trouble->stride;
+    size_t error = (size_t)(point % ERRORS), span = (size_t)(point / ERRORS % SPANS);
+    int64_t at = point / ERRORS / SPANS + 1;
+    if (spans[span].done && errors[error].number != EIO && errors[error].number != ESTALE)
+        return;
+    struct world world;
+    world_make(&world, worker->top, "world", trouble->scene);
+    struct run run = {.world = &world, .scene = trouble->scene,
+                      .fault = {.kind = FAULT_ERROR, .at = at, .span = spans[span].span,
+                                .done = spans[span].done, .number = errors[error].number}};
+    atomic_fetch_add(&worker->tally->points, 1);
+    harness_run(worker, run_body, &run);
+    judge_noise(worker->result, errors[error].number);
+    harness_count(worker, "call %lld (%s) failed with %s %s", (long long)at,
+                  worker->result->call, errors[error].name, spans[span].name);
+    tree_remove(world.base);
+}
+
+static void whole_run(struct worker *worker, void *context, int64_t number)
+{
+    const struct trouble *trouble = context;
+    struct world world;
+    (void)number;
+    world_make(&world, worker->top, "world", trouble->scene);
+    struct run run = {.world = &world, .scene = trouble->scene};
+    harness_run(worker, run_body, &run);
+    worker->tally->points = worker->result->calls;
+    harness_count(worker, "without a fault");
+    tree_remove(world.base);
+}
+
+static void try_errors(int which, int stride)
+{
+    struct trouble trouble = {.scene = scene_get(which), .stride = stride};
+    struct tally *whole = shared_memory(sizeof(*whole));
+    struct tally *tally = shared_memory(sizeof(*tally));
+    harness_try(trouble.scene->title, whole, 1, 1, whole_run, &trouble);
+    int64_t points = whole->points * ERRORS * SPANS;
+    harness_try(trouble.scene->title, tally, 1, points / stride, fail_at, &trouble);
+    tap_ok(tally_clean(whole) && tally->points > 0 && tally_clean(tally),
+           "every call fails in every way%s, %s: %lld points; %lld lost, %lld doubled, %lld "
+           "otherwise wrong, %lld wedged, %lld noisy or silent",
+           stride > 1 ? " (sampled)" : "", trouble.scene->title, tally->points, tally->lost,
+           tally->doubled, tally->wrong + tally->crashed, tally->wedged, tally->noisy);
+}
+
+void test_errors(void)
+{
+    static const int stride_of_fifty = 1009;    /* a prime, so that all errors and spans are met */
+    try_errors(SCENE_ONE, 1);
+    try_errors(SCENE_THREE, 1);
+    try_errors(SCENE_THREE_KILLED, 7);
+    try_errors(SCENE_FIFTY, stride_of_fifty);
+}

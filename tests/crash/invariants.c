@@ -1,0 +1,320 @@
+/* tests/crash/invariants.c - what must hold, whatever happened */
+#include "tests/crash/invariants.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/sha256.h"
+#include "spool/eventlog.h"
+#include "spool/record.h"
+#include "spool/spool.h"
+#include "tests/crash/scheduler.h"
+#include "tests/crash/tree.h"
+
+struct checking {
+    struct check *check;
+    struct spool spool;
+    struct arena *arena;
+    int jobs[MOST_DROPPED];     /* how many jobs each dropped file has become */
+    struct scheduled *tokens;
+    size_t token_count;
+    enum finding finding;
+};
+
+static enum finding found(struct checking *checking, enum finding finding, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static enum finding found(struct checking *checking, enum finding finding, const char *format, ...)
+{
+    va_list arguments;
+    if (checking->finding)
+        return checking->finding;
+    va_start(arguments, format);
+    vsnprintf(checking->check->why, WHY_SIZE, format, arguments);
+    va_end(arguments);
+    return checking->finding = finding;
+}
+
+static int which_dropped(const struct scene *scene, struct text source)
+{
+    for (int i = 0; i < scene->count; i++)
+        if (text_is(source, scene->dropped[i].file))
+            return i;
+    return -1;
+}
+
+/* Files */
+
+static void check_mode(struct checking *checking, const char *path, mode_t mode, bool needed)
+{
+    struct stat status;
+    if (lstat(path, &status)) {
+        if (needed)
+            found(checking, FOUND_WRONG, "%s is missing", path);
+    } else if ((status.st_mode & 07777) != mode) {
+        found(checking, FOUND_WRONG, "%s has mode %o instead of %o", path,
+              (unsigned int)status.st_mode & 07777, (unsigned int)mode);
+    }
+}
+
+static void check_modes(struct checking *checking, const char *job)
+{
+    static const struct {
+        const char *name;
+        mode_t mode;
+        bool needed;
+    } files[] = {{"", 0755, true},          {"job.yaml", 0644, true},
+                 {"log", 0644, true},       {"request.yaml", 0640, false},
+                 {"manifest.yaml", 0640, false}, {"why", 0644, false},
+                 {"output", 0755, false},   {"kill", 0644, false}};
+    char path[TREE_PATH_SIZE];
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        snprintf(path, sizeof(path), "%s/%s", job, files[i].name);
+        check_mode(checking, path, files[i].mode, files[i].needed);
+    }
+}
+
+static struct buffer read_part(const char *job, const char *name)
+{
+    char path[TREE_PATH_SIZE];
+    snprintf(path, sizeof(path), "%s/%s", job, name);
+    return tree_read(path);
+}
+
+static void check_request(struct checking *checking, const char *job,
+                          const struct dropped *dropped)
+{
+    struct buffer request = read_part(job, "request.yaml");
+    if (!text_is(buffer_text(&request), dropped->bytes))
+        found(checking, FOUND_WRONG, "%s/request.yaml is not what was dropped", job);
+    buffer_free(&request);
+}
+
+static void check_manifest(struct checking *checking, const char *job,
+                           const struct job_record *record)
+{
+    struct buffer manifest = read_part(job, "manifest.yaml");
+    char digest[SHA256_HEX_SIZE];
+    sha256_hex(buffer_text(&manifest), digest);
+    if (!text_is(record->manifest_sha256, digest))
+        found(checking, FOUND_WRONG, "%s/manifest.yaml is not the one that job.yaml names", job);
+    for (size_t i = 0; i < checking->token_count; i++) {
+        const struct scheduled *token = &checking->tokens[i];
+        if (text_is(record->id, token->id) && token->attempt == record->attempt &&
+            strcmp(token->sha256, digest) != 0)
+            found(checking, FOUND_WRONG, "the scheduler got another manifest for %s", token->id);
+    }
+    buffer_free(&manifest);
+}
+
+static void check_log(struct checking *checking, const char *job, const struct job_place *place)
+{
+    struct buffer log = read_part(job, "log");
+    struct text rest = buffer_text(&log);
+    struct event event;
+    enum state state;
+    const char *final = place->state == STATE_DONE ? "finished" : "failed";
+    bool ends = false;
+    if (!eventlog_next(&rest, &event) || !text_is(event.name, "accepted"))
+        found(checking, FOUND_WRONG, "%s/log does not begin with `accepted`", job);
+    while (eventlog_next(&rest, &event))
+        ends = ends || text_is(event.name, final);
+    if (!ends)
+        found(checking, FOUND_WRONG, "%s/log has no final event", job);
+    if (!eventlog_state(buffer_text(&log), &state) || state != place->state)
+        found(checking, FOUND_WRONG, "%s/log does not say that the job is there", job);
+    buffer_free(&log);
+}
+
+static void check_output(struct checking *checking, const char *job)
+{
+    struct buffer output = read_part(job, "output/main-0.log");
+    if (!text_is(buffer_text(&output), scheduler_output))
+        found(checking, FOUND_WRONG, "%s/output/main-0.log is not what the task printed", job);
+    buffer_free(&output);
+}
+
+/* The scheduler */
+
+static int runs_of(const struct checking *checking, struct text id)
+{
+    int runs = 0;
+    for (size_t i = 0; i < checking->token_count; i++)
+        if (text_is(id, checking->tokens[i].id))
+            runs += checking->tokens[i].runs;
+    return runs;
+}
+
+static void check_tokens(struct checking *checking)
+{
+    for (size_t i = 0; i < checking->token_count; i++) {
+        const struct scheduled *token = &checking->tokens[i];
+        if (token->runs > 1)
+            found(checking, FOUND_DOUBLED, "%s, attempt %d was run %d times", token->id,
+                  token->attempt, token->runs);
+        if (token->foreign)
+            found(checking, FOUND_WRONG, "%s, attempt %d was submitted with two manifests",
+                  token->id, token->attempt);
+    }
+}
+
+/* A job */
+
+struct wanted {
+    enum state state;
+    const char *reason;         /* in failed/ */
+    int least_runs, most_runs;
+};
+
+static void check_ended_job(struct checking *checking, const char *job,
+                            const struct job_place *place, const struct job_record *record,
+                            const struct dropped *dropped)
+{
+    static const struct wanted all[] = {
+        [KIND_GOOD] = {STATE_DONE, NULL, 1, 1},  [KIND_FLAKY] = {STATE_DONE, NULL, 2, 2},
+        [KIND_SHAKY] = {STATE_DONE, NULL, 2, 2}, [KIND_BAD] = {STATE_FAILED, "BadRequest", 0, 0},
+        [KIND_LONG] = {STATE_FAILED, "Killed", 0, 1},
+    };
+    const struct wanted *wanted = &all[dropped->kind];
+    int runs = runs_of(checking, record->id);
+    if (checking->check->refusals && place->state == STATE_FAILED && record->failed &&
+        text_is(record->failure.reason, "BadFile") && runs == 0)
+        return;
+    if (place->state != wanted->state)
+        found(checking, FOUND_LOST, "%s ended in %s/: %.*s", record->id.data,
+              state_name(place->state), (int)record->failure.reason.length,
+              record->failed ? record->failure.reason.data : "");
+    else if (wanted->reason && !text_is(record->failure.reason, wanted->reason))
+        found(checking, FOUND_WRONG, "%s failed with %.*s instead of %s", record->id.data,
+              (int)record->failure.reason.length, record->failure.reason.data, wanted->reason);
+    if (runs > wanted->most_runs)
+        found(checking, FOUND_DOUBLED, "%s was run %d times", record->id.data, runs);
+    if (runs < wanted->least_runs)
+        found(checking, FOUND_LOST, "%s was run %d times", record->id.data, runs);
+    check_log(checking, job, place);
+    if (wanted->state == STATE_DONE)
+        check_output(checking, job);
+}
+
+static int check_job(void *context, const struct job_place *place)
+{
+    struct checking *checking = context;
+    struct job_record record;
+    struct error error;
+    char room[PLACE_TEXT_SIZE], job[1024];
+    snprintf(job, sizeof(job), "%s/%s", checking->check->world->spool, place_text(place, room));
+    int directory = job_open(&checking->spool, place);
+    int result = directory < 0 ? -1 : record_read(directory, checking->arena, &record, &error);
+    if (directory >= 0)
+        close(directory);
+    if (result) {
+        found(checking, FOUND_LOST, "%s/job.yaml cannot be read", job);
+        return 0;
+    }
+    int which = which_dropped(checking->check->scene, record.source);
+    if (which < 0 && checking->check->refusals && text_starts(record.source, "kill-"))
+        return 0;
+    if (which < 0) {
+        found(checking, FOUND_WRONG, "%s was made from %s, which nobody dropped", job,
+              record.source.data);
+        return 0;
+    }
+    const struct dropped *dropped = &checking->check->scene->dropped[which];
+    checking->jobs[which]++;
+    check_modes(checking, job);
+    if (record.request_file.length)
+        check_request(checking, job, dropped);
+    if (!text_is(record.id, place->id))
+        found(checking, FOUND_WRONG, "%s/job.yaml has the id of another job", job);
+    if (checking->check->ended && record.manifest_sha256.length)
+        check_manifest(checking, job, &record);
+    if (checking->check->ended)
+        check_ended_job(checking, job, place, &record, dropped);
+    return 0;
+}
+
+/* The door */
+
+static bool waits(const struct checking *checking, const char *directory, const char *file,
+                  size_t before)
+{
+    char path[TREE_PATH_SIZE];
+    snprintf(path, sizeof(path), "%s/%s", checking->check->world->spool, directory);
+    struct tree_names names = tree_list(path);
+    bool result = false;
+    for (size_t i = 0; i < names.count; i++) {
+        struct text name = text_of(names.names[i]);
+        result = result || (name.length > before && text_ends(name, file));
+    }
+    tree_list_free(&names);
+    return result;
+}
+
+static void check_dropped(struct checking *checking)
+{
+    const struct scene *scene = checking->check->scene;
+    for (int i = 0; i < scene->count; i++) {
+        const char *file = scene->dropped[i].file;
+        if (checking->jobs[i] > 1)
+            found(checking, FOUND_DOUBLED, "%s has become %d jobs", file, checking->jobs[i]);
+        if (checking->jobs[i] == 0 &&
+            (checking->check->ended || (!waits(checking, "incoming", file, 0) &&
+                                        !waits(checking, ".claims", file, TOKEN_LENGTH))))
+            found(checking, FOUND_LOST, "%s is nowhere", file);
+    }
+}
+
+static void check_empty(struct checking *checking, const char *directory)
+{
+    char path[TREE_PATH_SIZE];
+    snprintf(path, sizeof(path), "%s/%s", checking->check->world->spool, directory);
+    struct tree_names names = tree_list(path);
+    for (size_t i = 0; i < names.count; i++)
+        if (!text_starts(text_of(names.names[i]), ".refused-"))
+            found(checking, FOUND_WRONG, "%s is left in %s/", names.names[i], directory);
+    tree_list_free(&names);
+}
+
+static void check_places(struct checking *checking)
+{
+    static const struct {
+        const char *name;
+        mode_t mode;
+    } places[] = {{"incoming", 03777}, {"rendered", 0755}, {"submitted", 0755}, {"failed", 0755},
+                  {"done", 0755},      {".claims", 0700},  {".new", 0700}};
+    char path[TREE_PATH_SIZE];
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        snprintf(path, sizeof(path), "%s/%s", checking->check->world->spool, places[i].name);
+        check_mode(checking, path, places[i].mode, true);
+    }
+    if (!checking->check->ended)
+        return;
+    check_empty(checking, "incoming");
+    check_empty(checking, ".claims");
+    check_empty(checking, ".new");
+}
+
+enum finding invariants_check(struct check *check)
+{
+    struct checking checking = {.check = check};
+    struct error error;
+    check->why[0] = '\0';
+    if (spool_open(&checking.spool, check->world->spool, &error))
+        return found(&checking, FOUND_LOST, "%s", error.text);
+    checking.arena = arena_new();
+    checking.tokens = scheduler_list(check->world->outside, &checking.token_count);
+    check_tokens(&checking);
+    for (int state = 0; state < STATE_COUNT; state++)
+        if (jobs_walk(&checking.spool, (enum state)state, check_job, &checking))
+            found(&checking, FOUND_WRONG, "%s/ could not be read", state_name((enum state)state));
+    check_dropped(&checking);
+    check_places(&checking);
+    free(checking.tokens);
+    arena_free(checking.arena);
+    spool_close(&checking.spool);
+    return checking.finding;
+}

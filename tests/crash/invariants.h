@@ -1,0 +1,32 @@
+/* tests/crash/invariants.h - what must hold, whatever happened
+ *
+ * Always: each file that was dropped is a job in exactly one state, or still in incoming/ or in
+ * .claims/; the scheduler runs each token at most once, and no token twice under different
+ * manifests; the bytes of a request are those that were dropped; modes are what they should be.
+ *
+ * When nothing is left to do, besides: each file is exactly one job, in the state and with the
+ * reason that the scene wants; it was run as often as the scene wants; its log begins with
+ * `accepted`, folds to the directory that it is in, and has the final event; job.yaml,
+ * manifest.yaml and the scheduler agree on the manifest; its output is complete; .claims/, .new/
+ * and incoming/ are empty.
+ */
+#ifndef TESTS_CRASH_INVARIANTS_H
+#define TESTS_CRASH_INVARIANTS_H
+
+#include "tests/crash/scene.h"
+
+enum finding { FOUND_GOOD, FOUND_LOST, FOUND_DOUBLED, FOUND_WRONG, FOUND_KINDS };
+
+enum { WHY_SIZE = 1024 };
+
+struct check {
+    const struct world *world;
+    const struct scene *scene;
+    bool ended;                 /* nothing is left to do */
+    bool refusals;              /* files may also have been refused (EACCES says so of a file) */
+    char why[WHY_SIZE];         /* filled in: what does not hold */
+};
+
+enum finding invariants_check(struct check *check);
+
+#endif

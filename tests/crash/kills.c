@@ -1,0 +1,300 @@
+/* tests/crash/kills.c - SIGKILL before every call of every stage, and of the recovery
+ *
+ * killed: each point is a fresh world; a process runs the stages and ends before its Nth call; the
+ * invariants that always hold are checked; a fresh process recovers, an hour later, and runs until
+ * nothing is left; all invariants are checked.  Points that leave the same files behind are
+ * recovered once: of a process that was killed, nothing but the files is left.
+ *
+ * stopped: since that is so, the files can as well be looked at while the process waits before each
+ * call that follows a change.  They are copied, and the copy recovered at once, in a fresh process.
+ * One run so tries all points, which makes 50 jobs affordable, and killing the recovery in its turn.
+ *
+ * To see this fail: let accept_claims() of stages/accept.c dispose of the claims before it
+ * publishes the jobs (lost), or leave out the unlinkat() of claim_dispose() and `suspect` (doubled).
+ * The naive scheduler below is a fault that is built in, and is always caught.
+ */
+#include "tests/crash/harness.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/crash/calls.h"
+#include "tests/crash/drive.h"
+#include "tests/crash/scheduler.h"
+#include "tests/crash/tree.h"
+
+enum { MOST_ROUNDS = 400 };
+static const int64_t start_time = 1767268800000;        /* 2026-01-01T12:00Z */
+static const int64_t an_hour = 60 * 60 * 1000;          /* milliseconds */
+
+struct kills {
+    const struct scene *scene;
+    bool naive;
+    struct tally *tally;
+};
+
+struct run {                    /* what a child is to do */
+    const struct world *world;
+    const struct scene *scene;
+    struct fault fault;
+    bool naive;
+    int64_t start;
+    int generation;             /* how many processes there were before */
+    calls_look *look;
+};
+
+static void run_body(struct result *result, void *context)
+{
+    const struct run *run = context;
+    struct drive drive = {.most_rounds = MOST_ROUNDS};
+    world_enter(run->start, run->generation);
+    scheduler_install(run->world->outside, run->naive);
+    calls_stop(run->look);
+    calls_install(&run->fault);
+    drive_run(&drive, run->world);
+    calls_restore();
+    calls_stop(NULL);
+    result->calls = calls_count();
+    result->rounds = drive.rounds;
+    struct check check = {.world = run->world, .scene = run->scene, .ended = drive.finished};
+    result->finding = invariants_check(&check);
+    result->ending = drive.finished ? END_CHECKED : END_WEDGED;
+    if (drive.finished)
+        snprintf(result->why, WHY_SIZE, "%s", check.why);
+    else
+        drive_describe(run->world, result->why, WHY_SIZE);
+}
+
+/* Check a state that a kill has left. */
+static void check_body(struct result *result, void *context)
+{
+    const struct run *run = context;
+    struct check check = {.world = run->world, .scene = run->scene};
+    result->finding = invariants_check(&check);
+    result->ending = END_CHECKED;
+    snprintf(result->why, WHY_SIZE, "%s", check.why);
+}
+
+/* The state of the world is new: check it, and recover from it. */
+static void recover(struct worker *worker, const struct run *before, const struct world *world,
+                    int64_t start, const char *where)
+{
+    struct run run = {.world = world, .scene = before->scene, .naive = before->naive,
+                      .start = start, .generation = before->generation + 1};
+    atomic_fetch_add(&worker->tally->states, 1);
+    harness_run(worker, check_body, &run);
+    harness_count(worker, "%s", where);
+    harness_run(worker, run_body, &run);
+    harness_count(worker, "%s, after recovery", where);
+}
+
+/* killed */
+
+static void kill_at(struct worker *worker, void *context, int64_t at)
+{
+    const struct kills *kills = context;
+    struct world world;
+    char where[64];
+    world_make(&world, worker->top, "world", kills->scene);
+    struct run run = {.world = &world, .scene = kills->scene, .naive = kills->naive,
+                      .start = start_time, .fault = {.kind = FAULT_KILL, .at = at}};
+    atomic_fetch_add(&worker->tally->points, 1);
+    snprintf(where, sizeof(where), "killed before call %lld", (long long)at);
+    if (harness_run(worker, run_body, &run) != END_KILLED)
+        harness_count(worker, "%s", where);
+    else if (harness_is_new(world_digest(&world)))
+        recover(worker, &run, &world, start_time + an_hour, where);
+    tree_remove(world.base);
+}
+
+static void whole_run(struct worker *worker, void *context, int64_t number)
+{
+    struct kills *kills = context;
+    struct world world;
+    (void)number;
+    world_make(&world, worker->top, "world", kills->scene);
+    struct run run = {.world = &world, .scene = kills->scene, .naive = kills->naive,
+                      .start = start_time};
+    harness_run(worker, run_body, &run);
+    worker->tally->points = worker->result->calls;
+    harness_count(worker, "without a fault");
+    tree_remove(world.base);
+}
+
+/* Try a run that is not disturbed.  How many calls it makes; 0: it failed. */
+static int64_t calls_of(struct kills *kills)
+{
+    struct tally *tally = shared_memory(sizeof(*tally));
+    harness_try(kills->scene->title, tally, 1, 1, whole_run, kills);
+    return tally_clean(tally) ? tally->points : 0;
+}
+
+static void report(const char *what, const struct kills *kills, const struct tally *tally)
+{
+    tap_ok(tally->points > 0 && tally_clean(tally),
+           "%s, %s: %lld points, %lld states; %lld lost, %lld doubled, %lld otherwise wrong, %lld "
+           "wedged",
+           what, kills->scene->title, tally->points, tally->states, tally->lost, tally->doubled,
+           tally->wrong + tally->crashed, tally->wedged);
+}
+
+static void try_killed(int which)
+{
+    struct kills kills = {.scene = scene_get(which)};
+    struct tally *tally = shared_memory(sizeof(*tally));
+    harness_forget_states();
+    harness_try(kills.scene->title, tally, 1, calls_of(&kills), kill_at, &kills);
+    report("killed before each call", &kills, tally);
+}
+
+/* stopped */
+
+struct stop {                   /* a message of the process that waits */
+    int64_t next, time;
+};
+
+static int stop_pipe[2], go_pipe[2];
+
+static void wait_here(int64_t next)
+{
+    struct stop stop = {next, world_time()};
+    char go;
+    if (write(stop_pipe[1], &stop, sizeof(stop)) != (ssize_t)sizeof(stop) ||
+        read(go_pipe[0], &go, 1) != 1)
+        harness_failed("nobody waits for the process that waits");
+}
+
+typedef void stopped_here(struct worker *worker, const struct run *run, const struct stop *stop,
+                          const char *where);
+
+/* Run, and call `here` whenever the process stands before a call that follows a change.  How many
+ * calls there were. */
+static int64_t run_stopping(struct worker *worker, struct run *run, stopped_here *here,
+                            const char *prefix)
+{
+    int keep[4] = {stop_pipe[0], stop_pipe[1], go_pipe[0], go_pipe[1]};
+    struct stop stop;
+    char where[128];
+    if (pipe(stop_pipe) || pipe(go_pipe))
+        harness_failed("no pipe");
+    struct worker inner = *worker;
+    inner.result = shared_memory(sizeof(*inner.result));
+    pid_t child = fork();
+    if (child < 0)
+        harness_failed("no process");
+    if (child == 0) {
+        close(stop_pipe[0]);
+        close(go_pipe[1]);
+        harness_silence();
+        run->look = wait_here;
+        run_body(inner.result, run);
+        _exit(0);
+    }
+    close(stop_pipe[1]);
+    close(go_pipe[0]);
+    int from = stop_pipe[0], to = go_pipe[1];
+    while (read(from, &stop, sizeof(stop)) == (ssize_t)sizeof(stop)) {
+        snprintf(where, sizeof(where), "%s before call %lld", prefix, (long long)stop.next);
+        here(worker, run, &stop, where);
+        if (write(to, "", 1) != 1)
+            break;
+    }
+    close(from);
+    close(to);
+    waitpid(child, NULL, 0);
+    int64_t calls = inner.result->calls;
+    shared_memory_free(inner.result, sizeof(*inner.result));
+    memcpy(stop_pipe, keep, sizeof(stop_pipe));
+    memcpy(go_pipe, keep + 2, sizeof(go_pipe));
+    return calls;
+}
+
+static void recover_copy(struct worker *worker, const struct run *run, const struct stop *stop,
+                         const char *where)
+{
+    struct world copy;
+    if (!harness_is_new(world_digest(run->world)))
+        return;
+    world_name(&copy, worker->top, "copy");
+    tree_copy(run->world->base, copy.base);
+    recover(worker, run, &copy, stop->time, where);
+    tree_remove(copy.base);
+}
+
+/* Recover in a copy, and stop there in the same way. */
+static void stop_recovery(struct worker *worker, const struct run *run, const struct stop *stop,
+                          const char *where)
+{
+    struct world second;
+    if (!harness_is_new(~world_digest(run->world)))
+        return;
+    world_name(&second, worker->top, "second");
+    tree_copy(run->world->base, second.base);
+    struct run again = {.world = &second, .scene = run->scene, .start = stop->time,
+                        .generation = 1};
+    char prefix[96];
+    snprintf(prefix, sizeof(prefix), "%s, and recovery", where);
+    atomic_fetch_add(&worker->tally->points, run_stopping(worker, &again, recover_copy, prefix));
+    tree_remove(second.base);
+}
+
+/* Each worker makes the whole run, and takes up what no other has. */
+static void stop_once(struct worker *worker, void *context, int64_t number)
+{
+    const struct kills *kills = context;
+    struct world world;
+    world_make(&world, worker->top, "world", kills->scene);
+    struct run run = {.world = &world, .scene = kills->scene, .start = start_time};
+    int64_t calls = run_stopping(worker, &run, recover_copy, "killed");
+    if (number == 1)
+        atomic_fetch_add(&worker->tally->points, calls);        /* the others' are the same */
+    tree_remove(world.base);
+}
+
+static void stop_twice(struct worker *worker, void *context, int64_t number)
+{
+    const struct kills *kills = context;
+    struct world world;
+    (void)number;
+    world_make(&world, worker->top, "world", kills->scene);
+    struct run run = {.world = &world, .scene = kills->scene, .start = start_time};
+    run_stopping(worker, &run, stop_recovery, "killed");
+    tree_remove(world.base);
+}
+
+static void try_stopped(int which, harness_point *point, const char *what)
+{
+    struct kills kills = {.scene = scene_get(which)};
+    struct tally *tally = shared_memory(sizeof(*tally));
+    harness_forget_states();
+    harness_try(kills.scene->title, tally, 1, harness_workers(), point, &kills);
+    report(what, &kills, tally);
+}
+
+/* The harness itself: a scheduler that runs whatever it is given must be caught. */
+static void catch_naive(void)
+{
+    struct kills kills = {.scene = scene_get(SCENE_THREE), .naive = true};
+    struct tally *tally = shared_memory(sizeof(*tally));
+    int64_t calls = calls_of(&kills);
+    tally->said = 1000;
+    harness_forget_states();
+    harness_try(kills.scene->title, tally, 1, calls, kill_at, &kills);
+    tap_ok(calls > 0 && tally->doubled > 0 && tally->lost == 0,
+           "the harness catches a submission that does not ask for its token: %lld points, %lld "
+           "doubled",
+           tally->points, tally->doubled);
+}
+
+void test_kills(void)
+{
+    static const int small[] = {SCENE_ONE, SCENE_ONE_FLAKY, SCENE_THREE, SCENE_THREE_KILLED};
+    for (size_t i = 0; i < sizeof(small) / sizeof(small[0]); i++)
+        try_killed(small[i]);
+    try_stopped(SCENE_FIFTY, stop_once, "stopped before each call");
+    for (size_t i = 0; i < sizeof(small) / sizeof(small[0]); i++)
+        try_stopped(small[i], stop_twice, "stopped before each call, and recovery too");
+    catch_naive();
+}

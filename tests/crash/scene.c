@@ -1,0 +1,260 @@
+/* tests/crash/scene.c - what is dropped in a test, and what is to become of it */
+#include "tests/crash/scene.h"
+
+#include <errno.h>
+#include <git2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "tests/crash/calls.h"
+#include "tests/crash/tree.h"
+
+/* Scenes */
+
+static void add(struct scene *scene, enum kind kind)
+{
+    static const char *const words[] = {"good", "flaky", "shaky", "bad", "long"};
+    struct dropped *dropped = &scene->dropped[scene->count++];
+    dropped->kind = kind;
+    snprintf(dropped->file, sizeof(dropped->file), "%s-%02d.yaml", words[kind], scene->count);
+    snprintf(dropped->bytes, sizeof(dropped->bytes),
+             "name: %s-%02d\nlibrary: any\ntype: %s\nretries: %d\nscript: |\n  echo %d\n...\n",
+             words[kind], scene->count, kind == KIND_BAD ? "nonsense" : "single",
+             kind == KIND_SHAKY, scene->count);
+}
+
+static void fill_fifty(struct scene *scene)
+{
+    for (int i = 1; i <= 50; i++)
+        add(scene, i == 10 || i == 40 ? KIND_FLAKY
+                   : i == 15          ? KIND_SHAKY
+                   : i % 20 == 0      ? KIND_BAD
+                   : i == 30          ? KIND_LONG
+                                      : KIND_GOOD);
+}
+
+const struct scene *scene_get(int which)
+{
+    static struct scene scenes[SCENE_COUNT] = {
+        [SCENE_ONE] = {.title = "1 job"},
+        [SCENE_ONE_FLAKY] = {.title = "1 job that fails once"},
+        [SCENE_THREE] = {.title = "3 jobs, one fails once, one is refused"},
+        [SCENE_THREE_KILLED] = {.title = "3 jobs, one is killed, one fails once"},
+        [SCENE_FIFTY] = {.title = "50 jobs"},
+    };
+    struct scene *scene = &scenes[which];
+    if (scene->count)
+        return scene;
+    switch (which) {
+    case SCENE_ONE:
+        add(scene, KIND_GOOD);
+        break;
+    case SCENE_ONE_FLAKY:
+        add(scene, KIND_FLAKY);
+        break;
+    case SCENE_THREE:
+        add(scene, KIND_GOOD);
+        add(scene, KIND_FLAKY);
+        add(scene, KIND_BAD);
+        break;
+    case SCENE_THREE_KILLED:
+        add(scene, KIND_GOOD);
+        add(scene, KIND_LONG);
+        add(scene, KIND_SHAKY);
+        break;
+    default:
+        fill_fifty(scene);
+        break;
+    }
+    return scene;
+}
+
+/* Worlds */
+
+static void put_blob(git_repository *git, git_index *index, const char *path, const char *content)
+{
+    git_index_entry entry = {.path = path, .mode = GIT_FILEMODE_BLOB};
+    if (git_blob_create_from_buffer(&entry.id, git, content, strlen(content)) ||
+        git_index_add(index, &entry))
+        harness_failed("%s could not be put into templates.git", path);
+}
+
+void world_prepare(const char *top)
+{
+    char path[TREE_PATH_SIZE];
+    git_repository *git = NULL;
+    git_index *index = NULL;
+    git_tree *tree = NULL;
+    git_signature *who = NULL;
+    git_oid tree_id, id;
+    snprintf(path, sizeof(path), "%s/templates.git", top);
+    git_libgit2_init();
+    if (git_repository_init(&git, path, 1) || git_index_new(&index))
+        harness_failed("%s could not be made", path);
+    put_blob(git, index, "local/any/single.yaml",
+             "job: ${job.id}\nname: ${job.name}\nscript: ${job.script}\nimage: ${image}\n");
+    put_blob(git, index, "images.txt", "any * * * host\n");
+    put_blob(git, index, "site.yaml", "images: {allow_user: false}\n");
+    put_blob(git, index, "retry.txt", "exit 193 transient \"again\"\n");
+    if (git_index_write_tree_to(&tree_id, index, git) || git_tree_lookup(&tree, git, &tree_id) ||
+        git_signature_new(&who, "tester", "tester@example.org", 0, 0) ||
+        git_commit_create(&id, git, "HEAD", who, who, NULL, "test", tree, 0, NULL))
+        harness_failed("the first commit could not be made");
+    git_signature_free(who);
+    git_tree_free(tree);
+    git_index_free(index);
+    git_repository_free(git);
+    /* The library stays: starting it reads the system's certificates, which takes longer than all
+     * the rest of a run, and children have it from here. */
+}
+
+static const char settings[] = "executor: local\n"
+                               "retry_first: 1s\n"
+                               "retry_longest: 2s\n"
+                               "retry_interval: 1s\n"
+                               "probe_interval: 1s\n"
+                               "poll_interval: 500ms\n"
+                               "scan_interval: 2s\n"
+                               "kill_grace: 1s\n"
+                               "free_percent: 0\n";
+
+void world_name(struct world *world, const char *top, const char *name)
+{
+    snprintf(world->base, sizeof(world->base), "%s/%s", top, name);
+    snprintf(world->spool, sizeof(world->spool), "%s/spool", world->base);
+    snprintf(world->outside, sizeof(world->outside), "%s/outside", world->base);
+}
+
+void world_make(struct world *world, const char *top, const char *name, const struct scene *scene)
+{
+    static const struct {
+        const char *name;
+        mode_t mode;
+    } parts[] = {{"incoming", 03777}, {"rendered", 0755}, {"submitted", 0755}, {"failed", 0755},
+                 {"held", 0755},      {"done", 0755},     {".claims", 0700},   {".new", 0700}};
+    char path[TREE_PATH_SIZE], templates[TREE_PATH_SIZE];
+    world_name(world, top, name);
+    tree_remove(world->base);
+    tree_make(world->base, 0755);
+    tree_make(world->outside, 0755);
+    tree_make(world->spool, 0755);
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        snprintf(path, sizeof(path), "%s/%s", world->spool, parts[i].name);
+        tree_make(path, parts[i].mode);
+    }
+    snprintf(path, sizeof(path), "%s/dlspool.yaml", world->spool);
+    tree_write(path, text_of(settings), 0644);
+    snprintf(path, sizeof(path), "%s/templates.git", world->spool);
+    snprintf(templates, sizeof(templates), "%s/templates.git", top);
+    if (symlink(templates, path))
+        harness_failed("templates.git could not be put in place");
+    for (int i = 0; i < scene->count; i++) {
+        snprintf(path, sizeof(path), "%s/incoming/%s", world->spool, scene->dropped[i].file);
+        tree_write(path, text_of(scene->dropped[i].bytes), 0644);
+    }
+}
+
+uint64_t world_digest(const struct world *world)
+{
+    return tree_digest(world->outside, tree_digest(world->spool, 0));
+}
+
+/* How many of his control files were refused: he drops another for each. */
+static size_t count_refused(const struct world *world)
+{
+    char path[TREE_PATH_SIZE];
+    size_t count = 0;
+    snprintf(path, sizeof(path), "%s/failed", world->spool);
+    struct tree_names names = tree_list(path);
+    for (size_t i = 0; i < names.count; i++)
+        count += strncmp(names.names[i], "kill-", 5) == 0;
+    tree_list_free(&names);
+    return count;
+}
+
+int world_user_acts(const struct world *world, drop_observer *seen)
+{
+    char path[TREE_PATH_SIZE], note[TREE_PATH_SIZE];
+    int count = 0;
+    size_t refused = count_refused(world);
+    snprintf(path, sizeof(path), "%s/submitted", world->spool);
+    struct tree_names names = tree_list(path);
+    for (size_t i = 0; i < names.count; i++) {
+        if (strncmp(names.names[i], "long-", 5) != 0)
+            continue;
+        snprintf(note, sizeof(note), "%s/killed-%s-%zu.note", world->outside, names.names[i],
+                 refused);
+        if (access(note, F_OK) == 0)
+            continue;
+        char file[64], bytes[128];
+        snprintf(file, sizeof(file), "kill-%zu-%zu.yaml", i, refused);
+        snprintf(bytes, sizeof(bytes), "kill: %s\n...\n", names.names[i]);
+        snprintf(path, sizeof(path), "%s/incoming/%s", world->spool, file);
+        tree_write(path, text_of(bytes), 0644);
+        tree_write(note, text_of("so\n"), 0644);
+        count++;
+        calls_changed();
+        if (seen)
+            seen(file, bytes);
+    }
+    tree_list_free(&names);
+    return count;
+}
+
+/* Time and chance */
+
+static int64_t time_now;
+
+static int64_t tell_time(void)
+{
+    return time_now;
+}
+
+static int chance;
+
+void world_enter(int64_t start, int generation)
+{
+    time_now = start;
+    chance = 0x35 + generation;
+    clock_replace(tell_time, tell_time);
+}
+
+int64_t world_time(void)
+{
+    return time_now;
+}
+
+void world_wait_until(int64_t time)
+{
+    if (time > time_now)
+        time_now = time;
+}
+
+/* In place of libc's: the tokens of ids come from here, and are to be the same in every run. */
+ssize_t getrandom(void *bytes, size_t length, unsigned int flags)
+{
+    (void)flags;
+    memset(bytes, chance, length);
+    return (ssize_t)length;
+}
+
+/* In place of libc's: an inotify that never tells of anything, so that names are found by scanning,
+ * in an order that is the same in every run.  (The kernel's own takes many milliseconds to end.) */
+int inotify_init1(int flags)
+{
+    return eventfd(0, flags & IN_CLOEXEC ? EFD_CLOEXEC | EFD_NONBLOCK : EFD_NONBLOCK);
+}
+
+int inotify_add_watch(int inotify, const char *path, uint32_t mask)
+{
+    (void)inotify;
+    (void)path;
+    (void)mask;
+    return 1;
+}

@@ -1,0 +1,65 @@
+/* tests/crash/scene.h - what is dropped in a test, and what is to become of it
+ *
+ * A world is a place with a spool, a scheduler's directory and a user's own directory; a scene says
+ * what the user does in it.  Time is the world's own: it stands still until world_time() moves it,
+ * and with the random numbers it is the same in every run, so that a run can be repeated to the byte.
+ */
+#ifndef TESTS_CRASH_SCENE_H
+#define TESTS_CRASH_SCENE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum kind {
+    KIND_GOOD,                  /* succeeds at once */
+    KIND_FLAKY,                 /* fails once with an exit code that retry.txt calls transient */
+    KIND_SHAKY,                 /* fails once with one that it does not know; has one retry */
+    KIND_BAD,                   /* a request with a mistake */
+    KIND_LONG                   /* runs until it is killed, for which the user drops a control file
+                                 * when it is in submitted/ */
+};
+
+struct dropped {
+    char file[32];
+    enum kind kind;
+    char bytes[256];
+};
+
+enum { MOST_DROPPED = 64 };
+
+struct scene {
+    const char *title;
+    struct dropped dropped[MOST_DROPPED];
+    int count;
+};
+
+enum { SCENE_ONE, SCENE_ONE_FLAKY, SCENE_THREE, SCENE_THREE_KILLED, SCENE_FIFTY, SCENE_COUNT };
+
+const struct scene *scene_get(int which);
+
+struct world {
+    char base[512];                     /* its own directory */
+    char spool[576], outside[576];
+};
+
+/* Make templates.git, which all worlds below `top` share. */
+void world_prepare(const char *top);
+
+/* Make a world `name` below `top`, with the scene's files dropped. */
+void world_make(struct world *world, const char *top, const char *name, const struct scene *scene);
+/* Only fill in the names. */
+void world_name(struct world *world, const char *top, const char *name);
+uint64_t world_digest(const struct world *world);
+
+/* Make time and chance those of the world, from its start on; and let time pass. */
+/* ... `generation` tells the chances of one process from those of the one before. */
+void world_enter(int64_t start, int generation);
+int64_t world_time(void);
+void world_wait_until(int64_t time);
+
+/* What the user does of his own: the control file for jobs that are to be killed.  `seen`, when not
+ * NULL, is told of each file that was dropped.  Returns how many were dropped. */
+typedef void drop_observer(const char *file, const char *bytes);
+int world_user_acts(const struct world *world, drop_observer *seen);
+
+#endif

@@ -1,0 +1,287 @@
+/* tests/crash/scheduler.c - a scheduler that writes down what it was given */
+#include "tests/crash/scheduler.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/sha256.h"
+#include "base/system.h"
+#include "stages/stage.h"
+#include "tests/crash/calls.h"
+#include "tests/crash/tree.h"
+
+const char scheduler_output[] = "one line\nanother line\n";
+
+static char place[576];
+static bool naive;
+static scheduler_observer *observe;
+
+enum { FILE_NAME_SIZE = 128 };
+
+static void name_file(char name[static FILE_NAME_SIZE], const char *id, int attempt,
+                      const char *ending)
+{
+    snprintf(name, FILE_NAME_SIZE, "%s-a%d%s", id, attempt, ending);
+}
+
+static bool exists(const char *id, int attempt, const char *ending)
+{
+    char name[FILE_NAME_SIZE], path[TREE_PATH_SIZE];
+    name_file(name, id, attempt, ending);
+    snprintf(path, sizeof(path), "%s/%s", place, name);
+    return access(path, F_OK) == 0;
+}
+
+static void add_line(const char *id, int attempt, const char *ending, const char *line)
+{
+    char name[FILE_NAME_SIZE], path[TREE_PATH_SIZE];
+    struct text bytes = text_of(line);
+    name_file(name, id, attempt, ending);
+    snprintf(path, sizeof(path), "%s/%s", place, name);
+    int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (file < 0 || write(file, bytes.data, bytes.length) != (ssize_t)bytes.length || close(file))
+        harness_failed("%s could not be written", path);
+    if (observe)
+        observe(name, bytes);
+}
+
+static bool first_word(const char *id, const char *word)
+{
+    return text_starts(text_of(id), word);
+}
+
+static int my_ready(struct executor *executor, struct error *error)
+{
+    (void)executor;
+    if (!calls_point(CALL_SCHEDULER))
+        return error_set(error, "the scheduler does not answer");
+    return 0;
+}
+
+/* Take a job in; what a scheduler does when the request has reached it. */
+static void take_in(struct submission *submission)
+{
+    char digest[SHA256_HEX_SIZE + 1], name[FILE_NAME_SIZE], path[TREE_PATH_SIZE];
+    const char *id = submission->id;
+    int attempt = submission->attempt;
+    sha256_hex(submission->manifest, digest);
+    name_file(name, id, attempt, "");
+    snprintf(path, sizeof(path), "%s/%s", place, name);
+    submission->outcome = SUBMIT_ACCEPTED;
+    submission->error.text[0] = submission->note[0] = '\0';
+    struct buffer known = tree_read(path);
+    bool same = known.length >= SHA256_HEX_SIZE - 1 &&
+                memcmp(known.data, digest, SHA256_HEX_SIZE - 1) == 0;
+    bool new = known.length == 0;
+    buffer_free(&known);
+    if (new || naive || (same && exists(id, attempt, ".gone"))) {
+        digest[SHA256_HEX_SIZE - 1] = '\n';
+        digest[SHA256_HEX_SIZE] = '\0';
+        add_line(id, attempt, "", digest);
+    } else if (!same) {
+        add_line(id, attempt, ".foreign", "another manifest\n");
+        submission->outcome = SUBMIT_REFUSED;
+        error_set(&submission->error, "another job has the name %s", name);
+    }
+}
+
+static void my_submit(struct executor *executor, struct submission **batch, size_t count)
+{
+    (void)executor;
+    for (size_t i = 0; i < count; i++) {
+        if (!calls_point(CALL_SCHEDULER)) {
+            batch[i]->outcome = SUBMIT_UNAVAILABLE;
+            error_set(&batch[i]->error, "the scheduler does not answer");
+            continue;
+        }
+        take_in(batch[i]);
+        if (!calls_point(CALL_SCHEDULER_REPLY)) {
+            batch[i]->outcome = SUBMIT_UNKNOWN;
+            error_set(&batch[i]->error, "the scheduler's answer was lost");
+        }
+    }
+}
+
+static void poll_one(struct arena *arena, struct job_poll *poll)
+{
+    const char *id = poll->id;
+    int attempt = poll->attempt;
+    *poll = (struct job_poll){.id = id, .attempt = attempt, .phase = PHASE_VANISHED};
+    if (!exists(id, attempt, "") || exists(id, attempt, ".gone"))
+        return;
+    struct task_state *task = arena_allocate(arena, sizeof(*task));
+    poll->tasks = task;
+    poll->task_count = 1;
+    poll->started = clock_now();
+    snprintf(task->role, sizeof(task->role), "main");
+    if (first_word(id, "long") && !exists(id, attempt, ".cancelled")) {
+        poll->phase = PHASE_RUNNING;
+        return;
+    }
+    if (first_word(id, "long"))
+        task->exit_code = EXIT_CANCELLED;
+    else if (first_word(id, "flaky") && attempt == 1)
+        task->exit_code = EXIT_TRANSIENT;
+    else if (first_word(id, "shaky") && attempt == 1)
+        task->exit_code = EXIT_UNKNOWN;
+    task->ended = true;
+    poll->ended = poll->started;
+    poll->exit_code = task->exit_code;
+    poll->phase = task->exit_code ? PHASE_FAILED : PHASE_SUCCEEDED;
+    if (task->exit_code) {
+        snprintf(poll->reason, sizeof(poll->reason), "Exited");
+        snprintf(poll->detail, sizeof(poll->detail), "The task main exited with %d.",
+                 task->exit_code);
+    }
+}
+
+static int my_poll(struct executor *executor, struct arena *arena, struct job_poll **jobs,
+                   size_t count, struct error *error)
+{
+    (void)executor;
+    if (!calls_point(CALL_SCHEDULER))
+        return error_set(error, "the scheduler does not answer");
+    for (size_t i = 0; i < count; i++)
+        poll_one(arena, jobs[i]);
+    return 0;
+}
+
+/* Something is done to a token; what was forgotten has nothing done to it. */
+static int mark(const char *id, int attempt, const char *ending, struct error *error)
+{
+    if (!calls_point(CALL_SCHEDULER))
+        return error_set(error, "the scheduler does not answer");
+    if (exists(id, attempt, "") && !exists(id, attempt, ending))
+        add_line(id, attempt, ending, "so\n");
+    if (!calls_point(CALL_SCHEDULER_REPLY))
+        return error_set(error, "the scheduler's answer was lost");
+    return 0;
+}
+
+static int my_cancel(struct executor *executor, const char *id, int attempt, bool force,
+                     struct error *error)
+{
+    (void)executor;
+    (void)force;
+    return mark(id, attempt, ".cancelled", error);
+}
+
+static int my_remove(struct executor *executor, const char *id, int attempt, struct error *error)
+{
+    (void)executor;
+    return mark(id, attempt, ".gone", error);
+}
+
+static int my_output(struct executor *executor, const char *id, int attempt, int directory,
+                     struct error *error)
+{
+    struct stat status;
+    struct text all = text_of(scheduler_output);
+    (void)executor;
+    if (!exists(id, attempt, "") || exists(id, attempt, ".gone"))
+        return 0;
+    int file = sys.openat(directory, "main-0.log",
+                          O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0644);
+    if (file < 0)
+        return error_errno(error, "main-0.log could not be opened");
+    int result = 0;
+    if (sys.fstat(file, &status))
+        result = error_errno(error, "main-0.log could not be looked at");
+    size_t have = result ? 0 : (size_t)status.st_size;
+    if (!result && have < all.length)
+        result = file_write_all(file, (struct text){all.data + have, all.length - have},
+                                "main-0.log", error);
+    if (sys.close(file) && !result)
+        result = error_errno(error, "main-0.log could not be written");
+    return result;
+}
+
+static int my_capacity(struct executor *executor, struct capacity *capacity, struct error *error)
+{
+    (void)executor;
+    if (!calls_point(CALL_SCHEDULER))
+        return error_set(error, "the scheduler does not answer");
+    *capacity = (struct capacity){.cpus = 1 << 30, .cpus_free = 1 << 30,
+                                  .memory = INT64_MAX, .memory_free = INT64_MAX};
+    return 0;
+}
+
+static void my_close(struct executor *executor)
+{
+    free(executor);
+}
+
+static struct executor *open_scheduler(const struct value *settings, const char *spool,
+                                       const char *directory, struct error *error)
+{
+    static const struct executor_operations operations = {
+        .name = "local",
+        .ready = my_ready,
+        .submit = my_submit,
+        .poll = my_poll,
+        .cancel = my_cancel,
+        .output = my_output,
+        .remove = my_remove,
+        .capacity = my_capacity,
+        .close = my_close,
+    };
+    (void)settings;
+    (void)spool;
+    (void)directory;
+    (void)error;
+    struct executor *executor = memory_allocate(sizeof(*executor));
+    executor->operations = &operations;
+    return executor;
+}
+
+void scheduler_install(const char *directory, bool is_naive)
+{
+    snprintf(place, sizeof(place), "%s", directory);
+    naive = is_naive;
+    observe = NULL;
+    stage_open_executor = open_scheduler;
+}
+
+void scheduler_observe(scheduler_observer *observer)
+{
+    observe = observer;
+}
+
+static void read_token(const char *directory, const char *file, size_t dash,
+                       struct scheduled *token)
+{
+    char path[TREE_PATH_SIZE];
+    snprintf(path, sizeof(path), "%s/%s", directory, file);
+    struct buffer bytes = tree_read(path);
+    *token = (struct scheduled){.attempt = (int)strtol(file + dash + 2, NULL, 10)};
+    snprintf(token->id, sizeof(token->id), "%.*s", (int)dash, file);
+    for (size_t i = 0; i < bytes.length; i++)
+        token->runs += bytes.data[i] == '\n';
+    snprintf(token->sha256, sizeof(token->sha256), "%.64s", bytes.data ? bytes.data : "");
+    buffer_free(&bytes);
+    snprintf(path, sizeof(path), "%s/%s.gone", directory, file);
+    token->gone = access(path, F_OK) == 0;
+    snprintf(path, sizeof(path), "%s/%s.foreign", directory, file);
+    token->foreign = access(path, F_OK) == 0;
+}
+
+struct scheduled *scheduler_list(const char *directory, size_t *count)
+{
+    struct tree_names names = tree_list(directory);
+    struct scheduled *tokens = memory_allocate((names.count + 1) * sizeof(*tokens));
+    *count = 0;
+    for (size_t i = 0; i < names.count; i++) {
+        const char *dash = strrchr(names.names[i], '-');
+        if (dash && dash[1] == 'a' && !strchr(names.names[i], '.'))
+            read_token(directory, names.names[i], (size_t)(dash - names.names[i]),
+                       &tokens[(*count)++]);
+    }
+    tree_list_free(&names);
+    return tokens;
+}

@@ -1,8 +1,8 @@
 /* watcher/arrivals.c - the files in the drop directory that are complete
  *
- * Those that wait are kept in the order in which they came; when the first of them is due, one
- * round goes over all.  Rounds are SHORTEST_ROUND apart, which bounds the work when many files
- * are due at many times.
+ * What the watch found is sorted at once into its owner's lane (watcher/turns.h), for the price of
+ * one fstatat, however much waits; the dear part, opening and reading a file, is done when its
+ * turn has come.
  */
 #include "watcher/arrivals.h"
 
@@ -17,21 +17,29 @@
 #include "watcher/mount.h"
 #include "watcher/names.h"
 #include "watcher/probe.h"
+#include "watcher/turns.h"
 
 enum {
-    DEFAULT_PENDING = 16384,
+    DEFAULT_PENDING = 32768,
+    DEFAULT_NAMES = 8192,       /* that the watch holds until they are sorted */
     DEFAULT_NOTICE = 60000,
-    SHORTEST_ROUND = 20,        /* milliseconds */
     FIRST_LOOK = 20,            /* milliseconds that a new file is left alone: most are closed
                                  * by then, which is one look instead of two */
+    LOOK_STEP = 20,             /* milliseconds; looks at files that wait are made together */
     TROUBLE_LOOK = 1000,        /* milliseconds until the next look after one that failed */
+    SORTING_TIME = 50,          /* milliseconds for sorting what is new, before others' turns */
+    MOST_LOOKS = 256,           /* at files that turn out to wait, in one call */
 };
 
+static const uid_t nobody_known = (uid_t)-1;    /* the owner could not be learned */
+
 struct pending {
+    struct turn turn;           /* the first, so that its address is this one's */
     struct settle_memory memory;
-    int64_t due;                /* when to look next */
     unsigned int flags;         /* what came since the last look */
+    uid_t owner;
     bool noticed;
+    bool believed;              /* by its age at the first look, for want of a memory */
 };
 
 struct arrivals {
@@ -42,8 +50,10 @@ struct arrivals {
     struct settle_settings settle;
     struct watch *watch;
     struct names *pending;      /* payload: struct pending */
-    struct pending *cursor;     /* where the round is; NULL: none under way */
-    int64_t due;                /* when the next round is to be made */
+    size_t limit;
+    struct turns *turns;
+    bool missed;                /* names were left out for want of room: a scan is to find them */
+    bool crowded;               /* ... and those that it finds may have been here before */
     struct buffer bytes;        /* room for looks */
     bool troubled;              /* the last look at a file failed, which was said */
 };
@@ -54,7 +64,9 @@ struct arrivals *arrivals_open(int directory, const char *path,
     static const struct arrivals_settings defaults;
     if (!settings)
         settings = &defaults;
-    struct watch *watch = watch_open(directory, path, &settings->watch, error);
+    struct watch_settings watching = settings->watch;
+    watching.names = watching.names ? watching.names : DEFAULT_NAMES;
+    struct watch *watch = watch_open(directory, path, &watching, error);
     if (!watch)
         return NULL;
     int own = sys.openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
@@ -71,7 +83,8 @@ struct arrivals *arrivals_open(int directory, const char *path,
                                   .notice = settings->notice ? settings->notice : DEFAULT_NOTICE,
                                   .watch = watch,
                                   .pending = names_new(limit, sizeof(struct pending)),
-                                  .due = INT64_MAX};
+                                  .limit = limit,
+                                  .turns = turns_new()};
     arrivals->settle = settings->settle ? *settings->settle
                        : arrivals->local ? settle_local
                                          : settle_remote;
@@ -83,6 +96,7 @@ void arrivals_close(struct arrivals *arrivals)
     if (!arrivals)
         return;
     watch_close(arrivals->watch);
+    turns_free(arrivals->turns);
     names_free(arrivals->pending);
     buffer_free(&arrivals->bytes);
     sys.close(arrivals->directory);
@@ -97,15 +111,8 @@ int arrivals_descriptor(const struct arrivals *arrivals)
 
 int64_t arrivals_due(const struct arrivals *arrivals)
 {
-    int64_t due = watch_due(arrivals->watch);
-    if (arrivals->cursor)
-        return 0;
-    return due < arrivals->due ? due : arrivals->due;
-}
-
-int arrivals_collect(struct arrivals *arrivals, struct error *error)
-{
-    return watch_collect(arrivals->watch, error);
+    int64_t due = watch_due(arrivals->watch), turn = turns_due(arrivals->turns);
+    return due < turn ? due : turn;
 }
 
 bool arrivals_lost(const struct arrivals *arrivals)
@@ -125,25 +132,16 @@ size_t arrivals_pending(const struct arrivals *arrivals)
 
 static void forget(struct arrivals *arrivals, struct pending *pending)
 {
-    if (!pending)
-        return;
-    if (arrivals->cursor == pending)
-        arrivals->cursor = names_after(pending);
+    turns_remove(arrivals->turns, &pending->turn);
     names_remove(arrivals->pending, pending);
 }
 
-static void wait_for(struct arrivals *arrivals, struct pending *pending, int64_t due)
-{
-    pending->due = due;
-    if (due < arrivals->due)
-        arrivals->due = due;
-}
-
-static void hand_out(struct text name, bool refuse, struct arrival *arrival)
+static void hand_out(struct text name, uid_t owner, bool refuse, struct arrival *arrival)
 {
     memcpy(arrival->name, name.data, name.length);
     arrival->name[name.length] = '\0';
     arrival->length = name.length;
+    arrival->owner = owner;
     arrival->refuse = refuse;
 }
 
@@ -173,107 +171,167 @@ static void say_trouble(struct arrivals *arrivals, struct text name)
     arrivals->troubled = true;
 }
 
-/* Look at a file and judge it.  `pending` is NULL when there is no room to remember it. */
-static bool look(struct arrivals *arrivals, struct pending *pending, const char *bytes,
-                 size_t length, int64_t now, struct arrival *arrival)
+/* Look at a file and judge it: SETTLE_WAIT when there is nothing to hand out.  `pending` is NULL
+ * when it is not remembered; otherwise it is told when to look again, or forgotten when gone. */
+static enum settle look(struct arrivals *arrivals, struct pending *pending, struct text name,
+                        int64_t now, struct error *why)
 {
     struct settle_look found;
     struct settle_memory none = {.known = false};
-    struct text name = {bytes, length};
-    if (probe_look(arrivals->directory, bytes, arrivals->local, &arrivals->bytes, &found)) {
+    int64_t again = now + TROUBLE_LOOK;
+    enum settle verdict = SETTLE_WAIT;
+    why->text[0] = '\0';
+    if (probe_look(arrivals->directory, name.data, arrivals->local, &arrivals->bytes, &found)) {
         if (errno == ENOENT) {
-            forget(arrivals, pending);
-            return false;
+            if (pending)
+                forget(arrivals, pending);
+            return SETTLE_WAIT;
         }
-        if (pending)
-            wait_for(arrivals, pending, now + TROUBLE_LOOK);
         say_trouble(arrivals, name);
-        return false;
-    }
-    arrivals->troubled = false;
-    found.flags = pending ? pending->flags : 0;
-    found.first_and_last = !pending;
-    int64_t again;
-    arrival->why.text[0] = '\0';
-    enum settle verdict = settle_judge(&arrivals->settle, pending ? &pending->memory : &none,
-                                       &found, now, &again, &arrival->why);
-    if (verdict == SETTLE_WAIT) {
-        if (pending) {
+    } else {
+        arrivals->troubled = false;
+        found.flags = pending ? pending->flags : 0;
+        found.first_and_last = !pending || (pending->believed && !pending->memory.known);
+        verdict = settle_judge(&arrivals->settle, pending ? &pending->memory : &none, &found, now,
+                               &again, why);
+        if (pending && verdict == SETTLE_WAIT) {
             pending->flags = 0;
-            wait_for(arrivals, pending, again);
-            notice(arrivals, pending, name, now, &arrival->why);
+            notice(arrivals, pending, name, now, why);
         }
-        return false;
     }
-    hand_out(name, verdict == SETTLE_REFUSE, arrival);
-    forget(arrivals, pending);
-    return true;
+    if (pending && verdict == SETTLE_WAIT)
+        turns_move(arrivals->turns, &pending->turn,
+                   (again + LOOK_STEP - 1) / LOOK_STEP * LOOK_STEP);
+    return verdict;
 }
 
-/* A name that the watch delivered: true when `arrival` was filled. */
-static bool consider(struct arrivals *arrivals, const struct watch_name *name, int64_t now,
-                     struct arrival *arrival)
+/* Who dropped it; -1 when it is gone. */
+static int find_owner(const struct arrivals *arrivals, const char *name, uid_t *owner)
+{
+    struct stat status;
+    *owner = nobody_known;
+    if (sys.fstatat(arrivals->directory, name, &status, AT_SYMLINK_NOFOLLOW))
+        return errno == ENOENT ? -1 : 0;
+    *owner = status.st_uid;
+    return 0;
+}
+
+static struct pending *remember(struct arrivals *arrivals, struct text name, uid_t owner, bool news,
+                                int64_t due, int64_t now)
+{
+    struct pending *pending = names_add(arrivals->pending, name);
+    if (!pending)
+        return NULL;
+    pending->owner = owner;
+    pending->memory.first = now;
+    pending->believed = arrivals->crowded && !news;
+    turns_add(arrivals->turns, &pending->turn, owner, news, due);
+    return pending;
+}
+
+/* The table is full.  Whoever has most in it makes room: his last is forgotten, for a scan to find
+ * again.  When that would be this owner himself, his files that are due come first, and this one
+ * is left to a scan; but one that was looked at and only waits gives its place to one that does
+ * not. */
+static struct pending *make_room(struct arrivals *arrivals, struct text name, uid_t owner,
+                                 bool news, int64_t due, int64_t now)
+{
+    struct error why;
+    bool believed = false;
+    struct pending *victim = (struct pending *)(void *)turns_longest(arrivals->turns, owner, news);
+    if (!victim) {
+        victim = (struct pending *)(void *)turns_last(arrivals->turns, owner, news);
+        believed = victim && victim->memory.known && victim->turn.due > now;
+        if (!believed)
+            victim = NULL;
+        else if (look(arrivals, NULL, name, now, &why) == SETTLE_WAIT)
+            return NULL;
+    }
+    arrivals->missed = arrivals->crowded = true;
+    if (!victim)
+        return NULL;
+    forget(arrivals, victim);
+    struct pending *pending = remember(arrivals, name, owner, news, believed ? now : due, now);
+    if (pending)
+        pending->believed = pending->believed || believed;
+    return pending;
+}
+
+/* A name that the watch delivered: put it into its owner's lane. */
+static void sort(struct arrivals *arrivals, const struct watch_name *name, int64_t now)
 {
     struct text text = {name->name, name->length};
+    uid_t owner;
     if (settle_ignores(text))
-        return false;
+        return;
     struct pending *pending = names_find(arrivals->pending, text);
-    if (name->flags & WATCH_RENAMED_IN) {
-        forget(arrivals, pending);
-        hand_out(text, false, arrival);
-        return true;
+    if (pending) {
+        pending->flags |= name->flags;
+        if (name->flags != WATCH_SEEN)
+            turns_move(arrivals->turns, &pending->turn, now);
+        return;
     }
-    bool is_new = !pending;
-    if (is_new) {
-        pending = names_add(arrivals->pending, text);
-        if (pending)
-            pending->memory.first = now;
-    }
+    if (find_owner(arrivals, name->name, &owner))
+        return;
+    bool news = (name->flags & ~(unsigned int)WATCH_SEEN) != 0;
+    int64_t due = name->flags == WATCH_CHANGED ? now + FIRST_LOOK : now;
+    pending = names_full(arrivals->pending)
+                  ? make_room(arrivals, text, owner, news, due, now)
+                  : remember(arrivals, text, owner, news, due, now);
     if (pending)
         pending->flags |= name->flags;
-    if (pending && is_new && name->flags == WATCH_CHANGED) {
-        wait_for(arrivals, pending, now + FIRST_LOOK);
-        return false;
-    }
-    if (!is_new && name->flags == WATCH_SEEN && now < pending->due)
-        return false;
-    return look(arrivals, pending, name->name, name->length, now, arrival);
 }
 
-/* Look at those that are due: true when `arrival` was filled, and more may follow. */
-static bool go_round(struct arrivals *arrivals, int64_t now, struct arrival *arrival)
+int arrivals_collect(struct arrivals *arrivals, struct error *error)
 {
-    if (!arrivals->cursor && now >= arrivals->due) {
-        arrivals->cursor = names_first(arrivals->pending);
-        arrivals->due = INT64_MAX;
+    struct watch_name name;
+    int64_t now = clock_elapsed();
+    int64_t until = now + SORTING_TIME;
+    int result;
+    bool room = names_count(arrivals->pending) <= arrivals->limit / 2;
+    arrivals->crowded = arrivals->missed || (arrivals->crowded && !room);
+    if (arrivals->missed && (room || turns_due(arrivals->turns) > now)) {
+        arrivals->missed = false;
+        watch_rescan(arrivals->watch);
     }
-    while (arrivals->cursor) {
-        struct pending *pending = arrivals->cursor;
-        if (now < pending->due) {
-            wait_for(arrivals, pending, pending->due);
-            arrivals->cursor = names_after(pending);
-            continue;
-        }
-        struct text text = names_text(pending);
-        bool found = look(arrivals, pending, text.data, text.length, now, arrival);
-        if (arrivals->cursor == pending)        /* it is still there, and waits */
-            arrivals->cursor = names_after(pending);
-        if (found)
-            return true;
-    }
-    if (arrivals->due < now + SHORTEST_ROUND)
-        arrivals->due = now + SHORTEST_ROUND;
-    return false;
+    do {
+        result = watch_collect(arrivals->watch, error);
+        now = clock_elapsed();
+        while (watch_next(arrivals->watch, &name))
+            sort(arrivals, &name, now);
+    } while (!result && watch_due(arrivals->watch) == 0 && clock_elapsed() < until);
+    return result;
+}
+
+/* It is somebody's turn: true when `arrival` was filled. */
+static bool take(struct arrivals *arrivals, struct pending *pending, int64_t now,
+                 struct arrival *arrival)
+{
+    struct text name = names_text(pending);
+    enum settle verdict = SETTLE_READY;
+    if (!(pending->flags & WATCH_RENAMED_IN))
+        verdict = look(arrivals, pending, name, now, &arrival->why);
+    if (verdict == SETTLE_WAIT)
+        return false;
+    hand_out(name, pending->owner, verdict == SETTLE_REFUSE, arrival);
+    forget(arrivals, pending);
+    return true;
 }
 
 bool arrivals_next(struct arrivals *arrivals, struct arrival *arrival)
 {
     int64_t now = clock_elapsed();
-    struct watch_name name;
-    if ((arrivals->cursor || now >= arrivals->due) && go_round(arrivals, now, arrival))
-        return true;
-    while (watch_next(arrivals->watch, &name))
-        if (consider(arrivals, &name, now, arrival))
+    for (int looks = 0; looks < MOST_LOOKS; looks++) {
+        struct turn *turn = turns_next(arrivals->turns, now);
+        if (!turn)
+            return false;
+        if (take(arrivals, (struct pending *)(void *)turn, now, arrival))
             return true;
+    }
     return false;
+}
+
+void arrivals_rest(struct arrivals *arrivals, uid_t owner, int64_t until)
+{
+    turns_rest(arrivals->turns, owner, until);
 }

@@ -2,7 +2,8 @@
  *
  * Text that begins with `{` or `[` is JSON, or YAML's flow style, which looks the same; brackets
  * are counted outside of double-quoted strings.  Only strict JSON that closes counts as complete:
- * in flow style a bracket may also stand in single quotes or in a comment.
+ * in flow style a bracket may also stand in single quotes or in a comment.  Job files of some
+ * systems are JSON with comments, `//` to the end of a line: these are passed over.
  */
 #include "watcher/content.h"
 
@@ -50,12 +51,20 @@ static bool brackets_close(struct text bytes)
     return depth == 0 && !quoted;
 }
 
-static bool is_json(struct text bytes)
+/* Of text that starts as JSON does, perhaps after comments.  A comment may hold brackets and quotes
+ * of its own; but what looks like one may be none. */
+static enum content judge_brackets(struct text bytes)
 {
+    const char *comment;
     struct arena *arena = arena_new();
-    bool good = json_read(arena, bytes, "it", &yaml_request_limits, NULL) != NULL;
+    struct text blanked = json_blank_comments(arena, bytes, &comment);
+    enum content content = CONTENT_CUT;
+    if (json_read(arena, blanked, "it", &yaml_request_limits, NULL))
+        content = CONTENT_COMPLETE;
+    else if (brackets_close(blanked) || (comment != bytes.data && brackets_close(bytes)))
+        content = CONTENT_PLAUSIBLE;
     arena_free(arena);
-    return good;
+    return content;
 }
 
 static bool is_bracketed(struct text core)
@@ -76,11 +85,8 @@ enum content content_judge(struct text bytes)
     struct text core = bare(bytes);
     if (core.length == 0)
         return CONTENT_EMPTY;
-    if (is_bracketed(core)) {
-        if (!brackets_close(core))
-            return CONTENT_CUT;
-        return is_json(core) ? CONTENT_COMPLETE : CONTENT_PLAUSIBLE;
-    }
+    if (is_bracketed(json_after_comments(core)))
+        return judge_brackets(core);
     if (ends_document(bytes, core))
         return CONTENT_COMPLETE;
     return bytes.data[bytes.length - 1] == '\n' ? CONTENT_PLAUSIBLE : CONTENT_CUT;

@@ -1,7 +1,7 @@
 /* watcher/names.c - a bounded table of file names, in the order in which they came
  *
  * One block of memory for each name: links, then the payload, then the name.  The table of
- * chains is as large as the limit, so chains stay short without ever being rebuilt.
+ * chains is doubled whenever there are more names than chains.
  */
 #include "watcher/names.h"
 
@@ -11,10 +11,12 @@
 #include <string.h>
 #include <sys/random.h>
 
+enum { FIRST_CHAINS = 64, MOST_CHAINS = 1 << 24 };
+
 struct entry {
     struct entry *chain;                /* the next one whose hash falls into the same place */
     struct entry *older, *younger;
-    uint32_t place;
+    uint32_t hash;
     uint16_t length, payload;           /* bytes of the name, and of the payload with padding */
     alignas(max_align_t) unsigned char bytes[];
 };
@@ -34,27 +36,38 @@ static struct entry *entry_of(void *payload)
 }
 
 /* FNV-1a with a secret start, and its high bits mixed in at the end. */
-static uint32_t place_of(const struct names *names, struct text name)
+static uint32_t hash_of(const struct names *names, struct text name)
 {
     uint64_t hash = names->seed;
     for (size_t i = 0; i < name.length; i++)
         hash = (hash ^ (unsigned char)name.data[i]) * UINT64_C(0x100000001b3);
-    return (uint32_t)(hash ^ hash >> 32) & names->mask;
+    return (uint32_t)(hash ^ hash >> 32);
+}
+
+/* Twice the chains.  A table for all the names that may come would be touched all over by the first
+ * few, so that each process had as much memory as if they were there. */
+static void grow(struct names *names)
+{
+    uint32_t mask = 2 * names->mask + 1;
+    struct entry **chains = memory_allocate(((size_t)mask + 1) * sizeof(struct entry *));
+    for (struct entry *entry = names->oldest; entry; entry = entry->younger) {
+        entry->chain = chains[entry->hash & mask];
+        chains[entry->hash & mask] = entry;
+    }
+    free(names->chains);
+    names->chains = chains;
+    names->mask = mask;
 }
 
 struct names *names_new(size_t limit, size_t payload)
 {
     struct names *names = memory_allocate(sizeof(*names));
-    size_t places = 64;
-    while (places < limit && places < (size_t)1 << 24)
-        places *= 2;
     size_t alignment = alignof(max_align_t);
     payload = (payload + alignment - 1) / alignment * alignment;
     *names = (struct names){.limit = limit,
                             .payload = (uint16_t)payload,
-                            .mask = (uint32_t)(places - 1),
-                            /* Zeroed as it comes, so that only what is used takes memory. */
-                            .chains = memory_allocate(places * sizeof(struct entry *))};
+                            .mask = FIRST_CHAINS - 1,
+                            .chains = memory_allocate(FIRST_CHAINS * sizeof(struct entry *))};
     if (getrandom(&names->seed, sizeof(names->seed), GRND_NONBLOCK) != sizeof(names->seed))
         names->seed = UINT64_C(0xcbf29ce484222325) ^ (uint64_t)(uintptr_t)names;
     return names;
@@ -76,7 +89,7 @@ void names_free(struct names *names)
 
 void *names_find(const struct names *names, struct text name)
 {
-    struct entry *entry = names->chains[place_of(names, name)];
+    struct entry *entry = names->chains[hash_of(names, name) & names->mask];
     for (; entry; entry = entry->chain)
         if (entry->length == name.length &&
             memcmp(entry->bytes + entry->payload, name.data, name.length) == 0)
@@ -88,15 +101,18 @@ void *names_add(struct names *names, struct text name)
 {
     if (names->count >= names->limit || name.length > UINT16_MAX)
         return NULL;
+    if (names->count > names->mask && names->mask < MOST_CHAINS - 1)
+        grow(names);
     struct entry *entry = memory_allocate(sizeof(*entry) + names->payload + name.length + 1);
-    entry->place = place_of(names, name);
+    entry->hash = hash_of(names, name);
     entry->length = (uint16_t)name.length;
     entry->payload = names->payload;
     memcpy(entry->bytes + entry->payload, name.data, name.length);
     entry->bytes[entry->payload + name.length] = '\0';
 
-    entry->chain = names->chains[entry->place];
-    names->chains[entry->place] = entry;
+    struct entry **chain = &names->chains[entry->hash & names->mask];
+    entry->chain = *chain;
+    *chain = entry;
     entry->older = names->youngest;
     if (names->youngest)
         names->youngest->younger = entry;
@@ -110,7 +126,7 @@ void *names_add(struct names *names, struct text name)
 void names_remove(struct names *names, void *payload)
 {
     struct entry *entry = entry_of(payload);
-    struct entry **link = &names->chains[entry->place];
+    struct entry **link = &names->chains[entry->hash & names->mask];
     while (*link != entry)
         link = &(*link)->chain;
     *link = entry->chain;

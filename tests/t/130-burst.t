@@ -1,8 +1,15 @@
 #!/usr/bin/env bash
-# 20,000 files renamed in within a second: more than inotify's queue holds.  All are taken, once.
+# 20,000 files renamed in within a second, while intake does not get to reading: more than inotify's
+# queue holds.  All are taken, once, and not by the next timed scan, which is ten minutes away.
+#
+# Seen to fail with: `owed` not set on IN_Q_OVERFLOW in take_event() of watcher/watch.c (what was
+# not queued is never taken).
 . "$(dirname "$0")/lib.bash"
 new_spool null || exit 1
-count=20000
+set_setting scan_interval 10m
+queue=$(cat /proc/sys/fs/inotify/max_queued_events 2>/dev/null || echo 16384)
+count=$((queue < 16384 ? 20000 : queue + 3616))
+[ $count -le 100000 ] || skip_all "inotify's queue holds $queue events here"
 
 cat >"$scratch/make.py" <<'PY'
 import os, sys, time
@@ -17,10 +24,16 @@ for i in range(count):
 print(f"{time.monotonic() - start:.2f}")
 PY
 start_daemon
+intake() { pgrep -P "$daemon" -x intake; }
+served() { [ "$(ls "$spool"/done/* 2>/dev/null | grep -c '^first-')" = 1 ]; }
+printf 'name: first\nlibrary: any\ntype: single\nscript: "#!/bin/sh"\n' | drop first.yaml
+must "intake serves" wait_for 20 served
+kill -STOP "$(intake)"
 seconds=$(/usr/bin/python3 "$scratch/make.py" "$scratch/source" "$spool/incoming" $count)
 echo "# renamed in within $seconds s"
+kill -CONT "$(intake)"
 all_done() { [ "$(ls "$spool"/done/* 2>/dev/null | grep -c '^b')" -ge $count ]; }
-ok "all are done" wait_for 240 all_done
+ok "all are done" wait_for 90 all_done
 is "$(ls "$spool"/done/* | grep '^b' | cut -c1-6 | sort -u | wc -l)" $count "each of them"
 is "$(ls "$spool"/done/* "$spool/failed" | grep -c '^b')" $count "and each once"
 is "$(ls "$spool/incoming")" "" "incoming/ is empty"

@@ -1,5 +1,9 @@
 #!/usr/bin/env bash
 # A file that is copied, not renamed, is never taken half-written, however slowly it comes.
+#
+# Seen to fail with: settle_judge() in watcher/settle.c returning SETTLE_READY at once (half a file
+# is refused); CONTENT_CUT treated as CONTENT_PLAUSIBLE there (what is cut off is taken for a job,
+# or refused for another reason).  Its question for writers may be left out: drop_read() asks again.
 . "$(dirname "$0")/lib.bash"
 new_spool null || exit 1
 set_setting cut_off_time 3s
@@ -39,8 +43,10 @@ printf '{"name": "closed", "library": "any", "type": "single", "script": "#!/bin
 ok "JSON that closes is taken" wait_for 10 in_state closed "done"
 printf '{"name": "open", "library": "any", "type": "sing' >"$spool/incoming/open.json"
 ok "JSON that does not close is refused" wait_for 20 has_ended open
+like "$(cat "$(job_dir open)/why")" 'cut off' "because it is cut off"
 ok "and not taken for a job" test -z "$(find "$spool/done" -name 'open-*')"
 printf 'name: cut\nlibrary: any\ntype: single\nscript: ec' >"$spool/incoming/cut.yaml"
-ok "YAML cut off in a line is refused" wait_for 20 has_ended cut
+ok "YAML cut off in a line is refused" wait_for 20 in_state cut failed
+like "$(cat "$(job_dir cut)/why")" 'cut off' "because it is cut off"
 
 done_testing

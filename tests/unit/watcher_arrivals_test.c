@@ -3,7 +3,8 @@
  * Times are short, and in the proportions of the defaults.  Seen to fail: the writers that hold
  * the file open with leases that are always granted; those that cannot be seen with quiet times of
  * 0; those that are killed with CONTENT_CUT treated as CONTENT_PLAUSIBLE; the full table without
- * `first_and_last`.
+ * `first_and_last`; the owners with find_owner() that says that everybody is one, and the second of
+ * them also with turns_longest() that returns NULL.
  */
 #include "tests/unit/watcher_support.h"
 
@@ -466,6 +467,114 @@ static void others_are_not_kept_waiting_by_a_full_table(void **state)
     nothing_arrives_for(300);
 }
 
+/* Drop it in another's name. */
+static void put_as(uid_t owner, const char *name)
+{
+    put(scratch.directory, ".as", sample);
+    assert_int_equal(fchownat(scratch.directory, ".as", owner, (gid_t)-1, 0), 0);
+    assert_int_equal(renameat(scratch.directory, ".as", scratch.directory, name), 0);
+}
+
+/* After how many others `name` is handed out; all are left where they are. */
+static int others_before(const char *name, int most)
+{
+    struct arrival arrival;
+    for (int i = 0; i < most; i++) {
+        if (!next(&arrival, clock_elapsed() + PATIENCE))
+            fail_msg("%s did not arrive", name);
+        if (strcmp(arrival.name, name) == 0)
+            return i;
+    }
+    fail_msg("%s did not arrive among %d", name, most);
+    return most;
+}
+
+static void need_root(void)
+{
+    if (geteuid() == 0)
+        return;
+    print_message("skipped: only root can drop in the name of others\n");
+    skip();
+}
+
+static void one_file_is_not_delayed_by_anothers_many(void **state)
+{
+    (void)state;
+    char name[32];
+    need_root();
+    for (int i = 0; i < 3000; i++) {
+        snprintf(name, sizeof(name), "many%d", i);
+        put_as(54321, name);
+    }
+    put_as(54322, "there");
+    nap(times.closed_quiet + 50);
+    open_arrivals(0);
+    assert_true(others_before("there", 3) <= 2);
+    others_before("many7", 3000);
+    put_as(54323, "new");
+    assert_int_equal(arrivals_collect(arrivals, NULL), 0);
+    assert_true(others_before("new", 5) <= 3);
+}
+
+static void nor_when_the_many_fill_the_table(void **state)
+{
+    (void)state;
+    enum { MANY = 500 };
+    char name[32];
+    struct arrival arrival;
+    int count = 0;
+    need_root();
+    for (int i = 0; i < MANY; i++) {
+        snprintf(name, sizeof(name), "many%d", i);
+        put_as(54321, name);
+    }
+    for (int i = 0; i < 5; i++) {
+        snprintf(name, sizeof(name), "few%d", i);
+        put_as(54322, name);
+    }
+    nap(times.closed_quiet + 50);
+    open_arrivals(20);
+    assert_int_equal(arrivals_collect(arrivals, NULL), 0);
+    assert_int_equal(arrivals_pending(arrivals), 20);
+    for (int i = 0; i < 12; i++) {
+        assert_true(arrivals_next(arrivals, &arrival));
+        count += strncmp(arrival.name, "few", 3) == 0;
+        assert_int_equal(arrival.owner, strncmp(arrival.name, "few", 3) == 0 ? 54322 : 54321);
+        unlinkat(scratch.directory, arrival.name, 0);
+    }
+    assert_int_equal(count, 5);
+    put_as(54323, "new");
+    assert_int_equal(arrivals_collect(arrivals, NULL), 0);
+    assert_true(others_before("new", 5) <= 3);
+    unlinkat(scratch.directory, "new", 0);
+    for (int i = 0; i < MANY - 7; i++) {        /* those that found no room are found again */
+        if (!next(&arrival, clock_elapsed() + PATIENCE))
+            fail_msg("%d of them never came", MANY - 7 - i);
+        unlinkat(scratch.directory, arrival.name, 0);
+        assert_true(arrivals_pending(arrivals) <= 20);
+    }
+    nothing_arrives_for(300);
+}
+
+static void an_owner_can_be_told_to_rest(void **state)
+{
+    (void)state;
+    need_root();
+    put_as(54321, "a");
+    put_as(54321, "b");
+    put_as(54322, "c");
+    nap(times.closed_quiet + 50);
+    open_arrivals(0);
+    assert_int_equal(arrivals_collect(arrivals, NULL), 0);
+    int64_t until = clock_elapsed() + 300;
+    arrivals_rest(arrivals, 54321, until);
+    arrives("c");
+    unlinkat(scratch.directory, "c", 0);
+    struct arrival arrival;
+    assert_true(next(&arrival, clock_elapsed() + PATIENCE));
+    assert_true(clock_elapsed() >= until);
+}
+
 static int arrive_unreadable(void *context)
 {
     (void)context;
@@ -532,6 +641,9 @@ int main(void)
         ARRIVALS_TEST(a_backlog_arrives_at_once),
         ARRIVALS_TEST(many_copies_arrive_once_each),
         ARRIVALS_TEST(others_are_not_kept_waiting_by_a_full_table),
+        ARRIVALS_TEST(one_file_is_not_delayed_by_anothers_many),
+        ARRIVALS_TEST(nor_when_the_many_fill_the_table),
+        ARRIVALS_TEST(an_owner_can_be_told_to_rest),
         ARRIVALS_TEST(what_may_not_be_read_arrives_to_be_refused),
         ARRIVALS_TEST(a_look_that_fails_is_made_again),
     };

@@ -36,6 +36,13 @@ static void each_ending_has_its_class(void **state)
         {"{\"a\": {\"b\": 1}\n", CONTENT_CUT},
         {"{\"a\": 1,}", CONTENT_PLAUSIBLE},         /* wrong, but all there */
         {"{\"a\": 1} x\n", CONTENT_PLAUSIBLE},
+        {"{\"a\": 1} // \"{", CONTENT_COMPLETE},
+        {"// it's {\n{\"a\": \"//\"}", CONTENT_COMPLETE},
+        {"{\"a\": // }\n", CONTENT_PLAUSIBLE},
+        {"// {}\n{\"a\": 1\n", CONTENT_CUT},
+        {"{\"a\": 1, // {\n}", CONTENT_PLAUSIBLE},
+        {"{a: http://b}", CONTENT_PLAUSIBLE},
+        {"// a\n", CONTENT_PLAUSIBLE},
         {"{a: '}'", CONTENT_PLAUSIBLE},             /* flow style: cannot be told */
         {"12", CONTENT_CUT},                        /* 123 could follow */
         {"\"text\"", CONTENT_CUT},

@@ -2,7 +2,8 @@
  *
  * Each message is one write(2), so that lines of several processes do not mix.
  * Warnings are bounded, since a full disk makes one for each job that it stops, again and again:
- * the same one is said once a minute, and different ones as a bucket of tokens allows.
+ * the same one is said once a minute; of those that differ only in words with a digit, which are
+ * ids and numbers, a few are; and different ones as a bucket of tokens allows.
  */
 #include "base/log.h"
 
@@ -15,7 +16,8 @@
 #include "base/text.h"
 
 enum {
-    REPEATS = 32,               /* warnings that are remembered */
+    REPEATS = 32,               /* warnings, and kinds of them, that are remembered */
+    MOST_OF_A_KIND = 3,         /* said in a minute */
     MOST_TOKENS = 30,           /* different warnings that may come at once, */
     TOKEN_INTERVAL = 6000,      /* and milliseconds for each more */
     REPEAT_INTERVAL = 60000,    /* milliseconds before the same one is said again */
@@ -25,6 +27,12 @@ static struct {
     size_t hash[REPEATS];
     int64_t said[REPEATS];      /* of clock_elapsed; 0: free */
     size_t oldest;
+    struct kind {
+        size_t hash;
+        int64_t since;          /* of clock_elapsed; 0: free */
+        int said;
+    } kinds[REPEATS];
+    size_t oldest_kind;
     int tokens;
     int64_t filled;             /* of clock_elapsed: when a token was added; 0: never */
     unsigned long left_out;
@@ -75,12 +83,45 @@ static void say(const char *level, const char *prefix, const char *format, va_li
     buffer_free(&line);
 }
 
+static size_t hash_text(size_t hash, struct text text)
+{
+    for (size_t i = 0; i < text.length; i++)
+        hash = hash * 33 ^ (unsigned char)text.data[i];
+    return hash;
+}
+
+/* Of the words without a digit. */
+static size_t hash_kind(struct text line)
+{
+    size_t hash = 0;
+    struct text word;
+    while (text_next(&line, ' ', &word)) {
+        bool digit = false;
+        for (size_t i = 0; i < word.length; i++)
+            digit = digit || (word.data[i] >= '0' && word.data[i] <= '9');
+        hash = hash_text(hash * 33, digit ? TEXT("0") : word);
+    }
+    return hash;
+}
+
+/* Whether enough of its kind were said a short while ago; it counts as one more. */
+static bool is_common(struct text line, int64_t now)
+{
+    size_t hash = hash_kind(line);
+    for (size_t i = 0; i < REPEATS; i++) {
+        struct kind *kind = &limits.kinds[i];
+        if (kind->since && kind->hash == hash && now - kind->since < REPEAT_INTERVAL)
+            return ++kind->said > MOST_OF_A_KIND;
+    }
+    limits.kinds[limits.oldest_kind] = (struct kind){hash, now ? now : 1, 1};
+    limits.oldest_kind = (limits.oldest_kind + 1) % REPEATS;
+    return false;
+}
+
 /* Whether the same warning was said a short while ago; it is remembered from now on. */
 static bool is_repeated(struct text line, int64_t now)
 {
-    size_t hash = 5381;
-    for (size_t i = 0; i < line.length; i++)
-        hash = hash * 33 ^ (unsigned char)line.data[i];
+    size_t hash = hash_text(5381, line);
     for (size_t i = 0; i < REPEATS; i++)
         if (limits.said[i] && limits.hash[i] == hash && now - limits.said[i] < REPEAT_INTERVAL)
             return true;
@@ -106,22 +147,32 @@ static bool take_token(int64_t now)
     return true;
 }
 
+static void say_plainly(const char *level, const char *prefix, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void say_plainly(const char *level, const char *prefix, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    say(level, prefix, format, arguments);
+    va_end(arguments);
+}
+
+static void say_left_out(void)
+{
+    if (limits.left_out)
+        say_plainly("<4>", "warning: ", "%lu warnings were left out before this",
+                    limits.left_out);
+    limits.left_out = 0;
+}
+
 void log_say(const char *format, ...)
 {
     va_list arguments;
     /* Something has changed: what was said before may be news again. */
     memset(limits.said, 0, sizeof(limits.said));
+    say_left_out();
     va_start(arguments, format);
     say("<6>", "", format, arguments);
-    va_end(arguments);
-}
-
-static void say_left_out(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static void say_left_out(const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    say("<4>", "warning: ", format, arguments);
     va_end(arguments);
 }
 
@@ -134,12 +185,11 @@ void log_warn(const char *format, ...)
     va_copy(again, arguments);
     buffer_vprintf(&line, format, again);
     va_end(again);
-    if (is_repeated(buffer_text(&line), now) || !take_token(now)) {
+    if (is_repeated(buffer_text(&line), now) || is_common(buffer_text(&line), now) ||
+        !take_token(now)) {
         limits.left_out++;
     } else {
-        if (limits.left_out)
-            say_left_out("%lu warnings were left out before this one", limits.left_out);
-        limits.left_out = 0;
+        say_left_out();
         say("<4>", "warning: ", format, arguments);
     }
     va_end(arguments);

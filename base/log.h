@@ -5,8 +5,9 @@
  * error_quote() before it gets here.  Secrets never do.
  *
  * log_warn() says the same sentence once a minute at most, unless log_say() has said something
- * since, and leaves out different ones when there are many: thirty at once, then ten a minute.
- * How many were left out is said before the next.  So a full disk does not fill the next one.
+ * since; of sentences that differ only in words with a digit, three a minute; and leaves out
+ * different ones when there are many: thirty at once, then ten a minute.  How many were left out is
+ * said before the next line.  So a full disk does not fill the next one.
  */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H

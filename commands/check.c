@@ -1,4 +1,6 @@
-/* commands/check.c - dlspool check [REVISION]: validate the templates of a repository
+/* commands/check.c - dlspool check [REVISION]: validate the templates of a repository, and the jobs
+ *
+ * Without a revision or a repository it is about a whole spool: its jobs are looked over, too.
  *
  * The pre-receive hook of templates.git runs it on what is pushed, whose objects git keeps apart
  * until the hook lets them in.
@@ -7,8 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "commands/check_jobs.h"
 #include "commands/commands.h"
 #include "commands/options.h"
+#include "commands/view.h"
 #include "executors/executor.h"
 #include "renderer/check.h"
 
@@ -36,6 +40,26 @@ static struct repository *open_repository(const char *path, const char *revision
     return repository;
 }
 
+/* The jobs of the spool on the command line. */
+static int check_spool(bool quiet)
+{
+    struct spool spool;
+    struct error error;
+    struct check_jobs_result result;
+    if (open_spool(&spool))
+        return STATUS_FAILED;
+    int failed = check_jobs(&spool, &result, &error);
+    spool_close(&spool);
+    if (failed)
+        complain("%s", error.text);
+    else if (result.problems)
+        complain("%zu %s in the files of %zu jobs", result.problems,
+                 result.problems == 1 ? "problem" : "problems", result.jobs);
+    else if (!quiet)
+        printf("the files of %zu jobs are good\n", result.jobs);
+    return failed || result.problems ? STATUS_FAILED : STATUS_DONE;
+}
+
 int command_check(int argument_count, char **arguments)
 {
     const char *path = NULL;
@@ -47,8 +71,10 @@ int command_check(int argument_count, char **arguments)
         {0}};
     const struct verb_usage usage = {
         "check", "[REVISION]", 0, 1,
-        "Validate templates, images.txt, site.yaml and retry.txt of a repository at a revision.",
-        "Each problem is a line `path:line:column: sentence`.  Status 0 when there is none.\n",
+        "Validate templates, images.txt, site.yaml and retry.txt of a repository at a revision; "
+        "without one, the files of all jobs, too.",
+        "Each problem is a line `path:line:column: sentence`, or `state/ID: sentence`.\n"
+        "Status 0 when there is none.\n",
         options};
     int operands, status;
     char own[PATH_MAX + 32];
@@ -63,6 +89,8 @@ int command_check(int argument_count, char **arguments)
         open_repository(path ? path : own, operands ? arguments[1] : "HEAD", &error);
     if (!repository) {
         complain("%s", error.text);
+        if (!path && !operands)
+            check_spool(quiet);         /* a spool without templates still has jobs */
         return STATUS_FAILED;
     }
     if (repository_check(repository, &checking, &report, &result))
@@ -76,5 +104,7 @@ int command_check(int argument_count, char **arguments)
                repository_commit(repository), result.templates, result.renderings);
     buffer_free(&report);
     repository_close(repository);
+    if (!path && !operands && check_spool(quiet) != STATUS_DONE)
+        status = STATUS_FAILED;
     return status;
 }

@@ -73,10 +73,24 @@ static bool ends_in_mid_line(int file)
     return sys.pread(file, &last, 1, status.st_size - 1) == 1 && last != '\n';
 }
 
+/* Something else may have its name: a directory, a link, a pipe. */
+static int open_log(int job)
+{
+    const int flags = O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    struct stat status;
+    int file = sys.openat(job, "log", flags, 0644);
+    bool is_none = file < 0 ? errno == EISDIR || errno == ELOOP || errno == ENXIO
+                            : !sys.fstat(file, &status) && !S_ISREG(status.st_mode);
+    if (!is_none)
+        return file;
+    if (file >= 0)
+        sys.close(file);
+    return job_file_damaged(job, "log") ? -1 : sys.openat(job, "log", flags, 0644);
+}
+
 int eventlog_append(int job, struct text lines, struct error *error)
 {
-    int file = sys.openat(job, "log",
-                          O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644);
+    int file = open_log(job);
     if (file < 0)
         return error_errno(error, "log could not be opened");
     int result = 0;
@@ -175,8 +189,7 @@ void eventlog_fold(struct text log, struct eventlog_fold *fold)
     while (eventlog_next(&log, &event)) {
         fold->last = event;
         if (text_is(event.name, "intent")) {
-            bool unknown = fold->intent && !fold->accepted && !fold->failed;
-            *fold = (struct eventlog_fold){.intent = true, .repeated = unknown, .last = event,
+            *fold = (struct eventlog_fold){.intent = true, .last = event,
                                            .retries = fold->retries + fold->retry};
             fold->attempt = (int)event_get_number(&event, "attempt", 0);
         } else if (text_is(event.name, "submitted")) {

@@ -28,7 +28,7 @@ void eventlog_add_number(struct buffer *line, const char *key, int64_t value);
 void eventlog_end(struct buffer *line);
 
 /* Append finished lines to the log of the job directory `job`; the log is made when it is not
- * there.  -1 and a sentence on failure. */
+ * there; what has its name and is no file becomes log.damaged.  -1 and a sentence on failure. */
 int eventlog_append(int job, struct text lines, struct error *error);
 
 struct event {
@@ -48,7 +48,6 @@ int64_t event_get_number(const struct event *event, const char *key, int64_t oth
 struct eventlog_fold {
     int attempt;                /* of the last intent, 0 when there was none */
     bool intent;                /* an intent was noted ... */
-    bool repeated;              /* ... after another whose outcome is unknown */
     bool accepted, failed;      /* ... and one of these its outcome; neither: it is unknown */
     bool started, ended;
     bool retry;                 /* it failed with class unknown, and is to be tried again ... */

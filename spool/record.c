@@ -1,12 +1,14 @@
 /* spool/record.c - <id>/job.yaml: the facts of a job
  *
  * One table says which field of the struct stands under which name and how it is written; reading
- * and writing both follow it.
+ * and writing both follow it.  The file's first line is a sum over the others: what it says of
+ * attempts and owners decides what runs, and as whom, and a changed digit is still a digit.
  */
 #include "spool/record.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -133,11 +135,39 @@ int record_format(const struct job_record *record, struct buffer *out, struct er
     return result;
 }
 
+/* The first line of a job.yaml whose other lines are `rest`. */
+enum { SUM_DIGITS = 16, SUM_LENGTH = sizeof("sum: \"\"\n") - 1 + SUM_DIGITS };
+static void format_sum(struct text rest, char line[static SUM_LENGTH + 1])
+{
+    char digest[SHA256_HEX_SIZE];
+    sha256_hex(rest, digest);
+    snprintf(line, SUM_LENGTH + 1, "sum: \"%.*s\"\n", SUM_DIGITS, digest);
+}
+
+/* A file without a sum, of an older dlspool or edited by hand, is taken for what it says. */
+static int check_sum(struct text bytes, struct error *error)
+{
+    char line[SUM_LENGTH + 1];
+    if (!text_starts(bytes, "sum: "))
+        return 0;
+    if (bytes.length >= SUM_LENGTH) {
+        format_sum((struct text){bytes.data + SUM_LENGTH, bytes.length - SUM_LENGTH}, line);
+        if (memcmp(bytes.data, line, SUM_LENGTH) == 0)
+            return 0;
+    }
+    return error_set(error, "job.yaml is damaged: it is not what its first line, sum, was made of");
+}
+
 static int write_record(int job, const struct job_record *record, bool create,
                         struct error *error)
 {
-    struct buffer bytes = {0};
-    int result = record_format(record, &bytes, error);
+    struct buffer fields_text = {0}, bytes = {0};
+    char sum[SUM_LENGTH + 1];
+    int result = record_format(record, &fields_text, error);
+    format_sum(buffer_text(&fields_text), sum);
+    buffer_add_string(&bytes, sum);
+    buffer_add_text(&bytes, buffer_text(&fields_text));
+    buffer_free(&fields_text);
     if (!result)
         result = create ? job_file_create(job, "job.yaml", buffer_text(&bytes), RECORD_MODE, error)
                         : job_file_replace(job, "job.yaml", buffer_text(&bytes), RECORD_MODE,
@@ -240,6 +270,11 @@ int record_parse(struct arena *arena, struct text source, struct job_record *rec
         return -1;
     if (!id_valid(record->id))
         return error_set(error, "job.yaml is damaged: its id is not one");
+    /* The token under which it is submitted is made of this. */
+    if (record->manifest_sha256.length && record->attempt < 1)
+        return error_set(error, "job.yaml is damaged: attempt is %s, expected 1 or more, since "
+                                "there is a manifest",
+                         value_get(object, "attempt") ? "less than 1" : "missing");
     return 0;
 }
 
@@ -249,8 +284,12 @@ int record_read(int job, struct arena *arena, struct job_record *record, struct 
     *record = (struct job_record){.failure.exit_code = -1};
     int result = file_read_at(job, "job.yaml", RECORD_LIMIT, &bytes, error);
     int number = errno;
-    if (!result && (result = record_parse(arena, buffer_text(&bytes), record, error)))
-        number = EBADMSG;
+    if (!result) {
+        result = check_sum(buffer_text(&bytes), error);
+        if (!result)
+            result = record_parse(arena, buffer_text(&bytes), record, error);
+        number = result ? EBADMSG : number;
+    }
     buffer_free(&bytes);
     errno = number;
     return result;

@@ -53,6 +53,7 @@ static const struct setting table[] = {
     {"batch", SETTING_WHOLE, AT(batch), 256, 1, 1024},
     {"free_percent", SETTING_WHOLE, AT(free_percent), 5, 0, 90},
     {"local", SETTING_TREE, 0, 0, 0, 0},
+    {"kubernetes", SETTING_TREE, 0, 0, 0, 0},
 };
 #undef AT
 

@@ -222,6 +222,20 @@ int job_publish(struct spool *spool, const char *id, enum state state, struct er
     return 0;
 }
 
+int spool_sync_place(struct spool *spool, const struct job_place *place, struct error *error)
+{
+    if (!place->date[0])
+        return spool_sync_state(spool, place->state, error);
+    if (spool->sync_mode == SYNC_NONE)
+        return 0;
+    int day = open_parent(spool, place);
+    int result = day < 0 || sys.fsync(day) ? error_errno(error, "done/%s could not be synced",
+                                                         place->date)
+                                           : 0;
+    close_parent(place, day);
+    return result;
+}
+
 /* Where a job that goes to `to` now will be, with the day of done/ made and opened. */
 static int open_destination(struct spool *spool, enum state to, int64_t now,
                             struct job_place *place)
@@ -252,11 +266,6 @@ int job_move(struct spool *spool, struct job_place *place, enum state to, int64_
     if (from < 0 || destination < 0 || rename_job(from, destination, place->id)) {
         error_errno(error, "the job %s could not be moved from %s/ to %s/", place->id,
                     state_names[place->state], state_names[to]);
-        goto done;
-    }
-    /* A day of done/ is not among the open states: it is made durable here. */
-    if (target.date[0] && spool->sync_mode != SYNC_NONE && sys.fsync(destination)) {
-        error_errno(error, "done/%s could not be synced", target.date);
         goto done;
     }
     result = 0;
@@ -317,6 +326,13 @@ int job_file_create_private(int job, const char *name, struct text bytes, gid_t 
     return create_file(job, name, bytes, PRIVATE_FILE, group, false, error);
 }
 
+int job_file_damaged(int job, const char *name)
+{
+    char damaged[NAME_MAX + 1];
+    snprintf(damaged, sizeof(damaged), "%s.damaged", name);
+    return sys.renameat(job, name, job, damaged);
+}
+
 static int replace_file(int job, const char *name, struct text bytes, mode_t mode, gid_t group,
                         struct error *error)
 {
@@ -326,9 +342,12 @@ static int replace_file(int job, const char *name, struct text bytes, mode_t mod
         return error_errno(error, "%s could not be removed", aside);
     if (create_file(job, aside, bytes, mode, group, true, error))
         return -1;
-    if (sys.renameat(job, aside, job, name))
-        return error_errno(error, "%s could not be put in place", name);
-    return 0;
+    if (!sys.renameat(job, aside, job, name))
+        return 0;
+    /* A directory has its name, which no file can take from it. */
+    if (errno == EISDIR && !job_file_damaged(job, name) && !sys.renameat(job, aside, job, name))
+        return 0;
+    return error_errno(error, "%s could not be put in place", name);
 }
 
 int job_file_replace(int job, const char *name, struct text bytes, mode_t mode,

@@ -76,6 +76,9 @@ int job_create(struct spool *spool, const char *id, struct error *error);
 /* Publish it: .new/<id> to `state`/<id>. */
 int job_publish(struct spool *spool, const char *id, enum state state, struct error *error);
 
+/* spool_sync_state() for the directory that a job is in, which may be a day of done/. */
+int spool_sync_place(struct spool *spool, const struct job_place *place, struct error *error);
+
 /* Move a job.  On success `place` says where it is now.  A rename that failed although it
  * happened (a lost NFS reply) counts as success.  Not durable until the directories are synced. */
 int job_move(struct spool *spool, struct job_place *place, enum state to, int64_t now,
@@ -109,6 +112,9 @@ int job_file_create_private(int job, const char *name, struct text bytes, gid_t 
                             struct error *error);
 int job_file_replace_private(int job, const char *name, struct text bytes, gid_t group,
                              struct error *error);
+
+/* Keep what has the name of one of a job's files and is none as NAME.damaged.  -1 with errno. */
+int job_file_damaged(int job, const char *name);
 
 /* Remove a job directory below `parent` with its files, as recovery does with unpublished ones. */
 int job_remove(int parent, const char *id, struct error *error);

@@ -1,46 +1,16 @@
 /* stages/accept.c - claimed files become jobs, a batch at a time */
 #include "stages/accept.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "spool/eventlog.h"
 #include "stages/control.h"
-#include "stages/prepare.h"
-#include "stages/users.h"
-#include "stages/verdict.h"
-#include "watcher/drop.h"
+#include "stages/newjob.h"
 
 enum { MOST_CLAIMS = 1024 };            /* in one batch */
 static const int64_t look_again = 500;  /* milliseconds until a changing file is looked at again */
-
-enum fate {
-    ACCEPT_KEEP,                /* not now: the claim stays */
-    ACCEPT_JOB,                 /* a directory in .new/ waits to be published */
-    ACCEPT_FOUND,               /* its job was published before */
-    ACCEPT_CONTROL              /* it asked for something, which was noted */
-};
-
-struct acceptance {
-    struct claim *claim;
-    const char *refusal;
-    struct buffer bytes;
-    struct drop drop;
-    char id[ID_SIZE];
-    enum fate fate;
-    enum state state;           /* where the new job goes */
-    bool readable;              /* `bytes` is what was dropped */
-};
-
-struct acceptor {
-    struct stage *stage;
-    struct repository *repository;
-    struct arena *arena;
-    struct acceptance *items;   /* as many as a batch */
-};
 
 struct acceptor *acceptor_new(struct stage *stage, struct repository *repository)
 {
@@ -48,6 +18,7 @@ struct acceptor *acceptor_new(struct stage *stage, struct repository *repository
     acceptor->stage = stage;
     acceptor->repository = repository;
     acceptor->arena = arena_new();
+    acceptor->guard = guard_own();
     acceptor->items = memory_allocate(MOST_CLAIMS * sizeof(*acceptor->items));
     return acceptor;
 }
@@ -61,152 +32,6 @@ void acceptor_free(struct acceptor *acceptor)
     free(acceptor->items);
     arena_free(acceptor->arena);
     free(acceptor);
-}
-
-/* The name for the id of a job that has none: the dropped file's, without its ending. */
-static struct text name_from_source(const char *source)
-{
-    struct text name = text_of(source);
-    const char *dot = strrchr(source, '.');
-    if (dot && dot > source)
-        name.length = (size_t)(dot - source);
-    return name;
-}
-
-static struct job_record start_record(struct acceptor *acceptor, struct acceptance *item,
-                                      int64_t now)
-{
-    struct arena *arena = acceptor->arena;
-    struct user user;
-    users_find(item->drop.uid, &user);
-    /* The group is the user's own, never the file's: incoming/ is set-gid, so a file made there
-     * has the group of the spool. */
-    struct job_record record = {
-        .uid = item->drop.uid,
-        .gid = user.gid,
-        .owner = arena_text(arena, user.name, strlen(user.name)),
-        .accepted = now,
-        .executor = acceptor->stage->settings.executor,
-        .attempt = 1,
-        .dlspool = TEXT(DLSPOOL_VERSION),
-        .failure.exit_code = -1,
-    };
-    struct text source = text_of(item->claim->source);
-    struct error_quote_room room;
-    record.source = utf8_valid(source)
-                        ? source
-                        : text_of(arena_string(arena, error_quote(&room, source.data,
-                                                                  source.length)));
-    if (item->readable) {
-        char digest[SHA256_HEX_SIZE];
-        sha256_hex(buffer_text(&item->bytes), digest);
-        record.request_sha256 = arena_text(arena, digest, SHA256_HEX_SIZE - 1);
-        record.request_file = text_of(prepare_request_name(buffer_text(&item->bytes)));
-    }
-    return record;
-}
-
-static void set_id(struct acceptance *item, struct job_record *record, struct text name)
-{
-    id_make(name, item->claim->token, item->id);
-    record->id = text_of(item->id);
-}
-
-/* Write the events of a new job's first moments. */
-static int write_first_events(int job, const struct job_record *record, bool rendered,
-                              struct error *error)
-{
-    struct buffer lines = {0};
-    eventlog_start(&lines, record->accepted, "accepted");
-    eventlog_add(&lines, "file", record->source);
-    eventlog_add(&lines, "owner", record->owner);
-    eventlog_add_number(&lines, "uid", record->uid);
-    if (record->request_sha256.length)
-        eventlog_add(&lines, "sha256", record->request_sha256);
-    eventlog_end(&lines);
-    if (rendered) {
-        eventlog_start(&lines, clock_now(), "rendered");
-        eventlog_add(&lines, "commit", record->commit);
-        eventlog_add(&lines, "template", record->template_path);
-        eventlog_add(&lines, "image", record->image);
-        eventlog_add_number(&lines, "images_txt_line", record->image_line);
-        eventlog_end(&lines);
-    }
-    int result = job_file_create(job, "log", buffer_text(&lines), 0644, error);
-    buffer_free(&lines);
-    return result;
-}
-
-/* Write a whole job directory below .new/: of a rendered job, or with a verdict. */
-static int write_job(struct acceptor *acceptor, struct acceptance *item,
-                     struct job_record *record, struct text manifest,
-                     const struct verdict *verdict, struct error *error)
-{
-    struct spool *spool = &acceptor->stage->spool;
-    int job = job_create(spool, item->id, error);
-    if (job < 0)
-        return -1;
-    int result = 0;
-    if (item->readable)
-        result = job_file_create_private(job, record->request_file.data,
-                                         buffer_text(&item->bytes), record->gid, error);
-    if (!result && manifest.length)
-        result = job_file_create_private(job, "manifest.yaml", manifest, record->gid, error);
-    if (!result)
-        result = write_first_events(job, record, verdict == NULL, error);
-    if (!result)
-        result = verdict ? verdict_write(verdict, job, record, true, clock_now(), error)
-                         : record_create(job, record, error);
-    sys.close(job);
-    item->fate = result ? ACCEPT_KEEP : ACCEPT_JOB;
-    item->state = verdict ? STATE_FAILED : STATE_RENDERED;
-    if (result)
-        job_remove(spool->new_jobs, item->id, NULL);
-    return result;
-}
-
-/* The file itself cannot be a job, whatever it says. */
-static int refuse_file(struct acceptor *acceptor, struct acceptance *item,
-                       const struct error *reason, int64_t now, struct error *error)
-{
-    struct verdict verdict;
-    struct job_record record = start_record(acceptor, item, now);
-    set_id(item, &record, name_from_source(item->claim->source));
-    verdict_refused_file(&verdict, reason);
-    return write_job(acceptor, item, &record, (struct text){NULL, 0}, &verdict, error);
-}
-
-static int refuse_request(struct acceptor *acceptor, struct acceptance *item,
-                          struct job_record *record, const struct error *reason,
-                          struct error *error)
-{
-    struct verdict verdict;
-    set_id(item, record, name_from_source(item->claim->source));
-    verdict_bad_request(&verdict, item->claim->source, reason);
-    return write_job(acceptor, item, record, (struct text){NULL, 0}, &verdict, error);
-}
-
-static int make_job(struct acceptor *acceptor, struct acceptance *item, int64_t now,
-                    struct error *error)
-{
-    struct arena *arena = acceptor->arena;
-    struct job_record record = start_record(acceptor, item, now);
-    struct preparation preparation;
-    if (prepare_request(arena, buffer_text(&item->bytes), record.source.data, &record,
-                        &preparation) == PREPARE_BAD_REQUEST)
-        return refuse_request(acceptor, item, &record, &preparation.error, error);
-    set_id(item, &record, record.name);
-    if (prepare_manifest(arena, acceptor->repository, &record, &preparation) == PREPARED)
-        return write_job(acceptor, item, &record, preparation.rendered.manifest, NULL, error);
-
-    struct verdict verdict;
-    struct circumstances circumstances = {
-        .settings = &acceptor->stage->settings,
-        .commit = repository_commit(acceptor->repository),
-        .now = now,
-    };
-    verdict_render(&verdict, &circumstances, preparation.failure, &preparation.error);
-    return write_job(acceptor, item, &record, (struct text){NULL, 0}, &verdict, error);
 }
 
 /* A control file; 0 when it is none. */
@@ -230,11 +55,7 @@ static int take_control(struct acceptor *acceptor, struct acceptance *item, int6
         item->fate = ACCEPT_CONTROL;
         return 1;
     }
-    struct verdict verdict;
-    struct job_record record = start_record(acceptor, item, now);
-    set_id(item, &record, name_from_source(item->claim->source));
-    verdict_refused_wish(&verdict, &reason);
-    return write_job(acceptor, item, &record, (struct text){NULL, 0}, &verdict, error) ? -1 : 1;
+    return new_job_refuse_wish(acceptor, item, &reason, now, error) ? -1 : 1;
 }
 
 /* The job of this claim exists: a crash came between publishing it and removing the claim. */
@@ -264,6 +85,14 @@ static void accept_one(struct acceptor *acceptor, struct acceptance *item)
         finish_found(acceptor, item);
         return;
     }
+    if (claim->tries >= GUARD_MOST_TRIES) {
+        if (new_job_set_aside(acceptor, item, now, &error)) {
+            log_warn("%s; it is tried again", error.text);
+            claim->look = clock_elapsed() + look_again;
+        }
+        return;
+    }
+    guard_enter(acceptor->guard, claim->file, claim->tries);
     enum drop_result read = drop_read(spool->claims, claim->file, text_of(claim->source),
                                       &item->bytes, &item->drop, &reason);
     if (item->refusal && (read == DROP_TAKEN || read == DROP_REFUSED)) {
@@ -275,17 +104,17 @@ static void accept_one(struct acceptor *acceptor, struct acceptance *item)
         item->readable = true;
         result = take_control(acceptor, item, now, &error);
         if (result == 0)
-            result = make_job(acceptor, item, now, &error);
+            result = new_job_make(acceptor, item, now, &error);
         break;
     case DROP_REFUSED:
-        result = refuse_file(acceptor, item, &reason, now, &error);
+        result = new_job_refuse_file(acceptor, item, &reason, now, &error);
         break;
     case DROP_CHANGING:
         /* Somebody has held it open since before it was claimed; not for ever. */
         if (claim->changing == 0)
             claim->changing = clock_elapsed();
         if (clock_elapsed() - claim->changing > acceptor->stage->settings.cut_off_time)
-            result = refuse_file(acceptor, item, &reason, now, &error);
+            result = new_job_refuse_file(acceptor, item, &reason, now, &error);
         break;
     case DROP_GONE:
         item->fate = ACCEPT_CONTROL;    /* nothing is left to be done */
@@ -301,6 +130,7 @@ static void accept_one(struct acceptor *acceptor, struct acceptance *item)
         claim->look = clock_elapsed() + look_again;
     buffer_free(&item->bytes);
     arena_reset(acceptor->arena);
+    guard_leave(acceptor->guard);
 }
 
 /* The copy is durable: see that the original is still what was copied. */
@@ -421,7 +251,7 @@ int accept_refusal(struct acceptor *acceptor, struct claim *claim, const struct 
     item->claim = claim;
     item->readable = false;
     item->drop = (struct drop){.uid = (uid_t)-1, .gid = (gid_t)-1};
-    int result = refuse_file(acceptor, item, reason, clock_now(), error);
+    int result = new_job_refuse_file(acceptor, item, reason, clock_now(), error);
     if (!result)
         result = spool_sync(spool, error);
     if (!result)

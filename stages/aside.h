@@ -10,8 +10,9 @@
 #include "stages/stage.h"
 #include "stages/verdict.h"
 
-/* Make a record, in the arena, for a job whose own cannot be read, and rename that.  The new one has
- * no job file, so that it is never rendered again; and the attempt that the log tells of, or 1. */
+/* Make a record, in the arena, for a job whose own cannot be read, and rename that.  The new one
+ * has no job file, so that it is never rendered again; and the attempt that the log tells of, or
+ * 1. */
 void aside_salvage(int job, const char *id, struct arena *arena, struct job_record *record);
 
 /* Write into the job's directory that it is damaged, and why.  When its record could be read it is

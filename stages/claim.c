@@ -7,7 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SOURCE_LENGTH = NAME_MAX - TOKEN_LENGTH - 1 };
+enum {
+    COUNT_LENGTH = 2,           /* of "+N" */
+    MOST_TRIES = 9,
+    SOURCE_LENGTH = NAME_MAX - TOKEN_LENGTH - COUNT_LENGTH - 1
+};
 
 static void name_claim(struct claim *claim, const char *source)
 {
@@ -36,15 +40,36 @@ enum drop_result claim_take(struct spool *spool, const char *name, int64_t now,
 
 bool claim_parse(struct claim *claim, const char *file)
 {
-    size_t length = strlen(file);
-    if (length < TOKEN_LENGTH + 2 || length > NAME_MAX || file[TOKEN_LENGTH] != '.' ||
+    size_t length = strlen(file), before = TOKEN_LENGTH;
+    int tries = 0;
+    if (length < TOKEN_LENGTH + 2 || length > NAME_MAX)
+        return false;
+    if (file[before] == '+' && file[before + 1] >= '1' && file[before + 1] <= '9') {
+        tries = file[before + 1] - '0';
+        before += COUNT_LENGTH;
+    }
+    if (length < before + 2 || file[before] != '.' ||
         !token_valid((struct text){file, TOKEN_LENGTH}))
         return false;
-    *claim = (struct claim){0};
+    *claim = (struct claim){.tries = tries};
     memcpy(claim->file, file, length + 1);
     memcpy(claim->token, file, TOKEN_LENGTH);
-    claim->source = claim->file + TOKEN_LENGTH + 1;
+    claim->source = claim->file + before + 1;
     return true;
+}
+
+int claim_count_try(struct spool *spool, struct claim *claim, struct error *error)
+{
+    struct claim counted = *claim;
+    counted.tries = claim->tries < MOST_TRIES ? claim->tries + 1 : MOST_TRIES;
+    snprintf(counted.file, sizeof(counted.file), "%s+%d.%s", claim->token, counted.tries,
+             claim->source);
+    claim->tries = counted.tries;
+    if (sys.renameat(spool->claims, claim->file, spool->claims, counted.file))
+        return error_errno(error, "%s could not be renamed to count that", claim->token);
+    *claim = counted;
+    claim->source = claim->file + TOKEN_LENGTH + COUNT_LENGTH + 1;
+    return spool_sync_directory(spool, spool->claims, ".claims", error);
 }
 
 static int compare_tokens(const void *a, const void *b)

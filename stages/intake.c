@@ -2,8 +2,10 @@
  *
  * Complete files are claimed (renamed into .claims/), turned into jobs a batch at a time, and
  * removed once their jobs are durable.  Claims that a crash left behind are taken up first.
- * This stage reads what strangers wrote: it has no network and no credentials, and confines
- * itself before it reads the first byte.
+ * This stage reads what strangers wrote: it has no network and no credentials, and confines itself
+ * before it reads the first byte.  A job file over which it crashes or stalls is known by its
+ * guard (stages/guard.h), tried again by itself, and set aside the third time.  Weakness: what is
+ * looked at before a file is claimed (watcher/) is not under the guard.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -14,15 +16,24 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "stages/accept.h"
+#include "stages/guard.h"
 #include "stages/sandbox.h"
 #include "stages/stage.h"
 #include "stages/users.h"
 #include "watcher/arrivals.h"
 #include "watcher/mount.h"
 
-enum { MOST_CLAIMS = 1024 };            /* held at a time; more wait in incoming/ */
+enum {
+    MOST_CLAIMS = 1024,         /* held at a time; more wait in incoming/ */
+    MOST_NARROWING = 10,        /* halvings of that, which leave one */
+    FEWEST = 32,                /* in a batch that is made smaller for the time that it takes */
+    MOST_HELD = 128             /* claims of one owner that may wait before others' come first */
+};
 static const int64_t space_interval = 5000;     /* milliseconds between looks for free space */
-static const int64_t trouble_interval = 1000;   /* ... before going on after an error */
+static const int64_t trouble_interval = 1000;   /* ... before going on after an error, */
+static const int64_t longest_trouble = 4000;    /* ... and when it lasts */
+static const int64_t batch_time = 400;          /* ... that a batch may take: others wait for it */
+static const int64_t blamed_pause = 1000;       /* ... for each end of intake over a file */
 
 struct intake {
     struct stage stage;
@@ -32,14 +43,19 @@ struct intake {
     struct claim *claims[MOST_CLAIMS];
     char *refusals[MOST_CLAIMS];        /* NULL, or why the claim is to be refused */
     size_t claim_count;
+    size_t most;                        /* claims in a batch, for the time that they take */
+    int64_t trouble;                    /* milliseconds until the next attempt; 0: all is well */
     bool paused;                        /* there is too little free space */
+    struct guard *guard;
+    char blamed[TOKEN_LENGTH + 1];      /* the claim over which the process before this one ended */
+    int blamed_tries;
 };
 
 static void add_claim(struct intake *intake, const struct claim *claim, const char *refusal)
 {
     struct claim *copy = memory_allocate(sizeof(*copy));
     *copy = *claim;
-    copy->source = copy->file + TOKEN_LENGTH + 1;
+    copy->source = copy->file + (claim->source - claim->file);
     intake->claims[intake->claim_count] = copy;
     intake->refusals[intake->claim_count] = refusal ? memory_copy_string(refusal) : NULL;
     intake->claim_count++;
@@ -66,6 +82,30 @@ static int forget_unpublished(void *context, const char *name, unsigned char typ
     return 0;
 }
 
+/* The process before this one ended while it read a job file: count that.  It is tried again after
+ * the others, by itself, and set aside when it has happened too often. */
+static void count_blamed(struct intake *intake)
+{
+    struct guard *guard = intake->guard;
+    struct claim claim;
+    struct error error;
+    if (!guard_blames(guard) || !claim_parse(&claim, guard->name))
+        return;
+    if (claim.tries < (int)guard->tries)
+        claim.tries = (int)guard->tries;
+    if (claim_count_try(&intake->stage.spool, &claim, &error))
+        log_warn("%s", error.text);
+    snprintf(intake->blamed, sizeof(intake->blamed), "%s", claim.token);
+    intake->blamed_tries = claim.tries;
+    struct error_quote_room room;
+    log_warn("intake ended while it read the job file %s (%d of %d times; then it is set aside)",
+             error_quote(&room, claim.source, strlen(claim.source)), claim.tries,
+             GUARD_MOST_TRIES);
+    if (guard->ends < MOST_NARROWING)
+        guard->ends++;
+    guard_leave(guard);
+}
+
 static int recover_claim(void *context, const char *name, unsigned char type)
 {
     struct intake *intake = context;
@@ -75,6 +115,11 @@ static int recover_claim(void *context, const char *name, unsigned char type)
         return 1;               /* the rest is found when these are done */
     if (claim_parse(&claim, name)) {
         claim.suspect = true;
+        claim.owner = (uid_t)-1;
+        if (strcmp(claim.token, intake->blamed) == 0)
+            claim.tries = intake->blamed_tries;
+        if (claim.tries > 0 && claim.tries < GUARD_MOST_TRIES)
+            claim.look = clock_elapsed() + claim.tries * blamed_pause;
         add_claim(intake, &claim, NULL);
     }
     return 0;
@@ -85,6 +130,7 @@ static int recover_claim(void *context, const char *name, unsigned char type)
 static int recover(struct intake *intake, struct error *error)
 {
     struct spool *spool = &intake->stage.spool;
+    count_blamed(intake);
     if (directory_walk(spool->new_jobs, forget_unpublished, intake) < 0)
         return error_errno(error, ".new/ could not be read");
     if (directory_walk(spool->claims, recover_claim, intake) < 0)
@@ -111,15 +157,39 @@ static void refuse_unmovable(struct intake *intake, const char *name, struct cla
         log_warn("%s", error.text);
 }
 
+/* How many claims wait for nothing but us; those that somebody still writes to are not to keep
+ * others from being taken.  An owner with many of these gets no more until some are done. */
+static size_t count_calm(struct intake *intake)
+{
+    size_t calm = 0, held = 0;
+    for (size_t i = 0; i < intake->claim_count; i++)
+        calm += intake->claims[i]->changing == 0;
+    if (intake->claim_count - calm < MOST_HELD)
+        return calm;
+    for (size_t i = 0; i < intake->claim_count; i++, held = 0) {
+        for (size_t at = 0; at < intake->claim_count; at++)
+            held += intake->claims[at]->changing != 0 &&
+                    intake->claims[at]->owner == intake->claims[i]->owner;
+        if (held >= MOST_HELD)
+            arrivals_rest(intake->arrivals, intake->claims[i]->owner,
+                          clock_elapsed() + trouble_interval);
+    }
+    return calm;
+}
+
 static void take_arrivals(struct intake *intake)
 {
     struct arrival arrival;
     struct claim claim;
     struct error error;
-    while (intake->claim_count < (size_t)intake->stage.settings.batch &&
-           arrivals_next(intake->arrivals, &arrival)) {
+    size_t calm = count_calm(intake);
+    int64_t until = clock_elapsed() + batch_time;
+    for (; calm < intake->most && intake->claim_count < MOST_CLAIMS && clock_elapsed() < until &&
+           arrivals_next(intake->arrivals, &arrival);
+         calm++) {
         switch (claim_take(&intake->stage.spool, arrival.name, clock_now(), &claim, &error)) {
         case DROP_TAKEN:
+            claim.owner = arrival.owner;
             add_claim(intake, &claim, arrival.refuse ? arrival.why.text : NULL);
             break;
         case DROP_REFUSED:
@@ -134,6 +204,69 @@ static void take_arrivals(struct intake *intake)
     }
 }
 
+static bool is_doubtful(const struct claim *claim)
+{
+    return claim->tries > 0 && claim->tries < GUARD_MOST_TRIES;
+}
+
+/* What is to be accepted together.  A claim over which intake has ended before is tried by itself;
+ * and after such an end, which undid all that was not yet durable, less is done at a time. */
+static size_t choose_due(const struct intake *intake, struct claim **claims,
+                         const char **refusals)
+{
+    size_t count = 0, batch = intake->most;
+    int64_t now = clock_elapsed();
+    if (intake->guard)
+        batch >>= intake->guard->ends;
+    if (batch == 0)
+        batch = 1;
+    for (size_t i = 0; i < intake->claim_count && count < batch; i++) {
+        struct claim *claim = intake->claims[i];
+        if (claim->look > now)
+            continue;
+        if (is_doubtful(claim)) {
+            claims[0] = claim;
+            refusals[0] = intake->refusals[i];
+            return 1;
+        }
+        claims[count] = claim;
+        refusals[count++] = intake->refusals[i];
+    }
+    return count;
+}
+
+/* A batch that takes long keeps others waiting: less at a time then, and more again. */
+static void size_batch(struct intake *intake, size_t count, int64_t took)
+{
+    size_t batch = (size_t)intake->stage.settings.batch;
+    if (took > batch_time)
+        intake->most = count * (size_t)batch_time / (size_t)took;
+    else if (took < batch_time / 2)
+        intake->most *= 2;
+    if (intake->most < FEWEST)
+        intake->most = FEWEST;
+    if (intake->most > batch)
+        intake->most = batch;
+}
+
+/* Nothing of a batch became a job, as on a full disk or beyond a quota, which cannot always be
+ * seen: try again, ever more seldom. */
+static void back_off(struct intake *intake, struct claim **claims, size_t count)
+{
+    int64_t now = clock_elapsed();
+    size_t calm = 0;
+    for (size_t i = 0; i < count; i++)
+        calm += claims[i]->changing == 0;
+    if (calm == 0)
+        return;
+    intake->trouble = intake->trouble ? 2 * intake->trouble : trouble_interval;
+    if (intake->trouble > longest_trouble)
+        intake->trouble = longest_trouble;
+    for (size_t i = 0; i < count; i++)
+        if (!claims[i]->changing)
+            claims[i]->look = now + intake->trouble;
+}
+
 /* Accept the claims whose time has come.  The number that are gone for good. */
 static size_t accept_due(struct intake *intake)
 {
@@ -141,23 +274,18 @@ static size_t accept_due(struct intake *intake)
     const char *refusals[MOST_CLAIMS];
     bool done[MOST_CLAIMS];
     struct error error;
-    size_t count = 0, finished = 0;
-    int64_t now = clock_elapsed();
-    size_t batch = (size_t)intake->stage.settings.batch;
-    for (size_t i = 0; i < intake->claim_count && count < batch; i++) {
-        if (intake->claims[i]->look > now)
-            continue;
-        claims[count] = intake->claims[i];
-        refusals[count++] = intake->refusals[i];
-    }
+    size_t finished = 0, count = choose_due(intake, claims, refusals);
     if (count == 0)
         return 0;
+    int64_t began = clock_elapsed();
     if (accept_claims(intake->acceptor, claims, refusals, count, done, &error)) {
         log_warn("%s; what was dropped is kept and tried again", error.text);
-        for (size_t i = 0; i < count; i++)
-            claims[i]->look = clock_elapsed() + trouble_interval;
+        back_off(intake, claims, count);
         return 0;
     }
+    size_batch(intake, count, clock_elapsed() - began);
+    if (intake->guard && intake->guard->ends)
+        intake->guard->ends--;
     for (size_t i = 0; i < count; i++) {
         if (!done[i])
             continue;
@@ -169,6 +297,10 @@ static size_t accept_due(struct intake *intake)
         }
         finished++;
     }
+    if (finished == 0)
+        back_off(intake, claims, count);
+    else
+        intake->trouble = 0;
     return finished;
 }
 
@@ -203,9 +335,11 @@ static bool space_is_left(struct intake *intake)
     return !paused;
 }
 
-static int64_t next_look(const struct intake *intake)
+static int64_t next_look(struct intake *intake)
 {
-    int64_t until = arrivals_due(intake->arrivals);
+    /* While a batch waits for another attempt, nothing more is taken. */
+    bool full = count_calm(intake) >= intake->most;
+    int64_t until = full ? INT64_MAX : arrivals_due(intake->arrivals);
     for (size_t i = 0; i < intake->claim_count; i++)
         if (intake->claims[i]->look < until)
             until = intake->claims[i]->look;
@@ -218,13 +352,14 @@ static int64_t intake_round(struct stage *stage)
     struct error error;
     if (!space_is_left(intake))
         return clock_elapsed() + space_interval;
-    if (arrivals_collect(intake->arrivals, &error)) {
-        log_warn("%s", error.text);
-        stage->failed = arrivals_lost(intake->arrivals);
-    }
+    /* What others drop meanwhile is learned of between batches. */
     do {
+        if (arrivals_collect(intake->arrivals, &error)) {
+            log_warn("%s", error.text);
+            stage->failed = arrivals_lost(intake->arrivals);
+        }
         take_arrivals(intake);
-    } while (accept_due(intake) && stage_wait(stage, -1, 0));
+    } while (accept_due(intake) && space_is_left(intake) && stage_wait(stage, -1, 0));
     int64_t until = next_look(intake);
     /* What waits for another look waits at least a moment. */
     return until <= clock_elapsed() && intake->claim_count ? clock_elapsed() + 1 : until;
@@ -238,7 +373,9 @@ static int intake_descriptor(const struct stage *stage)
 
 static int intake_confine(struct stage *stage, struct error *error)
 {
-    return users_start(error) ? -1 : sandbox_enter(&stage->spool, stage->settings.user, error);
+    if (users_start(error) || guard_limit(((struct intake *)stage)->guard, error))
+        return -1;
+    return sandbox_enter(&stage->spool, stage->settings.user, error);
 }
 
 static void intake_close(struct stage *stage)
@@ -271,6 +408,8 @@ static struct stage *intake_open(const char *directory, struct error *error)
         .watch.interval = stage->settings.scan_interval,
         .settle = &settle,
     };
+    intake->guard = guard_own();
+    intake->most = (size_t)stage->settings.batch;
     intake->repository = stage_repository(stage, error);
     if (!intake->repository)
         goto fail;

@@ -7,16 +7,26 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/sha256.h"
 #include "spool/eventlog.h"
 #include "stages/control.h"
 #include "stages/prepare.h"
+#include "stages/twin.h"
 #include "stages/verdict.h"
 
 enum { REQUEST_LIMIT = 1 << 20, LOG_LIMIT = 16 << 20 };         /* bytes */
 
+/* Whether the log tells of the job from its beginning on. */
+static bool begins_well(struct text log)
+{
+    struct event event;
+    return eventlog_next(&log, &event) && text_is(event.name, "accepted");
+}
+
 /* A job that the executor had gets a new attempt number, and with it a new token.  Computed from
- * the log, so that doing it twice is the same as once; where the log does not tell, the executor
- * may have had it.  -1 and a sentence when the log cannot be read just now. */
+ * the log, so that doing it twice is the same as once; where the log does not tell, or lines of it
+ * are missing, the executor may have had it.  -1 and a sentence when the log cannot be read just
+ * now. */
 static int next_attempt(int job, const struct job_record *record, struct error *error)
 {
     struct buffer log = {0};
@@ -26,10 +36,16 @@ static int next_attempt(int job, const struct job_record *record, struct error *
         eventlog_fold(buffer_text(&log), &fold);
     else if (file_is_damaged(errno))
         result = 0;
-    if (!result && fold.intent)
-        result = fold.attempt + fold.accepted;
+    /* Two lines tell the attempt, of which one may be damaged; there is none before the first. */
+    int submitted = (int)event_get_number(&fold.submitted, "attempt", 0);
+    int last = submitted > fold.attempt ? submitted : fold.attempt;
+    bool had = fold.accepted || fold.started || fold.ended || record->failure.exit_code >= 0 ||
+               text_is(record->failure.reason, "Vanished");
+    if (!result && last > 0)
+        result = last + had > record->attempt ? last + had : record->attempt;
     else if (!result)
-        result = record->attempt > 0 ? record->attempt + (log.length == 0) : 1;
+        result = record->attempt > 0 ? record->attempt + (had || !begins_well(buffer_text(&log)))
+                                     : 1;
     buffer_free(&log);
     return result;
 }
@@ -59,6 +75,23 @@ static int note_requeued(int job, const struct job_record *record, const char *c
     return result;
 }
 
+/* Read the bytes that were dropped, and see that they are still those.  As file_read_at(). */
+static int read_request(int job, const struct job_record *record, struct buffer *request,
+                        struct error *error)
+{
+    char name[32], digest[SHA256_HEX_SIZE];
+    snprintf(name, sizeof(name), "%.*s", (int)record->request_file.length,
+             record->request_file.data);
+    if (file_read_at(job, name, REQUEST_LIMIT, request, error))
+        return -1;
+    sha256_hex(buffer_text(request), digest);
+    if (!record->request_sha256.length || text_is(record->request_sha256, digest))
+        return 0;
+    error_set(error, "%s: found SHA-256 %s, expected the one in job.yaml", name, digest);
+    errno = EBADMSG;
+    return -1;
+}
+
 /* Render the job anew and write what has changed into its directory.  0: it may go back; 1: it
  * stays, with the reason written; -1 and a sentence: trouble. */
 static int renew_job(struct requeuer *requeuer, int job, struct job_record *record,
@@ -69,16 +102,23 @@ static int renew_job(struct requeuer *requeuer, int job, struct job_record *reco
     struct verdict verdict;
     int result = -1;
     int64_t now = clock_now();
-    char name[32];
-    snprintf(name, sizeof(name), "%.*s", (int)record->request_file.length,
-             record->request_file.length ? record->request_file.data : "");
-    if (!name[0]) {
+    if (!record->request_file.length) {
         error_set(error, "there is no job file to try again; drop one into incoming/");
         return -1;
     }
-    if (file_read_at(job, name, REQUEST_LIMIT, &request, error))
+    if (read_request(job, record, &request, error)) {
+        if (file_is_damaged(errno)) {
+            verdict_damaged(&verdict, error);
+            result = verdict_write(&verdict, job, record, false, now, error) ? -1 : 1;
+        }
+        goto done;
+    }
+    int before = record->attempt;
+    int attempt = next_attempt(job, record, error);
+    if (attempt < 0)
         goto done;
     record->executor = requeuer->stage->settings.executor;
+    record->attempt = attempt;
     enum prepare_result prepared =
         prepare_request(requeuer->arena, buffer_text(&request), record->source.data, record,
                         &preparation);
@@ -86,6 +126,7 @@ static int renew_job(struct requeuer *requeuer, int job, struct job_record *reco
         prepared = prepare_manifest(requeuer->arena, requeuer->repository, record,
                                     &preparation);
     if (prepared != PREPARED) {
+        record->attempt = before;
         struct circumstances circumstances = {
             .settings = &requeuer->stage->settings,
             .commit = repository_commit(requeuer->repository),
@@ -103,12 +144,8 @@ static int renew_job(struct requeuer *requeuer, int job, struct job_record *reco
     }
     /* The record goes on saying why the job failed until it has left failed/: a crash before that
      * leaves it there, to be found by the next pass. */
-    int attempt = next_attempt(job, record, error);
-    if (attempt < 0)
+    if (attempt > before && keep_output(job, before, error))
         goto done;
-    if (attempt > record->attempt && keep_output(job, record->attempt, error))
-        goto done;
-    record->attempt = attempt;
     if (job_file_replace_private(job, "manifest.yaml", preparation.rendered.manifest, record->gid,
                                  error))
         goto done;
@@ -181,6 +218,8 @@ void requeue_job(struct requeuer *requeuer, const struct requeue_deed *deed)
         log_warn("%s cannot be tried again: %s", place.id, error.text);
         if (damaged)
             control_clear(job, CONTROL_RETRY, NULL);
+    } else if (twin_settle(requeuer->stage, &place, record.accepted)) {
+        log_detail("%s was a copy", place.id);
     } else if (deed->kind == DEED_KILL) {
         kill_waiting(requeuer, job, &record);
     } else {

@@ -7,57 +7,21 @@
  *
  * The same code serves the stage and `dlspool resubmit`; a lock keeps two passes apart.
  */
+#include "stages/resubmit.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "stages/aside.h"
-#include "stages/control.h"
-#include "stages/requeue.h"
-#include "stages/sandbox.h"
-#include "stages/stage.h"
-#include "stages/users.h"
-#include "watcher/names.h"
-#include "watcher/watch.h"
+#include "stages/twin.h"
 
 enum { SETTINGS_LIMIT = 1 << 20, MOST_FAILED = 1 << 20 };      /* bytes; jobs */
 static const int64_t shortest_rest = 50;        /* milliseconds between two passes */
-
-struct waiting {                /* what is remembered of a failed job between passes */
-    struct timespec changed;    /* mtime of its directory when its record was read */
-    enum retry_when when;
-    int64_t next, delay;
-    int64_t cpus, memory;
-    int gpus;
-    int priority;
-    char commit[48];
-    char settings[SHA256_HEX_SIZE];
-};
-
-struct resubmitter {
-    struct stage stage;
-    struct repository *repository;
-    struct executor *executor;
-    struct names *jobs;         /* id -> struct waiting */
-    struct arena *arena;
-    /* Asked at most once in a pass, and only if a job waits for it. */
-    bool asked_ready, ready, asked_capacity, have_capacity;
-    struct capacity capacity;
-    char settings[SHA256_HEX_SIZE];     /* of dlspool.yaml as it is now */
-    size_t requeued;
-    bool confined;              /* read requests in a confined process */
-    struct watch *watch;
-    int64_t rest_until;         /* of clock_elapsed: no pass before then */
-};
 
 static void remember(struct waiting *waiting, const struct job_record *record)
 {
@@ -75,91 +39,7 @@ static void remember(struct waiting *waiting, const struct job_record *record)
              (int)failure->settings.length, failure->settings.length ? failure->settings.data : "");
 }
 
-/* What jobs may wait for */
-
-static bool executor_ready(struct resubmitter *resubmitter)
-{
-    struct error error;
-    if (!resubmitter->asked_ready && resubmitter->executor) {
-        resubmitter->asked_ready = true;
-        resubmitter->ready =
-            resubmitter->executor->operations->ready(resubmitter->executor, &error) == 0;
-        if (!resubmitter->ready)
-            log_warn("jobs in failed/ wait for the executor: %s", error.text);
-    }
-    return resubmitter->ready;
-}
-
-/* Take a job's share of the free room, if it has enough. */
-static bool take_room(struct resubmitter *resubmitter, const struct waiting *waiting)
-{
-    struct capacity *capacity = &resubmitter->capacity;
-    struct error error;
-    if (!resubmitter->asked_capacity && executor_ready(resubmitter)) {
-        resubmitter->asked_capacity = true;
-        resubmitter->have_capacity =
-            resubmitter->executor->operations->capacity(resubmitter->executor, capacity, &error) ==
-            0;
-    }
-    if (!resubmitter->have_capacity || waiting->cpus > capacity->cpus_free ||
-        waiting->memory > capacity->memory_free || waiting->gpus > capacity->gpus_free)
-        return false;
-    capacity->cpus_free -= waiting->cpus;
-    capacity->memory_free -= waiting->memory;
-    capacity->gpus_free -= waiting->gpus;
-    return true;
-}
-
-static bool has_changed(const struct resubmitter *resubmitter, const struct waiting *waiting)
-{
-    const char *commit =
-        resubmitter->repository ? repository_commit(resubmitter->repository) : NULL;
-    return (commit && strcmp(commit, waiting->commit) != 0) ||
-           strcmp(resubmitter->settings, waiting->settings) != 0;
-}
-
-/* Whether the back-off is over.  A time further away than the back-off can reach was computed
- * while the clock was wrong: such a job does not wait until that year. */
-static bool has_waited(const struct waiting *waiting, int64_t now)
-{
-    return now >= waiting->next ||
-           (waiting->delay && waiting->next - now > waiting->delay + waiting->delay / 5);
-}
-
-/* The word for the log when a job is due, or NULL. */
-static const char *is_due(struct resubmitter *resubmitter, const struct waiting *waiting,
-                          int64_t now)
-{
-    switch (waiting->when) {
-    case RETRY_NEVER:
-        return NULL;
-    case RETRY_AT:
-        return has_waited(waiting, now) && executor_ready(resubmitter) ? "time" : NULL;
-    case RETRY_ROOM:
-        return has_waited(waiting, now) && take_room(resubmitter, waiting) ? "room" : NULL;
-    case RETRY_EXECUTOR:
-        return has_waited(waiting, now) && executor_ready(resubmitter) ? "executor" : NULL;
-    case RETRY_CHANGE:
-        return has_changed(resubmitter, waiting) ? "change" : NULL;
-    }
-    return NULL;
-}
-
-/* A pass */
-
-struct candidate {
-    struct requeue_deed deed;
-    int priority;
-};
-
-struct pass {
-    struct resubmitter *resubmitter;
-    struct candidate *candidates;
-    size_t count, capacity;
-    int64_t now;
-};
-
-static void add_candidate(struct pass *pass, const char *id, int priority)
+static void add_candidate(struct pass *pass, const char *id, const struct waiting *waiting)
 {
     if (pass->count == pass->capacity) {
         pass->capacity = pass->capacity ? pass->capacity * 2 : 64;
@@ -167,7 +47,7 @@ static void add_candidate(struct pass *pass, const char *id, int priority)
             memory_resize(pass->candidates, pass->capacity * sizeof(*pass->candidates));
     }
     struct candidate *candidate = &pass->candidates[pass->count++];
-    *candidate = (struct candidate){.priority = priority};
+    *candidate = (struct candidate){.priority = waiting->priority, .stops = waiting->stops};
     snprintf(candidate->deed.id, sizeof(candidate->deed.id), "%s", id);
 }
 
@@ -176,13 +56,14 @@ static bool same_time(struct timespec a, struct timespec b)
     return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
-/* A job whose record is damaged stays here, and says so. */
+/* A job whose record is damaged stays here, and says so.  So does one whose record is that of
+ * another, or of a job that has not failed: somebody has put it here. */
 static void set_aside(struct resubmitter *resubmitter, const struct job_place *place, int job,
-                      const struct error *problem)
+                      struct job_record *record, const struct error *problem)
 {
     struct error error;
     log_warn("%s: %s; the job is set aside", place->id, problem->text);
-    if (aside_write(job, place->id, resubmitter->arena, NULL, problem, &error))
+    if (aside_write(job, place->id, resubmitter->arena, record, problem, &error))
         log_warn("%s: %s", place->id, error.text);
 }
 
@@ -191,6 +72,12 @@ static void say_unread(const struct job_place *place, int number)
 {
     if (number != ENOENT)
         log_warn("%s in failed/ cannot be read just now: %s", place->id, strerror(number));
+}
+
+static const struct error *error_of(struct error *error, const char *sentence)
+{
+    error_set(error, "%s", sentence);
+    return error;
 }
 
 /* What is known of a failed job, read anew if its directory has changed. */
@@ -219,11 +106,22 @@ static struct waiting *know_job(struct resubmitter *resubmitter, const struct jo
     }
     waiting->when = RETRY_NEVER;
     waiting->changed = status.st_mtim;
-    if (record_read(job, resubmitter->arena, &record, &error) == 0)
-        remember(waiting, &record);
-    else if (file_is_damaged(errno))
-        set_aside(resubmitter, place, job, &error);
-    else {
+    if (record_read(job, resubmitter->arena, &record, &error) == 0) {
+        /* Where else it may be is looked up only if it is not where it should be. */
+        if (twin_settle(&resubmitter->stage, place, record.failed ? 0 : record.accepted))
+            waiting = NULL;
+        else if (!text_is(record.id, place->id))
+            set_aside(resubmitter, place, job, NULL,
+                      error_of(&error, "job.yaml has the id of another job"));
+        else if (!record.failed)
+            set_aside(resubmitter, place, job, &record,
+                      error_of(&error, "job.yaml does not say that the job has failed, but it is "
+                                       "in failed/"));
+        else
+            remember(waiting, &record);
+    } else if (file_is_damaged(errno)) {
+        set_aside(resubmitter, place, job, NULL, &error);
+    } else {
         say_unread(place, errno);
         waiting->changed = (struct timespec){0};        /* to be read again */
     }
@@ -237,14 +135,14 @@ static int look_at_job(void *context, const struct job_place *place)
     struct pass *pass = context;
     struct waiting *waiting = know_job(pass->resubmitter, place);
     if (waiting && waiting->when != RETRY_NEVER)
-        add_candidate(pass, place->id, waiting->priority);
+        add_candidate(pass, place->id, waiting);
     else if (waiting) {
         char path[ID_SIZE + 16];
         struct stat status;
         snprintf(path, sizeof(path), "%s/retry", place->id);
         if (!sys.fstatat(pass->resubmitter->stage.spool.states[STATE_FAILED], path, &status,
                          AT_SYMLINK_NOFOLLOW))
-            add_candidate(pass, place->id, waiting->priority);
+            add_candidate(pass, place->id, waiting);
     }
     return 0;
 }
@@ -252,83 +150,12 @@ static int look_at_job(void *context, const struct job_place *place)
 static int compare_candidates(const void *a, const void *b)
 {
     const struct candidate *first = a, *second = b;
+    /* Those over which a process has ended come last: they must not keep the others waiting. */
+    if (first->stops != second->stops)
+        return first->stops < second->stops ? -1 : 1;
     if (first->priority != second->priority)
         return first->priority > second->priority ? -1 : 1;
     return text_compare(id_token(text_of(first->deed.id)), id_token(text_of(second->deed.id)));
-}
-
-/* Decide what is to be done with a candidate. */
-static void decide(struct resubmitter *resubmitter, struct requeue_deed *deed, int64_t now)
-{
-    struct job_place place = {.state = STATE_FAILED};
-    struct wish wish;
-    memcpy(place.id, deed->id, sizeof(place.id));
-    struct waiting *waiting = names_find(resubmitter->jobs, text_of(deed->id));
-    int job = job_open(&resubmitter->stage.spool, &place);
-    int asked = job < 0 ? -1 : control_pending(job, CONTROL_RETRY, &wish);
-    int killed = asked ? 0 : control_pending(job, CONTROL_KILL, &wish);
-    if (waiting && asked >= 0 && killed >= 0) {
-        if (asked) {
-            deed->cause = "asked";
-            deed->kind = DEED_REQUEUE;
-        } else if (killed && waiting->when != RETRY_NEVER) {
-            deed->kind = DEED_KILL;
-        } else if ((deed->cause = is_due(resubmitter, waiting, now))) {
-            deed->kind = DEED_REQUEUE;
-        }
-    }
-    if (job >= 0)
-        sys.close(job);
-}
-
-/* The number of jobs that went back. */
-static size_t carry_out(struct resubmitter *resubmitter, const struct pass *pass)
-{
-    struct requeuer requeuer = {
-        .stage = &resubmitter->stage,
-        .repository = resubmitter->repository,
-        .arena = resubmitter->arena,
-        .settings = resubmitter->settings,
-    };
-    for (size_t i = 0; i < pass->count && !resubmitter->stage.stopping; i++)
-        if (pass->candidates[i].deed.kind != DEED_NONE)
-            requeue_job(&requeuer, &pass->candidates[i].deed);
-    return requeuer.requeued;
-}
-
-/* Requests are read again by a process of their own, confined as intake is: this one talks to the
- * executor, and must not be what a request can get hold of. */
-static int carry_out_confined(struct resubmitter *resubmitter, const struct pass *pass,
-                              struct error *error)
-{
-    struct stage *stage = &resubmitter->stage;
-    size_t *requeued = mmap(NULL, sizeof(*requeued), PROT_READ | PROT_WRITE,
-                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (requeued == MAP_FAILED)
-        return error_errno(error, "no memory to share with the confined process");
-    pid_t child = fork();
-    if (child == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (users_start(error) || sandbox_enter(&stage->spool, stage->settings.user, error)) {
-            log_warn("%s", error->text);
-            _exit(1);
-        }
-        *requeued = carry_out(resubmitter, pass);
-        _exit(0);
-    }
-    int status = 0;
-    int result = 0;
-    if (child < 0)
-        result = error_errno(error, "the confined process could not be started");
-    while (!result && waitpid(child, &status, 0) < 0)
-        if (errno != EINTR)
-            result = error_errno(error, "the confined process could not be waited for");
-    if (!result && status)
-        result = error_set(error, "the process that reads failed requests again ended badly (%d)",
-                           status);
-    resubmitter->requeued += *requeued;
-    munmap(requeued, sizeof(*requeued));
-    return result;
 }
 
 /* Forget what has left failed/. */
@@ -358,7 +185,8 @@ static void read_settings_digest(struct resubmitter *resubmitter)
 static int lock_failed(struct resubmitter *resubmitter, int *lock, struct error *error)
 {
     /* Not in failed/: closing it would ring that directory's bell. */
-    *lock = sys.openat(resubmitter->stage.spool.root, ".resubmit.lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+    *lock = sys.openat(resubmitter->stage.spool.root, ".resubmit.lock",
+                       O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
     if (*lock < 0)
         return error_errno(error, ".resubmit.lock could not be opened");
     if (sys.lock(*lock, F_WRLCK) == 0)
@@ -390,13 +218,11 @@ static int make_pass(struct resubmitter *resubmitter, struct error *error)
         qsort(pass.candidates, pass.count, sizeof(*pass.candidates), compare_candidates);
     size_t deeds = 0;
     for (size_t i = 0; i < pass.count; i++) {
-        decide(resubmitter, &pass.candidates[i].deed, pass.now);
+        due_decide(resubmitter, &pass.candidates[i].deed, pass.now);
         deeds += pass.candidates[i].deed.kind != DEED_NONE;
     }
-    if (deeds && resubmitter->confined && !result)
-        result = carry_out_confined(resubmitter, &pass, error);
-    else if (deeds)
-        resubmitter->requeued += carry_out(resubmitter, &pass);
+    if (deeds && !result)
+        result = reread_jobs(resubmitter, &pass, error);
     forget_gone(resubmitter);
     free(pass.candidates);
     sys.close(lock);

@@ -20,6 +20,7 @@
 #include "base/log.h"
 #include "executors/executor.h"
 #include "stages/drain.h"
+#include "stages/guard.h"
 #include "stages/lease.h"
 #include "stages/stage.h"
 
@@ -44,6 +45,8 @@ struct supervisor {
     struct settings settings;
     struct child children[STAGES];
     struct lease lease;
+    struct guard *guard;        /* of intake ... */
+    uint64_t guard_count;       /* ... and its count when intake was started last */
     int signals;
     bool stopping;
     struct drain drain;
@@ -73,11 +76,14 @@ static void nap(struct supervisor *supervisor, int64_t milliseconds)
             supervisor->stopping = true;
 }
 
-/* Whether there is hardly a block or an inode left, which passes. */
-static bool disk_is_full(const struct spool *spool)
+/* Whether that error is one that passes: there is hardly a block or an inode left, for us at least,
+ * or the file system is mounted read-only for now. */
+static bool will_pass(const struct spool *spool, int number)
 {
     enum { FEW = 16 };
     struct statvfs status;
+    if (number == ENOSPC || number == EDQUOT || number == EROFS)
+        return true;
     return !sys.fstatvfs(spool->root, &status) &&
            (status.f_bavail < FEW || (status.f_files && status.f_favail < FEW));
 }
@@ -89,12 +95,12 @@ static int take_lease(struct supervisor *supervisor, struct error *error)
     bool said = false;
     for (;;) {
         int taken = lease_take(&supervisor->lease, who, error);
-        if (taken < 0 && !disk_is_full(&supervisor->spool))
+        if (taken < 0 && !will_pass(&supervisor->spool, errno))
             return -1;
         if (taken > 0)
             break;
         if (taken < 0)
-            log_warn("%s; waiting for space", error->text);
+            log_warn("%s; waiting until it can be written", error->text);
         else if (!said)
             log_say("%s serves this spool; standing by", who);
         said = said || taken == 0;
@@ -115,6 +121,8 @@ static void start_child(struct supervisor *supervisor, int which, const sigset_t
     struct child *child = &supervisor->children[which];
     pid_t parent = getpid();
     child->started = clock_elapsed();
+    if (stage_table[which] == &intake_stage)
+        supervisor->guard_count = supervisor->guard->count;
     pid_t process = fork();
     if (process < 0) {
         log_warn("%s could not be started: %s", stage_table[which]->name, strerror(errno));
@@ -131,32 +139,37 @@ static void start_child(struct supervisor *supervisor, int which, const sigset_t
         prctl(PR_SET_NAME, stage_table[which]->name);
         spool_close(&supervisor->spool);
         settings_free(&supervisor->settings);
+        guard_give(supervisor->guard);
         _exit(stage_run(stage_table[which], supervisor->directory));
     }
     child->process = process;
+}
+
+/* How long to wait before a stage that ended is started again.  One that ended over a job file,
+ * which is counted against that file and so comes to an end, goes on with the others at once. */
+static int64_t next_pause(const struct child *child, int64_t now, bool blamed)
+{
+    if (blamed || child->pause == 0 || now - child->started > stable_after)
+        return first_pause;
+    return child->pause * 2 < longest_pause ? child->pause * 2 : longest_pause;
 }
 
 static void note_end(struct supervisor *supervisor, pid_t process, int status)
 {
     for (int i = 0; i < STAGES; i++) {
         struct child *child = &supervisor->children[i];
+        char end[GUARD_END_SIZE];
         if (child->process != process)
             continue;
         child->process = 0;
         int64_t now = clock_elapsed();
-        child->pause = now - child->started > stable_after ? first_pause
-                       : child->pause == 0                 ? first_pause
-                       : child->pause * 2 < longest_pause  ? child->pause * 2
-                                                           : longest_pause;
+        bool blamed = stage_table[i] == &intake_stage && guard_blames(supervisor->guard) &&
+                      supervisor->guard->count != supervisor->guard_count;
+        child->pause = next_pause(child, now, blamed);
         child->start_at = now + child->pause;
-        if (supervisor->stopping)
-            return;
-        if (WIFSIGNALED(status))
-            log_warn("%s was ended by signal %d; it is started again", stage_table[i]->name,
-                     WTERMSIG(status));
-        else
-            log_warn("%s ended with status %d; it is started again", stage_table[i]->name,
-                     WEXITSTATUS(status));
+        if (!supervisor->stopping)
+            log_warn("%s was ended by %s; it is started again", stage_table[i]->name,
+                     guard_end(status, end));
     }
 }
 
@@ -172,6 +185,7 @@ static void stop_child(struct supervisor *supervisor, int which)
 {
     struct child *child = &supervisor->children[which];
     int64_t until = clock_elapsed() + stop_patience;
+    bool killed = false;
     if (child->process == 0)
         return;
     kill(child->process, SIGTERM);
@@ -180,11 +194,14 @@ static void stop_child(struct supervisor *supervisor, int which)
         if (child->process && clock_elapsed() > until) {
             log_warn("%s does not stop and is killed", stage_table[which]->name);
             kill(child->process, SIGKILL);
+            killed = true;
             until = clock_elapsed() + stop_patience;
         }
         if (child->process)
             nap(supervisor, 20);
     }
+    if (killed && stage_table[which] == &intake_stage)
+        guard_leave(supervisor->guard);         /* what it read may not be to blame */
 }
 
 static void stop_all(struct supervisor *supervisor)
@@ -292,7 +309,8 @@ static void stand_back(struct supervisor *supervisor, const struct error *error)
 
 int supervise(const char *directory, bool drain, struct error *error)
 {
-    struct supervisor supervisor = {.directory = directory, .lease = {.lock = -1, .file = -1}, .signals = -1};
+    struct supervisor supervisor = {
+        .directory = directory, .lease = {.lock = -1, .file = -1}, .signals = -1};
     sigset_t signals;
     int result = -1;
     if (spool_open(&supervisor.spool, directory, error))
@@ -301,6 +319,9 @@ int supervise(const char *directory, bool drain, struct error *error)
         goto done;
     supervisor.signals = take_signals(&signals, error);
     if (supervisor.signals < 0)
+        goto done;
+    supervisor.guard = guard_new(error);
+    if (!supervisor.guard)
         goto done;
     lease_open(&supervisor.lease, &supervisor.spool, supervisor.settings.takeover_time);
     for (bool again = true; again && !supervisor.stopping;) {
@@ -318,6 +339,7 @@ done:
     if (supervisor.signals >= 0)
         close(supervisor.signals);
     lease_release(&supervisor.lease);
+    guard_free(supervisor.guard);
     settings_free(&supervisor.settings);
     spool_close(&supervisor.spool);
     return result;

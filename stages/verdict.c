@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "request/description.h"
 #include "spool/eventlog.h"
 #include "spool/why.h"
+#include "stages/guard.h"
 
 static void decide(struct verdict *verdict, const char *reason, const char *class,
                    enum retry_when when)
@@ -170,7 +172,8 @@ void verdict_ended(struct verdict *verdict, const struct circumstances *circumst
     snprintf(verdict->sentence, sizeof(verdict->sentence), "%s",
              poll->detail[0] ? poll->detail : "The job failed at the executor.");
     explain(verdict, &decision);
-    if (decision.class == RETRY_TRANSIENT) {
+    bool endless = record->retries == RETRIES_ENDLESS && decision.class == RETRY_UNKNOWN;
+    if (decision.class == RETRY_TRANSIENT || endless || record->retries == RETRIES_ALWAYS) {
         wait_for_time(verdict, circumstances, record);
     } else if (decision.class == RETRY_UNKNOWN && record->retried < record->retries) {
         record->retried++;
@@ -200,6 +203,21 @@ void verdict_killed(struct verdict *verdict, const char *by, int64_t when)
     snprintf(verdict->sentence, sizeof(verdict->sentence), "The job was killed by %s at %s.", by,
              clock_format(when, time));
     wait_for_nothing(verdict);
+}
+
+void verdict_stops(struct verdict *verdict, const char *stage, int tries)
+{
+    decide(verdict, "StopsReader", "permanent", RETRY_NEVER);
+    snprintf(verdict->sentence, sizeof(verdict->sentence),
+             "This job file made dlspool's %s stop %d times while it was read, and is not tried "
+             "again.", stage, tries);
+    snprintf(verdict->detail, sizeof(verdict->detail),
+             "Each time the process that read it crashed, was killed, or took more than %d s of "
+             "processor time. That is a fault of dlspool or of the template, or the file asks for "
+             "far too much. It is kept here: `dropped`, or request.*.", guard_patience);
+    snprintf(verdict->next, sizeof(verdict->next),
+             "nothing. Show the file to the administrator, or make it simpler and drop it into "
+             "incoming/ again.");
 }
 
 void verdict_damaged(struct verdict *verdict, const struct error *error)

@@ -44,6 +44,8 @@ void verdict_ended(struct verdict *verdict, const struct circumstances *circumst
 void verdict_vanished(struct verdict *verdict, const struct circumstances *circumstances,
                       const struct job_record *record);
 void verdict_killed(struct verdict *verdict, const char *by, int64_t when);
+/* Reading the job's file has ended a stage's process `tries` times. */
+void verdict_stops(struct verdict *verdict, const char *stage, int tries);
 void verdict_damaged(struct verdict *verdict, const struct error *error);
 /* For a job that failed after its record had been lost; `detail` is what the executor said. */
 void verdict_lost_record(struct verdict *verdict, const char *detail);

@@ -1,17 +1,17 @@
 /* tests/crash/errors.c - every call fails, with every error, once and for ever
  *
- * Each point is a call, an error and a span: only that call; every call from there on; every call of
- * that name from there on; or that call, although it did its work (as NFS does when an answer is
- * lost).  The stages go on for some rounds, then the fault is lifted, and they must come to the same
- * end as without it.  Meanwhile they must not be noisy (so many lines a round at most), nor silent
- * when work stands still.
+ * Each point is a call, an error and a span: only that call; every call from there on; every call
+ * of that name from there on; or that call, although it did its work (as NFS does when an answer
+ * is lost).  The stages go on for some rounds, then the fault is lifted, and they must come to the
+ * same end as without it.  Meanwhile they must not be noisy (so many lines a round at most), nor
+ * silent when work stands still.
  *
  * EACCES of a dropped file says that its owner made it unreadable, so there a refusal with a reason
  * is as good an end.
  *
- * To see this fail: let job_move() of spool/spool.c believe that a rename that failed did not happen
- * (lost, with a call that did its work), or return DamagedRecord for a record that could not be
- * opened (open_item() of stages/submit.c, without record_is_damaged()).
+ * To see this fail: let job_move() of spool/spool.c believe that a rename that failed did not
+ * happen (lost, with a call that did its work), or return DamagedRecord for a record that could
+ * not be opened (open_item() of stages/submit.c, without record_is_damaged()).
  */
 #include "tests/crash/harness.h"
 
@@ -52,7 +52,7 @@ enum { ERRORS = sizeof(errors) / sizeof(errors[0]), SPANS = sizeof(spans) / size
 
 struct trouble {
     const struct scene *scene;
-    int stride;                 /* of the points, that many are passed over for each that is tried */
+    int stride;                 /* of the points, one in so many is tried */
 };
 
 struct run {
@@ -101,7 +101,8 @@ static void judge_noise(struct result *result, int number)
     if (result->lines > LINES_A_ROUND * result->rounds + LINES_BESIDE) {
         result->ending = END_NOISY;
         snprintf(result->why, WHY_SIZE, "%d lines in %d rounds", result->lines, result->rounds);
-    } else if (!result->finished_in_fault && result->lines == 0 && !waits_for_another(result, number)) {
+    } else if (!result->finished_in_fault && result->lines == 0 &&
+               !waits_for_another(result, number)) {
         result->ending = END_SILENT;
         snprintf(result->why, WHY_SIZE, "work stood still in silence");
     }

@@ -29,7 +29,8 @@ static _Atomic uint64_t *states;
 void *shared_memory(size_t bytes)
 {
     void *memory =
-        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+             0);
     if (memory == MAP_FAILED)
         harness_failed("no shared memory");
     return memory;

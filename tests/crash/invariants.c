@@ -170,16 +170,17 @@ struct wanted {
     int least_runs, most_runs;
 };
 
+static const struct wanted all_wanted[] = {
+    [KIND_GOOD] = {STATE_DONE, NULL, 1, 1},  [KIND_FLAKY] = {STATE_DONE, NULL, 2, 2},
+    [KIND_SHAKY] = {STATE_DONE, NULL, 2, 2}, [KIND_BAD] = {STATE_FAILED, "BadRequest", 0, 0},
+    [KIND_LONG] = {STATE_FAILED, "Killed", 0, 1},
+};
+
 static void check_ended_job(struct checking *checking, const char *job,
                             const struct job_place *place, const struct job_record *record,
                             const struct dropped *dropped)
 {
-    static const struct wanted all[] = {
-        [KIND_GOOD] = {STATE_DONE, NULL, 1, 1},  [KIND_FLAKY] = {STATE_DONE, NULL, 2, 2},
-        [KIND_SHAKY] = {STATE_DONE, NULL, 2, 2}, [KIND_BAD] = {STATE_FAILED, "BadRequest", 0, 0},
-        [KIND_LONG] = {STATE_FAILED, "Killed", 0, 1},
-    };
-    const struct wanted *wanted = &all[dropped->kind];
+    const struct wanted *wanted = &all_wanted[dropped->kind];
     int runs = runs_of(checking, record->id);
     if (checking->check->refusals && place->state == STATE_FAILED && record->failed &&
         text_is(record->failure.reason, "BadFile") && runs == 0)
@@ -200,6 +201,49 @@ static void check_ended_job(struct checking *checking, const char *job,
         check_output(checking, job);
 }
 
+/* An id without its token. */
+static struct text id_name(const char *id)
+{
+    struct text whole = text_of(id);
+    whole.length -= id_token(whole).length + 1;
+    return whole;
+}
+
+/* A job that is, or was made from, the damaged one. */
+static bool is_damaged(const struct checking *checking, const char *id)
+{
+    const char *damaged = checking->check->damaged;
+    return damaged && text_equal(id_name(id), id_name(damaged));
+}
+
+/* It has come to its proper end, or is in failed/ with a reason, and was not run too often. */
+static void check_damaged_job(struct checking *checking, const char *job,
+                              const struct job_place *place)
+{
+    struct job_record record;
+    struct error error;
+    int which = 0;
+    while (which < checking->check->scene->count &&
+           strncmp(checking->check->scene->dropped[which].bytes + strlen("name: "), place->id,
+                   id_name(place->id).length) != 0)
+        which++;
+    if (which == checking->check->scene->count)
+        harness_failed("%s is no job of this scene", place->id);
+    const struct wanted *wanted = &all_wanted[checking->check->scene->dropped[which].kind];
+    bool proper = place->state == wanted->state && place->state == STATE_DONE;
+    int directory = job_open(&checking->spool, place);
+    bool readable = record_read(directory, checking->arena, &record, &error) == 0;
+    close(directory);
+    checking->jobs[which] = 1;
+    if (!proper && place->state != STATE_FAILED)
+        found(checking, FOUND_WRONG, "%s is still there", job);
+    else if (!proper && (!readable || !record.failed || !record.failure.reason.length))
+        found(checking, FOUND_WRONG, "%s/job.yaml does not say why it failed", job);
+    if (runs_of(checking, text_of(place->id)) > wanted->most_runs)
+        found(checking, FOUND_DOUBLED, "%s was run %d times", job,
+              runs_of(checking, text_of(place->id)));
+}
+
 static int check_job(void *context, const struct job_place *place)
 {
     struct checking *checking = context;
@@ -207,6 +251,10 @@ static int check_job(void *context, const struct job_place *place)
     struct error error;
     char room[PLACE_TEXT_SIZE], job[1024];
     snprintf(job, sizeof(job), "%s/%s", checking->check->world->spool, place_text(place, room));
+    if (is_damaged(checking, place->id)) {
+        check_damaged_job(checking, job, place);
+        return 0;
+    }
     int directory = job_open(&checking->spool, place);
     int result = directory < 0 ? -1 : record_read(directory, checking->arena, &record, &error);
     if (directory >= 0)

@@ -23,6 +23,8 @@ struct check {
     const struct world *world;
     const struct scene *scene;
     bool ended;                 /* nothing is left to do */
+    const char *damaged;        /* NULL, or the id of a job whose files were damaged: it may also
+                                 * end in failed/ with a reason, and have been run less often */
     bool refusals;              /* files may also have been refused (EACCES says so of a file) */
     char why[WHY_SIZE];         /* filled in: what does not hold */
 };

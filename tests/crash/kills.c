@@ -5,13 +5,14 @@
  * nothing is left; all invariants are checked.  Points that leave the same files behind are
  * recovered once: of a process that was killed, nothing but the files is left.
  *
- * stopped: since that is so, the files can as well be looked at while the process waits before each
- * call that follows a change.  They are copied, and the copy recovered at once, in a fresh process.
- * One run so tries all points, which makes 50 jobs affordable, and killing the recovery in its turn.
+ * stopped: since that is so, the files can as well be looked at while the process waits before
+ * each call that follows a change.  They are copied, and the copy recovered at once, in a fresh
+ * process.  One run so tries all points, which makes 50 jobs affordable, and killing the recovery
+ * in its turn.
  *
  * To see this fail: let accept_claims() of stages/accept.c dispose of the claims before it
- * publishes the jobs (lost), or leave out the unlinkat() of claim_dispose() and `suspect` (doubled).
- * The naive scheduler below is a fault that is built in, and is always caught.
+ * publishes the jobs (lost), or leave out the unlinkat() of claim_dispose() and `suspect`
+ * (doubled).  The naive scheduler below is a fault that is built in, and is always caught.
  */
 #include "tests/crash/harness.h"
 

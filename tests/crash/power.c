@@ -6,8 +6,9 @@
  *   - bytes written to a file are durable once the file was synced afterwards, or all was;
  *   - a name that was added, renamed or removed is durable once the directory that it is now in
  *     (from which it was removed) was synced afterwards, or all was; a rename is one step;
- *   - of all else each may have come to the disk or not, in any order.  Where bytes have not, a file
- *     is shorter.  What cannot be is left out: the second step of a file whose first is missing.
+ *   - of all else each may have come to the disk or not, in any order.  Where bytes have not, a
+ *     file is shorter.  What cannot be is left out: the second step of a file whose first is
+ *     missing.
  *
  * For each point are tried: nothing that is not durable; all of it; each name's step missing alone;
  * each there alone; random choices; and each of these with the bytes that are not durable missing,
@@ -425,8 +426,8 @@ static void try_power(int which)
 {
     const struct tally *tally = lose_power(which, FLAW_NONE, false);
     tap_ok(tally->states > 0 && tally_clean(tally),
-           "power lost at every operation, %s: %lld disks, %lld different; %lld lost, %lld doubled, "
-           "%lld otherwise wrong, %lld wedged",
+           "power lost at every operation, %s: %lld disks, %lld different; %lld lost, %lld "
+           "doubled, %lld otherwise wrong, %lld wedged",
            scene_get(which)->title, tally->points, tally->states, tally->lost, tally->doubled,
            tally->wrong + tally->crashed, tally->wedged);
 }

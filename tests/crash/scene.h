@@ -2,7 +2,8 @@
  *
  * A world is a place with a spool, a scheduler's directory and a user's own directory; a scene says
  * what the user does in it.  Time is the world's own: it stands still until world_time() moves it,
- * and with the random numbers it is the same in every run, so that a run can be repeated to the byte.
+ * and with the random numbers it is the same in every run, so that a run can be repeated to the
+ * byte.
  */
 #ifndef TESTS_CRASH_SCENE_H
 #define TESTS_CRASH_SCENE_H

@@ -164,29 +164,27 @@ static int mark(const char *id, int attempt, const char *ending, struct error *e
     return 0;
 }
 
-static int my_cancel(struct executor *executor, const char *id, int attempt, bool force,
-                     struct error *error)
+static int cancel_one(struct executor *executor, struct job_call *call)
 {
     (void)executor;
-    (void)force;
-    return mark(id, attempt, ".cancelled", error);
+    return mark(call->id, call->attempt, ".cancelled", &call->error);
 }
 
-static int my_remove(struct executor *executor, const char *id, int attempt, struct error *error)
+static int remove_one(struct executor *executor, struct job_call *call)
 {
     (void)executor;
-    return mark(id, attempt, ".gone", error);
+    return mark(call->id, call->attempt, ".gone", &call->error);
 }
 
-static int my_output(struct executor *executor, const char *id, int attempt, int directory,
-                     struct error *error)
+static int copy_one(struct executor *executor, struct job_call *call)
 {
     struct stat status;
     struct text all = text_of(scheduler_output);
+    struct error *error = &call->error;
     (void)executor;
-    if (!exists(id, attempt, "") || exists(id, attempt, ".gone"))
+    if (!exists(call->id, call->attempt, "") || exists(call->id, call->attempt, ".gone"))
         return 0;
-    int file = sys.openat(directory, "main-0.log",
+    int file = sys.openat(call->directory, "main-0.log",
                           O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0644);
     if (file < 0)
         return error_errno(error, "main-0.log could not be opened");
@@ -200,6 +198,21 @@ static int my_output(struct executor *executor, const char *id, int attempt, int
     if (sys.close(file) && !result)
         result = error_errno(error, "main-0.log could not be written");
     return result;
+}
+
+static void my_cancel(struct executor *executor, struct job_call **batch, size_t count)
+{
+    executor_one_by_one(executor, batch, count, cancel_one, INT64_MAX);
+}
+
+static void my_output(struct executor *executor, struct job_call **batch, size_t count)
+{
+    executor_one_by_one(executor, batch, count, copy_one, INT64_MAX);
+}
+
+static void my_remove(struct executor *executor, struct job_call **batch, size_t count)
+{
+    executor_one_by_one(executor, batch, count, remove_one, INT64_MAX);
 }
 
 static int my_capacity(struct executor *executor, struct capacity *capacity, struct error *error)
@@ -236,7 +249,7 @@ static struct executor *open_scheduler(const struct value *settings, const char 
     (void)directory;
     (void)error;
     struct executor *executor = memory_allocate(sizeof(*executor));
-    executor->operations = &operations;
+    *executor = (struct executor){.operations = &operations};
     return executor;
 }
 

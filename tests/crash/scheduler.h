@@ -9,10 +9,10 @@
  *   <id>-a<attempt>.foreign    it was given another manifest under this token
  *
  * A token that it knows with the same manifest is adopted, not run again; one that it was told to
- * forget is run again if it is submitted again: that is what a real scheduler does.  How a job fares
- * is decided by the first word of its name: `flaky` and `shaky` fail in their first attempt (with
- * an exit code that retry.txt calls transient, and with one that it does not know), `long` runs
- * until it is ended, all others succeed at once.
+ * forget is run again if it is submitted again: that is what a real scheduler does.  How a job
+ * fares is decided by the first word of its name: `flaky` and `shaky` fail in their first attempt
+ * (with an exit code that retry.txt calls transient, and with one that it does not know), `long`
+ * runs until it is ended, all others succeed at once.
  */
 #ifndef TESTS_CRASH_SCHEDULER_H
 #define TESTS_CRASH_SCHEDULER_H

@@ -1,6 +1,10 @@
 #!/usr/bin/env bash
 # The supervisor: a killed stage comes back, a second daemon stands by and takes over, a changed
 # dlspool.yaml takes effect, and what a kill -9 left is taken up again.
+#
+# Seen to fail with: start_missing() in stages/supervisor.c starting a stage only once; take_lease()
+# there not waiting; follow_settings() there doing nothing; recover_claim() in stages/intake.c
+# adding no claim, or one that is not `suspect` (jobs are not drained, and claims are left).
 . "$(dirname "$0")/lib.bash"
 new_spool null || exit 1
 start_daemon
@@ -47,18 +51,38 @@ ok "and jobs are served with the old settings" wait_for 20 in_state still "done"
 sed -i 's/^batch: many/batch: 64/' "$spool/dlspool.yaml"
 stop_daemon
 
-# Killed in the middle of a stream of jobs, again and again: each job is there once in the end.
-for i in $(seq 200); do
-    printf 'name: s%03d\nlibrary: any\ntype: single\nscript: "#!/bin/sh"\n' "$i" >"$spool/incoming/s$i.yaml"
-done
-for round in 1 2 3 4 5 6; do
+# All killed at once in the middle of a stream of jobs, again and again: each job is there once in
+# the end.  Every other time when claims are there, and when the first of them have become jobs.
+family() { echo "$1"; pgrep -P "$1"; }
+# comes_up DIRECTORY: wait, for a few seconds, until something is in it.
+comes_up() {
+    local until=$((SECONDS + 5)) entries
+    while [ $SECONDS -lt $until ]; do
+        entries=("$spool/$1"/*)
+        [ -e "${entries[0]}" ] && return
+    done
+    false
+}
+left=0
+mkdir "$scratch/stream"
+for round in 1 2 3 4 5 6 7 8; do
+    for i in $(seq 25); do
+        printf 'name: s%d%02d\nlibrary: any\ntype: single\nscript: "#!/bin/sh"\n' "$round" "$i" \
+            >"$scratch/stream/s$round-$i.yaml"
+    done
     "$DLSPOOL" -s "$spool" run 2>>"$scratch/daemon.log" &
     daemon=$!
-    sleep "0.$round"
-    kill -KILL "$daemon"
+    intake_is_there() { stage_pid intake && stage_pid track; }
+    wait_for 10 intake_is_there
+    processes=$(family "$daemon")
+    mv "$scratch/stream"/* "$spool/incoming/"
+    if [ $((round % 2)) = 0 ]; then comes_up .claims; else comes_up rendered; fi
+    kill -KILL $processes
     wait "$daemon" 2>/dev/null
+    left=$((left + $(ls "$spool/.claims" | wc -l)))
 done
 daemon=
+echo "# $left claims were left by the kills"
 ok "drained in the end" timeout 60 "$DLSPOOL" -s "$spool" run --drain
 is "$(ls "$spool"/done/* | grep -c '^s[0-9]')" 200 "all jobs are done"
 is "$(ls "$spool"/done/* | grep '^s[0-9]' | cut -c1-4 | sort -u | wc -l)" 200 "each once"

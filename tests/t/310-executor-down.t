@@ -1,9 +1,15 @@
 #!/usr/bin/env bash
 # An executor that does not answer: jobs wait where they are, one is killed nevertheless, wrong
 # settings of the executor are said before anything starts.
+#
+# Seen to fail with: fail_killed() not called in stages/submit.c (a killed job waits);
+# submit_round() there not asking executor_answers() (jobs do not wait in rendered/); neither
+# `probe` asked before the warning in executor_answers() nor is_repeated() in base/log.c (the log
+# fills); the settings of the executor not checked in stages/supervisor.c.
 . "$(dirname "$0")/lib.bash"
 new_spool local || exit 1
 set_setting socket "$scratch/nobody-listens.sock"
+set_setting probe_interval 100ms
 start_daemon
 job() { printf 'name: %s\nlibrary: any\ntype: single\nscript: "#!/bin/sh"\n' "$1" | drop "$1.yaml"; }
 
@@ -15,6 +21,7 @@ ok "a job that waits is killed without the executor" wait_for 20 in_state one fa
 like "$(cat "$(job_dir one)/why")" "killed by $(id -un)" "why says who killed it"
 in_state two rendered
 is $? 0 "the others wait on"
+sleep 3                         # thirty probes
 probes=$(grep -c 'nobody-listens.sock' "$scratch/daemon.log")
 is "$((probes <= 8))" 1 "the log is not filled: $probes lines"
 stop_daemon

@@ -4,7 +4,7 @@
 # meant, ids are unique and valid.  Only the time of day is set; the monotonic clock goes on, as it
 # does on a real machine.
 # To see it fail: let has_waited() in stages/resubmit.c ask only whether `next` has come (jobs wait
-# for ten years); let token_make() in spool/id.c take `now` as it is (ids come twice).
+# for ten years); let token_make() in spool/id.c take `now` as it is and count from 0 (ids come twice).
 . "$(dirname "$0")/lib.bash"
 command -v cc >/dev/null || skip_all "no C compiler for the clock that can be set"
 new_spool null || exit 1
@@ -92,7 +92,7 @@ wait_back_off() {
     token=$(printf '1m0000000%04d' $made)
     id=$1-$token
     cp -r "$template" "$scratch/$id"
-    sed -i "s/^id: .*/id: \"$id\"/; s/^name: .*/name: \"$1\"/; /^failure:/,\$d" "$scratch/$id/job.yaml"
+    sed -i "/^sum:/d; s/^id: .*/id: \"$id\"/; s/^name: .*/name: \"$1\"/; /^failure:/,\$d" "$scratch/$id/job.yaml"
     cat >>"$scratch/$id/job.yaml" <<YAML
 failure:
   retry: "at"

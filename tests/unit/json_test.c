@@ -2,34 +2,12 @@
  *
  * Seen to fail: with the column counted in bytes, and with `written` left out.
  */
+#include "tests/unit/unit_arena.h"
+
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/json.h"
-
-static struct arena *arena;
-static struct error error;
-
-static int set_up(void **state)
-{
-    (void)state;
-    arena = arena_new();
-    error.text[0] = '\0';
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    arena_free(arena);
-    return 0;
-}
 
 static struct value *read_string(const char *source)
 {
@@ -113,6 +91,34 @@ static void what_is_not_json_is_refused_with_its_place(void **state)
             print_error("wanted %s\n   got %s\n", cases[i].start, error.text);
         assert_int_equal(strncmp(error.text, cases[i].start, strlen(cases[i].start)), 0);
     }
+}
+
+static void comments_become_blanks(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *source, *blanked;
+        long first; /* -1: no comment */
+    } cases[] = {
+        {"{}", "{}", -1},
+        {"// c\n{}", "    \n{}", 0},
+        {"{\"a\": \"http://x\\\"//\"} // \"b\r\n", "{\"a\": \"http://x\\\"//\"}      \r\n", 22},
+        {"[1, // {\n2] //", "[1,     \n2]   ", 4},
+        {"[\"a\n// b", "[\"a\n    ", 4},
+        {"/ / /", "/ / /", -1},
+        {"\"\\", "\"\\", -1},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const char *first;
+        struct text source = text_of(cases[i].source);
+        struct text blanked = json_blank_comments(arena, source, &first);
+        if (!text_is(blanked, cases[i].blanked))
+            fail_msg("%s became %.*s", cases[i].source, (int)blanked.length, blanked.data);
+        assert_int_equal(first ? first - source.data : -1, cases[i].first);
+    }
+    assert_true(text_is(json_after_comments(text_of(" // a\n\n//b\n {} // c")), "{} // c"));
+    assert_true(text_is(json_after_comments(text_of("// a")), ""));
+    assert_true(text_is(json_after_comments(text_of("/a")), "/a"));
 }
 
 static void limits_hold_exactly(void **state)
@@ -256,6 +262,7 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(what_is_not_json_is_refused_with_its_place, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(comments_become_blanks, set_up, tear_down),
         cmocka_unit_test_setup_teardown(limits_hold_exactly, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_written_reads_back_equal, set_up, tear_down),
         cmocka_unit_test_setup_teardown(keys_can_be_sorted, set_up, tear_down),

@@ -3,36 +3,13 @@
  * Seen to fail: with the plain-scalar rule for leading zeros left out, with the %TAG guard left
  * out, and with keys written plain.
  */
+#include "tests/unit/unit_arena.h"
+
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/json.h"
 #include "base/yaml.h"
-
-static struct arena *arena;
-static struct error error;
-
-static int set_up(void **state)
-{
-    (void)state;
-    arena = arena_new();
-    error.text[0] = '\0';
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    arena_free(arena);
-    return 0;
-}
 
 static struct value *read_bytes_of(const char *bytes, size_t length)
 {

@@ -1,0 +1,19 @@
+/* commands/check_jobs.h - looking over the jobs of a spool */
+#ifndef COMMANDS_CHECK_JOBS_H
+#define COMMANDS_CHECK_JOBS_H
+
+#include <stddef.h>
+
+#include "spool/spool.h"
+
+struct check_jobs_result {
+    size_t jobs, problems;
+};
+
+/* Read the files of every job and say, on standard error, one line for each thing that is not as it
+ * should be: `rendered/ID: sentence`.  Changes nothing.  A job that moves meanwhile is passed over,
+ * and files that may not be read are taken for good.  -1 and a sentence when a directory cannot be
+ * read. */
+int check_jobs(const struct spool *spool, struct check_jobs_result *result, struct error *error);
+
+#endif

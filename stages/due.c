@@ -1,0 +1,103 @@
+/* stages/due.c - which jobs of failed/ are due, and for what */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "stages/control.h"
+#include "stages/resubmit.h"
+
+static bool executor_ready(struct resubmitter *resubmitter)
+{
+    struct error error;
+    if (!resubmitter->asked_ready && resubmitter->executor) {
+        resubmitter->asked_ready = true;
+        resubmitter->ready =
+            resubmitter->executor->operations->ready(resubmitter->executor, &error) == 0;
+        if (!resubmitter->ready)
+            log_warn("jobs in failed/ wait for the executor: %s", error.text);
+    }
+    return resubmitter->ready;
+}
+
+/* Take a job's share of the free room, if it has enough. */
+static bool take_room(struct resubmitter *resubmitter, const struct waiting *waiting)
+{
+    struct capacity *capacity = &resubmitter->capacity;
+    struct error error;
+    if (!resubmitter->asked_capacity && executor_ready(resubmitter)) {
+        resubmitter->asked_capacity = true;
+        resubmitter->have_capacity =
+            resubmitter->executor->operations->capacity(resubmitter->executor, capacity, &error) ==
+            0;
+    }
+    /* An executor that takes jobs and cannot say what it has is tried: the back-off sees to it that
+     * it is not tried often. */
+    if (resubmitter->asked_capacity && !resubmitter->have_capacity)
+        return true;
+    if (!resubmitter->have_capacity || waiting->cpus > capacity->cpus_free ||
+        waiting->memory > capacity->memory_free || waiting->gpus > capacity->gpus_free)
+        return false;
+    capacity->cpus_free -= waiting->cpus;
+    capacity->memory_free -= waiting->memory;
+    capacity->gpus_free -= waiting->gpus;
+    return true;
+}
+
+static bool has_changed(const struct resubmitter *resubmitter, const struct waiting *waiting)
+{
+    const char *commit =
+        resubmitter->repository ? repository_commit(resubmitter->repository) : NULL;
+    return (commit && strcmp(commit, waiting->commit) != 0) ||
+           strcmp(resubmitter->settings, waiting->settings) != 0;
+}
+
+/* Whether the back-off is over.  A time further away than the back-off can reach was computed
+ * while the clock was wrong: such a job does not wait until that year. */
+static bool has_waited(const struct waiting *waiting, int64_t now)
+{
+    return now >= waiting->next ||
+           (waiting->delay && waiting->next - now > waiting->delay + waiting->delay / 5);
+}
+
+/* The word for the log when a job is due, or NULL. */
+static const char *is_due(struct resubmitter *resubmitter, const struct waiting *waiting,
+                          int64_t now)
+{
+    switch (waiting->when) {
+    case RETRY_NEVER:
+        return NULL;
+    case RETRY_AT:
+        return has_waited(waiting, now) && executor_ready(resubmitter) ? "time" : NULL;
+    case RETRY_ROOM:
+        return has_waited(waiting, now) && take_room(resubmitter, waiting) ? "room" : NULL;
+    case RETRY_EXECUTOR:
+        return has_waited(waiting, now) && executor_ready(resubmitter) ? "executor" : NULL;
+    case RETRY_CHANGE:
+        return has_changed(resubmitter, waiting) ? "change" : NULL;
+    }
+    return NULL;
+}
+
+/* Decide what is to be done with a candidate. */
+void due_decide(struct resubmitter *resubmitter, struct requeue_deed *deed, int64_t now)
+{
+    struct job_place place = {.state = STATE_FAILED};
+    struct wish wish;
+    memcpy(place.id, deed->id, sizeof(place.id));
+    struct waiting *waiting = names_find(resubmitter->jobs, text_of(deed->id));
+    int job = job_open(&resubmitter->stage.spool, &place);
+    int asked = job < 0 ? -1 : control_pending(job, CONTROL_RETRY, &wish);
+    int killed = asked ? 0 : control_pending(job, CONTROL_KILL, &wish);
+    if (waiting && asked >= 0 && killed >= 0) {
+        if (asked) {
+            deed->cause = "asked";
+            deed->kind = DEED_REQUEUE;
+        } else if (killed && waiting->when != RETRY_NEVER) {
+            deed->kind = DEED_KILL;
+        } else if ((deed->cause = is_due(resubmitter, waiting, now))) {
+            deed->kind = DEED_REQUEUE;
+        }
+    }
+    if (job >= 0)
+        sys.close(job);
+}

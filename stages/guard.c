@@ -1,0 +1,108 @@
+/* stages/guard.c - which job file a process was reading when it ended */
+#include "stages/guard.h"
+
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/text.h"
+
+const int guard_patience = 5;
+const int64_t guard_memory = (int64_t)1 << 30;
+
+static struct guard *own, *watched;
+
+struct guard *guard_new(struct error *error)
+{
+    struct guard *guard = mmap(NULL, sizeof(*guard), PROT_READ | PROT_WRITE,
+                               MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (guard != MAP_FAILED)
+        return guard;
+    error_errno(error, "no memory to share with the processes that read job files");
+    return NULL;
+}
+
+void guard_free(struct guard *guard)
+{
+    if (guard)
+        munmap(guard, sizeof(*guard));
+}
+
+void guard_give(struct guard *guard)
+{
+    own = guard;
+}
+
+struct guard *guard_own(void)
+{
+    if (!own)
+        own = guard_new(NULL);
+    return own;
+}
+
+void guard_enter(struct guard *guard, const char *name, int tries)
+{
+    if (!guard)
+        return;
+    snprintf(guard->name, sizeof(guard->name), "%s", name);
+    guard->tries = (uint32_t)tries;
+    guard->reading = ++guard->count;
+}
+
+void guard_leave(struct guard *guard)
+{
+    if (guard)
+        guard->reading = 0;
+}
+
+bool guard_blames(const struct guard *guard)
+{
+    return guard && guard->reading;
+}
+
+const char *guard_end(int status, char room[static GUARD_END_SIZE])
+{
+    if (WIFSIGNALED(status))
+        snprintf(room, GUARD_END_SIZE, "signal %d", WTERMSIG(status));
+    else if (WEXITSTATUS(status) == GUARD_STALLED)
+        snprintf(room, GUARD_END_SIZE, "more than %d s of processor time", guard_patience);
+    else
+        snprintf(room, GUARD_END_SIZE, "status %d", WEXITSTATUS(status));
+    return room;
+}
+
+/* Once a second of processor time: is it still the same job file?  Counting here costs those that
+ * are read in time nothing. */
+static void look(int signal)
+{
+    static uint64_t seen;
+    static int seconds;
+    (void)signal;
+    uint64_t reading = watched->reading;
+    if (!reading || reading != seen)
+        seconds = 0;
+    seen = reading;
+    if (reading && seconds++ >= guard_patience)
+        _exit(GUARD_STALLED);
+}
+
+int guard_limit(struct guard *guard, struct error *error)
+{
+    struct rlimit memory = {(rlim_t)guard_memory, (rlim_t)guard_memory};
+    struct sigaction action = {.sa_handler = look, .sa_flags = SA_RESTART};
+    const struct itimerval second = {{1, 0}, {1, 0}};
+    if (setrlimit(RLIMIT_DATA, &memory))
+        return error_errno(error, "the memory of this process could not be limited");
+    if (!guard)
+        return 0;
+    watched = guard;
+    if (sigaction(SIGPROF, &action, NULL) || setitimer(ITIMER_PROF, &second, NULL))
+        return error_errno(error, "the time of this process could not be limited");
+    return 0;
+}

@@ -1,0 +1,65 @@
+/* stages/guard.h - which job file a process was reading when it ended
+ *
+ * What strangers wrote is read by processes that may crash or stall over it.  Before such a process
+ * turns to a job file it notes the name in a page of memory that it shares with its parent, and
+ * clears the note after: two copies in memory, no system call.  When the process ends within, by a
+ * fault, by the limits below or by somebody's hand, the note stays, and whoever comes next knows
+ * whom to count it against.
+ *
+ * The limits, for a process that has called guard_limit(): `guard_patience` of processor time for
+ * one job file, and `guard_memory` of memory in all.  Time that passes while a file system does not
+ * answer counts for nothing, so that nobody is blamed for a slow disk.
+ *
+ * Weaknesses: a process that sleeps for ever over a job file is not noticed; nothing that reads one
+ * sleeps.  A process that is killed from outside while it reads one is counted against that file,
+ * too; three times in a row for the same one does not happen by chance.
+ */
+#ifndef STAGES_GUARD_H
+#define STAGES_GUARD_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+enum {
+    GUARD_MOST_TRIES = 3,       /* ends of a process over one job file; then it is set aside */
+    GUARD_STALLED = 112         /* the exit status of a process that took too long over one */
+};
+extern const int guard_patience;        /* seconds of processor time */
+extern const int64_t guard_memory;      /* bytes */
+
+struct guard {
+    volatile uint64_t reading;  /* counts up; 0: no job file is being read */
+    uint64_t count;
+    uint32_t tries;             /* of the one below, before this one */
+    uint32_t ends;              /* of processes, since the last batch that went well */
+    uint64_t done;              /* for whoever forks: what the process counts */
+    char name[NAME_MAX + 1];    /* of the job file that is or was being read */
+};
+
+/* A page that this process and those it will fork share; NULL and a sentence when there is none to
+ * be had.  guard_free(NULL) is fine. */
+struct guard *guard_new(struct error *error);
+void guard_free(struct guard *guard);
+
+/* The guard of the stage that will be, or is, this process: what the supervisor gave, or one of its
+ * own.  NULL when there is no memory for one: then nobody is blamed. */
+void guard_give(struct guard *guard);
+struct guard *guard_own(void);
+
+/* NULL is fine for these, too.  guard_leave() also forgets what the last process left: it has been
+ * counted, or the end was not the file's fault. */
+void guard_enter(struct guard *guard, const char *name, int tries);
+void guard_leave(struct guard *guard);
+/* Was a job file being read when the last process with this guard ended? */
+bool guard_blames(const struct guard *guard);
+/* How the process ended, for people: "signal 11", "status 1", "more than 5 s of processor time". */
+enum { GUARD_END_SIZE = 64 };
+const char *guard_end(int status, char room[static GUARD_END_SIZE]);
+
+/* Put this process under the limits. */
+int guard_limit(struct guard *guard, struct error *error);
+
+#endif

@@ -1,0 +1,180 @@
+/* stages/reread.c - requests of failed jobs are read again, by a process of its own
+ *
+ * It is confined as intake is: the stage itself talks to the executor, and must not be what a
+ * request can get hold of.  When the process ends over a request, its guard tells over which; that
+ * is noted in the job's log, where it is counted, and another process goes on with the next job.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "spool/eventlog.h"
+#include "stages/control.h"
+#include "stages/guard.h"
+#include "stages/resubmit.h"
+#include "stages/sandbox.h"
+#include "stages/users.h"
+#include "stages/verdict.h"
+
+enum { LOG_LIMIT = 16 << 20 };  /* bytes */
+
+/* From the candidate `first` on. */
+static void carry_out(struct resubmitter *resubmitter, const struct pass *pass, size_t first,
+                      struct guard *guard)
+{
+    struct requeuer requeuer = {
+        .stage = &resubmitter->stage,
+        .repository = resubmitter->repository,
+        .arena = resubmitter->arena,
+        .settings = resubmitter->settings,
+    };
+    for (size_t i = first; i < pass->count && !resubmitter->stage.stopping; i++) {
+        const struct requeue_deed *deed = &pass->candidates[i].deed;
+        if (deed->kind == DEED_NONE)
+            continue;
+        guard_enter(guard, deed->id, 0);
+        requeue_job(&requeuer, deed);
+        guard_leave(guard);
+        guard->done = requeuer.requeued;
+    }
+}
+
+/* The status with which the confined process ended, or -1 and a sentence. */
+static int carry_out_confined(struct resubmitter *resubmitter, const struct pass *pass,
+                              size_t first, struct guard *guard, struct error *error)
+{
+    struct stage *stage = &resubmitter->stage;
+    int status = 0;
+    pid_t child = fork();
+    if (child < 0)
+        return error_errno(error, "the confined process could not be started");
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (users_start(error) || guard_limit(guard, error) ||
+            sandbox_enter(&stage->spool, stage->settings.user, error)) {
+            log_warn("%s", error->text);
+            _exit(1);
+        }
+        carry_out(resubmitter, pass, first, guard);
+        _exit(0);
+    }
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            return error_errno(error, "the confined process could not be waited for");
+    return status;
+}
+
+/* How often this has happened to the job since it failed last. */
+static int count_stops(int job)
+{
+    struct buffer log = {0};
+    struct event event;
+    int stops = 0;
+    if (file_read_at(job, "log", LOG_LIMIT, &log, NULL) == 0) {
+        struct text rest = buffer_text(&log);
+        while (eventlog_next(&rest, &event))
+            stops = text_is(event.name, "stopped") ? stops + 1
+                    : text_is(event.name, "failed") ? 0
+                                                    : stops;
+    }
+    buffer_free(&log);
+    return stops;
+}
+
+static int note_stop(int job, const char *end, struct error *error)
+{
+    struct buffer line = {0};
+    eventlog_start(&line, clock_now(), "stopped");
+    eventlog_add_string(&line, "stage", "resubmit");
+    eventlog_add_string(&line, "by", end);
+    eventlog_end(&line);
+    int result = eventlog_append(job, buffer_text(&line), error);
+    buffer_free(&line);
+    return result;
+}
+
+static int set_aside(struct resubmitter *resubmitter, int job, int stops, struct error *error)
+{
+    struct job_record record;
+    struct verdict verdict;
+    int result = record_read(job, resubmitter->arena, &record, error);
+    verdict_stops(&verdict, "resubmit", stops);
+    if (!result)
+        result = verdict_write(&verdict, job, &record, false, clock_now(), error);
+    if (!result)
+        result = control_clear(job, CONTROL_RETRY, error);
+    arena_reset(resubmitter->arena);
+    return result;
+}
+
+/* The process ended over this job. */
+static void blame(struct resubmitter *resubmitter, const char *id, const char *end)
+{
+    struct job_place place = {.state = STATE_FAILED};
+    struct error error;
+    snprintf(place.id, sizeof(place.id), "%s", id);
+    struct waiting *waiting = names_find(resubmitter->jobs, text_of(id));
+    int job = job_open(&resubmitter->stage.spool, &place);
+    if (job < 0)
+        return;
+    int stops = count_stops(job) + 1;
+    /* Counted in memory, too, for when the log cannot be written. */
+    if (waiting && ++waiting->stops > stops)
+        stops = waiting->stops;
+    log_warn("%s: the process that read its request again was ended by %s (%d of %d times; then it "
+             "is set aside)", id, end, stops, GUARD_MOST_TRIES);
+    if (note_stop(job, end, &error))
+        log_warn("%s: %s", id, error.text);
+    if (stops >= GUARD_MOST_TRIES && set_aside(resubmitter, job, stops, &error))
+        log_warn("%s: %s", id, error.text);
+    else if (stops >= GUARD_MOST_TRIES && waiting)
+        waiting->stops = 0;
+    if (spool_sync(&resubmitter->stage.spool, &error))
+        log_warn("%s: %s", id, error.text);
+    sys.close(job);
+}
+
+static size_t position(const struct pass *pass, const char *id, size_t first)
+{
+    while (first < pass->count && strcmp(pass->candidates[first].deed.id, id) != 0)
+        first++;
+    return first;
+}
+
+int reread_jobs(struct resubmitter *resubmitter, const struct pass *pass, struct error *error)
+{
+    char end[GUARD_END_SIZE];
+    int result = 0;
+    struct guard *guard = guard_new(error);
+    if (!guard)
+        return -1;
+    for (size_t first = 0; first < pass->count && !result;) {
+        guard->done = 0;
+        int status = 0;
+        if (resubmitter->confined)
+            status = carry_out_confined(resubmitter, pass, first, guard, error);
+        else
+            carry_out(resubmitter, pass, first, guard);
+        resubmitter->requeued += guard->done;
+        if (status < 0)
+            result = -1;
+        if (status <= 0)
+            break;
+        if (!guard_blames(guard)) {
+            result = error_set(error, "the process that reads failed requests again was ended by "
+                               "%s", guard_end(status, end));
+        } else {
+            first = position(pass, guard->name, first) + 1;
+            blame(resubmitter, guard->name, guard_end(status, end));
+            guard_leave(guard);
+        }
+    }
+    guard_free(guard);
+    return result;
+}

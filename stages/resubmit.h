@@ -1,0 +1,66 @@
+/* stages/resubmit.h - what the parts of the resubmit stage share
+ *
+ *   resubmit.c     walks failed/, pass by pass, and is the stage
+ *   due.c          tells which jobs are due, and for what
+ *   reread.c       has their requests read again, by a process of its own
+ */
+#ifndef STAGES_RESUBMIT_H
+#define STAGES_RESUBMIT_H
+
+#include <time.h>
+
+#include "stages/requeue.h"
+#include "stages/stage.h"
+#include "watcher/names.h"
+#include "watcher/watch.h"
+
+struct waiting {                /* what is remembered of a failed job between passes */
+    struct timespec changed;    /* mtime of its directory when its record was read */
+    enum retry_when when;
+    int64_t next, delay;
+    int64_t cpus, memory;
+    int gpus;
+    int priority;
+    int stops;                  /* how often the process that read its request has ended over it */
+    char commit[48];
+    char settings[SHA256_HEX_SIZE];
+};
+
+struct resubmitter {
+    struct stage stage;
+    struct repository *repository;
+    struct executor *executor;
+    struct names *jobs;         /* id -> struct waiting */
+    struct arena *arena;
+    /* Asked at most once in a pass, and only if a job waits for it. */
+    bool asked_ready, ready, asked_capacity, have_capacity;
+    struct capacity capacity;
+    char settings[SHA256_HEX_SIZE];     /* of dlspool.yaml as it is now */
+    size_t requeued;
+    bool confined;              /* read requests in a confined process */
+    struct watch *watch;
+    int64_t rest_until;         /* of clock_elapsed: no pass before then */
+};
+
+struct candidate {
+    struct requeue_deed deed;
+    int priority;
+    int stops;
+};
+
+struct pass {
+    struct resubmitter *resubmitter;
+    struct candidate *candidates;
+    size_t count, capacity;
+    int64_t now;
+};
+
+/* due.c: decide what is to be done with a job of failed/. */
+void due_decide(struct resubmitter *resubmitter, struct requeue_deed *deed, int64_t now);
+
+/* reread.c: do it, and count in resubmitter->requeued the jobs that go back.  A job over whose
+ * request the process ends is left out of this pass, and is set aside when it has happened
+ * GUARD_MOST_TRIES times; the others go on.  -1 and a sentence when they could not. */
+int reread_jobs(struct resubmitter *resubmitter, const struct pass *pass, struct error *error);
+
+#endif

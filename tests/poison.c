@@ -1,0 +1,58 @@
+/* tests/poison.c - a library that makes reading certain job files go wrong
+ *
+ * Put before libyaml by LD_PRELOAD (tests/t/550-poison.t).  A job file that contains one of these
+ * words is not read as it should be:
+ *
+ *   POISON-CRASH     the process ends by a signal
+ *   POISON-STALL     it goes on for ever
+ *   POISON-FILL      it asks for memory without end, and ends when there is none
+ *   POISON-RESUBMIT  as POISON-CRASH, but only in the resubmit stage
+ */
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+static int has(const unsigned char *input, size_t size, const char *word)
+{
+    return memmem(input, size, word, strlen(word)) != NULL;
+}
+
+static void crash(void)
+{
+    __builtin_trap();
+}
+
+static void fill(void)
+{
+    enum { PART = 1 << 20 };
+    for (;;) {
+        char *part = malloc(PART);
+        if (!part)
+            abort();
+        memset(part, 1, PART);
+    }
+}
+
+static int in_resubmit(void)
+{
+    char name[17] = "";
+    prctl(PR_GET_NAME, name);
+    return strcmp(name, "resubmit") == 0;
+}
+
+/* In place of libyaml's: the parser is what it takes, which nobody looks into here. */
+void yaml_parser_set_input_string(void *parser, const unsigned char *input, size_t size);
+void yaml_parser_set_input_string(void *parser, const unsigned char *input, size_t size)
+{
+    void (*real)(void *, const unsigned char *, size_t);
+    *(void **)&real = dlsym(RTLD_NEXT, "yaml_parser_set_input_string");
+    if (has(input, size, "POISON-CRASH") || (in_resubmit() && has(input, size, "POISON-RESUBMIT")))
+        crash();
+    if (has(input, size, "POISON-STALL"))
+        for (;;)
+            continue;
+    if (has(input, size, "POISON-FILL"))
+        fill();
+    real(parser, input, size);
+}

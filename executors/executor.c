@@ -1,12 +1,21 @@
 /* executors/executor.c - the executor that the settings name */
 #include "executors/executor.h"
 
+#include "base/clock.h"
 #include "base/nearest.h"
+#include "executors/kubernetes_manifest.h"
+#include "executors/kubernetes_settings.h"
 #include "executors/local_manifest.h"
 #include "executors/local_settings.h"
 
-typedef struct executor *opener(const struct value *settings, const char *spool,
-                                const char *directory, struct error *error);
+/* What there is of each kind of executor. */
+struct kind {
+    const char *name;
+    struct executor *(*open)(const struct value *settings, const char *spool,
+                             const char *directory, struct error *error);
+    int (*check_settings)(struct arena *arena, const struct value *settings, struct error *error);
+    int (*check_manifest)(struct arena *arena, struct text manifest, struct error *error);
+};
 
 static struct executor *open_null(const struct value *settings, const char *spool,
                                   const char *directory, struct error *error)
@@ -16,24 +25,72 @@ static struct executor *open_null(const struct value *settings, const char *spoo
     return executor_null_open(settings, error);
 }
 
-/* The opener of the executor that the settings name; NULL and a sentence when it is none. */
-static opener *find_opener(const struct value *settings, struct error *error)
+static int check_local_settings(struct arena *arena, const struct value *settings,
+                                struct error *error)
 {
-    static const char *const names[] = {"local", "null", NULL};
+    struct local_settings local;
+    return local_settings_read(&local, arena, settings, error);
+}
+
+static int check_local_manifest(struct arena *arena, struct text manifest, struct error *error)
+{
+    return local_manifest_read(arena, manifest, error) ? 0 : -1;
+}
+
+static int check_kubernetes_settings(struct arena *arena, const struct value *settings,
+                                     struct error *error)
+{
+    struct kubernetes_settings kubernetes;
+    return kubernetes_settings_read(&kubernetes, arena, settings, error);
+}
+
+static int check_kubernetes_manifest(struct arena *arena, struct text manifest,
+                                     struct error *error)
+{
+    return kubernetes_manifest_read(arena, manifest, error) ? 0 : -1;
+}
+
+/* The first is the default.  The null executor takes the local one's manifests, and looks at none of
+ * them. */
+static const struct kind kinds[] = {
+    {"local", executor_local_open, check_local_settings, check_local_manifest},
+    {"kubernetes", executor_kubernetes_open, check_kubernetes_settings, check_kubernetes_manifest},
+    {"null", open_null, NULL, NULL},
+};
+
+enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
+
+static const struct kind *kind_of(struct text name)
+{
+    for (size_t i = 0; i < KINDS; i++)
+        if (text_is(name, kinds[i].name))
+            return &kinds[i];
+    return NULL;
+}
+
+/* The kind that the settings name; NULL and a sentence when it is none. */
+static const struct kind *find_kind(const struct value *settings, struct error *error)
+{
+    const char *names[KINDS + 1] = {NULL};
     const struct value *named = value_get(settings, "executor");
-    if (!named || (named->kind == VALUE_STRING && text_is(named->string, "local")))
-        return executor_local_open;
-    /* `executor: null` is YAML's null. */
-    if (named->kind == VALUE_NULL || (named->kind == VALUE_STRING && text_is(named->string, "null")))
-        return open_null;
+    if (!named)
+        return &kinds[0];
+    if (named->kind == VALUE_NULL)      /* `executor: null` is YAML's null */
+        return kind_of(TEXT("null"));
     if (named->kind != VALUE_STRING) {
-        error_set(error, "dlspool.yaml:%u: executor: found a %s, expected local or null",
+        error_set(error, "dlspool.yaml:%u: executor: found a %s, expected local, kubernetes or null",
                   named->line, value_kind_name(named->kind));
         return NULL;
     }
+    const struct kind *kind = kind_of(named->string);
+    if (kind)
+        return kind;
     struct error_quote_room room;
+    for (size_t i = 0; i < KINDS; i++)
+        names[i] = kinds[i].name;
     const char *nearest = nearest_word(named->string, names);
-    error_set(error, "dlspool.yaml:%u: executor: found \"%s\", expected local or null%s%s%s",
+    error_set(error,
+              "dlspool.yaml:%u: executor: found \"%s\", expected local, kubernetes or null%s%s%s",
               named->line, error_quote(&room, named->string.data, named->string.length),
               nearest ? "; did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");
     return NULL;
@@ -42,28 +99,77 @@ static opener *find_opener(const struct value *settings, struct error *error)
 struct executor *executor_open(const struct value *settings, const char *spool,
                                const char *directory, struct error *error)
 {
-    opener *open = find_opener(settings, error);
-    return open ? open(settings, spool, directory, error) : NULL;
+    const struct kind *kind = find_kind(settings, error);
+    return kind ? kind->open(settings, spool, directory, error) : NULL;
 }
 
 int executor_check_settings(const struct value *settings, struct error *error)
 {
-    struct local_settings local;
-    if (!find_opener(settings, error))
+    if (!find_kind(settings, error))
         return -1;
+    int result = 0;
     struct arena *arena = arena_new();
-    int result = local_settings_read(&local, arena, settings, error);
+    for (size_t i = 0; i < KINDS && !result; i++)
+        if (kinds[i].check_settings)
+            result = kinds[i].check_settings(arena, settings, error);
     arena_free(arena);
     return result;
 }
 
 int executor_check(const char *name, struct text manifest, struct error *error)
 {
-    /* The null executor takes the local one's manifests, and looks at none of them. */
-    if (!text_is(text_of(name), "local"))
+    const struct kind *kind = kind_of(text_of(name));
+    if (!kind || !kind->check_manifest)
         return 0;
     struct arena *arena = arena_new();
-    int result = local_manifest_read(arena, manifest, error) ? 0 : -1;
+    int result = kind->check_manifest(arena, manifest, error);
     arena_free(arena);
     return result;
+}
+
+static int call_one(void (*operation)(struct executor *executor, struct job_call **batch,
+                                      size_t count),
+                    struct executor *executor, struct job_call call, struct error *error)
+{
+    struct job_call *batch[] = {&call};
+    operation(executor, batch, 1);
+    if (call.result && error)
+        *error = call.error;
+    return call.result;
+}
+
+int executor_cancel(struct executor *executor, const char *id, int attempt, bool force,
+                    struct error *error)
+{
+    return call_one(executor->operations->cancel, executor,
+                    (struct job_call){.id = id, .attempt = attempt, .force = force}, error);
+}
+
+int executor_output(struct executor *executor, const char *id, int attempt, int directory,
+                    bool last, struct error *error)
+{
+    struct job_call call = {.id = id, .attempt = attempt, .directory = directory, .last = last};
+    return call_one(executor->operations->output, executor, call, error);
+}
+
+int executor_remove(struct executor *executor, const char *id, int attempt, struct error *error)
+{
+    return call_one(executor->operations->remove, executor,
+                    (struct job_call){.id = id, .attempt = attempt}, error);
+}
+
+void executor_one_by_one(struct executor *executor, struct job_call **batch, size_t count,
+                         int (*one)(struct executor *executor, struct job_call *call),
+                         int64_t patience)
+{
+    bool hangs = false;
+    for (size_t i = 0; i < count; i++) {
+        struct job_call *call = batch[i];
+        int64_t begun = clock_elapsed();
+        call->error.text[0] = '\0';
+        call->result = hangs ? error_set(&call->error, "not asked, because the executor let a call "
+                                                       "before it wait too long")
+                             : one(executor, call);
+        hangs = hangs || clock_elapsed() - begun > patience;
+    }
 }

@@ -16,6 +16,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "base/value.h"
 
 /* How a submission went. */
@@ -35,10 +36,16 @@ struct submission {
     gid_t gid;
     int64_t time_limit;         /* milliseconds of running; 0: none */
     struct text manifest;       /* the bytes of manifest.yaml */
+    bool repeated;              /* it was submitted under this token before, with unknown outcome */
+    /* What the scheduler's objects may say of where they come from; each may be empty: */
+    struct text owner;          /* user name */
+    struct text request_sha256, commit, image;
     /* filled in: */
     enum submit_outcome outcome;
     struct error error;         /* the sentence for every outcome but SUBMIT_ACCEPTED */
     char note[512];             /* what the job's log should say beside "accepted"; may be "" */
+    bool unsettled;             /* with SUBMIT_REFUSED: it could not be asked whether the scheduler
+                                   has the job from an earlier try under this token */
 };
 
 /* What the scheduler knows of a job. */
@@ -72,10 +79,34 @@ struct job_poll {
     size_t task_count;
 };
 
+/* What is asked for one job of many: to end, to copy its output, to be forgotten. */
+struct job_call {
+    const char *id;
+    int attempt;
+    bool force;                 /* cancel: with force (SIGKILL), not politely (SIGTERM) */
+    int directory;              /* output: descriptor of where its files are */
+    bool last;                  /* output: the job has ended, and this is the last time */
+    /* filled in: */
+    int result;                 /* 0, or -1 with ... */
+    struct error error;
+};
+
+enum { MOST_GPU_TYPES = 32 };
+
+struct gpu_capacity {
+    char type[64];              /* as a job's gpu_type names it where the scheduler tells; or a
+                                   resource's name */
+    int count, free;
+};
+
 struct capacity {
     int64_t cpus, cpus_free;    /* thousandths */
     int64_t memory, memory_free;        /* bytes */
     int gpus, gpus_free;
+    int nodes, nodes_ready;     /* machines that take jobs, of all; 0 and 0 where there is only this */
+    struct gpu_capacity gpu_types[MOST_GPU_TYPES];      /* where they are told apart */
+    size_t gpu_type_count;
+    char note[256];             /* what the figures are of, when not of the whole cluster; or "" */
 };
 
 struct executor;
@@ -90,19 +121,24 @@ struct executor_operations {
      * phases are PHASE_UNKNOWN. */
     int (*poll)(struct executor *executor, struct arena *arena, struct job_poll **jobs,
                 size_t count, struct error *error);
-    /* Tell a job's tasks to end: politely (SIGTERM), or with force (SIGKILL).  Returns at once;
+    /* For each job of the batch: tell its tasks to end, politely or with force.  Returns at once;
      * poll() tells when they have.  Tasks that never started are ended for good.  Not knowing the
      * job is success. */
-    int (*cancel)(struct executor *executor, const char *id, int attempt, bool force,
-                  struct error *error);
-    /* Append to the files <role>-<index>.log in `directory` what the job's tasks have printed since
-     * they were last called for.  A file's length says how far it is, so the directory must hold
-     * this attempt's output and no other's.  All there is is copied, up to the executor's own limit
-     * for a task; nothing is synced: make it durable before remove(). */
-    int (*output)(struct executor *executor, const char *id, int attempt, int directory,
-                  struct error *error);
-    /* Forget an ended job at the scheduler: remove its containers.  Not knowing it is success. */
-    int (*remove)(struct executor *executor, const char *id, int attempt, struct error *error);
+    void (*cancel)(struct executor *executor, struct job_call **batch, size_t count);
+    /* For each: append to the files <role>-<index>.log in `directory` what the job's tasks have
+     * printed since they were last called for.  The files say how far it is, so the directory must
+     * hold this attempt's output and no other's.  All there is is copied, up to the executor's own
+     * limit for a task; nothing is synced: make it durable before remove(). */
+    void (*output)(struct executor *executor, struct job_call **batch, size_t count);
+    /* For each: forget an ended job at the scheduler.  Not knowing it is success. */
+    void (*remove)(struct executor *executor, struct job_call **batch, size_t count);
+    /* How many objects the manifest makes at the scheduler: what live_max counts.  NULL: one. */
+    int (*weight)(struct executor *executor, struct text manifest);
+    /* What the scheduler would make of the submission, of which nothing stays: appended to
+     * `answer`.  -1 and the scheduler's sentence when it would not take it.  NULL: it cannot be
+     * asked that. */
+    int (*try_out)(struct executor *executor, struct submission *submission,
+                   struct buffer *answer, struct error *error);
     int (*capacity)(struct executor *executor, struct capacity *capacity, struct error *error);
     /* End what the executor runs for itself (not the jobs), at a clean stop of `dlspool run`.  Any
      * later call starts it again.  NULL: there is nothing to end. */
@@ -112,7 +148,21 @@ struct executor_operations {
 
 struct executor {
     const struct executor_operations *operations;
+    int64_t live_max;           /* objects that are to be at the scheduler at most; 0: no bound */
 };
+
+/* The same for one job.  -1 and a sentence. */
+int executor_cancel(struct executor *executor, const char *id, int attempt, bool force,
+                    struct error *error);
+int executor_output(struct executor *executor, const char *id, int attempt, int directory,
+                    bool last, struct error *error);
+int executor_remove(struct executor *executor, const char *id, int attempt, struct error *error);
+
+/* For an executor that does such calls one after another: do them, until one has taken longer than
+ * `patience` (milliseconds), which nobody else's job is to wait for; the rest fails with that. */
+void executor_one_by_one(struct executor *executor, struct job_call **batch, size_t count,
+                         int (*one)(struct executor *executor, struct job_call *call),
+                         int64_t patience);
 
 /* Open the executor that the settings (the tree of dlspool.yaml) name.  `spool` is a short name
  * that tells this spool's jobs from those of other spools at the same scheduler; `directory` is
@@ -131,5 +181,7 @@ int executor_check(const char *name, struct text manifest, struct error *error);
 struct executor *executor_null_open(const struct value *settings, struct error *error);
 struct executor *executor_local_open(const struct value *settings, const char *spool,
                                      const char *directory, struct error *error);
+struct executor *executor_kubernetes_open(const struct value *settings, const char *spool,
+                                          const char *directory, struct error *error);
 
 #endif

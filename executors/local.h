@@ -10,6 +10,7 @@
  *   spool, job, attempt, role, index    whose it is
  *   tasks                               how many the job has
  *   manifest                            SHA-256 of the manifest
+ *   complete                            the job's rule of completion as JSON, where it has one
  *   cpus, memory, gpus, gpus_assigned   what it counts for (thousandths, bytes, number, devices)
  *   time_limit                          milliseconds, 0 for none
  *
@@ -70,6 +71,9 @@ int local_ensure(struct local *local, struct error *error);
 
 const char *local_label(const struct podman_container *container, const char *name); /* or "" */
 int64_t local_label_number(const struct podman_container *container, const char *name);
+/* Whether the labels that make a container a job's task (job, attempt, role, index) are of the form
+ * in which we write them: identifiers, and numbers within an int.  Others are none of ours. */
+bool local_is_task(const struct podman_container *container);
 /* Whether the container is one of the job's tasks; a pod's own container is none. */
 bool local_is_of_job(const struct local *local, const struct podman_container *container,
                      const char *id, int attempt);
@@ -102,11 +106,9 @@ int local_write_files(const struct specification *specification, const struct lo
 void local_submit(struct executor *executor, struct submission **batch, size_t count);
 int local_poll(struct executor *executor, struct arena *arena, struct job_poll **jobs,
                size_t count, struct error *error);
-int local_cancel(struct executor *executor, const char *id, int attempt, bool force,
-                 struct error *error);
-int local_remove(struct executor *executor, const char *id, int attempt, struct error *error);
-int local_output(struct executor *executor, const char *id, int attempt, int directory,
-                 struct error *error);
+void local_cancel(struct executor *executor, struct job_call **batch, size_t count);
+void local_remove(struct executor *executor, struct job_call **batch, size_t count);
+void local_output(struct executor *executor, struct job_call **batch, size_t count);
 int local_capacity(struct executor *executor, struct capacity *capacity, struct error *error);
 
 /* Containers of this spool's jobs, or of all spools'; -1 and a sentence. */
@@ -114,7 +116,8 @@ int local_list(struct local *local, struct arena *arena, bool all_spools,
                struct podman_container **containers, size_t *count, struct error *error);
 /* Take what living containers count for from `room`. */
 void local_count(struct room *room, const struct podman_container *containers, size_t count);
-/* Remove a job's containers and pod, whatever state they are in. */
+/* Remove a job's containers and pod, whatever state they are in; and with its files. */
+int local_remove_containers(struct local *local, const char *id, int attempt, struct error *error);
 int local_remove_objects(struct local *local, const char *id, int attempt, struct error *error);
 
 /* Forget what is known of the job's logs; all of it at the end. */

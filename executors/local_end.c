@@ -42,22 +42,22 @@ static int run_calls(struct local *local, struct podman_call *calls, size_t coun
     return result;
 }
 
-int local_cancel(struct executor *executor, const char *id, int attempt, bool force,
-                 struct error *error)
+static int cancel_one(struct executor *executor, struct job_call *call)
 {
     struct local *local = (struct local *)(void *)executor;
+    struct error *error = &call->error;
     if (local_ensure(local, error))
         return -1;
     struct arena *arena = arena_new();
     struct podman_container *containers;
     size_t count;
-    int result = list_job(local, arena, id, attempt, &containers, &count, error);
+    int result = list_job(local, arena, call->id, call->attempt, &containers, &count, error);
     if (result == 0) {
         struct podman_call *calls = arena_allocate(arena, (count + 1) * sizeof(*calls));
         size_t used = 0;
         for (size_t i = 0; i < count; i++) {
             if (containers[i].state == PODMAN_STATE_RUNNING)
-                podman_call_kill(&calls[used++], name_of(&containers[i]), force ? "KILL" : "TERM");
+                podman_call_kill(&calls[used++], name_of(&containers[i]), call->force ? "KILL" : "TERM");
             else if (containers[i].state != PODMAN_STATE_ENDED)
                 podman_call_remove(&calls[used++], name_of(&containers[i]));
         }
@@ -65,6 +65,12 @@ int local_cancel(struct executor *executor, const char *id, int attempt, bool fo
     }
     arena_free(arena);
     return result;
+}
+
+void local_cancel(struct executor *executor, struct job_call **batch, size_t count)
+{
+    struct local *local = (struct local *)(void *)executor;
+    executor_one_by_one(executor, batch, count, cancel_one, local->settings.request_timeout);
 }
 
 /* 1: the pod of the job's name is the job's; 0: there is none, or it is somebody else's; -1 and a
@@ -90,7 +96,7 @@ static int has_pod(struct local *local, struct arena *arena, const char *id, int
     return ours;
 }
 
-int local_remove_objects(struct local *local, const char *id, int attempt, struct error *error)
+int local_remove_containers(struct local *local, const char *id, int attempt, struct error *error)
 {
     struct arena *arena = arena_new();
     struct podman_container *containers;
@@ -113,14 +119,30 @@ int local_remove_objects(struct local *local, const char *id, int attempt, struc
         }
     }
     arena_free(arena);
-    return result ? result : local_storage_remove_job(local->directory, name, error);
+    return result;
 }
 
-int local_remove(struct executor *executor, const char *id, int attempt, struct error *error)
+int local_remove_objects(struct local *local, const char *id, int attempt, struct error *error)
+{
+    char name[LOCAL_NAME_SIZE];
+    local_job_name(name, id, attempt);
+    if (local_remove_containers(local, id, attempt, error))
+        return -1;
+    return local_storage_remove_job(local->directory, name, error);
+}
+
+static int remove_one(struct executor *executor, struct job_call *call)
 {
     struct local *local = (struct local *)(void *)executor;
-    if (local_ensure(local, error) || local_remove_objects(local, id, attempt, error))
-        return error_prefix(error, "the containers of %s could not be removed", id);
-    local_forget_logs(local, id, attempt);
+    if (local_ensure(local, &call->error) ||
+        local_remove_objects(local, call->id, call->attempt, &call->error))
+        return error_prefix(&call->error, "the containers of %s could not be removed", call->id);
+    local_forget_logs(local, call->id, call->attempt);
     return 0;
+}
+
+void local_remove(struct executor *executor, struct job_call **batch, size_t count)
+{
+    struct local *local = (struct local *)(void *)executor;
+    executor_one_by_one(executor, batch, count, remove_one, local->settings.request_timeout);
 }

@@ -1,7 +1,12 @@
-/* executors/local_labels.c - reading back what the labels of containers say */
+/* executors/local_labels.c - reading back what the labels of containers say
+ *
+ * Whoever may talk to podman may make a container with labels like ours, so what they say is checked
+ * before it becomes a number of ours, or a part of a path.
+ */
 #include "executors/local.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +45,34 @@ int64_t local_label_number(const struct podman_container *container, const char 
     return errno || end == text || *end || number < 0 ? 0 : number;
 }
 
+static bool is_identifier(const char *text, size_t most)
+{
+    size_t length = strlen(text);
+    for (size_t i = 0; i < length; i++) {
+        bool hyphen = text[i] == '-' && i > 0;
+        bool letter = text[i] >= 'a' && text[i] <= 'z';
+        if (!letter && !hyphen && !(text[i] >= '0' && text[i] <= '9'))
+            return false;
+    }
+    return length > 0 && length <= most;
+}
+
+static bool is_small_number(const char *text)
+{
+    enum { MOST_DIGITS = 10 };
+    size_t length = strspn(text, "0123456789");
+    return length > 0 && length <= MOST_DIGITS && !text[length] && strtoll(text, NULL, 10) <= INT_MAX;
+}
+
+bool local_is_task(const struct podman_container *container)
+{
+    const struct task_state *task = NULL;
+    return !container->infra && is_identifier(local_label(container, "job"), LOCAL_NAME_SIZE / 2) &&
+           is_identifier(local_label(container, "role"), sizeof(task->role) - 1) &&
+           is_small_number(local_label(container, "attempt")) &&
+           is_small_number(local_label(container, "index"));
+}
+
 bool local_is_of_job(const struct local *local, const struct podman_container *container,
                      const char *id, int attempt)
 {
@@ -48,12 +81,21 @@ bool local_is_of_job(const struct local *local, const struct podman_container *c
            strcmp(local_label(container, "spool"), local->spool) == 0;
 }
 
+/* So that the sum of many stays within an int64_t: more than a machine has, at any rate. */
+static int64_t bounded_number(const struct podman_container *container, const char *name,
+                              int64_t most)
+{
+    int64_t number = local_label_number(container, name);
+    return number < most ? number : most;
+}
+
 struct demand local_label_demand(const struct podman_container *container)
 {
+    const int64_t most = (int64_t)1 << 48;
     return (struct demand){
-        .cpus = local_label_number(container, "cpus"),
-        .memory = local_label_number(container, "memory"),
-        .gpus = (int)local_label_number(container, "gpus"),
+        .cpus = bounded_number(container, "cpus", most),
+        .memory = bounded_number(container, "memory", most),
+        .gpus = (int)bounded_number(container, "gpus", INT_MAX),
     };
 }
 

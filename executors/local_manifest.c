@@ -12,6 +12,7 @@
 #include "base/nearest.h"
 #include "base/quantity.h"
 #include "base/yaml.h"
+#include "executors/completion.h"
 
 enum {
     TASKS_MAX = 512,
@@ -441,6 +442,35 @@ static int read_network(struct reading *reading, const struct place *place, stru
     return expected(reading, place, value, "private, host or bridge");
 }
 
+static int read_complete(struct reading *reading, const struct place *place, struct value *value,
+                         void *target)
+{
+    struct error problem;
+    if (!completion_of(reading->arena, value, &problem)) {
+        char what[ERROR_TEXT_SIZE + 32];
+        snprintf(what, sizeof(what), "a rule for each role (%s)", problem.text);
+        return expected(reading, place, value, what);
+    }
+    *(struct value **)target = value;
+    return 0;
+}
+
+/* Each role of the rule is one of a task. */
+static int check_complete(struct reading *reading, const struct local_manifest *manifest)
+{
+    const struct value *rule = manifest->complete;
+    for (size_t i = 0; rule && i < rule->object.count; i++) {
+        const struct member *member = &rule->object.members[i];
+        struct place place = {.field = "complete"};
+        size_t task = 0;
+        while (task < manifest->task_count && !text_equal(manifest->tasks[task].role, member->key))
+            task++;
+        if (task == manifest->task_count)
+            return expected(reading, &place, member->value, "only roles that tasks have");
+    }
+    return 0;
+}
+
 static int read_kind(struct reading *reading, const struct place *place, struct value *value,
                      void *target)
 {
@@ -453,6 +483,8 @@ static int read_kind(struct reading *reading, const struct place *place, struct 
 static const struct field manifest_fields[] = {
     {"kind", true, read_kind, 0},
     {"network", false, read_network, offsetof(struct local_manifest, network)},
+    {"complete", false, read_complete, offsetof(struct local_manifest, complete)},
+    {"env", false, read_env, offsetof(struct local_manifest, env)},
     {"tasks", true, read_tasks, 0},
     {NULL, false, NULL, 0},
 };
@@ -465,7 +497,8 @@ struct local_manifest *local_manifest_read(struct arena *arena, struct text sour
     if (!document)
         return NULL;
     struct local_manifest *manifest = arena_allocate(arena, sizeof(*manifest));
-    if (read_fields(&reading, NULL, document, manifest_fields, manifest))
+    if (read_fields(&reading, NULL, document, manifest_fields, manifest) ||
+        check_complete(&reading, manifest))
         return NULL;
     return manifest;
 }

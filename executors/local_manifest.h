@@ -5,6 +5,9 @@
  *   kind*      dlspool/local/v1
  *   network    private (default): the job's tasks have 127.0.0.1 for themselves and reach nothing
  *              else; host: this machine's network; bridge: podman's default bridge
+ *   complete   when the job has ended, by role: {worker: {failed: 1, succeeded: 2}}; see
+ *              completion.h
+ *   env        object of strings: what all tasks have in their environment, below their own `env`
  *   tasks*     a list of 1 to 512 of
  *     role*      DNS label of at most 15 bytes
  *     index      of the task in its role, 0 to 9999, default 0; no two tasks have role and index
@@ -65,6 +68,8 @@ struct local_task {
 
 struct local_manifest {
     enum local_network network;
+    struct value *complete;     /* NULL: nothing special */
+    struct value *env;          /* object of strings; may be NULL */
     struct local_task *tasks;
     size_t task_count;
 };

@@ -266,25 +266,31 @@ static int visit(void *context, const char *task, unsigned char type)
     return result;
 }
 
-int local_output(struct executor *executor, const char *id, int attempt, int directory,
-                 struct error *error)
+static int copy_one(struct executor *executor, struct job_call *call)
 {
     struct local *local = (struct local *)(void *)executor;
+    struct error *error = &call->error;
     char job[LOCAL_NAME_SIZE];
-    local_job_name(job, id, attempt);
+    local_job_name(job, call->id, call->attempt);
     struct walk walk = {
         .local = local,
         .job = job,
         .logs = local_storage_logs(local->directory, job),
-        .target = directory,
+        .target = call->directory,
         .error = error,
     };
     if (walk.logs < 0 && errno == ENOENT)
         return 0;
     if (walk.logs < 0)
-        return error_errno(error, "the logs of %s could not be opened", id);
-    error_set(error, "the logs of %s could not be listed", id);
+        return error_errno(error, "the logs of %s could not be opened", call->id);
+    error_set(error, "the logs of %s could not be listed", call->id);
     int result = directory_walk(walk.logs, visit, &walk);
     sys.close(walk.logs);
     return result ? -1 : 0;
+}
+
+void local_output(struct executor *executor, struct job_call **batch, size_t count)
+{
+    struct local *local = (struct local *)(void *)executor;
+    executor_one_by_one(executor, batch, count, copy_one, local->settings.request_timeout);
 }

@@ -143,10 +143,38 @@ static void drop_stale(struct local *local, struct plan *plan, struct podman_con
     }
 }
 
+/* An earlier try was refused when tasks of it ran already, and may not have removed them all.  When
+ * that outcome is known to the caller, this is a new try. */
+static void keep_refusal(struct local *local, struct plan *plan)
+{
+    char job[LOCAL_NAME_SIZE];
+    struct buffer sentence = {0};
+    struct error error;
+    const struct submission *submission = plan->submission;
+    local_job_name(job, submission->id, submission->attempt);
+    if (!submission->repeated) {
+        if (local_storage_forget_refusal(local->directory, job, &plan->submission->error))
+            plan_decide(plan, SUBMIT_UNAVAILABLE);
+        return;
+    }
+    int noted = local_storage_read_refusal(local->directory, job, &sentence, &error);
+    if (noted > 0) {
+        plan->made = plan->refused = true;
+        plan_refuse(plan, "%s", sentence.length ? sentence.data : "an earlier try was refused");
+    } else if (noted < 0) {
+        plan->submission->error = error;
+        plan_decide(plan, SUBMIT_UNKNOWN);
+    }
+    buffer_free(&sentence);
+}
+
 static void look(struct batch *batch, struct plan *plan, struct podman_container *containers,
                  size_t count)
 {
     size_t started = 0;
+    keep_refusal(batch->local, plan);
+    if (plan->decided)
+        return;
     drop_stale(batch->local, plan, containers, count);
     for (size_t i = 0; i < plan->manifest->task_count && !plan->decided; i++) {
         struct plan_task *task = &plan->tasks[i];

@@ -32,6 +32,8 @@ struct plan {
     struct access_check access;
     bool decided;
     bool made;                  /* something of it is, or may be, at podman */
+    bool started;               /* podman was asked to start a task of it */
+    bool refused;               /* ... by an earlier try, and it was refused then */
     struct buffer note;
 };
 

@@ -8,8 +8,13 @@
  *                                                  starts what never ran
  *   all ended with exit code 0                     SUCCEEDED
  *
+ * A job with a rule of completion (completion.h) has failed or succeeded when the rule says so,
+ * while tasks may still run.
+ *
  * A container counts as never started after the machine was restarted, too.  A job of which a
  * container is missing while others run is RUNNING.
+ *
+ * Containers whose labels are not as we write them are none of ours, whatever job they name.
  *
  * Ended tasks of jobs that are at their end are inspected, for exact times.
  */
@@ -19,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "executors/completion.h"
 #include "executors/local_inquest.h"
 
 /* A container and whose it is. */
@@ -33,6 +39,8 @@ struct group {
     const struct entry *entries;
     size_t count;
     size_t running, waiting, failed, wanted;
+    bool decided; /* the job's own rule has decided: */
+    enum completion_state state;
 };
 
 static int compare_entries(const void *a, const void *b)
@@ -50,7 +58,7 @@ static struct entry *sort_containers(struct arena *arena, struct podman_containe
     struct entry *entries = arena_allocate(arena, (*count + 1) * sizeof(*entries));
     size_t used = 0;
     for (size_t i = 0; i < *count; i++) {
-        if (containers[i].infra)
+        if (!local_is_task(&containers[i]))
             continue;
         entries[used++] = (struct entry){
             .job = local_label(&containers[i], "job"),
@@ -89,9 +97,31 @@ static struct group find_group(const struct entry *entries, size_t count,
     return group;
 }
 
+/* Let the rule of the job, where it has one, say how the group stands: what has failed counts only
+ * when it decides. */
+static void judge(struct arena *arena, struct group *group)
+{
+    struct error error;
+    const char *written = group->count ? local_label(group->entries[0].container, "complete") : "";
+    if (!*written)
+        return;
+    const struct completion_rule *rule = completion_read(arena, text_of(written), &error);
+    struct task_state *tasks = arena_allocate(arena, group->count * sizeof(*tasks));
+    for (size_t i = 0; i < group->count; i++) {
+        const struct podman_container *container = group->entries[i].container;
+        snprintf(tasks[i].role, sizeof(tasks[i].role), "%s", local_label(container, "role"));
+        tasks[i].ended = container->state == PODMAN_STATE_ENDED;
+        tasks[i].exit_code = container->exit_code;
+    }
+    group->state = completion_judge(rule, tasks, group->count, group->wanted).state;
+    group->decided = group->state != COMPLETION_RUNNING;
+    group->failed = group->state == COMPLETION_FAILED ? group->failed : 0;
+}
+
 static bool is_over(const struct group *group)
 {
-    return group->count && (group->failed || (!group->running && !group->waiting));
+    return group->count &&
+           (group->failed || group->decided || (!group->running && !group->waiting));
 }
 
 /* ---- exact times ---- */
@@ -176,6 +206,8 @@ static void take_phase(const struct group *group, struct job_poll *poll)
         snprintf(poll->detail, sizeof(poll->detail), "podman has no container of this job");
     } else if (group->failed) {
         poll->phase = PHASE_FAILED;
+    } else if (group->decided) {
+        poll->phase = PHASE_SUCCEEDED;
     } else if (group->running) {
         poll->phase = PHASE_RUNNING;
     } else if (group->waiting || group->count < group->wanted) {
@@ -189,6 +221,11 @@ static void take_phase(const struct group *group, struct job_poll *poll)
     }
     if (poll->phase == PHASE_RUNNING || poll->phase == PHASE_VANISHED)
         poll->ended = 0;
+    if (poll->phase == PHASE_SUCCEEDED || poll->phase == PHASE_RUNNING) {
+        /* Failures that the rule allows. */
+        poll->exit_code = 0;
+        poll->reason[0] = poll->detail[0] = '\0';
+    }
     if (poll->ended && poll->ended < poll->started)
         poll->ended = poll->started;
 }
@@ -214,8 +251,10 @@ int local_poll(struct executor *executor, struct arena *arena, struct job_poll *
     }
     struct entry *entries = sort_containers(scratch, containers, &container_count);
     struct group *groups = arena_allocate(scratch, (count + 1) * sizeof(*groups));
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         groups[i] = find_group(entries, container_count, jobs[i]);
+        judge(scratch, &groups[i]);
+    }
     inspect_groups(inquest.local, scratch, groups, count, container_count);
     for (size_t i = 0; i < count; i++) {
         take_tasks(&inquest, arena, &groups[i], jobs[i]);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "executors/local_storage.h"
 
@@ -45,6 +46,16 @@ static void put_number_label(struct arena *arena, struct value *labels, const ch
     put_label(arena, labels, name, arena_printf(arena, "%lld", (long long)number));
 }
 
+/* The rule of completion, as JSON; it was read from YAML, so it can be written. */
+static void put_rule(struct arena *arena, struct value *labels, const struct value *rule)
+{
+    struct buffer json = {0};
+    struct error error;
+    if (rule && json_write(&json, rule, false, &error) == 0)
+        put_label(arena, labels, "complete", arena_text(arena, json.data, json.length));
+    buffer_free(&json);
+}
+
 static struct value *job_labels(struct arena *arena, const struct specification *spec)
 {
     struct value *labels = value_object(arena);
@@ -54,6 +65,7 @@ static struct value *job_labels(struct arena *arena, const struct specification 
     put_number_label(arena, labels, "attempt", submission->attempt);
     put_number_label(arena, labels, "tasks", (int64_t)spec->manifest->task_count);
     put_label(arena, labels, "manifest", text_of(spec->manifest_hash));
+    put_rule(arena, labels, spec->manifest->complete);
     return labels;
 }
 
@@ -283,6 +295,19 @@ static void put_log(struct arena *arena, struct value *container, const struct s
     value_put(arena, container, "log_configuration", log);
 }
 
+/* What all tasks have, and over it what this one has.  Either may be NULL. */
+static struct value *environment(struct arena *arena, struct value *all, struct value *own)
+{
+    if (!all || !own)
+        return all ? all : own;
+    struct value *whole = value_object(arena);
+    for (size_t i = 0; i < all->object.count; i++)
+        value_add(arena, whole, all->object.members[i].key, all->object.members[i].value);
+    for (size_t i = 0; i < own->object.count; i++)
+        value_set(arena, whole, own->object.members[i].key, own->object.members[i].value);
+    return whole;
+}
+
 struct value *local_specify_task(struct arena *arena, const struct specification *spec,
                                  const struct local_task *task, const struct text *sources,
                                  struct text gpus)
@@ -295,8 +320,8 @@ struct value *local_specify_task(struct arena *arena, const struct specification
     put_image(arena, container, task->image);
     value_put(arena, container, "command", task->command);
     value_put(arena, container, "entrypoint", value_list(arena));
-    if (task->env)
-        value_put(arena, container, "env", task->env);
+    if (task->env || spec->manifest->env)
+        value_put(arena, container, "env", environment(arena, spec->manifest->env, task->env));
     if (task->workdir.length)
         value_put(arena, container, "work_dir", value_text(arena, task->workdir));
     put_true(arena, container, "create_working_dir");

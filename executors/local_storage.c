@@ -1,6 +1,7 @@
 /* executors/local_storage.c - the local executor's own directory
  *
- * The files hold nothing that cannot be made again, so nothing here is synced.
+ * The files hold nothing that cannot be made again, so nothing here is synced but notes of
+ * refusals.
  */
 #include "executors/local_storage.h"
 
@@ -90,6 +91,19 @@ int local_storage_remove_job(int storage, const char *job, struct error *error)
     return 0;
 }
 
+int local_storage_empty_job(int storage, const char *job, struct error *error)
+{
+    static const char *const parts[] = {"files", "logs"};
+    char name[NAME_ROOM];
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        snprintf(name, sizeof(name), "jobs/%s/%s", job, parts[i]);
+        if (remove_tree(storage, name, 0) && errno != ENOENT)
+            return error_errno(error, "%s in the local executor's storage could not be removed",
+                               name);
+    }
+    return 0;
+}
+
 /* ---- making ---- */
 
 int local_storage_make_job(int storage, const char *job, struct error *error)
@@ -136,6 +150,58 @@ int local_storage_write_file(int storage, const char *job, const char *task, siz
     if (sys.close(file) && result == 0)
         result =
             error_errno(error, "%s in the local executor's storage could not be written", name);
+    return result;
+}
+
+/* ---- refusals ---- */
+
+int local_storage_note_refusal(int storage, const char *job, const char *sentence,
+                               struct error *error)
+{
+    char name[NAME_ROOM];
+    snprintf(name, sizeof(name), "jobs/%s", job);
+    int directory =
+        sys.openat(storage, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+    int file = directory < 0 ? -1
+                             : sys.openat(directory, "refused", O_WRONLY | O_CREAT | O_TRUNC |
+                                                                    O_NOFOLLOW | O_CLOEXEC, 0600);
+    int result = 0;
+    if (file < 0 || file_write_all(file, text_of(sentence), name, error) || sys.fsync(file) ||
+        sys.fsync(directory))
+        result = error_errno(error, "%s/refused in the local executor's storage could not be made",
+                             name);
+    if (file >= 0)
+        sys.close(file);
+    if (directory >= 0)
+        sys.close(directory);
+    return result;
+}
+
+int local_storage_read_refusal(int storage, const char *job, struct buffer *sentence,
+                               struct error *error)
+{
+    char name[NAME_ROOM];
+    snprintf(name, sizeof(name), "jobs/%s/refused", job);
+    if (file_read_at(storage, name, ERROR_TEXT_SIZE, sentence, error) == 0)
+        return 1;
+    return errno == ENOENT ? 0 : -1;
+}
+
+int local_storage_forget_refusal(int storage, const char *job, struct error *error)
+{
+    char name[NAME_ROOM];
+    snprintf(name, sizeof(name), "jobs/%s", job);
+    int directory =
+        sys.openat(storage, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+    if (directory < 0 && errno == ENOENT)
+        return 0;
+    int result = 0;
+    if (directory < 0 ||
+        (sys.unlinkat(directory, "refused", 0) ? errno != ENOENT : sys.fsync(directory)))
+        result = error_errno(error, "%s/refused in the local executor's storage could not be "
+                                    "removed", name);
+    if (directory >= 0)
+        sys.close(directory);
     return result;
 }
 

@@ -5,8 +5,10 @@
  *
  *   jobs/<id>-a<attempt>/files/<role>-<index>/<number>   what is mounted into a task as a file
  *   jobs/<id>-a<attempt>/logs/<role>-<index>             what a task printed, as conmon writes it
+ *   jobs/<id>-a<attempt>/refused                         why it was refused after tasks had run
  *
- * They are made before the containers, and removed after them.
+ * They are made before the containers, and removed after them; but for `refused`, which stays until
+ * the job is tried anew or forgotten.
  */
 #ifndef EXECUTORS_LOCAL_STORAGE_H
 #define EXECUTORS_LOCAL_STORAGE_H
@@ -28,6 +30,21 @@ int local_storage_make_job(int storage, const char *job, struct error *error);
 int local_storage_write_file(int storage, const char *job, const char *task, size_t number,
                              struct text content, mode_t mode, uid_t owner, gid_t group,
                              struct error *error);
+
+/* Note in jobs/<job>/refused, durably, that the job is refused, and why. */
+int local_storage_note_refusal(int storage, const char *job, const char *sentence,
+                               struct error *error);
+
+/* 1: the job was noted as refused, and `sentence` says why; 0: it was not; -1 and a sentence in
+ * `error`: it cannot be read. */
+int local_storage_read_refusal(int storage, const char *job, struct buffer *sentence,
+                               struct error *error);
+
+/* Take that note away, durably, if there is one: the job is tried anew. */
+int local_storage_forget_refusal(int storage, const char *job, struct error *error);
+
+/* Remove jobs/<job> but for such a note.  That it is not there is success. */
+int local_storage_empty_job(int storage, const char *job, struct error *error);
 
 /* Remove jobs/<job> with all that is in it.  That it is not there is success. */
 int local_storage_remove_job(int storage, const char *job, struct error *error);

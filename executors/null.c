@@ -45,35 +45,13 @@ static int null_poll(struct executor *executor, struct arena *arena, struct job_
     return 0;
 }
 
-static int null_cancel(struct executor *executor, const char *id, int attempt, bool force,
-                       struct error *error)
+static void null_call(struct executor *executor, struct job_call **batch, size_t count)
 {
     (void)executor;
-    (void)id;
-    (void)attempt;
-    (void)force;
-    (void)error;
-    return 0;
-}
-
-static int null_output(struct executor *executor, const char *id, int attempt, int directory,
-                       struct error *error)
-{
-    (void)executor;
-    (void)id;
-    (void)attempt;
-    (void)directory;
-    (void)error;
-    return 0;
-}
-
-static int null_remove(struct executor *executor, const char *id, int attempt, struct error *error)
-{
-    (void)executor;
-    (void)id;
-    (void)attempt;
-    (void)error;
-    return 0;
+    for (size_t i = 0; i < count; i++) {
+        batch[i]->result = 0;
+        batch[i]->error.text[0] = '\0';
+    }
 }
 
 static int null_capacity(struct executor *executor, struct capacity *capacity, struct error *error)
@@ -102,9 +80,9 @@ static const struct executor_operations operations = {
     .ready = null_ready,
     .submit = null_submit,
     .poll = null_poll,
-    .cancel = null_cancel,
-    .output = null_output,
-    .remove = null_remove,
+    .cancel = null_call,
+    .output = null_call,
+    .remove = null_call,
     .capacity = null_capacity,
     .close = null_close,
 };
@@ -120,6 +98,6 @@ struct executor *executor_null_open(const struct value *settings, struct error *
         return NULL;
     }
     struct executor *executor = memory_allocate(sizeof(*executor));
-    executor->operations = &operations;
+    *executor = (struct executor){.operations = &operations};
     return executor;
 }

@@ -161,7 +161,9 @@ int lease_take(struct lease *lease, char *who, struct error *error)
     }
     if (put_lease(lease, error)) {
         /* On a full disk; given back, so that nobody has to wait it out. */
+        int keep = errno;
         remove_epoch(lease, lease->epoch);
+        errno = keep;
         return -1;
     }
     remove_epoch(lease, line.epoch);

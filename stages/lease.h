@@ -42,7 +42,7 @@ struct lease {
 void lease_open(struct lease *lease, const struct spool *spool, int64_t takeover_time);
 
 /* Try to become the one who serves: 1 when we are, 0 when another is (`who`, at least
- * LEASE_TEXT_SIZE bytes, says which), -1 and a sentence on trouble. */
+ * LEASE_TEXT_SIZE bytes, says which), -1, a sentence and errno on trouble. */
 int lease_take(struct lease *lease, char *who, struct error *error);
 
 /* Renew it, if it is time.  -1 and a sentence when it is no longer ours. */

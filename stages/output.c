@@ -4,25 +4,34 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/system.h"
 
 enum { OUTPUT_MODE = 0755 };
 
-int output_copy(struct executor *executor, int job, const char *id, int attempt,
-                struct error *error)
+int output_open(int job, struct error *error)
 {
     if (sys.mkdirat(job, "output", OUTPUT_MODE) && errno != EEXIST)
         return error_errno(error, "output/ could not be made");
     int output =
         sys.openat(job, "output", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
-    if (output < 0)
-        return error_errno(error, "output/ could not be opened");
-    int result = executor->operations->output(executor, id, attempt, output, error);
-    if (result)
-        error_prefix(error, "the output could not be copied");
-    sys.close(output);
-    return result;
+    return output < 0 ? error_errno(error, "output/ could not be opened") : output;
+}
+
+/* The last bytes of a file, at most `limit`; 0 when there is none. */
+static size_t read_end(int job, const char *name, char *bytes, size_t limit)
+{
+    struct stat status;
+    ssize_t length = 0;
+    int file = sys.openat(job, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
+    if (file < 0)
+        return 0;
+    if (!sys.fstat(file, &status))
+        length = sys.pread(file, bytes, limit,
+                           status.st_size > (off_t)limit ? status.st_size - (off_t)limit : 0);
+    sys.close(file);
+    return length > 0 ? (size_t)length : 0;
 }
 
 struct text output_of_failure(struct arena *arena, int job, const struct job_poll *poll,
@@ -36,16 +45,17 @@ struct text output_of_failure(struct arena *arena, int job, const struct job_pol
     if (!task)
         return (struct text){"", 0};
     char name[128];
-    snprintf(name, sizeof(name), "output/%s-%d.log", task->role, task->index);
-    int file = sys.openat(job, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC, 0);
-    if (file < 0)
-        return (struct text){"", 0};
-    struct stat status;
     char *bytes = arena_allocate(arena, limit + 1);
-    ssize_t length = 0;
-    if (!sys.fstat(file, &status))
-        length = sys.pread(file, bytes, limit,
-                           status.st_size > (off_t)limit ? status.st_size - (off_t)limit : 0);
-    sys.close(file);
-    return (struct text){bytes, length > 0 ? (size_t)length : 0};
+    /* What is missing in a log that was begun anew a moment ago is at the end of <name>.1. */
+    snprintf(name, sizeof(name), "output/%s-%d.log", task->role, task->index);
+    size_t length = read_end(job, name, bytes, limit);
+    if (length < limit) {
+        snprintf(name, sizeof(name), "output/%s-%d.log.1", task->role, task->index);
+        char *both = arena_allocate(arena, limit + 1);
+        size_t before = read_end(job, name, both, limit - length);
+        memcpy(both + before, bytes, length);
+        bytes = both;
+        length += before;
+    }
+    return (struct text){bytes, length};
 }

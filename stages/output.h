@@ -7,9 +7,9 @@
 
 #include "executors/executor.h"
 
-/* Copy what is new.  `job` is the job's directory.  -1 and a sentence when it could not be. */
-int output_copy(struct executor *executor, int job, const char *id, int attempt,
-                struct error *error);
+/* A descriptor of output/ in the job's directory `job`, which is made if it is not there.  -1 and a
+ * sentence on failure. */
+int output_open(int job, struct error *error);
 
 /* The last `limit` bytes that the task which decided a failure has printed, in the arena; empty
  * when there is none.  For the patterns of retry.txt. */

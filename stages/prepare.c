@@ -3,7 +3,9 @@
 
 #include <string.h>
 
+#include "base/json.h"
 #include "renderer/context.h"
+#include "stages/platform.h"
 #include "stages/users.h"
 
 static struct value *environment_tree(struct arena *arena, const struct environment *environment)
@@ -15,8 +17,55 @@ static struct value *environment_tree(struct arena *arena, const struct environm
     return tree;
 }
 
-static struct value *job_tree(struct arena *arena, const struct description *description,
-                              const struct job_record *record)
+static void put_number(struct arena *arena, struct value *object, const char *key, int number)
+{
+    if (number)
+        value_put(arena, object, key, value_number(arena, number));
+}
+
+static struct value *complete_tree(struct arena *arena, const struct description *description)
+{
+    if (!description->complete_count)
+        return NULL;
+    struct value *tree = value_object(arena);
+    for (size_t i = 0; i < description->complete_count; i++) {
+        const struct completion *entry = &description->complete[i];
+        struct value *role = value_object(arena);
+        put_number(arena, role, "failed", entry->failed);
+        put_number(arena, role, "succeeded", entry->succeeded);
+        value_set(arena, tree, entry->role, role);
+    }
+    return tree;
+}
+
+static const struct role_port *role_ports(struct arena *arena, const struct task_role *task)
+{
+    struct role_port *ports = arena_allocate(arena, (task->ports_count + 1) * sizeof(*ports));
+    for (size_t i = 0; i < task->ports_count; i++)
+        ports[i] = (struct role_port){
+            .label = task->ports[i].label,
+            .count = task->ports[i].count,
+            .first = task->ports[i].first,
+        };
+    return ports;
+}
+
+static const struct context_registry *context_registries(struct arena *arena,
+                                                         const struct description *description)
+{
+    size_t count = description->registries_count;
+    struct context_registry *registries = arena_allocate(arena, (count + 1) * sizeof(*registries));
+    for (size_t i = 0; i < count; i++)
+        registries[i] = (struct context_registry){
+            .server = description->registries[i].server,
+            .user = description->registries[i].user,
+            .password = description->registries[i].password,
+        };
+    return registries;
+}
+
+static struct context_job context_of(struct arena *arena, const struct description *description,
+                                     const struct job_record *record)
 {
     struct context_role *roles =
         arena_allocate(arena, description->tasks_count * sizeof(*roles));
@@ -32,9 +81,16 @@ static struct value *job_tree(struct arena *arena, const struct description *des
             .command = task->command,
             .command_count = task->command_count,
             .env = environment_tree(arena, &task->environment),
+            .name = task->name,
+            .storage = task->storage,
+            .ports = role_ports(arena, task),
+            .ports_count = task->ports_count,
+            .image = task->image,
+            .script = task->script,
+            .secret = task->script_secret,
         };
     }
-    struct context_job job = {
+    return (struct context_job){
         .id = record->id,
         .name = description->name,
         .owner = record->owner,
@@ -54,10 +110,15 @@ static struct value *job_tree(struct arena *arena, const struct description *des
         .gpu_type = description->gpu_type,
         .priority = description->priority,
         .time_limit = description->time_limit,
+        .attempt = record->attempt,
+        .queue = description->queue,
+        .debug = description->debug,
+        .complete = complete_tree(arena, description),
         .roles = roles,
         .roles_count = description->tasks_count,
+        .registries = context_registries(arena, description),
+        .registries_count = description->registries_count,
     };
-    return context_job(arena, &job);
 }
 
 static void take_facts(struct job_record *record, const struct description *description)
@@ -87,23 +148,24 @@ enum prepare_result prepare_request(struct arena *arena, struct text request, co
     preparation->description = request_read(arena, request, source, &preparation->error);
     if (!preparation->description)
         return PREPARE_BAD_REQUEST;
+    preparation->notes = preparation->description->notes;
     take_facts(record, preparation->description);
     return PREPARED;
 }
 
 /* What images.txt is asked for: nothing, the type of GPU, or any GPU. */
-static struct text accelerator_of(const struct description *description,
-                                  const struct job_record *record)
+static struct text accelerator_of(const struct context_job *job, const struct job_record *record)
 {
     if (record->gpus == 0)
         return (struct text){NULL, 0};
-    return description->gpu_type.length ? description->gpu_type : TEXT("gpu");
+    return job->gpu_type.length ? job->gpu_type : TEXT("gpu");
 }
 
 enum prepare_result prepare_manifest(struct arena *arena, struct repository *repository,
                                      struct job_record *record, struct preparation *preparation)
 {
     const struct description *description = preparation->description;
+    struct error unread;
     char executor[64];
     if (record->executor.length >= sizeof(executor)) {
         preparation->failure = RENDER_NOT_ALLOWED;
@@ -114,13 +176,22 @@ enum prepare_result prepare_manifest(struct arena *arena, struct repository *rep
     memcpy(executor, record->executor.data, record->executor.length);
     executor[record->executor.length] = '\0';
 
+    /* A site.yaml that cannot be read is manifest_render()'s to report. */
+    const struct value *site =
+        repository_commit(repository) ? repository_site(repository, &unread) : NULL;
+    struct context_job job = context_of(arena, description, record);
+    if (platform_resolve(arena, site, description, record, &job, &preparation->notes,
+                         &preparation->error)) {
+        preparation->failure = RENDER_NOT_ALLOWED;
+        return PREPARE_NOT_RENDERED;
+    }
     struct render_input input = {
         .executor = executor,
-        .job = job_tree(arena, description, record),
+        .job = context_job(arena, &job),
         .library = description->library,
         .version = description->version,
         .type = description->type,
-        .accelerator = accelerator_of(description, record),
+        .accelerator = accelerator_of(&job, record),
         .image = description->image,
         .now = record->accepted,
     };
@@ -143,7 +214,7 @@ const char *prepare_request_name(struct text request)
     struct text start = text_trim(request);
     if (text_starts(start, "#!"))
         return "request.sh";
-    return text_starts(start, "{") ? "request.json" : "request.yaml";
+    return text_starts(json_after_comments(start), "{") ? "request.json" : "request.yaml";
 }
 
 struct text prepare_owner(struct arena *arena, uid_t uid)

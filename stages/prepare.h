@@ -21,6 +21,7 @@ struct preparation {
     struct render_result rendered;      /* valid after PREPARED */
     enum render_failure failure;
     struct error error;
+    struct notes notes;         /* what the owner is told, of the request and of the site */
 };
 
 /* Read the request.  Fills the record's fields that the request decides (name, library, ...,

@@ -8,259 +8,20 @@
  * An executor that cannot take submissions is asked once per probe interval; until it can, jobs
  * stay where they are.  This stage never reads what a user dropped.
  */
-#include <errno.h>
+#include "stages/submitter.h"
+
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/sha256.h"
-#include "spool/eventlog.h"
-#include "stages/aside.h"
-#include "stages/control.h"
-#include "stages/queue.h"
-#include "stages/stage.h"
-#include "stages/verdict.h"
-#include "watcher/watch.h"
 
-enum { MANIFEST_LIMIT = 16 << 20, LOG_LIMIT = 16 << 20 };   /* bytes */
 enum { WINDOW_LEAST = 8 };
 static const int64_t again_after_error = 1000;  /* milliseconds */
-
-struct item {                   /* a job of the batch */
-    struct job_place place;
-    int job;                    /* its directory */
-    struct job_record record;
-    struct buffer manifest;
-    struct submission submission;
-    enum { ITEM_SUBMIT, ITEM_FAIL, ITEM_KEEP } fate;
-    struct verdict verdict;     /* for ITEM_FAIL */
-};
-
-struct submitter {
-    struct stage stage;
-    struct executor *executor;
-    struct watch *watch;
-    struct queue *queue;
-    struct arena *arena;        /* of a batch */
-    struct item *items;         /* as many as a batch */
-    size_t item_count;
-    size_t window;              /* jobs of the next batch: few after trouble */
-    int64_t probe;              /* of clock_elapsed: when to ask the executor again; 0: it answers */
-};
-
-static void close_item(struct item *item)
-{
-    if (item->job >= 0)
-        sys.close(item->job);
-    item->job = -1;
-    buffer_free(&item->manifest);
-}
-
-static void fail_item(struct item *item)
-{
-    item->fate = ITEM_FAIL;
-}
-
-static struct circumstances circumstances_of(const struct submitter *submitter,
-                                             const struct job_record *record)
-{
-    return (struct circumstances){.settings = &submitter->stage.settings,
-                                  .commit = record->commit.length ? record->commit.data : NULL,
-                                  .now = clock_now()};
-}
-
-/* Read what is to be sent, and see that it is what was rendered. */
-static int read_manifest(struct item *item, struct error *error)
-{
-    char digest[SHA256_HEX_SIZE];
-    buffer_clear(&item->manifest);
-    if (file_read_at(item->job, "manifest.yaml", MANIFEST_LIMIT, &item->manifest, error))
-        return -1;
-    sha256_hex(buffer_text(&item->manifest), digest);
-    if (text_is(item->record.manifest_sha256, digest))
-        return 0;
-    error_set(error, "manifest.yaml: found SHA-256 %s, expected the one in job.yaml", digest);
-    errno = EBADMSG;
-    return -1;
-}
-
-static void note_intent(struct submitter *submitter, struct item *item, struct error *error)
-{
-    struct buffer line = {0};
-    eventlog_start(&line, clock_now(), "intent");
-    eventlog_add_number(&line, "attempt", item->record.attempt);
-    eventlog_add_string(&line, "executor", submitter->executor->operations->name);
-    eventlog_add(&line, "manifest_sha256", item->record.manifest_sha256);
-    eventlog_end(&line);
-    if (eventlog_append(item->job, buffer_text(&line), error))
-        item->fate = ITEM_KEEP;
-    buffer_free(&line);
-}
-
-/* False when the log cannot be read. */
-static bool read_history(int job, struct eventlog_fold *fold)
-{
-    struct buffer log = {0};
-    *fold = (struct eventlog_fold){0};
-    bool result = file_read_at(job, "log", LOG_LIMIT, &log, NULL) == 0;
-    if (result)
-        eventlog_fold(buffer_text(&log), fold);
-    buffer_free(&log);
-    return result;
-}
-
-/* Whether an intent was noted and its outcome was not: the executor may have the job. */
-static bool outcome_unknown(int job)
-{
-    struct eventlog_fold fold;
-    return !read_history(job, &fold) || (fold.intent && !fold.accepted && !fold.failed);
-}
-
-/* Whether that was so already before the intent that was noted last. */
-static bool was_unknown_before(int job)
-{
-    struct eventlog_fold fold;
-    return !read_history(job, &fold) || fold.repeated;
-}
-
-/* What was to be sent could not be read.  What is damaged fails; what is only out of reach just now
- * is kept, since nothing is known to be wrong with it. */
-static void judge_unreadable(struct submitter *submitter, struct item *item, bool readable,
-                             const struct error *problem)
-{
-    if (!file_is_damaged(errno)) {
-        item->fate = ITEM_KEEP;
-        log_warn("%s: %s; it is tried again", item->place.id, problem->text);
-        return;
-    }
-    if (!readable)
-        aside_salvage(item->job, item->place.id, submitter->arena, &item->record);
-    verdict_damaged(&item->verdict, problem);
-    fail_item(item);
-}
-
-/* Open a job and prepare its submission.  False when there is nothing to do for it. */
-static bool open_item(struct submitter *submitter, struct item *item, const char *id)
-{
-    struct error error;
-    struct wish wish;
-    int killed;
-    item->place = (struct job_place){.state = STATE_RENDERED};
-    memcpy(item->place.id, id, strlen(id) + 1);
-    item->fate = ITEM_SUBMIT;
-    item->submission = (struct submission){0};
-    item->job = job_open(&submitter->stage.spool, &item->place);
-    if (item->job < 0)
-        return false;           /* gone: it was moved by hand */
-    bool readable = record_read(item->job, submitter->arena, &item->record, &error) == 0;
-    if (!readable || read_manifest(item, &error)) {
-        judge_unreadable(submitter, item, readable, &error);
-    } else if ((killed = control_pending(item->job, CONTROL_KILL, &wish)) < 0) {
-        item->fate = ITEM_KEEP;
-    } else if (killed && !outcome_unknown(item->job)) {
-        verdict_killed(&item->verdict, wish.by, wish.when);
-        fail_item(item);
-    } else {
-        if (item->record.failed) {
-            /* A crash came between writing a verdict and moving: that verdict is void. */
-            item->record.failed = false;
-            if (record_replace(item->job, &item->record, &error))
-                log_warn("%s: %s", item->place.id, error.text);
-        }
-        item->submission = (struct submission){.id = item->place.id,
-                                               .attempt = item->record.attempt,
-                                               .uid = item->record.uid,
-                                               .gid = item->record.gid,
-                                               .time_limit = item->record.time_limit,
-                                               .manifest = buffer_text(&item->manifest)};
-        note_intent(submitter, item, &error);
-        if (item->fate == ITEM_KEEP)
-            log_warn("%s: %s", item->place.id, error.text);
-    }
-    return true;
-}
-
-static void note_submitted(const struct submitter *submitter, struct item *item,
-                           struct error *error)
-{
-    struct buffer line = {0};
-    eventlog_start(&line, clock_now(), "submitted");
-    eventlog_add_number(&line, "attempt", item->submission.attempt);
-    if (submitter->executor->operations->of_this_machine)
-        eventlog_add_string(&line, "host", submitter->stage.host);
-    if (item->submission.note[0])
-        eventlog_add_string(&line, "note", item->submission.note);
-    eventlog_end(&line);
-    if (eventlog_append(item->job, buffer_text(&line), error))
-        item->fate = ITEM_KEEP;
-    buffer_free(&line);
-}
-
-/* Write down how a submission went. */
-static void note_outcome(struct submitter *submitter, struct item *item)
-{
-    struct error error;
-    struct circumstances circumstances = circumstances_of(submitter, &item->record);
-    if (item->fate == ITEM_KEEP)
-        return;                 /* it was not submitted, and why was said */
-    if (item->fate == ITEM_SUBMIT) {
-        switch (item->submission.outcome) {
-        case SUBMIT_ACCEPTED:
-            note_submitted(submitter, item, &error);
-            break;
-        case SUBMIT_UNKNOWN:
-            item->fate = ITEM_KEEP;
-            log_warn("%s: the outcome of the submission is unknown, it is asked for again: %s",
-                     item->place.id, item->submission.error.text);
-            break;
-        case SUBMIT_UNAVAILABLE:
-            log_warn("the executor cannot take submissions: %s", item->submission.error.text);
-            submitter->probe = clock_elapsed() + submitter->stage.settings.probe_interval;
-            if (was_unknown_before(item->job)) {
-                /* The executor may have it: it stays to be asked about under this token. */
-                item->fate = ITEM_KEEP;
-                return;
-            }
-            /* fall through */
-        default:
-            verdict_submission(&item->verdict, &circumstances, &item->record, &item->submission);
-            fail_item(item);
-            break;
-        }
-    }
-    if (item->fate == ITEM_FAIL &&
-        verdict_write(&item->verdict, item->job, &item->record, false, circumstances.now, &error))
-        item->fate = ITEM_KEEP;
-    if (item->fate == ITEM_KEEP && item->submission.outcome != SUBMIT_UNKNOWN)
-        log_warn("%s: %s", item->place.id, error.text);
-}
-
-static void move_items(struct submitter *submitter, size_t count)
-{
-    struct spool *spool = &submitter->stage.spool;
-    struct error error;
-    bool moved[STATE_COUNT] = {false};
-    for (size_t i = 0; i < count; i++) {
-        struct item *item = &submitter->items[i];
-        if (item->fate == ITEM_KEEP)
-            continue;
-        enum state to = item->fate == ITEM_SUBMIT ? STATE_SUBMITTED : STATE_FAILED;
-        if (job_move(spool, &item->place, to, clock_now(), &error)) {
-            item->fate = ITEM_KEEP;
-            log_warn("%s", error.text);
-            continue;
-        }
-        moved[to] = moved[STATE_RENDERED] = true;
-        if (to == STATE_SUBMITTED)
-            log_detail("%s submitted", item->place.id);
-    }
-    for (int state = 0; state < STATE_COUNT; state++)
-        if (moved[state] && spool_sync_state(spool, (enum state)state, &error))
-            log_warn("%s", error.text);
-}
+static const int64_t again_when_full = 250;     /* ... until submitted/ is looked at for room */
 
 /* The window grows while the executor takes jobs, and shrinks when it took none of a batch. */
 static void adapt_window(struct submitter *submitter, size_t count)
@@ -281,18 +42,49 @@ static void adapt_window(struct submitter *submitter, size_t count)
         submitter->window = submitter->window / 2 > least ? submitter->window / 2 : least;
 }
 
+static bool take_next(struct submitter *submitter, char id[static ID_SIZE])
+{
+    if (!submitter->next[0])
+        return queue_take(submitter->queue, id);
+    memcpy(id, submitter->next, ID_SIZE);
+    submitter->next[0] = '\0';
+    return true;
+}
+
+/* Fill a batch, in the queue's order: nobody overtakes a job that waits for room.  How many. */
+static size_t take_items(struct submitter *submitter)
+{
+    struct error error;
+    size_t count = 0;
+    char id[ID_SIZE];
+    if (submitter->load && load_refresh(submitter->load, &error)) {
+        log_warn("%s; nothing is submitted until it can be", error.text);
+        return 0;
+    }
+    while (count < submitter->window && take_next(submitter, id)) {
+        struct item *item = &submitter->items[count];
+        if (!item_open(submitter, item, id))
+            continue;
+        if (item->fate != ITEM_WAIT) {
+            count++;
+            continue;
+        }
+        memcpy(submitter->next, id, sizeof(id));
+        item_close(item);
+        break;
+    }
+    return count;
+}
+
 /* Submit one batch.  The number of jobs that left rendered/. */
 static size_t submit_batch(struct submitter *submitter)
 {
     struct stage *stage = &submitter->stage;
     struct submission *batch[1024];
     struct error error;
-    size_t count = 0, submissions = 0, left = 0;
-    char id[ID_SIZE];
+    size_t count, submissions = 0, left = 0;
 
-    while (count < submitter->window && queue_take(submitter->queue, id))
-        if (open_item(submitter, &submitter->items[count], id))
-            count++;
+    count = take_items(submitter);
     for (size_t i = 0; i < count; i++)
         if (submitter->items[i].fate == ITEM_SUBMIT)
             batch[submissions++] = &submitter->items[i].submission;
@@ -308,17 +100,17 @@ static size_t submit_batch(struct submitter *submitter)
         submitter->executor->operations->submit(submitter->executor, batch, submissions);
     if (stage_is_fenced(stage)) {
         for (size_t i = 0; i < count; i++)
-            close_item(&submitter->items[i]);
+            item_close(&submitter->items[i]);
         arena_reset(submitter->arena);
         return 0;
     }
     for (size_t i = 0; i < count; i++)
-        note_outcome(submitter, &submitter->items[i]);
+        item_note_outcome(submitter, &submitter->items[i]);
     adapt_window(submitter, count);
     if (spool_sync(&stage->spool, &error))
         log_warn("%s; the outcomes are noted again", error.text);
     else
-        move_items(submitter, count);
+        items_move(submitter, count);
 
     for (size_t i = 0; i < count; i++) {
         struct item *item = &submitter->items[i];
@@ -327,7 +119,9 @@ static size_t submit_batch(struct submitter *submitter)
                         clock_elapsed() + again_after_error);
         else
             left++;
-        close_item(item);
+        if (submitter->load && item->fate != ITEM_KEEP)
+            load_release(submitter->load, item->place.id, item->fate == ITEM_SUBMIT);
+        item_close(item);
     }
     arena_reset(submitter->arena);
     return left;
@@ -343,16 +137,16 @@ static void fail_killed(struct submitter *submitter, const char *id)
     snprintf(path, sizeof(path), "%s/kill", id);
     if (sys.fstatat(submitter->stage.spool.states[STATE_RENDERED], path, &status,
                     AT_SYMLINK_NOFOLLOW) ||
-        !open_item(submitter, item, id))
+        !item_open(submitter, item, id))
         return;
     if (item->fate == ITEM_FAIL) {
-        note_outcome(submitter, item);
+        item_note_outcome(submitter, item);
         if (spool_sync(&submitter->stage.spool, &error))
             log_warn("%s", error.text);
         else
-            move_items(submitter, 1);
+            items_move(submitter, 1);
     }
-    close_item(item);
+    item_close(item);
     arena_reset(submitter->arena);
 }
 
@@ -371,7 +165,7 @@ static void take_names(struct submitter *submitter)
             continue;
         if (submitter->probe)
             fail_killed(submitter, name.name);
-        if (queue_has(submitter->queue, name.name))
+        if (queue_has(submitter->queue, name.name) || strcmp(submitter->next, name.name) == 0)
             continue;
         struct job_place place = {.state = STATE_RENDERED};
         memcpy(place.id, name.name, name.length + 1);
@@ -415,7 +209,10 @@ static int64_t submit_round(struct stage *stage)
     }
     while (submit_batch(submitter) && !submitter->probe && stage_wait(stage, -1, 0))
         take_names(submitter);
+    malloc_trim(0);             /* a batch of manifests takes much, which malloc() would keep */
     int64_t due = watch_due(submitter->watch), later = queue_due(submitter->queue);
+    if (submitter->next[0] && clock_elapsed() + again_when_full < due)
+        due = clock_elapsed() + again_when_full;
     return later < due ? later : due;
 }
 
@@ -431,10 +228,11 @@ static void submit_close(struct stage *stage)
     if (submitter->executor)
         submitter->executor->operations->close(submitter->executor);
     for (size_t i = 0; i < submitter->item_count; i++)
-        close_item(&submitter->items[i]);
+        item_close(&submitter->items[i]);
     arena_free(submitter->arena);
     free(submitter->items);
     queue_free(submitter->queue);
+    load_free(submitter->load);
     stage_close(stage);
     free(submitter);
 }
@@ -455,6 +253,8 @@ static struct stage *submit_open(const char *directory, struct error *error)
     submitter->arena = arena_new();
     struct watch_settings watching = {.interval = stage->settings.scan_interval};
     submitter->executor = stage_executor(stage, error);
+    if (submitter->executor)
+        submitter->load = load_new(&stage->spool, submitter->executor);
     if (submitter->executor)
         submitter->watch =
             watch_open(stage->spool.states[STATE_RENDERED], "rendered", &watching, error);

@@ -222,11 +222,11 @@ static void ask_and_remove(struct executor *executor, struct text answers)
         CHECK(capacity.cpus_free >= 0 && capacity.memory_free >= 0 && capacity.gpus_free >= 0);
     error.text[0] = '\0';
     server.answers = answers;
-    if (executor->operations->cancel(executor, job_id, 1, true, &error))
+    if (executor_cancel(executor, job_id, 1, true, &error))
         check_sentence(&error);
     error.text[0] = '\0';
     server.answers = answers;
-    if (executor->operations->remove(executor, job_id, 1, &error))
+    if (executor_remove(executor, job_id, 1, &error))
         check_sentence(&error);
 }
 

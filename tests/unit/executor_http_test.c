@@ -356,6 +356,51 @@ static void an_answer_that_stalls_is_given_up(void **state)
     stop_server(server);
 }
 
+static bool go_on_unless_busy(void *context, const struct http_request *ended)
+{
+    int *calls = context;
+    ++*calls;
+    return ended->status != 429;
+}
+
+static void a_batch_can_be_stopped_and_an_answer_cut_off(void **state)
+{
+    (void)state;
+    enum { REQUESTS = 6 };
+    struct server *server = start_server();
+    struct error error;
+    int calls = 0;
+    struct http_settings settings = {.base = "http://d",
+                                     .unix_socket = server->socket,
+                                     .timeout = 2000,
+                                     .response_limit = 2000,
+                                     .in_flight = 1,
+                                     .go_on = go_on_unless_busy,
+                                     .context = &calls};
+    struct http_client *client = http_open(&settings, &error);
+    struct http_request requests[REQUESTS], *batch[REQUESTS];
+    for (int i = 0; i < REQUESTS; i++) {
+        requests[i] = (struct http_request){.method = "GET", .path = i == 2 ? "/busy" : "/echo"};
+        batch[i] = &requests[i];
+    }
+    http_run(client, batch, REQUESTS);
+    for (int i = 0; i < REQUESTS; i++) {
+        assert_int_equal(requests[i].outcome, i <= 2 ? HTTP_ANSWERED : HTTP_NOT_SENT);
+        http_request_clear(&requests[i]);
+    }
+    assert_int_equal(calls, 3);
+    assert_int_equal(server->requests, 3);
+    /* Longer than the limit, but no more than `keep` is wanted. */
+    struct http_request huge = {.method = "GET", .path = "/huge", .keep = 10};
+    run_one(client, &huge);
+    assert_int_equal(huge.outcome, HTTP_ANSWERED);
+    assert_true(huge.cut_off);
+    assert_string_equal(huge.response.data, "0123456789");
+    http_request_clear(&huge);
+    http_close(client);
+    stop_server(server);
+}
+
 static void nobody_there_means_not_sent(void **state)
 {
     (void)state;
@@ -397,6 +442,7 @@ int main(void)
         cmocka_unit_test(what_goes_wrong_is_told_apart),
         cmocka_unit_test(a_request_that_must_not_be_repeated_is_not),
         cmocka_unit_test(an_answer_that_stalls_is_given_up),
+        cmocka_unit_test(a_batch_can_be_stopped_and_an_answer_cut_off),
         cmocka_unit_test(nobody_there_means_not_sent),
         cmocka_unit_test(parts_of_paths_are_escaped),
     };

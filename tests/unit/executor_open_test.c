@@ -30,10 +30,10 @@ static void settings_choose_the_executor(void **state)
     struct error error;
     assert_string_equal(refusal(&error, "executor: null\n"), "");
     assert_string_equal(refusal(&error, "executor: 3\n"),
-                        "dlspool.yaml:1: executor: found a number, expected local or null");
+                        "dlspool.yaml:1: executor: found a number, expected local, kubernetes or null");
     assert_string_equal(refusal(&error, "executor: 'null'\n"), "");
     assert_string_equal(refusal(&error, "executor: locale\n"),
-                        "dlspool.yaml:1: executor: found \"locale\", expected local or null; did "
+                        "dlspool.yaml:1: executor: found \"locale\", expected local, kubernetes or null; did "
                         "you mean \"local\"?");
     assert_string_equal(refusal(&error, "executor: 'null'\n'null': {x: 1}\n"),
                         "dlspool.yaml:2: null.x: unknown setting; the null executor has none");
@@ -146,9 +146,9 @@ static void the_null_executor_finishes_everything_at_once(void **state)
     assert_int_equal(operations->capacity(executor, &capacity, &error), 0);
     assert_true(capacity.cpus_free > 1000000);
     assert_int_equal(operations->ready(executor, &error), 0);
-    assert_int_equal(operations->cancel(executor, "a", 1, true, &error), 0);
-    assert_int_equal(operations->output(executor, "a", 1, -1, &error), 0);
-    assert_int_equal(operations->remove(executor, "a", 1, &error), 0);
+    assert_int_equal(executor_cancel(executor, "a", 1, true, &error), 0);
+    assert_int_equal(executor_output(executor, "a", 1, -1, false, &error), 0);
+    assert_int_equal(executor_remove(executor, "a", 1, &error), 0);
     operations->close(executor);
     arena_free(arena);
 }

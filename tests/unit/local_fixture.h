@@ -222,7 +222,7 @@ static inline struct job_poll fixture_wait(struct fixture *fixture, const char *
 static inline const char *fixture_output(struct fixture *fixture, const char *id, const char *name)
 {
     struct error error = {""};
-    if (fixture->executor->operations->output(fixture->executor, id, 1, fixture->output, &error))
+    if (executor_output(fixture->executor, id, 1, fixture->output, false, &error))
         fail_msg("%s", error.text);
     struct buffer bytes = {0};
     if (file_read_at(fixture->output, name, 256 << 20, &bytes, &error))

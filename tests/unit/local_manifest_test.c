@@ -117,6 +117,11 @@ static void every_mistake_is_a_sentence_with_its_place(void **state)
         {HEAD "- {" MUST "}\n- {" MUST "}\n",
          "manifest.yaml:4:3: tasks[1]: found object, expected a role and index that no task before "
          "it has"},
+        {"kind: dlspool/local/v1\ncomplete: {other: {}}\ntasks:\n- {" MUST "}\n",
+         "manifest.yaml:2:19: complete: found object, expected only roles that tasks have"},
+        {"kind: dlspool/local/v1\ncomplete: {main: {failed: 0}}\ntasks:\n- {" MUST "}\n",
+         "complete: found object, expected a rule for each role (main.failed: expected a whole "
+         "number from 1, or -1)"},
         {HEAD "- {" MUST "}\n- {" MUST "\n", "not well-formed YAML"},
         {HEAD "- &a {" MUST "}\n- *a\n", "manifest.yaml:3:"},
     };

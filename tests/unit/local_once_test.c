@@ -12,8 +12,14 @@
  * "already exists" PODMAN_REFUSED, and jobs are refused that should be adopted; let
  * local_task_name() add a random number, and again; let note_started() make all trouble
  * unavailable, and jobs run twice; leave out `headed` in executors/http.c, and half an answer
- * counts as a whole one.
+ * counts as a whole one.  Leave out local_storage_note_refusal() in executors/local_submit.c, and a
+ * task that ran before its sibling was refused runs twice; remove its note with the rest in
+ * remove_again(), and it does after a kill; let keep_refusal() of executors/local_plan.c honour it
+ * always, or never, and a new try is refused, or a repeated one runs.  Let local_is_task() in
+ * executors/local_labels.c be true, and strange labels are taken for a job's.  Leave any_started()
+ * out of finish() in executors/local_submit.c, and what ran is removed and runs again.
  */
+#include "base/sha256.h"
 #include "tests/unit/stand_in.h"
 
 #define HEAD "kind: dlspool/local/v1\ntasks:\n"
@@ -80,15 +86,21 @@ static int stop(void **state)
 
 typedef bool deed(const struct job *job);
 
+/* As the submit stage does: it is repeated while no outcome of it could be noted. */
+static bool repeated;
+
 static struct submission hand_in(const struct job *job)
 {
     struct submission submission = fixture_submission(job->id, job->manifest);
     struct submission *batch[] = {&submission};
+    submission.repeated = repeated;
     int64_t begin = clock_elapsed();
     executor->operations->submit(executor, batch, 1);
     if (clock_elapsed() - begin > CALL_LIMIT)
         fail_msg("submit took %lld ms", (long long)(clock_elapsed() - begin));
     last_error = submission.error;
+    repeated = submission.outcome == SUBMIT_UNKNOWN ||
+               (repeated && submission.outcome == SUBMIT_UNAVAILABLE);
     return submission;
 }
 
@@ -142,12 +154,12 @@ static bool poll_failed(const struct job *job)
 
 static bool cancel_job(const struct job *job)
 {
-    return executor->operations->cancel(executor, job->id, 1, true, &last_error) == 0;
+    return executor_cancel(executor, job->id, 1, true, &last_error) == 0;
 }
 
 static bool remove_job(const struct job *job)
 {
-    return executor->operations->remove(executor, job->id, 1, &last_error) == 0;
+    return executor_remove(executor, job->id, 1, &last_error) == 0;
 }
 
 /* ---- sweeps ---- */
@@ -459,6 +471,104 @@ static void a_batch_waits_no_longer_than_one_job(void **state)
     }
 }
 
+/* Somebody else's container says that it is a task of the job, in a way in which we say it not. */
+static void labels_that_are_not_ours_are_nobodys(void **state)
+{
+    (void)state;
+    static const char *const strange[] = {
+        "attempt=4294967297 dlspool.role=main dlspool.index=0", /* 1, cut off to 32 bits */
+        "attempt=1 dlspool.role=main dlspool.index=2147483648",
+        "attempt=1 dlspool.role=main dlspool.index=-1",
+        "attempt=1 dlspool.role=main dlspool.index=0x1",
+        "attempt=1 dlspool.role=main dlspool.index=",
+        "attempt=1 dlspool.role=main",
+        "attempt=+1 dlspool.role=main dlspool.index=0",
+        "attempt=1 dlspool.role=../../etc dlspool.index=0",
+        "attempt=1 dlspool.role=a\033[2J dlspool.index=0",
+        "attempt=1 dlspool.role=-rf dlspool.index=0",
+        "attempt=1 dlspool.role= dlspool.index=0",
+        "attempt=1 dlspool.index=0 "
+        "dlspool.role=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+    };
+    for (size_t i = 0; i < sizeof(strange) / sizeof(strange[0]); i++) {
+        order("reset\nforeign x dlspool.spool=test dlspool.job=s-1 dlspool.tasks=1 "
+              "dlspool.%s\nend x 3", strange[i]);
+        struct job_poll poll = {.id = "s-1", .attempt = 1}, *polls[] = {&poll};
+        assert_int_equal(executor->operations->poll(executor, arena, polls, 1, &last_error), 0);
+        if (poll.phase != PHASE_VANISHED || poll.task_count)
+            fail_msg("%s: phase %d, %zu tasks", strange[i], poll.phase, poll.task_count);
+    }
+    /* Room that it says it takes is counted, without overflow. */
+    order("reset\nforeign x dlspool.spool=test dlspool.cpus=9223372036854775807 "
+          "dlspool.memory=9223372036854775807\nforeign y dlspool.spool=test "
+          "dlspool.cpus=9223372036854775807 dlspool.memory=9223372036854775807");
+    struct capacity capacity;
+    assert_int_equal(executor->operations->capacity(executor, &capacity, &last_error), 0);
+    assert_int_equal(capacity.memory_free, 0);
+    assert_int_equal(hand_in(&single).outcome, SUBMIT_NO_ROOM);
+}
+
+/* The second task cannot be started, when the first runs already: the first is removed, and runs no
+ * second time however that goes and whatever becomes of podman's trouble. */
+static void a_task_that_cannot_be_started_takes_the_others_with_it(void **state)
+{
+    (void)state;
+    static const char refused[] = "order start slow 0\norder start slow 0\norder start status 500";
+    static const char *const removals[] = {
+        "", "order remove hang", "order remove hang-after", "order remove close",
+        "order remove status 500", "order remove status-after 503", "order remove garbage",
+        "order inspect-pod hang", "order inspect-pod status 500", "order remove-pod hang",
+        "order remove-pod hang-after", "order remove-pod close", "order remove-pod status-after 500"};
+    for (size_t i = 0; i < sizeof(removals) / sizeof(removals[0]); i++) {
+        order("reset\n%s", refused);
+        if (removals[i][0])
+            order("%s", removals[i]);
+        enum submit_outcome outcome = SUBMIT_UNKNOWN;
+        for (int tries = 0; outcome == SUBMIT_UNKNOWN || outcome == SUBMIT_UNAVAILABLE; tries++) {
+            if (tries == TRIES)
+                fail_msg("%s: not done after %d tries: %s", removals[i], tries, last_error.text);
+            outcome = hand_in(&pair).outcome;
+        }
+        if (outcome != SUBMIT_REFUSED || !strstr(last_error.text, "task b-0 could not be started"))
+            fail_msg("%s: outcome %d: %s", removals[i], outcome, last_error.text);
+        const char *found = order("runs\nstates\ncomplaints");
+        if (strcmp(found, "p-1-a1-a-0=1 | none | none") != 0)
+            fail_msg("%s: found %s", removals[i], found);
+    }
+    /* Killed before the refusal was noted, the submit stage hands it in again. */
+    for (int i = 0; i < 2; i++) {
+        repeated = true;
+        assert_int_equal(hand_in(&pair).outcome, SUBMIT_REFUSED);
+        assert_non_null(strstr(last_error.text, "task b-0 could not be started"));
+        assert_string_equal(order("runs\nstates\ncomplaints"), "p-1-a1-a-0=1 | none | none");
+    }
+    /* Once it was, handing it in is a new try, also when that is cut short. */
+    order("order start hang");
+    assert_int_equal(hand_in(&pair).outcome, SUBMIT_UNKNOWN);
+    assert_true(submit_job(&pair));
+    assert_string_equal(order("runs"), "p-1-a1-a-0=2 p-1-a1-b-0=1");
+}
+
+/* One task of two is there and has run, the other is gone, and podman has no time: what has run is
+ * left alone, and only the other is made when podman has time. */
+static void what_ran_is_not_made_again_for_the_rest(void **state)
+{
+    (void)state;
+    static const char *const busy[] = {"create status 503", "create-pod status 429 7",
+                                       "start status 503"};
+    char hash[SHA256_HEX_SIZE];
+    sha256_hex(text_of(pair.manifest), hash);
+    for (size_t i = 0; i < sizeof(busy) / sizeof(busy[0]); i++) {
+        order("reset\nforeign p-1-a1-a-0 dlspool.spool=test dlspool.job=p-1 dlspool.attempt=1 "
+              "dlspool.tasks=2 dlspool.role=a dlspool.index=0 dlspool.manifest=%s\n"
+              "end p-1-a1-a-0 0\norder %s", hash, busy[i]);
+        assert_int_equal(hand_in(&pair).outcome, SUBMIT_UNKNOWN);
+        assert_true(submit_job(&pair));
+        assert_string_equal(order("runs\nstates"), "p-1-a1-b-0=1 | p-1-a1-a-0=exited "
+                                                    "p-1-a1-b-0=running p-1-a1-infra=running");
+    }
+}
+
 static void output_is_what_the_tasks_printed(void **state)
 {
     (void)state;
@@ -468,7 +578,7 @@ static void output_is_what_the_tasks_printed(void **state)
     make_running(&pair);
     int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     for (int i = 0; i < 3; i++)
-        if (executor->operations->output(executor, pair.id, 1, directory, &last_error))
+        if (executor_output(executor, pair.id, 1, directory, false, &last_error))
             fail_msg("%s", last_error.text);
     struct buffer printed = {0};
     assert_int_equal(file_read_at(directory, "a-0.log", 4096, &printed, &last_error), 0);
@@ -483,6 +593,9 @@ int main(void)
         cmocka_unit_test(output_is_what_the_tasks_printed),
         cmocka_unit_test(each_misbehaviour_has_its_outcome),
         cmocka_unit_test(whatever_is_answered_no_task_runs_twice),
+        cmocka_unit_test(what_ran_is_not_made_again_for_the_rest),
+        cmocka_unit_test(labels_that_are_not_ours_are_nobodys),
+        cmocka_unit_test(a_task_that_cannot_be_started_takes_the_others_with_it),
         cmocka_unit_test(a_foreign_container_is_refused_and_left_alone),
         cmocka_unit_test(a_service_that_was_gone_is_found_again),
         cmocka_unit_test(a_batch_waits_no_longer_than_one_job),

@@ -147,16 +147,15 @@ static void a_link_in_place_of_the_target_is_not_followed(void **state)
     assert_int_equal(fixture_shell(f, "echo precious > $D/file; ln -s ../file "
                                       "$D/output/main-0.log"),
                      0);
-    const struct executor_operations *operations = f->executor->operations;
-    assert_int_equal(operations->output(f->executor, "job-1", 1, f->output, &error), -1);
+    assert_int_equal(executor_output(f->executor, "job-1", 1, f->output, false, &error), -1);
     assert_non_null(strstr(error.text, "main-0.log"));
     assert_int_equal(fixture_shell(f, "rm $D/output/main-0.log; ln $D/file $D/output/main-0.log"),
                      0);
-    assert_int_equal(operations->output(f->executor, "job-1", 1, f->output, &error), -1);
+    assert_int_equal(executor_output(f->executor, "job-1", 1, f->output, false, &error), -1);
     assert_string_equal(error.text,
                         "main-0.log is not a file of its own, as one for output should be");
     assert_int_equal(fixture_shell(f, "test $(cat $D/file) = precious"), 0);
-    assert_int_equal(operations->output(f->executor, "unknown", 1, f->output, &error), 0);
+    assert_int_equal(executor_output(f->executor, "unknown", 1, f->output, false, &error), 0);
 }
 
 static void nothing_new_costs_next_to_nothing(void **state)
@@ -168,7 +167,7 @@ static void nothing_new_costs_next_to_nothing(void **state)
     output(f);
     int64_t begin = clock_elapsed();
     for (int i = 0; i < CALLS; i++)
-        f->executor->operations->output(f->executor, "job-1", 1, f->output, NULL);
+        executor_output(f->executor, "job-1", 1, f->output, false, NULL);
     assert_true(clock_elapsed() - begin < 2000);
 }
 

@@ -22,8 +22,8 @@ static void a_task_that_exits_with_0_has_succeeded(void **state)
     assert_true(poll.ended <= clock_now());
     assert_string_equal(fixture_output(f, "good-1", "main-0.log"), "Hello,  world $HOME\n");
 
-    assert_int_equal(f->executor->operations->remove(f->executor, "good-1", 1, NULL), 0);
-    assert_int_equal(f->executor->operations->remove(f->executor, "good-1", 1, NULL), 0);
+    assert_int_equal(executor_remove(f->executor, "good-1", 1, NULL), 0);
+    assert_int_equal(executor_remove(f->executor, "good-1", 1, NULL), 0);
     assert_int_equal(fixture_poll(f, "good-1").phase, PHASE_VANISHED);
     assert_int_equal(fixture_shell(f, "test -z \"$(ls $D/.podman/jobs)\""), 0);
 }
@@ -106,6 +106,30 @@ static int count_containers(const struct fixture *f)
                             "jq '[.[] | select(.State == \"running\")] | length')");
 }
 
+static void a_rule_decides_while_tasks_still_run(void **state)
+{
+    struct fixture *f = *state;
+    FIXTURE_OR_SKIP();
+    fixture_setup(f, "  cpus: 4\n");
+    fixture_submit(f, "rule-1",
+                   "complete: {worker: {succeeded: 1}, other: {failed: -1}}\n" HEAD TASK(
+                       "server", "[sleep, '600']", "") TASK("other", "[sh, -c, 'exit 3']", "")
+                       TASK("worker", "[sleep, '1']", ""));
+    struct job_poll poll = fixture_poll(f, "rule-1");
+    int64_t begin = clock_elapsed();
+    while (poll.phase == PHASE_RUNNING && clock_elapsed() - begin < 20000)
+        poll = fixture_poll(f, "rule-1");
+    assert_int_equal(poll.phase, PHASE_SUCCEEDED);
+    assert_string_equal(poll.detail, "");
+    assert_int_equal(poll.exit_code, 0);
+    bool server_runs = false;
+    for (size_t i = 0; i < poll.task_count; i++)
+        server_runs = server_runs || (strcmp(poll.tasks[i].role, "server") == 0 &&
+                                      !poll.tasks[i].ended);
+    assert_true(server_runs);
+    assert_int_equal(executor_cancel(f->executor, "rule-1", 1, true, NULL), 0);
+}
+
 static void cancelling_ends_all_tasks_within_5_seconds(void **state)
 {
     struct fixture *f = *state;
@@ -117,9 +141,8 @@ static void cancelling_ends_all_tasks_within_5_seconds(void **state)
         HEAD TASK("polite", "[sleep, '600']", "")
             TASK("deaf", "[sh, -c, 'trap \"\" TERM; echo deaf; while :; do sleep 1; done']", ""));
     fixture_await_output(f, "stop-1", "deaf-0.log", "deaf\n");
-    const struct executor_operations *operations = f->executor->operations;
     int64_t begin = clock_elapsed();
-    assert_int_equal(operations->cancel(f->executor, "stop-1", 1, false, NULL), 0);
+    assert_int_equal(executor_cancel(f->executor, "stop-1", 1, false, NULL), 0);
     struct job_poll poll = fixture_poll(f, "stop-1");
     while (!poll.tasks[1].ended && clock_elapsed() - begin < 2000)
         poll = fixture_poll(f, "stop-1");
@@ -127,14 +150,14 @@ static void cancelling_ends_all_tasks_within_5_seconds(void **state)
     assert_true(poll.tasks[1].ended);
     assert_int_equal(poll.tasks[1].exit_code, 143);
     assert_false(poll.tasks[0].ended);
-    assert_int_equal(operations->cancel(f->executor, "stop-1", 1, true, NULL), 0);
+    assert_int_equal(executor_cancel(f->executor, "stop-1", 1, true, NULL), 0);
     poll = fixture_wait(f, "stop-1");
     assert_true(clock_elapsed() - begin < 5000);
     assert_int_equal(poll.tasks[0].exit_code, 137);
     assert_int_equal(poll.phase, PHASE_FAILED);
-    assert_int_equal(operations->cancel(f->executor, "stop-1", 1, true, NULL), 0);
-    assert_int_equal(operations->cancel(f->executor, "never-was", 1, true, NULL), 0);
-    assert_int_equal(operations->remove(f->executor, "stop-1", 1, NULL), 0);
+    assert_int_equal(executor_cancel(f->executor, "stop-1", 1, true, NULL), 0);
+    assert_int_equal(executor_cancel(f->executor, "never-was", 1, true, NULL), 0);
+    assert_int_equal(executor_remove(f->executor, "stop-1", 1, NULL), 0);
     assert_int_equal(count_containers(f), 0);
 }
 
@@ -171,7 +194,7 @@ static void tasks_of_a_job_talk_over_127_0_0_1_and_to_nobody_else(void **state)
     assert_string_equal(fixture_output(f, "talk-1", "server-0.log"), "got hello on server-0\n");
     assert_int_equal(poll.phase, PHASE_SUCCEEDED);
     assert_int_equal(poll.task_count, 2);
-    assert_int_equal(f->executor->operations->remove(f->executor, "talk-1", 1, NULL), 0);
+    assert_int_equal(executor_remove(f->executor, "talk-1", 1, NULL), 0);
     assert_int_equal(fixture_shell(f, "curl -s --unix-socket $D/.podman/podman.sock "
                                       "http://d/v4.0.0/libpod/pods/json | jq -e 'length == 0' "
                                       "> /dev/null"),
@@ -288,7 +311,7 @@ static void what_the_user_may_not_have_is_not_mounted(void **state)
                 fail_msg("%s", submission.error.text);
             assert_int_equal(fixture_wait(f, id).phase, PHASE_SUCCEEDED);
         }
-        f->executor->operations->remove(f->executor, id, 1, NULL);
+        executor_remove(f->executor, id, 1, NULL);
     }
     assert_int_equal(fixture_shell(f, "test -s $D/own/new -a ! -e $D/open/new"), 0);
 }
@@ -353,6 +376,7 @@ int main(void)
         FIXTURE_TEST(a_command_that_is_not_there_is_a_start_error),
         FIXTURE_TEST(using_too_much_memory_is_told_from_being_killed),
         FIXTURE_TEST(a_time_limit_ends_a_task),
+        FIXTURE_TEST(a_rule_decides_while_tasks_still_run),
         FIXTURE_TEST(cancelling_ends_all_tasks_within_5_seconds),
         FIXTURE_TEST(tasks_of_a_job_talk_over_127_0_0_1_and_to_nobody_else),
         FIXTURE_TEST(one_failed_task_fails_the_job_while_others_run),

@@ -63,7 +63,7 @@ static void a_job_waits_for_room_and_gets_it(void **state)
     assert_int_equal(capacity.cpus_free, 0);
     assert_int_equal(capacity.memory_free, capacity.memory - (128 << 20));
 
-    f->executor->operations->cancel(f->executor, "room-1", 1, true, NULL);
+    executor_cancel(f->executor, "room-1", 1, true, NULL);
     fixture_wait(f, "room-1");
     fixture_submit(f, "room-2", two);
 }
@@ -84,7 +84,7 @@ static void gpus_are_given_to_one_task_at_a_time(void **state)
     assert_string_equal(fixture_output(f, "gpu-2", "main-0.log"), "/dev/gpu-b\n");
     assert_int_equal(hand_in(f, "gpu-3", one, &s), SUBMIT_NO_ROOM);
     assert_non_null(strstr(s.error.text, "1 GPU, and 0 of 2 is free now"));
-    f->executor->operations->remove(f->executor, "gpu-1", 1, NULL);
+    executor_remove(f->executor, "gpu-1", 1, NULL);
     fixture_submit(f, "gpu-3", one);
     assert_int_equal(fixture_shell(f, "rm $D/output/*"), 0);
     fixture_await_output(f, "gpu-3", "main-0.log", "/dev/gpu-a\n");
@@ -106,7 +106,7 @@ static void submitting_again_adopts_what_runs(void **state)
         assert_string_equal(s.note, i ? "adopted from an earlier try" : "");
         fixture_reopen(f);
     }
-    f->executor->operations->cancel(f->executor, "once-1", 1, true, NULL);
+    executor_cancel(f->executor, "once-1", 1, true, NULL);
     fixture_wait(f, "once-1");
     /* What has ended is not started again either. */
     assert_int_equal(hand_in(f, "once-1", manifest, &s), SUBMIT_ACCEPTED);
@@ -244,7 +244,7 @@ static void containers_outlive_the_service_and_are_found_again(void **state)
     fixture_submit(f, "outlive-1",
                    JOB("[sh, -c, 'echo on; until test -e /data/go; do sleep 0.05; done; exit 5']",
                        ", mounts: [{source: /tmp, target: /data}]"));
-    f->executor->operations->remove(f->executor, "outlive-1", 1, NULL);
+    executor_remove(f->executor, "outlive-1", 1, NULL);
     char manifest[1024];
     snprintf(manifest, sizeof(manifest),
              JOB("[sh, -c, 'echo on; until test -e /data/go; do sleep 0.05; done; exit 5']",

@@ -1,0 +1,137 @@
+/* executors/completion.c - when the tasks of several roles make an ended job */
+#include "executors/completion.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/json.h"
+
+enum { MOST_TASKS = 1000000 };
+
+/* -1 or a number from 1. */
+static int read_number(const struct value *value, const char *role, const char *field, int *number,
+                       struct error *error)
+{
+    if (value->kind != VALUE_NUMBER || floor(value->number) != value->number ||
+        value->number > MOST_TASKS || value->number < -1 || value->number == 0)
+        return error_set(error, "%s.%s: expected a whole number from 1, or -1", role, field);
+    *number = (int)value->number;
+    return 0;
+}
+
+static int read_role(const struct member *member, struct completion_role *role, struct error *error)
+{
+    struct error_quote_room rooms[2];
+    const char *name = error_quote(&rooms[0], member->key.data, member->key.length);
+    *role = (struct completion_role){.role = member->key};
+    if (member->value->kind != VALUE_OBJECT)
+        return error_set(error, "%s: expected {failed: N, succeeded: N}", name);
+    for (size_t i = 0; i < member->value->object.count; i++) {
+        const struct member *field = &member->value->object.members[i];
+        bool failed = text_is(field->key, "failed");
+        if (!failed && !text_is(field->key, "succeeded"))
+            return error_set(error, "%s.%s: unknown field, expected failed or succeeded", name,
+                             error_quote(&rooms[1], field->key.data, field->key.length));
+        if (read_number(field->value, name, failed ? "failed" : "succeeded",
+                        failed ? &role->failed : &role->succeeded, error))
+            return -1;
+    }
+    return 0;
+}
+
+struct completion_rule *completion_of(struct arena *arena, const struct value *tree,
+                                      struct error *error)
+{
+    struct completion_rule *rule = arena_allocate(arena, sizeof(*rule));
+    if (!tree)
+        return rule;
+    if (tree->kind != VALUE_OBJECT) {
+        error_set(error, "expected an object of roles");
+        return NULL;
+    }
+    rule->count = tree->object.count;
+    rule->roles = arena_allocate(arena, (rule->count + 1) * sizeof(*rule->roles));
+    for (size_t i = 0; i < rule->count; i++)
+        if (read_role(&tree->object.members[i], &rule->roles[i], error))
+            return NULL;
+    return rule;
+}
+
+struct completion_rule *completion_read(struct arena *arena, struct text json, struct error *error)
+{
+    if (json.length == 0)
+        return completion_of(arena, NULL, error);
+    struct value *tree = json_read(arena, json, "rule", &yaml_request_limits, error);
+    return tree ? completion_of(arena, tree, error) : NULL;
+}
+
+static const struct completion_role *find_role(const struct completion_rule *rule, const char *name)
+{
+    for (size_t i = 0; rule && i < rule->count; i++)
+        if (text_is(rule->roles[i].role, name))
+            return &rule->roles[i];
+    return NULL;
+}
+
+static bool has_failed(const struct task_state *task)
+{
+    return task->ended && task->exit_code != 0;
+}
+
+/* The task among those of the first one's role that makes the number of failures, or of successes,
+ * full; NULL when it is not reached.  `last` becomes false when another such task is to come. */
+static const struct task_state *reaching(const struct task_state *tasks, size_t count,
+                                         const char *role, bool failures, int wanted)
+{
+    int found = 0;
+    for (size_t i = 0; i < count && wanted > 0; i++)
+        if (tasks[i].ended && has_failed(&tasks[i]) == failures &&
+            strcmp(tasks[i].role, role) == 0 && ++found == wanted)
+            return &tasks[i];
+    return NULL;
+}
+
+/* Was this role among the tasks before? */
+static bool seen_before(const struct task_state *tasks, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (strcmp(tasks[i].role, tasks[index].role) == 0)
+            return true;
+    return false;
+}
+
+static const struct task_state *decider(const struct completion_rule *rule,
+                                        const struct task_state *tasks, size_t count, bool failures)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0 && strcmp(tasks[i].role, tasks[i - 1].role) == 0)
+            continue;
+        if (seen_before(tasks, i))
+            continue;
+        const struct completion_role *role = find_role(rule, tasks[i].role);
+        int wanted =
+            failures ? (role && role->failed ? role->failed : 1) : (role ? role->succeeded : 0);
+        const struct task_state *found = reaching(tasks, count, tasks[i].role, failures, wanted);
+        if (found)
+            return found;
+    }
+    return NULL;
+}
+
+struct completion_verdict completion_judge(const struct completion_rule *rule,
+                                           const struct task_state *tasks, size_t count,
+                                           size_t total)
+{
+    const struct task_state *task = decider(rule, tasks, count, true);
+    if (task)
+        return (struct completion_verdict){COMPLETION_FAILED, task};
+    task = decider(rule, tasks, count, false);
+    if (task)
+        return (struct completion_verdict){COMPLETION_SUCCEEDED, task};
+    for (size_t i = 0; i < count; i++)
+        if (!tasks[i].ended)
+            return (struct completion_verdict){COMPLETION_RUNNING, NULL};
+    if (count < total || count == 0)
+        return (struct completion_verdict){COMPLETION_RUNNING, NULL};
+    return (struct completion_verdict){COMPLETION_SUCCEEDED, &tasks[count - 1]};
+}

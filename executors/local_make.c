@@ -1,0 +1,186 @@
+/* executors/local_make.c - making pods and containers at podman
+ *
+ * A name that is taken is looked at: it is ours, made by an earlier try or by a request whose
+ * answer was lost, or the job is refused.  An image that is missing is pulled once.
+ */
+#include "executors/local_step.h"
+
+/* ---- pods ---- */
+
+/* A pod of the name is there: is it ours? */
+static void recognise_pod(struct batch *batch, struct plan *plan)
+{
+    char name[LOCAL_NAME_SIZE];
+    struct submission *submission = plan->submission;
+    local_job_name(name, submission->id, submission->attempt);
+    struct podman_call call = {0};
+    podman_call_inspect_pod(&call, name);
+    step_ask(batch, &call);
+    if (call.outcome == PODMAN_DONE || call.outcome == PODMAN_MISSING) {
+        /* MISSING: the name is taken by something that is no pod. */
+        struct podman_container pod = {0};
+        if (call.outcome == PODMAN_DONE &&
+            podman_read_pod(&call, batch->arena, &pod.labels, &plan->submission->error))
+            plan_decide(plan, SUBMIT_UNKNOWN);
+        else if (call.outcome == PODMAN_MISSING || !plan_made(plan, &pod))
+            plan_refuse(plan,
+                        "a pod or container named %s is there already and was not made for this "
+                        "job: remove it (podman pod rm %s), or submit the job under another name",
+                        name, name);
+    } else {
+        step_trouble(plan, &call);
+    }
+    podman_call_free(&call);
+}
+
+static void make_pods(struct batch *batch)
+{
+    struct step step = step_make(batch);
+    for (size_t i = 0; i < batch->count; i++) {
+        struct plan *plan = &batch->plans[i];
+        if (!plan->decided && local_needs_pod(plan->manifest))
+            podman_call_create_pod(step_add(&step, plan, NULL),
+                                   local_specify_pod(batch->arena, &plan->specification));
+    }
+    step_run(batch, &step);
+    for (size_t i = 0; i < step.count; i++) {
+        struct plan *plan = step.subjects[i].plan;
+        const struct podman_call *call = &step.calls[i];
+        if (call->outcome == PODMAN_ALREADY)
+            recognise_pod(batch, plan);
+        else if (call->outcome == PODMAN_REFUSED || call->outcome == PODMAN_MISSING)
+            plan_refuse(plan, "podman refuses the pod of the job: %s", call->error.text);
+        else if (call->outcome != PODMAN_DONE)
+            step_trouble(plan, call);
+    }
+    step_free(&step);
+}
+
+/* ---- containers ---- */
+
+static void prepare_create(struct batch *batch, struct podman_call *call, struct plan *plan,
+                           struct plan_task *task)
+{
+    podman_call_create(call, local_specify_task(batch->arena, &plan->specification, task->task,
+                                                task->sources, task->gpus));
+}
+
+/* A container of the name is there that the list did not show as one of dlspool's, or that was
+ * made a moment ago by another process for the same submission. */
+static void recognise_container(struct batch *batch, struct plan *plan, struct plan_task *task)
+{
+    struct podman_call call = {0};
+    struct podman_container container = {0};
+    podman_call_inspect(&call, task->name);
+    step_ask(batch, &call);
+    if (call.outcome == PODMAN_MISSING)
+        plan_refuse(plan,
+                    "the name %s is taken at podman by something that is no container of this "
+                    "job: remove it, or submit the job under another name",
+                    task->name);
+    else if (call.outcome != PODMAN_DONE)
+        step_trouble(plan, &call);
+    else if (podman_read_inspection(&call, batch->arena, &container, &plan->submission->error))
+        plan_decide(plan, SUBMIT_UNKNOWN);
+    else
+        plan_adopt(plan, task, &container, batch->arena);
+    podman_call_free(&call);
+}
+
+static void note_created(struct batch *batch, struct subject *subject,
+                         const struct podman_call *call)
+{
+    struct plan *plan = subject->plan;
+    struct plan_task *task = subject->task;
+    struct error_quote_room room;
+    const char *image = error_quote(&room, task->task->image.data, task->task->image.length);
+    switch (call->outcome) {
+    case PODMAN_DONE: {
+        struct buffer warnings = {0};
+        task->progress = TASK_CREATED;
+        podman_read_warnings(call, &warnings);
+        if (warnings.length)
+            plan_note(plan, warnings.data);
+        buffer_free(&warnings);
+        break;
+    }
+    case PODMAN_ALREADY:
+        recognise_container(batch, plan, task);
+        break;
+    case PODMAN_MISSING:
+        if (task->pulled)
+            plan_refuse(plan, "the image %s is not on this machine, although it was pulled: %s",
+                        image, call->error.text);
+        break;
+    case PODMAN_REFUSED:
+        plan_refuse(plan, "podman refuses the container of task %.*s-%d: %s",
+                    (int)task->task->role.length, task->task->role.data, task->task->index,
+                    call->error.text);
+        break;
+    default:
+        step_trouble(plan, call);
+    }
+}
+
+/* Returns whether a task lacks its image. */
+static bool create_containers(struct batch *batch)
+{
+    struct step step = step_make(batch);
+    bool lacking = false;
+    step_add_tasks(batch, &step, TASK_ABSENT, prepare_create);
+    step_run(batch, &step);
+    for (size_t i = 0; i < step.count; i++) {
+        if (!step.subjects[i].plan->decided)
+            note_created(batch, &step.subjects[i], &step.calls[i]);
+        lacking = lacking || step.calls[i].outcome == PODMAN_MISSING;
+    }
+    step_free(&step);
+    return lacking;
+}
+
+static void prepare_pull(struct batch *batch, struct podman_call *call, struct plan *plan,
+                         struct plan_task *task)
+{
+    (void)plan;
+    podman_call_pull(call, task->task->image, batch->local->settings.pull_timeout);
+}
+
+/* podman answers a pull with status 200 before it knows how it goes; an error comes in the body. */
+static void note_pulled(struct subject *subject, const struct podman_call *call)
+{
+    struct plan *plan = subject->plan;
+    struct error_quote_room room, said;
+    const struct text image = subject->task->task->image;
+    struct text answer = buffer_text(&call->http.response);
+    subject->task->pulled = true;
+    if (plan->decided)
+        return;
+    error_quote(&room, image.data, image.length);
+    if (call->outcome == PODMAN_DOWN)
+        step_trouble(plan, call);
+    else if (call->outcome != PODMAN_DONE)
+        plan_refuse(plan, "the image %s is not on this machine and could not be pulled: %s",
+                    room.text, call->error.text);
+    else if (text_contains(answer, TEXT("\"error\"")))
+        plan_refuse(plan, "the image %s is not on this machine and could not be pulled: %s",
+                    room.text, error_quote(&said, answer.data, answer.length));
+}
+
+static void pull_images(struct batch *batch)
+{
+    struct step step = step_make(batch);
+    step_add_tasks(batch, &step, TASK_ABSENT, prepare_pull);
+    step_run(batch, &step);
+    for (size_t i = 0; i < step.count; i++)
+        note_pulled(&step.subjects[i], &step.calls[i]);
+    step_free(&step);
+}
+
+void local_make(struct batch *batch)
+{
+    make_pods(batch);
+    if (create_containers(batch) && plan_any_left(batch)) {
+        pull_images(batch);
+        create_containers(batch);
+    }
+}

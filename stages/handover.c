@@ -1,0 +1,279 @@
+/* stages/handover.c - one job of a batch: what is sent, and what became of it */
+#include "stages/submitter.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/sha256.h"
+#include "spool/eventlog.h"
+#include "stages/aside.h"
+#include "stages/control.h"
+#include "stages/twin.h"
+
+enum { MANIFEST_LIMIT = 16 << 20, LOG_LIMIT = 16 << 20 };   /* bytes */
+
+void item_close(struct item *item)
+{
+    if (item->job >= 0)
+        sys.close(item->job);
+    item->job = -1;
+    buffer_free(&item->manifest);
+}
+
+static void fail_item(struct item *item)
+{
+    item->fate = ITEM_FAIL;
+}
+
+static struct circumstances circumstances_of(const struct submitter *submitter,
+                                             const struct job_record *record)
+{
+    return (struct circumstances){.settings = &submitter->stage.settings,
+                                  .commit = record->commit.length ? record->commit.data : NULL,
+                                  .now = clock_now()};
+}
+
+/* Read what is to be sent, and see that it is what was rendered. */
+static int read_manifest(struct item *item, struct error *error)
+{
+    char digest[SHA256_HEX_SIZE];
+    buffer_clear(&item->manifest);
+    if (file_read_at(item->job, "manifest.yaml", MANIFEST_LIMIT, &item->manifest, error))
+        return -1;
+    sha256_hex(buffer_text(&item->manifest), digest);
+    if (text_is(item->record.manifest_sha256, digest))
+        return 0;
+    error_set(error, "manifest.yaml: found SHA-256 %s, expected the one in job.yaml", digest);
+    errno = EBADMSG;
+    return -1;
+}
+
+/* A directory that was copied under another name has the record, and the token, of another job. */
+static bool has_own_record(struct item *item, struct error *error)
+{
+    if (text_is(item->record.id, item->place.id))
+        return true;
+    error_set(error, "job.yaml has the id of another job");
+    item->record.id = text_of(item->place.id);
+    errno = EBADMSG;
+    return false;
+}
+
+static void note_intent(struct submitter *submitter, struct item *item, struct error *error)
+{
+    struct buffer line = {0};
+    eventlog_start(&line, clock_now(), "intent");
+    eventlog_add_number(&line, "attempt", item->record.attempt);
+    eventlog_add_string(&line, "executor", submitter->executor->operations->name);
+    eventlog_add(&line, "manifest_sha256", item->record.manifest_sha256);
+    eventlog_end(&line);
+    if (eventlog_append(item->job, buffer_text(&line), error))
+        item->fate = ITEM_KEEP;
+    buffer_free(&line);
+}
+
+/* False when the log cannot be read. */
+static bool read_history(int job, struct eventlog_fold *fold)
+{
+    struct buffer log = {0};
+    *fold = (struct eventlog_fold){0};
+    bool result = file_read_at(job, "log", LOG_LIMIT, &log, NULL) == 0;
+    if (result)
+        eventlog_fold(buffer_text(&log), fold);
+    buffer_free(&log);
+    return result;
+}
+
+/* Whether an intent was noted and its outcome was not: the executor may have the job. */
+static bool outcome_unknown(int job)
+{
+    struct eventlog_fold fold;
+    return !read_history(job, &fold) || (fold.intent && !fold.accepted && !fold.failed);
+}
+
+/* What was to be sent could not be read.  What is damaged fails; what is only out of reach just now
+ * is kept, since nothing is known to be wrong with it. */
+static void judge_unreadable(struct submitter *submitter, struct item *item, bool readable,
+                             const struct error *problem)
+{
+    if (!file_is_damaged(errno)) {
+        item->fate = ITEM_KEEP;
+        log_warn("%s: %s; it is tried again", item->place.id, problem->text);
+        return;
+    }
+    if (!readable)
+        aside_salvage(item->job, item->place.id, submitter->arena, &item->record);
+    verdict_damaged(&item->verdict, problem);
+    fail_item(item);
+}
+
+/* May the scheduler have this job now?  Otherwise its fate is to wait, or to fail. */
+static bool has_room(struct submitter *submitter, struct item *item)
+{
+    struct submission *submission = &item->submission;
+    if (!submitter->load)
+        return true;
+    switch (load_take(submitter->load, item->place.id, buffer_text(&item->manifest),
+                      &submission->error)) {
+    case LOAD_TAKEN:
+        return true;
+    case LOAD_FULL:
+        item->fate = ITEM_WAIT;
+        return false;
+    case LOAD_NEVER:
+        break;
+    }
+    struct circumstances circumstances = circumstances_of(submitter, &item->record);
+    submission->outcome = SUBMIT_NEVER_FITS;
+    verdict_submission(&item->verdict, &circumstances, &item->record, submission);
+    fail_item(item);
+    return false;
+}
+
+bool item_open(struct submitter *submitter, struct item *item, const char *id)
+{
+    struct error error;
+    struct wish wish;
+    int killed;
+    item->place = (struct job_place){.state = STATE_RENDERED};
+    memcpy(item->place.id, id, strlen(id) + 1);
+    item->fate = ITEM_SUBMIT;
+    item->submission = (struct submission){0};
+    item->job = job_open(&submitter->stage.spool, &item->place);
+    if (item->job < 0) {
+        if (submitter->load)
+            load_release(submitter->load, item->place.id, false);
+        return false;           /* gone: it was moved by hand */
+    }
+    bool readable = record_read(item->job, submitter->arena, &item->record, &error) == 0;
+    if (twin_settle(&submitter->stage, &item->place, readable ? item->record.accepted : 0)) {
+        item_close(item);
+        if (submitter->load)
+            load_release(submitter->load, item->place.id, false);
+        return false;
+    }
+    if (!readable || !has_own_record(item, &error) || read_manifest(item, &error)) {
+        judge_unreadable(submitter, item, readable, &error);
+    } else if ((killed = control_pending(item->job, CONTROL_KILL, &wish)) < 0) {
+        item->fate = ITEM_KEEP;
+    } else if (killed && !outcome_unknown(item->job)) {
+        verdict_killed(&item->verdict, wish.by, wish.when);
+        fail_item(item);
+    } else if (has_room(submitter, item)) {
+        if (item->record.failed) {
+            /* A crash came between writing a verdict and moving: that verdict is void. */
+            item->record.failed = false;
+            if (record_replace(item->job, &item->record, &error))
+                log_warn("%s: %s", item->place.id, error.text);
+        }
+        item->submission = (struct submission){.id = item->place.id,
+                                               .attempt = item->record.attempt,
+                                               .uid = item->record.uid,
+                                               .gid = item->record.gid,
+                                               .time_limit = item->record.time_limit,
+                                               .manifest = buffer_text(&item->manifest),
+                                               .repeated = outcome_unknown(item->job),
+                                               .owner = item->record.owner,
+                                               .request_sha256 = item->record.request_sha256,
+                                               .commit = item->record.commit,
+                                               .image = item->record.image};
+        note_intent(submitter, item, &error);
+        if (item->fate == ITEM_KEEP)
+            log_warn("%s: %s", item->place.id, error.text);
+    }
+    return true;
+}
+
+static void note_submitted(const struct submitter *submitter, struct item *item,
+                           struct error *error)
+{
+    struct buffer line = {0};
+    eventlog_start(&line, clock_now(), "submitted");
+    eventlog_add_number(&line, "attempt", item->submission.attempt);
+    if (submitter->executor->operations->of_this_machine)
+        eventlog_add_string(&line, "host", submitter->stage.host);
+    if (item->submission.note[0])
+        eventlog_add_string(&line, "note", item->submission.note);
+    eventlog_end(&line);
+    if (eventlog_append(item->job, buffer_text(&line), error))
+        item->fate = ITEM_KEEP;
+    buffer_free(&line);
+}
+
+/* The executor may have the job from an earlier try: it stays, to be asked about under this token. */
+static bool may_be_there(const struct submission *submission)
+{
+    return submission->repeated &&
+           (submission->outcome == SUBMIT_UNAVAILABLE ||
+            (submission->outcome == SUBMIT_REFUSED && submission->unsettled));
+}
+
+void item_note_outcome(struct submitter *submitter, struct item *item)
+{
+    struct error error;
+    struct circumstances circumstances = circumstances_of(submitter, &item->record);
+    if (item->fate == ITEM_KEEP)
+        return;                 /* it was not submitted, and why was said */
+    if (item->fate == ITEM_SUBMIT) {
+        switch (item->submission.outcome) {
+        case SUBMIT_ACCEPTED:
+            note_submitted(submitter, item, &error);
+            break;
+        case SUBMIT_UNKNOWN:
+            item->fate = ITEM_KEEP;
+            log_warn("%s: the outcome of the submission is unknown, it is asked for again: %s",
+                     item->place.id, item->submission.error.text);
+            break;
+        case SUBMIT_UNAVAILABLE:
+            log_warn("the executor cannot take submissions: %s", item->submission.error.text);
+            submitter->probe = clock_elapsed() + submitter->stage.settings.probe_interval;
+            if (may_be_there(&item->submission)) {
+                item->fate = ITEM_KEEP;
+                return;
+            }
+            /* fall through */
+        default:
+            if (may_be_there(&item->submission)) {
+                item->fate = ITEM_KEEP;
+                log_warn("%s: whether the executor has it cannot be told, it is asked again: %s",
+                         item->place.id, item->submission.error.text);
+                return;
+            }
+            verdict_submission(&item->verdict, &circumstances, &item->record, &item->submission);
+            fail_item(item);
+            break;
+        }
+    }
+    if (item->fate == ITEM_FAIL &&
+        verdict_write(&item->verdict, item->job, &item->record, false, circumstances.now, &error))
+        item->fate = ITEM_KEEP;
+    if (item->fate == ITEM_KEEP && item->submission.outcome != SUBMIT_UNKNOWN)
+        log_warn("%s: %s", item->place.id, error.text);
+}
+
+void items_move(struct submitter *submitter, size_t count)
+{
+    struct spool *spool = &submitter->stage.spool;
+    struct error error;
+    bool moved[STATE_COUNT] = {false};
+    for (size_t i = 0; i < count; i++) {
+        struct item *item = &submitter->items[i];
+        if (item->fate == ITEM_KEEP)
+            continue;
+        enum state to = item->fate == ITEM_SUBMIT ? STATE_SUBMITTED : STATE_FAILED;
+        if (job_move(spool, &item->place, to, clock_now(), &error)) {
+            item->fate = ITEM_KEEP;
+            log_warn("%s", error.text);
+            continue;
+        }
+        moved[to] = moved[STATE_RENDERED] = true;
+        if (to == STATE_SUBMITTED)
+            log_detail("%s submitted", item->place.id);
+    }
+    for (int state = 0; state < STATE_COUNT; state++)
+        if (moved[state] && spool_sync_state(spool, (enum state)state, &error))
+            log_warn("%s", error.text);
+}

@@ -1,0 +1,55 @@
+/* stages/submitter.h - the inside of the submit stage
+ *
+ * Only submit.c (which jobs, and when) and handover.c (how one job of a batch is handed over) include
+ * this.
+ */
+#ifndef STAGES_SUBMITTER_H
+#define STAGES_SUBMITTER_H
+
+#include "stages/load.h"
+#include "stages/queue.h"
+#include "stages/stage.h"
+#include "stages/verdict.h"
+#include "watcher/watch.h"
+
+struct item {                   /* a job of the batch */
+    struct job_place place;
+    int job;                    /* its directory */
+    struct job_record record;
+    struct buffer manifest;
+    struct submission submission;
+    enum {
+        ITEM_SUBMIT,            /* to the executor; and then to submitted/ */
+        ITEM_FAIL,              /* to failed/ */
+        ITEM_KEEP,              /* stays, and is looked at again a little later */
+        ITEM_WAIT               /* there is no room for it: live_max */
+    } fate;
+    struct verdict verdict;     /* for ITEM_FAIL */
+};
+
+struct submitter {
+    struct stage stage;
+    struct executor *executor;
+    struct watch *watch;
+    struct queue *queue;
+    struct load *load;          /* NULL: the executor takes any number of jobs */
+    char next[ID_SIZE];         /* taken from the queue already, and waits for room; or "" */
+    struct arena *arena;        /* of a batch */
+    struct item *items;         /* as many as a batch */
+    size_t item_count;
+    size_t window;              /* jobs of the next batch: few after trouble */
+    int64_t probe;              /* of clock_elapsed: when to ask the executor again; 0: it answers */
+};
+
+/* Open a job and prepare its submission, with its intent noted but not yet durable.  False when
+ * there is nothing to do for it. */
+bool item_open(struct submitter *submitter, struct item *item, const char *id);
+void item_close(struct item *item);
+
+/* Write down how a submission went, or why there was none. */
+void item_note_outcome(struct submitter *submitter, struct item *item);
+
+/* Move the first `count` items to where their fates send them.  What was noted must be durable. */
+void items_move(struct submitter *submitter, size_t count);
+
+#endif

@@ -1,0 +1,139 @@
+/* tests/unit/completion_test.c - when the tasks of several roles make an ended job */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "executors/completion.h"
+
+static struct arena *arena;
+static struct error error;
+
+enum { MOST_TASKS = 16 };
+
+/* "w0 w=0 p=1": running, succeeded, ended with 1; the index is the place within the role. */
+static size_t tasks_of(const char *written, struct task_state *tasks)
+{
+    struct text rest = text_of(written), word;
+    size_t count = 0;
+    memset(tasks, 0, MOST_TASKS * sizeof(*tasks));
+    while (text_next(&rest, ' ', &word)) {
+        struct task_state *task = &tasks[count];
+        task->role[0] = word.data[0];
+        task->index = (int)count++;
+        if (word.length > 2) {
+            task->ended = true;
+            task->exit_code = word.data[2] - '0';
+        }
+    }
+    return count;
+}
+
+static void decides(const char *rule, const char *written, size_t missing,
+                    enum completion_state state, int decider)
+{
+    struct task_state tasks[MOST_TASKS];
+    size_t count = tasks_of(written, tasks);
+    struct completion_rule *read = completion_read(arena, text_of(rule), &error);
+    if (!read)
+        fail_msg("%s", error.text);
+    struct completion_verdict verdict = completion_judge(read, tasks, count, count + missing);
+    if (verdict.state != state || (verdict.decider ? verdict.decider->index : -1) != decider)
+        fail_msg("%s of %s: %d by %d, expected %d by %d", rule, written, (int)verdict.state,
+                 verdict.decider ? verdict.decider->index : -1, (int)state, decider);
+}
+
+static void without_a_rule_one_failure_fails_and_all_successes_succeed(void **state)
+{
+    (void)state;
+    decides("", "w w", 0, COMPLETION_RUNNING, -1);
+    decides("", "w=0 w", 0, COMPLETION_RUNNING, -1);
+    decides("", "w=0 w=0", 0, COMPLETION_SUCCEEDED, 1);
+    decides("", "w=0 w=0", 1, COMPLETION_RUNNING, -1);
+    decides("", "w w=3 p", 0, COMPLETION_FAILED, 1);
+    decides("", "", 0, COMPLETION_RUNNING, -1);
+    decides("", "", 2, COMPLETION_RUNNING, -1);
+    decides("{}", "w=0 w=1", 1, COMPLETION_FAILED, 1);
+}
+
+static void enough_successes_of_one_role_are_enough(void **state)
+{
+    (void)state;
+    static const char rule[] = "{\"w\":{\"succeeded\":2}}";
+    decides(rule, "p p w=0 w", 0, COMPLETION_RUNNING, -1);
+    decides(rule, "p p w=0 w=0", 0, COMPLETION_SUCCEEDED, 3);
+    decides(rule, "p=0 p=0 w w", 0, COMPLETION_RUNNING, -1);
+    decides(rule, "p=1 p w=0 w=0", 0, COMPLETION_FAILED, 0);
+    decides("{\"w\":{\"succeeded\":-1}}", "p w=0", 0, COMPLETION_RUNNING, -1);
+}
+
+static void so_many_failures_fail(void **state)
+{
+    (void)state;
+    static const char rule[] = "{\"w\":{\"failed\":2}}";
+    decides(rule, "w=1 w w", 0, COMPLETION_RUNNING, -1);
+    decides(rule, "w=1 w w=1", 0, COMPLETION_FAILED, 2);
+    decides(rule, "w=1 w=0 w=0", 0, COMPLETION_SUCCEEDED, 2);
+    decides(rule, "w=1 w p=1", 0, COMPLETION_FAILED, 2);
+    decides("{\"w\":{\"failed\":-1}}", "w=1 w=1 w=1", 0, COMPLETION_SUCCEEDED, 2);
+    decides("{\"w\":{\"failed\":-1}}", "w=1 w=1 w", 0, COMPLETION_RUNNING, -1);
+}
+
+static void tasks_may_come_in_any_order(void **state)
+{
+    (void)state;
+    decides("{\"w\":{\"failed\":2,\"succeeded\":2}}", "w=0 p w=1 p w=0 p", 0, COMPLETION_SUCCEEDED,
+            4);
+    decides("{\"w\":{\"failed\":2,\"succeeded\":2}}", "w=0 p w=1 p w=1 p w=0", 0, COMPLETION_FAILED,
+            4);
+}
+
+static void wrong_rules_are_refused(void **state)
+{
+    (void)state;
+    static const char *const wrong[][2] = {
+        {"[]", "expected an object of roles"},
+        {"{\"w\":1}", "w: expected {failed: N, succeeded: N}"},
+        {"{\"w\":{\"fail\":1}}", "w.fail: unknown field"},
+        {"{\"w\":{\"failed\":0}}", "w.failed: expected a whole number from 1, or -1"},
+        {"{\"w\":{\"failed\":1.5}}", "w.failed: expected"},
+        {"{\"w\":{\"failed\":1e300}}", "w.failed: expected"},
+        {"{\"w\":{\"succeeded\":\"2\"}}", "w.succeeded: expected"},
+        {"{", "rule:1"},
+    };
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        assert_null(completion_read(arena, text_of(wrong[i][0]), &error));
+        if (!strstr(error.text, wrong[i][1]))
+            fail_msg("%s: %s", wrong[i][0], error.text);
+    }
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    arena = arena_new();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    arena_free(arena);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_a_rule_one_failure_fails_and_all_successes_succeed),
+        cmocka_unit_test(enough_successes_of_one_role_are_enough),
+        cmocka_unit_test(so_many_failures_fail),
+        cmocka_unit_test(tasks_may_come_in_any_order),
+        cmocka_unit_test(wrong_rules_are_refused),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -5,17 +5,20 @@
  */
 #include "executors/http.h"
 
-#include <curl/curl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
-#include "base/clock.h"
+#include "executors/http_easy.h"
 
 enum {
     WAIT_SLICE = 1000, /* milliseconds; libcurl's own timers usually end a wait sooner */
-    IN_FLIGHT_MAX = 1024
+    IN_FLIGHT_MAX = 1024,
+    WARNINGS_LIMIT = 8192 /* bytes of an answer's warnings that are kept */
 };
+
+static const char warning[] = "Warning:";
 
 struct slot {
     CURL *easy;
@@ -31,24 +34,49 @@ struct http_client {
     CURLM *multi;
     struct slot *slots;
     size_t slot_count;
-    char *base, *unix_socket, *ca_file, *certificate_file, *key_file;
-    struct curl_slist *headers;
-    int64_t timeout, connect_timeout, stall_timeout;
+    struct http_target target;
+    int64_t timeout, stall_timeout;
     size_t response_limit;
     bool hangs; /* a request of this batch had no answer in its time */
+    bool stopped; /* go_on() wants no more of this batch */
+    bool (*go_on)(void *context, const struct http_request *ended);
+    void *context;
 };
 
 static size_t take_body(char *bytes, size_t size, size_t count, void *context)
 {
     struct slot *slot = context;
     struct buffer *response = &slot->request->response;
-    size_t length = size * count;
-    if (length > slot->client->response_limit - response->length) {
+    size_t length = size * count, keep = slot->request->keep;
+    long status = 0;
+    curl_easy_getinfo(slot->easy, CURLINFO_RESPONSE_CODE, &status);
+    if (status < 200 || status > 299)
+        keep = 0;               /* why it refuses is wanted whole */
+    if (keep && length > keep - response->length) {
+        slot->request->cut_off = true;
+        buffer_add(response, bytes, keep - response->length);
+        return 0;
+    }
+    if (!keep && length > slot->client->response_limit - response->length) {
         slot->too_long = true;
         return 0;
     }
     buffer_add(response, bytes, length);
     return length;
+}
+
+/* What stands between the quotes of a Warning header, without their escapes. */
+static void take_warning(struct buffer *warnings, struct text line)
+{
+    const char *at = memchr(line.data, '"', line.length), *end = line.data + line.length;
+    if (!at || warnings->length + line.length > WARNINGS_LIMIT)
+        return;
+    for (at++; at < end && *at != '"'; at++) {
+        if (*at == '\\' && at + 1 < end)
+            at++;
+        buffer_add_byte(warnings, *at);
+    }
+    buffer_add_byte(warnings, '\n');
 }
 
 /* libcurl takes an answer whose connection ends between two headers for a whole one without a body:
@@ -57,53 +85,27 @@ static size_t take_header(char *bytes, size_t size, size_t count, void *context)
 {
     struct slot *slot = context;
     struct text line = {bytes, size * count};
+    if (line.length > strlen(warning) && strncasecmp(bytes, warning, strlen(warning)) == 0)
+        take_warning(&slot->request->warnings, line);
     slot->headed = text_is(line, "\r\n") || text_is(line, "\n");
     return line.length;
 }
 
-static char *copy_or_null(const char *string)
-{
-    return string ? memory_copy_string(string) : NULL;
-}
-
-static void add_header(struct curl_slist **list, const char *header)
-{
-    struct curl_slist *longer = curl_slist_append(*list, header);
-    if (longer)
-        *list = longer;
-    else
-        abort(); /* out of memory, as everywhere */
-}
-
-static void add_headers(struct curl_slist **list, const char *const *headers)
-{
-    for (; headers && *headers; headers++)
-        add_header(list, *headers);
-}
-
 struct http_client *http_open(const struct http_settings *settings, struct error *error)
 {
-    static bool initialised;
-    if (!initialised && curl_global_init(CURL_GLOBAL_DEFAULT)) {
-        error_set(error, "libcurl could not be initialised");
-        return NULL;
-    }
-    initialised = true;
     struct http_client *client = memory_allocate(sizeof(*client));
     *client = (struct http_client){
-        .multi = curl_multi_init(),
-        .base = memory_copy_string(settings->base),
-        .unix_socket = copy_or_null(settings->unix_socket),
-        .ca_file = copy_or_null(settings->ca_file),
-        .certificate_file = copy_or_null(settings->certificate_file),
-        .key_file = copy_or_null(settings->key_file),
         .timeout = settings->timeout,
-        .connect_timeout =
-            settings->connect_timeout ? settings->connect_timeout : settings->timeout,
         .stall_timeout = settings->stall_timeout,
         .response_limit = settings->response_limit,
+        .go_on = settings->go_on,
+        .context = settings->context,
     };
-    add_headers(&client->headers, settings->headers);
+    if (http_target_set(&client->target, settings, error)) {
+        http_close(client);
+        return NULL;
+    }
+    client->multi = curl_multi_init();
     client->slot_count = settings->in_flight < 1               ? 1
                          : settings->in_flight > IN_FLIGHT_MAX ? IN_FLIGHT_MAX
                                                                : (size_t)settings->in_flight;
@@ -128,17 +130,15 @@ void http_close(struct http_client *client)
 {
     if (!client)
         return;
+    struct http_guard guard;
+    http_guard_begin(&guard);
     for (size_t i = 0; i < client->slot_count; i++)
         curl_easy_cleanup(client->slots[i].easy);
     if (client->multi)
         curl_multi_cleanup(client->multi);
-    curl_slist_free_all(client->headers);
+    http_guard_end(&guard);
+    http_target_free(&client->target);
     free(client->slots);
-    free(client->base);
-    free(client->unix_socket);
-    free(client->ca_file);
-    free(client->certificate_file);
-    free(client->key_file);
     free(client);
 }
 
@@ -155,30 +155,17 @@ static void set_body(struct slot *slot, const struct http_request *request)
     char type[256];
     snprintf(type, sizeof(type), "Content-Type: %s",
              request->content_type ? request->content_type : "application/json");
-    add_header(&slot->headers, has_body ? type : "Content-Type:");
-    add_header(&slot->headers, "Expect:");
+    http_add_header(&slot->headers, has_body ? type : "Content-Type:");
+    http_add_header(&slot->headers, "Expect:");
 }
 
-static void set_connection(struct slot *slot, const struct http_request *request)
+static void set_times(struct slot *slot, const struct http_request *request)
 {
     const struct http_client *client = slot->client;
     CURL *easy = slot->easy;
-    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    if (client->unix_socket) {
-        curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, client->unix_socket);
-        curl_easy_setopt(easy, CURLOPT_NOPROXY, "*");
-    }
-    if (client->ca_file)
-        curl_easy_setopt(easy, CURLOPT_CAINFO, client->ca_file);
-    if (client->certificate_file)
-        curl_easy_setopt(easy, CURLOPT_SSLCERT, client->certificate_file);
-    if (client->key_file)
-        curl_easy_setopt(easy, CURLOPT_SSLKEY, client->key_file);
-    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, request->once ? 1L : 0L);
     curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS,
                      (long)(request->timeout ? request->timeout : client->timeout));
-    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)client->connect_timeout);
     if (client->stall_timeout) {
         curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
         curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, (long)(client->stall_timeout + 999) / 1000);
@@ -192,21 +179,18 @@ static void start_request(struct slot *slot, struct http_request *request)
     slot->too_long = slot->headed = false;
     slot->problem[0] = '\0';
     buffer_clear(&request->response);
+    buffer_clear(&request->warnings);
     request->outcome = HTTP_NOT_SENT;
     request->status = 0;
     request->retry_after = 0;
+    request->cut_off = false;
     request->error.text[0] = '\0';
 
     curl_easy_reset(easy);
-    struct buffer url = {0};
-    buffer_printf(&url, "%s%s", slot->client->base, request->path);
-    curl_easy_setopt(easy, CURLOPT_URL, url.data);
-    buffer_free(&url);
-    for (const struct curl_slist *h = slot->client->headers; h; h = h->next)
-        add_header(&slot->headers, h->data);
-    add_headers(&slot->headers, request->headers);
+    http_target_apply(&slot->client->target, easy, request->path, &slot->headers);
+    http_add_headers(&slot->headers, request->headers);
     set_body(slot, request);
-    set_connection(slot, request);
+    set_times(slot, request);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, slot->headers);
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, slot->problem);
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body);
@@ -218,27 +202,23 @@ static void start_request(struct slot *slot, struct http_request *request)
     if (code) {
         error_set(&request->error, "%s %s could not be started: %s", request->method, request->path,
                   curl_multi_strerror(code));
+        http_free_headers(&slot->headers);
         slot->request = NULL;
     }
-}
-
-/* Whether the server may have seen something of the request. */
-static bool was_sent(CURL *easy)
-{
-    long sent = 0;
-    curl_easy_getinfo(easy, CURLINFO_REQUEST_SIZE, &sent);
-    return sent > 0;
 }
 
 static void end_request(struct slot *slot, CURLcode code)
 {
     struct http_request *request = slot->request;
     struct http_client *client = slot->client;
-    const char *server = client->unix_socket ? client->unix_socket : client->base;
+    const char *server =
+        client->target.unix_socket ? client->target.unix_socket : client->target.base;
     curl_off_t retry_after = 0;
     long status = 0;
     curl_easy_getinfo(slot->easy, CURLINFO_RESPONSE_CODE, &status);
     curl_easy_getinfo(slot->easy, CURLINFO_RETRY_AFTER, &retry_after);
+    if (code == CURLE_WRITE_ERROR && request->cut_off)
+        code = CURLE_OK;
     if (code == CURLE_OK && !slot->headed)
         code = CURLE_GOT_NOTHING;
     client->hangs = client->hangs || code == CURLE_OPERATION_TIMEDOUT;
@@ -253,14 +233,16 @@ static void end_request(struct slot *slot, CURLcode code)
         error_set(&request->error, "the answer to %s %s is longer than %zu bytes", request->method,
                   path, client->response_limit);
     } else {
-        request->outcome = was_sent(slot->easy) ? HTTP_NO_ANSWER : HTTP_NOT_SENT;
+        request->outcome = http_was_sent(&client->target, slot->easy, code) ? HTTP_NO_ANSWER
+                                                                            : HTTP_NOT_SENT;
         error_set(&request->error, "%s: %s %s: %s", server, request->method, path,
                   slot->problem[0] ? slot->problem : curl_easy_strerror(code));
     }
     curl_multi_remove_handle(client->multi, slot->easy);
-    curl_slist_free_all(slot->headers);
-    slot->headers = NULL;
+    http_free_headers(&slot->headers);
     slot->request = NULL;
+    if (client->go_on && !client->go_on(client->context, request))
+        client->stopped = true;
 }
 
 static void take_finished(struct http_client *client)
@@ -278,26 +260,31 @@ static void take_finished(struct http_client *client)
     }
 }
 
-/* Requests that are not begun, because others of the batch had no answer in their time. */
+/* Requests that are not begun, because others of the batch had no answer in their time, or one
+ * that go_on() did not like. */
 static void give_up(const struct http_client *client, struct http_request *const *batch,
                     size_t count)
 {
+    const char *server =
+        client->target.unix_socket ? client->target.unix_socket : client->target.base;
     for (size_t i = 0; i < count; i++) {
         buffer_clear(&batch[i]->response);
         batch[i]->outcome = HTTP_NOT_SENT;
         batch[i]->status = 0;
         batch[i]->retry_after = 0;
-        error_set(&batch[i]->error, "%s: not asked, because it let other requests wait too long",
-                  client->unix_socket ? client->unix_socket : client->base);
+        batch[i]->cut_off = false;
+        error_set(&batch[i]->error, "%s: not asked, because %s", server,
+                  client->hangs ? "it let other requests wait too long"
+                                : "of its answer to another request");
     }
 }
 
-void http_run(struct http_client *client, struct http_request *const *batch, size_t count)
+static void run_batch(struct http_client *client, struct http_request *const *batch, size_t count)
 {
     size_t next = 0;
-    client->hangs = false;
+    client->hangs = client->stopped = false;
     for (;;) {
-        if (client->hangs) {
+        if (client->hangs || client->stopped) {
             give_up(client, batch + next, count - next);
             next = count;
         }
@@ -318,9 +305,18 @@ void http_run(struct http_client *client, struct http_request *const *batch, siz
     }
 }
 
+void http_run(struct http_client *client, struct http_request *const *batch, size_t count)
+{
+    struct http_guard guard;
+    http_guard_begin(&guard);
+    run_batch(client, batch, count);
+    http_guard_end(&guard);
+}
+
 void http_request_clear(struct http_request *request)
 {
     buffer_free(&request->response);
+    buffer_free(&request->warnings);
 }
 
 void http_escape(struct buffer *out, struct text part)

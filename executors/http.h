@@ -12,8 +12,8 @@
  *   HTTP_NO_ANSWER   the request went out, wholly or in part, and no complete answer came: nobody
  *                    knows whether it was acted upon
  *
- * Nothing is retried and no redirection is followed.  A process that uses TLS should ignore
- * SIGPIPE.  Not for use by two threads at once.
+ * Nothing is retried and no redirection is followed.  TLS is always verified.  SIGPIPE does not
+ * reach the process.  Not for use by two threads at once.
  */
 #ifndef EXECUTORS_HTTP_H
 #define EXECUTORS_HTTP_H
@@ -26,17 +26,27 @@
 
 enum http_outcome { HTTP_NOT_SENT, HTTP_NO_ANSWER, HTTP_ANSWERED };
 
+struct http_request;
+
 struct http_settings {
     const char *base;           /* put before every path: "http://d/v4.0.0", "https://host:6443" */
     const char *unix_socket;    /* absolute path to connect to, not the base's host; or NULL */
     const char *const *headers; /* "Name: value" for every request, ends with NULL; or NULL */
     const char *ca_file, *certificate_file, *key_file;  /* PEM files for TLS; or NULL */
+    struct text ca, certificate, key;   /* the same as bytes instead of files; data NULL: none */
+    const char *tls_name;       /* the name the server's certificate must bear; NULL or "": the
+                                   base's host */
+    const char *proxy;          /* URL; "": none; NULL: as the environment says */
     int64_t timeout;            /* milliseconds for one request, with connecting and reading */
     int64_t connect_timeout;    /* milliseconds; 0: the same as timeout */
     int64_t stall_timeout;      /* milliseconds in which not one byte moves in an answer that has
                                    begun, or in a request; 0: only the time-out counts */
     size_t response_limit;      /* bytes of an answer's body; a longer one is HTTP_NO_ANSWER */
     int in_flight;              /* requests under way at once, 1 or more */
+    /* Called as each request ends; false: no other of the batch is begun (HTTP_NOT_SENT, with a
+     * sentence that is the caller's to write).  NULL: go on. */
+    bool (*go_on)(void *context, const struct http_request *ended);
+    void *context;
 };
 
 struct http_request {
@@ -49,11 +59,16 @@ struct http_request {
     bool once;                  /* must not reach the server twice: goes over a connection of its
                                    own, because libcurl sends a request again when a kept one
                                    turns out to be closed */
+    size_t keep;                /* bytes of a 2xx answer's body to keep: the rest is cut off,
+                                   without an error; 0: all, up to the client's limit */
     /* filled in: */
     enum http_outcome outcome;
     int status;                 /* 0 without an answer */
     int64_t retry_after;        /* milliseconds the server asks to be left alone; 0: nothing said */
     struct buffer response;     /* the body; http_request_clear() frees it */
+    bool cut_off;               /* there was more than `keep` */
+    struct buffer warnings;     /* texts of Warning headers (RFC 9111: 299 - "..."), a line each;
+                                   http_request_clear() frees it */
     struct error error;         /* the sentence unless HTTP_ANSWERED */
 };
 

@@ -1,0 +1,75 @@
+/* executors/kubeconfig.h - where the API server is, and as whom to speak to it
+ *
+ * A kubeconfig is YAML: clusters, users, and contexts that join them.  $KUBECONFIG may name several
+ * files, with colons between them, of which the first one that has an entry wins; files of that
+ * list that do not exist are left out.  Paths in a file are relative to the file.  See
+ * https://kubernetes.io/docs/reference/config-api/kubeconfig.v1/ and
+ * https://kubernetes.io/docs/concepts/configuration/organize-cluster-access-kubeconfig/
+ *
+ * Refused, with a sentence that says what to do: insecure-skip-tls-verify, servers that are not
+ * https, user names with passwords and auth-providers as the only credential.  Sentences name file,
+ * line and field, and never repeat a value that could be secret.
+ */
+#ifndef EXECUTORS_KUBECONFIG_H
+#define EXECUTORS_KUBECONFIG_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "base/value.h"
+
+#define KUBECONFIG_SERVICE_ACCOUNT "/var/run/secrets/kubernetes.io/serviceaccount"
+
+/* PEM that stands in the kubeconfig, or in a file that may change. */
+struct kubeconfig_pem {
+    struct text bytes;          /* data NULL: not given */
+    const char *file;           /* NULL: not given */
+};
+
+struct kubeconfig_plugin {
+    const char *api_version;
+    const char **arguments;     /* the command first; ends with NULL */
+    const char **variables;     /* name, value, name, value ..., NULL */
+    const struct value *cluster;        /* what the plugin is to know of the cluster; or NULL */
+    const char *install_hint;   /* what to do when the command is missing; or NULL */
+};
+
+struct kubeconfig {
+    const char *source;         /* for sentences: the file, or "the pod's service account" */
+    const char *server;         /* https://..., without a slash at the end */
+    const char *tls_name;       /* or "" */
+    const char *proxy;          /* URL, or "": nothing said */
+    const char *namespace;      /* of the context or the service account; or "" */
+    const char *context;        /* its name; "" for a service account */
+    struct kubeconfig_pem ca, certificate, key;
+    struct text token;          /* or data NULL */
+    const char *token_file;     /* or NULL; comes before the token */
+    struct kubeconfig_plugin *plugin;   /* or NULL */
+    const char **impersonate;   /* headers Impersonate-..., ends with NULL */
+    const char *readable;       /* a file with a secret in it that others may read; or NULL */
+};
+
+/* Read what `path` names; "": what $KUBECONFIG names, else ~/.kube/config, else, where it stands in
+ * the environment, the service account whose files are in `service_account`.  `context` "" is the
+ * current-context.  All is in the arena, which should be wiped; secrets are also in there.  NULL
+ * and a sentence on failure. */
+struct kubeconfig *kubeconfig_read(struct arena *arena, const char *path, const char *context,
+                                   const char *service_account, struct error *error);
+
+/* The same of one file's bytes; for tests. */
+struct kubeconfig *kubeconfig_parse(struct arena *arena, struct text source, const char *name,
+                                    const char *context, struct error *error);
+
+/* Read a regular file whole into `out`.  -1 and a sentence. */
+int kubeconfig_read_file(const char *path, struct buffer *out, struct error *error);
+
+/* Wipe what the kubeconfig holds of secrets.  The arena is freed by its owner. */
+void kubeconfig_wipe(struct kubeconfig *kubeconfig);
+
+/* Append the bytes of base64 text; white space in it is allowed.  -1 when it is not base64. */
+int kubeconfig_decode(struct buffer *out, struct text base64);
+
+/* Does it start like PEM of that kind, such as "CERTIFICATE" or "PRIVATE KEY"? */
+bool kubeconfig_is_pem(struct text bytes, const char *kind);
+
+#endif

@@ -1,0 +1,135 @@
+/* executors/kubernetes_manifest.h - what a template sends to a Kubernetes cluster
+ *
+ * manifest.yaml is one YAML document, a List that `kubectl apply` would take as well:
+ *
+ *   {apiVersion: v1, kind: List, items: [...]}
+ *
+ * The first item is a Job, the owner of all others: deleting it deletes them.  The kinds are
+ * batch/v1 Job; v1 Service, Secret, ConfigMap; scheduling.volcano.sh/v1beta1 PodGroup.  Every
+ * name is the job's token, <id>-a<attempt>, or starts with it and a hyphen; no kind has a name
+ * twice, and no object says a namespace: the executor does.
+ *
+ * kubernetes_manifest_read() checks every field's name and type against the table of
+ * kubernetes_schema.h, and what the API server's validation would refuse of names, labels,
+ * annotations and sizes.  A Job is Indexed, its completions are its parallelism, its pods are
+ * never restarted in place (restartPolicy Never, backoffLimit 0: starting again is dlspool's
+ * business), and the container that is the task is called `main`.  Its label dlspool/role names the
+ * role; the only Job of a manifest may leave it out, and is `main`.
+ *
+ * kubernetes_manifest_stamp() writes whose the objects are into them, and applies the policy that
+ * no template can change: pods run as the user who asked, with no way to more than that.  What the
+ * manifest leaves out is set; what it says otherwise is refused, because a template that asks for
+ * something else should be heard about, not silently given less.
+ *
+ * Trees are changed by copying what is on the way to a change, so a tree that is shared with
+ * others stays as it is.
+ */
+#ifndef EXECUTORS_KUBERNETES_MANIFEST_H
+#define EXECUTORS_KUBERNETES_MANIFEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "base/value.h"
+
+/* A kind of object that a manifest may hold. */
+struct kubernetes_kind {
+    const char *kind;           /* "Job" */
+    const char *version;        /* the object's apiVersion: "batch/v1" */
+    const char *prefix;         /* of its paths: "/apis/batch/v1" or "/api/v1" */
+    const char *plural;         /* "jobs": <prefix>/namespaces/<namespace>/<plural>[/<name>] */
+    const char *type;           /* its line in the schema */
+    bool is_job;
+};
+
+struct kubernetes_object {
+    const struct kubernetes_kind *kind;
+    struct text name;           /* metadata.name */
+    struct value *tree;         /* the whole object */
+    struct text role;           /* of a Job; else empty */
+    int tasks;                  /* of a Job: completions; else 0 */
+    bool suspended;             /* of a Job: the manifest itself says suspend: true */
+    bool queued;                /* of a Job: it has a kueue.x-k8s.io/queue-name label, so Kueue
+                                   lifts the suspension, not dlspool */
+};
+
+struct kubernetes_manifest {
+    struct kubernetes_object *objects;  /* the first is the owner */
+    size_t count;
+    int tasks;                  /* of all Jobs */
+};
+
+/* What a site lets templates ask for. */
+struct kubernetes_policy {
+    bool allow_host_network;
+    const struct text *host_paths;      /* hostPath volumes lie at or below one of these */
+    size_t host_path_count;
+};
+
+/* Whose the objects are. */
+struct kubernetes_stamp {
+    const char *spool;          /* a label's value */
+    const char *id;
+    int attempt;
+    uid_t uid;
+    gid_t gid;
+    struct text owner;          /* user name */
+    struct text request_sha256, commit, image;  /* each may be empty */
+    const char *manifest_sha256;        /* of the bytes of manifest.yaml */
+    const char *namespace;
+    struct kubernetes_policy policy;
+};
+
+/* Labels of every object and every pod, and annotations of every object. */
+#define KUBERNETES_LABEL_SPOOL "dlspool/spool"
+#define KUBERNETES_LABEL_JOB "dlspool/job"
+#define KUBERNETES_LABEL_ATTEMPT "dlspool/attempt"
+#define KUBERNETES_LABEL_OWNER "dlspool/owner"  /* made fit for a label */
+#define KUBERNETES_LABEL_UID "dlspool/uid"
+#define KUBERNETES_LABEL_ROLE "dlspool/role"    /* on Jobs and their pods */
+#define KUBERNETES_ANNOTATION_OWNER "dlspool/owner"
+#define KUBERNETES_ANNOTATION_REQUEST "dlspool/request-sha256"
+#define KUBERNETES_ANNOTATION_COMMIT "dlspool/template-commit"
+#define KUBERNETES_ANNOTATION_IMAGE "dlspool/image"
+#define KUBERNETES_ANNOTATION_MANIFEST "dlspool/manifest-sha256"
+/* Of the owner: set by the template where the job asks for it. */
+#define KUBERNETES_ANNOTATION_COMPLETE "dlspool/complete"       /* JSON; see completion.h */
+#define KUBERNETES_ANNOTATION_DEBUG "dlspool/debug"             /* seconds */
+/* Of a Job: that it was told to end. */
+#define KUBERNETES_ANNOTATION_CANCELLED "dlspool/cancelled"
+
+#define KUBERNETES_LABEL_QUEUE "kueue.x-k8s.io/queue-name"      /* Kueue starts such a Job */
+#define KUBERNETES_MAIN_CONTAINER "main"
+
+/* Parse and check strictly.  All lies in the arena.  NULL and a sentence with the path of the
+ * field.  Asks nobody, and knows no job: whether names are this job's is the stamp's business. */
+struct kubernetes_manifest *kubernetes_manifest_read(struct arena *arena, struct text bytes,
+                                                     struct error *error);
+
+/* Write the stamp into all objects and apply its policy.  -1 and a sentence. */
+int kubernetes_manifest_stamp(struct arena *arena, struct kubernetes_manifest *manifest,
+                              const struct kubernetes_stamp *stamp, struct error *error);
+
+/* The JSON body to create an object with, followed by a NUL.  `owner` and its uid as the server
+ * gave it, or NULL for the owner itself; with `suspend`, a Job is created suspended whatever the
+ * manifest says (other kinds do not mind). */
+struct text kubernetes_object_body(struct arena *arena, const struct kubernetes_object *object,
+                                   const struct kubernetes_object *owner, const char *owner_uid,
+                                   bool suspend);
+
+/* The path of the collection that an object of that kind is created in, or of the object of that
+ * name in it (name NULL: the collection).  Followed by a NUL. */
+struct text kubernetes_path(struct arena *arena, const struct kubernetes_kind *kind,
+                            const char *space, const char *name);
+
+/* The kinds in the order in which to ask for them; ends with one whose `kind` is NULL.  The first
+ * is Job. */
+extern const struct kubernetes_kind kubernetes_kinds[];
+
+/* Make text fit for a label's value: at most 63 letters, digits, - _ and ., the first and last of
+ * them a letter or digit; what does not fit becomes _ or is cut off.  May be empty. */
+struct text kubernetes_label_value(struct arena *arena, struct text text);
+
+#endif

@@ -1,0 +1,27 @@
+/* executors/kubernetes_status.h - what an answer of the API server means
+ *
+ * The HTTP status alone does not tell: a 403 is a quota, a namespace that ends, or missing rights;
+ * a 404 the object or its namespace.  Status objects are described in
+ * https://github.com/kubernetes/community/blob/master/contributors/devel/sig-architecture/api-conventions.md#response-status-kind
+ * and not every answer is one: throttling and proxies answer in plain words.
+ */
+#ifndef EXECUTORS_KUBERNETES_STATUS_H
+#define EXECUTORS_KUBERNETES_STATUS_H
+
+#include "executors/kubernetes_api.h"
+
+struct kubernetes_question {
+    const char *method;
+    const char *path;           /* with its query */
+    size_t sent;                /* bytes of the body */
+};
+
+/* Sort an answer.  `status` is HTTP's; `body` what came with it, which may be anything; unless
+ * `raw` the body of a 2xx is parsed too.  Set are *answer (the parsed body, or NULL), *retry_after (left
+ * alone when the body says nothing) and, unless KUBERNETES_DONE, the sentence. */
+enum kubernetes_outcome kubernetes_judge(struct arena *arena,
+                                         const struct kubernetes_question *question, int status,
+                                         struct text body, bool raw, struct value **answer,
+                                         int64_t *retry_after, struct error *error);
+
+#endif

@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# Templates for a cluster: what is shipped renders for a bare cluster and what does not fit one is
+# refused with a sentence; a push is checked against the fields of Kubernetes.
+. "$(dirname "$0")/lib.bash"
+new_spool null || exit 1
+set_setting executor kubernetes
+
+job() { # job LIBRARY TYPE [LINE...]: a job file
+    printf 'name: cell\nlibrary: %s\ntype: %s\nscript: "echo"\n' "$1" "$2"
+    shift 2
+    printf '%s\n' "$@"
+}
+render() { job "$@" | dlspool render --id cell-0123456789abc - 2>&1; }
+
+for library in any pytorch tensorflow sklearn; do
+    manifest=$(render $library single)
+    like "$manifest" '^ *"?name"?: "cell-0123456789abc-a1"$' "($library, single) has a Job of the token's name"
+    like "$manifest" 'image"?: "docker.io/' "with an image that a cluster can have"
+done
+for library in any pytorch tensorflow; do
+    manifest=$(render $library distributed 'tasks: {worker: {count: 3}}')
+    like "$manifest" 'completions"?: 3' "($library, distributed) has a Job with all tasks"
+    like "$manifest" 'clusterIP"?: "None"' "and a headless Service"
+done
+manifest=$(render tensorflow ps 'tasks: {ps: {count: 2}, worker: {count: 2}}')
+for role in ps worker; do
+    like "$manifest" "\"cell-0123456789abc-a1-$role\"" "(tensorflow, ps) has a Job for the role $role"
+done
+like "$(render pytorch single 'dataset: /srv/data')" \
+    'the dataset /srv/data lies on no storage that pods can reach; site.yaml' "a path that pods cannot reach is refused"
+like "$(render any single 'queue: night')" 'there is no queue night on this cluster; site.yaml' "so is an unknown queue"
+like "$(render any single 'debug: 30m')" 'dlspool/debug"?: "1800"' "debug becomes an annotation"
+
+# What is pushed is checked by the fields of Kubernetes.
+git clone -q "$spool/templates.git" "$scratch/clone" 2>/dev/null
+cd "$scratch/clone" || exit 1
+refused() { # refused DESCRIPTION PATTERN
+    local output
+    git commit -qam "$1"
+    output=$(git push 2>&1)
+    is "$(($? != 0))" 1 "$1 is refused"
+    like "$output" "$2" "$1: the terminal shows the field"
+    git reset -q --hard origin/main
+}
+sed -i 's/restartPolicy: Never/restartPolicy: Never\n    hostNetwrk: true/' common/kubernetes/pod.yaml
+refused "an unknown field" 'spec.template.spec.hostNetwrk: unknown field; did you mean "hostNetwork"\?'
+sed -i 's/restartPolicy: Never/restartPolicy: Always/' common/kubernetes/pod.yaml
+refused "another restartPolicy" 'restartPolicy: expected Never'
+sed -i 's/completions: .*/completions: "1"/' common/kubernetes/job.yaml
+refused "a string for a number" 'spec.completions: found "1", expected a whole number'
+sed -i 's/image: .*/image: x\n            securityContext: {privileged: true}/' common/kubernetes/pod.yaml
+refused "a privileged container" 'securityContext.privileged: found true, expected false'
+
+sed -i 's|^  storage: \[\]|  storage: [{prefix: /srv, nfs: {server: nas, path: /export}}]|; s|^  queues: {}|  queues: {night: {kueue: night}}|; s|^queues: \[\]|queues: [night]|' site.yaml
+git commit -qam "storage and a queue"
+ok "a site's storage and queues are pushed" git push -q
+manifest=$(render pytorch single 'dataset: /srv/data' 'queue: night')
+like "$manifest" 'path"?: "/export/data"' "and paths become volumes"
+like "$manifest" 'kueue.x-k8s.io/queue-name"?: "night"' "and queues labels"
+like "$(render any single 'queue: day')" "queue \"day\" is none of this site's: site.yaml of templates.git lists night" \
+    "a queue that the site does not list is refused"
+
+done_testing

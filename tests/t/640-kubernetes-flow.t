@@ -1,0 +1,162 @@
+#!/usr/bin/env bash
+# Jobs on a cluster, from drop to done: the server is the stand-in, with the rights of
+# etc/kubernetes-role.yaml.  Seen to fail with: `waiting` events not written; live_max not asked;
+# remove() that does nothing; a job that is tried again rendered with its old number.
+. "$(dirname "$0")/lib.bash"
+. "$(dirname "$0")/kubernetes.bash"
+start_cluster || { sed 's/^/# /' "$scratch/api.log"; echo "Bail out! no stand-in"; exit 1; }
+kubernetes_spool || exit 1
+trap 'stop_daemon; stop_cluster; finish' EXIT
+
+# job NAME [LINE...]: drop a job that says a word; more lines of its file.
+job() {
+    local name=$1
+    shift
+    { printf 'name: %s\nlibrary: any\ntype: %s\n' "$name" "${type:-single}"; [ $# = 0 ] || printf '%s\n' "$@"; case "$*" in
+    *tasks:*) ;; *) echo 'script: "#!/bin/sh\necho hello"' ;; esac; } | drop "$name.yaml"
+}
+log_of() { cat "$(job_dir "$1")/log"; }
+says() { log_of "$1" | grep -Eq -- "$2"; }
+
+# What there is
+status=$(dlspool status --json)
+is "$(jq -c '[.executor.ready, .executor.capacity.nodes.total, .executor.capacity.gpus.total]' <<<"$status")" \
+    '[true,2,16]' "status: ready, two nodes, sixteen GPUs"
+fate 'quick-' '"output": "one line\nand another"'
+start_daemon
+
+# From drop to done
+job quick
+must "a job is done" wait_for 30 in_state quick "done"
+is "$(cat "$(job_dir quick)/output/main-0.log")" $'one line\nand another' "what it printed is in output/"
+is "$(ls "$(job_dir quick)/output")" main-0.log "and nothing else"
+gone() { ! objects "$1" | grep -q "^$2"; }
+ok "its Jobs are gone" wait_for 20 gone jobs quick
+ok "its pods are gone" wait_for 20 gone pods quick
+ok "and its script" wait_for 20 gone configmaps quick
+
+# How jobs fail
+fate 'three-' '"exit_code": 3, "output": "no luck"'
+fate 'greedy-' '"oom": true'
+fate 'missing-' '"start_error": "exec: \"train\": executable file not found in $PATH"'
+fate 'slow-' '"seconds": -1'
+fate 'pushed-' '"evict": "The node was low on resource: memory.", "seconds": 0.1, "count": 1'
+job three; job greedy; job missing; job slow 'time_limit: 1s'; job pushed
+for name in three greedy missing slow; do
+    ok "$name fails" wait_for 40 has_ended $name
+done
+like "$(cat "$(job_dir three)/job.yaml")" 'exit_code: 3' "the exit code is kept"
+like "$(cat "$(job_dir greedy)/why")" 'more memory than it asked for' "out of memory is told apart"
+like "$(cat "$(job_dir missing)/job.yaml")" 'reason: "StartError"' "so is a command that is not there"
+like "$(cat "$(job_dir slow)/job.yaml")" 'reason: "TimeLimit"' "and the time limit"
+ok "a job that was evicted is tried again" wait_for 40 in_state pushed "done"
+like "$(log_of pushed)" 'reason=Evicted' "and its log says why"
+like "$(log_of pushed)" 'submitted attempt=2' "under a new name"
+
+# A pod that is told to go is gone as soon as it has ended: how it ended is not forgotten.
+fate 'ousted-' '"seconds": -1, "count": 1'
+job ousted
+wait_for 20 says ousted '^[^ ]+ started'
+order '{"order": "pod", "namespace": "dlspool", "name": "ousted-", "action": "preempt"}' >/dev/null
+ok "a job that was preempted is tried again" wait_for 40 in_state ousted "done"
+like "$(log_of ousted)" 'reason=Preempted' "and its log says why"
+
+# Why jobs wait
+fate 'tall-' '"unschedulable": "0/2 nodes are available: 2 Insufficient cpu."'
+fate 'odd-' '"image_error": "manifest for docker.io/library/nothing:1 not found"'
+job tall; job odd
+ok "the scheduler's words are in the log" wait_for 30 says tall 'waiting .*2 Insufficient cpu'
+ok "and the kubelet's" wait_for 30 says odd 'waiting .*nothing:1 not found'
+sleep_until=$((SECONDS + 3))
+wait_for 5 test $SECONDS -ge $sleep_until
+is "$(log_of odd | grep -c waiting)" 1 "once, although the kubelet tries and backs off by turns"
+order '{"order": "no_fates"}' >/dev/null
+dlspool retry "$(basename "$(job_dir odd)")" >/dev/null 2>&1
+
+# Killing
+fate 'long-' '"seconds": -1'
+job long
+ok "a job runs" wait_for 20 says long ' started '
+ok "it is killed" dlspool kill long
+ok "and fails" wait_for 20 in_state long failed
+like "$(cat "$(job_dir long)/why")" 'killed by' "why says who killed it"
+ok "nothing of it runs on" wait_for 20 gone pods long
+fate 'deaf-' '"seconds": -1, "term_seconds": 600'
+job deaf
+ok "another runs" wait_for 20 says deaf ' started '
+dlspool kill deaf
+ok "one that ignores the polite signal is killed with force" wait_for 20 in_state deaf failed
+ok "nothing of it runs on either" wait_for 20 gone pods deaf
+
+# Quotas
+count=$(order '{"order": "dump", "what": "objects", "kind": "jobs"}' | jq '.objects | length')
+admin() { curl -sS --cert "$api/admin.crt" --key "$api/admin.key" --cacert "$api/ca.crt" -H 'Content-Type: application/json' "$@"; }
+server=https://127.0.0.1:$(cat "$api/port")
+admin -X POST "$server/api/v1/namespaces/dlspool/resourcequotas" -d '{"apiVersion": "v1", "kind": "ResourceQuota",
+    "metadata": {"name": "few"}, "spec": {"hard": {"count/jobs.batch": "'"$count"'"}}}' >/dev/null
+job full
+ok "a quota makes a job wait in failed/" wait_for 20 in_state full failed
+like "$(cat "$(job_dir full)/why")" 'exceeded quota' "why has the server's words"
+admin -X DELETE "$server/api/v1/namespaces/dlspool/resourcequotas/few" >/dev/null
+ok "it goes on when there is room" wait_for 40 in_state full "done"
+
+# Roles
+order '{"order": "no_fates"}' >/dev/null
+fate 'servers-.*-ps-' '"seconds": -1'
+type=distributed job servers 'tasks:' '  ps: {count: 2, command: [serve]}' '  worker: {count: 2, command: [work]}' \
+    'complete: {worker: {succeeded: 2}}'
+ok "a job is complete when its workers are, and its servers are ended" wait_for 40 in_state servers "done"
+is "$(cd "$(job_dir servers)/output" && echo *.log)" "ps-0.log ps-1.log worker-0.log worker-1.log" "all tasks' output is there"
+ok "nothing of it runs on" wait_for 20 gone pods servers
+
+# The server goes away and comes back; watches expire; the credential changes
+fate 'patient-' '"seconds": 3'
+job patient
+ok "a job runs" wait_for 20 says patient ' started '
+order '{"order": "watches", "action": "compact"}' >/dev/null
+order '{"order": "restart", "down": 1}' >/dev/null
+ok "it is followed through a restart of the server" wait_for 40 in_state patient "done"
+is "$(log_of patient | grep -c ' submitted ')" 1 "and ran once"
+cp "$api/kubeconfig" "$scratch/old"
+order '{"order": "token"}' >/dev/null
+job renewed
+ok "a new token in the kubeconfig is read" wait_for 40 in_state renewed "done"
+
+# Kept for a look
+job kept 'debug: 3s'
+ok "a job with debug is done" wait_for 20 in_state kept "done"
+is "$(objects jobs | grep -c '^kept')" 1 "its Job is kept"
+ok "until its time is over" wait_for 20 gone jobs kept
+
+# Asking the server
+printf 'name: ask\nlibrary: any\ntype: single\nscript: "#!/bin/sh"\n' >"$scratch/ask.yaml"
+like "$(dlspool render --server "$scratch/ask.yaml")" 'dnsPolicy' "render --server shows the server's defaults"
+is "$(objects jobs | grep -c '^ask')" 0 "and leaves nothing"
+
+# live_max
+stop_daemon
+set_setting live_max 12
+order '{"order": "no_fates"}' '{"order": "reset_counts"}' >/dev/null
+fate 'many-' '"seconds": 0.2'
+for i in $(seq 60); do
+    printf 'name: many-%d\nlibrary: any\ntype: single\ntasks:\n  main: {command: [work]}\n' $i >"$scratch/many-$i.yaml"
+done
+mv "$scratch"/many-*.yaml "$spool/incoming/"
+start_daemon
+all_done() { [ "$(find "$spool/done" -maxdepth 2 -name 'many-*' | wc -l)" = 60 ]; }
+ok "sixty jobs are done, a few at a time" wait_for 60 all_done
+most=$(order '{"order": "dump", "what": "most"}' | jq '.most.jobs')
+ok "never more than live_max at the server: $most" test "$most" -le 12
+ok "but as many as it allows" test "$most" -ge 6
+
+# Secrets, and rights
+stop_daemon
+token=$(cat "$api/token") old=$(sed -n 's/.*token: *//p' "$scratch/old" | tr -d '"')
+is "$(grep -rlF -e "$token" -e "$old" "$spool" "$scratch/daemon.log" | wc -l)" 0 "no file and no message has the token"
+refused=$(order '{"order": "dump", "what": "users"}' | jq -c '[.users[] | .refused | keys[]] | unique')
+is "$refused" '[]' "the Role of etc/ was enough"
+revisions=$(order '{"order": "dump", "what": "pods"}' | jq -r '.pods[] | .name' | sort | uniq -d | wc -l)
+is "$revisions" 0 "no pod's name came twice"
+unlike "$(cat "$scratch/daemon.log")" 'stage .* (died|ended)' "no stage died"
+
+done_testing

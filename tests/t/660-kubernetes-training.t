@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# Real training programs as pods: the stand-in runs each pod's command for real, with the user's id, in
+# a root directory and a network of its own, and its peers under the names that the Service gives.
+# scikit-learn on the digits, PyTorch's DistributedDataParallel over gloo, and one role that serves
+# others until they are done.  Seen to fail with: ranks without the role's first one; scripts that
+# only root may execute.
+. "$(dirname "$0")/lib.bash"
+. "$(dirname "$0")/kubernetes.bash"
+[ "$(id -u)" = 0 ] || skip_all "only root can run pods' commands"
+/usr/bin/python3 -c 'import sklearn' 2>/dev/null || skip_all "python3-sklearn is not installed"
+/usr/bin/python3 -c 'import torch' 2>/dev/null || skip_all "python3-torch is not installed"
+start_cluster --really-run || { sed 's/^/# /' "$scratch/api.log"; echo "Bail out! no stand-in"; exit 1; }
+kubernetes_spool || exit 1
+trap 'stop_daemon; stop_cluster; finish' EXIT
+set_setting host_paths "[$top/examples]"
+git clone -q "$spool/templates.git" "$scratch/templates" &&
+    sed -i "s|^  storage: \[\]|  storage: [{prefix: $top/examples, hostPath: {path: $top/examples}}]|" "$scratch/templates/site.yaml" &&
+    git -C "$scratch/templates" commit -qam "site: the examples" && git -C "$scratch/templates" push -q || exit 1
+start_daemon
+example() { sed "s|/path/to/examples|$top/examples|; $2" "$top/examples/$1/job.yaml"; }
+output() { cat "$(job_dir "$1")/output/$2.log"; }
+drop_as() { # drop_as USER NAME: as that user, standard input
+    cat >"$scratch/drop.tmp" && chown "$1" "$scratch/drop.tmp" && mv "$scratch/drop.tmp" "$spool/incoming/$2"
+}
+
+# Whose process it is, and what it may do
+cat <<'JOB' | drop_as nobody whoami.yaml
+name: whoami
+library: any
+type: single
+env: {WORDS: "$(HOME) and $$ and 'quotes'"}
+script: |
+  #!/bin/sh
+  id -u
+  grep -E 'NoNewPrivs|CapEff' /proc/self/status
+  printf '%s\n' "$WORDS"
+JOB
+must "a script runs" wait_for 60 in_state whoami "done"
+like "$(output whoami main-0)" "^$(id -u nobody)\$" "as the user who dropped it"
+like "$(output whoami main-0)" 'CapEff:.0000000000000000' "without capabilities"
+like "$(output whoami main-0)" "^\\\$\(HOME\) and \\\$\\\$ and 'quotes'\$" "and what a user writes arrives as it is"
+
+example digits '' | drop digits.yaml
+ok "digits: trained" wait_for 120 in_state digits "done"
+like "$(output digits main-0)" 'accuracy.*0\.9' "and the accuracy is in output/"
+
+example ddp '' | drop ddp.yaml
+ok "ddp: trained" wait_for 240 in_state ddp "done"
+for worker in 0 1; do
+    like "$(output ddp worker-$worker)" 'loss' "worker $worker printed its losses"
+    like "$(output ddp worker-$worker)" "rank $worker" "and its rank"
+done
+
+cat <<'JOB' | drop servers.yaml
+name: servers
+library: any
+type: distributed
+tasks:
+  server:
+    command: [python3, -m, http.server, "18080", --directory, /etc]
+  worker:
+    count: 2
+    command: [python3, -c, "import os, time, urllib.request as r\nfor i in range(100):\n  try:\n    print('rank', os.environ['DLSPOOL_RANK'], len(r.urlopen('http://' + os.environ['DLSPOOL_PEERS'].split(',')[0].split(':')[0] + ':18080/hosts').read()) > 0)\n    break\n  except OSError:\n    time.sleep(0.1)\nelse:\n  raise SystemExit(1)\n"]
+complete: {worker: {succeeded: 2}}
+JOB
+ok "a job is done when its workers are" wait_for 60 in_state servers "done"
+like "$(output servers worker-0)" 'rank 1 True' "worker 0 reached the server by its name"
+like "$(output servers worker-1)" 'rank 2 True' "and so did worker 1, whose rank is 2"
+gone() { [ "$(objects pods | grep -c .)" = 0 ]; }
+ok "nothing is left at the server" wait_for 20 gone
+like "$(cat "$(job_dir servers)/output/server-0.log")" 'GET /hosts' "the server's output was kept"
+
+done_testing

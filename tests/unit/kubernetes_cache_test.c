@@ -1,0 +1,686 @@
+/* tests/unit/kubernetes_cache_test.c - what is made of Jobs, Pods and Events
+ *
+ * Objects are as a 1.36 control plane and a kubelet with containerd give them, without what is not
+ * looked at.  ' stands for " in them.
+ *
+ * Seen to fail with: the exit code looked at before OOMKilled; ImagePullBackOff believed to say more
+ * than ErrImagePull; numbers left in the meaning; SuccessCriteriaMet taken for Complete; the order of
+ * ends ignored (so that a parameter server that was stopped after its workers had finished failed
+ * the job); versions ignored; a list that does not delete; an Event forgotten that came before its
+ * Job; the pod of a lost node waited for; a pod that is replaced, or whose place Kueue took, counted
+ * as failed; the reason forgotten with the pod that showed it.
+ */
+#include "base/clock.h"
+#include "executors/kubernetes_cache.h"
+#include "kubernetes_fake.h"
+
+static struct kubernetes_jobs *jobs;
+static struct arena *arena;
+static int64_t elapsed, today;
+
+static int64_t get_elapsed(void)
+{
+    return elapsed;
+}
+
+static int64_t get_today(void)
+{
+    return today;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    jobs = kubernetes_jobs_new();
+    arena = arena_new();
+    elapsed = 1000000;
+    assert_int_equal(clock_parse(TEXT("2026-11-21T07:00:00Z"), &today), 0);
+    clock_replace(get_today, get_elapsed);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    kubernetes_jobs_free(jobs);
+    arena_free(arena);
+    clock_replace(NULL, NULL);
+    return 0;
+}
+
+/* ---- objects ---- */
+
+static int version;
+
+static struct value *make_job(const char *role, const char *spec, const char *status)
+{
+    return fake_json(
+        arena,
+        "{'metadata':{'name':'train-abc-a1-%s','uid':'job-%s','resourceVersion':'%d','labels':{"
+        "'dlspool/job':'train-abc','dlspool/attempt':'1','dlspool/role':'%s'}%s},'spec':{"
+        "'parallelism':1,'completions':1,'completionMode':'Indexed','backoffLimit':0%s%s},"
+        "'status':{%s}}",
+        role, role, ++version, role,
+        strcmp(role, "worker") ? ",'ownerReferences':[{'kind':'Job','name':'train-abc-a1-worker',"
+                                 "'uid':'job-worker'}]"
+                               : "",
+        spec[0] ? "," : "", spec, status);
+}
+
+static void take_job(const char *role, const char *spec, const char *status)
+{
+    kubernetes_jobs_take(jobs, FOLLOW_JOBS, make_job(role, spec, status), false, false);
+}
+
+static struct value *make_pod(const char *role, int index, const char *more, const char *status)
+{
+    return fake_json(
+        arena,
+        "{'metadata':{'name':'train-abc-a1-%s-%d-x7k2p','uid':'pod-%s-%d%s','resourceVersion':'%d',"
+        "'creationTimestamp':'2026-11-21T06:3%d:00Z','labels':{'dlspool/job':'train-abc',"
+        "'dlspool/attempt':'1','dlspool/role':'%s',"
+        "'batch.kubernetes.io/job-completion-index':'%d'}%s},'status':{%s}}",
+        role, index, role, index, strstr(more, "second") ? "-2" : "", ++version,
+        strstr(more, "second") ? 5 : 0, role, index, more, status);
+}
+
+static void take_pod(const char *role, int index, const char *more, const char *status)
+{
+    kubernetes_jobs_take(jobs, FOLLOW_PODS, make_pod(role, index, more, status), false, false);
+}
+
+static void take_event(const char *kind, const char *name, const char *uid, const char *reason,
+                       const char *message)
+{
+    kubernetes_jobs_take(jobs, FOLLOW_EVENTS,
+                         fake_json(arena,
+                                   "{'metadata':{'name':'e'},'involvedObject':{'kind':'%s',"
+                                   "'name':'%s','uid':'%s'},'type':'Warning','reason':'%s',"
+                                   "'message':'%s'}",
+                                   kind, name, uid, reason, message),
+                         false, false);
+}
+
+#define MAIN(state) "'containerStatuses':[{'name':'main','state':{" state "}}]"
+#define ENDED(code, reason, second)                                                                \
+    MAIN("'terminated':{'exitCode':" code ",'reason':'" reason "',"                                \
+         "'startedAt':'2026-11-21T06:31:00Z','finishedAt':'2026-11-21T06:40:" second "Z'}")
+#define TRACKED ",'finalizers':['batch.kubernetes.io/job-tracking']"
+#define RUNNING "'phase':'Running'," MAIN("'running':{'startedAt':'2026-11-21T06:31:00Z'}")
+#define SUCCEEDED(second) "'phase':'Succeeded'," ENDED("0", "Completed", second)
+#define FAILED(code, second) "'phase':'Failed'," ENDED(code, "Error", second)
+#define CONDITION(type, reason, message)                                                           \
+    "'conditions':[{'type':'" type "','status':'True','reason':'" reason "','message':'" message   \
+    "','lastTransitionTime':'2026-11-21T06:41:00Z'}]"
+
+static struct job_poll ask(void)
+{
+    struct job_poll poll = {.id = "train-abc", .attempt = 1};
+    kubernetes_jobs_poll(jobs, arena, &poll);
+    return poll;
+}
+
+static void expect(enum job_phase phase, int exit_code, const char *reason, const char *detail)
+{
+    struct job_poll poll = ask();
+    if (poll.phase != phase || strcmp(poll.reason, reason) != 0 || !strstr(poll.detail, detail))
+        print_message("got phase %d, exit %d, %s: %s\n", (int)poll.phase, poll.exit_code,
+                      poll.reason, poll.detail);
+    assert_int_equal(poll.phase, phase);
+    assert_int_equal(poll.exit_code, exit_code);
+    assert_string_equal(poll.reason, reason);
+    assert_non_null(strstr(poll.detail, detail));
+}
+
+static void expect_wait(const char *detail)
+{
+    struct job_poll poll = ask();
+    assert_int_equal(poll.phase, PHASE_WAITING);
+    assert_string_equal(poll.detail, detail);
+}
+
+/* ---- from the beginning to a good end ---- */
+
+static void a_job_runs_and_succeeds(void **state)
+{
+    (void)state;
+    struct job_poll poll = {.id = "train-abc", .attempt = 1};
+    assert_int_equal(kubernetes_jobs_poll(jobs, arena, &poll), KUBERNETES_NOT_KNOWN);
+    take_job("worker", "", "");
+    expect_wait("");
+    take_pod("worker", 0, "", "'phase':'Pending'");
+    expect_wait("");
+    take_pod("worker", 0, "",
+             "'phase':'Pending'," MAIN("'waiting':{'reason':'ContainerCreating'}"));
+    expect_wait("");
+    take_pod("worker", 0, "", RUNNING);
+    expect(PHASE_RUNNING, 0, "", "");
+    poll = ask();
+    assert_int_equal(poll.task_count, 1);
+    assert_false(poll.tasks[0].ended);
+    assert_string_equal(poll.tasks[0].role, "worker");
+    assert_true(poll.started > 0 && !poll.ended);
+    take_job("worker", "",
+             "'succeeded':1," CONDITION("SuccessCriteriaMet", "CompletionsReached", ""));
+    expect(PHASE_RUNNING, 0, "", ""); /* the pod's own end has not come yet */
+    take_pod("worker", 0, "", SUCCEEDED("00"));
+    expect(PHASE_SUCCEEDED, 0, "", "");
+    poll = ask();
+    assert_true(poll.tasks[0].ended && poll.ended > poll.started);
+    take_job("worker", "", "'succeeded':1," CONDITION("Complete", "CompletionsReached", ""));
+    expect(PHASE_SUCCEEDED, 0, "", "");
+}
+
+static void a_complete_job_without_pods_has_succeeded(void **state)
+{
+    (void)state;
+    take_job("worker", "", "'succeeded':1," CONDITION("Complete", "CompletionsReached", ""));
+    struct job_poll poll = {.id = "train-abc", .attempt = 1};
+    /* ... but they may just not have come yet: the server is asked, once. */
+    assert_int_equal(kubernetes_jobs_poll(jobs, arena, &poll), KUBERNETES_DOUBTFUL);
+    kubernetes_jobs_confirm(jobs, "train-abc", 1);
+    assert_int_equal(kubernetes_jobs_poll(jobs, arena, &poll), KUBERNETES_KNOWN);
+    expect(PHASE_SUCCEEDED, 0, "", "");
+}
+
+/* ---- how pods fail ---- */
+
+static void failures_are_told_apart(void **state)
+{
+    static const struct {
+        const char *more, *status;
+        int exit_code;
+        const char *reason, *detail;
+    } table[] = {
+        {"", FAILED("42", "00"), 42, "Exited", "task worker-0 ended with exit code 42"},
+        {"", FAILED("139", "00"), 139, "Exited", "was ended by signal 11 (SIGSEGV)"},
+        {"", FAILED("193", "00"), 193, "Exited", "ended with exit code 193"},
+        {"", "'phase':'Failed'," ENDED("137", "OOMKilled", "00"), 137, "OOMKilled", "memory"},
+        {"", "'phase':'Failed'," ENDED("1", "OOMKilled", "00"), 1, "OOMKilled", "memory"},
+        {"", FAILED("137", "00"), 137, "Exited", "signal 9 (SIGKILL)"},
+        {"",
+         "'phase':'Failed'," MAIN(
+             "'terminated':{'exitCode':128,'reason':'StartError','message':'failed to create "
+             "containerd task: exec: nope: executable file not found in $PATH: unknown',"
+             "'startedAt':'1970-01-01T00:00:00Z','finishedAt':'2026-11-21T06:40:00Z'}"),
+         128, "StartError", "executable file not found in $PATH"},
+        {"",
+         "'phase':'Failed','reason':'Evicted','message':'The node was low on resource: "
+         "ephemeral-storage. Threshold quantity: 1, available: 0. '",
+         255, "Evicted", "was evicted: The node was low on resource"},
+        {"",
+         "'phase':'Failed','reason':'Evicted','message':'Pod ephemeral local storage usage exceeds "
+         "the total limit of containers 1Gi. '," ENDED("137", "Error", "00"),
+         137, "StorageFull", "stored more than its limit: Pod ephemeral local storage"},
+        {"",
+         "'phase':'Failed','reason':'Evicted','message':'Usage of EmptyDir volume shm exceeds the "
+         "limit 64Mi. '",
+         255, "StorageFull", "EmptyDir volume shm"},
+        {TRACKED ",'deletionTimestamp':'2026-11-21T06:40:00Z'",
+         FAILED("143", "00") "," CONDITION("DisruptionTarget", "PreemptionByScheduler",
+                                           "default-scheduler: preempting to accommodate a higher "
+                                           "priority pod"),
+         143, "Preempted", "preempted by the scheduler"},
+        {"",
+         "'phase':'Failed'," CONDITION("DisruptionTarget", "DeletionByPodGC",
+                                       "PodGC: node no "
+                                       "longer exists"),
+         255, "NodeLost", "node no longer exists"},
+        {"",
+         "'phase':'Failed'," ENDED("143", "Error", "00") "," CONDITION(
+             "DisruptionTarget", "DeletionByTaintManager",
+             "Taint manager: deleting due to NoExecute taint"),
+         143, "NodeLost", "NoExecute taint"},
+        {"",
+         "'phase':'Failed'," ENDED("143", "Error", "00") "," CONDITION(
+             "DisruptionTarget", "EvictionByEvictionAPI", "Eviction API: evicting"),
+         143, "Evicted", "Eviction API"},
+        {"",
+         "'phase':'Failed','reason':'Terminated','message':'Pod was terminated in response to "
+         "imminent node shutdown.'",
+         255, "NodeLost", "node shutdown"},
+        {"", "'phase':'Failed'," ENDED("137", "ContainerStatusUnknown", "00"), 137, "NodeLost",
+         "lost"},
+        {"",
+         "'phase':'Failed','reason':'DeadlineExceeded','message':'Pod was active on the node "
+         "longer "
+         "than the specified deadline'",
+         255, "TimeLimit", "longer than"},
+        {"",
+         "'phase':'Failed','reason':'OutOfcpu','message':'Pod was rejected: Node didnt have enough "
+         "resource: cpu'",
+         255, "NodeRefused", "OutOfcpu"},
+        {"", "'phase':'Failed','reason':'OutOfrdma/hca','message':'Node didnt have enough'", 255,
+         "NodeRefused", "(OutOfrdma/hca)"},
+        {"",
+         "'phase':'Failed','initContainerStatuses':[{'name':'wait','state':{'terminated':{"
+         "'exitCode':3,'reason':'Error'}}}]," MAIN("'waiting':{'reason':'PodInitializing'}"),
+         3, "Exited", "its init container wait ended with exit code 3"},
+        {"", "'phase':'Failed'", 255, "Failed", "does not say how"},
+    };
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        tear_down(state);
+        set_up(state);
+        take_job("worker", "", "");
+        take_pod("worker", 0, "", RUNNING);
+        take_pod("worker", 0, table[i].more, table[i].status);
+        expect(PHASE_FAILED, table[i].exit_code, table[i].reason, table[i].detail);
+        /* The Job's own conditions change nothing about it. */
+        take_job("worker", "",
+                 CONDITION("FailureTarget", "BackoffLimitExceeded", "Job has reached"));
+        expect(PHASE_FAILED, table[i].exit_code, table[i].reason, table[i].detail);
+        take_job("worker", "", CONDITION("Failed", "BackoffLimitExceeded", "Job has reached"));
+        expect(PHASE_FAILED, table[i].exit_code, table[i].reason, table[i].detail);
+    }
+}
+
+static void a_deadline_is_a_time_limit(void **state)
+{
+    (void)state;
+    take_job("worker", "", "");
+    take_pod("worker", 0, "", RUNNING);
+    take_job("worker", "",
+             CONDITION("FailureTarget", "DeadlineExceeded",
+                       "Job was active longer than specified "
+                       "deadline"));
+    expect(PHASE_RUNNING, 0, "", ""); /* the pod is still being ended */
+    take_pod("worker", 0, ",'deletionTimestamp':'2026-11-21T06:42:00Z'", FAILED("143", "10"));
+    expect(PHASE_FAILED, 143, "TimeLimit", "time limit");
+    take_job("worker", "",
+             CONDITION("Failed", "DeadlineExceeded",
+                       "Job was active longer than specified "
+                       "deadline"));
+    kubernetes_jobs_take(jobs, FOLLOW_PODS, make_pod("worker", 0, "", ""), true, false);
+    expect(PHASE_FAILED, 255, "TimeLimit", "longer than specified");
+}
+
+static void a_lost_node_is_waited_for_a_while(void **state)
+{
+    (void)state;
+    take_job("worker", "", "");
+    /* By our own clock: the server's may be another's. */
+    take_pod("worker", 0,
+             ",'deletionTimestamp':'2025-01-01T00:00:00Z','deletionGracePeriodSeconds':30",
+             RUNNING "," CONDITION("DisruptionTarget", "DeletionByTaintManager", "Taint manager"));
+    expect(PHASE_RUNNING, 0, "", "");
+    elapsed += 89000;
+    expect(PHASE_RUNNING, 0, "", "");
+    elapsed += 2000;
+    expect(PHASE_FAILED, 255, "NodeLost", "its node does not answer");
+}
+
+static void remove_pod(const char *role, int index)
+{
+    kubernetes_jobs_take(jobs, FOLLOW_PODS, make_pod(role, index, "", ""), true, false);
+}
+
+/* kubectl drain: the pod ends, its Job counts it, and it is gone before anybody asks. */
+static void a_pod_that_is_gone_is_remembered(void **state)
+{
+    size_t count;
+    for (int by_list = 0; by_list < 2; by_list++) {
+        tear_down(state);
+        set_up(state);
+        take_job("worker", "", "");
+        take_pod("worker", 0, TRACKED, RUNNING);
+        take_pod("worker", 0, TRACKED ",'deletionTimestamp':'2026-11-21T06:40:00Z'",
+                 FAILED("143", "05") "," CONDITION("DisruptionTarget", "EvictionByEvictionAPI",
+                                                   "Eviction API: evicting"));
+        if (by_list) {
+            kubernetes_jobs_list_begin(jobs, FOLLOW_PODS);
+            kubernetes_jobs_list_end(jobs, FOLLOW_PODS);
+        } else {
+            remove_pod("worker", 0);
+        }
+        take_job("worker", "",
+                 "'failed':1," CONDITION("Failed", "BackoffLimitExceeded", "Job has reached"));
+        expect(PHASE_FAILED, 143, "Evicted", "Eviction API");
+        struct job_poll poll = {.id = "train-abc", .attempt = 1};
+        assert_int_equal(kubernetes_jobs_poll(jobs, arena, &poll), KUBERNETES_KNOWN);
+        kubernetes_jobs_pods(jobs, arena, "train-abc", 1, &count);
+        assert_int_equal(count, 0);
+        kubernetes_jobs_take(jobs, FOLLOW_JOBS, make_job("worker", "", ""), true, false);
+        assert_int_equal(kubernetes_jobs_count(jobs), 0);
+    }
+}
+
+/* The first one fails; the controller tells the other to go, which ends within the same second. */
+static void those_that_had_to_go_were_not_first(void **state)
+{
+    (void)state;
+    static const char two[] = "{'metadata':{'name':'train-abc-a1','uid':'job-worker','labels':{"
+                              "'dlspool/job':'train-abc','dlspool/attempt':'1','dlspool/role':"
+                              "'worker'}},'spec':{'completions':2},'status':{%s}}";
+    kubernetes_jobs_take(jobs, FOLLOW_JOBS, fake_json(arena, two, ""), false, false);
+    take_pod("worker", 0, TRACKED ",'deletionTimestamp':'2026-11-21T06:40:30Z'",
+             FAILED("143", "04"));
+    take_pod("worker", 1, TRACKED, FAILED("7", "05"));
+    const char *failed = CONDITION("FailureTarget", "BackoffLimitExceeded", "Job has reached");
+    kubernetes_jobs_take(jobs, FOLLOW_JOBS, fake_json(arena, two, failed), false, false);
+    expect(PHASE_FAILED, 7, "Exited", "task worker-1 ended with exit code 7");
+}
+
+static void a_replaced_pod_does_not_count(void **state)
+{
+    static const char policy[] =
+        "'podFailurePolicy':{'rules':[{'action':'Ignore','onPodConditions':[{"
+        "'type':'DisruptionTarget','status':'True'}]}]}";
+    static const char lost[] =
+        "'phase':'Failed'," CONDITION("DisruptionTarget", "DeletionByPodGC", "PodGC");
+    (void)state;
+    take_job("worker", policy, "");
+    take_pod("worker", 0, "", lost);
+    assert_int_equal(ask().phase, PHASE_WAITING); /* for the Job's next pod */
+    take_pod("worker", 0, ",'annotations':{'x':'second'}", RUNNING);
+    expect(PHASE_RUNNING, 0, "", "");
+    size_t count;
+    const struct cached_pod **pods = kubernetes_jobs_pods(jobs, arena, "train-abc", 1, &count);
+    assert_int_equal(count, 2);
+    assert_true(pods[0]->uid != pods[1]->uid);
+}
+
+/* ---- several roles ---- */
+
+static const char rule[] = "'dlspool/complete':'{\\'worker\\':{\\'failed\\':1,\\'succeeded\\':2}}'";
+
+static void take_worker_job(const char *annotations, const char *more, const char *status)
+{
+    kubernetes_jobs_take(
+        jobs, FOLLOW_JOBS,
+        fake_json(arena,
+                  "{'metadata':{'name':'train-abc-a1-worker','uid':'job-worker','resourceVersion':"
+                  "'%d','labels':{'dlspool/job':'train-abc','dlspool/attempt':'1','dlspool/role':"
+                  "'worker'%s},'annotations':{%s}},'spec':{'completions':2%s},'status':{%s}}",
+                  ++version, strstr(more, "suspend") ? ",'kueue.x-k8s.io/queue-name':'team'" : "",
+                  annotations, more, status),
+        false, false);
+}
+
+static void the_rule_decides_when_it_is_first_met(void **state)
+{
+    (void)state;
+    take_worker_job(rule, "", "");
+    take_job("ps", "", "");
+    take_pod("ps", 0, "", RUNNING);
+    take_pod("worker", 0, "", SUCCEEDED("10"));
+    take_pod("worker", 1, "", RUNNING);
+    expect(PHASE_RUNNING, 0, "", "");
+    take_pod("worker", 1, "", SUCCEEDED("20"));
+    expect(PHASE_SUCCEEDED, 0, "", "");
+    /* The parameter server is stopped after that, which is no failure; nor is it after a restart.
+     */
+    take_pod("ps", 0, "", FAILED("143", "30"));
+    expect(PHASE_SUCCEEDED, 0, "", "");
+    take_pod("ps", 0, "", FAILED("1", "15")); /* but this would have been one */
+    expect(PHASE_FAILED, 1, "Exited", "task ps-0");
+}
+
+static void a_failure_is_that_of_the_first(void **state)
+{
+    (void)state;
+    take_worker_job(rule, "", "");
+    take_job("ps", "", "");
+    take_pod("worker", 1, "", FAILED("7", "10"));
+    take_pod("worker", 0, "", RUNNING);
+    expect(PHASE_FAILED, 7, "Exited", "task worker-1 ended with exit code 7");
+    assert_false(ask().tasks[1].ended);
+    /* Track tells the others to end. */
+    static const char cancelled[] = "'dlspool/cancelled':'now',"
+                                    "'dlspool/complete':'{\\'worker\\':{\\'failed\\':1}}'";
+    take_worker_job(cancelled, "", "");
+    take_pod("worker", 0, ",'deletionTimestamp':'2026-11-21T06:40:00Z'", FAILED("143", "05"));
+    expect(PHASE_FAILED, 7, "Exited", "task worker-1");
+    assert_string_equal(ask().tasks[1].reason, "Killed");
+}
+
+static void a_cancelled_job_has_failed_once_it_is_still(void **state)
+{
+    (void)state;
+    take_worker_job("'dlspool/cancelled':'now'", "", "");
+    take_pod("worker", 0, "", RUNNING);
+    assert_int_equal(ask().phase, PHASE_FAILED); /* one of two never ran */
+    assert_false(ask().tasks[0].ended);          /* and the other is yet to end */
+    kubernetes_jobs_take(jobs, FOLLOW_PODS, make_pod("worker", 0, "", ""), true, false);
+    expect(PHASE_FAILED, 143, "Killed", "was stopped because the job was cancelled");
+    assert_true(ask().tasks[0].ended && ask().tasks[1].ended);
+}
+
+/* ---- why it waits ---- */
+
+#define UNSCHEDULABLE(message)                                                                     \
+    "'phase':'Pending','conditions':[{'type':'PodScheduled','status':'False',"                     \
+    "'reason':'Unschedulable','message':'" message "'}]"
+
+static void it_says_why_it_waits_and_once(void **state)
+{
+    static const char said[] =
+        "Unschedulable: 0/3 nodes are available: 1 Insufficient cpu, 2 node(s) "
+        "had untolerated taint {x: y}. preemption: 0/3 nodes are available: 3 "
+        "No preemption victims found for incoming pod.";
+    (void)state;
+    take_job("worker", "", "");
+    take_pod("worker", 0, "",
+             UNSCHEDULABLE("0/3 nodes are available: 1 Insufficient cpu, 2 node(s) had untolerated "
+                           "taint {x: y}. preemption: 0/3 nodes are available: 3 No preemption "
+                           "victims found for incoming pod."));
+    expect_wait(said);
+    take_pod("worker", 0, "",
+             UNSCHEDULABLE("0/4 nodes are available: 2 node(s) had untolerated taint {x: y}, 2 "
+                           "Insufficient cpu. preemption: 0/4 nodes are available: 2 Preemption is "
+                           "not helpful for scheduling."));
+    expect_wait(said);
+    take_pod("worker", 0, "",
+             UNSCHEDULABLE("0/4 nodes are available: 4 Insufficient nvidia.com/gpu."));
+    expect_wait("Unschedulable: 0/4 nodes are available: 4 Insufficient nvidia.com/gpu.");
+    take_pod("worker", 0, "",
+             "'phase':'Pending'," MAIN("'waiting':{'reason':'ContainerCreating'}"));
+    expect_wait("");
+    take_event("Pod", "train-abc-a1-worker-0-x7k2p", "pod-worker-0", "FailedMount",
+               "MountVolume.SetUp failed for volume data : secret k not found");
+    struct job_poll poll = ask();
+    assert_non_null(strstr(poll.detail, "FailedMount: MountVolume.SetUp failed"));
+    take_pod("worker", 0, "",
+             "'phase':'Pending'," MAIN("'waiting':{'reason':'CreateContainerConfigError','message':"
+                                       "'secret not found'}"));
+    expect_wait("CreateContainerConfigError: secret not found");
+    take_pod("worker", 0, "", RUNNING);
+    expect(PHASE_RUNNING, 0, "", "");
+}
+
+#define IMAGE(reason, message)                                                                     \
+    "'phase':'Pending'," MAIN("'waiting':{'reason':'" reason "','message':'" message "'}")
+
+static void an_image_is_waited_for_and_then_not(void **state)
+{
+    static const char said[] =
+        "ErrImagePull: failed to pull and unpack image docker.io/nope:1: dial "
+        "tcp 10.0.0.1:443: i/o timeout";
+    (void)state;
+    take_job("worker", "", "");
+    for (int i = 0; i < 3; i++) {
+        take_pod("worker", 0, "",
+                 IMAGE("ErrImagePull", "failed to pull and unpack image docker.io/nope:1: dial tcp "
+                                       "10.0.0.1:443: i/o timeout"));
+        expect_wait(said);
+        take_pod("worker", 0, "", IMAGE("ImagePullBackOff", "Back-off pulling image nope:1"));
+        expect_wait(said);
+        take_pod("worker", 0, "",
+                 IMAGE("ImagePullBackOff", "Back-off pulling image nope:1: ErrImagePull: failed to "
+                                           "pull and unpack image docker.io/nope:1: dial tcp "
+                                           "10.0.0.1:443: i/o timeout"));
+        expect_wait(said);
+        elapsed += 150000;
+    }
+    elapsed += 200000;
+    expect(PHASE_FAILED, 255, "ImagePull", "i/o timeout");
+    assert_true(ask().tasks[0].ended);
+    /* The reason outlives the pod. */
+    take_worker_job("'dlspool/cancelled':'now'", "", "");
+    kubernetes_jobs_take(jobs, FOLLOW_PODS, make_pod("worker", 0, "", ""), true, false);
+    expect(PHASE_FAILED, 255, "ImagePull", "i/o timeout");
+}
+
+static void an_image_that_is_not_there_is_given_up_sooner(void **state)
+{
+    (void)state;
+    take_job("worker", "", "");
+    take_pod("worker", 0, "", IMAGE("ErrImagePull", "docker.io/library/nope:1: not found"));
+    assert_int_equal(ask().phase, PHASE_WAITING);
+    elapsed += 61000;
+    expect(PHASE_FAILED, 255, "ImageMissing", "nope:1: not found");
+}
+
+static void refused_pods_are_told(void **state)
+{
+    (void)state;
+    /* The Event comes first, and again with another pod's name and other numbers. */
+    take_event("Job", "train-abc-a1-worker", "job-worker", "FailedCreate",
+               "Error creating: pods \\\"train-abc-a1-worker-0-k8d2x\\\" is forbidden: exceeded "
+               "quota: q, requested: pods=1, used: pods=5, limited: pods=5");
+    take_job("worker", "", "");
+    struct job_poll poll = ask();
+    char said[512];
+    assert_non_null(strstr(poll.detail, "FailedCreate: Error creating: pods"));
+    assert_non_null(strstr(poll.detail, "exceeded quota: q"));
+    memcpy(said, poll.detail, sizeof(said));
+    take_event("Job", "train-abc-a1-worker", "job-worker", "FailedCreate",
+               "Error creating: pods \\\"train-abc-a1-worker-0-zzzzz\\\" is forbidden: exceeded "
+               "quota: q, requested: pods=1, used: pods=6, limited: pods=6");
+    expect_wait(said);
+    take_event("Job", "train-abc-a1-worker", "job-worker", "FailedCreate",
+               "Error creating: pods \\\"train-abc-a1-worker-0-9xyzz\\\" is forbidden: no "
+               "PriorityClass with name gold was found");
+    assert_non_null(strstr(ask().detail, "no PriorityClass with name gold was found"));
+    take_pod("worker", 0, "", "'phase':'Pending'");
+    expect_wait("");
+}
+
+static void kueue_is_told(void **state)
+{
+    (void)state;
+    take_worker_job("", ",'suspend':true", "");
+    expect_wait("suspended by Kueue, in the queue team");
+    take_event(
+        "Workload", "job-train-abc-a1-worker-1a2b3", "w", "Pending",
+        "couldnt assign flavors to pod set main: insufficient unused quota for cpu in flavor "
+        "default, 2 more needed");
+    struct job_poll poll = ask();
+    assert_string_equal(poll.detail,
+                        "suspended by Kueue, in the queue team: couldnt assign flavors "
+                        "to pod set main: insufficient unused quota for cpu in flavor "
+                        "default, 2 more needed");
+    take_job("worker", "'suspend':true", "");
+    assert_non_null(strstr(ask().detail, "the Job is suspended"));
+}
+
+/* Kueue takes a running job's place away: its pods end, and it waits again. */
+static void a_suspended_job_has_not_failed(void **state)
+{
+    (void)state;
+    take_worker_job("", "", "");
+    take_pod("worker", 0, "", RUNNING);
+    take_worker_job("", ",'suspend':true", "");
+    take_pod("worker", 0, ",'deletionTimestamp':'2026-11-21T06:40:00Z'", FAILED("143", "05"));
+    assert_int_not_equal(ask().phase, PHASE_FAILED);
+    remove_pod("worker", 0);
+    assert_int_equal(ask().phase, PHASE_WAITING);
+    /* It gets a place again before the old pod is gone. */
+    take_pod("worker", 0, ",'deletionTimestamp':'2026-11-21T06:40:00Z'", FAILED("143", "05"));
+    take_worker_job("", "", "");
+    assert_int_not_equal(ask().phase, PHASE_FAILED);
+    remove_pod("worker", 0);
+    assert_int_equal(ask().phase, PHASE_WAITING);
+}
+
+/* ---- lists, order, and what is gone ---- */
+
+static void late_and_double_news_are_harmless(void **state)
+{
+    (void)state;
+    struct value *old = make_pod("worker", 0, "", RUNNING);
+    take_job("worker", "", "");
+    take_pod("worker", 0, "", SUCCEEDED("00"));
+    kubernetes_jobs_take(jobs, FOLLOW_PODS, old, false, false);
+    expect(PHASE_SUCCEEDED, 0, "", "");
+    kubernetes_jobs_take(jobs, FOLLOW_PODS, old, false, true); /* a list is the truth */
+    expect(PHASE_RUNNING, 0, "", "");
+}
+
+static void a_list_replaces_what_there_was(void **state)
+{
+    (void)state;
+    take_job("worker", "", "");
+    take_job("ps", "", "");
+    take_pod("worker", 0, "", RUNNING);
+    kubernetes_jobs_list_begin(jobs, FOLLOW_PODS);
+    kubernetes_jobs_list_end(jobs, FOLLOW_PODS);
+    assert_int_equal(ask().phase, PHASE_WAITING);
+    kubernetes_jobs_list_begin(jobs, FOLLOW_JOBS);
+    kubernetes_jobs_list_begin(jobs, FOLLOW_JOBS); /* begun again, after a 410 */
+    kubernetes_jobs_take(jobs, FOLLOW_JOBS, make_job("worker", "", ""), false, true);
+    kubernetes_jobs_list_end(jobs, FOLLOW_JOBS);
+    expect(PHASE_FAILED, 255, "Vanished", "task ps-0 is gone: its Job was deleted");
+    kubernetes_jobs_list_begin(jobs, FOLLOW_JOBS);
+    kubernetes_jobs_list_end(jobs, FOLLOW_JOBS);
+    assert_false(kubernetes_jobs_has(jobs, "train-abc", 1));
+    assert_int_equal(kubernetes_jobs_count(jobs), 0);
+}
+
+static void deletion_takes_the_job(void **state)
+{
+    (void)state;
+    struct value *job = make_job("worker", "", "");
+    kubernetes_jobs_take(jobs, FOLLOW_JOBS, job, false, false);
+    kubernetes_jobs_take(jobs, FOLLOW_JOBS, job, true, false);
+    struct job_poll poll = {.id = "train-abc", .attempt = 1};
+    assert_int_equal(kubernetes_jobs_poll(jobs, arena, &poll), KUBERNETES_NOT_KNOWN);
+}
+
+static void ten_thousand_pods_take_little(void **state)
+{
+    (void)state;
+    struct arena *scratch = arena_new();
+    for (int i = 0; i < 10000; i++) {
+        kubernetes_jobs_take(
+            jobs, FOLLOW_PODS,
+            fake_json(scratch,
+                      "{'metadata':{'name':'job-%05d-a1-worker-0-abcde','uid':'uid-%d','labels':{"
+                      "'dlspool/job':'job-%05d','dlspool/attempt':'1','dlspool/role':'worker'}},"
+                      "'status':{'phase':'Running'}}",
+                      i, i, i),
+            false, false);
+        arena_reset(scratch);
+    }
+    arena_free(scratch);
+    assert_int_equal(kubernetes_jobs_count(jobs), 10000);
+    assert_true(sizeof(struct cached_pod) + sizeof(struct cached_token) < 512);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(a_job_runs_and_succeeds),
+        TEST(a_complete_job_without_pods_has_succeeded),
+        TEST(failures_are_told_apart),
+        TEST(a_deadline_is_a_time_limit),
+        TEST(a_lost_node_is_waited_for_a_while),
+        TEST(a_pod_that_is_gone_is_remembered),
+        TEST(those_that_had_to_go_were_not_first),
+        TEST(a_replaced_pod_does_not_count),
+        TEST(the_rule_decides_when_it_is_first_met),
+        TEST(a_failure_is_that_of_the_first),
+        TEST(a_cancelled_job_has_failed_once_it_is_still),
+        TEST(it_says_why_it_waits_and_once),
+        TEST(an_image_is_waited_for_and_then_not),
+        TEST(an_image_that_is_not_there_is_given_up_sooner),
+        TEST(refused_pods_are_told),
+        TEST(kueue_is_told),
+        TEST(a_suspended_job_has_not_failed),
+        TEST(late_and_double_news_are_harmless),
+        TEST(a_list_replaces_what_there_was),
+        TEST(deletion_takes_the_job),
+        TEST(ten_thousand_pods_take_little),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,629 @@
+/* tests/unit/kubernetes_templates_test.c - what each task of a job gets to know on a cluster
+ *
+ * The shipped templates of kubernetes/ are rendered for jobs of every shape, each manifest is read
+ * as the executor reads it, and then the part of a cluster is played: a pod's environment, command
+ * and arguments are expanded as the kubelet expands them, and the line that starts a task is run by
+ * a real shell, with a `getent` that finds every host.  What is looked at is what the program sees.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/json.h"
+#include "executors/kubernetes_manifest.h"
+#include "renderer/check.h"
+#include "renderer/context.h"
+#include "renderer/manifest.h"
+#include "tests/unit/kubelet.h"
+#include "tests/unit/scratch_repository.h"
+
+static struct scratch scratch;
+static struct repository *repository;
+static struct arena *arena;
+static struct error error;
+static enum render_failure failure;
+
+static const char site[] =
+    "images: {allow_user: false}\n"
+    "env: {SITE: here}\n"
+    "local: {path: /bin, network: private, shm: 1, mounts: []}\n"
+    "kubernetes:\n"
+    "  storage:\n"
+    "    - {prefix: /, hostPath: {path: /mnt/all}}\n"
+    "    - {prefix: /data, nfs: {server: nas, path: /export/data}}\n"
+    "    - {prefix: /data/big, persistentVolumeClaim: {claimName: big, subPath: shared}}\n"
+    "    - {prefix: /home, persistentVolumeClaim: {claimName: home}}\n"
+    "  shm: 268435456\n"
+    "  gpu_resource: nvidia.com/gpu\n"
+    "  gpu_tolerations: [{key: gpu, operator: Exists, effect: NoSchedule}]\n"
+    "  gpu_label: nvidia.com/gpu.product\n"
+    "  gpu_types:\n"
+    "    a100: {node_selector: {gpu: a100}}\n"
+    "    mi300: {resource: amd.com/gpu, tolerations: [{key: amd, operator: Exists}]}\n"
+    "  rdma: {rdma/hca: '1'}\n"
+    "  node_selector: {pool: jobs}\n"
+    "  tolerations: [{key: jobs, operator: Exists}]\n"
+    "  priority_classes: [{from: 10, name: high}, {from: 0, name: normal}]\n"
+    "  queues: {night: {kueue: night-queue}, gang: {volcano: gang-queue}}\n"
+    "  default_queue: null\n"
+    "  image_pull_secrets: [registry]\n"
+    "  grace: 30\n"
+    "  peer_wait: 5\n";
+
+/* ---- jobs ---- */
+
+enum { MOST_ROLES = 4 };
+
+struct shape {
+    struct context_job job;
+    struct context_role roles[MOST_ROLES];
+};
+
+static struct shape new_shape(const char *type)
+{
+    return (struct shape){.job = {.id = TEXT("train-0123456789abc"),
+                                  .name = TEXT("Train"),
+                                  .owner = TEXT("ann"),
+                                  .uid = 1234,
+                                  .gid = 100,
+                                  .library = TEXT("any"),
+                                  .type = text_of(type),
+                                  .program = TEXT("/data/program"),
+                                  .entry = TEXT("train.py"),
+                                  .attempt = 2}};
+}
+
+static struct context_role *add_role(struct shape *shape, const char *name, int count)
+{
+    struct context_role *role = &shape->roles[shape->job.roles_count++];
+    *role = (struct context_role){
+        .role = text_of(name), .count = count, .cpus = 1500, .memory = 1 << 30};
+    return role;
+}
+
+static struct kubernetes_manifest *try_to_render(const char *path, struct shape *shape)
+{
+    struct render_result result;
+    shape->job.roles = shape->roles;
+    error.text[0] = '\0';
+    if (manifest_render_with(arena, repository, path, TEXT("docker.io/team/image:1"),
+                             context_job(arena, &shape->job), 0, &result, &failure, &error))
+        return NULL;
+    failure = RENDER_REPOSITORY;
+    return kubernetes_manifest_read(arena, result.manifest, &error);
+}
+
+static struct kubernetes_manifest *render(const char *path, struct shape *shape)
+{
+    struct kubernetes_manifest *manifest = try_to_render(path, shape);
+    if (!manifest)
+        fail_msg("%s: %s", path, error.text);
+    return manifest;
+}
+
+static const struct kubernetes_object *find(const struct kubernetes_manifest *manifest,
+                                            const char *kind, const char *name)
+{
+    for (size_t i = 0; i < manifest->count; i++)
+        if (strcmp(manifest->objects[i].kind->kind, kind) == 0 &&
+            text_is(manifest->objects[i].name, name))
+            return &manifest->objects[i];
+    fail_msg("there is no %s %s", kind, name);
+    return NULL;
+}
+
+static const struct value *pod_of(const struct kubernetes_object *object)
+{
+    return value_get(value_get(value_get(object->tree, "spec"), "template"), "spec");
+}
+
+static const struct value *main_of(const struct kubernetes_object *object)
+{
+    return value_get(pod_of(object), "containers")->list.items[0];
+}
+
+static const char *json(const struct value *value)
+{
+    struct buffer out = {0};
+    assert_non_null(value);
+    assert_int_equal(json_write(&out, value, true, &error), 0);
+    const char *text = arena_text(arena, out.data, out.length).data;
+    buffer_free(&out);
+    return text;
+}
+
+/* ---- the kubelet's part ---- */
+
+/* Run the line that starts a task, with `env -0` for its program; its environment. */
+static struct value *started(const struct value *container, const struct value *env)
+{
+    struct value *command = kubelet_words(arena, container, "command", env);
+    const char *arguments[8] = {NULL};
+    char *variables[256] = {NULL}, finder[128];
+    size_t count = 0, used = 0;
+    int ends[2], status;
+    assert_int_equal(command->list.count, 4);
+    for (; count < command->list.count; count++)
+        arguments[count] = command->list.items[count]->string.data;
+    arguments[count++] = "env";
+    arguments[count] = "-0";
+    snprintf(finder, sizeof(finder), "%s/bin", scratch.path);
+    variables[used++] =
+        memory_copy_string(arena_printf(arena, "PATH=%s:/usr/bin:/bin", finder).data);
+    for (size_t i = 0; i < env->object.count && used < 250; i++)
+        variables[used++] =
+            memory_copy_string(arena_printf(arena, "%s=%s", env->object.members[i].key.data,
+                                            env->object.members[i].value->string.data)
+                                   .data);
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], STDOUT_FILENO);
+        close(ends[0]);
+        close(ends[1]);
+        execve(arguments[0], (char *const *)(uintptr_t)arguments, variables);
+        _exit(126);
+    }
+    close(ends[1]);
+    struct buffer out = {0};
+    ssize_t got;
+    while ((got = read(ends[0], buffer_room(&out, 4096), 4096)) > 0)
+        out.length += (size_t)got;
+    close(ends[0]);
+    waitpid(child, &status, 0);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    struct value *result = value_object(arena);
+    struct text rest = arena_text(arena, out.data ? out.data : "", out.length), line;
+    while (text_next(&rest, '\0', &line)) {
+        const char *equals = memchr(line.data, '=', line.length);
+        if (!equals)
+            continue;
+        struct text name = {line.data, (size_t)(equals - line.data)};
+        struct text value = {equals + 1, line.length - name.length - 1};
+        value_set(arena, result, name, value_text(arena, value));
+    }
+    buffer_free(&out);
+    for (size_t i = 0; i < used; i++)
+        free(variables[i]);
+    return result;
+}
+
+/* What the program of task `index` of a Job sees. */
+static struct value *seen(const struct kubernetes_object *object, int index)
+{
+    struct value *env = kubelet_environment(arena, main_of(object), index);
+    return value_get(main_of(object), "args") ? started(main_of(object), env) : env;
+}
+
+static void sees(const struct value *env, const char *name, const char *wanted)
+{
+    struct text value = value_get_text(env, name);
+    if (!value.data || !text_is(value, wanted))
+        fail_msg("%s is %s, expected %s", name, value.data ? value.data : "(not there)", wanted);
+}
+
+/* ---- tests ---- */
+
+static void one_task_is_one_job(void **state)
+{
+    (void)state;
+    struct shape shape = new_shape("single");
+    add_role(&shape, "main", 1);
+    shape.job.args = (const struct text[]){TEXT("--rate"), TEXT("$(HOME)$$x$")};
+    shape.job.args_count = 2;
+    shape.job.dataset = TEXT("/data/big/set");
+    shape.job.output = TEXT("/scratch/out");
+    shape.job.time_limit = 90500;
+    struct kubernetes_manifest *manifest = render("kubernetes/pytorch/single.yaml", &shape);
+    assert_int_equal(manifest->count, 1);
+    const struct kubernetes_object *job = find(manifest, "Job", "train-0123456789abc-a2");
+    const struct value *spec = value_get(job->tree, "spec"), *pod = pod_of(job);
+    struct value *env = seen(job, 0);
+    assert_true(text_is(job->role, "main"));
+    assert_true(value_get_number(pod, "activeDeadlineSeconds", 0) == 91);
+    assert_true(value_get_number(spec, "backoffLimit", -1) == 0);
+    assert_string_equal(json(kubelet_words(arena, main_of(job), "command", env)),
+                        "[\"python3\",\"-u\",\"/job/program/train.py\",\"--rate\","
+                        "\"$(HOME)$$x$\"]");
+    sees(env, "DLSPOOL_INDEX", "0");
+    sees(env, "DLSPOOL_RANK", "0");
+    sees(env, "DLSPOOL_PROGRAM", "/job/program");
+    sees(env, "USER", "ann");
+    sees(env, "SITE", "here");
+    sees(env, "NVIDIA_VISIBLE_DEVICES", "void");
+    assert_null(value_get(pod, "subdomain"));
+    assert_string_equal(
+        json(value_get(pod, "volumes")),
+        "[{\"name\":\"program\",\"nfs\":{\"path\":\"/export/data/program\",\"readOnly\":true,"
+        "\"server\":\"nas\"}},"
+        "{\"name\":\"dataset\",\"persistentVolumeClaim\":{\"claimName\":\"big\"}},"
+        "{\"hostPath\":{\"path\":\"/mnt/all/scratch/out\"},\"name\":\"output\"},"
+        "{\"emptyDir\":{\"medium\":\"Memory\",\"sizeLimit\":\"268435456\"},\"name\":\"shm\"}]");
+    assert_string_equal(json(value_get(main_of(job), "volumeMounts")),
+                        "[{\"mountPath\":\"/job/program\",\"name\":\"program\",\"readOnly\":true},"
+                        "{\"mountPath\":\"/job/dataset\",\"name\":\"dataset\",\"readOnly\":true,"
+                        "\"subPath\":\"shared/set\"},"
+                        "{\"mountPath\":\"/job/output\",\"name\":\"output\",\"readOnly\":false},"
+                        "{\"mountPath\":\"/dev/shm\",\"name\":\"shm\"}]");
+    assert_string_equal(json(value_get(main_of(job), "resources")),
+                        "{\"limits\":{\"cpu\":\"1.5\",\"memory\":\"1073741824\"},"
+                        "\"requests\":{\"cpu\":\"1.5\",\"memory\":\"1073741824\"}}");
+}
+
+static void a_script_is_a_file(void **state)
+{
+    (void)state;
+    struct shape shape = new_shape("single");
+    add_role(&shape, "main", 1);
+    shape.job.program = shape.job.entry = TEXT("");
+    shape.job.script = TEXT("#!/bin/sh\necho $(HOME) $$\n");
+    struct kubernetes_manifest *manifest = render("kubernetes/any/single.yaml", &shape);
+    const struct kubernetes_object *map =
+        find(manifest, "ConfigMap", "train-0123456789abc-a2-script");
+    assert_true(
+        text_equal(value_get_text(value_get(map->tree, "data"), "script"), shape.job.script));
+    assert_string_equal(json(value_get(main_of(&manifest->objects[0]), "command")),
+                        "[\"/job/script\"]");
+    assert_string_equal(json(value_get(pod_of(&manifest->objects[0]), "volumes")->list.items[1]),
+                        "{\"configMap\":{\"defaultMode\":365,"
+                        "\"name\":\"train-0123456789abc-a2-script\"},\"name\":\"script\"}");
+}
+
+static void torch_finds_its_master(void **state)
+{
+    (void)state;
+    struct shape shape = new_shape("distributed");
+    add_role(&shape, "master", 1);
+    struct context_role *worker = add_role(&shape, "worker", 3);
+    worker->gpus = 2;
+    struct kubernetes_manifest *manifest = render("kubernetes/pytorch/distributed.yaml", &shape);
+    assert_int_equal(manifest->count, 3);
+    assert_int_equal(manifest->tasks, 4);
+    const struct kubernetes_object *jobs[] = {
+        find(manifest, "Job", "train-0123456789abc-a2-master"),
+        find(manifest, "Job", "train-0123456789abc-a2-worker")};
+    const struct kubernetes_object *service = find(manifest, "Service", "train-0123456789abc-a2");
+    assert_string_equal(json(value_get(service->tree, "spec")),
+                        "{\"clusterIP\":\"None\",\"publishNotReadyAddresses\":true,"
+                        "\"selector\":{\"dlspool-token\":\"train-0123456789abc-a2\"}}");
+    const struct value *template = value_get(value_get(jobs[1]->tree, "spec"), "template");
+    assert_true(text_is(
+        value_get_text(value_get(value_get(template, "metadata"), "labels"), "dlspool-token"),
+        "train-0123456789abc-a2"));
+    for (int rank = 0; rank < 4; rank++) {
+        char number[8];
+        struct value *env = rank ? seen(jobs[1], rank - 1) : seen(jobs[0], 0);
+        snprintf(number, sizeof(number), "%d", rank);
+        sees(env, "DLSPOOL_RANK", number);
+        sees(env, "RANK", number);
+        sees(env, "PET_NODE_RANK", number);
+        sees(env, "WORLD_SIZE", "4");
+        sees(env, "PET_NNODES", "4");
+        sees(env, "PET_NPROC_PER_NODE", rank ? "2" : "1");
+        sees(env, "MASTER_ADDR", "train-0123456789abc-a2-master-0.train-0123456789abc-a2");
+        sees(env, "PET_MASTER_ADDR", "train-0123456789abc-a2-master-0.train-0123456789abc-a2");
+        sees(env, "MASTER_PORT", arena_printf(arena, "%d", context_port(shape.job.id)).data);
+    }
+    assert_true(text_is(value_get_text(pod_of(jobs[1]), "subdomain"), "train-0123456789abc-a2"));
+    assert_string_equal(json(value_get(value_get(main_of(jobs[1]), "resources"), "limits")),
+                        "{\"cpu\":\"1.5\",\"memory\":\"1073741824\",\"nvidia.com/gpu\":\"2\","
+                        "\"rdma/hca\":\"1\"}");
+    assert_null(
+        value_get(kubelet_environment(arena, main_of(jobs[1]), 0), "NVIDIA_VISIBLE_DEVICES"));
+}
+
+static void a_users_own_variables_go_over_the_librarys(void **state)
+{
+    (void)state;
+    struct shape shape = new_shape("distributed");
+    add_role(&shape, "a", 1);
+    struct context_role *role = add_role(&shape, "b", 1);
+    role->env = value_object(arena);
+    value_put(arena, role->env, "RANK", value_string(arena, "$(DLSPOOL_INDEX)"));
+    value_put(arena, role->env, "MASTER_ADDR", value_string(arena, "elsewhere"));
+    struct kubernetes_manifest *manifest = render("kubernetes/pytorch/distributed.yaml", &shape);
+    struct value *env = seen(find(manifest, "Job", "train-0123456789abc-a2-b"), 0);
+    sees(env, "RANK", "$(DLSPOOL_INDEX)");
+    sees(env, "PET_NODE_RANK", "1");
+    sees(env, "MASTER_ADDR", "elsewhere");
+    sees(seen(find(manifest, "Job", "train-0123456789abc-a2-a"), 0), "RANK", "0");
+}
+
+static void all_tasks_of_tensorflow_are_workers(void **state)
+{
+    (void)state;
+    struct shape shape = new_shape("distributed");
+    add_role(&shape, "one", 1);
+    add_role(&shape, "two", 2);
+    int port = context_port(shape.job.id);
+    struct kubernetes_manifest *manifest = render("kubernetes/tensorflow/distributed.yaml", &shape);
+    for (int rank = 0; rank < 3; rank++) {
+        const struct kubernetes_object *job = find(
+            manifest, "Job", rank ? "train-0123456789abc-a2-two" : "train-0123456789abc-a2-one");
+#define HOST "train-0123456789abc-a2-"
+#define SERVICE ".train-0123456789abc-a2"
+        struct text wanted = arena_printf(
+            arena,
+            "{\"cluster\":{\"worker\":[\"" HOST "one-0" SERVICE ":%d\",\"" HOST "two-0" SERVICE
+            ":%d\",\"" HOST "two-1" SERVICE ":%d\"]},\"task\":{\"type\":\"worker\",\"index\":%d}}",
+            port, port + 1, port + 2, rank);
+        sees(seen(job, rank ? rank - 1 : 0), "TF_CONFIG", wanted.data);
+    }
+}
+
+static void parameter_servers_are_told_of_the_cluster(void **state)
+{
+    (void)state;
+    struct shape shape = new_shape("ps");
+    add_role(&shape, "ps", 2);
+    add_role(&shape, "worker", 2);
+    add_role(&shape, "evaluator", 1);
+    int port = context_port(shape.job.id);
+    struct kubernetes_manifest *manifest = render("kubernetes/tensorflow/ps.yaml", &shape);
+    static const char *const roles[] = {"ps", "ps", "worker", "worker", "evaluator"};
+    static const int indexes[] = {0, 1, 0, 1, 0};
+    for (size_t i = 0; i < 5; i++) {
+        struct text name = arena_printf(arena, HOST "%s", roles[i]);
+        struct text wanted = arena_printf(
+            arena,
+            "{\"cluster\":{\"ps\":[\"" HOST "ps-0" SERVICE ":%d\",\"" HOST "ps-1" SERVICE
+            ":%d\"],\"worker\":[\"" HOST "worker-0" SERVICE ":%d\",\"" HOST "worker-1" SERVICE
+            ":%d\"]},\"task\":{\"type\":\"%s\",\"index\":%d}}",
+            port, port + 1, port + 2, port + 3, roles[i], indexes[i]);
+        sees(seen(find(manifest, "Job", name.data), indexes[i]), "TF_CONFIG", wanted.data);
+    }
+    const struct value *annotations =
+        value_get(value_get(manifest->objects[0].tree, "metadata"), "annotations");
+    assert_true(
+        text_is(value_get_text(annotations, "dlspool/complete"), "{\"worker\":{\"succeeded\":2}}"));
+}
+
+static void a_chief_decides(void **state)
+{
+    (void)state;
+    struct shape shape = new_shape("ps");
+    add_role(&shape, "chief", 1);
+    add_role(&shape, "ps", 1);
+    add_role(&shape, "worker", 1);
+    struct kubernetes_manifest *manifest = render("kubernetes/tensorflow/ps.yaml", &shape);
+    const struct value *metadata = value_get(manifest->objects[0].tree, "metadata");
+    assert_true(text_is(value_get_text(value_get(metadata, "annotations"), "dlspool/complete"),
+                        "{\"chief\":{\"succeeded\":1}}"));
+}
+
+static void what_tensorflow_cannot_run_is_refused(void **state)
+{
+    (void)state;
+    struct shape shape = new_shape("ps");
+    add_role(&shape, "ps", 1);
+    add_role(&shape, "master", 1);
+    assert_null(try_to_render("kubernetes/tensorflow/ps.yaml", &shape));
+    assert_int_equal(failure, RENDER_NOT_ALLOWED);
+    assert_non_null(strstr(error.text, "the role master is none of TensorFlow"));
+    shape.roles[1].role = TEXT("worker");
+    shape.roles[0].gpus = 1;
+    assert_null(try_to_render("kubernetes/tensorflow/ps.yaml", &shape));
+    assert_non_null(strstr(error.text, "no use for GPUs"));
+}
+
+static void any_program_can_find_its_peers(void **state)
+{
+    (void)state;
+    struct shape shape = new_shape("distributed");
+    add_role(&shape, "worker", 2);
+    int port = context_port(shape.job.id);
+    struct kubernetes_manifest *manifest = render("kubernetes/any/distributed.yaml", &shape);
+    const struct kubernetes_object *job = find(manifest, "Job", "train-0123456789abc-a2");
+    struct value *env = seen(job, 1);
+    sees(env, "DLSPOOL_RANK", "1");
+    sees(env, "DLSPOOL_ROLE", "worker");
+    sees(env, "DLSPOOL_HOST", "train-0123456789abc-a2-0.train-0123456789abc-a2");
+    sees(env, "DLSPOOL_PEERS",
+         arena_printf(arena,
+                      "train-0123456789abc-a2-0.train-0123456789abc-a2:%d,"
+                      "train-0123456789abc-a2-1.train-0123456789abc-a2:%d",
+                      port, port + 1)
+             .data);
+}
+
+static void the_request_and_the_site_choose_nodes_and_queues(void **state)
+{
+    (void)state;
+    struct shape shape = new_shape("single");
+    add_role(&shape, "main", 1)->gpus = 1;
+    shape.job.gpu_type = TEXT("a100");
+    shape.job.queue = TEXT("night");
+    shape.job.priority = 50;
+    shape.job.debug = 90 * 1000;
+    struct kubernetes_manifest *manifest = render("kubernetes/any/single.yaml", &shape);
+    const struct kubernetes_object *job = &manifest->objects[0];
+    const struct value *metadata = value_get(job->tree, "metadata"), *pod = pod_of(job);
+    assert_true(job->queued);
+    assert_true(text_is(value_get_text(value_get(metadata, "labels"), "kueue.x-k8s.io/queue-name"),
+                        "night-queue"));
+    assert_true(text_is(value_get_text(value_get(metadata, "annotations"), "dlspool/debug"), "90"));
+    assert_string_equal(json(value_get(pod, "nodeSelector")),
+                        "{\"gpu\":\"a100\",\"pool\":\"jobs\"}");
+    assert_string_equal(json(value_get(pod, "tolerations")),
+                        "[{\"key\":\"jobs\",\"operator\":\"Exists\"},{\"effect\":\"NoSchedule\","
+                        "\"key\":\"gpu\",\"operator\":\"Exists\"}]");
+    assert_true(text_is(value_get_text(pod, "priorityClassName"), "high"));
+    assert_string_equal(json(value_get(pod, "imagePullSecrets")), "[{\"name\":\"registry\"}]");
+
+    shape.job.gpu_type = TEXT("mi300");
+    shape.job.queue = TEXT("gang");
+    shape.job.priority = -1;
+    manifest = render("kubernetes/any/single.yaml", &shape);
+    pod = pod_of(&manifest->objects[0]);
+    assert_false(manifest->objects[0].queued);
+    assert_string_equal(
+        json(value_get(value_get(main_of(&manifest->objects[0]), "resources"), "limits")),
+        "{\"amd.com/gpu\":\"1\",\"cpu\":\"1.5\",\"memory\":\"1073741824\"}");
+    assert_null(value_get(pod, "priorityClassName"));
+    assert_true(text_is(value_get_text(pod, "schedulerName"), "volcano"));
+    const struct kubernetes_object *group = find(manifest, "PodGroup", "train-0123456789abc-a2");
+    assert_string_equal(json(value_get(group->tree, "spec")),
+                        "{\"minMember\":1,\"queue\":\"gang-queue\"}");
+
+    shape.job.gpu_type = TEXT("h100");
+    assert_null(try_to_render("kubernetes/any/single.yaml", &shape));
+    assert_non_null(strstr(error.text, "no GPUs of type h100; site.yaml"));
+    shape.job.gpu_type = TEXT("a100");
+    shape.job.queue = TEXT("day");
+    assert_null(try_to_render("kubernetes/any/single.yaml", &shape));
+    assert_non_null(strstr(error.text, "there is no queue day on this cluster; site.yaml"));
+}
+
+static void a_rule_for_more_failures_keeps_the_others_running(void **state)
+{
+    (void)state;
+    struct shape shape = new_shape("distributed");
+    add_role(&shape, "worker", 4);
+    struct value *rule = value_object(arena), *numbers = value_object(arena);
+    value_put(arena, numbers, "failed", value_number(arena, 3));
+    value_put(arena, rule, "worker", numbers);
+    shape.job.complete = rule;
+    struct kubernetes_manifest *manifest = render("kubernetes/any/distributed.yaml", &shape);
+    const struct value *spec = value_get(manifest->objects[0].tree, "spec");
+    assert_true(value_get_number(spec, "backoffLimitPerIndex", -1) == 0);
+    assert_true(value_get_number(spec, "maxFailedIndexes", -1) == 2);
+    assert_null(value_get(spec, "backoffLimit"));
+    value_put(arena, numbers, "failed", value_number(arena, -1));
+    manifest = render("kubernetes/any/distributed.yaml", &shape);
+    spec = value_get(manifest->objects[0].tree, "spec");
+    assert_null(value_get(spec, "maxFailedIndexes"));
+}
+
+static void paths_on_no_storage_are_refused(void **state)
+{
+    (void)state;
+    struct shape shape = new_shape("single");
+    add_role(&shape, "main", 1);
+    scratch_import(&scratch, "templates/site.yaml", "site.yaml");
+    scratch_commit(&scratch);
+    assert_int_equal(repository_refresh(repository, &error), 0);
+    assert_null(try_to_render("kubernetes/any/single.yaml", &shape));
+    assert_int_equal(failure, RENDER_NOT_ALLOWED);
+    assert_non_null(strstr(error.text, "the program /data/program lies on no storage that pods can "
+                                       "reach; site.yaml"));
+    /* The rest of what is shipped fits a bare cluster. */
+    shape.job.program = shape.job.entry = TEXT("");
+    shape.job.script = TEXT("echo");
+    shape.roles[0].gpus = 1;
+    shape.job.gpu_type = TEXT("a100");
+    struct kubernetes_manifest *manifest = render("kubernetes/any/single.yaml", &shape);
+    assert_string_equal(json(value_get(pod_of(&manifest->objects[0]), "nodeSelector")),
+                        "{\"nvidia.com/gpu.product\":\"a100\"}");
+    scratch_put(&scratch, "site.yaml", site);
+    scratch_commit(&scratch);
+    assert_int_equal(repository_refresh(repository, &error), 0);
+}
+
+static void names_fit_their_budget(void **state)
+{
+    (void)state;
+    struct shape shape = new_shape("distributed");
+    shape.job.id = TEXT("a-very-long-name-that-do-0123456789abc");
+    shape.job.attempt = 1;
+    add_role(&shape, "role-of-15-byte", 10000);
+    add_role(&shape, "role-of-15-bytf", 1);
+    assert_non_null(render("kubernetes/pytorch/distributed.yaml", &shape));
+    shape.job.attempt = 1000;
+    assert_null(try_to_render("kubernetes/pytorch/distributed.yaml", &shape));
+    assert_non_null(strstr(error.text, "choose a shorter name for the role"));
+}
+
+static int accept_manifest(void *context, const char *executor, struct text manifest,
+                           const struct value *tree, struct error *reason)
+{
+    size_t *seen_manifests = context;
+    (void)tree;
+    if (strcmp(executor, "kubernetes") != 0)
+        return 0;
+    ++*seen_manifests;
+    struct arena *own = arena_new();
+    int result = kubernetes_manifest_read(own, manifest, reason) ? 0 : -1;
+    arena_free(own);
+    return result;
+}
+
+/* What a push is checked with. */
+static void every_sample_of_every_cell_is_accepted(void **state)
+{
+    (void)state;
+    size_t manifests = 0;
+    struct buffer report = {0};
+    struct check_result result;
+    const struct check_options options = {accept_manifest, &manifests};
+    if (repository_check(repository, &options, &report, &result))
+        fail_msg("%s", report.data);
+    assert_int_equal(result.problems, 0);
+    /* Eight cells, a few hundred samples each. */
+    assert_true(manifests > 8 * 200);
+    buffer_free(&report);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    char path[256];
+    arena = arena_new();
+    scratch_open(&scratch);
+    scratch_import_shipped(&scratch);
+    scratch_put(&scratch, "site.yaml", site);
+    scratch_commit(&scratch);
+    snprintf(path, sizeof(path), "%s/bin", scratch.path);
+    mkdir(path, 0755);
+    snprintf(path, sizeof(path), "%s/bin/getent", scratch.path);
+    FILE *finder = fopen(path, "w");
+    if (!finder)
+        return -1;
+    fputs("#!/bin/sh\n[ \"$1\" = hosts ]\n", finder);
+    fclose(finder);
+    chmod(path, 0755);
+    repository = repository_open(scratch.path, "HEAD", &error);
+    if (!repository || repository_refresh(repository, &error)) {
+        print_message("%s\n", error.text);
+        return -1;
+    }
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    repository_close(repository);
+    scratch_close(&scratch);
+    arena_free(arena);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_task_is_one_job),
+        cmocka_unit_test(a_script_is_a_file),
+        cmocka_unit_test(torch_finds_its_master),
+        cmocka_unit_test(a_users_own_variables_go_over_the_librarys),
+        cmocka_unit_test(all_tasks_of_tensorflow_are_workers),
+        cmocka_unit_test(parameter_servers_are_told_of_the_cluster),
+        cmocka_unit_test(a_chief_decides),
+        cmocka_unit_test(what_tensorflow_cannot_run_is_refused),
+        cmocka_unit_test(any_program_can_find_its_peers),
+        cmocka_unit_test(the_request_and_the_site_choose_nodes_and_queues),
+        cmocka_unit_test(a_rule_for_more_failures_keeps_the_others_running),
+        cmocka_unit_test(paths_on_no_storage_are_refused),
+        cmocka_unit_test(names_fit_their_budget),
+        cmocka_unit_test(every_sample_of_every_cell_is_accepted),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,197 @@
+/* tests/unit/kubernetes_track_test.c - poll and output against a stand-in API server
+ *
+ * Seen to fail with: the server asked about jobs that the cache knows; tokens that it does not know
+ * left unknown; a watch not opened again after its end.
+ */
+#include <fcntl.h>
+
+#include "base/system.h"
+#include "executors/kubernetes.h"
+#include "tests/unit/kubernetes_stand_in.h"
+
+static struct executor *executor;
+static struct arena *arena;
+static struct job_poll last;
+
+static void poll_once(const char *id)
+{
+    struct error error;
+    struct job_poll *polls[] = {&last};
+    arena_reset(arena);
+    last = (struct job_poll){.id = id, .attempt = 1};
+    if (executor->operations->poll(executor, arena, polls, 1, &error))
+        print_message("%s\n", error.text);
+}
+
+/* Poll until the phase is that, and the detail has the words. */
+static void wait_for(const char *id, enum job_phase phase, const char *words)
+{
+    for (int64_t begin = clock_elapsed(); clock_elapsed() - begin < STAND_IN_PATIENCE;) {
+        poll_once(id);
+        if (last.phase == phase && strstr(last.detail, words))
+            return;
+        stand_in_pause(50);
+    }
+    fail_msg("%s: phase %d, %s: %s", id, (int)last.phase, last.reason, last.detail);
+}
+
+static void submit(const char *id, const char *fate)
+{
+    if (fate[0])
+        order("\"order\": \"fate\", \"pattern\": \"%s\", %s", id, fate);
+    assert_int_equal(stand_in_submit(executor, stand_in_single, id).outcome, SUBMIT_ACCEPTED);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    arena = arena_new();
+    executor = stand_in_executor("");
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    order("\"order\": \"calm\"");
+    order("\"order\": \"no_fates\"");
+    executor->operations->close(executor);
+    arena_free(arena);
+    return 0;
+}
+
+static void jobs_end_as_their_pods_do(void **state)
+{
+    (void)state;
+    submit("good", "");
+    submit("bad", "\"exit_code\": 42");
+    submit("oom", "\"oom\": true");
+    submit("nope", "\"start_error\": \"exec: nope: not found\"");
+    submit("evicted", "\"seconds\": 0.1, \"evict\": \"The node was low on resource: memory.\"");
+    wait_for("good", PHASE_SUCCEEDED, "");
+    assert_int_equal(last.task_count, 1);
+    assert_true(last.tasks[0].ended);
+    wait_for("bad", PHASE_FAILED, "task main-0 ended with exit code 42");
+    assert_int_equal(last.exit_code, 42);
+    wait_for("oom", PHASE_FAILED, "");
+    assert_string_equal(last.reason, "OOMKilled");
+    wait_for("nope", PHASE_FAILED, "not found");
+    assert_string_equal(last.reason, "StartError");
+    wait_for("evicted", PHASE_FAILED, "low on resource");
+    assert_string_equal(last.reason, "Evicted");
+}
+
+static void it_says_why_it_waits(void **state)
+{
+    (void)state;
+    submit("image", "\"image_error\": \"docker.io/nope:1: i/o timeout\"");
+    submit("place", "\"unschedulable\": \"0/2 nodes are available: 2 Insufficient cpu.\"");
+    wait_for("image", PHASE_WAITING, "i/o timeout");
+    wait_for("place", PHASE_WAITING, "Unschedulable: 0/2 nodes are available: 2 Insufficient cpu.");
+    for (int i = 0; i < 20; i++) {
+        poll_once("image");
+        assert_true(text_starts(text_of(last.detail), "ErrImagePull"));
+        stand_in_pause(50);
+    }
+}
+
+static void unknown_jobs_have_vanished(void **state)
+{
+    (void)state;
+    poll_once("never-heard-of");
+    assert_int_equal(last.phase, PHASE_VANISHED);
+    submit("running", "\"seconds\": -1");
+    wait_for("running", PHASE_RUNNING, "");
+    struct error error;
+    assert_int_equal(executor_cancel(executor, "running", 1, false, &error), 0);
+    wait_for("running", PHASE_FAILED, "");
+    assert_string_equal(last.reason, "Killed");
+    assert_int_equal(executor_remove(executor, "running", 1, &error), 0);
+    wait_for("running", PHASE_VANISHED, "");
+}
+
+/* However often it is asked: what there is comes by itself. */
+static void polling_asks_for_nothing(void **state)
+{
+    (void)state;
+    submit("quiet", "\"seconds\": -1");
+    wait_for("quiet", PHASE_RUNNING, "");
+    for (int i = 0; i < 10; i++) { /* all watches have begun by then */
+        poll_once("quiet");
+        stand_in_pause(50);
+    }
+    long before = stand_in_requests();
+    for (int i = 0; i < 50; i++)
+        poll_once("quiet");
+    assert_int_equal(stand_in_requests(), before);
+}
+
+static void watches_survive_what_servers_do(void **state)
+{
+    (void)state;
+    static const char *const orders[] = {
+        "\"order\": \"watches\", \"action\": \"end\"",
+        "\"order\": \"watches\", \"action\": \"cut\"",
+        "\"order\": \"watches\", \"action\": \"expire\"",
+        "\"order\": \"watches\", \"action\": \"compact\"",
+        "\"order\": \"restart\", \"down\": 1",
+    };
+    for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
+        char id[32];
+        snprintf(id, sizeof(id), "survivor-%zu", i);
+        submit(id, "\"seconds\": 1");
+        poll_once(id);
+        order("%s", orders[i]);
+        wait_for(id, PHASE_SUCCEEDED, "");
+    }
+}
+
+static void holds(int directory, const char *name, const char *wanted)
+{
+    struct buffer bytes = {0};
+    file_read_at(directory, name, 1 << 24, &bytes, NULL);
+    assert_string_equal(bytes.data ? bytes.data : "", wanted);
+    buffer_free(&bytes);
+}
+
+static void output_is_copied_while_it_comes(void **state)
+{
+    (void)state;
+    struct error error;
+    char *path = unit_directory();
+    int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    submit("talker", "\"seconds\": 3, \"output\": \"one\\ntwo\\nthree\"");
+    wait_for("talker", PHASE_RUNNING, "");
+    struct stat status;
+    int64_t begin = clock_elapsed();
+    do {
+        stand_in_pause(100);
+        assert_int_equal(executor_output(executor, "talker", 1, directory, false, &error), 0);
+    } while ((fstatat(directory, "main-0.log", &status, 0) || status.st_size == 0) &&
+             clock_elapsed() - begin < STAND_IN_PATIENCE);
+    /* A new process goes on where the last one was. */
+    executor->operations->close(executor);
+    executor = stand_in_executor("");
+    wait_for("talker", PHASE_SUCCEEDED, "");
+    assert_int_equal(executor_output(executor, "talker", 1, directory, true, &error), 0);
+    holds(directory, "main-0.log", "one\ntwo\nthree");
+    close(directory);
+    unit_remove(path);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(jobs_end_as_their_pods_do),       TEST(it_says_why_it_waits),
+        TEST(unknown_jobs_have_vanished),      TEST(polling_asks_for_nothing),
+        TEST(watches_survive_what_servers_do), TEST(output_is_copied_while_it_comes),
+    };
+    if (stand_in_start()) {
+        printf("the stand-in does not start\n");
+        return 1;
+    }
+    int result = cmocka_run_group_tests(tests, NULL, NULL);
+    stand_in_stop();
+    return result;
+}

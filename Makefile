@@ -30,7 +30,7 @@ ALL_CFLAGS = -std=c17 $(WARNINGS) $(HARDEN) $(CFLAGS) $(shell pkg-config --cflag
 ALL_LIBS   = $(HARDEN_LD) $(LDFLAGS) $(shell pkg-config --libs $(PACKAGES)) -lm
 
 SOURCES := $(foreach room,$(ROOMS),$(wildcard $(room)/*.c))
-OBJECTS := $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
+OBJECTS := $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o $(BUILD)/schema_table.o
 
 # What `dlspool init` puts into a new spool travels inside the program.
 TEMPLATES := $(shell find templates -type f | LC_ALL=C sort)
@@ -55,7 +55,11 @@ $(BUILD)/embedded.c: $(EMBEDDED) tools/embed Makefile
 	@mkdir -p $(@D)
 	@tools/embed $(EMBED_AS) > $@.new && mv $@.new $@
 
-$(BUILD)/embedded.o: $(BUILD)/embedded.c
+$(BUILD)/schema_table.c: executors/kubernetes_schema.txt tools/embed
+	@mkdir -p $(@D)
+	@tools/embed --bytes kubernetes_schema $< > $@.new && mv $@.new $@
+
+$(BUILD)/embedded.o $(BUILD)/schema_table.o: $(BUILD)/%.o: $(BUILD)/%.c
 	@echo '  CC  $<'; $(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
 
 # The library as one archive, so that a unit test links what it uses.
@@ -132,10 +136,16 @@ crash: $(BUILD)/tests/crash
 tap: $(BUILD)/dlspool
 	DLSPOOL=$(CURDIR)/$(BUILD)/dlspool $(PROVE) tests/t
 
-bench: $(BUILD)/dlspool
-	@DLSPOOL=$(CURDIR)/$(BUILD)/dlspool tests/bench/bench
+# A benchmark of a part, which links like a unit test.
+$(BUILD)/bench/%: tests/bench/%.c $(BUILD)/libdlspool.a
+	@mkdir -p $(@D)
+	@echo '  CC  $<'; $(CC) $(CPPFLAGS) $(ALL_CFLAGS) -o $@ $< $(BUILD)/libdlspool.a -lcmocka $(ALL_LIBS)
 
-# SECONDS of jobs all the time with a random kill every half minute.
+bench: $(BUILD)/dlspool $(BUILD)/bench/kubernetes_bench
+	@DLSPOOL=$(CURDIR)/$(BUILD)/dlspool tests/bench/bench
+	@$(BUILD)/bench/kubernetes_bench
+
+# SECONDS of jobs all the time, with kills in the middle of work, one every ten seconds.
 soak: $(BUILD)/dlspool
 	@rm -rf $(BUILD)/soak
 	@DLSPOOL=$(CURDIR)/$(BUILD)/dlspool tests/bench/soak --seconds $(SECONDS) --spool $(BUILD)/soak/spool

@@ -10,6 +10,7 @@ int command_init(int argument_count, char **arguments);
 int command_run(int argument_count, char **arguments);
 int command_submit(int argument_count, char **arguments);
 int command_list(int argument_count, char **arguments);
+int command_status(int argument_count, char **arguments);
 int command_show(int argument_count, char **arguments);
 int command_logs(int argument_count, char **arguments);
 int command_wait(int argument_count, char **arguments);

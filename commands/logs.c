@@ -1,6 +1,7 @@
 /* commands/logs.c - dlspool logs ID [TASK]: print what a job's tasks printed
  *
- * The files are those of <id>/output/; with --follow, what is added to them until the job ends.
+ * The files are those of <id>/output/, <task>.log and what may have been cut off it into
+ * <task>.log.1; with --follow, what is added to them until the job ends.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@ static const struct timespec look_interval = {.tv_nsec = 200 * 1000000};
 
 struct log_file {
     char *name;                 /* "main-0.log" */
+    bool begun;                 /* something of it was printed, or tried to be */
     off_t printed;
 };
 
@@ -51,23 +53,44 @@ static int compare_files(const void *a, const void *b)
     return strverscmp(first->name, second->name);
 }
 
-/* Print what is new in one file. */
-static void print_file(struct logs *logs, struct log_file *log, int output)
+/* Print a file of a task from an offset on.  Where it ended; -1 when it is not there. */
+static off_t print_from(struct logs *logs, const struct log_file *log, int output,
+                        const char *name, off_t offset)
 {
     char bytes[65536];
     ssize_t count;
-    int file = sys.openat(output, log->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
+    int file = sys.openat(output, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
     if (file < 0)
-        return;
-    while ((count = sys.pread(file, bytes, sizeof(bytes), log->printed)) > 0) {
+        return -1;
+    while ((count = sys.pread(file, bytes, sizeof(bytes), offset)) > 0) {
         if (logs->count > 1 && logs->last != log->name)
             printf("%s==> %.*s <==\n", logs->last ? "\n" : "", (int)strlen(log->name) - 4,
                    log->name);
         logs->last = log->name;
         fwrite(bytes, 1, (size_t)count, stdout);
-        log->printed += count;
+        offset += count;
     }
     sys.close(file);
+    return offset;
+}
+
+/* Print what is new of one task.  A log that has grown too long was renamed to <name>.1, and a new
+ * one begun: what is left of that comes first. */
+static void print_file(struct logs *logs, struct log_file *log, int output)
+{
+    char older[NAME_MAX + 8];
+    struct stat status;
+    bool shorter = !sys.fstatat(output, log->name, &status, AT_SYMLINK_NOFOLLOW) &&
+                   status.st_size < log->printed;
+    if (!log->begun || shorter) {
+        snprintf(older, sizeof(older), "%s.1", log->name);
+        print_from(logs, log, output, older, log->printed);
+        log->printed = 0;
+    }
+    log->begun = true;
+    off_t end = print_from(logs, log, output, log->name, log->printed);
+    if (end >= 0)
+        log->printed = end;
 }
 
 /* Print what is new of all tasks.  -1 when the job's directory cannot be opened. */

@@ -20,6 +20,7 @@ static const struct verb verbs[] = {
     {"run", command_run, "serve a spool: take, render, submit and follow jobs"},
     {"submit", command_submit, "drop job files and say which jobs they became"},
     {"list", command_list, "list the jobs"},
+    {"status", command_status, "show who serves, what waits where, and what the executor has"},
     {"show", command_show, "show all that is known about a job"},
     {"logs", command_logs, "print what a job's tasks printed"},
     {"wait", command_wait, "wait until jobs have ended"},

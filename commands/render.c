@@ -1,8 +1,12 @@
 /* commands/render.c - dlspool render FILE|ID: print the manifest a job file would become
  *
- * Touches nothing.  The bytes are those that would be submitted, but for the id, which a file has
+ * Touches nothing.  With --server the scheduler is asked what it would make of it, and what it says
+ * is printed instead.  The bytes are those that would be submitted, but for the id, which a file has
  * not yet: its token is written as zeros.  For the id of a job in the spool, it is rendered again
  * with the commit it was rendered with, which gives its manifest.yaml.
+ *
+ * What a job file says is secret is printed as asterisks, as the output may end up in somebody's log;
+ * --secrets prints it.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,8 +18,10 @@
 #include "commands/commands.h"
 #include "commands/options.h"
 #include "commands/view.h"
+#include "request/notes.h"
 #include "spool/settings.h"
 #include "stages/prepare.h"
+#include "stages/stage.h"
 
 enum { FILE_LIMIT = 1 << 20 };
 
@@ -67,8 +73,47 @@ static int read_job(struct rendering_job *job, const char *id, struct error *err
     return result;
 }
 
+/* Print what the scheduler says. */
+static int try_out(struct rendering_job *job, struct text manifest, struct error *error)
+{
+    struct stage stage = {.name = "render", .spool = job->spool, .settings = job->settings};
+    struct buffer answer = {0};
+    struct submission submission = {
+        .id = job->id,
+        .attempt = job->record.attempt > 0 ? job->record.attempt : 1,
+        .uid = job->record.uid,
+        .gid = job->record.gid,
+        .time_limit = job->record.time_limit,
+        .manifest = manifest,
+        .owner = job->record.owner,
+        .request_sha256 = job->record.request_sha256,
+        .commit = job->record.commit,
+        .image = job->record.image,
+    };
+    struct executor *executor = stage_executor(&stage, error);
+    if (!executor)
+        return -1;
+    int result = executor->operations->try_out
+                     ? executor->operations->try_out(executor, &submission, &answer, error)
+                     : error_set(error, "--server: the %s executor cannot be asked what it would "
+                                        "make of a job", executor->operations->name);
+    if (answer.length)
+        fwrite(answer.data, 1, answer.length, stdout);
+    executor->operations->close(executor);
+    buffer_free(&answer);
+    return result;
+}
+
+/* What the job's log would tell. */
+static void print_notes(const struct notes *notes)
+{
+    for (size_t i = 0; i < notes->count && i < NOTES_MOST; i++)
+        fprintf(stderr, "note: %s: %s\n", notes->items[i].field.data,
+                notes->items[i].sentence.data);
+}
+
 static int render(struct rendering_job *job, const char *revision, const char *wanted_id,
-                  struct error *error)
+                  bool server, bool secrets, struct error *error)
 {
     struct preparation preparation;
     char path[PATH_MAX + 32];
@@ -77,6 +122,8 @@ static int render(struct rendering_job *job, const char *revision, const char *w
         *error = preparation.error;
         return -1;
     }
+    if (!secrets)
+        description_mask(preparation.description);
     if (wanted_id)
         snprintf(job->id, sizeof(job->id), "%s", wanted_id);
     else if (!job->id[0])
@@ -89,8 +136,11 @@ static int render(struct rendering_job *job, const char *revision, const char *w
         result = prepare_manifest(job->arena, repository, &job->record, &preparation) == PREPARED
                      ? 0
                      : -1;
+        print_notes(&preparation.notes);
         if (result)
             *error = preparation.error;
+        else if (server)
+            result = try_out(job, preparation.rendered.manifest, error);
         else
             fwrite(preparation.rendered.manifest.data, 1, preparation.rendered.manifest.length,
                    stdout);
@@ -102,10 +152,15 @@ static int render(struct rendering_job *job, const char *revision, const char *w
 int command_render(int argument_count, char **arguments)
 {
     const char *revision = NULL, *id = NULL;
+    bool server = false, secrets = false;
     const struct option_spec options[] = {
         {"revision", 'r', OPTION_TEXT, &revision, "REV",
          "of templates.git (default: HEAD; for an ID, the commit it was rendered with)"},
         {"id", 'i', OPTION_TEXT, &id, "ID", "the id to render with"},
+        {"server", 0, OPTION_FLAG, &server, NULL,
+         "ask the scheduler for a dry run, and print what it says"},
+        {"secrets", 0, OPTION_FLAG, &secrets, NULL,
+         "print what the job file says is secret too, instead of asterisks"},
         {0}};
     const struct verb_usage usage = {
         "render", "FILE|ID", 1, 1,
@@ -136,7 +191,8 @@ int command_render(int argument_count, char **arguments)
         snprintf(commit, sizeof(commit), "%.*s", (int)job.record.commit.length,
                  job.record.commit.length ? job.record.commit.data : "");
         if (!result)
-            result = render(&job, revision ? revision : commit[0] ? commit : "HEAD", id, &error);
+            result = render(&job, revision ? revision : commit[0] ? commit : "HEAD", id, server,
+                            secrets, &error);
     }
     if (result)
         complain("%s", error.text);

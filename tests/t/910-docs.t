@@ -54,12 +54,15 @@ done
 # Settings: those of the code are described, no others, with the defaults that etc/dlspool.yaml has.
 described=$(rendered $man/dlspool.yaml.5 | sed -nE 's/^ {7}([a-z_.]+) \(default (.*)\)$/\1 \2/p' | sort)
 known=$({
-    sed -nE 's/^    \{"([a-z_]+)", SETTING.*/\1/p' spool/settings.c | grep -vx local
-    sed -n '/^} fields\[\] = {/,/^};/p' executors/local_settings.c |
-        grep -oE '\{"[a-z_]+", read_' | sed -E 's/^\{"([a-z_]+)".*/local.\1/'
+    sed -nE 's/^    \{"([a-z_]+)", SETTING.*/\1/p' spool/settings.c | grep -vx -e local -e kubernetes
+    for executor in local kubernetes; do
+        sed -n '/^} fields\[\] = {/,/^};/p' "executors/${executor}_settings.c" |
+            grep -oE '\{"[a-z_]+", read_' | sed -E 's/^\{"([a-z_]+)".*/'"$executor"'.\1/'
+    done
 } | sort)
 is "$(cut -d' ' -f1 <<<"$described")" "$known" "dlspool.yaml(5) describes the settings of the code and no other"
-defaults=$(sed -nE -e 's/^([a-z_]+): (.+)$/\1 \2/p' -e 's/^  ([a-z_]+): (.+)$/local.\1 \2/p' etc/dlspool.yaml | sort)
+defaults=$(awk '/^[a-z_]+:$/ {section = substr($0, 1, length($0) - 1) "."}
+    match($0, /^(  )?[a-z_]+: ./) {sub(/^  /, section); sub(/: /, " "); print}' etc/dlspool.yaml | sort)
 is "$(cut -d' ' -f1 <<<"$defaults")" "$known" "etc/dlspool.yaml has the settings of the code and no other"
 is "$(comm -13 <(echo "$described") <(echo "$defaults"))" "" \
     "dlspool.yaml(5) has the defaults of etc/dlspool.yaml"

@@ -1,0 +1,217 @@
+/* commands/status.c - dlspool status: who serves, what waits where, and what the executor has */
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/quantity.h"
+#include "commands/commands.h"
+#include "commands/options.h"
+#include "commands/view.h"
+#include "spool/settings.h"
+#include "stages/lease.h"
+#include "stages/stage.h"
+
+struct report {
+    struct arena *arena;
+    struct spool spool;
+    struct settings settings;
+    int serving;                /* as lease_present() */
+    char who[LEASE_TEXT_SIZE];
+    int64_t dropped;            /* files in incoming/ */
+    int64_t jobs[STATE_COUNT];
+    bool asked;                 /* the executor */
+    bool takes_jobs, has_capacity;
+    struct error not_ready, no_capacity;
+    struct capacity capacity;
+};
+
+static int count_one(void *context, const struct job_place *place)
+{
+    (void)place;
+    ++*(int64_t *)context;
+    return 0;
+}
+
+static int count_file(void *context, const char *name, unsigned char type)
+{
+    (void)type;
+    *(int64_t *)context += name[0] != '.';
+    return 0;
+}
+
+static void count_jobs(struct report *report)
+{
+    directory_walk(report->spool.incoming, count_file, &report->dropped);
+    for (int state = 0; state < STATE_COUNT; state++)
+        jobs_walk(&report->spool, (enum state)state, count_one, &report->jobs[state]);
+}
+
+/* The executor's credentials, and podman, are root's or the spool owner's. */
+static bool may_ask(const struct report *report, struct error *error)
+{
+    if (geteuid() == 0 || geteuid() == report->spool.owner)
+        return true;
+    error_set(error, "only root and the spool's owner can ask the executor");
+    return false;
+}
+
+static void ask_executor(struct report *report)
+{
+    struct stage stage = {.name = "status", .spool = report->spool, .settings = report->settings};
+    if (!may_ask(report, &report->not_ready))
+        return;
+    struct executor *executor = stage_executor(&stage, &report->not_ready);
+    if (!executor)
+        return;
+    report->asked = true;
+    report->takes_jobs = executor->operations->ready(executor, &report->not_ready) == 0;
+    if (report->takes_jobs)
+        report->has_capacity = executor->operations->capacity(executor, &report->capacity,
+                                                              &report->no_capacity) == 0;
+    executor->operations->close(executor);
+}
+
+/* For people */
+
+static void print_cpus(int64_t used, int64_t total)
+{
+    char in_use[QUANTITY_TEXT_SIZE], all[QUANTITY_TEXT_SIZE];
+    printf("  %-10s %s of %s in use\n", "cpus", quantity_format_cpus(used, in_use),
+           quantity_format_cpus(total, all));
+}
+
+static void print_memory(int64_t used, int64_t total)
+{
+    char in_use[QUANTITY_TEXT_SIZE], all[QUANTITY_TEXT_SIZE];
+    printf("  %-10s %s of %s in use\n", "memory", quantity_format_bytes(used, in_use),
+           quantity_format_bytes(total, all));
+}
+
+static void print_capacity(const struct report *report)
+{
+    const struct capacity *capacity = &report->capacity;
+    if (capacity->nodes)
+        printf("  %-10s %d of %d take jobs\n", "nodes", capacity->nodes_ready, capacity->nodes);
+    print_cpus(capacity->cpus - capacity->cpus_free, capacity->cpus);
+    print_memory(capacity->memory - capacity->memory_free, capacity->memory);
+    printf("  %-10s %d of %d in use\n", "gpus", capacity->gpus - capacity->gpus_free,
+           capacity->gpus);
+    for (size_t i = 0; i < capacity->gpu_type_count; i++) {
+        const struct gpu_capacity *gpus = &capacity->gpu_types[i];
+        printf("    %-20s %d of %d in use\n", gpus->type, gpus->count - gpus->free, gpus->count);
+    }
+    if (capacity->note[0])
+        printf("  (%s)\n", capacity->note);
+}
+
+static void print_report(const struct report *report)
+{
+    printf("spool        %s\n", report->spool.path);
+    if (report->serving > 0)
+        printf("daemon       %s serves\n", report->who);
+    else
+        printf("daemon       %s\n", report->serving == 0 ? "none serves; start `dlspool run`"
+                                                         : "whether one serves cannot be told");
+    printf("%-12s %" PRId64 "\n", "incoming", report->dropped);
+    for (int state = 0; state < STATE_COUNT; state++)
+        printf("%-12s %" PRId64 "\n", state_name((enum state)state), report->jobs[state]);
+    printf("executor     %.*s: %s%s\n", (int)report->settings.executor.length,
+           report->settings.executor.data,
+           report->takes_jobs ? "takes jobs" : report->asked ? "cannot take jobs: " : "not asked: ",
+           report->takes_jobs ? "" : report->not_ready.text);
+    if (report->has_capacity)
+        print_capacity(report);
+    else if (report->takes_jobs)
+        printf("  (%s)\n", report->no_capacity.text);
+}
+
+/* For programs */
+
+static void put_pair(struct arena *arena, struct value *object, const char *name, double total,
+                     double available)
+{
+    struct value *pair = value_object(arena);
+    value_put(arena, pair, "total", value_number(arena, total));
+    value_put(arena, pair, "free", value_number(arena, available));
+    value_put(arena, object, name, pair);
+}
+
+static struct value *capacity_tree(struct arena *arena, const struct capacity *capacity)
+{
+    struct value *object = value_object(arena), *types = value_object(arena);
+    struct value *nodes = value_object(arena);
+    value_put(arena, nodes, "total", value_number(arena, capacity->nodes));
+    value_put(arena, nodes, "ready", value_number(arena, capacity->nodes_ready));
+    value_put(arena, object, "nodes", nodes);
+    put_pair(arena, object, "cpus", (double)capacity->cpus / 1000,
+             (double)capacity->cpus_free / 1000);
+    put_pair(arena, object, "memory", (double)capacity->memory, (double)capacity->memory_free);
+    put_pair(arena, object, "gpus", capacity->gpus, capacity->gpus_free);
+    for (size_t i = 0; i < capacity->gpu_type_count; i++)
+        put_pair(arena, types, capacity->gpu_types[i].type, capacity->gpu_types[i].count,
+                 capacity->gpu_types[i].free);
+    value_put(arena, object, "gpu_types", types);
+    value_put(arena, object, "note", value_text(arena, text_of(capacity->note)));
+    return object;
+}
+
+static struct value *report_tree(const struct report *report)
+{
+    struct arena *arena = report->arena;
+    struct value *tree = value_object(arena), *jobs = value_object(arena);
+    struct value *executor = value_object(arena);
+    value_put(arena, tree, "spool", value_text(arena, text_of(report->spool.path)));
+    value_put(arena, tree, "daemon", report->serving > 0 ? value_text(arena, text_of(report->who))
+                                                         : value_null(arena));
+    value_put(arena, jobs, "incoming", value_number(arena, (double)report->dropped));
+    for (int state = 0; state < STATE_COUNT; state++)
+        value_put(arena, jobs, state_name((enum state)state),
+                  value_number(arena, (double)report->jobs[state]));
+    value_put(arena, tree, "jobs", jobs);
+    value_put(arena, executor, "name", value_text(arena, report->settings.executor));
+    value_put(arena, executor, "ready", report->asked ? value_boolean(arena, report->takes_jobs)
+                                                      : value_null(arena));
+    value_put(arena, executor, "reason",
+              report->takes_jobs ? value_null(arena)
+                                 : value_text(arena, text_of(report->not_ready.text)));
+    value_put(arena, executor, "capacity",
+              report->has_capacity ? capacity_tree(arena, &report->capacity) : value_null(arena));
+    value_put(arena, tree, "executor", executor);
+    return tree;
+}
+
+int command_status(int argument_count, char **arguments)
+{
+    bool json = false;
+    const struct option_spec options[] = {
+        {"json", 'j', OPTION_FLAG, &json, NULL, "as JSON, an object"}, {0}};
+    const struct verb_usage usage = {
+        "status", "", 0, 0,
+        "Show who serves the spool, how many jobs are in each state, and what the executor has.",
+        "The executor is asked whether it takes jobs, and what of it is in use and free.\n",
+        options};
+    int operands, status;
+    struct error error;
+    struct report report = {.arena = NULL};
+    if (!options_read(&usage, argument_count, arguments, &operands, &status))
+        return status;
+    if (open_spool(&report.spool))
+        return STATUS_FAILED;
+    report.arena = arena_new();
+    if (settings_read(&report.settings, &report.spool, &error)) {
+        complain("%s", error.text);
+        status = STATUS_FAILED;
+    } else {
+        report.serving = lease_present(&report.spool, report.who);
+        count_jobs(&report);
+        ask_executor(&report);
+        if (json)
+            print_json(report_tree(&report));
+        else
+            print_report(&report);
+    }
+    settings_free(&report.settings);
+    arena_free(report.arena);
+    spool_close(&report.spool);
+    return status;
+}

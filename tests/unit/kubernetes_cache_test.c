@@ -8,7 +8,9 @@
  * ends ignored (so that a parameter server that was stopped after its workers had finished failed
  * the job); versions ignored; a list that does not delete; an Event forgotten that came before its
  * Job; the pod of a lost node waited for; a pod that is replaced, or whose place Kueue took, counted
- * as failed; the reason forgotten with the pod that showed it.
+ * as failed; the reason forgotten with the pod that showed it; how a pod had ended forgotten when it
+ * was gone; a pod counted that its Job had let go of before; those that had to go within the same
+ * second taken for the first; the server's clock compared with ours.
  */
 #include "base/clock.h"
 #include "executors/kubernetes_cache.h"

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -207,6 +208,14 @@ static void shipped_table_decides(void **state)
         {137, "OOMKilled", "", RETRY_PERMANENT},
         {137, "TimeLimit", "", RETRY_PERMANENT},
         {127, "StartError", "", RETRY_PERMANENT},
+        {255, "NodeLost", "", RETRY_TRANSIENT},
+        {143, "Preempted", "", RETRY_TRANSIENT},
+        {255, "Evicted", "", RETRY_TRANSIENT},
+        {255, "NodeRefused", "", RETRY_TRANSIENT},
+        {143, "Killed", "", RETRY_TRANSIENT},
+        {255, "ImageMissing", "", RETRY_PERMANENT},
+        {255, "ImagePull", "", RETRY_UNKNOWN},
+        {255, "Failed", "", RETRY_UNKNOWN},
         {1, "Exited", "Traceback\nModuleNotFoundError: No module named 'x'\n", RETRY_PERMANENT},
         {1, "Exited", "torch.cuda.OutOfMemoryError: CUDA out of memory.", RETRY_PERMANENT},
         {1, "Exited", "CUDA_ERROR_ECC_UNCORRECTABLE", RETRY_TRANSIENT},
@@ -222,6 +231,124 @@ static void shipped_table_decides(void **state)
     retry_table_free(table);
 }
 
+static struct retry_table *shipped_table(void)
+{
+    static char bytes[64 * 1024];
+    struct error error = {""};
+    FILE *stream = fopen("templates/retry.txt", "r");
+    assert_non_null(stream);
+    size_t length = fread(bytes, 1, sizeof(bytes), stream);
+    fclose(stream);
+    struct retry_table *table =
+        retry_table_parse((struct text){bytes, length}, "retry.txt", &error);
+    assert_non_null(table);
+    return table;
+}
+
+/* What OpenPAI's runtime exits with, and what it looks for in logs. */
+static void classes_of_openpai(void **state)
+{
+    (void)state;
+    struct retry_table *table = shipped_table();
+    const struct {
+        int exit_code;
+        const char *log;
+        enum retry_class class;
+    } cases[] = {
+        {131, "", RETRY_TRANSIENT},
+        {135, "", RETRY_PERMANENT},
+        {136, "", RETRY_PERMANENT},
+        {154, "", RETRY_TRANSIENT},
+        {196, "", RETRY_PERMANENT},
+        {198, "", RETRY_PERMANENT},
+        {128, "", RETRY_UNKNOWN},
+        {249, "", RETRY_PERMANENT},
+        {250, "", RETRY_TRANSIENT},
+        {251, "", RETRY_TRANSIENT},
+        {252, "", RETRY_PERMANENT},
+        {253, "", RETRY_TRANSIENT},
+        {254, "", RETRY_PERMANENT},
+        {255, "", RETRY_UNKNOWN},
+        {127, "bash: foo: command not found", RETRY_PERMANENT},
+        {1, "tensorflow.python.ResourceExhaustedError: OOM when allocating", RETRY_PERMANENT},
+        {1, "Allocator ran out of memory trying to allocate 2GiB", RETRY_PERMANENT},
+        {1, "Signal code: Address not mapped (1)", RETRY_PERMANENT},
+        {1, "CUDA driver version is insufficient for CUDA runtime version", RETRY_PERMANENT},
+        {1, "Dropout supported only in cuDNN v5", RETRY_PERMANENT},
+        {1, "cuda runtime error (2) : out of memory at x.cu", RETRY_PERMANENT},
+        {1, "x: unknown option -- y", RETRY_PERMANENT},
+        {1, "FileNotFoundError: [Errno 2] No such file or directory: 'x'", RETRY_PERMANENT},
+        {1, "UnicodeDecodeError: 'utf-8' codec", RETRY_PERMANENT},
+        {1, "EOFError: Ran out of input", RETRY_PERMANENT},
+        {1, "ValueError: Restore called with invalid save path", RETRY_PERMANENT},
+        {1, "AttributeError: module has no attribute 'x'", RETRY_PERMANENT},
+        {1, "NameError: name 'x' is not defined", RETRY_PERMANENT},
+        {1, "IndexError: list index out of range", RETRY_PERMANENT},
+        {1, "Segmentation fault", RETRY_PERMANENT},
+        {139, "Segmentation fault (core dumped)", RETRY_UNKNOWN},
+        {1, "OSError: [Errno 98] Address already in use", RETRY_TRANSIENT},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct retry_decision decision =
+            retry_decide(table, cases[i].exit_code, TEXT("Exited"), text_of(cases[i].log));
+        if (decision.class != cases[i].class)
+            fail_msg("exit %d, %s: line %d says %s", cases[i].exit_code, cases[i].log,
+                     decision.line, retry_class_name(decision.class));
+    }
+    retry_table_free(table);
+}
+
+/* One line of OpenPAI's own table: a code, six more columns or three, and a behaviour. */
+static size_t check_line(const struct retry_table *table, char *line, int behaviour_column)
+{
+    const char *columns[10] = {NULL}, *behaviour;
+    int count = 0;
+    for (char *word = strtok(line, "\t\n"); word && count < 10; word = strtok(NULL, "\t\n"))
+        columns[count++] = word;
+    int code = count > behaviour_column ? atoi(columns[0]) : 0;
+    /* 220 to 235 are what its runtime finds in logs; 139 it counted as permanent once. */
+    if (code <= 0 || code > 255 || (code >= 220 && code <= 235) || code == 139)
+        return 0;
+    behaviour = columns[behaviour_column];
+    enum retry_class class = strncmp(behaviour, "TRANSIENT", 9) == 0 ? RETRY_TRANSIENT
+                             : strstr(behaviour, "TRANSIENT") || strcmp(behaviour, "PERMANENT") == 0
+                                 ? RETRY_PERMANENT
+                                 : RETRY_UNKNOWN;
+    struct retry_decision decision = retry_decide(table, code, TEXT("Exited"), TEXT(""));
+    if (decision.class != class)
+        fail_msg("exit %d is %s for OpenPAI, and line %d says %s", code, behaviour, decision.line,
+                 retry_class_name(decision.class));
+    return 1;
+}
+
+static void tables_of_openpai(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *file;
+        int behaviour_column;
+    } files[] = {{"pai-exit-codes-v0.14.0.tsv", 6}, {"pai-exit-codes-k8s-HEAD.tsv", 3}};
+    const char *shared = getenv("DLSPOOL_SHARED");
+    struct retry_table *table = shipped_table();
+    size_t checked = 0;
+    for (size_t i = 0; i < 2; i++) {
+        char path[4096], line[8192];
+        snprintf(path, sizeof(path), "%s/data/openpai/%s", shared ? shared : "../shared",
+                 files[i].file);
+        FILE *stream = fopen(path, "r");
+        while (stream && fgets(line, sizeof(line), stream))
+            checked += check_line(table, line, files[i].behaviour_column);
+        if (stream)
+            fclose(stream);
+    }
+    retry_table_free(table);
+    if (checked == 0) {
+        print_message("skipped: OpenPAI's tables are not here\n");
+        skip();
+    }
+    assert_true(checked > 20);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -232,6 +359,8 @@ int main(void)
         cmocka_unit_test(ordinary_expressions_are_accepted),
         cmocka_unit_test(report_lists_every_fault),
         cmocka_unit_test(shipped_table_decides),
+        cmocka_unit_test(classes_of_openpai),
+        cmocka_unit_test(tables_of_openpai),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "renderer/check_site.h"
 #include "renderer/manifest.h"
 #include "renderer/retry_table.h"
 #include "renderer/samples.h"
@@ -70,7 +71,8 @@ static void check_tables(struct check *check)
     else
         check->result->problems +=
             images_report(content, "images.txt", check->report, &check->result->warnings);
-    if (!repository_site(check->repository, &error))
+    const struct value *site = repository_site(check->repository, &error);
+    if (!site || check_site(site, &error))
         problem_of(check, "site.yaml", &error);
     if (!repository_has(check->repository, "retry.txt"))
         warning(check, "retry.txt", "it is missing, so every failure is of class unknown");
@@ -160,12 +162,19 @@ static bool split_path(const char *path, struct template_path *parts)
     return true;
 }
 
+/* Can a task of this executor have this machine's own files for an image? */
+static bool takes_host(const struct template_path *parts)
+{
+    return strcmp(parts->executor, "local") == 0;
+}
+
 static void check_names(struct check *check, const char *path, const struct template_path *parts)
 {
     char sentence[512];
     struct error error;
     const struct images *images = repository_images(check->repository, &error);
-    if (images && !images_serve(images, text_of(parts->library), text_of(parts->type))) {
+    if (images &&
+        !images_serve(images, text_of(parts->library), text_of(parts->type), takes_host(parts))) {
         snprintf(sentence, sizeof(sentence),
                  "no row of images.txt fits library %s and type %s, so no job can use it",
                  parts->library, parts->type);
@@ -191,6 +200,8 @@ static bool check_sample(struct check *check, const char *path, const struct tem
     struct error error;
     arena_reset(check->arena);
     struct sample sample = sample_build(check->arena, parts->library, parts->type, number);
+    if (text_is(sample.image, "host") && !takes_host(parts))
+        return false;
     check->result->renderings++;
     if (manifest_render_with(check->arena, check->repository, path, sample.image, sample.job, 0,
                              &rendered, &failure, &error)) {

@@ -1,19 +1,19 @@
 /* renderer/context.c - what a template can read: the context of every rendering */
 #include "renderer/context.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/sha256.h"
 
-/* Above the ports that services are known by, below those that Linux gives out by itself. */
-enum { FIRST_PORT = 15000, PORT_COUNT = 17000 };
-
 int context_port(struct text id)
 {
+    const struct port_range *range = &port_range_usual;
     char hex[SHA256_HEX_SIZE];
     sha256_hex(id, hex);
     hex[8] = '\0';
-    return FIRST_PORT + (int)(strtoul(hex, NULL, 16) % PORT_COUNT);
+    unsigned long size = (unsigned long)(range->last - range->first + 1);
+    return range->first + (int)(strtoul(hex, NULL, 16) % size);
 }
 
 /* A tree that is only read may be part of another: trees are immutable once built. */
@@ -56,7 +56,8 @@ static struct value *overlaid(struct arena *arena, struct value *below, struct v
 
 /* What all tasks of a role have in common.  The values are built once and shared. */
 struct role_values {
-    struct value *role, *count, *cpus, *memory, *shm, *gpus, *command, *env;
+    struct value *role, *count, *cpus, *memory, *shm, *gpus, *command, *env, *name, *storage;
+    struct value *image, *script, *secret;
 };
 
 static struct role_values role_values(struct arena *arena, const struct context_role *role,
@@ -72,6 +73,11 @@ static struct role_values role_values(struct arena *arena, const struct context_
         .command = role->command_count ? word_list(arena, role->command, role->command_count)
                                        : value_null(arena),
         .env = overlaid(arena, job_env, role->env),
+        .name = value_text(arena, role->name.length ? role->name : role->role),
+        .storage = number_or_null(arena, (double)role->storage),
+        .image = text_or_null(arena, role->image),
+        .script = text_or_null(arena, role->script),
+        .secret = value_boolean(arena, role->secret),
     };
 }
 
@@ -86,6 +92,43 @@ static struct value *role_object(struct arena *arena, const struct role_values *
     value_put(arena, object, "gpus", values->gpus);
     value_put(arena, object, "command", values->command);
     value_put(arena, object, "env", values->env);
+    value_put(arena, object, "name", values->name);
+    value_put(arena, object, "storage", values->storage);
+    value_put(arena, object, "image", values->image);
+    value_put(arena, object, "script", values->script);
+    value_put(arena, object, "secret", values->secret);
+    return object;
+}
+
+/* What is fixed goes first, so that nothing that is chosen stands in its way. */
+static void reserve_ports(struct port_book *book, const struct context_job *job)
+{
+    int tasks = 0;
+    for (size_t i = 0; i < job->roles_count; i++) {
+        const struct context_role *role = &job->roles[i];
+        tasks += role->count;
+        for (size_t j = 0; j < role->ports_count; j++)
+            if (role->ports[j].first)
+                port_book_reserve(book, role->ports[j].first, role->ports[j].count);
+    }
+    port_book_reserve(book, context_port(job->id), tasks);
+}
+
+/* {label: [numbers]} of one task. */
+static struct value *task_ports(struct arena *arena, struct port_book *book,
+                                const struct context_role *role, int index)
+{
+    struct value *object = value_object(arena);
+    for (size_t i = 0; i < role->ports_count; i++) {
+        const struct role_port *port = &role->ports[i];
+        struct value *numbers = value_list(arena);
+        for (int number = 0; number < port->count; number++)
+            value_append(arena, numbers,
+                         value_number(arena, port->first ? port->first + number
+                                                         : port_book_choose(book, role->role, index,
+                                                                            port->label, number)));
+        value_set(arena, object, port->label, numbers);
+    }
     return object;
 }
 
@@ -93,16 +136,25 @@ static void add_roles(struct arena *arena, struct value *object, const struct co
                       struct value *job_env)
 {
     struct value *tasks = value_list(arena), *roles = value_list(arena);
+    struct port_book book;
+    port_book_start(&book, job->port_range.first ? job->port_range : port_range_usual,
+                    value_get_text(object, "token"));
+    reserve_ports(&book, job);
     int rank = 0;
     for (size_t i = 0; i < job->roles_count; i++) {
         struct role_values values = role_values(arena, &job->roles[i], job_env);
         struct value *role = role_object(arena, &values);
+        struct value *role_ports = value_list(arena);
         value_put(arena, role, "first", value_number(arena, rank));
+        value_put(arena, role, "ports", role_ports);
         value_append(arena, roles, role);
         for (int index = 0; index < job->roles[i].count; index++, rank++) {
             struct value *task = role_object(arena, &values);
             value_put(arena, task, "index", value_number(arena, index));
             value_put(arena, task, "rank", value_number(arena, rank));
+            struct value *ports = task_ports(arena, &book, &job->roles[i], index);
+            value_put(arena, task, "ports", ports);
+            value_append(arena, role_ports, ports);
             value_append(arena, tasks, task);
         }
     }
@@ -111,11 +163,50 @@ static void add_roles(struct arena *arena, struct value *object, const struct co
     value_put(arena, object, "roles", roles);
 }
 
+static struct value *platform_object(struct arena *arena, const struct context_platform *platform)
+{
+    if (!platform->name.length)
+        return value_null(arena);
+    struct value *object = value_object(arena);
+    struct text code_name = platform->code, part;
+    for (struct text rest = platform->code; text_next(&rest, '/', &part);)
+        if (part.length)
+            code_name = part;
+    value_put(arena, object, "name", value_text(arena, platform->name));
+    value_put(arena, object, "cluster",
+              platform->cluster.length ? value_text(arena, platform->cluster)
+                                       : value_string(arena, "default"));
+    value_put(arena, object, "data", value_text(arena, platform->data));
+    value_put(arena, object, "output", value_text(arena, platform->output));
+    value_put(arena, object, "code", value_text(arena, platform->code));
+    value_put(arena, object, "code_name", value_text(arena, code_name));
+    value_put(arena, object, "debug", value_number(arena, (double)platform->debug));
+    return object;
+}
+
+static struct value *registry_list(struct arena *arena, const struct context_job *job)
+{
+    struct value *list = value_list(arena);
+    for (size_t i = 0; i < job->registries_count; i++) {
+        struct value *object = value_object(arena);
+        value_put(arena, object, "server", value_text(arena, job->registries[i].server));
+        value_put(arena, object, "user", value_text(arena, job->registries[i].user));
+        value_put(arena, object, "password", value_text(arena, job->registries[i].password));
+        value_append(arena, list, object);
+    }
+    return list;
+}
+
 struct value *context_job(struct arena *arena, const struct context_job *job)
 {
     struct value *object = value_object(arena);
     struct value *env = job->env ? job->env : value_object(arena);
+    int attempt = job->attempt > 0 ? job->attempt : 1;
     value_put(arena, object, "id", value_text(arena, job->id));
+    value_put(arena, object, "attempt", value_number(arena, attempt));
+    value_put(arena, object, "token",
+              value_text(arena, arena_printf(arena, "%.*s-a%d", (int)job->id.length, job->id.data,
+                                             attempt)));
     value_put(arena, object, "name", value_text(arena, job->name));
     value_put(arena, object, "owner", value_text(arena, job->owner));
     value_put(arena, object, "uid", value_number(arena, job->uid));
@@ -133,8 +224,15 @@ struct value *context_job(struct arena *arena, const struct context_job *job)
     value_put(arena, object, "gpu_type", text_or_null(arena, job->gpu_type));
     value_put(arena, object, "priority", value_number(arena, job->priority));
     value_put(arena, object, "time_limit", number_or_null(arena, (double)job->time_limit / 1000));
+    value_put(arena, object, "queue", text_or_null(arena, job->queue));
+    value_put(arena, object, "debug", number_or_null(arena, ceil((double)job->debug / 1000)));
+    value_put(arena, object, "complete", job->complete ? job->complete : value_null(arena));
     value_put(arena, object, "port", value_number(arena, context_port(job->id)));
     add_roles(arena, object, job, env);
+    value_put(arena, object, "pull_secrets",
+              word_list(arena, job->pull_secrets, job->pull_secrets_count));
+    value_put(arena, object, "registries", registry_list(arena, job));
+    value_put(arena, object, "platform", platform_object(arena, &job->platform));
     return object;
 }
 

@@ -6,7 +6,9 @@
  * given is null.
  *
  * job:
- *   id            string   the job's id; also the name of its objects at the scheduler
+ *   id            string   the job's id
+ *   attempt       number   how often it is being tried, from 1
+ *   token         string   <id>-a<attempt>: how its objects at the scheduler are called
  *   name          string   as the user wrote it
  *   owner         string   user name;  uid, gid: numbers
  *   library, version, type
@@ -21,6 +23,9 @@
  *   gpu_type      string or null
  *   priority      number
  *   time_limit    number or null    seconds of running
+ *   queue         string or null    of the scheduler; a DNS label
+ *   debug         number or null    seconds for which the scheduler's objects are kept at the end
+ *   complete      object or null    of roles: {failed: N, succeeded: N}, as the user wrote it
  *   port          number   a port for the job's own use, 15000 to 31999, the same for the same id;
  *                          the ones that follow are the job's too, one for each task
  *   task_count    number   of all roles
@@ -35,8 +40,26 @@
  *     gpus        number
  *     command     list of strings, or null
  *     env         object of strings: job.env with the role's own laid over it
+ *     name        string   the role as the user wrote it, for other platforms' sake
+ *     storage     number or null    bytes of the machine's disk
+ *     image       string or null    its own; null: the job's
+ *     script      string or null    the role's own program inline, which starts with #!
+ *     secret      boolean  the script holds what nobody else may read
+ *     ports       object   label: list of the task's own port numbers (renderer/ports.h)
  *   roles         list of objects: role, count, first (the rank of its first task), and cpus,
- *                 memory, shm, gpus, command, env as in tasks
+ *                 memory, shm, gpus, command, env, name, storage, image, script, secret
+ *                 as in tasks; and
+ *     ports       list     by index: the object `ports` of that task
+ *   pull_secrets  list of strings   names of the scheduler's secrets for registries
+ *   registries    list of objects   server, user, password: strings; who may fetch images; secret
+ *   platform      object or null    of a job that was written for another system:
+ *     name        string   "openpai"
+ *     cluster     string   the virtual cluster that was asked for, or "default"
+ *     data, output, code
+ *                 strings  where these were there, perhaps ""; job.dataset, job.output and
+ *                          job.program say where they are here
+ *     code_name   string   the last part of code
+ *     debug       number   seconds for which a task that failed keeps its container, or 0
  */
 #ifndef RENDERER_CONTEXT_H
 #define RENDERER_CONTEXT_H
@@ -45,6 +68,7 @@
 #include <sys/types.h>
 
 #include "base/value.h"
+#include "renderer/ports.h"
 
 /* What the `job` object is built from.  Texts of length 0, and a NULL `env`, stand for "not given".
  * Nothing is copied: all bytes and trees must live as long as the context. */
@@ -58,6 +82,24 @@ struct context_role {
     const struct text *command; /* words; command_count 0: not given */
     size_t command_count;
     struct value *env;          /* object of strings: the role's own; may be NULL */
+    struct text name;           /* empty: as `role` */
+    int64_t storage;            /* bytes; 0: not given */
+    const struct role_port *ports;
+    size_t ports_count;
+    struct text image;          /* empty: the job's */
+    struct text script;         /* empty: none */
+    bool secret;
+};
+
+/* Who may fetch images from a registry. */
+struct context_registry {
+    struct text server, user, password;
+};
+
+/* What another system's programs take for granted; `name` empty: nothing. */
+struct context_platform {
+    struct text name, cluster, data, output, code;
+    int64_t debug;              /* seconds */
 };
 
 struct context_job {
@@ -72,8 +114,18 @@ struct context_job {
     struct text gpu_type;
     int priority;
     int64_t time_limit;         /* milliseconds; 0: none */
+    int attempt;                /* 0: the first */
+    struct text queue;
+    int64_t debug;              /* milliseconds; 0: not given */
+    struct value *complete;     /* object; NULL: not given */
     const struct context_role *roles;
     size_t roles_count;
+    struct port_range port_range;       /* of the ports that are chosen; first 0: the usual one */
+    struct context_platform platform;
+    const struct text *pull_secrets;
+    size_t pull_secrets_count;
+    const struct context_registry *registries;
+    size_t registries_count;
 };
 
 /* The `job` object as described above. */

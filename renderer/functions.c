@@ -22,21 +22,30 @@ static int check_count(const char *name, const char *arguments, size_t count, st
                                   arguments, count);
 }
 
+/* The text of a word; a number's is written into `number`. */
+static int take_word(const char *name, const struct value *word, char number[NUMBER_TEXT_SIZE],
+                     struct text *text, struct error *error)
+{
+    if (word->kind == VALUE_STRING)
+        *text = word->string;
+    else if (word->kind == VALUE_NUMBER)
+        *text = (struct text){number, number_format(word->number, number)};
+    else if (word->kind == VALUE_BOOLEAN)
+        *text = text_of(word->boolean ? "true" : "false");
+    else
+        return error_set(error, "%s quotes strings, numbers and booleans, not a value of kind %s",
+                         name, value_kind_name(word->kind));
+    return 0;
+}
+
 /* Append a word in single quotes, in which sh gives nothing a meaning but the quote itself. */
 static int quote_word(struct buffer *out, const char *name, const struct value *word,
                       struct error *error)
 {
     char number[NUMBER_TEXT_SIZE];
     struct text text;
-    if (word->kind == VALUE_STRING)
-        text = word->string;
-    else if (word->kind == VALUE_NUMBER)
-        text = (struct text){number, number_format(word->number, number)};
-    else if (word->kind == VALUE_BOOLEAN)
-        text = text_of(word->boolean ? "true" : "false");
-    else
-        return error_set(error, "%s quotes strings, numbers and booleans, not a value of kind %s",
-                         name, value_kind_name(word->kind));
+    if (take_word(name, word, number, &text, error))
+        return -1;
     if (text.length && memchr(text.data, '\0', text.length))
         return error_set(error, "%s cannot quote a word that holds a NUL byte", name);
     buffer_add_byte(out, '\'');
@@ -107,6 +116,46 @@ static struct value *call_basename(struct arena *arena, struct value **arguments
     return value_text(arena, arena_text(arena, path.data, path.length));
 }
 
+static struct value *call_literal(struct arena *arena, struct value **arguments, size_t count,
+                                  struct error *error)
+{
+    char number[NUMBER_TEXT_SIZE];
+    struct text text;
+    struct buffer out = {0};
+    if (check_count("literal", "a word", count, error) ||
+        take_word("literal", arguments[0], number, &text, error))
+        return NULL;
+    if (text.length == 0 || !memchr(text.data, '$', text.length))
+        return value_text(arena, arena_text(arena, text.data, text.length));
+    for (size_t i = 0; i < text.length; i++) {
+        if (text.data[i] == '$')
+            buffer_add_byte(&out, '$');
+        buffer_add_byte(&out, text.data[i]);
+    }
+    return finish(arena, &out, 0);
+}
+
+static struct value *call_pairs(struct arena *arena, struct value **arguments, size_t count,
+                                struct error *error)
+{
+    if (check_count("pairs", "an object", count, error))
+        return NULL;
+    if (arguments[0]->kind != VALUE_OBJECT) {
+        error_set(error, "pairs takes an object, not a value of kind %s",
+                  value_kind_name(arguments[0]->kind));
+        return NULL;
+    }
+    struct value *list = value_list(arena);
+    for (size_t i = 0; i < arguments[0]->object.count; i++) {
+        const struct member *member = &arguments[0]->object.members[i];
+        struct value *pair = value_object(arena);
+        value_put(arena, pair, "key", value_text(arena, member->key));
+        value_put(arena, pair, "val", member->value);
+        value_append(arena, list, pair);
+    }
+    return list;
+}
+
 static struct value *call_refuse(struct arena *arena, struct value **arguments, size_t count,
                                  struct error *error)
 {
@@ -139,6 +188,11 @@ static struct value *call_refuse(struct arena *arena, struct value **arguments, 
 }
 
 const struct template_function template_functions[] = {
-    {"shell", call_shell},   {"words", call_words}, {"basename", call_basename},
-    {"refuse", call_refuse}, {NULL, NULL},
+    {"shell", call_shell},
+    {"words", call_words},
+    {"basename", call_basename},
+    {"literal", call_literal},
+    {"pairs", call_pairs},
+    {"refuse", call_refuse},
+    {NULL, NULL},
 };

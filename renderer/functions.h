@@ -4,6 +4,11 @@
  *                   shell("it's") is 'it'\''s'.  Refuses a NUL byte.
  *   words(list)     each word quoted as by shell(), with a blank between them
  *   basename(path)  what follows the last slash, trailing slashes left out
+ *   literal(word)   the word (a string, number or boolean) with every $ doubled: Kubernetes puts
+ *                   variables into what looks like $(NAME) in a container's command, args and env,
+ *                   and makes $$ one $, so that the word comes out as it is
+ *   pairs(object)   a list of {key, val}, one for each member, in the object's order: what $map
+ *                   over an object, which gives an object, cannot make
  *   refuse(text)    ends the rendering: the template does not want this job, and the text is the
  *                   sentence that its owner reads
  */

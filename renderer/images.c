@@ -135,12 +135,18 @@ static bool column_covers(struct text wide, struct text narrow)
     return text_is(wide, "*") || text_equal(wide, narrow);
 }
 
+static bool image_serves(struct text image, bool host)
+{
+    return host || !text_is(image, "host");
+}
+
 /* The earlier row that matches whatever `row` matches, or NULL. */
 static const struct image_row *hidden_by(const struct image_row *rows, size_t count,
                                          const struct image_row *row)
 {
     for (size_t i = 0; i < count; i++)
-        if (column_covers(rows[i].library, row->library) &&
+        if (image_serves(rows[i].image, text_is(row->image, "host")) &&
+            column_covers(rows[i].library, row->library) &&
             column_covers(rows[i].version, row->version) &&
             column_covers(rows[i].type, row->type) &&
             column_covers(rows[i].accelerator, row->accelerator))
@@ -190,23 +196,26 @@ static bool version_fits(struct text row, struct text asked)
 }
 
 const struct image_row *images_find(const struct images *images, struct text library,
-                                    struct text version, struct text type, struct text accelerator)
+                                    struct text version, struct text type, struct text accelerator,
+                                    bool host)
 {
     if (accelerator.length == 0)
         accelerator = TEXT("none");
     for (size_t i = 0; i < images->count; i++) {
         const struct image_row *row = &images->rows[i];
-        if (column_covers(row->library, library) && column_covers(row->type, type) &&
-            column_covers(row->accelerator, accelerator) && version_fits(row->version, version))
+        if (image_serves(row->image, host) && column_covers(row->library, library) &&
+            column_covers(row->type, type) && column_covers(row->accelerator, accelerator) &&
+            version_fits(row->version, version))
             return row;
     }
     return NULL;
 }
 
-bool images_serve(const struct images *images, struct text library, struct text type)
+bool images_serve(const struct images *images, struct text library, struct text type, bool host)
 {
     for (size_t i = 0; i < images->count; i++)
-        if (column_covers(images->rows[i].library, library) &&
+        if (image_serves(images->rows[i].image, host) &&
+            column_covers(images->rows[i].library, library) &&
             column_covers(images->rows[i].type, type))
             return true;
     return false;

@@ -2,7 +2,8 @@
  *
  * One row a line, five columns parted by white space: library version type accelerator image.
  * `*` matches anything; `#` at the start of a word starts a comment.  The first row that matches
- * decides.
+ * decides.  A row whose image is `host`, this machine's own files, serves the executor of this
+ * machine; for any other it is passed over.
  */
 #ifndef RENDERER_IMAGES_H
 #define RENDERER_IMAGES_H
@@ -34,13 +35,14 @@ size_t images_report(struct text source, const char *name, struct buffer *report
 
 /* The first row that fits, or NULL.  An empty version fits any row (the first one is the site's
  * preference); an empty accelerator fits `none` and `*`; otherwise a version fits when it is equal
- * or the row's is a prefix of whole parts (row 2.1 fits 2.1.3 and 2.1+cu118, not 2.10). */
+ * or the row's is a prefix of whole parts (row 2.1 fits 2.1.3 and 2.1+cu118, not 2.10).  `host`:
+ * rows with that image count. */
 const struct image_row *images_find(const struct images *images, struct text library,
                                     struct text version, struct text type,
-                                    struct text accelerator);
+                                    struct text accelerator, bool host);
 
 /* Does any row serve this (library, type), whatever the version and accelerator? */
-bool images_serve(const struct images *images, struct text library, struct text type);
+bool images_serve(const struct images *images, struct text library, struct text type, bool host);
 
 /* May `image` be the name of an image?  A letter, digit, `.`, `/` or `_` first, then also
  * `: @ + - #`; at most 512 bytes. */

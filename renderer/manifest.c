@@ -32,10 +32,22 @@ static bool is_path_word(struct text word)
     return true;
 }
 
+/* The executor whose templates are used. */
+static const char *template_executor(const struct render_input *input)
+{
+    return strcmp(input->executor, "null") == 0 ? "local" : input->executor;
+}
+
+/* Can a task have this machine's own files for an image? */
+static bool takes_host(const struct render_input *input)
+{
+    return strcmp(template_executor(input), "local") == 0;
+}
+
 static int choose_template(struct work *work)
 {
     const struct render_input *input = work->input;
-    const char *executor = strcmp(input->executor, "null") == 0 ? "local" : input->executor;
+    const char *executor = template_executor(input);
     struct error_quote_room library, type;
     error_quote(&library, input->library.data, input->library.length);
     error_quote(&type, input->type.data, input->type.length);
@@ -75,9 +87,8 @@ static bool begins_with_parts(struct text image, struct text beginning)
            memchr("/:@", image.data[beginning.length], 3);
 }
 
-bool image_allowed(const struct value *site, struct text image)
+static bool allows(const struct value *allow, struct text image)
 {
-    const struct value *allow = value_get(value_get(site, "images"), "allow_user");
     if (!allow)
         return false;
     if (allow->kind == VALUE_BOOLEAN)
@@ -91,22 +102,68 @@ bool image_allowed(const struct value *site, struct text image)
     return false;
 }
 
-/* The image that the user asks for. */
-static int take_image(struct work *work, const struct value *site)
+bool image_allowed(const struct value *site, struct text image)
 {
-    struct text image = work->input->image;
+    return allows(value_get(value_get(site, "images"), "allow_user"), image);
+}
+
+/* A job that was written for another system always names its image: the site may have a rule of its
+ * own for these, in the member of the platform's name.  *rule says in a sentence which one it was. */
+static bool image_allowed_to(const struct value *job, const struct value *site, struct text image,
+                             const char *rule[2])
+{
+    struct text platform = value_get_text(value_get(job, "platform"), "name");
+    const struct member *member = value_member(site, platform);
+    const struct value *allow = member ? value_get(member->value, "images") : NULL;
+    rule[0] = allow ? platform.data : "images";
+    rule[1] = allow ? "images" : "allow_user";
+    return allow ? allows(allow, image) : image_allowed(site, image);
+}
+
+/* May the user have this image, of his own choice? */
+static int check_image(struct work *work, const struct value *site, struct text image)
+{
     struct error_quote_room room;
+    const char *rule[2];
+    bool foreign = value_get_text(value_get(work->input->job, "platform"), "name").length > 0;
     error_quote(&room, image.data, image.length);
     if (!image_name_valid(image))
         return error_set(work->error, "image is \"%s\", which cannot be the name of an image",
                          room.text);
-    if (!image_allowed(site, image))
+    if (!image_allowed_to(work->input->job, site, image, rule))
         return error_set(work->error,
                          "image \"%s\" may not be asked for here: site.yaml of templates.git does "
-                         "not allow it (images.allow_user); leave `image` out to get the one that "
-                         "images.txt names",
-                         room.text);
+                         "not allow it (%s.%s); %s",
+                         room.text, rule[0], rule[1],
+                         foreign ? "name another one, or ask its maintainers to allow it"
+                                 : "leave `image` out to get the one that images.txt names");
+    if (text_is(image, "host") && !takes_host(work->input))
+        return error_set(work->error,
+                         "image \"host\" is this machine's own files, which tasks of the executor "
+                         "%s cannot have; name an image or leave `image` out",
+                         work->input->executor);
+    return 0;
+}
+
+/* The image that the user asks for. */
+static int take_image(struct work *work, const struct value *site)
+{
+    struct text image = work->input->image;
+    if (check_image(work, site, image))
+        return -1;
     work->result->image = arena_text(work->arena, image.data, image.length);
+    return 0;
+}
+
+/* Roles may have images of their own. */
+static int check_role_images(struct work *work, const struct value *site)
+{
+    const struct value *roles = value_get(work->input->job, "roles");
+    for (size_t i = 0; roles && i < roles->list.count; i++) {
+        struct text image = value_get_text(roles->list.items[i], "image");
+        if (image.length && check_image(work, site, image))
+            return -1;
+    }
     return 0;
 }
 
@@ -116,21 +173,61 @@ static int choose_image(struct work *work, const struct images *images)
     const struct render_input *input = work->input;
     struct text version = input->version.length ? input->version : TEXT("(not given)");
     struct text accelerator = input->accelerator.length ? input->accelerator : TEXT("none");
-    const struct image_row *row =
-        images_find(images, input->library, input->version, input->type, accelerator);
+    const struct image_row *row = images_find(images, input->library, input->version, input->type,
+                                              accelerator, takes_host(input));
     struct error_quote_room rooms[4];
     if (!row)
         return error_set(work->error,
                          "no row of images.txt fits library %s, version %s, type %s, accelerator "
-                         "%s in templates.git at commit %.7s; ask its maintainers to add one",
+                         "%s%s in templates.git at commit %.7s; ask its maintainers to add one",
                          error_quote(&rooms[0], input->library.data, input->library.length),
                          error_quote(&rooms[1], version.data, version.length),
                          error_quote(&rooms[2], input->type.data, input->type.length),
                          error_quote(&rooms[3], accelerator.data, accelerator.length),
+                         takes_host(input) ? "" : " (rows with the image host left out)",
                          work->result->commit.data);
     work->result->image = arena_text(work->arena, row->image.data, row->image.length);
     work->result->image_line = row->line;
     return 0;
+}
+
+/* What the site lets a job ask for of a scheduler */
+
+static int check_queue(struct work *work, const struct value *site)
+{
+    struct text queue = value_get_text(work->input->job, "queue");
+    const struct value *queues = value_get(site, "queues");
+    struct buffer names = {0};
+    if (queue.length == 0 || !queues || queues->kind != VALUE_LIST || queues->list.count == 0)
+        return 0;
+    for (size_t i = 0; i < queues->list.count; i++) {
+        const struct value *name = queues->list.items[i];
+        if (name->kind == VALUE_STRING && text_equal(name->string, queue)) {
+            buffer_free(&names);
+            return 0;
+        }
+        if (name->kind == VALUE_STRING)
+            buffer_printf(&names, "%s%s", names.length ? ", " : "", name->string.data);
+    }
+    struct error_quote_room rooms[2];
+    error_set(work->error,
+              "queue \"%s\" is none of this site's: site.yaml of templates.git lists %s",
+              error_quote(&rooms[0], queue.data, queue.length),
+              error_quote(&rooms[1], names.data ? names.data : "", names.length));
+    buffer_free(&names);
+    return -1;
+}
+
+static int check_debug(struct work *work, const struct value *site)
+{
+    double debug = value_get_number(work->input->job, "debug", 0);
+    double most = value_get_number(site, "debug_max", -1);
+    if (debug <= 0 || most < 0 || debug <= most)
+        return 0;
+    return error_set(work->error,
+                     "debug asks for %.0f seconds, and site.yaml of templates.git allows at most "
+                     "%.0f (debug_max)",
+                     debug, most);
 }
 
 /* Rendering */
@@ -228,6 +325,9 @@ int manifest_render(struct arena *arena, struct repository *repository,
     if (input->image.length)
         *failure = RENDER_NOT_ALLOWED;
     if (input->image.length ? take_image(&work, site) : choose_image(&work, images))
+        return -1;
+    *failure = RENDER_NOT_ALLOWED;
+    if (check_role_images(&work, site) || check_queue(&work, site) || check_debug(&work, site))
         return -1;
     return manifest_render_with(arena, repository, result->template_path.data, result->image,
                                 input->job, input->now, result, failure, error);

@@ -56,7 +56,8 @@ int manifest_render_with(struct arena *arena, struct repository *repository,
                          struct error *error);
 
 /* May a user ask for this image?  site.yaml says so in `images.allow_user`: true (any image but
- * `host`), or a list of names and of beginnings that end where a part of a name ends. */
+ * `host`), or a list of names and of beginnings that end where a part of a name ends.  For a job of
+ * another platform, `images` in the site's member of that name goes before it. */
 bool image_allowed(const struct value *site, struct text image);
 
 #endif

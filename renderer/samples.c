@@ -29,9 +29,10 @@ enum option {
     WITH_OUTPUT = 2,
     WITH_GPUS = 4,
     WITH_SHM = 8,
-    WITH_LIMITS = 16, /* time_limit, version, args, env */
+    WITH_LIMITS = 16, /* time_limit, version, args, env, debug, complete */
     WITH_HOST_IMAGE = 32,
-    OPTIONS = 64
+    OPTIONS = 64,
+    WITH_PLATFORM = 64, /* only of type roles */
 };
 
 /* The roles of a job type, and how many tasks each has. */
@@ -56,10 +57,14 @@ static const struct shape *shape_of(const char *type)
     return shape;
 }
 
+static size_t option_count(const char *type)
+{
+    return strcmp(type, "roles") == 0 ? 2 * OPTIONS : OPTIONS;
+}
+
 size_t sample_count(const char *type)
 {
-    (void)type;
-    return FORMS * OPTIONS;
+    return FORMS * option_count(type);
 }
 
 static struct value *sample_env(struct arena *arena, const char *name, const char *value)
@@ -69,27 +74,47 @@ static struct value *sample_env(struct arena *arena, const char *name, const cha
     return env;
 }
 
+static struct value *sample_rule(struct arena *arena, const char *role)
+{
+    struct value *rule = value_object(arena), *numbers = value_object(arena);
+    value_put(arena, numbers, "succeeded", value_number(arena, 1));
+    value_put(arena, rule, role, numbers);
+    return rule;
+}
+
 static const char *describe(struct arena *arena, const struct form *form, size_t options,
                             const struct shape *shape)
 {
-    return arena_printf(arena, "%s%s%s%s%s%s%s, %d %s", form->description,
-                        options & WITH_DATASET ? ", a dataset" : "",
-                        options & WITH_OUTPUT ? ", an output" : "",
-                        options & WITH_GPUS ? ", GPUs" : "", options & WITH_SHM ? ", shm" : "",
-                        options & WITH_LIMITS ? ", time_limit, version, args and env" : "",
-                        options & WITH_HOST_IMAGE ? ", image host" : "",
-                        shape->counts[0] + shape->counts[1],
-                        shape->counts[0] + shape->counts[1] == 1 ? "task" : "tasks")
+    return arena_printf(
+               arena, "%s%s%s%s%s%s%s, %d %s", form->description,
+               options & WITH_DATASET ? ", a dataset" : "",
+               options & WITH_OUTPUT ? ", an output" : "", options & WITH_GPUS ? ", GPUs" : "",
+               options & WITH_SHM ? ", shm" : "",
+               options & WITH_LIMITS ? ", time_limit, version, args, env, debug, complete" : "",
+               options & WITH_HOST_IMAGE ? ", image host" : "", shape->counts[0] + shape->counts[1],
+               shape->counts[0] + shape->counts[1] == 1 ? "task" : "tasks")
         .data;
+}
+
+/* What roles of jobs that were written for another system may have of their own. */
+static void add_script(struct context_role *role, bool second)
+{
+    role->script = TEXT("#!/bin/bash\necho hello\n");
+    role->secret = second;
+    if (second)
+        role->image = TEXT("registry.example.org/team/y:1");
 }
 
 struct sample sample_build(struct arena *arena, const char *library, const char *type,
                            size_t number)
 {
     static const struct text words[] = {{"train", 5}, {"--rate=0.1", 10}};
-    const struct form *form = &forms[number / OPTIONS % FORMS];
+    static const struct context_registry registries[] = {
+        {{"registry.example.org", 20}, {"somebody", 8}, {"secret", 6}}};
+    static const struct role_port ports[] = {{{"http", 4}, 1, 0}, {{"data.x", 6}, 2, 0}};
+    const struct form *form = &forms[number / option_count(type) % FORMS];
     const struct shape *shape = shape_of(type);
-    size_t options = number % OPTIONS;
+    size_t options = number % option_count(type);
     struct context_role *roles = arena_allocate(arena, 2 * sizeof(*roles));
     size_t count = shape->roles[1] ? 2 : 1;
     for (size_t i = 0; i < count; i++) {
@@ -103,6 +128,13 @@ struct sample sample_build(struct arena *arena, const char *library, const char 
                                          .command_count = form->command ? 2 : 0};
         if (options & WITH_LIMITS)
             roles[i].env = sample_env(arena, "ROLE_SETTING", "on");
+        if (options & (WITH_LIMITS | WITH_PLATFORM)) {
+            roles[i].ports = ports;
+            roles[i].ports_count = 2;
+            roles[i].storage = (int64_t)1 << 30;
+        }
+        if ((options & WITH_PLATFORM) && !form->command)
+            add_script(&roles[i], i > 0);
     }
     struct context_job job = {
         .id = TEXT("sample-0123456789"),
@@ -130,7 +162,17 @@ struct sample sample_build(struct arena *arena, const char *library, const char 
         job.args = words;
         job.args_count = 2;
         job.env = sample_env(arena, "SETTING", "on");
+        job.debug = 600 * 1000;
+        job.complete = sample_rule(arena, shape->roles[0]);
     }
+    if ((options & WITH_PLATFORM) && !form->command) {
+        job.registries = registries;
+        job.registries_count = 1;
+    }
+    if (options & WITH_PLATFORM)
+        job.platform = (struct context_platform){.name = TEXT("openpai"),
+                                                 .data = TEXT("hdfs://example.org:9000/data"),
+                                                 .code = TEXT("hdfs://example.org:9000/code")};
     return (struct sample){
         .job = context_job(arena, &job),
         .image = options & WITH_HOST_IMAGE ? TEXT("host") : TEXT("registry.example.org/team/x:1"),

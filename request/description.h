@@ -11,6 +11,7 @@
 #ifndef REQUEST_DESCRIPTION_H
 #define REQUEST_DESCRIPTION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -25,8 +26,16 @@ struct environment {
     size_t count;
 };
 
+/* Ports that each task of a role is to have under one name. */
+struct port_wish {
+    struct text label;          /* letters, digits and . _ ~ */
+    int count;                  /* from 1 */
+    int first;                  /* the first of fixed numbers; 0: dlspool chooses */
+};
+
 struct task_role {
     struct text role;           /* DNS-1123 label of at most 15 bytes */
+    struct text name;           /* the role as the user wrote it; empty: as `role` is */
     int count;                  /* tasks of this role, 1 to 10,000 */
     int64_t cpus;               /* thousandths of a processor for each task */
     int64_t memory;             /* bytes for each task */
@@ -35,6 +44,57 @@ struct task_role {
     struct text *command;       /* words; count 0: the job's program, script or template decides */
     size_t command_count;
     struct environment environment;     /* over the job's */
+    struct port_wish *ports;    /* no two with one label */
+    size_t ports_count;
+    int64_t storage;            /* bytes of the machine's disk for each task; 0: not given */
+    struct text image;          /* of this role; empty: the job's */
+    /* The role's own program inline, which starts with #!; empty: as the command says.  With
+     * `script_secret` it holds what nobody else may read, and `script_masked` is what it looks like
+     * to others. */
+    struct text script, script_masked;
+    bool script_secret;
+};
+
+/* How many tasks of a role decide about the job; 0: not given, -1: no number of them does. */
+struct completion {
+    struct text role;
+    int failed;                 /* so many failed tasks fail the job; not given: 1 */
+    int succeeded;              /* so many succeeded tasks make it succeed; not given: all of all
+                                   roles */
+};
+
+/* Who may fetch images from a registry; all of it is secret. */
+struct registry {
+    struct text server;         /* as its name stands in images' names, or a URL */
+    struct text user, password;
+};
+
+/* What the owner is told in the job's log: something was understood, and has no effect here. */
+struct note {
+    struct text field;          /* as in a sentence: taskRoles[0].command */
+    struct text sentence;
+};
+
+struct notes {
+    struct note *items;
+    size_t count, room;
+};
+
+/* Of a job that was written for another system: what it takes for granted there.  site.yaml's
+ * member of the platform's name says what that is here (stages/platform.h), and templates give its
+ * programs the environment that they know. */
+struct platform {
+    struct text name;           /* "openpai"; empty: none, and nothing of this is used */
+    struct text cluster;        /* the virtual cluster that was asked for; empty: the default one */
+    /* Where things are, as the user wrote it: URIs in which the platform's variables may stand. */
+    struct text data, output, code, credentials;
+    bool debug;                 /* a task that failed keeps its container for a while */
+};
+
+/* description.retries beyond numbers. */
+enum {
+    RETRIES_ENDLESS = -1,       /* a failure that may pass is tried again, however often */
+    RETRIES_ALWAYS = -2,        /* any end, success too, is followed by another attempt */
 };
 
 struct description {
@@ -52,9 +112,23 @@ struct description {
     struct text image;          /* the user's own choice, where the site allows it */
     struct text gpu_type;
     int priority;               /* -100 to 100, default 0: higher goes first */
-    int retries;                /* 0 to 100: attempts beyond the first after a failure */
+    int retries;                /* attempts beyond the first after a failure; or RETRIES_... */
     int64_t time_limit;         /* milliseconds of running; 0: none */
+    struct text queue;          /* DNS label; or empty */
+    int64_t debug;              /* milliseconds that what ran stays at the scheduler after the end */
+    struct completion *complete;        /* of some of the roles */
+    size_t complete_count;
+    struct platform platform;
+    struct registry *registries;        /* besides those that the site knows */
+    size_t registries_count;
+    struct notes notes;
 };
+
+/* Put asterisks in place of all that is secret, for what is made of the description to be shown. */
+void description_mask(struct description *job);
+
+/* Does it hold anything secret? */
+bool description_is_secret(const struct description *job);
 
 /* Read a job file.  `name` is the dropped file's name: its ending and the first bytes decide the
  * dialect (YAML, JSON, batch script).  NULL and a sentence with file, line, column, field, what

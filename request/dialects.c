@@ -9,34 +9,18 @@
 #include "base/json.h"
 #include "base/yaml.h"
 #include "request/description.h"
+#include "request/dlworkspace.h"
+#include "request/dlworkspace_draft.h"
 #include "request/job.h"
+#include "request/openpai.h"
+#include "request/openpai_v2.h"
 #include "request/script.h"
 
 struct dialect {
-    const char *name;           /* for a sentence: "an OpenPAI job file (version 1)" */
     bool (*recognise)(const struct value *root);
     struct description *(*read)(struct reading *reading, const struct value *root);
+    bool comments;              /* its JSON may hold comments, // ... */
 };
-
-static bool has(const struct value *root, const char *key)
-{
-    return value_get(root, key) != NULL;
-}
-
-static bool is_openpai_1(const struct value *root)
-{
-    return has(root, "jobName") && has(root, "taskRoles");
-}
-
-static bool is_openpai_2(const struct value *root)
-{
-    return has(root, "protocolVersion");
-}
-
-static bool is_dlworkspace(const struct value *root)
-{
-    return has(root, "jobName") && (has(root, "jobtrainingtype") || has(root, "cmd"));
-}
 
 static bool is_anything(const struct value *root)
 {
@@ -44,25 +28,41 @@ static bool is_anything(const struct value *root)
     return true;
 }
 
-/* Dialects without a reader are recognised and refused. */
+/* The first that recognises the file reads it. */
 static const struct dialect dialects[] = {
-    {"an OpenPAI job file (version 1)", is_openpai_1, NULL},
-    {"an OpenPAI job file (version 2)", is_openpai_2, NULL},
-    {"a DLWorkspace job file", is_dlworkspace, NULL},
-    {"a job file", is_anything, job_read},
+    {openpai_1_recognise, openpai_1_read, true},
+    {openpai_2_recognise, openpai_2_read, false},
+    {dlworkspace_recognise, dlworkspace_read, false},
+    {dlworkspace_draft_recognise, dlworkspace_draft_read, false},
+    {is_anything, job_read, false},
 };
 
-static struct description *read_tree(struct reading *reading, const struct value *root)
+/* Comments of a JSON file: where the first of them starts, or NULL. */
+struct comments {
+    struct text source;
+    const char *first;
+};
+
+static void refuse_comments(struct reading *reading, const struct comments *comments)
+{
+    uint32_t line = 1, column = 1;
+    for (const char *at = comments->source.data; at < comments->first; at++) {
+        line += *at == '\n';
+        column = *at == '\n' ? 1 : column + 1;
+    }
+    problem_add(reading, NULL, line, column,
+                "found a comment, expected JSON, which has none; in YAML it starts with #");
+}
+
+static struct description *read_tree(struct reading *reading, const struct value *root,
+                                     const struct comments *comments)
 {
     const struct dialect *dialect = dialects;
     while (!dialect->recognise(root))
         dialect++;
-    if (dialect->read)
-        return dialect->read(reading, root);
-    problem_add(reading, NULL, root->line, root->column,
-                "looks like %s; not yet supported, expected the fields name, library, type ...",
-                dialect->name);
-    return NULL;
+    if (comments->first && !dialect->comments)
+        refuse_comments(reading, comments);
+    return dialect->read(reading, root);
 }
 
 static bool is_json(struct text source, struct text name)
@@ -70,21 +70,26 @@ static bool is_json(struct text source, struct text name)
     if (text_ends(name, ".json"))
         return true;
     /* A map in YAML's flow style starts like JSON, so an ending that says YAML is believed. */
-    return text_starts(text_trim(source), "{") && !text_ends(name, ".yaml") &&
+    return text_starts(json_after_comments(source), "{") && !text_ends(name, ".yaml") &&
            !text_ends(name, ".yml");
 }
 
 /* The tree of the file's fields, or NULL after a problem. */
-static struct value *read_syntax(struct reading *reading, struct text source, struct text name)
+static struct value *read_syntax(struct reading *reading, struct text source, struct text name,
+                                 struct comments *comments)
 {
     if (text_starts(source, "#!"))
         return script_read(reading, source);
     struct error error;
-    struct value *root = is_json(source, name)
-                             ? json_read(reading->arena, source, reading->file,
-                                         &yaml_request_limits, &error)
-                             : yaml_read(reading->arena, source, reading->file,
-                                         &yaml_request_limits, &error);
+    bool json = is_json(source, name);
+    if (json) {
+        comments->source = source;
+        source = json_blank_comments(reading->arena, source, &comments->first);
+    }
+    struct value *root = json ? json_read(reading->arena, source, reading->file,
+                                          &yaml_request_limits, &error)
+                              : yaml_read(reading->arena, source, reading->file,
+                                          &yaml_request_limits, &error);
     if (!root)
         problem_add_sentence(reading, error.text);
     return root;
@@ -108,8 +113,9 @@ struct description *request_read(struct arena *arena, struct text source, const 
         source.length -= 3;
     }
     struct description *job = NULL;
-    struct value *root = read_syntax(&reading, source, file);
+    struct comments comments = {.first = NULL};
+    struct value *root = read_syntax(&reading, source, file, &comments);
     if (root)
-        job = read_tree(&reading, root);
+        job = read_tree(&reading, root, &comments);
     return problems_report(&reading, error) ? NULL : job;
 }

@@ -74,9 +74,11 @@ void fields_read(struct reading *reading, const struct path *above, const struct
         const struct member *member = &map->object.members[i];
         struct path path = {.above = above, .name = member->key};
         const struct field *field = field_find(table, member->key);
-        if (!field)
+        if (!field && table->open)
+            continue;
+        else if (!field)
             refuse_unknown(reading, &path, member, table);
-        else if (member->value->kind == VALUE_NULL)
+        else if (member->value->kind == VALUE_NULL && !table->null_is_value)
             continue;
         else if (field->later)
             read_later(reading, &path, member, field);

@@ -4,8 +4,10 @@
  * each field its name, the function that reads its value, its limits, and whether a later version
  * implements it.  One walk serves all tables:
  *
- *   - a key that is not in the table is a problem that names the nearest one that is;
- *   - null means that the field is not given, so that programs may write out all of them;
+ *   - a key that is not in the table is a problem that names the nearest one that is, unless the
+ *     table is an open one;
+ *   - null means that the field is not given, so that programs may write out all of them, unless
+ *     the table takes null for a value;
  *   - a field of a later version is read first, so that nonsense is called nonsense, and is then
  *     refused as not yet supported; `false`, which asks for nothing, passes where a boolean is due.
  */
@@ -38,6 +40,8 @@ struct field_table {
     size_t count;
     const char *owner;          /* "a job", "a task role": whose fields these are */
     const struct field_table *other;    /* where a field may have been meant to go */
+    bool null_is_value;         /* null goes to the field's reader, as any value does */
+    bool open;                  /* keys that are not in the table are let pass */
 };
 
 /* Read `map`, an object, into the structure at `into`.  `above` may be NULL. */

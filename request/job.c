@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "request/complete.h"
 #include "request/later.h"
 #include "request/tasks.h"
 #include "request/values.h"
@@ -49,8 +50,9 @@ static const struct field fields[] = {
     {FIELD_NAME("retries"), read_integer, MEMBER(retries), .least = 0, .most = RETRIES_MOST},
     {FIELD_NAME("time_limit"), read_duration, MEMBER(time_limit), .least = TIME_LIMIT_LEAST,
      .most = TIME_LIMIT_MOST},
-    {FIELD_NAME("queue"), read_word, .most = WORD_LONGEST, .later = true},
-    {FIELD_NAME("complete"), read_later_map, .later = true},
+    {FIELD_NAME("queue"), read_label, MEMBER(queue)},
+    {FIELD_NAME("complete"), read_complete, MEMBER(complete), COUNT(complete_count)},
+    {FIELD_NAME("debug"), read_debug, MEMBER(debug), .least = 0, .most = TIME_LIMIT_MOST},
     {FIELD_NAME("deadline"), read_later_deadline, .later = true},
     {FIELD_NAME("deadline_mode"), read_later_deadline_mode, .later = true},
     {FIELD_NAME("units"), read_later_map, .later = true},
@@ -62,7 +64,6 @@ static const struct field fields[] = {
     {FIELD_NAME("hold"), read_boolean, .later = true},
     {FIELD_NAME("notify"), read_later_words, .later = true},
     {FIELD_NAME("privileged"), read_boolean, .later = true},
-    {FIELD_NAME("debug"), read_boolean, .later = true},
 };
 
 const struct field_table job_fields = {
@@ -192,5 +193,7 @@ struct description *job_read(struct reading *reading, const struct value *root)
     if (!field_given(root, "tasks"))
         tasks_default(reading->arena, job);
     check_single(reading, root, job);
+    if (reading->found == 0)
+        check_complete(reading, root, job);
     return reading->found ? NULL : job;
 }

@@ -4,8 +4,6 @@
 #include "base/clock.h"
 #include "request/values.h"
 
-enum { MOST_PORTS = 1000, LONGEST_LABEL = 63 };
-
 void read_boolean(struct reading *reading, const struct path *path, const struct value *value,
                   const struct field *field, void *into)
 {
@@ -108,20 +106,4 @@ void read_later_weight(struct reading *reading, const struct path *path, const s
     (void)into;
     if (value->kind != VALUE_NUMBER || !(value->number > 0))
         problem_expected(reading, path, value, "a number above 0");
-}
-
-void read_later_ports(struct reading *reading, const struct path *path, const struct value *value,
-                      const struct field *field, void *into)
-{
-    (void)field;
-    (void)into;
-    bool good = value->kind == VALUE_OBJECT;
-    for (size_t i = 0; good && i < value->object.count; i++) {
-        const struct member *member = &value->object.members[i];
-        good = is_word(member->key, LONGEST_LABEL) && member->value->kind == VALUE_NUMBER &&
-               member->value->number >= 1 && member->value->number <= MOST_PORTS;
-    }
-    if (!good)
-        problem_expected(reading, path, value,
-                         "a map of names to numbers of ports such as {http: 1}");
 }

@@ -5,7 +5,7 @@
 
 #include "base/quantity.h"
 #include "request/job.h"
-#include "request/later.h"
+#include "request/ports.h"
 #include "request/values.h"
 
 #define MEMBER(name) .offset = offsetof(struct task_role, name)
@@ -19,7 +19,8 @@ static const struct field fields[] = {
     {FIELD_NAME("command"), read_words, MEMBER(command), .least = 1,
      .count_offset = offsetof(struct task_role, command_count)},
     {FIELD_NAME("env"), read_environment, MEMBER(environment)},
-    {FIELD_NAME("ports"), read_later_ports, .later = true},
+    {FIELD_NAME("ports"), read_ports, MEMBER(ports),
+     .count_offset = offsetof(struct task_role, ports_count)},
 };
 
 const struct field_table task_fields = {

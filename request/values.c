@@ -297,3 +297,36 @@ void read_duration(struct reading *reading, const struct path *path, const struc
     else
         *(int64_t *)into = milliseconds;
 }
+
+void read_label(struct reading *reading, const struct path *path, const struct value *value,
+                const struct field *field, void *into)
+{
+    enum { LONGEST = 63 };
+    struct text text = {0};
+    (void)field;
+    bool good = take_scalar_text(value, false, &text) && text.length > 0 && text.length <= LONGEST;
+    for (size_t i = 0; i < text.length && good; i++) {
+        char c = text.data[i];
+        bool inner = i > 0 && i + 1 < text.length;
+        good = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (c == '-' && inner);
+    }
+    if (good)
+        *(struct text *)into = text;
+    else
+        problem_expected(reading, path, value, "1 to 63 small letters, digits and inner hyphens");
+}
+
+void read_debug(struct reading *reading, const struct path *path, const struct value *value,
+                const struct field *field, void *into)
+{
+    struct text text;
+    int64_t milliseconds;
+    if (value->kind == VALUE_BOOLEAN && !value->boolean)
+        *(int64_t *)into = 0;
+    else if (!take_scalar_text(value, false, &text) || duration_parse(text, &milliseconds) ||
+             milliseconds > field->most)
+        problem_expected(reading, path, value,
+                         "a duration such as 30m, for which what ran is kept");
+    else
+        *(int64_t *)into = milliseconds;
+}

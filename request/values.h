@@ -25,6 +25,10 @@ field_reader read_image;
 field_reader read_script;
 /* int: a whole number from `least` to `most`. */
 field_reader read_integer;
+/* struct text: a DNS label. */
+field_reader read_label;
+/* int64_t: milliseconds up to `most`; false is 0. */
+field_reader read_debug;
 /* int64_t: bytes from `least` to `most`; thousandths of a processor; milliseconds. */
 field_reader read_bytes, read_cpus, read_duration;
 

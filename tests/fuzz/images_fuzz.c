@@ -29,12 +29,12 @@ static void check_row(const struct images *images, const struct image_row *row)
         check_word(words[i]);
     CHECK(image_name_valid(row->image) && !strchr("-:@+#", row->image.data[0]));
     const struct image_row *found = images_find(images, asked(row->library), asked(row->version),
-                                                asked(row->type), asked(row->accelerator));
+                                                asked(row->type), asked(row->accelerator), true);
     CHECK(found && found <= row && found->line <= row->line);
-    CHECK(images_serve(images, asked(row->library), asked(row->type)));
+    CHECK(images_serve(images, asked(row->library), asked(row->type), true));
     /* A version that was not asked for fits as well. */
     const struct image_row *any = images_find(images, asked(row->library), TEXT(""),
-                                              asked(row->type), asked(row->accelerator));
+                                              asked(row->type), asked(row->accelerator), true);
     CHECK(any && any <= found);
 }
 

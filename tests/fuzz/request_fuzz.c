@@ -92,7 +92,7 @@ static void check_job(const struct description *job)
     CHECK(tasks <= 10000);
     check_environment(&job->environment);
     CHECK(job->priority >= -100 && job->priority <= 100);
-    CHECK(job->retries >= 0 && job->retries <= 100);
+    CHECK(job->retries >= (job->platform.name.length ? RETRIES_ALWAYS : 0));
     CHECK(job->time_limit >= 0);
 }
 

@@ -1,10 +1,11 @@
-/* tests/fuzz/settings_fuzz.c - spool/settings.h and executors/local_settings.h: any bytes as
- * dlspool.yaml
+/* tests/fuzz/settings_fuzz.c - spool/settings.h, executors/local_settings.h and
+ * executors/kubernetes_settings.h: any bytes as dlspool.yaml
  *
  * Settings that are accepted are within their limits, so that no later code need ask.
  *
  * Seen to fail with: user numbers not bounded; the upper limits of whole numbers not looked at.
  */
+#include "executors/kubernetes_settings.h"
 #include "executors/local_settings.h"
 #include "spool/settings.h"
 #include "tests/fuzz/fuzz.h"
@@ -36,6 +37,26 @@ static void check_local(const struct local_settings *local)
         check_text(local->gpus[i]);
 }
 
+static void check_kubernetes(const struct kubernetes_settings *kubernetes)
+{
+    const struct text texts[] = {kubernetes->kubeconfig, kubernetes->context, kubernetes->namespace,
+                                 kubernetes->proxy};
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        check_text(texts[i]);
+        CHECK(strlen(texts[i].data) == texts[i].length && !strpbrk(texts[i].data, "\r\n"));
+    }
+    CHECK(kubernetes->live_max >= 0 && kubernetes->log_limit > 0);
+    CHECK(kubernetes->in_flight >= 1 && kubernetes->in_flight <= 256);
+    CHECK(kubernetes->request_timeout > 0 && kubernetes->connect_timeout > 0);
+    for (size_t i = 0; i < kubernetes->host_path_count; i++) {
+        check_text(kubernetes->host_paths[i]);
+        CHECK(kubernetes->host_paths[i].data[0] == '/');
+        CHECK(!strstr(kubernetes->host_paths[i].data, "/../"));
+        CHECK(!strstr(kubernetes->host_paths[i].data, "//"));
+        CHECK(!text_ends(kubernetes->host_paths[i], "/.."));
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
     struct error error = {""};
@@ -51,6 +72,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
         check_sentence(&error);
     else
         check_local(&local);
+    struct kubernetes_settings kubernetes;
+    error.text[0] = '\0';
+    if (kubernetes_settings_read(&kubernetes, settings.arena, settings.tree, &error))
+        check_sentence(&error);
+    else
+        check_kubernetes(&kubernetes);
     settings_free(&settings);
     return 0;
 }

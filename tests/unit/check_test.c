@@ -112,6 +112,15 @@ static void wrong_tables_are_found(void **state)
     scratch_put(&scratch, "retry.txt", "exit 1 forever\n");
     expect_problem("retry.txt:1: the class is \"forever\"");
     scratch_put(&scratch, "retry.txt", "exit 1 unknown\n");
+    scratch_put(&scratch, "site.yaml", "ports: {first: 1}\n");
+    expect_problem("site.yaml:1:8: ports: expected {first, last}, numbers from 1 to 65535");
+    scratch_put(&scratch, "site.yaml", "openpai:\n  paths: [{prefix: a, path: b}]\n");
+    expect_problem("site.yaml:2:10: openpai.paths: expected a list of {prefix, path}, each path an "
+                   "absolute one");
+    scratch_put(&scratch, "site.yaml", "openpai: {images: [1]}\n");
+    expect_problem("site.yaml:1:19: openpai.images: expected true, false, or a list of names");
+    scratch_put(&scratch, "site.yaml", "openpai: {unmapped: stop}\n");
+    expect_problem("site.yaml:1:21: openpai.unmapped: expected note or refuse");
     scratch_put(&scratch, "site.yaml", "a: 1\na: 2\n");
     expect_problem("site.yaml:2:1: the key \"a\" is given twice");
     scratch_remove(&scratch, "site.yaml");

@@ -49,7 +49,7 @@ static const char *find(const struct images *images, const char *library, const 
                         const char *type, const char *accelerator)
 {
     const struct image_row *row = images_find(images, text_of(library), text_of(version),
-                                              text_of(type), text_of(accelerator));
+                                              text_of(type), text_of(accelerator), true);
     return row ? arena_text(arena, row->image.data, row->image.length).data : "";
 }
 
@@ -86,6 +86,29 @@ static void wrong_columns_are_refused_with_line(void **state)
     refuses("a * s/t * e\n", "images.txt:1: type is \"s/t\"");
 }
 
+static void host_is_passed_over_where_it_is_of_no_use(void **state)
+{
+    (void)state;
+    struct images *images = parse("pytorch * * * host\npytorch 2 * * two\nany * * * host\n");
+    const struct image_row *row =
+        images_find(images, TEXT("pytorch"), TEXT(""), TEXT("single"), TEXT(""), false);
+    assert_true(row && text_is(row->image, "two"));
+    assert_string_equal(find(images, "pytorch", "", "single", ""), "host");
+    assert_null(images_find(images, TEXT("any"), TEXT(""), TEXT("single"), TEXT(""), false));
+    assert_false(images_serve(images, TEXT("any"), TEXT("single"), false));
+    assert_true(images_serve(images, TEXT("any"), TEXT("single"), true));
+    /* A row behind one of `host` is reached by others. */
+    struct buffer report = {0};
+    size_t warnings = 0;
+    assert_int_equal(images_report(TEXT("a * * * host\na * * * x\na 1 * * y\na * * * host\n"), "i",
+                                   &report, &warnings),
+                     0);
+    assert_int_equal(warnings, 2);
+    assert_non_null(strstr(report.data, "i:3: warning: this row is never reached: line 2"));
+    assert_non_null(strstr(report.data, "i:4: warning: this row is never reached: line 1"));
+    buffer_free(&report);
+}
+
 static void first_row_that_fits_decides(void **state)
 {
     (void)state;
@@ -104,8 +127,8 @@ static void first_row_that_fits_decides(void **state)
     assert_string_equal(find(images, "jax", "1", "single", "h100"), "four");
     assert_string_equal(find(images, "pytorch", "1.9", "distributed", "h100"), "");
     assert_string_equal(find(images, "jax", "", "ps", ""), "");
-    assert_true(images_serve(images, TEXT("pytorch"), TEXT("ps")));
-    assert_false(images_serve(images, TEXT("jax"), TEXT("ps")));
+    assert_true(images_serve(images, TEXT("pytorch"), TEXT("ps"), true));
+    assert_false(images_serve(images, TEXT("jax"), TEXT("ps"), true));
 }
 
 static void a_longer_row_does_not_fit_a_shorter_version(void **state)
@@ -138,6 +161,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(comments_and_blank_lines_are_left_out, set_up, tear_down),
         cmocka_unit_test_setup_teardown(wrong_columns_are_refused_with_line, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(host_is_passed_over_where_it_is_of_no_use, set_up, tear_down),
         cmocka_unit_test_setup_teardown(first_row_that_fits_decides, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_longer_row_does_not_fit_a_shorter_version, set_up,
                                         tear_down),

@@ -251,6 +251,45 @@ static void a_users_image_needs_the_sites_leave(void **state)
     fails(&input, RENDER_NOT_ALLOWED, "image \"host\" may not be asked for");
 }
 
+static void queue_and_debug_are_within_what_the_site_has(void **state)
+{
+    (void)state;
+    struct context_job job = plain_job();
+    struct render_input input = input_for("any", "");
+    job.queue = TEXT("night");
+    job.debug = 61 * 1000;
+    input.job = context_job(arena, &job);
+    assert_int_equal(render(&input), 0);
+    scratch_put(&scratch, "site.yaml", "queues: [day, week]\ndebug_max: 60\n");
+    scratch_commit(&scratch);
+    assert_int_equal(repository_refresh(repository, &error), 0);
+    fails(&input, RENDER_NOT_ALLOWED,
+          "queue \"night\" is none of this site's: site.yaml of templates.git lists day, week");
+    job.queue = TEXT("week");
+    input.job = context_job(arena, &job);
+    fails(&input, RENDER_NOT_ALLOWED,
+          "debug asks for 61 seconds, and site.yaml of templates.git allows at most 60");
+    job.debug = 60 * 1000;
+    input.job = context_job(arena, &job);
+    assert_int_equal(render(&input), 0);
+}
+
+static void the_image_host_is_for_local_tasks(void **state)
+{
+    (void)state;
+    struct render_input input = input_for("any", "");
+    scratch_put(&scratch, "kubernetes/any/single.yaml", "image: ${image}\n");
+    scratch_put(&scratch, "site.yaml", "images: {allow_user: [host]}\n");
+    scratch_commit(&scratch);
+    assert_int_equal(repository_refresh(repository, &error), 0);
+    input.executor = "kubernetes";
+    fails(&input, RENDER_NO_IMAGE, "accelerator none (rows with the image host left out)");
+    input.image = TEXT("host");
+    fails(&input, RENDER_NOT_ALLOWED, "image \"host\" is this machine's own files");
+    input.executor = "null";
+    assert_int_equal(render(&input), 0);
+}
+
 static void a_template_may_refuse_a_job(void **state)
 {
     (void)state;
@@ -296,27 +335,41 @@ static void the_context_holds_what_is_documented(void **state)
     job.env = job_env;
     job.priority = -5;
     job.time_limit = 90500;
+    job.attempt = 3;
+    job.queue = TEXT("night");
+    job.debug = 1500;
+    job.complete = value_object(arena);
     job.roles = roles;
     job.roles_count = 2;
     struct buffer out = {0};
     assert_int_equal(json_write(&out, context_job(arena, &job), true, &error), 0);
     const char *wanted =
-        "{\"args\":[\"run\",\"-x\"],\"dataset\":null,\"entry\":\"e.py\","
+        "{\"args\":[\"run\",\"-x\"],\"attempt\":3,\"complete\":{},\"dataset\":null,"
+        "\"debug\":2,\"entry\":\"e.py\","
         "\"env\":{\"A\":\"1\",\"B\":\"2\"},\"gid\":100,\"gpu_type\":null,\"id\":\"j-1\","
-        "\"library\":\"any\",\"name\":\"j\",\"output\":null,\"owner\":\"me\",\"port\":PORT,"
-        "\"priority\":-5,\"program\":\"/p\",\"roles\":["
+        "\"library\":\"any\",\"name\":\"j\",\"output\":null,\"owner\":\"me\",\"platform\":null,"
+        "\"port\":PORT,"
+        "\"priority\":-5,\"program\":\"/p\",\"pull_secrets\":[],"
+        "\"queue\":\"night\",\"registries\":[],\"roles\":["
         "{\"command\":null,\"count\":1,\"cpus\":0.5,\"env\":{\"A\":\"1\",\"B\":\"2\"},\"first\":0,"
-        "\"gpus\":0,\"memory\":1024,\"role\":\"ps\",\"shm\":null},"
+        "\"gpus\":0,\"image\":null,\"memory\":1024,\"name\":\"ps\",\"ports\":[{}],\"role\":\"ps\","
+        "\"script\":null,\"secret\":false,\"shm\":null,\"storage\":null},"
         "{\"command\":[\"run\",\"-x\"],\"count\":2,\"cpus\":2,\"env\":{\"A\":\"1\",\"B\":\"3\"},"
-        "\"first\":1,\"gpus\":1,\"memory\":2048,\"role\":\"worker\",\"shm\":512}],"
+        "\"first\":1,\"gpus\":1,\"image\":null,\"memory\":2048,\"name\":\"worker\",\"ports\":[{},{}],"
+        "\"role\":\"worker\",\"script\":null,\"secret\":false,\"shm\":512,\"storage\":null}],"
         "\"script\":null,\"task_count\":3,\"tasks\":["
         "{\"command\":null,\"count\":1,\"cpus\":0.5,\"env\":{\"A\":\"1\",\"B\":\"2\"},\"gpus\":0,"
-        "\"index\":0,\"memory\":1024,\"rank\":0,\"role\":\"ps\",\"shm\":null},"
+        "\"image\":null,\"index\":0,\"memory\":1024,\"name\":\"ps\",\"ports\":{},\"rank\":0,"
+        "\"role\":\"ps\",\"script\":null,\"secret\":false,\"shm\":null,\"storage\":null},"
         "{\"command\":[\"run\",\"-x\"],\"count\":2,\"cpus\":2,\"env\":{\"A\":\"1\",\"B\":\"3\"},"
-        "\"gpus\":1,\"index\":0,\"memory\":2048,\"rank\":1,\"role\":\"worker\",\"shm\":512},"
+        "\"gpus\":1,\"image\":null,\"index\":0,\"memory\":2048,\"name\":\"worker\",\"ports\":{},"
+        "\"rank\":1,\"role\":\"worker\",\"script\":null,\"secret\":false,\"shm\":512,"
+        "\"storage\":null},"
         "{\"command\":[\"run\",\"-x\"],\"count\":2,\"cpus\":2,\"env\":{\"A\":\"1\",\"B\":\"3\"},"
-        "\"gpus\":1,\"index\":1,\"memory\":2048,\"rank\":2,\"role\":\"worker\",\"shm\":512}],"
-        "\"time_limit\":90.5,\"type\":\"single\",\"uid\":1000,\"version\":\"2.1\"}";
+        "\"gpus\":1,\"image\":null,\"index\":1,\"memory\":2048,\"name\":\"worker\",\"ports\":{},"
+        "\"rank\":2,\"role\":\"worker\",\"script\":null,\"secret\":false,\"shm\":512,"
+        "\"storage\":null}],"
+        "\"time_limit\":90.5,\"token\":\"j-1-a3\",\"type\":\"single\",\"uid\":1000,\"version\":\"2.1\"}";
     char port[16];
     snprintf(port, sizeof(port), "%d", context_port(job.id));
     const char *at = strstr(wanted, "PORT");
@@ -451,6 +504,8 @@ int main(void)
         TEST(faults_of_a_template_give_file_line_and_column),
         TEST(parts_are_included_from_the_same_commit),
         TEST(a_users_image_needs_the_sites_leave),
+        TEST(queue_and_debug_are_within_what_the_site_has),
+        TEST(the_image_host_is_for_local_tasks),
         TEST(a_template_may_refuse_a_job),
         TEST(the_context_holds_what_is_documented),
         TEST(a_role_has_an_environment_of_its_own),

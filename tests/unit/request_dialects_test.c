@@ -3,34 +3,9 @@
  * Seen to fail: with directives read after the leading comments, with columns of values
  * counted from the key, and with a job's own `hold` taken for a control file.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "tests/unit/unit_arena.h"
 
 #include "request/description.h"
-
-static struct arena *arena;
-static struct error error;
-
-static int set_up(void **state)
-{
-    (void)state;
-    arena = arena_new();
-    error.text[0] = '\0';
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    arena_free(arena);
-    return 0;
-}
 
 static struct description *read_as(const char *source, const char *name)
 {
@@ -141,7 +116,7 @@ static void mistakes_in_scripts_have_their_place(void **state)
         {"#DL --mem=2G",
          "s.sh:5:5: --mem: unknown field; the fields of a job are name, library, "
          "version, type, program, entry, args, script, dataset, output, tasks, env, "
-         "image, gpu_type, priority, retries, time_limit"},
+         "image, gpu_type, priority, retries, time_limit, queue, complete, debug"},
         {"#DL a.b.c.d.e.f.g.h.i=1", "s.sh:5:5: found \"a.b.c.d.e.f.g.h.i=1\", expected "
                                     "field=value, such as library=pytorch or tasks.main.gpus=1"},
         {"#DL name=b", "s.sh:5:5: name: given twice; it was first given in line 2"},
@@ -164,7 +139,8 @@ static void mistakes_in_scripts_have_their_place(void **state)
         {"#DL env={\xc3\xa9: 1}",
          "s.sh:5:10: env.\xc3\xa9: found the name \"\xc3\xa9\", expected at "
          "most 255 letters, digits and _, the first of them no digit"},
-        {"#DL queue=x", "s.sh:5:5: queue: not yet supported; leave the field out"},
+        {"#DL hold=true", "s.sh:5:5: hold: not yet supported; leave the field out"},
+        {"#DL queue=X", "s.sh:5:11: queue: found \"X\", expected 1 to 63 small letters, digits and inner hyphens"},
     };
     char source[512];
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -220,18 +196,26 @@ static void other_encodings_are_named(void **state)
          "a.yaml");
 }
 
+/* Each complains of its own fields. */
 static void dialects_of_others_are_recognised(void **state)
 {
     (void)state;
-    bad("{\"jobName\": \"a\", \"image\": \"b\", \"taskRoles\": []}", "a.json",
-        "a.json:1:1: looks like an OpenPAI job file (version 1); not yet supported, expected the "
-        "fields name, library, type ...");
-    bad("protocolVersion: 2\nname: a\ntype: job\n", "a.yaml",
-        "a.yaml:1:1: looks like an OpenPAI job file (version 2); not yet supported, expected the "
-        "fields name, library, type ...");
-    bad("jobName: a\ncmd: python x.py\njobtrainingtype: RegularJob\n", "a.yaml",
-        "a.yaml:1:1: looks like a DLWorkspace job file; not yet supported, expected the fields "
-        "name, library, type ...");
+    static const struct {
+        const char *source, *name, *words;
+    } cases[] = {
+        {"{\"jobName\": \"a\", \"taskRoles\": []}", "a.json", "image: missing"},
+        {"{\"taskRoles\": []}", "a.json", "jobName: missing"},
+        {"jobName: a\nimage: b\n", "a.yaml", "taskRoles: missing"},
+        {"protocolVersion: 2\nname: a\ntype: job\n", "a.yaml", "taskRoles"},
+        {"jobName: a\ncmd: python x.py\njobtrainingtype: RegularJb\n", "a.yaml",
+         "jobtrainingtype"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        assert_null(request_read(arena, text_of(cases[i].source), cases[i].name, &error));
+        if (!strstr(error.text, cases[i].words))
+            fail_msg("%s\n   gave %s\n   without %s", cases[i].source, error.text,
+                     cases[i].words);
+    }
 }
 
 static void control_files_are_read(void **state)

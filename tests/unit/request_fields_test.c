@@ -3,33 +3,9 @@
  * Seen to fail: with the upper limit of retries off by one, with `..` allowed in paths, with the
  * later fields let through, and with the sum of the tasks not checked.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdio.h>
-#include <string.h>
+#include "tests/unit/unit_arena.h"
 
 #include "request/description.h"
-
-static struct arena *arena;
-static struct error error;
-
-static int set_up(void **state)
-{
-    (void)state;
-    arena = arena_new();
-    error.text[0] = '\0';
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    arena_free(arena);
-    return 0;
-}
 
 static struct description *read_yaml(const char *source)
 {
@@ -521,13 +497,14 @@ static void unknown_fields_name_the_nearest(void **state)
         {"gpus: 5", "f.yaml:5:1: gpus: unknown field here; it is a field of a task role"},
         {"tasks: {w: {mem: 5}}", "f.yaml:5:13: tasks.w.mem: unknown field; did you mean memory?"},
         {"tasks: {w: {x: 5}}", "f.yaml:5:13: tasks.w.x: unknown field; the fields of a task role "
-                               "are count, cpus, memory, gpus, shm, command, env"},
+                               "are count, cpus, memory, gpus, shm, command, env, ports"},
         {"tasks: {w: {gpu: 5}}", "f.yaml:5:13: tasks.w.gpu: unknown field; did you mean gpus?"},
         {"tasks: {w: {image: x}}", "f.yaml:5:13: tasks.w.image: unknown field here; it is a field "
                                    "of a job"},
         {"\"\\e[31m\": x", "f.yaml:5:1: \\x1b[31m: unknown field; the fields of a job are name, "
                            "library, version, type, program, entry, args, script, dataset, output, "
-                           "tasks, env, image, gpu_type, priority, retries, time_limit"},
+                           "tasks, env, image, gpu_type, priority, retries, time_limit, queue, "
+                           "complete, debug"},
         {"\"name\\0\": x", "f.yaml:5:1: name\\x00: unknown field; did you mean name?"},
     };
     CHECK_BAD(cases);
@@ -537,12 +514,6 @@ static void later_fields_are_refused_and_nonsense_first(void **state)
 {
     (void)state;
     static const struct bad_case cases[] = {
-        {"queue: gold", "f.yaml:5:1: queue: not yet supported; leave the field out"},
-        {"queue: [a]", "f.yaml:5:8: queue: found a list, expected 1 to 63 letters, digits and . _ "
-                       "-, the first of them a letter or a digit"},
-        {"complete: {worker: {succeeded: 1}}",
-         "f.yaml:5:1: complete: not yet supported; leave the field out"},
-        {"complete: yes", "f.yaml:5:11: complete: found \"yes\", expected a map"},
         {"deadline: 2026-05-01T18:00Z",
          "f.yaml:5:1: deadline: not yet supported; leave the field out"},
         {"deadline: 2026-05-01T18:00:30+02:00",
@@ -574,14 +545,122 @@ static void later_fields_are_refused_and_nonsense_first(void **state)
         {"notify: me@example.org", "f.yaml:5:1: notify: not yet supported; leave the field out"},
         {"privileged: true", "f.yaml:5:1: privileged: not yet supported; leave the field out"},
         {"privileged: 1", "f.yaml:5:13: privileged: found 1, expected true or false"},
-        {"debug: true", "f.yaml:5:1: debug: not yet supported; leave the field out"},
-        {"tasks: {w: {ports: {http: 1}}}", "f.yaml:5:13: tasks.w.ports: not yet supported; leave "
-                                           "the field out"},
-        {"tasks: {w: {ports: [80]}}", "f.yaml:5:20: tasks.w.ports: found a list, expected a map of "
-                                      "names to numbers of ports such as {http: 1}"},
     };
     CHECK_BAD(cases);
     good("hold: false\nprivileged: false\ndebug: false");
+}
+
+static void ports_of_a_role(void **state)
+{
+    (void)state;
+    static const struct bad_case cases[] = {
+        {"tasks: {w: {ports: [80]}}", "f.yaml:5:20: tasks.w.ports: found a list, expected a map of "
+                                      "at most 100 names to numbers of ports such as {http: 1}"},
+        {"tasks: {w: {ports: {http: 0}}}", "f.yaml:5:27: tasks.w.ports.http: found 0, expected how "
+                                           "many ports each task is to have, 1 to 1000"},
+        {"tasks: {w: {ports: {http: 1.5}}}", "f.yaml:5:27: tasks.w.ports.http: found 1.5, expected "
+                                             "how many ports each task is to have, 1 to 1000"},
+        {"tasks: {w: {ports: {a b: 1}}}", "f.yaml:5:21: tasks.w.ports.a b: found the name \"a b\", "
+                                          "expected at most 63 letters, digits and . _ -, the "
+                                          "first of them a letter or a digit"},
+    };
+    CHECK_BAD(cases);
+    struct description *job = good("tasks: {w: {ports: {http: 1, data.x: 3}}}");
+    assert_int_equal(job->tasks[0].ports_count, 2);
+    assert_true(text_is(job->tasks[0].ports[1].label, "data.x"));
+    assert_int_equal(job->tasks[0].ports[1].count, 3);
+    assert_int_equal(job->tasks[0].ports[1].first, 0);
+}
+
+static void a_queue_is_a_label(void **state)
+{
+    (void)state;
+    static const struct bad_case cases[] = {
+        {"queue: [a]", "f.yaml:5:8: queue: found a list, expected 1 to 63 small letters, digits and "
+                       "inner hyphens"},
+        {"queue: Gold",
+         "f.yaml:5:8: queue: found \"Gold\", expected 1 to 63 small letters, digits and inner "
+         "hyphens"},
+        {"queue: -a",
+         "f.yaml:5:8: queue: found \"-a\", expected 1 to 63 small letters, digits and inner "
+         "hyphens"},
+        {"queue: a-",
+         "f.yaml:5:8: queue: found \"a-\", expected 1 to 63 small letters, digits and inner "
+         "hyphens"},
+        {"queue: a.b",
+         "f.yaml:5:8: queue: found \"a.b\", expected 1 to 63 small letters, digits and inner "
+         "hyphens"},
+        {"queue: \"\"",
+         "f.yaml:5:8: queue: found \"\", expected 1 to 63 small letters, digits and inner "
+         "hyphens"},
+    };
+    CHECK_BAD(cases);
+    assert_true(text_is(good("queue: night-2")->queue, "night-2"));
+    assert_int_equal(good("queue: null")->queue.length, 0);
+}
+
+static void debug_is_a_duration(void **state)
+{
+    (void)state;
+    static const struct bad_case cases[] = {
+        {"debug: true",
+         "f.yaml:5:8: debug: found true, expected a duration such as 30m, for which what ran is "
+         "kept"},
+        {"debug: long",
+         "f.yaml:5:8: debug: found \"long\", expected a duration such as 30m, for which what "
+         "ran is kept"},
+        {"debug: -1",
+         "f.yaml:5:8: debug: found -1, expected a duration such as 30m, for which what ran is "
+         "kept"},
+    };
+    CHECK_BAD(cases);
+    assert_int_equal(good("debug: 30m")->debug, 30 * 60 * 1000);
+    assert_int_equal(good("debug: 90")->debug, 90 * 1000);
+    assert_int_equal(good("debug: 0")->debug, 0);
+    assert_int_equal(good("debug: false")->debug, 0);
+    assert_int_equal(good("debug: null")->debug, 0);
+}
+
+static void a_completion_rule_counts_tasks_of_roles(void **state)
+{
+    (void)state;
+#define TASKS "tasks: {w: {count: 2}, ps: {}}\n"
+    static const struct bad_case cases[] = {
+        {TASKS "complete: yes", "f.yaml:6:11: complete: found \"yes\", expected a map of roles such "
+                                "as {worker: {failed: 1, succeeded: 2}}"},
+        {TASKS "complete: {w: 2}", "f.yaml:6:15: complete.w: found 2, expected how many tasks "
+                                   "decide, such as {failed: 1, succeeded: 2}"},
+        {TASKS "complete: {x: {failed: 1}}",
+         "f.yaml:6:12: complete.x: there is no such role; expected one that tasks names"},
+        {TASKS "complete: {w: {suceeded: 1}}",
+         "f.yaml:6:16: complete.w.suceeded: unknown field; did you mean succeeded?"},
+        {TASKS "complete: {w: {succeeded: 3}}",
+         "f.yaml:6:27: complete.w.succeeded: found 3, expected at most 2, the tasks that the role "
+         "has"},
+        {TASKS "complete: {ps: {failed: 2}}",
+         "f.yaml:6:25: complete.ps.failed: found 2, expected at most 1, the tasks that the role "
+         "has"},
+        {TASKS "complete: {w: {failed: 0}}",
+         "f.yaml:6:24: complete.w.failed: found 0, expected a whole number from 1, or -1 when no "
+         "number of tasks does it"},
+        {TASKS "complete: {w: {failed: -2}}",
+         "f.yaml:6:24: complete.w.failed: found -2, expected a whole number from 1, or -1 when "
+         "no number of tasks does it"},
+        {TASKS "complete: {w: {failed: 1.5}}",
+         "f.yaml:6:24: complete.w.failed: found 1.5, expected a whole number from 1, or -1 when "
+         "no number of tasks does it"},
+    };
+    CHECK_BAD(cases);
+    struct description *job =
+        good(TASKS "complete: {w: {failed: -1, succeeded: 2}, ps: {}}");
+    assert_int_equal(job->complete_count, 2);
+    assert_true(text_is(job->complete[0].role, "w"));
+    assert_int_equal(job->complete[0].failed, -1);
+    assert_int_equal(job->complete[0].succeeded, 2);
+    assert_int_equal(job->complete[1].failed, 0);
+    assert_int_equal(good("complete: {main: {succeeded: 1}}")->complete_count, 1);
+    assert_int_equal(good("complete: null")->complete_count, 0);
+#undef TASKS
 }
 
 static void exactly_one_thing_runs(void **state)
@@ -708,6 +787,10 @@ int main(void)
         TEST(roles_are_labels),
         TEST(unknown_fields_name_the_nearest),
         TEST(later_fields_are_refused_and_nonsense_first),
+        TEST(ports_of_a_role),
+        TEST(a_queue_is_a_label),
+        TEST(debug_is_a_duration),
+        TEST(a_completion_rule_counts_tasks_of_roles),
         TEST(exactly_one_thing_runs),
         TEST(all_problems_are_told_at_once_and_bounded),
         TEST(sentences_of_the_longest_names_fit),

@@ -1,0 +1,122 @@
+/* renderer/check_site.c - is what site.yaml says of other systems' places, and of ports,
+ * well-formed? */
+#include "renderer/check_site.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { PORT_LAST = 65535 };
+
+struct rule {
+    const char *field;
+    bool (*good)(const struct value *value);
+    const char *expected;
+};
+
+static bool is_text(const struct value *value)
+{
+    return value->kind == VALUE_STRING;
+}
+
+static bool is_place(const struct value *value)
+{
+    struct text path = value_get_text(value, "path");
+    return value_get_text(value, "prefix").length > 0 && text_starts(path, "/");
+}
+
+static bool is_places(const struct value *value)
+{
+    if (value->kind != VALUE_LIST)
+        return false;
+    for (size_t i = 0; i < value->list.count; i++)
+        if (!is_place(value->list.items[i]))
+            return false;
+    return true;
+}
+
+static bool is_unmapped(const struct value *value)
+{
+    return is_text(value) && (text_is(value->string, "note") || text_is(value->string, "refuse"));
+}
+
+static bool is_text_map(const struct value *value)
+{
+    if (value->kind != VALUE_OBJECT)
+        return false;
+    for (size_t i = 0; i < value->object.count; i++) {
+        enum value_kind kind = value->object.members[i].value->kind;
+        if (kind != VALUE_STRING && kind != VALUE_NULL)
+            return false;
+    }
+    return true;
+}
+
+static bool is_images(const struct value *value)
+{
+    if (value->kind == VALUE_BOOLEAN)
+        return true;
+    for (size_t i = 0; value->kind == VALUE_LIST && i < value->list.count; i++)
+        if (!is_text(value->list.items[i]))
+            return false;
+    return value->kind == VALUE_LIST;
+}
+
+static bool is_seconds(const struct value *value)
+{
+    return value->kind == VALUE_NUMBER && value->number >= 0 && value->number < 1e9 &&
+           value->number == floor(value->number);
+}
+
+static bool is_range(const struct value *value)
+{
+    double first = value_get_number(value, "first", 0), last = value_get_number(value, "last", 0);
+    return first >= 1 && last <= PORT_LAST && first <= last && first == floor(first) &&
+           last == floor(last);
+}
+
+/* Of OpenPAI; DLWorkspace's are some of these. */
+static const struct rule rules[] = {
+    {"default_fs", is_text, "a text"},
+    {"paths", is_places, "a list of {prefix, path}, each path an absolute one"},
+    {"unmapped", is_unmapped, "note or refuse"},
+    {"virtual_clusters", is_text_map, "a map to the names of queues, or null"},
+    {"gpu_types", is_text_map, "a map to the names of kinds of GPUs"},
+    {"auth_files", is_text_map, "a map to the names of Secrets"},
+    {"images", is_images, "true, false, or a list of names"},
+    {"workdir", is_text, "an absolute path"},
+    {"debug", is_seconds, "a whole number of seconds"},
+    {NULL, NULL, NULL},
+};
+
+static int fault(const struct value *value, const char *above, const char *field,
+                 const char *expected, struct error *error)
+{
+    return error_set(error, "site.yaml:%u:%u: %s%s: expected %s", value->line, value->column, above,
+                     field, expected);
+}
+
+static int check_platform(const struct value *site, const char *name, struct error *error)
+{
+    const struct value *platform = value_get(site, name);
+    char above[32];
+    if (platform && platform->kind != VALUE_OBJECT)
+        return fault(platform, "", name, "a map", error);
+    snprintf(above, sizeof(above), "%s.", name);
+    for (const struct rule *rule = rules; platform && rule->field; rule++) {
+        const struct value *value = value_get(platform, rule->field);
+        if (value && !rule->good(value))
+            return fault(value, above, rule->field, rule->expected, error);
+    }
+    return 0;
+}
+
+int check_site(const struct value *site, struct error *error)
+{
+    const struct value *ports = value_get(site, "ports");
+    if (ports && !is_range(ports))
+        return fault(ports, "", "ports", "{first, last}, numbers from 1 to 65535", error);
+    return check_platform(site, "openpai", error) || check_platform(site, "dlworkspace", error)
+               ? -1
+               : 0;
+}

@@ -1,0 +1,51 @@
+/* renderer/ports.h - which port numbers the tasks of a job have
+ *
+ * No number is stored: each is the first 32 bits of
+ *
+ *     SHA-256("<token>/<role>/<index>/<label>/<number>/<try>")
+ *
+ * modulo the size of the range, plus its first port, where <token> is <id>-a<attempt>, <role> the
+ * role's label, <number> counts a label's ports from 0, and <try> is 0; it is counted up for as
+ * long as another task of the job (roles in their order, then indices, labels and numbers) has that
+ * port already.  So the same job has the same ports on every executor, anybody can work them out
+ * again, and another attempt has others: a port that a stranger holds is in the way once.  What
+ * was asked for as a fixed number is never chosen for another, nor are job.port and those behind
+ * it.
+ */
+#ifndef RENDERER_PORTS_H
+#define RENDERER_PORTS_H
+
+#include <stdint.h>
+
+#include "base/text.h"
+
+/* Ports of each task of a role under one label. */
+struct role_port {
+    struct text label;
+    int count;
+    int first; /* a fixed number; 0: chosen */
+};
+
+struct port_range {
+    int first, last;
+};
+
+extern const struct port_range port_range_usual;
+
+/* Which ports of a job are taken. */
+struct port_book {
+    struct port_range range;
+    struct text token;
+    uint64_t taken[65536 / 64];
+};
+
+void port_book_start(struct port_book *book, struct port_range range, struct text token);
+
+/* Keep `count` ports from `first` on from being chosen. */
+void port_book_reserve(struct port_book *book, int first, int count);
+
+/* Choose a port.  0 when the range has none left. */
+int port_book_choose(struct port_book *book, struct text role, int index, struct text label,
+                     int number);
+
+#endif

@@ -2,10 +2,8 @@
 # Job files that crash, stall or fill what reads them, in intake and when failed jobs are read again:
 # each is tried three times and then set aside with a reason and what was dropped; other people's jobs
 # are accepted meanwhile; and what reads them comes to rest.
-# To see it fail: leave out guard_enter() in accept_one() of stages/accept.c (nothing is set aside), or
-# guard_limit() in intake_confine() of stages/intake.c (the stalled ones stall it for ever), or let
-# next_pause() of stages/supervisor.c pass over `blamed` (others wait), or leave out blame() in
-# reread_jobs() of stages/reread.c (the pass never comes to an end).
+# Seen to fail without guard_enter() in accept_one() of stages/accept.c (nothing is set aside), and without
+# blame() in reread_jobs() of stages/reread.c (the pass never comes to an end).
 . "$(dirname "$0")/lib.bash"
 "${CC:-cc}" -shared -fPIC -O1 -D_GNU_SOURCE -o "$scratch/poison.so" "$top/tests/poison.c" -ldl 2>"$scratch/cc.log" ||
     skip_all "no compiler for the library that crashes: $(head -n 1 "$scratch/cc.log")"

@@ -47,6 +47,8 @@ is "$(finished)" "$jobs" "all jobs are done, after $kills kills"
 is "$(find "$spool"/{incoming,rendered,submitted,failed,held} -mindepth 1 -maxdepth 1 | wc -l)" 0 "nothing is anywhere else"
 
 created=$(order '{"order": "dump", "what": "creations", "kind": "jobs"}' | jq -r '.creations[].name')
+echo "# $(order '{"order": "dump", "what": "creations", "kind": "jobs"}' |
+    jq -r '[.creations[].time] | "\(length) Jobs created in \(max - min | floor) s: \(length / (max - min) | floor)/s"')"
 is "$(sort <<<"$created" | uniq -d | wc -l)" 0 "no Job was created twice"
 is "$(wc -l <<<"$created")" "$jobs" "there was one for each"
 is "$(grep -vc -- '-a1$' <<<"$created")" 0 "each in its first attempt"

@@ -56,7 +56,7 @@ described=$(rendered $man/dlspool.yaml.5 | sed -nE 's/^ {7}([a-z_.]+) \(default 
 known=$({
     sed -nE 's/^    \{"([a-z_]+)", SETTING.*/\1/p' spool/settings.c | grep -vx -e local -e kubernetes
     for executor in local kubernetes; do
-        sed -n '/^} fields\[\] = {/,/^};/p' "executors/${executor}_settings.c" |
+        sed -n '/ fields\[\] = {/,/^};/p' "executors/${executor}_settings.c" |
             grep -oE '\{"[a-z_]+", read_' | sed -E 's/^\{"([a-z_]+)".*/'"$executor"'.\1/'
     done
 } | sort)

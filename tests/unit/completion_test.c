@@ -1,16 +1,8 @@
 /* tests/unit/completion_test.c - when the tasks of several roles make an ended job */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit_arena.h"
 
 #include "executors/completion.h"
 
-static struct arena *arena;
 static struct error error;
 
 enum { MOST_TASKS = 16 };
@@ -110,20 +102,6 @@ static void wrong_rules_are_refused(void **state)
         if (!strstr(error.text, wrong[i][1]))
             fail_msg("%s: %s", wrong[i][0], error.text);
     }
-}
-
-static int set_up(void **state)
-{
-    (void)state;
-    arena = arena_new();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    arena_free(arena);
-    return 0;
 }
 
 int main(void)

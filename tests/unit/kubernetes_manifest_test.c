@@ -1,18 +1,10 @@
 /* tests/unit/kubernetes_manifest_test.c - manifests for a cluster: what is taken, refused, stamped
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit_arena.h"
 
 #include "base/json.h"
 #include "executors/kubernetes_manifest.h"
 
-static struct arena *arena;
 static struct error error;
 
 /* A manifest of one Job, parts of which a test replaces. */
@@ -464,20 +456,6 @@ static void label_values_are_made_fit(void **state)
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         assert_string_equal(kubernetes_label_value(arena, text_of(cases[i][0])).data, cases[i][1]);
-}
-
-static int set_up(void **state)
-{
-    (void)state;
-    arena = arena_new();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    arena_free(arena);
-    return 0;
 }
 
 int main(void)

@@ -1,22 +1,13 @@
 /* tests/unit/kubernetes_schema_test.c - unknown fields, wrong types and missing ones are named */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit_arena.h"
 
 #include "base/yaml.h"
 #include "executors/kubernetes_schema.h"
 
-static struct arena *arena;
 
 /* The problems of a tree, parted by line ends; "" when there is none. */
 static const char *check(const char *type, const char *yaml, size_t *count)
 {
-    struct error error;
     struct schema_problems problems = {0};
     struct value *tree = yaml_read(arena, text_of(yaml), "x", &yaml_trusted_limits, &error);
     if (!tree)
@@ -122,20 +113,6 @@ static void the_first_problems_are_shown_and_all_counted(void **state)
     for (const char *c = found; *c; c++)
         lines += *c == '\n';
     assert_int_equal(lines, SCHEMA_PROBLEMS_SHOWN);
-}
-
-static int set_up(void **state)
-{
-    (void)state;
-    arena = arena_new();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    arena_free(arena);
-    return 0;
 }
 
 int main(void)

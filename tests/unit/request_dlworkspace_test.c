@@ -3,36 +3,10 @@
  * Seen to fail: with a path that starts with a backslash let pass, with a registry's password quoted
  * in the sentence about it, and with roles that are null.
  */
-#include "tests/unit/unit_arena.h"
-
-#include "request/description.h"
+#include "tests/unit/request_support.h"
 
 #define JOB "jobName: my job\nvcName: platform\nuserName: alice@example.org\n" \
     "image: org/train:1\ncmd: python train.py\n"
-
-static struct description *good(const char *source)
-{
-    struct description *job = request_read(arena, text_of(source), "j.yaml", &error);
-    if (!job)
-        fail_msg("%s\n   was refused: %s", source, error.text);
-    return job;
-}
-
-static void bad(const char *source, const char *sentence)
-{
-    if (request_read(arena, text_of(source), "j.yaml", &error))
-        fail_msg("%s\n   was accepted, expected %s", source, sentence);
-    if (!strstr(error.text, sentence))
-        fail_msg("%s\n   gave     %s\n   expected %s", source, error.text, sentence);
-}
-
-static bool noted(const struct description *job, const char *field)
-{
-    for (size_t i = 0; i < job->notes.count; i++)
-        if (text_is(job->notes.items[i].field, field))
-            return true;
-    return false;
-}
 
 static struct text variable(const struct task_role *role, const char *name)
 {

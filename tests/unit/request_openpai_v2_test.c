@@ -3,12 +3,10 @@
  * Seen to fail: with an unknown parameter rendered as nothing, with a password quoted in the
  * sentence about it, with null taken for "not given", and without the bound on what tags put in.
  */
-#include "tests/unit/unit_arena.h"
+#include "tests/unit/request_support.h"
 
 #include <dirent.h>
 #include <unistd.h>
-
-#include "request/description.h"
 
 /* A file of one role, into which a test puts what it is about. */
 #define HEAD "protocolVersion: 2\nname: a-job\ntype: job\n"
@@ -17,30 +15,6 @@
 #define ROLE "taskRoles:\n  worker:\n    dockerImage: img\n"
 #define COMMANDS "    commands: [\"true\"]\n"
 #define WHOLE HEAD IMAGE ROLE RESOURCE COMMANDS
-
-static struct description *good(const char *source)
-{
-    struct description *job = request_read(arena, text_of(source), "j.yaml", &error);
-    if (!job)
-        fail_msg("%s\n   was refused: %s", source, error.text);
-    return job;
-}
-
-static void bad(const char *source, const char *sentence)
-{
-    if (request_read(arena, text_of(source), "j.yaml", &error))
-        fail_msg("%s\n   was accepted, expected %s", source, sentence);
-    if (!strstr(error.text, sentence))
-        fail_msg("%s\n   gave     %s\n   expected %s", source, error.text, sentence);
-}
-
-static bool noted(const struct description *job, const char *field)
-{
-    for (size_t i = 0; i < job->notes.count; i++)
-        if (text_is(job->notes.items[i].field, field))
-            return true;
-    return false;
-}
 
 static void a_small_job_has_the_defaults(void **state)
 {

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <yaml.h>
 
+#include "base/yaml_references.h"
+
 const struct yaml_limits yaml_request_limits = {.bytes = 1 << 20, .nodes = 10000, .depth = 32};
 const struct yaml_limits yaml_trusted_limits = {.bytes = 16 << 20, .nodes = 1000000, .depth = 100};
 
@@ -23,7 +25,9 @@ struct reader {
     const char *name;
     struct yaml_origin origin;
     const struct yaml_limits *limits;
-    size_t nodes;
+    struct yaml_beyond *beyond;     /* NULL: only JSON's data model */
+    struct yaml_anchors anchors;
+    size_t nodes, deepest;
     struct error *error;
 };
 
@@ -215,14 +219,59 @@ static struct value *plain_scalar(struct arena *arena, struct text t)
 
 static struct value *read_node(struct reader *reader, yaml_event_t *event, size_t depth);
 
+#define TAGS "tag:yaml.org,2002:"
+
+static const struct {
+    const char *tag;
+    enum value_kind kind;
+} known_tags[] = {
+    {TAGS "str", VALUE_STRING},   {TAGS "int", VALUE_NUMBER}, {TAGS "float", VALUE_NUMBER},
+    {TAGS "bool", VALUE_BOOLEAN}, {TAGS "null", VALUE_NULL},  {TAGS "seq", VALUE_LIST},
+    {TAGS "map", VALUE_OBJECT},
+};
+
+/* Is the tag one that says what a node of this event may be?  Which kind is *kind. */
+static bool tag_fits(yaml_event_type_t event, const char *tag, enum value_kind *kind)
+{
+    for (size_t i = 0; i < sizeof(known_tags) / sizeof(known_tags[0]); i++) {
+        if (strcmp(tag, known_tags[i].tag) != 0)
+            continue;
+        *kind = known_tags[i].kind;
+        if (*kind == VALUE_LIST)
+            return event == YAML_SEQUENCE_START_EVENT;
+        if (*kind == VALUE_OBJECT)
+            return event == YAML_MAPPING_START_EVENT;
+        return event == YAML_SCALAR_EVENT;
+    }
+    return false;
+}
+
+/* What a scalar means, which may have a tag that says it. */
+static struct value *scalar(struct reader *reader, const yaml_event_t *event, struct text t)
+{
+    const char *tag = (const char *)event->data.scalar.tag;
+    enum value_kind kind;
+    if (!tag)
+        return event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE
+                   ? plain_scalar(reader->arena, t)
+                   : value_text(reader->arena, t);
+    if (!tag_fits(YAML_SCALAR_EVENT, tag, &kind) || kind == VALUE_STRING)
+        return value_text(reader->arena, t);
+    struct value *value = plain_scalar(reader->arena, t);
+    if (value->kind == kind && !(strcmp(tag, TAGS "int") == 0 && fmod(value->number, 1) != 0))
+        return value;
+    /* It may be a secret, so it is not quoted. */
+    fail_at(reader, event->start_mark, "the value is not what its tag !!%s says",
+            tag + sizeof(TAGS) - 1);
+    return NULL;
+}
+
 static struct value *read_scalar(struct reader *reader, const yaml_event_t *event)
 {
     struct text t = arena_text(reader->arena, (const char *)event->data.scalar.value,
                                event->data.scalar.length);
-    if (event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE)
-        return value_text(reader->arena, t);
-    struct value *value = plain_scalar(reader->arena, t);
-    if (value->kind == VALUE_NUMBER && !isfinite(value->number)) {
+    struct value *value = scalar(reader, event, t);
+    if (value && value->kind == VALUE_NUMBER && !isfinite(value->number)) {
         struct error_quote_room room;
         fail_at(reader, event->start_mark,
                 "found %s, expected a finite number; put it in quotes if it is text",
@@ -250,34 +299,38 @@ static struct value *read_list(struct reader *reader, size_t depth)
     }
 }
 
-/* Count the node that `event` starts, and refuse what a node of ours may not have or be. */
-static int check_node(struct reader *reader, const yaml_event_t *event, size_t depth)
+/* What JSON's data model has not: an error, or noted when it is the first. */
+static int go_beyond(struct reader *reader, yaml_mark_t mark, const char *sentence)
 {
-    const yaml_char_t *anchor = NULL, *tag = NULL;
-    yaml_mark_t mark = event->start_mark;
-    switch (event->type) {
-    case YAML_SCALAR_EVENT:
-        anchor = event->data.scalar.anchor;
-        tag = event->data.scalar.tag;
-        break;
-    case YAML_SEQUENCE_START_EVENT:
-        anchor = event->data.sequence_start.anchor;
-        tag = event->data.sequence_start.tag;
-        break;
-    case YAML_MAPPING_START_EVENT:
-        anchor = event->data.mapping_start.anchor;
-        tag = event->data.mapping_start.tag;
-        break;
-    case YAML_ALIAS_EVENT:
-        return fail_at(reader, mark, "aliases (*name) are not accepted; write the value out");
-    default:
-        break;
-    }
-    if (anchor)
-        return fail_at(reader, mark, "anchors (&name) are not accepted; write the value out");
-    if (tag)
-        return fail_at(reader, mark, "tags (!name) are not accepted; write the value without it");
-    if (++reader->nodes > reader->limits->nodes)
+    if (!reader->beyond)
+        return fail_at(reader, mark, "%s", sentence);
+    if (!reader->beyond->sentence)
+        *reader->beyond = (struct yaml_beyond){
+            sentence, line_of(reader, mark), column_of(reader, mark)};
+    return 0;
+}
+
+static int check_tag(struct reader *reader, const yaml_event_t *event, const char *tag)
+{
+    struct error_quote_room room;
+    enum value_kind kind;
+    if (go_beyond(reader, event->start_mark,
+                  "tags (!name) are not accepted; write the value without it"))
+        return -1;
+    if (strcmp(tag, "!") == 0 || tag_fits(event->type, tag, &kind))
+        return 0;
+    return fail_at(reader, event->start_mark,
+                   "the tag %s is not accepted here; write the value without it",
+                   error_quote(&room, tag, strlen(tag)));
+}
+
+/* So many values more, up to that depth. */
+static int count_nodes(struct reader *reader, yaml_mark_t mark, size_t nodes, size_t depth)
+{
+    reader->nodes += nodes;
+    if (depth > reader->deepest)
+        reader->deepest = depth;
+    if (reader->nodes > reader->limits->nodes)
         return fail_at(reader, mark, "more than %zu values; a file may hold at most that many",
                        reader->limits->nodes);
     if (depth > reader->limits->depth)
@@ -286,35 +339,85 @@ static int check_node(struct reader *reader, const yaml_event_t *event, size_t d
     return 0;
 }
 
+static const char *anchor_of(const yaml_event_t *event, const char **tag)
+{
+    const yaml_char_t *anchor = NULL;
+    *tag = NULL;
+    if (event->type == YAML_SCALAR_EVENT) {
+        anchor = event->data.scalar.anchor;
+        *tag = (const char *)event->data.scalar.tag;
+    } else if (event->type == YAML_SEQUENCE_START_EVENT) {
+        anchor = event->data.sequence_start.anchor;
+        *tag = (const char *)event->data.sequence_start.tag;
+    } else if (event->type == YAML_MAPPING_START_EVENT) {
+        anchor = event->data.mapping_start.anchor;
+        *tag = (const char *)event->data.mapping_start.tag;
+    }
+    return (const char *)anchor;
+}
+
+/* Count the node that `event` starts, and refuse what a node of ours may not have or be. */
+static int check_node(struct reader *reader, const yaml_event_t *event, size_t depth)
+{
+    yaml_mark_t mark = event->start_mark;
+    const char *tag, *anchor = anchor_of(event, &tag);
+    if (event->type == YAML_ALIAS_EVENT &&
+        go_beyond(reader, mark, "aliases (*name) are not accepted; write the value out"))
+        return -1;
+    if (anchor &&
+        go_beyond(reader, mark, "anchors (&name) are not accepted; write the value out"))
+        return -1;
+    if (tag && check_tag(reader, event, tag))
+        return -1;
+    return count_nodes(reader, mark, 1, depth);
+}
+
+static bool is_merge_key(const yaml_event_t *event)
+{
+    return event->type == YAML_SCALAR_EVENT &&
+           event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE && event->data.scalar.length == 2 &&
+           memcmp(event->data.scalar.value, "<<", 2) == 0;
+}
+
 /* Read the key that `event` is, and delete the event. */
-static int read_key(struct reader *reader, yaml_event_t *event, const struct value *object,
-                    size_t depth, struct text *key)
+static int read_key(struct reader *reader, yaml_event_t *event, size_t depth, struct text *key)
 {
     yaml_mark_t mark = event->start_mark;
     int result = check_node(reader, event, depth);
     if (!result && event->type != YAML_SCALAR_EVENT)
-        result = fail_at(reader, mark, "a key is a list or an object; a key must be a word");
-    if (!result && event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
-        event->data.scalar.length == 2 && memcmp(event->data.scalar.value, "<<", 2) == 0)
-        result = fail_at(reader, mark, "merge keys (<<) are not accepted; write the fields out");
+        result = fail_at(reader, mark, "a key is %s; a key must be a word",
+                         event->type == YAML_ALIAS_EVENT ? "an alias" : "a list or an object");
+    if (!result && is_merge_key(event))
+        result = go_beyond(reader, mark, "merge keys (<<) are not accepted; write the fields out");
     if (!result)
         *key = arena_text(reader->arena, (const char *)event->data.scalar.value,
                           event->data.scalar.length);
     yaml_event_delete(event);
-    if (result)
-        return -1;
-    const struct member *earlier = value_member(object, *key);
+    return result;
+}
+
+/* A member that is written out, at `mark`.  It takes the place of a merged one of that key. */
+static int add_member(struct reader *reader, yaml_mark_t mark, struct value *object,
+                      struct value *merged, struct text key, struct value *value)
+{
     struct error_quote_room room;
-    if (earlier)
+    struct member *member = value_member(object, key);
+    if (member && !yaml_merged_take(reader->arena, merged, key))
         return fail_at(reader, mark,
                        "the key \"%s\" is given twice; it was first given in line %u",
-                       error_quote(&room, key->data, key->length), earlier->line);
+                       error_quote(&room, key.data, key.length), member->line);
+    if (member)
+        member->value = value;
+    else
+        member = value_add(reader->arena, object, key, value);
+    member->line = line_of(reader, mark);
+    member->column = column_of(reader, mark);
     return 0;
 }
 
 static struct value *read_object(struct reader *reader, size_t depth)
 {
-    struct value *object = value_object(reader->arena);
+    struct value *object = value_object(reader->arena), *merged = NULL;
     for (;;) {
         yaml_event_t event;
         if (next_event(reader, &event))
@@ -324,16 +427,46 @@ static struct value *read_object(struct reader *reader, size_t depth)
             return object;
         }
         yaml_mark_t mark = event.start_mark;
+        bool merge = is_merge_key(&event);
         struct text key;
-        if (read_key(reader, &event, object, depth + 1, &key) || next_event(reader, &event))
+        if (read_key(reader, &event, depth + 1, &key) || next_event(reader, &event))
             return NULL;
         struct value *value = read_node(reader, &event, depth + 1);
-        if (!value)
+        if (!value || (!merge && add_member(reader, mark, object, merged, key, value)))
             return NULL;
-        struct member *member = value_add(reader->arena, object, key, value);
-        member->line = line_of(reader, mark);
-        member->column = column_of(reader, mark);
+        if (merge && !merged)
+            merged = value_object(reader->arena);
+        if (merge && !yaml_merge(reader->arena, object, merged, value)) {
+            fail_at(reader, mark, "a merge key (<<) has no map, and no list of maps");
+            return NULL;
+        }
     }
+}
+
+/* What the alias that `event` is stands for: counted as if it were written out. */
+static struct value *read_alias(struct reader *reader, const yaml_event_t *event, size_t depth)
+{
+    const char *name = (const char *)event->data.alias.anchor;
+    const struct yaml_anchor *anchor = yaml_anchor_find(&reader->anchors, text_of(name));
+    struct error_quote_room room;
+    if (!anchor)
+        fail_at(reader, event->start_mark,
+                "the alias *%s stands for nothing: no value before it has the anchor &%s",
+                error_quote(&room, name, strlen(name)), room.text);
+    else if (!count_nodes(reader, event->start_mark, anchor->nodes - 1,
+                          depth + anchor->height - 1))
+        return anchor->value;
+    return NULL;
+}
+
+/* The value that `event` starts has an anchor; `nodes` had been counted, and `deepest` reached,
+ * before it. */
+static void keep_anchor(struct reader *reader, const char *name, struct value *value, size_t nodes,
+                        size_t depth)
+{
+    struct yaml_anchor anchor = {
+        .value = value, .nodes = reader->nodes - nodes, .height = reader->deepest - depth + 1};
+    yaml_anchor_set(&reader->anchors, arena_text(reader->arena, name, strlen(name)), anchor);
 }
 
 /* Read the node that `event` starts, and delete the event. */
@@ -341,18 +474,27 @@ static struct value *read_node(struct reader *reader, yaml_event_t *event, size_
 {
     struct value *value = NULL;
     yaml_mark_t mark = event->start_mark;
+    size_t nodes = reader->nodes, deepest = reader->deepest;
+    const char *tag, *anchor = anchor_of(event, &tag);
+    reader->deepest = depth;
     if (!check_node(reader, event, depth)) {
         if (event->type == YAML_SCALAR_EVENT)
             value = read_scalar(reader, event);
         else if (event->type == YAML_SEQUENCE_START_EVENT)
             value = read_list(reader, depth);
-        else
+        else if (event->type == YAML_MAPPING_START_EVENT)
             value = read_object(reader, depth);
+        else
+            value = read_alias(reader, event, depth);
     }
-    if (value) {
+    if (value && event->type != YAML_ALIAS_EVENT) {
         value->line = line_of(reader, mark);
         value->column = column_of(reader, mark);
     }
+    if (value && anchor)
+        keep_anchor(reader, anchor, value, nodes, depth);
+    if (deepest > reader->deepest)
+        reader->deepest = deepest;
     yaml_event_delete(event);
     return value;
 }
@@ -424,7 +566,7 @@ static int check_directives(struct reader *reader)
 
 static struct value *read_text(struct arena *arena, struct text source, const char *name,
                                struct yaml_origin origin, const struct yaml_limits *limits,
-                               bool only_one, struct error *error)
+                               bool only_one, struct yaml_beyond *beyond, struct error *error)
 {
     if (source.length > limits->bytes) {
         error_set(error, "%s: %zu bytes; at most %zu are read", name, source.length, limits->bytes);
@@ -435,6 +577,8 @@ static struct value *read_text(struct arena *arena, struct text source, const ch
                             .name = name,
                             .origin = origin,
                             .limits = limits,
+                            .beyond = beyond,
+                            .anchors = {.arena = arena},
                             .error = error};
     if (check_directives(&reader))
         return NULL;
@@ -450,11 +594,11 @@ static struct value *read_text(struct arena *arena, struct text source, const ch
     return documents;
 }
 
-struct value *yaml_read_at(struct arena *arena, struct text source, const char *name,
-                           struct yaml_origin origin, const struct yaml_limits *limits,
-                           struct error *error)
+static struct value *read_one(struct arena *arena, struct text source, const char *name,
+                              struct yaml_origin origin, const struct yaml_limits *limits,
+                              struct yaml_beyond *beyond, struct error *error)
 {
-    struct value *documents = read_text(arena, source, name, origin, limits, true, error);
+    struct value *documents = read_text(arena, source, name, origin, limits, true, beyond, error);
     if (!documents)
         return NULL;
     if (documents->list.count)
@@ -465,14 +609,29 @@ struct value *yaml_read_at(struct arena *arena, struct text source, const char *
     return nothing;
 }
 
+struct value *yaml_read_at(struct arena *arena, struct text source, const char *name,
+                           struct yaml_origin origin, const struct yaml_limits *limits,
+                           struct error *error)
+{
+    return read_one(arena, source, name, origin, limits, NULL, error);
+}
+
 struct value *yaml_read(struct arena *arena, struct text source, const char *name,
                         const struct yaml_limits *limits, struct error *error)
 {
-    return yaml_read_at(arena, source, name, (struct yaml_origin){1, 1}, limits, error);
+    return read_one(arena, source, name, (struct yaml_origin){1, 1}, limits, NULL, error);
+}
+
+struct value *yaml_read_beyond(struct arena *arena, struct text source, const char *name,
+                               const struct yaml_limits *limits, struct yaml_beyond *beyond,
+                               struct error *error)
+{
+    *beyond = (struct yaml_beyond){.sentence = NULL};
+    return read_one(arena, source, name, (struct yaml_origin){1, 1}, limits, beyond, error);
 }
 
 struct value *yaml_read_all(struct arena *arena, struct text source, const char *name,
                             const struct yaml_limits *limits, struct error *error)
 {
-    return read_text(arena, source, name, (struct yaml_origin){1, 1}, limits, false, error);
+    return read_text(arena, source, name, (struct yaml_origin){1, 1}, limits, false, NULL, error);
 }

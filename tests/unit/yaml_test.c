@@ -1,7 +1,7 @@
 /* yaml_test.c - base/yaml.c: what is read, what is refused and where, and that writing reads back
  *
  * Seen to fail: with the plain-scalar rule for leading zeros left out, with the %TAG guard left
- * out, and with keys written plain.
+ * out, with keys written plain, and with aliases that count as one value or level.
  */
 #include "tests/unit/unit_arena.h"
 
@@ -182,6 +182,79 @@ static void what_is_not_accepted_is_named_with_its_place(void **state)
             print_error("wanted %s\n   got %s\n", expected, error.text);
         assert_true(equal);
     }
+}
+
+/* As JSON, with what the first thing beyond it is. */
+static void what_is_beyond_json_is_read_where_it_may_be(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *source, *json, *beyond;
+        uint32_t line, column;
+    } cases[] = {
+        {"a: 1\n", "{\"a\":1}", NULL, 0, 0},
+        {"a: &x [1]\nb: *x\n", "{\"a\":[1],\"b\":[1]}", "anchors", 1, 4},
+        {"a: &x 1\nb: &x 2\nc: *x\n", "{\"a\":1,\"b\":2,\"c\":2}", "anchors", 1, 4},
+        {"a: {b: 1}\n<<: {b: 2}\n", "{\"a\":{\"b\":1},\"b\":2}", "merge keys", 2, 1},
+        {"<<: {b: 2, c: 3}\nb: 1\n", "{\"b\":1,\"c\":3}", "merge keys", 1, 1},
+        {"b: 1\n<<: [{b: 2, c: 3}, {c: 4, d: 5}]\n", "{\"b\":1,\"c\":3,\"d\":5}", "merge", 2, 1},
+        {"<<: {b: 2}\n<<: {b: 3, c: 4}\n", "{\"b\":2,\"c\":4}", "merge keys", 1, 1},
+        {"\"<<\": 1\n", "{\"<<\":1}", NULL, 0, 0},
+        {"[!!str 1, !!str , ! 1, !!int \"1\", !!float 2, !!bool \"true\", !!null \"\"]",
+         "[\"1\",\"\",\"1\",1,2,true,null]", "tags", 1, 2},
+        {"!!map {a: !!seq [1]}", "{\"a\":[1]}", "tags", 1, 1},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct yaml_beyond beyond;
+        struct buffer out = {0};
+        struct value *value = yaml_read_beyond(arena, text_of(cases[i].source), "f.yaml",
+                                               &yaml_request_limits, &beyond, &error);
+        if (!value)
+            fail_msg("%s was refused: %s", cases[i].source, error.text);
+        assert_int_equal(json_write(&out, value, false, &error), 0);
+        assert_string_equal(out.data, cases[i].json);
+        buffer_free(&out);
+        assert_int_equal(beyond.sentence != NULL, cases[i].beyond != NULL);
+        if (!cases[i].beyond)
+            continue;
+        assert_non_null(strstr(beyond.sentence, cases[i].beyond));
+        assert_int_equal(beyond.line, cases[i].line);
+        assert_int_equal(beyond.column, cases[i].column);
+    }
+}
+
+static void beyond_json_has_its_limits(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *source, *sentence;
+    } cases[] = {
+        {"a: *x\n", "f.yaml:1:4: the alias *x stands for nothing"},
+        {"a: &x [*x]\n", "f.yaml:1:8: the alias *x stands for nothing"},
+        {"a: &x b\n*x : 1\n", "f.yaml:2:1: a key is an alias; a key must be a word"},
+        {"a: &x 1\n<<: *x\n", "f.yaml:2:1: a merge key (<<) has no map"},
+        {"<<: [{a: 1}, 2]\n", "f.yaml:1:1: a merge key (<<) has no map"},
+        {"<<: {b: 1}\nb: 2\nb: 3\n", "f.yaml:3:1: the key \"b\" is given twice"},
+        {"a: !!int 1.5\n", "f.yaml:1:4: the value is not what its tag !!int says"},
+        {"a: !!seq {}\n", "f.yaml:1:4: the tag tag:yaml.org,2002:seq is not accepted here"},
+        {"a: !!set {b}\n", "f.yaml:1:4: the tag tag:yaml.org,2002:set is not accepted here"},
+        {"a: !!float .inf\n", "f.yaml:1:4: found .inf, expected a finite number"},
+        /* Of 10 values, and 4 levels. */
+        {"a: &x [1, 2]\nb: [*x, *x]\n", "f.yaml:2:9: more than 10 values"},
+        {"a: &x [[1]]\nb: [*x]\n", "f.yaml:2:5: nested more than 4 deep"},
+    };
+    static const struct yaml_limits limits = {.bytes = 1000, .nodes = 10, .depth = 4};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct yaml_beyond beyond;
+        if (yaml_read_beyond(arena, text_of(cases[i].source), "f.yaml", &limits, &beyond, &error))
+            fail_msg("%s was accepted", cases[i].source);
+        if (!strstr(error.text, cases[i].sentence))
+            fail_msg("%s gave %s", cases[i].source, error.text);
+    }
+    struct yaml_beyond beyond;
+    static const char fits[] = "a: &x [1, 2]\nb: [*x]\n", deep[] = "a: &x [1]\nb: [*x]\n";
+    assert_non_null(yaml_read_beyond(arena, TEXT(fits), "f", &limits, &beyond, &error));
+    assert_non_null(yaml_read_beyond(arena, TEXT(deep), "f", &limits, &beyond, &error));
 }
 
 static void values_and_keys_know_their_place(void **state)
@@ -655,6 +728,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(numbers_keep_how_they_were_written, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_not_accepted_is_named_with_its_place, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(what_is_beyond_json_is_read_where_it_may_be, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(beyond_json_has_its_limits, set_up, tear_down),
         cmocka_unit_test_setup_teardown(values_and_keys_know_their_place, set_up, tear_down),
         cmocka_unit_test_setup_teardown(part_of_a_file_knows_its_place, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_empty_document_is_null, set_up, tear_down),

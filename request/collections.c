@@ -14,9 +14,8 @@ enum { LONGEST_NAME = 255 };    /* bytes of an environment variable's name */
 /* Linux takes strings of at most MAX_ARG_STRLEN, 32 pages, with the final NUL. */
 enum { LONGEST_STRING = 32 * 4096 - 1 };
 
-/* A scalar that a process can be handed.  `extra` bytes stand before it in the same string. */
-static bool read_process_text(struct reading *reading, const struct path *path,
-                              const struct value *value, size_t extra, struct text *text)
+bool read_process_text(struct reading *reading, const struct path *path, const struct value *value,
+                       size_t extra, struct text *text)
 {
     if (!take_scalar_text(value, true, text))
         problem_expected(reading, path, value,
@@ -64,6 +63,20 @@ static bool is_variable_name(struct text name)
     return name.length > 0 && name.length <= LONGEST_NAME;
 }
 
+void check_variable_name(struct reading *reading, const struct path *path,
+                         const struct member *member)
+{
+    struct error_quote_room room;
+    if (!is_variable_name(member->key))
+        problem_add(reading, path, member->line, member->column,
+                    "found the name \"%s\", expected at most %d letters, digits and _, the first "
+                    "of them no digit",
+                    error_quote(&room, member->key.data, member->key.length), (int)LONGEST_NAME);
+    else if (text_starts(member->key, "DLSPOOL_"))
+        problem_add(reading, path, member->line, member->column,
+                    "names that start with DLSPOOL_ are dlspool's own; choose another");
+}
+
 void read_environment(struct reading *reading, const struct path *path,
                       const struct value *value, const struct field *field, void *into)
 {
@@ -73,7 +86,6 @@ void read_environment(struct reading *reading, const struct path *path,
         problem_expected(reading, path, value, "a map of names to values such as {EPOCHS: 3}");
         return;
     }
-    struct error_quote_room room;
     size_t count = value->object.count;
     environment->variables =
         arena_allocate(reading->arena, count * sizeof(struct environment_variable));
@@ -83,16 +95,9 @@ void read_environment(struct reading *reading, const struct path *path,
         struct path item = {.above = path, .name = member->key};
         struct environment_variable *variable = &environment->variables[i];
         variable->name = member->key;
-        if (!is_variable_name(member->key))
-            problem_add(reading, &item, member->line, member->column,
-                        "found the name \"%s\", expected at most %d letters, digits and _, the "
-                        "first of them no digit",
-                        error_quote(&room, member->key.data, member->key.length),
-                        (int)LONGEST_NAME);
-        else if (text_starts(member->key, "DLSPOOL_"))
-            problem_add(reading, &item, member->line, member->column,
-                        "names that start with DLSPOOL_ are dlspool's own; choose another");
-        else
+        size_t found = reading->found;
+        check_variable_name(reading, &item, member);
+        if (reading->found == found)
             read_process_text(reading, &item, member->value, member->key.length + 1,
                               &variable->value);
     }

@@ -22,8 +22,8 @@ static const struct {
     const char *name;
     enum control_verb verb;     /* CONTROL_NONE: a later version's */
 } verbs[] = {
-    {"kill", CONTROL_KILL},    {"retry", CONTROL_RETRY},  {"hold", CONTROL_NONE},
-    {"release", CONTROL_NONE}, {"approve", CONTROL_NONE},
+    {"kill", CONTROL_KILL},       {"retry", CONTROL_RETRY},  {"hold", CONTROL_HOLD},
+    {"release", CONTROL_RELEASE}, {"approve", CONTROL_NONE},
 };
 
 enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };

@@ -63,6 +63,39 @@ struct completion {
                                    roles */
 };
 
+/* Values of which every combination makes one task.  The task of the index i has
+ * values[(i / stride) % count]. */
+struct array_choice {
+    struct text name;           /* of an environment variable */
+    struct text *values;
+    size_t count, stride;       /* at least 1 */
+};
+
+/* The tasks of a job of the type array; `count` 0: it is of another type. */
+struct array {
+    int *indexes;               /* ascending; 0 to 1,000,000,000 */
+    size_t count;               /* at most 10,000 */
+    size_t total;               /* as many were asked for; `count` is less when only some of them
+                                   are to run again */
+    int at_once;                /* tasks that may run at once; 0: all */
+    struct array_choice *choices;
+    size_t choices_count;       /* 0: there is only the index */
+};
+
+/* What has to have become of another job before this one begins. */
+enum condition {
+    AFTER_OK,                   /* it has finished well */
+    AFTER_ANY,                  /* it has come to its end, well or not */
+    AFTER_NOT_OK                /* it has failed for good */
+};
+const char *condition_name(enum condition condition);   /* "afterok", "afterany", "afternotok" */
+bool condition_find(struct text word, enum condition *condition);
+
+struct dependency {
+    enum condition condition;
+    struct text job;            /* its name or its id, as the user wrote it */
+};
+
 /* Who may fetch images from a registry; all of it is secret. */
 struct registry {
     struct text server;         /* as its name stands in images' names, or a URL */
@@ -118,6 +151,12 @@ struct description {
     int64_t debug;              /* milliseconds that what ran stays at the scheduler after the end */
     struct completion *complete;        /* of some of the roles */
     size_t complete_count;
+    struct array array;         /* then there is one role, of as many tasks */
+    int size_min, size_max;     /* of a job of the type elastic, whose one role begins with `count`
+                                   tasks and may have from so many to so many; 0: of another type */
+    struct dependency *after;   /* all have to hold before the job begins */
+    size_t after_count;
+    bool hold;                  /* it waits until it is released */
     struct platform platform;
     struct registry *registries;        /* besides those that the site knows */
     size_t registries_count;
@@ -137,14 +176,21 @@ struct description *request_read(struct arena *arena, struct text source, const 
                                  struct error *error);
 
 /* A control file: one line of YAML or JSON that asks for something to be done to a job. */
-enum control_verb { CONTROL_NONE, CONTROL_KILL, CONTROL_RETRY };
+enum control_verb {
+    CONTROL_NONE,
+    CONTROL_KILL,
+    CONTROL_RETRY,
+    CONTROL_HOLD,
+    CONTROL_RELEASE,
+    CONTROL_VERBS
+};
 
 struct control {
     enum control_verb verb;     /* CONTROL_NONE: this is a job file */
     struct text id;             /* the job's id */
 };
 
-/* Is this a control file, and which?  `kill: ID` or `retry: ID` as the only field.  0 with verb
+/* Is this a control file, and which?  `kill: ID`, say, as the only field.  0 with verb
  * CONTROL_NONE when it is anything else; -1 and a sentence when it is a control file gone wrong. */
 int request_read_control(struct arena *arena, struct text source, const char *name,
                          struct control *control, struct error *error);

@@ -20,6 +20,7 @@ struct dialect {
     bool (*recognise)(const struct value *root);
     struct description *(*read)(struct reading *reading, const struct value *root);
     bool comments;              /* its JSON may hold comments, // ... */
+    bool beyond;                /* its YAML may hold anchors, merge keys, and tags */
 };
 
 static bool is_anything(const struct value *root)
@@ -30,23 +31,24 @@ static bool is_anything(const struct value *root)
 
 /* The first that recognises the file reads it. */
 static const struct dialect dialects[] = {
-    {openpai_1_recognise, openpai_1_read, true},
-    {openpai_2_recognise, openpai_2_read, false},
-    {dlworkspace_recognise, dlworkspace_read, false},
-    {dlworkspace_draft_recognise, dlworkspace_draft_read, false},
-    {is_anything, job_read, false},
+    {openpai_1_recognise, openpai_1_read, true, false},
+    {openpai_2_recognise, openpai_2_read, false, true},
+    {dlworkspace_recognise, dlworkspace_read, false, false},
+    {dlworkspace_draft_recognise, dlworkspace_draft_read, false, false},
+    {is_anything, job_read, false, false},
 };
 
-/* Comments of a JSON file: where the first of them starts, or NULL. */
-struct comments {
+/* What of a file's syntax not every dialect takes. */
+struct syntax {
     struct text source;
-    const char *first;
+    const char *comment;        /* where the first one of a JSON file starts, or NULL */
+    struct yaml_beyond beyond;  /* in YAML */
 };
 
-static void refuse_comments(struct reading *reading, const struct comments *comments)
+static void refuse_comments(struct reading *reading, const struct syntax *syntax)
 {
     uint32_t line = 1, column = 1;
-    for (const char *at = comments->source.data; at < comments->first; at++) {
+    for (const char *at = syntax->source.data; at < syntax->comment; at++) {
         line += *at == '\n';
         column = *at == '\n' ? 1 : column + 1;
     }
@@ -55,13 +57,16 @@ static void refuse_comments(struct reading *reading, const struct comments *comm
 }
 
 static struct description *read_tree(struct reading *reading, const struct value *root,
-                                     const struct comments *comments)
+                                     const struct syntax *syntax)
 {
     const struct dialect *dialect = dialects;
     while (!dialect->recognise(root))
         dialect++;
-    if (comments->first && !dialect->comments)
-        refuse_comments(reading, comments);
+    if (syntax->comment && !dialect->comments)
+        refuse_comments(reading, syntax);
+    if (syntax->beyond.sentence && !dialect->beyond)
+        problem_add(reading, NULL, syntax->beyond.line, syntax->beyond.column, "%s",
+                    syntax->beyond.sentence);
     return dialect->read(reading, root);
 }
 
@@ -76,20 +81,20 @@ static bool is_json(struct text source, struct text name)
 
 /* The tree of the file's fields, or NULL after a problem. */
 static struct value *read_syntax(struct reading *reading, struct text source, struct text name,
-                                 struct comments *comments)
+                                 struct syntax *syntax)
 {
     if (text_starts(source, "#!"))
         return script_read(reading, source);
     struct error error;
     bool json = is_json(source, name);
     if (json) {
-        comments->source = source;
-        source = json_blank_comments(reading->arena, source, &comments->first);
+        syntax->source = source;
+        source = json_blank_comments(reading->arena, source, &syntax->comment);
     }
     struct value *root = json ? json_read(reading->arena, source, reading->file,
                                           &yaml_request_limits, &error)
-                              : yaml_read(reading->arena, source, reading->file,
-                                          &yaml_request_limits, &error);
+                              : yaml_read_beyond(reading->arena, source, reading->file,
+                                                 &yaml_request_limits, &syntax->beyond, &error);
     if (!root)
         problem_add_sentence(reading, error.text);
     return root;
@@ -113,9 +118,9 @@ struct description *request_read(struct arena *arena, struct text source, const 
         source.length -= 3;
     }
     struct description *job = NULL;
-    struct comments comments = {.first = NULL};
-    struct value *root = read_syntax(&reading, source, file, &comments);
+    struct syntax syntax = {.comment = NULL};
+    struct value *root = read_syntax(&reading, source, file, &syntax);
     if (root)
-        job = read_tree(&reading, root, &comments);
+        job = read_tree(&reading, root, &syntax);
     return problems_report(&reading, error) ? NULL : job;
 }

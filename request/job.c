@@ -9,8 +9,11 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "request/after.h"
+#include "request/array.h"
 #include "request/complete.h"
 #include "request/later.h"
+#include "request/size.h"
 #include "request/tasks.h"
 #include "request/values.h"
 
@@ -52,16 +55,16 @@ static const struct field fields[] = {
      .most = TIME_LIMIT_MOST},
     {FIELD_NAME("queue"), read_label, MEMBER(queue)},
     {FIELD_NAME("complete"), read_complete, MEMBER(complete), COUNT(complete_count)},
+    {FIELD_NAME("array"), read_array, MEMBER(array)},
+    {FIELD_NAME("size"), read_size, MEMBER(size_min)},
     {FIELD_NAME("debug"), read_debug, MEMBER(debug), .least = 0, .most = TIME_LIMIT_MOST},
     {FIELD_NAME("deadline"), read_later_deadline, .later = true},
     {FIELD_NAME("deadline_mode"), read_later_deadline_mode, .later = true},
     {FIELD_NAME("units"), read_later_map, .later = true},
-    {FIELD_NAME("size"), read_later_map, .later = true},
     {FIELD_NAME("checkpoint"), read_later_map, .later = true},
     {FIELD_NAME("weight"), read_later_weight, .later = true},
-    {FIELD_NAME("after"), read_later_words, .later = true},
-    {FIELD_NAME("array"), read_later_array, .later = true},
-    {FIELD_NAME("hold"), read_boolean, .later = true},
+    {FIELD_NAME("after"), read_after, MEMBER(after), COUNT(after_count)},
+    {FIELD_NAME("hold"), read_boolean, MEMBER(hold)},
     {FIELD_NAME("notify"), read_later_words, .later = true},
     {FIELD_NAME("privileged"), read_boolean, .later = true},
 };
@@ -94,8 +97,17 @@ static void check_required(struct reading *reading, const struct value *root)
         problem_of(reading, root, "type", "missing, expected the job's type, such as single");
 }
 
+/* Of an MPI job the launcher says what runs, and the template what its workers do. */
+static bool template_runs(const struct value *tasks, const struct description *job,
+                          const struct member *role)
+{
+    return text_is(job->type, "mpi") && field_given(tasks, "launcher") &&
+           !text_is(role->key, "launcher");
+}
+
 /* The first role without a command, or NULL with *some telling whether any role has one. */
-static const struct member *role_without_command(const struct value *root, bool *some)
+static const struct member *role_without_command(const struct value *root,
+                                                 const struct description *job, bool *some)
 {
     const struct value *tasks = field_given(root, "tasks");
     const struct member *without = NULL;
@@ -104,7 +116,7 @@ static const struct member *role_without_command(const struct value *root, bool 
         const struct member *role = &tasks->object.members[i];
         if (field_given(role->value, "command"))
             *some = true;
-        else if (!without)
+        else if (!without && !template_runs(tasks, job, role))
             without = role;
     }
     return without;
@@ -139,7 +151,7 @@ static void check_what_runs(struct reading *reading, const struct value *root,
                             const struct description *job)
 {
     bool some_commands;
-    const struct member *without = role_without_command(root, &some_commands);
+    const struct member *without = role_without_command(root, job, &some_commands);
     bool all_commands = some_commands && !without;
     bool needs_program = !all_commands && !template_runs_alone(job);
     bool script = field_given(root, "script"), program = field_given(root, "program");
@@ -167,14 +179,14 @@ static void check_what_runs(struct reading *reading, const struct value *root,
 static void check_single(struct reading *reading, const struct value *root,
                          const struct description *job)
 {
-    if (!text_is(job->type, "single"))
+    if (!text_is(job->type, "single") && !text_is(job->type, "notebook"))
         return;
     int64_t total = 0;
     for (size_t i = 0; i < job->tasks_count; i++)
         total += job->tasks[i].count;
     char sentence[80];
-    snprintf(sentence, sizeof(sentence), "found %lld tasks, expected one, as the type is single",
-             (long long)total);
+    snprintf(sentence, sizeof(sentence), "found %lld tasks, expected one, as the type is %s",
+             (long long)total, text_is(job->type, "single") ? "single" : "notebook");
     if (total > 1)
         problem_of(reading, root, "tasks", sentence);
 }
@@ -193,6 +205,8 @@ struct description *job_read(struct reading *reading, const struct value *root)
     if (!field_given(root, "tasks"))
         tasks_default(reading->arena, job);
     check_single(reading, root, job);
+    check_array(reading, root, job);
+    check_size(reading, root, job);
     if (reading->found == 0)
         check_complete(reading, root, job);
     return reading->found ? NULL : job;

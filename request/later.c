@@ -4,15 +4,6 @@
 #include "base/clock.h"
 #include "request/values.h"
 
-void read_boolean(struct reading *reading, const struct path *path, const struct value *value,
-                  const struct field *field, void *into)
-{
-    (void)field;
-    (void)into;
-    if (value->kind != VALUE_BOOLEAN)
-        problem_expected(reading, path, value, "true or false");
-}
-
 void read_later_map(struct reading *reading, const struct path *path, const struct value *value,
                     const struct field *field, void *into)
 {
@@ -36,19 +27,6 @@ void read_later_words(struct reading *reading, const struct path *path, const st
     }
     if (!good)
         problem_expected(reading, path, value, "a word or a list of words");
-}
-
-void read_later_array(struct reading *reading, const struct path *path, const struct value *value,
-                      const struct field *field, void *into)
-{
-    (void)field;
-    (void)into;
-    bool good = (value->kind == VALUE_STRING && value->string.length > 0) ||
-                (value->kind == VALUE_NUMBER && value->number >= 0) ||
-                (value->kind == VALUE_LIST && value->list.count > 0) ||
-                (value->kind == VALUE_OBJECT && value->object.count > 0);
-    if (!good)
-        problem_expected(reading, path, value, "a range such as 0-99, a list, or a map of lists");
 }
 
 /* A time as clock_parse() has it, whose seconds may be left out: 2026-05-01T18:00Z. */

@@ -19,7 +19,7 @@ enum { IMAGE_LONGEST = 512, GPU_TYPE_LONGEST = 256, WORD_LONGEST = 63 };
 /* A job as it stands in the file. */
 struct job {
     struct text name, image, gpu_type, cluster, credentials, data, output, code;
-    const struct value *roles, *environment, *extras, *form;
+    const struct value *roles, *environment, *extras;
     int64_t retries, kill_all;
 };
 
@@ -41,7 +41,7 @@ static const struct field fields[] = {
      .least = INT_MIN, .most = INT_MAX},
     {FIELD_NAME("jobEnvs"), openpai_object, MEMBER(environment)},
     {FIELD_NAME("extras"), openpai_object, MEMBER(extras)},
-    {FIELD_NAME("tmp"), openpai_object, MEMBER(form)},
+    {FIELD_NAME("tmp"), openpai_anything, .offset = 0},
 };
 
 static const struct field_table table = {
@@ -79,20 +79,15 @@ static void check_keys(struct reading *reading, const char *name, const struct v
     }
 }
 
-/* A switch of jobEnvs: true, or a text that says so. */
-static bool read_switch(struct reading *reading, const struct value *map, const char *name)
+/* A switch of jobEnvs, which only true switches on: a variable may be called the same. */
+static bool read_switch(struct reading *reading, const struct value *map, const char *name,
+                        struct notes *notes)
 {
-    struct path above = {.name = TEXT("jobEnvs")};
-    struct path path = {.above = &above, .name = text_of(name)};
     const struct value *value = value_get(map, name);
-    if (!value || (value->kind == VALUE_STRING && text_is(value->string, "false")))
-        return false;
-    if (value->kind == VALUE_BOOLEAN)
-        return value->boolean;
-    if (value->kind == VALUE_STRING && text_is(value->string, "true"))
-        return true;
-    problem_expected(reading, &path, value, "true or false");
-    return false;
+    if (value && value->kind != VALUE_BOOLEAN)
+        note_add(reading->arena, notes, arena_printf(reading->arena, "jobEnvs.%s", name).data,
+                 "no effect: only true, without quotation marks, switches it on");
+    return value && value->kind == VALUE_BOOLEAN && value->boolean;
 }
 
 /* OpenPAI up to 0.4 told it its tasks.  jobEnvs, which come later, go over it. */
@@ -122,8 +117,8 @@ static void read_variables(struct reading *reading, const struct value *map,
         return;
     check_keys(reading, "jobEnvs", map, false);
     openpai_environment(reading, &path, map, &job->environment, &job->notes);
-    job->platform.debug = read_switch(reading, map, "isDebug");
-    if (read_switch(reading, map, "paiAzRDMA"))
+    job->platform.debug = read_switch(reading, map, "isDebug", &job->notes);
+    if (read_switch(reading, map, "paiAzRDMA", &job->notes))
         note_add(reading->arena, &job->notes, "jobEnvs.paiAzRDMA",
                  "no effect: how tasks reach a fast network is in the templates and site.yaml");
 }
@@ -137,7 +132,7 @@ static void note_ignored(struct arena *arena, const struct value *root, const st
             "no effect, as in OpenPAI since 0.7; minSucceededTaskCount of a role ends the job");
     if (from->extras && from->extras->object.count)
         note_add(arena, notes, "extras", "no effect: kept in the job file, and read by nothing");
-    if (from->form)
+    if (value_get(root, "tmp"))
         note_add(arena, notes, "tmp", "no effect: only the form that wrote it reads it");
 }
 
@@ -146,9 +141,9 @@ struct description *openpai_1_read(struct reading *reading, const struct value *
     static const char *const names[] = {"jobName", "image", "taskRoles", NULL};
     static const char *const expected[] = {"the job's name", "the name of an image",
                                            "a list of one or more task roles"};
-    static const char *const nothing[] = {NULL};
+    static const char *const may_be_null[] = {"tmp", NULL};
     struct job from = {.retries = 0};
-    openpai_refuse_nulls(reading, NULL, root, &table, nothing);
+    openpai_refuse_nulls(reading, NULL, root, &table, may_be_null);
     openpai_require(reading, NULL, root, names, expected);
     fields_read(reading, NULL, root, &table, &from);
 

@@ -5,6 +5,7 @@
 
 #include "request/notes.h"
 #include "request/openpai_v2_parts.h"
+#include "request/values.h"
 
 /* Bytes that the texts of one file may become longer by what is put into them. */
 enum { ROOM = 4 << 20 };
@@ -89,8 +90,10 @@ static void say_of_prerequisite(struct openpai_2 *file, const struct path *path,
         while (known[at] && !text_is(key, known[at]))
             at++;
         if (!known[at])
-            note_add(arena, &file->job->notes, openpai_2_place(arena, &field),
-                     "no effect here: there is no plugin that would act on it");
+            note_add(arena, &file->job->notes, openpai_2_place(arena, &field), "%s",
+                     text_is(key, "callbacks")
+                         ? "no effect here: put these commands into the task role's commands"
+                         : "no effect here: there is no plugin that would act on it");
     }
 }
 
@@ -156,7 +159,9 @@ static void read_defaults(struct openpai_2 *file)
     struct path above = {.name = TEXT("defaults")};
     struct path path = {.above = &above, .name = TEXT("deployment")};
     struct arena *arena = file->reading->arena;
-    file->job->platform.cluster = value_get_text(defaults, "virtualCluster");
+    const struct value *cluster = value_get(defaults, "virtualCluster");
+    if (cluster && cluster->kind != VALUE_NULL)
+        take_scalar_text(cluster, false, &file->job->platform.cluster);
     for (size_t i = 0; name && deployments && i < deployments->list.count; i++)
         if (text_equal(value_get_text(deployments->list.items[i], "name"), name->string))
             file->deployment = deployments->list.items[i];
@@ -173,7 +178,9 @@ struct description *openpai_2_read(struct reading *reading, const struct value *
 {
     struct description *job = arena_allocate(reading->arena, sizeof(*job));
     struct openpai_2 file = {.reading = reading, .root = root, .job = job, .room = ROOM};
-    openpai_2_check_shape(reading, root);
+    openpai_2_check_secrets(reading, root);
+    if (!reading->found)
+        openpai_2_check_shape(reading, root);
     if (reading->found)
         return NULL;
     job->name = value_get_text(root, "name");

@@ -6,8 +6,9 @@
  * models/v2/job/k8s.js of microsoft/pai; docs/openpai.md lists what becomes what.
  *
  * Where dlspool is stricter, on purpose: a tag <% %> whose name is not known is an error (there it
- * is left standing for the shell to trip over), and anchors and aliases of YAML are refused as
- * everywhere.  What is accepted and has no effect is said in a note.
+ * is left standing for the shell to trip over).  Anchors, aliases, merge keys and the usual tags of
+ * YAML are accepted here, as there (request/dialects.c).  What is accepted and has no effect is said
+ * in a note.
  */
 #ifndef REQUEST_OPENPAI_V2_H
 #define REQUEST_OPENPAI_V2_H

@@ -9,6 +9,10 @@
 #include "request/description.h"
 #include "request/fields.h"
 
+/* Does anything secret stand where it does not stay secret?  First of all: other sentences quote what
+ * they find. */
+void openpai_2_check_secrets(struct reading *reading, const struct value *root);
+
 /* The shape of the whole file. */
 void openpai_2_check_shape(struct reading *reading, const struct value *root);
 

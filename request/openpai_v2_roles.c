@@ -124,15 +124,22 @@ static void read_ports(struct role_reading *reading)
     const struct value *resource = value_get(reading->map, "resourcePerInstance");
     const struct value *ports = value_get(resource, "ports");
     struct task_role *role = reading->role;
-    size_t count = ports ? ports->object.count : 0;
-    role->ports =
-        arena_allocate(reading->file->reading->arena, (count + USUAL) * sizeof(*role->ports));
+    struct arena *arena = reading->file->reading->arena;
+    size_t count = ports && ports->kind == VALUE_OBJECT ? ports->object.count : 0;
+    role->ports = arena_allocate(arena, (count + USUAL) * sizeof(*role->ports));
     role->ports_count = count;
-    for (size_t i = 0; i < count; i++)
-        role->ports[i] = (struct port_wish){
-            .label = ports->object.members[i].key,
-            .count = (int)ports->object.members[i].value->number,
-        };
+    for (size_t i = 0; i < count; i++) {
+        const struct member *member = &ports->object.members[i];
+        struct path parent = {.above = reading->path, .name = TEXT("resourcePerInstance")};
+        struct path above = {.above = &parent, .name = TEXT("ports")};
+        struct path path = {.above = &above, .name = member->key};
+        bool any = member->value->number == 0;
+        role->ports[i] =
+            (struct port_wish){.label = member->key, .count = any ? 1 : (int)member->value->number};
+        if (any)
+            note_add(arena, &reading->file->job->notes, openpai_2_place(arena, &path),
+                     "0: taken as one port of any number, as the first files of version 2 meant it");
+    }
     openpai_usual_ports(role);
 }
 

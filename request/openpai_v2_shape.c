@@ -64,11 +64,13 @@ static void read_keyed(struct reading *reading, const struct path *path,
 }
 
 static const struct field port_count = {
-    SHAPE("port", shape_whole_number), .least = 1, .most = PORTS_EACH};
+    SHAPE("port", shape_whole_number), .least = 0, .most = PORTS_EACH};
 
+/* The schema asks for no type, so that ports with nothing behind it are none. */
 static SHAPE_READER(read_ports)
 {
-    read_keyed(reading, path, value, &port_count, "port");
+    if (value->kind != VALUE_NULL)
+        read_keyed(reading, path, value, &port_count, "port");
 }
 
 static const struct field resource_fields[] = {
@@ -281,10 +283,10 @@ static SHAPE_READER(read_deployments)
     }
 }
 
-/* A virtual cluster that is null is the default one. */
+/* A virtual cluster that is null is the default one, and some are called by a number. */
 static SHAPE_READER(read_cluster)
 {
-    if (value->kind != VALUE_NULL)
+    if (value->kind != VALUE_NULL && value->kind != VALUE_NUMBER)
         shape_string(reading, path, value, field, into);
 }
 

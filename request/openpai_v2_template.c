@@ -1,7 +1,7 @@
 /* request/openpai_v2_template.c - texts with tags such as <% $parameters.epochs %>
  *
- * Tags are Mustache's with other brackets, of which only looking up a name is allowed: no sections,
- * no partials.  A name is `$parameters.`, `$secrets.`, `$script.`, `$output.` or `$data.` and the
+ * Tags are Mustache's with other brackets, of which only looking up a name is allowed, and comments,
+ * `<%! ... %>`: no sections, no partials.  A name is `$parameters.`, `$secrets.`, `$script.`, `$output.` or `$data.` and the
  * way down from there, parted by dots; a number in [ ] is an item of a list.  A value is put in as
  * ECMAScript writes it (1.0 as 1), a list with commas between its items.  What is put in is not
  * looked at again.
@@ -210,7 +210,9 @@ static bool write_value(struct buffer *out, const struct value *value)
 static void render_tag(const struct tag *tag, struct openpai_2_text *out)
 {
     bool secret = false;
-    if (tag->name.length == 0 || memchr("#^/>{&=!", tag->name.data[0], 8)) {
+    if (text_starts(tag->name, "!"))
+        return; /* a comment */
+    if (tag->name.length == 0 || memchr("#^/>{&=", tag->name.data[0], 7)) {
         problem(tag, "only names can be looked up, such as $parameters.NAME");
         return;
     }

@@ -132,6 +132,12 @@ void openpai_object(struct reading *reading, const struct path *path, const stru
         *(const struct value **)into = value;
 }
 
+void openpai_anything(struct reading *reading, const struct path *path, const struct value *value,
+                      const struct field *field, void *into)
+{
+    (void)reading, (void)path, (void)value, (void)field, (void)into;
+}
+
 void openpai_list(struct reading *reading, const struct path *path, const struct value *value,
                   const struct field *field, void *into)
 {

@@ -26,6 +26,8 @@ field_reader openpai_image;
 field_reader openpai_gpu_type;
 /* const struct value *: an object, or a list, as it is. */
 field_reader openpai_object, openpai_list;
+/* Anything, which is left where it is. */
+field_reader openpai_anything;
 
 /* A shell's words: `bash -c COMMAND`.  False after a problem. */
 bool openpai_command(struct reading *reading, const struct path *path, struct text command,

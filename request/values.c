@@ -298,6 +298,16 @@ void read_duration(struct reading *reading, const struct path *path, const struc
         *(int64_t *)into = milliseconds;
 }
 
+void read_boolean(struct reading *reading, const struct path *path, const struct value *value,
+                  const struct field *field, void *into)
+{
+    (void)field;
+    if (value->kind != VALUE_BOOLEAN)
+        problem_expected(reading, path, value, "true or false");
+    else if (into)
+        *(bool *)into = value->boolean;
+}
+
 void read_label(struct reading *reading, const struct path *path, const struct value *value,
                 const struct field *field, void *into)
 {

@@ -25,6 +25,8 @@ field_reader read_image;
 field_reader read_script;
 /* int: a whole number from `least` to `most`. */
 field_reader read_integer;
+/* bool: true or false. */
+field_reader read_boolean;
 /* struct text: a DNS label. */
 field_reader read_label;
 /* int64_t: milliseconds up to `most`; false is 0. */
@@ -35,6 +37,14 @@ field_reader read_bytes, read_cpus, read_duration;
 /* struct text *: a list of at least `least` words, the number of which goes to `count_offset`;
  * each is a text, a number as it is written, or a boolean. */
 field_reader read_words;
+/* A scalar that a process can be handed: a text, a number as it is written, or a boolean.  `extra`
+ * bytes stand before it in the same string.  False after a problem. */
+bool read_process_text(struct reading *reading, const struct path *path, const struct value *value,
+                       size_t extra, struct text *text);
+/* Is the member's key a name that an environment variable of the user's may have?  Adds the problem
+ * when it is not. */
+void check_variable_name(struct reading *reading, const struct path *path,
+                         const struct member *member);
 /* struct environment: a map of names to texts, numbers or booleans. */
 field_reader read_environment;
 

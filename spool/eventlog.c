@@ -214,7 +214,7 @@ bool eventlog_state(struct text log, enum state *state)
         enum state state;
     } moves[] = {{"rendered", STATE_RENDERED},  {"requeued", STATE_RENDERED},
                  {"submitted", STATE_SUBMITTED}, {"finished", STATE_DONE},
-                 {"failed", STATE_FAILED}};
+                 {"failed", STATE_FAILED},      {"held", STATE_HELD}};
     struct event event;
     bool known = false;
     while (eventlog_next(&log, &event)) {

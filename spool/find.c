@@ -38,12 +38,8 @@ static bool is_date(const char *name)
     return true;
 }
 
-static int visit_day(void *context, const char *name, unsigned char type)
+static int walk_day(struct walk *walk, const char *name)
 {
-    struct walk *walk = context;
-    (void)type;
-    if (!is_date(name))
-        return 0;
     int day = sys.openat(walk->spool->states[STATE_DONE], name,
                          O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
     if (day < 0)
@@ -54,12 +50,96 @@ static int visit_day(void *context, const char *name, unsigned char type)
     return result;
 }
 
+static int visit_day(void *context, const char *name, unsigned char type)
+{
+    (void)type;
+    return is_date(name) ? walk_day(context, name) : 0;
+}
+
+int jobs_walk_day(const struct spool *spool, const char *date, job_visit *visit, void *context)
+{
+    struct walk walk = {.spool = spool, .place = {.state = STATE_DONE}, .visit = visit,
+                        .context = context};
+    return walk_day(&walk, date);
+}
+
 int jobs_walk(const struct spool *spool, enum state state, job_visit *visit, void *context)
 {
     struct walk walk = {.spool = spool, .place = {.state = state}, .visit = visit,
                         .context = context};
     return directory_walk(spool->states[state], state == STATE_DONE ? visit_day : visit_job,
                           &walk);
+}
+
+struct days {
+    day_name *names;
+    size_t count, capacity;
+};
+
+static int add_day(void *context, const char *name, unsigned char type)
+{
+    struct days *days = context;
+    (void)type;
+    if (!is_date(name))
+        return 0;
+    if (days->count == days->capacity) {
+        days->capacity = days->capacity ? days->capacity * 2 : 64;
+        days->names = memory_resize(days->names, days->capacity * sizeof(*days->names));
+    }
+    memcpy(days->names[days->count++], name, 11);
+    return 0;
+}
+
+static int compare_days(const void *a, const void *b)
+{
+    return strcmp(b, a);
+}
+
+int days_list(const struct spool *spool, day_name **days, size_t *count)
+{
+    struct days found = {0};
+    if (directory_walk(spool->states[STATE_DONE], add_day, &found)) {
+        int keep = errno;
+        free(found.names);
+        errno = keep;
+        return -1;
+    }
+    if (found.count)
+        qsort(found.names, found.count, sizeof(*found.names), compare_days);
+    *days = found.names;
+    *count = found.count;
+    return 0;
+}
+
+/* 1, 0 or -1, as job_find_done(). */
+static int is_done_on(const struct spool *spool, const char *day, struct job_place *place)
+{
+    char path[PLACE_TEXT_SIZE];
+    struct stat status;
+    snprintf(path, sizeof(path), "%s/%s", day, place->id);
+    if (sys.fstatat(spool->states[STATE_DONE], path, &status, AT_SYMLINK_NOFOLLOW))
+        return errno == ENOENT || errno == ENOTDIR ? 0 : -1;
+    snprintf(place->date, sizeof(place->date), "%s", day);
+    return 1;
+}
+
+int job_find_done(const struct spool *spool, struct text id, struct job_place *place)
+{
+    const int64_t a_day = (int64_t)24 * 60 * 60 * 1000; /* milliseconds */
+    char today[CLOCK_TEXT_SIZE], first[CLOCK_TEXT_SIZE];
+    day_name *days;
+    size_t count;
+    *place = (struct job_place){.state = STATE_DONE};
+    snprintf(place->id, sizeof(place->id), "%.*s", (int)id.length, id.data);
+    int result = is_done_on(spool, clock_date(clock_now(), today), place);
+    if (result || days_list(spool, &days, &count))
+        return result ? result : -1;
+    /* It cannot have ended before it came; but clocks of hosts differ. */
+    clock_date(id_time(id) - a_day, first);
+    for (size_t i = 0; i < count && !result && strcmp(days[i], first) >= 0; i++)
+        result = is_done_on(spool, days[i], place);
+    free(days);
+    return result;
 }
 
 struct search {

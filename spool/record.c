@@ -16,7 +16,7 @@
 #include "base/yaml.h"
 #include "spool/spool.h"
 
-enum { RECORD_LIMIT = 64 * 1024, RECORD_MODE = 0644 };  /* bytes; a record is about 1 KiB */
+enum { RECORD_LIMIT = 256 * 1024, RECORD_MODE = 0644 };         /* bytes; a record is about 1 KiB */
 
 enum field_kind { FIELD_TEXT, FIELD_INT, FIELD_UINT, FIELD_INT64, FIELD_TIME, FIELD_WHEN };
 
@@ -56,7 +56,11 @@ static const struct record_field fields[] = {
     FIELD("image_line", FIELD_INT, image_line, false),
     FIELD("manifest_sha256", FIELD_TEXT, manifest_sha256, false),
     FIELD("attempt", FIELD_INT, attempt, false),
+    FIELD("array", FIELD_TEXT, array, false),
+    FIELD("array_left", FIELD_TEXT, array_left, false),
     FIELD("dlspool", FIELD_TEXT, dlspool, false),
+    FIELD("released", FIELD_TIME, released, false),
+    FIELD("held", FIELD_TIME, held, false),
 };
 #undef FIELD
 
@@ -67,6 +71,14 @@ static const struct record_field failure_fields[] = {
     FIELD("failed", FIELD_TIME, failed),        FIELD("next", FIELD_TIME, next),
     FIELD("delay_ms", FIELD_INT64, delay),      FIELD("commit", FIELD_TEXT, commit),
     FIELD("settings", FIELD_TEXT, settings),
+};
+#undef FIELD
+
+#define FIELD(name, kind, member, needed) {name, kind, offsetof(struct awaited, member), needed}
+static const struct record_field awaited_fields[] = {
+    FIELD("condition", FIELD_TEXT, condition, true),
+    FIELD("job", FIELD_TEXT, job, true),
+    FIELD("id", FIELD_TEXT, id, false),
 };
 #undef FIELD
 
@@ -123,6 +135,15 @@ int record_format(const struct job_record *record, struct buffer *out, struct er
     struct value *object = value_object(arena);
     value_put(arena, object, "format", value_number(arena, 1));
     put_fields(arena, object, fields, COUNT(fields), record);
+    if (record->after_count) {
+        struct value *list = value_list(arena);
+        for (size_t i = 0; i < record->after_count; i++) {
+            struct value *item = value_object(arena);
+            put_fields(arena, item, awaited_fields, COUNT(awaited_fields), &record->after[i]);
+            value_append(arena, list, item);
+        }
+        value_put(arena, object, "after", list);
+    }
     if (record->failed) {
         struct value *failure = value_object(arena);
         put_fields(arena, failure, failure_fields, COUNT(failure_fields), &record->failure);
@@ -247,6 +268,31 @@ static int read_fields(const struct value *object, const struct record_field *ta
     return 0;
 }
 
+static int read_awaited(struct arena *arena, const struct value *list, struct job_record *record,
+                        struct error *error)
+{
+    if (!list)
+        return 0;
+    if (list->kind != VALUE_LIST)
+        return error_set(error, "job.yaml:%u:%u: damaged: after is %s, expected a list", list->line,
+                         list->column, value_kind_name(list->kind));
+    record->after_count = list->list.count;
+    record->after = arena_allocate(arena, (list->list.count + 1) * sizeof(*record->after));
+    for (size_t i = 0; i < list->list.count; i++) {
+        const struct value *item = list->list.items[i];
+        struct awaited *awaited = &record->after[i];
+        if (item->kind != VALUE_OBJECT)
+            return error_set(error, "job.yaml:%u:%u: damaged: after has %s, expected fields",
+                             item->line, item->column, value_kind_name(item->kind));
+        if (read_fields(item, awaited_fields, COUNT(awaited_fields), awaited, error))
+            return -1;
+        if (awaited->id.length && !id_valid(awaited->id))
+            return error_set(error, "job.yaml:%u:%u: damaged: after has an id that is not one",
+                             item->line, item->column);
+    }
+    return 0;
+}
+
 int record_parse(struct arena *arena, struct text source, struct job_record *record,
                  struct error *error)
 {
@@ -259,6 +305,8 @@ int record_parse(struct arena *arena, struct text source, struct job_record *rec
         return error_set(error, "job.yaml is damaged: found %s, expected the fields of a job",
                          value_kind_name(object->kind));
     if (read_fields(object, fields, COUNT(fields), record, error))
+        return -1;
+    if (read_awaited(arena, value_get(object, "after"), record, error))
         return -1;
     const struct value *failure = value_get(object, "failure");
     record->failed = failure != NULL;

@@ -36,6 +36,13 @@ struct failure {
     struct text settings;       /* RETRY_CHANGE: SHA-256 of dlspool.yaml when it failed */
 };
 
+/* A job that this one waits for, under a condition. */
+struct awaited {
+    struct text condition;      /* "afterok", "afterany" or "afternotok" */
+    struct text job;            /* its name or its id, as the user wrote it */
+    struct text id;             /* which job that is; empty: not known yet */
+};
+
 struct job_record {
     struct text id, name, owner;
     uid_t uid;
@@ -56,8 +63,15 @@ struct job_record {
     struct text image;
     int image_line;             /* of images.txt; 0: the user's own choice */
     struct text manifest_sha256;
+    struct text array;          /* of a job of the type array: the indexes that this attempt runs,
+                                   in the order of its tasks: 0-99 */
+    struct text array_left;     /* ... of which so many had not succeeded when it failed */
     int attempt;                /* from 1; 0 before the first rendering */
     struct text dlspool;        /* the version that wrote this */
+    struct awaited *after;      /* in the order of the job file */
+    size_t after_count;
+    int64_t released;           /* when all of `after` held; 0: the job has to wait for it */
+    int64_t held;               /* when it last came to held/; 0: never */
     bool failed;                /* the job is in failed/, and `failure` says why */
     struct failure failure;
 };

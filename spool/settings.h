@@ -28,6 +28,7 @@ struct settings {
     int64_t poll_interval, kill_grace;
     int64_t takeover_time;
     int64_t retry_interval, retry_first, retry_longest, probe_interval;
+    int64_t after_unknown;              /* how long a job waits for another that has not come */
     int batch;                          /* jobs made durable together */
     int free_percent;                   /* intake pauses below this much free space */
 };

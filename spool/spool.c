@@ -283,6 +283,15 @@ void job_ring(const struct spool *spool, const struct job_place *place)
     /* Only a hint: the timed scan finds what a lost bell would have told. */
     if (!place->date[0])
         sys.utimensat(spool->states[place->state], place->id, NULL, AT_SYMLINK_NOFOLLOW);
+    if (place->state == STATE_HELD)
+        spool_ring_failed(spool);
+}
+
+bool job_is_settled(const struct stat *status)
+{
+    const int64_t tick = 2000;  /* milliseconds */
+    int64_t changed = (int64_t)status->st_mtim.tv_sec * 1000 + status->st_mtim.tv_nsec / 1000000;
+    return clock_now() - changed > tick;
 }
 
 void spool_ring_failed(const struct spool *spool)

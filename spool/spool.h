@@ -86,8 +86,13 @@ int job_move(struct spool *spool, struct job_place *place, enum state to, int64_
 
 /* Ring the bell: touch the job's directory, so that the stage that watches its state looks. */
 void job_ring(const struct spool *spool, const struct job_place *place);
-/* Ring for the stage that watches failed/, when what its jobs wait for may have come. */
+/* Ring for the stage that watches failed/, and sees to held/, when what jobs there wait for may have
+ * come. */
 void spool_ring_failed(const struct spool *spool);
+
+/* Did the directory change so long ago that what changes it from now on shows in its time, however
+ * coarse the file system's clock is? */
+bool job_is_settled(const struct stat *status);
 
 /* Find a job by its id, or by a beginning of it that only one job has.  0; 1 and a sentence when
  * there is none or there are several; -1 and a sentence when it cannot be told just now.  Looks in
@@ -95,10 +100,19 @@ void spool_ring_failed(const struct spool *spool);
 int job_find(const struct spool *spool, struct text id, struct job_place *place,
              struct error *error);
 
+/* Find a job in done/ by its whole, valid id: 1 and where it is; 0: it is not there; -1 with errno
+ * when it cannot be told just now.  Only names of days are read, no day. */
+int job_find_done(const struct spool *spool, struct text id, struct job_place *place);
+
 /* Visit every job of a state, in no order; of done/, all days.  The visit stops with the first
  * result that is not 0, which is returned; -1 with errno when a directory cannot be read. */
 typedef int job_visit(void *context, const struct job_place *place);
 int jobs_walk(const struct spool *spool, enum state state, job_visit *visit, void *context);
+/* The same for one day of done/, which need not be there. */
+int jobs_walk_day(const struct spool *spool, const char *date, job_visit *visit, void *context);
+/* The days of done/, newest first; to be freed with free().  -1 with errno. */
+typedef char day_name[16];
+int days_list(const struct spool *spool, day_name **days, size_t *count);
 
 /* Write a file of a job directory: a new one (fails when it is there), or in place of an old one
  * (written aside, then renamed over). */

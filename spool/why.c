@@ -6,14 +6,19 @@
 #include "base/system.h"
 #include "spool/spool.h"
 
+void why_format(const struct why *why, struct buffer *out)
+{
+    buffer_printf(out, "%s\n", why->sentence);
+    if (why->detail && *why->detail)
+        buffer_printf(out, "\n%s%s", why->detail,
+                      text_ends(text_of(why->detail), "\n") ? "" : "\n");
+    buffer_printf(out, "\nNext: %s\n", why->next);
+}
+
 int why_write(int job, const struct why *why, struct error *error)
 {
     struct buffer text = {0};
-    buffer_printf(&text, "%s\n", why->sentence);
-    if (why->detail && *why->detail)
-        buffer_printf(&text, "\n%s%s", why->detail,
-                      text_ends(text_of(why->detail), "\n") ? "" : "\n");
-    buffer_printf(&text, "\nNext: %s\n", why->next);
+    why_format(why, &text);
     int result = job_file_replace(job, "why", buffer_text(&text), 0644, error);
     buffer_free(&text);
     return result;

@@ -16,6 +16,7 @@ struct why {
     const char *next;
 };
 
+void why_format(const struct why *why, struct buffer *out);       /* appended */
 int why_write(int job, const struct why *why, struct error *error);
 int why_remove(int job, struct error *error);   /* none there is success */
 

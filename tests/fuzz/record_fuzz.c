@@ -21,6 +21,13 @@ static void check_record(const struct job_record *record)
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         if (texts[i].data)
             check_text(texts[i]);
+    for (size_t i = 0; i < record->after_count; i++) {
+        const struct awaited *awaited = &record->after[i];
+        CHECK(awaited->condition.data && awaited->job.data);
+        check_text(awaited->condition);
+        check_text(awaited->job);
+        CHECK(!awaited->id.length || id_valid(awaited->id));
+    }
     CHECK(retry_when_name(record->failure.when)[0]);
 }
 
@@ -48,6 +55,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     CHECK(record.memory == again.memory && record.backoff == again.backoff);
     CHECK(record.failed == again.failed && record.failure.when == again.failure.when);
     CHECK(record.failure.next == again.failure.next);
+    CHECK(record.released == again.released && record.after_count == again.after_count);
+    for (size_t i = 0; i < record.after_count; i++)
+        CHECK(text_equal(record.after[i].id, again.after[i].id) &&
+              text_equal(record.after[i].job, again.after[i].job));
     CHECK(record.failure.exit_code == again.failure.exit_code);
     buffer_free(&once);
     buffer_free(&twice);

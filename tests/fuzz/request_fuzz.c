@@ -104,8 +104,7 @@ static void read_control(struct arena *arena, struct text source, const char *na
         check_sentence(&error);
         return;
     }
-    CHECK(control.verb == CONTROL_NONE || control.verb == CONTROL_KILL ||
-          control.verb == CONTROL_RETRY);
+    CHECK(control.verb >= CONTROL_NONE && control.verb < CONTROL_VERBS);
     if (control.verb == CONTROL_NONE)
         return;
     CHECK(control.id.length >= 3 && control.id.length <= 63);

@@ -13,6 +13,11 @@
 #include "spool/record.h"
 #include "spool/spool.h"
 
+static struct awaited sample_after[] = {
+    {{"afterok", 7}, {"prepare", 7}, {"prepare-0123456789abc", 21}},
+    {{"afterany", 8}, {"2024: \"x\"", 9}, {NULL, 0}},
+};
+
 static struct job_record sample(void)
 {
     return (struct job_record){
@@ -35,6 +40,10 @@ static struct job_record sample(void)
         .executor = TEXT("local"),
         .manifest_sha256 = TEXT("e3b0c44298fc1c14"),
         .attempt = 2,
+        .after = sample_after,
+        .after_count = 2,
+        .released = 1800000000500,
+        .held = 1800000000200,
         .failed = true,
         .failure = {.when = RETRY_AT,
                     .reason = TEXT("Exited"),
@@ -67,6 +76,14 @@ static void records_read_back(void **state)
     assert_int_equal(read.failure.when, RETRY_AT);
     assert_int_equal(read.failure.next, written.failure.next);
     assert_int_equal(read.failure.exit_code, 3);
+    assert_int_equal(read.released, written.released);
+    assert_int_equal(read.held, written.held);
+    assert_int_equal(read.after_count, 2);
+    assert_true(text_is(read.after[0].condition, "afterok"));
+    assert_true(text_is(read.after[0].job, "prepare"));
+    assert_true(text_is(read.after[0].id, "prepare-0123456789abc"));
+    assert_true(text_is(read.after[1].job, "2024: \"x\""));
+    assert_int_equal(read.after[1].id.length, 0);
     written.failed = false;
     assert_int_equal(record_replace(job, &written, &error), 0);
     assert_int_equal(record_read(job, arena, &read, &error), 0);

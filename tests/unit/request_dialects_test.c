@@ -116,7 +116,8 @@ static void mistakes_in_scripts_have_their_place(void **state)
         {"#DL --mem=2G",
          "s.sh:5:5: --mem: unknown field; the fields of a job are name, library, "
          "version, type, program, entry, args, script, dataset, output, tasks, env, "
-         "image, gpu_type, priority, retries, time_limit, queue, complete, debug"},
+         "image, gpu_type, priority, retries, time_limit, queue, complete, array, size, "
+         "debug, after, hold"},
         {"#DL a.b.c.d.e.f.g.h.i=1", "s.sh:5:5: found \"a.b.c.d.e.f.g.h.i=1\", expected "
                                     "field=value, such as library=pytorch or tasks.main.gpus=1"},
         {"#DL name=b", "s.sh:5:5: name: given twice; it was first given in line 2"},
@@ -139,7 +140,7 @@ static void mistakes_in_scripts_have_their_place(void **state)
         {"#DL env={\xc3\xa9: 1}",
          "s.sh:5:10: env.\xc3\xa9: found the name \"\xc3\xa9\", expected at "
          "most 255 letters, digits and _, the first of them no digit"},
-        {"#DL hold=true", "s.sh:5:5: hold: not yet supported; leave the field out"},
+        {"#DL privileged=true", "s.sh:5:5: privileged: not yet supported; leave the field out"},
         {"#DL queue=X", "s.sh:5:11: queue: found \"X\", expected 1 to 63 small letters, digits and inner hyphens"},
     };
     char source[512];
@@ -228,6 +229,8 @@ static void control_files_are_read(void **state)
     } cases[] = {
         {"kill: a-b-1", "x", CONTROL_KILL, "a-b-1"},
         {"retry: abc\n", "x.yaml", CONTROL_RETRY, "abc"},
+        {"hold: abc\n", "x.yaml", CONTROL_HOLD, "abc"},
+        {"release: abc\n", "x.yaml", CONTROL_RELEASE, "abc"},
         {"# please\n---\nkill: 'abc'\n...\n", "x.yml", CONTROL_KILL, "abc"},
         {"kill: 12345\n", "x", CONTROL_KILL, "12345"},
         {"{\"kill\": \"abc\"}", "x.json", CONTROL_KILL, "abc"},
@@ -270,8 +273,8 @@ static void control_files_gone_wrong_are_refused(void **state)
                                     "control file asks for one thing"},
         {"kill: abc\nwhy: too slow\n", "c:1:1: kill: found beside other fields, expected it alone: "
                                        "a control file asks for one thing"},
-        {"hold: abc\n", "c:1:1: hold: not yet supported"},
-        {"release: abc\n", "c:1:1: release: not yet supported"},
+        {"hold: true\n", "c:1:7: hold: found true, expected a job's id: 3 to 63 small letters, digits "
+                         "and hyphens"},
         {"approve: abc\n", "c:1:1: approve: not yet supported"},
         {"kill: [abc\n", "c:2:1: not well-formed YAML: did not find expected ',' or ']' while "
                          "parsing a flow sequence"},

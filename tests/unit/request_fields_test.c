@@ -239,7 +239,8 @@ static void libraries_and_types_are_known_ones(void **state)
         assert_non_null(read_yaml(source));
     }
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-        snprintf(source, sizeof(source), "name: a\nlibrary: any\ntype: %s\nscript: x\n", types[i]);
+        snprintf(source, sizeof(source), "name: a\nlibrary: any\ntype: %s\nscript: x\n%s", types[i],
+                 strcmp(types[i], "array") == 0 ? "array: 3\n" : "");
         assert_non_null(read_yaml(source));
     }
     check_sentence("", read_yaml("name: a\nlibrary: PyTorch\ntype: single\nscript: x\n"),
@@ -504,7 +505,7 @@ static void unknown_fields_name_the_nearest(void **state)
         {"\"\\e[31m\": x", "f.yaml:5:1: \\x1b[31m: unknown field; the fields of a job are name, "
                            "library, version, type, program, entry, args, script, dataset, output, "
                            "tasks, env, image, gpu_type, priority, retries, time_limit, queue, "
-                           "complete, debug"},
+                           "complete, array, size, debug, after, hold"},
         {"\"name\\0\": x", "f.yaml:5:1: name\\x00: unknown field; did you mean name?"},
     };
     CHECK_BAD(cases);
@@ -530,19 +531,12 @@ static void later_fields_are_refused_and_nonsense_first(void **state)
                                 "or none"},
         {"units: {total: 100}", "f.yaml:5:1: units: not yet supported; leave the field out"},
         {"units: 100", "f.yaml:5:8: units: found 100, expected a map"},
-        {"size: {min: 1, max: 8}", "f.yaml:5:1: size: not yet supported; leave the field out"},
         {"checkpoint: {signal: USR1}", "f.yaml:5:1: checkpoint: not yet supported; leave the field "
                                        "out"},
         {"weight: 2", "f.yaml:5:1: weight: not yet supported; leave the field out"},
         {"weight: 0", "f.yaml:5:9: weight: found 0, expected a number above 0"},
-        {"after: [a, b]", "f.yaml:5:1: after: not yet supported; leave the field out"},
-        {"after: []", "f.yaml:5:8: after: found a list, expected a word or a list of words"},
-        {"array: 0-99%5", "f.yaml:5:1: array: not yet supported; leave the field out"},
-        {"array: false", "f.yaml:5:8: array: found false, expected a range such as 0-99, a list, "
-                         "or a map of lists"},
-        {"hold: true", "f.yaml:5:1: hold: not yet supported; leave the field out"},
-        {"hold: yes", "f.yaml:5:7: hold: found \"yes\", expected true or false"},
         {"notify: me@example.org", "f.yaml:5:1: notify: not yet supported; leave the field out"},
+        {"notify: []", "f.yaml:5:9: notify: found a list, expected a word or a list of words"},
         {"privileged: true", "f.yaml:5:1: privileged: not yet supported; leave the field out"},
         {"privileged: 1", "f.yaml:5:13: privileged: found 1, expected true or false"},
     };
@@ -709,6 +703,11 @@ static void exactly_one_thing_runs(void **state)
          "to"},
         {"name: a\nlibrary: any\ntype: single\nscript: x\ntasks: {a: {count: 2}, b: {}}\n",
          "f.yaml:5:8: tasks: found 3 tasks, expected one, as the type is single"},
+        {"name: a\nlibrary: any\ntype: notebook\ntasks: {w: {count: 3}}\n",
+         "f.yaml:4:8: tasks: found 3 tasks, expected one, as the type is notebook"},
+        {"name: a\nlibrary: any\ntype: mpi\ntasks: {launcher: {}, worker: {command: [x]}}\n",
+         "f.yaml:4:9: tasks.launcher.command: missing, expected a command, as neither script nor "
+         "program says what this role runs"},
         {HEAD "script: \"  \\n\"\n",
          "f.yaml:4:9: script: found \"  \\x0a\", expected the text of a program"},
         {HEAD "script: 5\n", "f.yaml:4:9: script: found 5, expected the text of a program"},
@@ -717,6 +716,10 @@ static void exactly_one_thing_runs(void **state)
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         check_sentence(cases[i].lines, read_yaml(cases[i].lines), cases[i].sentence);
+    /* The workers of an MPI job run what its launcher starts. */
+    if (!read_yaml("name: a\nlibrary: any\ntype: mpi\n"
+                   "tasks: {launcher: {command: [mpirun, x]}, worker: {count: 2}}\n"))
+        fail_msg("%s", error.text);
 }
 
 static void all_problems_are_told_at_once_and_bounded(void **state)
@@ -724,7 +727,7 @@ static void all_problems_are_told_at_once_and_bounded(void **state)
     (void)state;
     static const char twelve[] = "name: a\nlibrary: any\ntype: roles\nscript: x\n"
                                  "a1: 1\na2: 1\na3: 1\na4: 1\na5: 1\na6: 1\na7: 1\na8: 1\n"
-                                 "retries: x\npriority: x\ntime_limit: x\nhold: true\n";
+                                 "retries: x\npriority: x\ntime_limit: x\nprivileged: true\n";
     assert_null(read_yaml(twelve));
     int lines = 1;
     for (const char *at = error.text; *at; at++)

@@ -40,6 +40,35 @@ static const char script_sample[] =
     "#DL tasks.w.count=2\n#DL tasks.w.env={A: 1, B: x}\n#DL args=[a, \"b c\", 3] # d\n"
     "#DL env.X='it''s \xc3\xa9'\n#DL time_limit=5m\necho hi\n";
 
+static const char openpai_1_sample[] =
+    "{// c\n\"jobName\": \"A.b\", \"image\": \"r/a:1\", \"retryCount\": -2, \"authFile\": \"\",\n"
+    "\"dataDir\": \"$PAI_DEFAULT_FS_URI/x\", \"gpuType\": \"K80\", \"virtualCluster\": \"v\",\n"
+    "\"taskRoles\": [{\"name\": \"a.b~c\", \"taskNumber\": \"2\", \"memoryMB\": 200, \"shmMB\": "
+    "64,\n"
+    "\"command\": \"curl http://x\", \"minFailedTaskCount\": null, \"portList\": [{\"label\": "
+    "\"w\",\n"
+    "\"beginAt\": 80, \"portNumber\": 2}]}], \"jobEnvs\": {\"isDebug\": true, \"A\": 1}, \"tmp\": "
+    "{}}";
+
+static const char openpai_2_sample[] =
+    "protocolVersion: 2\nname: a-B_1\ntype: job\nversion: !!str 1.0\nprerequisites:\n"
+    "- {type: dockerimage, name: i, uri: 'r/a:1', auth: {password: <% $secrets.p %>}}\n"
+    "- {type: data, name: d, uri: [/x]}\nparameters: {n: 1.50, l: [1, {a: b}]}\n"
+    "secrets: {p: q}\njobRetryCount: 1\ntaskRoles:\n  one: &base\n    instances: 2\n"
+    "    dockerImage: i\n    data: d\n    completion: {minFailedInstances: -1}\n"
+    "    resourcePerInstance: {cpu: 1, memoryMB: 64, gpu: 0, ports: {w: 1}}\n"
+    "    commands: [\"a <% $parameters.l[1].a %>\", <% $secrets.p %>]\n"
+    "  two: {<<: *base, instances: 1}\ndefaults: {deployment: p}\n"
+    "deployments: [{name: p, taskRoles: {one: {preCommands: [c]}}}]\n"
+    "extras: {hivedScheduler: {jobPriorityClass: oppo, taskRoles: {one: {skuNum: 1}}}}\n";
+
+static const char dlworkspace_sample[] =
+    "{\"jobName\": \"a b\", \"jobtrainingtype\": \"PSDistJob\", \"numpsworker\": 2, \"cmd\": "
+    "\"x\",\n"
+    "\"image\": \"r/a\", \"resourcegpu\": \"1\", \"dataPath\": \"a/b\", \"interactivePort\": \"80, "
+    "90\",\n"
+    "\"envs\": [{\"name\": \"A\", \"value\": 1}], \"memorylimit\": \"1Gi\"}";
+
 static const struct sample {
     const char *name, *bytes;
     size_t length;
@@ -47,6 +76,9 @@ static const struct sample {
     {"a.yaml", yaml_sample, sizeof(yaml_sample) - 1},
     {"a.json", json_sample, sizeof(json_sample) - 1},
     {"a.sh", script_sample, sizeof(script_sample) - 1},
+    {"v1.json", openpai_1_sample, sizeof(openpai_1_sample) - 1},
+    {"v2.yaml", openpai_2_sample, sizeof(openpai_2_sample) - 1},
+    {"d.json", dlworkspace_sample, sizeof(dlworkspace_sample) - 1},
 };
 
 enum { SAMPLES = sizeof(samples) / sizeof(samples[0]) };
@@ -98,11 +130,17 @@ static void check_description(const struct description *job)
         for (size_t word = 0; word < role->command_count; word++)
             check_text(role->command[word], true);
         check_environment(&role->environment);
+        check_text(role->script, true);
+        check_text(role->script_masked, true);
+        check_text(role->image, true);
         total += role->count;
     }
     assert_true(total <= 10000);
     assert_true(job->priority >= -100 && job->priority <= 100);
-    assert_true(job->retries >= 0 && job->retries <= 100);
+    if (!job->platform.name.length)
+        assert_true(job->retries >= 0 && job->retries <= 100);
+    assert_true(job->retries >= RETRIES_ALWAYS);
+    assert_true(job->complete_count <= job->tasks_count);
     assert_true(job->time_limit >= 0);
 }
 
@@ -212,7 +250,7 @@ static size_t mutate(char *bytes, size_t length, size_t room)
 static void mutations_do_no_harm(void **state)
 {
     (void)state;
-    enum { ROUNDS = 30000, ROOM = 2000 };
+    enum { ROUNDS = 60000, ROOM = 2000 };
     struct arena *arena = arena_new();
     int read = 0;
     for (int i = 0; i < ROUNDS; i++) {
@@ -249,6 +287,14 @@ static void pathological_files_are_quick(void **state)
         {"a.yaml", "script: |\n", "  echo\r\n", ""},
         {"a.yaml", "script: \"#!/bin/sh\\r\\n", "\\r\\n", "\"\n"},
         {"a.yaml", "kill: ", "a", "\n"},
+        {"a.yaml", "protocolVersion: 2\nx: &a 1\ny: [", "*a,", "]\n"},
+        {"a.yaml", "protocolVersion: 2\nx: [", "&a 1,", "]\n"},
+        {"a.yaml", "protocolVersion: 2\nx: &a {b: 1}\ny: {", "<<: *a,", "}\n"},
+        {"a.yaml", "protocolVersion: 2\nx: [", "!!str ,", "]\n"},
+        {"a.yaml", "protocolVersion: 2\nx: [", "!a ,", "]\n"},
+        {"a.yaml", "protocolVersion: 2\nsecrets: [", "a,", "]\n"},
+        {"a.json", "{\"jobName\": \"", "// ", "\"}"},
+        {"a.json", "", "//\n", "{\"jobName\": \"a\"}"},
         {"a.json", "{\"a\": ", "[", ""},
         {"a.json", "[0", ",0", "]"},
         {"a.json", "{\"name\": \"", "\\u0000", "\"}"},
@@ -298,6 +344,11 @@ static void many_distinct_fields_are_quick(void **state)
         {"a.yaml", "", "librari%d: 1\n", ""},
         {"a.yaml", "tasks:\n", " w%d: {gpu: 1}\n", ""},
         {"a.json", "{\"a\": 1", ",\"librari%d\": 1", "}"},
+        {"a.yaml", "protocolVersion: 2\nx: [", "&a%d 1,", "]\n"},
+        {"a.yaml", "protocolVersion: 2\nsecrets: {", "k%d: 1,", "}\n"},
+        {"a.yaml", "protocolVersion: 2\nparameters: {", "k%d: 1,", "}\n"},
+        {"a.json", "{\"jobName\": \"a\", \"jobEnvs\": {\"a\": 1", ",\"k%d\": 1", "}}"},
+        {"a.json", "{\"jobName\": \"a\", \"cmd\": \"b\"", ",\"k%d\": 1", "}"},
         {"a.sh", "#!/bin/sh\n", "#DL librari%d=1\n", "true\n"},
         {"a.sh", "#!/bin/sh\n", "#DL env.A%d=1\n", "true\n"},
         {"a.sh", "#!/bin/sh\n", "#DL a.b.c.d.e.f.g.h%d=1\n", "true\n"},

@@ -133,7 +133,7 @@ static void values_are_taken_as_the_server_takes_them(void **state)
     (void)state;
     struct description *job = good(JOB_WITH(
         ", \"virtualCluster\": \"\", \"gpuType\": \"\", \"authFile\": \"\", \"retryCount\": \"-2\","
-        "\"jobEnvs\": {\"isDebug\": \"true\"}",
+        "\"tmp\": null, \"jobEnvs\": {\"isDebug\": true}",
         ", \"taskNumber\": \"2\", \"memoryMB\": 200.0, \"shmMB\": 0, "
         "\"minFailedTaskCount\": null, \"minSucceededTaskCount\": \" 2 \""));
     assert_int_equal(job->retries, RETRIES_ALWAYS);
@@ -178,6 +178,25 @@ static void what_has_no_effect_is_noted(void **state)
     assert_text(job->environment.variables[1].value, "1");
     assert_true(
         has_note(good(JOB_WITH(", \"gpuType\": \"K80,P100\"", "")), "gpuType", "no effect"));
+    assert_true(has_note(good(JOB_WITH(", \"tmp\": \"\"", "")), "tmp", "no effect"));
+}
+
+/* The server looks for true and nothing else; of any other value it makes a variable. */
+static void only_true_switches_on(void **state)
+{
+    (void)state;
+    static const char *const others[] = {"\"true\"", "1", "\"\"", "null", "{}"};
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        char source[200];
+        snprintf(source, sizeof(source), JOB_WITH(", \"jobEnvs\": {\"isDebug\": %s}", ""),
+                 others[i]);
+        struct description *job = good(source);
+        assert_false(job->platform.debug);
+        assert_true(has_note(job, "jobEnvs.isDebug", "only true"));
+    }
+    struct description *job = good(JOB_WITH(", \"jobEnvs\": {\"isDebug\": false}", ""));
+    assert_false(job->platform.debug);
+    assert_int_equal(job->notes.count, 0);
 }
 
 static void fields_that_are_wrong(void **state)
@@ -207,8 +226,6 @@ static void fields_that_are_wrong(void **state)
          "f.json:1:43: gpuType: found \"a b\", expected a text of at most 256 bytes without "
          "blanks"},
         {JOB_WITH(", \"jobEnvs\": []", ""), "f.json:1:43: jobEnvs: found a list, expected a map"},
-        {JOB_WITH(", \"jobEnvs\": {\"isDebug\": 1}", ""),
-         "f.json:1:55: jobEnvs.isDebug: found 1, expected true or false"},
         {JOB_WITH(", \"jobEnvs\": {\"--\": 1}", ""),
          "f.json:1:44: jobEnvs.--: found a name without letters and digits, expected some"},
         {JOB_WITH("", ", \"taskNumber\": 0"), "f.json:2:65: taskRoles[0].taskNumber: found 0, "
@@ -466,6 +483,7 @@ int main(void)
         TEST(values_are_taken_as_the_server_takes_them),
         TEST(the_dialect_of_scm),
         TEST(what_has_no_effect_is_noted),
+        TEST(only_true_switches_on),
         TEST(fields_that_are_wrong),
         TEST(names_that_are_wrong),
         TEST(what_is_missing),

@@ -1,7 +1,9 @@
 /* request_openpai_v2_test.c - OpenPAI job files of protocol version 2
  *
  * Seen to fail: with an unknown parameter rendered as nothing, with a password quoted in the
- * sentence about it, with null taken for "not given", and without the bound on what tags put in.
+ * sentence about it, with null taken for "not given", without the bound on what tags put in, with
+ * aliases that are not counted, with merged fields that go over written ones, and with an alias of
+ * a secret let through.
  */
 #include "tests/unit/request_support.h"
 
@@ -183,8 +185,15 @@ static void mistakes_name_the_field(void **state)
              COMMANDS, "ports: found a map, expected a map of one or more ports"},
         {HEAD IMAGE ROLE "    resourcePerInstance: {cpu: 1, memoryMB: 1, gpu: 0, ports: {a-b: 1}}\n"
              COMMANDS, "ports.a-b: found the name \"a-b\", expected a port's name"},
-        {HEAD IMAGE ROLE "    resourcePerInstance: {cpu: 1, memoryMB: 1, gpu: 0, ports: {a: 0}}\n"
-             COMMANDS, "ports.a: found 0, expected a whole number from 1"},
+        {HEAD IMAGE ROLE "    resourcePerInstance: {cpu: 1, memoryMB: 1, gpu: 0, ports: {a: -1}}\n"
+             COMMANDS, "ports.a: found -1, expected a whole number from 0 to 1000"},
+        {HEAD IMAGE ROLE "    resourcePerInstance: {cpu: 1, memoryMB: 1, gpu: 0, ports: {a: 1001}}\n"
+             COMMANDS, "ports.a: found 1001, expected a whole number from 0 to 1000"},
+        {HEAD IMAGE ROLE "    resourcePerInstance: {cpu: 1, memoryMB: 1, gpu: 0, ports: [a]}\n"
+             COMMANDS, "ports: found a list, expected a map of one or more ports"},
+        {HEAD IMAGE ROLE "    resourcePerInstance: {cpu: 1, memoryMB: 1, gpu: 0, ports: {a~b: 1}}\n"
+             COMMANDS, "ports.a~b: found the name \"a~b\", expected a port's name"},
+        {WHOLE "defaults: {virtualCluster: [a]}\n", "virtualCluster: found a list, expected a text"},
         {HEAD IMAGE ROLE "    resourcePerInstance: {cpu: 1, memoryMB: 1, gpu: 0, disk: 1}\n"
              COMMANDS, "resourcePerInstance.disk: unknown field"},
         {WHOLE "extras: {hivedScheduler: {jobPriorityClass: high}}\n",
@@ -194,12 +203,105 @@ static void mistakes_name_the_field(void **state)
          "extras.hivedScheduler.taskRoles.wrker: there is no such task role"},
         {WHOLE "extras: {hivedScheduler: {taskRoles: {worker: {skuType: a, pinnedCellId: b}}}}\n",
          "worker: found both skuType and pinnedCellId"},
-        {HEAD IMAGE "x: &a 1\n" ROLE RESOURCE COMMANDS, "anchors (&name) are not accepted"},
-        {HEAD IMAGE ROLE RESOURCE "    commands: *a\n", "aliases"},
+        {HEAD IMAGE "taskRoles:\n  a~b:\n    dockerImage: img\n" RESOURCE COMMANDS, "a~b"},
+        {HEAD IMAGE ROLE RESOURCE "    commands: *a\n",
+         "j.yaml:10:15: the alias *a stands for nothing: no value before it has the anchor &a"},
         {WHOLE "---\n" WHOLE, "j.yaml:11:1"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         bad(cases[i].source, cases[i].sentence);
+}
+
+/* ---- YAML beyond JSON's data model ---- */
+
+#define BASE_ROLE "taskRoles:\n  one: &base\n    dockerImage: img\n" RESOURCE COMMANDS
+
+static void anchors_and_merge_keys_are_read(void **state)
+{
+    (void)state;
+    const struct description *job = good(HEAD IMAGE BASE_ROLE
+        "  two:\n    <<: *base\n    instances: 3\n    commands: [second]\n"
+        "  three:\n    commands: [third]\n    <<: *base\n"
+        "  four:\n    <<: [{commands: [fourth]}, *base]\n");
+    assert_int_equal(job->tasks_count, 4);
+    assert_int_equal(job->tasks[1].count, 3);
+    assert_int_equal(job->tasks[1].memory, INT64_C(1024) << 20);
+    assert_true(text_is(job->tasks[0].script, "#!/bin/bash\ntrue\n"));
+    assert_true(text_is(job->tasks[1].script, "#!/bin/bash\nsecond\n"));
+    assert_true(text_is(job->tasks[2].script, "#!/bin/bash\nthird\n"));
+    assert_true(text_is(job->tasks[3].script, "#!/bin/bash\nfourth\n"));
+    job = good("protocolVersion: !!int \"2\"\nname: !!str 12\ntype: ! job\nversion: !!float 1\n"
+               IMAGE "parameters: {x: &v 1, y: &v 2, \"<<\": {z: 3}}\n" ROLE RESOURCE
+               "    commands: !!seq [echo <% $parameters.y %>]\n    instances: *v\n");
+    assert_true(text_is(job->name, "12"));
+    assert_int_equal(job->tasks[0].count, 2);
+
+    bad(HEAD IMAGE BASE_ROLE "  two:\n    <<: *base\n    instance: 3\n",
+        "j.yaml:13:5: taskRoles.two.instance: unknown field");
+    bad(HEAD IMAGE BASE_ROLE "  two:\n    <<: *base\n    commands: [a]\n    commands: [b]\n",
+        "j.yaml:14:5: the key \"commands\" is given twice; it was first given in line 13");
+    bad(HEAD IMAGE BASE_ROLE "  two:\n    <<: 3\n", "j.yaml:12:5: a merge key (<<) has no map");
+    bad(HEAD "version: !!int x\n", "j.yaml:4:10: the value is not what its tag !!int says");
+    bad(HEAD "version: !mine x\n", "j.yaml:4:10: the tag !mine is not accepted here");
+    bad(HEAD "parameters: &p {a: *p}\n", "the alias *p stands for nothing");
+}
+
+/* A value that holds itself many times over is counted as often as it is met. */
+static void aliases_are_counted(void **state)
+{
+    (void)state;
+    struct buffer source = {0};
+    buffer_add_string(&source, HEAD "parameters:\n  a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
+    for (int i = 1; i < 10; i++)
+        buffer_printf(&source, "  a%d: &a%d [*a%d, *a%d, *a%d, *a%d, *a%d, *a%d, *a%d, *a%d]\n", i,
+                      i, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1);
+    bad(source.data, "more than 10000 values; a file may hold at most that many");
+    buffer_clear(&source);
+    buffer_add_string(&source, HEAD "parameters:\n  a0: &a0 {}\n");
+    for (int i = 1; i < 10; i++)
+        buffer_printf(&source, "  a%d: &a%d {<<: [*a%d, *a%d, *a%d, *a%d, *a%d, *a%d]}\n", i, i,
+                      i - 1, i - 1, i - 1, i - 1, i - 1, i - 1);
+    bad(source.data, "more than 10000 values");
+    buffer_clear(&source);
+    buffer_add_string(&source, HEAD "parameters:\n  a0: &a0 []\n");
+    for (int i = 1; i < 40; i++)
+        buffer_printf(&source, "  a%d: &a%d [*a%d]\n", i, i, i - 1);
+    bad(source.data, "nested more than 32 deep");
+    buffer_free(&source);
+}
+
+/* What is native, or of another system, is read as strictly as ever. */
+static void other_dialects_have_no_anchors(void **state)
+{
+    (void)state;
+    static const char *const files[] = {
+        "name: &a x\nlibrary: any\ntype: single\nscript: x\n",
+        "jobName: &a x\nimage: b\ntaskRoles: [{name: m, command: c}]\n",
+        "jobName: &a x\njobtrainingtype: RegularJob\ncmd: a\nimage: b\n",
+        "kill: &a x\n",
+    };
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+        bad(files[i], "anchors (&name) are not accepted; write the value out");
+    bad("name: x\nlibrary: any\ntype: single\nscript: x\nenv: {<<: {A: b}}\n",
+        "j.yaml:5:7: merge keys (<<) are not accepted; write the fields out");
+    bad("name: !!str x\nlibrary: any\ntype: single\nscript: x\n",
+        "j.yaml:1:7: tags (!name) are not accepted; write the value without it");
+}
+
+static void ports_and_clusters_of_old_files(void **state)
+{
+    (void)state;
+    const struct description *job = good(
+        HEAD IMAGE ROLE "    resourcePerInstance: {cpu: 1, memoryMB: 64, gpu: 0, ports: {a: 0}}\n"
+             COMMANDS "defaults: {virtualCluster: 12}\n");
+    assert_int_equal(job->tasks[0].ports_count, 3);
+    assert_int_equal(job->tasks[0].ports[0].count, 1);
+    assert_true(noted(job, "taskRoles.worker.resourcePerInstance.ports.a"));
+    assert_true(text_is(job->platform.cluster, "12"));
+    job = good(HEAD IMAGE ROLE "    resourcePerInstance: {cpu: 1, memoryMB: 64, gpu: 0, ports: }\n"
+               COMMANDS "defaults: {virtualCluster: null}\n");
+    assert_int_equal(job->tasks[0].ports_count, 2);
+    assert_int_equal(job->platform.cluster.length, 0);
 }
 
 /* ---- texts with tags ---- */
@@ -228,6 +330,7 @@ static void tags_are_replaced(void **state)
         {TAGGED("<% $script.uri %> <% $data.uri[1] %>"), "#!/bin/bash\n/s.py /two\n"},
         {TAGGED("<% $output.uri %> <% $data.uri %> <% $data.name %>"),
          "#!/bin/bash\n/out /one,/two d\n"},
+        {TAGGED("a <%! of no $parameters.consequence %> b"), "#!/bin/bash\na  b\n"},
         {TAGGED("'  $parameters.epochs % > %> $HOME ${X} '"),
          "#!/bin/bash\n$parameters.epochs % > %> $HOME ${X}\n"},
         {TAGGED("<% $secrets.key %> <% $secrets.n.m[0] %>"), "#!/bin/bash\nS3CR3T TOPS\n"},
@@ -306,6 +409,42 @@ static void secrets_are_masked(void **state)
     description_mask(job);
     assert_true(text_is(job->registries[0].password, "******"));
     assert_true(text_is(job->registries[1].password, "******"));
+}
+
+/* An alias could carry it anywhere. */
+static void a_secret_stands_nowhere_else(void **state)
+{
+    (void)state;
+#define ANCHORED "secrets: {token: &t S3CR3T, more: &m {a: [S3CR3T]}}\n"
+    static const struct {
+        const char *source, *sentence;
+    } cases[] = {
+        {ANCHORED WHOLE "parameters: {a: *t}\n",
+         "j.yaml:1:18: parameters.a: an alias (*name) of what stands in secrets or auth, expected "
+         "<% $secrets.NAME %>"},
+        {ANCHORED HEAD IMAGE ROLE RESOURCE "    commands: [a, *t]\n", "worker.commands[1]: an alias"},
+        {ANCHORED WHOLE "parameters: {b: *m}\n", "parameters.b.a[0]: an alias"},
+        {ANCHORED WHOLE "extras: {<<: *m}\n", "extras.a[0]: an alias"},
+        {ANCHORED WHOLE "retryCount: *t\n", "retryCount: an alias"},
+        {"parameters: {a: &t S3CR3T}\n" WHOLE "secrets: {a: *t}\n", "parameters.a: an alias"},
+        {ANCHORED HEAD "prerequisites: [{type: dockerimage, name: img, uri: *t}]\n" ROLE RESOURCE
+             COMMANDS, "prerequisites[0].uri: an alias"},
+        {HEAD "prerequisites: [{type: dockerimage, name: img, uri: a, auth: {password: &p S3CR3T}}]\n"
+         ROLE RESOURCE COMMANDS "contributor: *p\n", "contributor: an alias"},
+        {ANCHORED WHOLE "prerequisites: *t\n", "given twice"},
+        {ANCHORED HEAD "prerequisites: *t\n" ROLE RESOURCE COMMANDS, "prerequisites: an alias"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        bad(cases[i].source, cases[i].sentence);
+        assert_null(strstr(error.text, "S3CR3T"));
+    }
+    struct description *job =
+        good(ANCHORED HEAD "prerequisites:\n- {type: dockerimage, name: img, uri: a, auth: &both "
+                           "{username: u, password: *t}}\n- {type: dockerimage, name: b, uri: b, "
+                           "auth: *both}\n" ROLE RESOURCE "    commands: [<% $secrets.token %>]\n");
+    assert_int_equal(job->registries_count, 2);
+    assert_true(text_is(job->registries[1].password, "S3CR3T"));
+    assert_true(job->tasks[0].script_secret);
 }
 
 static void no_sentence_holds_a_secret(void **state)
@@ -453,10 +592,15 @@ int main(void)
         TEST(a_small_job_has_the_defaults),
         TEST(every_field_is_taken),
         TEST(mistakes_name_the_field),
+        TEST(anchors_and_merge_keys_are_read),
+        TEST(aliases_are_counted),
+        TEST(other_dialects_have_no_anchors),
+        TEST(ports_and_clusters_of_old_files),
         TEST(tags_are_replaced),
         TEST(unknown_names_are_errors),
         TEST(a_deployment_wraps_the_commands),
         TEST(secrets_are_masked),
+        TEST(a_secret_stands_nowhere_else),
         TEST(no_sentence_holds_a_secret),
         TEST(what_has_no_effect_is_noted),
         TEST(many_tasks_and_long_files),

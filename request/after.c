@@ -1,0 +1,180 @@
+/* request/after.c - dependencies: after, the jobs that have to come to an end before this one begins */
+#include "request/after.h"
+
+#include <string.h>
+
+#include "base/nearest.h"
+#include "request/values.h"
+
+enum { NAME_LONGEST = 255 };    /* bytes: as long as a name of any dialect */
+
+static const char *const names[] = {
+    [AFTER_OK] = "afterok", [AFTER_ANY] = "afterany", [AFTER_NOT_OK] = "afternotok", NULL};
+
+const char *condition_name(enum condition condition)
+{
+    return names[condition];
+}
+
+bool condition_find(struct text word, enum condition *condition)
+{
+    for (int i = 0; names[i]; i++) {
+        if (text_is(word, names[i])) {
+            *condition = (enum condition)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+struct conditions {             /* what was found so far */
+    struct reading *reading;
+    struct dependency *list;    /* room for AFTER_MOST */
+    size_t count;
+    bool too_many;
+};
+
+/* Names of jobs as any dialect has them, and so ids, too. */
+static bool is_job(struct text word)
+{
+    static const char others[] = "._-~";
+    for (size_t i = 0; i < word.length; i++) {
+        char c = word.data[i];
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+              memchr(others, c, sizeof(others) - 1)))
+            return false;
+    }
+    return word.length > 0 && word.length <= NAME_LONGEST;
+}
+
+static void add(struct conditions *conditions, enum condition condition, struct text job)
+{
+    for (size_t i = 0; i < conditions->count; i++)
+        if (conditions->list[i].condition == condition &&
+            text_equal(conditions->list[i].job, job))
+            return;
+    conditions->too_many = conditions->too_many || conditions->count == AFTER_MOST;
+    if (!conditions->too_many)
+        conditions->list[conditions->count++] =
+            (struct dependency){.condition = condition, .job = job};
+}
+
+/* The jobs of one condition, with colons between. */
+static void read_jobs(struct conditions *conditions, const struct path *path,
+                      const struct value *value, enum condition condition, struct text rest)
+{
+    struct text job;
+    do {
+        if (!text_next(&rest, ':', &job))
+            job = (struct text){"", 0};
+        if (!is_job(job)) {
+            problem_expected(conditions->reading, path, value,
+                             "the name or the id of a job after %s: letters, digits and . _ - ~",
+                             condition_name(condition));
+            return;
+        }
+        add(conditions, condition, job);
+    } while (rest.data);
+}
+
+static void read_unknown(struct conditions *conditions, const struct path *path, uint32_t line,
+                         uint32_t column, struct text word)
+{
+    struct error_quote_room room;
+    const char *near = nearest_word(word, names);
+    problem_add(conditions->reading, path, line, column,
+                "found the condition \"%s\", expected afterok, afterany or afternotok%s%s%s",
+                error_quote(&room, word.data, word.length), near ? "; did you mean " : "",
+                near ? near : "", near ? "?" : "");
+}
+
+/* Conditions as one word: commas between conditions, colons between jobs. */
+static void read_word_of_conditions(struct conditions *conditions, const struct path *path,
+                                    const struct value *value)
+{
+    struct text rest, part;
+    if (!take_scalar_text(value, false, &rest) || rest.length == 0) {
+        problem_expected(conditions->reading, path, value,
+                         "the name or the id of a job, or a condition such as afterany:prepare");
+        return;
+    }
+    while (text_next(&rest, ',', &part)) {
+        struct text jobs = part, word = part;
+        enum condition condition = AFTER_OK;
+        if (memchr(part.data, ':', part.length)) {
+            text_next(&jobs, ':', &word);
+            if (!condition_find(word, &condition)) {
+                read_unknown(conditions, path, value->line, value->column, word);
+                continue;
+            }
+        }
+        read_jobs(conditions, path, value, condition, jobs);
+    }
+}
+
+static void read_list(struct conditions *conditions, const struct path *path,
+                      const struct value *value)
+{
+    for (size_t i = 0; i < value->list.count; i++) {
+        struct path item = {.above = path, .index = i};
+        read_word_of_conditions(conditions, &item, value->list.items[i]);
+    }
+}
+
+static void read_job_word(struct conditions *conditions, const struct path *path,
+                          const struct value *value, enum condition condition)
+{
+    struct text job;
+    if (!take_scalar_text(value, false, &job) || !is_job(job))
+        problem_expected(conditions->reading, path, value,
+                         "the name or the id of a job: letters, digits and . _ - ~");
+    else
+        add(conditions, condition, job);
+}
+
+static void read_map(struct conditions *conditions, const struct path *path,
+                     const struct value *value)
+{
+    for (size_t i = 0; i < value->object.count; i++) {
+        const struct member *member = &value->object.members[i];
+        const struct value *jobs = member->value;
+        struct path under = {.above = path, .name = member->key};
+        enum condition condition;
+        if (!condition_find(member->key, &condition)) {
+            read_unknown(conditions, &under, member->line, member->column, member->key);
+            continue;
+        }
+        if (jobs->kind != VALUE_LIST) {
+            read_job_word(conditions, &under, jobs, condition);
+            continue;
+        }
+        for (size_t k = 0; k < jobs->list.count; k++) {
+            struct path item = {.above = &under, .index = k};
+            read_job_word(conditions, &item, jobs->list.items[k], condition);
+        }
+    }
+}
+
+void read_after(struct reading *reading, const struct path *path, const struct value *value,
+                const struct field *field, void *into)
+{
+    struct conditions conditions = {
+        .reading = reading,
+        .list = arena_allocate(reading->arena, AFTER_MOST * sizeof(struct dependency)),
+    };
+    size_t found = reading->found;
+    if (value->kind == VALUE_LIST)
+        read_list(&conditions, path, value);
+    else if (value->kind == VALUE_OBJECT)
+        read_map(&conditions, path, value);
+    else
+        read_word_of_conditions(&conditions, path, value);
+    if (conditions.too_many)
+        problem_add(reading, path, value->line, value->column,
+                    "found more than %d conditions, expected at most as many", AFTER_MOST);
+    else if (conditions.count == 0 && reading->found == found)
+        problem_expected(reading, path, value,
+                         "at least one job, such as prepare or afterany:prepare");
+    *(struct dependency **)into = conditions.list;
+    *(size_t *)((char *)into - field->offset + field->count_offset) = conditions.count;
+}

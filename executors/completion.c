@@ -25,17 +25,25 @@ static int read_role(const struct member *member, struct completion_role *role, 
     const char *name = error_quote(&rooms[0], member->key.data, member->key.length);
     *role = (struct completion_role){.role = member->key};
     if (member->value->kind != VALUE_OBJECT)
-        return error_set(error, "%s: expected {failed: N, succeeded: N}", name);
+        return error_set(error, "%s: expected {failed: N, succeeded: N} or {each: true}", name);
     for (size_t i = 0; i < member->value->object.count; i++) {
         const struct member *field = &member->value->object.members[i];
         bool failed = text_is(field->key, "failed");
+        if (text_is(field->key, "each")) {
+            if (field->value->kind != VALUE_BOOLEAN)
+                return error_set(error, "%s.each: expected true or false", name);
+            role->each = field->value->boolean;
+            continue;
+        }
         if (!failed && !text_is(field->key, "succeeded"))
-            return error_set(error, "%s.%s: unknown field, expected failed or succeeded", name,
+            return error_set(error, "%s.%s: unknown field, expected failed, succeeded or each", name,
                              error_quote(&rooms[1], field->key.data, field->key.length));
         if (read_number(field->value, name, failed ? "failed" : "succeeded",
                         failed ? &role->failed : &role->succeeded, error))
             return -1;
     }
+    if (role->each && (role->failed || role->succeeded))
+        return error_set(error, "%s.each: expected neither failed nor succeeded beside it", name);
     return 0;
 }
 
@@ -100,6 +108,16 @@ static bool seen_before(const struct task_state *tasks, size_t index)
     return false;
 }
 
+/* How many failures, or successes, of a role decide; -1 or 0: no number of them does. */
+static int wanted_of(const struct completion_role *role, bool failures)
+{
+    if (!role)
+        return failures ? 1 : 0;
+    if (role->each)
+        return -1;
+    return failures && !role->failed ? 1 : failures ? role->failed : role->succeeded;
+}
+
 static const struct task_state *decider(const struct completion_rule *rule,
                                         const struct task_state *tasks, size_t count, bool failures)
 {
@@ -108,14 +126,27 @@ static const struct task_state *decider(const struct completion_rule *rule,
             continue;
         if (seen_before(tasks, i))
             continue;
-        const struct completion_role *role = find_role(rule, tasks[i].role);
-        int wanted =
-            failures ? (role && role->failed ? role->failed : 1) : (role ? role->succeeded : 0);
+        int wanted = wanted_of(find_role(rule, tasks[i].role), failures);
         const struct task_state *found = reaching(tasks, count, tasks[i].role, failures, wanted);
         if (found)
             return found;
     }
     return NULL;
+}
+
+/* The failed task of the smallest index among those that are judged each by itself, or NULL. */
+static const struct task_state *first_of_each(const struct completion_rule *rule,
+                                              const struct task_state *tasks, size_t count)
+{
+    const struct task_state *first = NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (!has_failed(&tasks[i]) || (first && first->index <= tasks[i].index))
+            continue;
+        const struct completion_role *role = find_role(rule, tasks[i].role);
+        if (role && role->each)
+            first = &tasks[i];
+    }
+    return first;
 }
 
 struct completion_verdict completion_judge(const struct completion_rule *rule,
@@ -124,14 +155,17 @@ struct completion_verdict completion_judge(const struct completion_rule *rule,
 {
     const struct task_state *task = decider(rule, tasks, count, true);
     if (task)
-        return (struct completion_verdict){COMPLETION_FAILED, task};
+        return (struct completion_verdict){COMPLETION_FAILED, task, false};
     task = decider(rule, tasks, count, false);
     if (task)
-        return (struct completion_verdict){COMPLETION_SUCCEEDED, task};
+        return (struct completion_verdict){COMPLETION_SUCCEEDED, task, false};
     for (size_t i = 0; i < count; i++)
         if (!tasks[i].ended)
-            return (struct completion_verdict){COMPLETION_RUNNING, NULL};
+            return (struct completion_verdict){COMPLETION_RUNNING, NULL, false};
     if (count < total || count == 0)
-        return (struct completion_verdict){COMPLETION_RUNNING, NULL};
-    return (struct completion_verdict){COMPLETION_SUCCEEDED, &tasks[count - 1]};
+        return (struct completion_verdict){COMPLETION_RUNNING, NULL, false};
+    task = first_of_each(rule, tasks, count);
+    if (task)
+        return (struct completion_verdict){COMPLETION_FAILED, task, true};
+    return (struct completion_verdict){COMPLETION_SUCCEEDED, &tasks[count - 1], false};
 }

@@ -10,6 +10,10 @@
  * success where both came about between two looks.  (OpenPAI's rule, minFailedInstances and
  * minSucceededInstances.)
  *
+ * A role may say `each: true` instead: its tasks are judged each by itself.  One that fails ends
+ * nothing; when all tasks of all roles have ended, the job has failed if any of them has, by the
+ * failed one of the smallest index.
+ *
  * A task that has been told to end is a task that ended: what it ended with counts only for as long
  * as the job has not ended, so the caller decides once and does not ask again.
  */
@@ -27,6 +31,7 @@ struct completion_role {
     struct text role;
     int failed;                 /* so many failures fail the job; -1: none does; 0: 1 */
     int succeeded;              /* so many successes are enough; 0 or -1: all tasks */
+    bool each;                  /* each task is judged by itself; then the others are 0 */
 };
 
 struct completion_rule {
@@ -39,6 +44,7 @@ struct completion_verdict {
     const struct task_state *decider;   /* the task that decided: for a failure the one that made
                                            the number full; else the last one that was counted, or
                                            NULL (still running, or no task at all) */
+    bool each;                          /* ... it failed, and the tasks are judged each by itself */
 };
 
 /* Read a rule from its JSON text (empty: no rule, the defaults) or its tree (NULL: the same).  In

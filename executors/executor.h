@@ -69,6 +69,7 @@ struct task_state {
 struct job_poll {
     const char *id;
     int attempt;
+    bool ending;                /* it is to end: no task of it that waits for its turn is started */
     /* filled in: */
     enum job_phase phase;
     int64_t started, ended;     /* times of day, 0 when not known */

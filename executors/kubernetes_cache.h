@@ -85,6 +85,7 @@ struct cached_job {
     uint32_t seen;
     char *name, *role;
     int completions;            /* tasks */
+    int at_once;                /* of them, as many may run at once */
     int finished;               /* pods that have succeeded or failed, as the Job counts them */
     bool owner;                 /* owned by no other Job */
     bool complete, failed;      /* at its end, or on the way there for certain */

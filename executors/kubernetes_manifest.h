@@ -11,7 +11,7 @@
  *
  * kubernetes_manifest_read() checks every field's name and type against the table of
  * kubernetes_schema.h, and what the API server's validation would refuse of names, labels,
- * annotations and sizes.  A Job is Indexed, its completions are its parallelism, its pods are
+ * annotations and sizes.  A Job is Indexed, its parallelism is at most its completions, its pods are
  * never restarted in place (restartPolicy Never, backoffLimit 0: starting again is dlspool's
  * business), and the container that is the task is called `main`.  Its label dlspool/role names the
  * role; the only Job of a manifest may leave it out, and is `main`.
@@ -20,6 +20,11 @@
  * no template can change: pods run as the user who asked, with no way to more than that.  What the
  * manifest leaves out is set; what it says otherwise is refused, because a template that asks for
  * something else should be heard about, not silently given less.
+ *
+ * A Secret may ask for what no template can hold: with the annotation dlspool/generate: ssh-key, of
+ * type kubernetes.io/ssh-auth and without data, it gets a new pair of keys (ssh_key.h) in its
+ * ssh-privatekey, ssh-publickey, authorized_keys and known_hosts.  A submission that is made again
+ * finds the Secret there, and its keys stay.
  *
  * Trees are changed by copying what is on the way to a change, so a tree that is shared with
  * others stays as it is.
@@ -97,6 +102,9 @@ struct kubernetes_stamp {
 /* Of the owner: set by the template where the job asks for it. */
 #define KUBERNETES_ANNOTATION_COMPLETE "dlspool/complete"       /* JSON; see completion.h */
 #define KUBERNETES_ANNOTATION_DEBUG "dlspool/debug"             /* seconds */
+/* Of a Secret: what it is to be filled with. */
+#define KUBERNETES_ANNOTATION_GENERATE "dlspool/generate"
+#define KUBERNETES_GENERATE_SSH_KEY "ssh-key"
 /* Of a Job: that it was told to end. */
 #define KUBERNETES_ANNOTATION_CANCELLED "dlspool/cancelled"
 

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/system.h"
+#include "executors/output_file.h"
 
 enum { LEAST_HALF = 4096 }; /* bytes of a log before it is rotated, at least */
 
@@ -27,24 +28,6 @@ static int fail(struct copying *copying, const char *what)
     copying->more = false;
     copying->job->result = -1;
     return error_errno(&copying->job->error, "output/%s%s", copying->name, what);
-}
-
-/* Open one of the task's files, which must be a file of its own. */
-static int open_file(struct copying *copying, const char *name, int flags, struct stat *status)
-{
-    int file = sys.openat(copying->job->directory, name,
-                          flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644);
-    if (file < 0)
-        return -1;
-    if (sys.fstat(file, status) == 0) {
-        if (S_ISREG(status->st_mode) && status->st_nlink == 1)
-            return file;
-        errno = EEXIST;
-    }
-    int number = errno;
-    sys.close(file);
-    errno = number;
-    return -1;
 }
 
 /* The place that the file tells of; an empty one when it tells nothing. */
@@ -67,7 +50,8 @@ int output_write_place(struct copying *copying, const struct log_place *place)
     struct error error;
     char name[OUTPUT_NAME_SIZE + 16];
     position_name(copying, name);
-    int file = open_file(copying, name, O_WRONLY | O_CREAT, &status);
+    int file =
+        output_file_open(copying->job->directory, name, O_WRONLY | O_CREAT, &status);
     if (file < 0)
         return fail(copying, ".position could not be opened");
     log_place_write(place, room);
@@ -194,11 +178,10 @@ int output_write(struct copying *copying, const struct log_place *before, struct
         struct text part = cut_part(rest, place->length, half);
         char name[OUTPUT_NAME_SIZE + 16];
         snprintf(name, sizeof(name), "%s.log", copying->name);
-        int file = open_file(copying, name, O_RDWR | O_APPEND | O_CREAT, &status);
+        int file = output_file_open(copying->job->directory, name, O_RDWR | O_APPEND | O_CREAT,
+                                    &status);
         if (file < 0)
             return fail(copying, ".log could not be opened");
-        if ((status.st_mode & 07777) != 0644)
-            sys.fchmod(file, 0644);
         place->file = status.st_ino;
         int result = append(copying, file, (uint64_t)status.st_size, part);
         if (sys.close(file) && result == 0)

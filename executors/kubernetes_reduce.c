@@ -311,6 +311,7 @@ bool reduce_job(struct cached_job *job, const struct value *object)
     job->owner = !owned_by_job(metadata);
     /* A Job that was cancelled has no parallelism any more. */
     job->completions = get_count(spec, "completions", get_count(spec, "parallelism", 1));
+    job->at_once = get_count(spec, "parallelism", 1);
     job->suspended = value_get_boolean(spec, "suspend", false);
     job->cancelled = value_get(annotations, "dlspool/cancelled") != NULL;
     job->missing = false;

@@ -108,6 +108,14 @@ static void check_labels(const struct value *labels, const char *path,
     }
 }
 
+/* Annotations of dlspool's that are a template's to write. */
+static bool is_templates(struct text key)
+{
+    return text_is(key, KUBERNETES_ANNOTATION_COMPLETE) ||
+           text_is(key, KUBERNETES_ANNOTATION_DEBUG) ||
+           text_is(key, KUBERNETES_ANNOTATION_GENERATE);
+}
+
 static void check_annotations(const struct value *annotations, const char *path,
                               struct schema_problems *problems)
 {
@@ -122,9 +130,7 @@ static void check_annotations(const struct value *annotations, const char *path,
                            "%s.annotations: \"%s\" is no annotation: expected name or domain/name, "
                            "the name of at most 63 letters, digits, - _ and .",
                            path, key);
-        else if (text_starts(member->key, "dlspool/") &&
-                 !text_is(member->key, KUBERNETES_ANNOTATION_COMPLETE) &&
-                 !text_is(member->key, KUBERNETES_ANNOTATION_DEBUG))
+        else if (text_starts(member->key, "dlspool/") && !is_templates(member->key))
             schema_problem(problems, member->value,
                            "%s.annotations.%s: dlspool sets this itself; leave it out", path, key);
     }
@@ -348,13 +354,12 @@ static void check_job_form(const struct value *spec, const char *path,
                                              "successPolicy", NULL};
     if (!text_is(value_get_text(spec, "completionMode"), "Indexed"))
         schema_problem(problems, spec, "%s.spec.completionMode: expected Indexed", path);
-    if (whole(spec, "completions", 0) < 1 ||
-        whole(spec, "completions", 0) != whole(spec, "parallelism", 0))
-        schema_problem(
-            problems, spec,
-            "%s.spec: expected completions and parallelism to be the same number, from 1 "
-            "to %d",
-            path, (int)MOST_COMPLETIONS);
+    if (whole(spec, "parallelism", 0) < 1 ||
+        whole(spec, "parallelism", 0) > whole(spec, "completions", 0))
+        schema_problem(problems, spec,
+                       "%s.spec: expected completions from 1 to %d, and parallelism from 1 to as "
+                       "many",
+                       path, (int)MOST_COMPLETIONS);
     bool by_index = whole(spec, "backoffLimitPerIndex", 1) == 0;
     if (!by_index && whole(spec, "backoffLimit", 1) != 0)
         schema_problem(problems, spec,
@@ -461,6 +466,31 @@ static void check_data(const struct value *tree, const char *path, struct schema
                        (int)DATA_LONGEST);
 }
 
+/* What is to be filled with keys holds nothing else, and says what it is. */
+static void check_generated(const struct kubernetes_object *object, const char *path,
+                            struct schema_problems *problems)
+{
+    const struct value *tree = object->tree;
+    const struct value *annotations = value_get(value_get(tree, "metadata"), "annotations");
+    struct text what = value_get_text(annotations, KUBERNETES_ANNOTATION_GENERATE);
+    struct error_quote_room room;
+    if (!what.data)
+        return;
+    if (!text_is(what, KUBERNETES_GENERATE_SSH_KEY) || strcmp(object->kind->kind, "Secret") != 0)
+        schema_problem(problems, tree,
+                       "%s.metadata.annotations.%s: found \"%s\" of a %s, expected "
+                       KUBERNETES_GENERATE_SSH_KEY " of a Secret",
+                       path, KUBERNETES_ANNOTATION_GENERATE,
+                       error_quote(&room, what.data, what.length), object->kind->kind);
+    else if (!text_is(value_get_text(tree, "type"), "kubernetes.io/ssh-auth"))
+        schema_problem(problems, tree,
+                       "%s.type: expected kubernetes.io/ssh-auth, as keys are to be put into it",
+                       path);
+    else if (value_get(tree, "data") || value_get(tree, "stringData"))
+        schema_problem(problems, tree,
+                       "%s: it has data, and keys are to be put into it; leave one out", path);
+}
+
 static void check_size(const struct value *tree, const char *path, struct schema_problems *problems)
 {
     struct buffer json = {0};
@@ -498,6 +528,7 @@ void kubernetes_check_object(struct kubernetes_object *object, const char *path,
         check_service(object->tree, path, problems);
     else
         check_data(object->tree, path, problems);
+    check_generated(object, path, problems);
     check_size(object->tree, path, problems);
 }
 

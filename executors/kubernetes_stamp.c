@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "executors/kubernetes_rules.h"
+#include "executors/ssh_key.h"
 
 struct stamping {
     struct arena *arena;
@@ -144,6 +145,26 @@ static void confine_pod(const struct stamping *stamping, struct value *pod)
     confine_containers(arena, pod, "containers");
 }
 
+/* A new pair of keys into a Secret that asks for one. */
+static int fill_keys(struct arena *arena, struct kubernetes_object *object, struct error *error)
+{
+    const struct value *metadata = value_get(object->tree, "metadata");
+    struct ssh_key key;
+    if (!value_get(value_get(metadata, "annotations"), KUBERNETES_ANNOTATION_GENERATE))
+        return 0;
+    if (ssh_key_make(&key, error))
+        return -1;
+    struct value *tree = copied(arena, object->tree), *data = value_object(arena);
+    value_put(arena, data, "ssh-privatekey", value_string(arena, key.id));
+    value_put(arena, data, "ssh-publickey", value_string(arena, key.id_pub));
+    value_put(arena, data, "authorized_keys", value_string(arena, key.authorized_keys));
+    value_put(arena, data, "known_hosts", value_string(arena, key.known_hosts));
+    value_put(arena, tree, "stringData", data);
+    object->tree = tree;
+    ssh_key_wipe(&key);
+    return 0;
+}
+
 static void stamp_object(const struct stamping *stamping, struct kubernetes_object *object,
                          bool is_owner)
 {
@@ -200,8 +221,11 @@ int kubernetes_manifest_stamp(struct arena *arena, struct kubernetes_manifest *m
         return -1;
     struct stamping stamping = {.arena = arena, .stamp = stamp};
     make_labels(&stamping);
-    for (size_t i = 0; i < manifest->count; i++)
+    for (size_t i = 0; i < manifest->count; i++) {
         stamp_object(&stamping, &manifest->objects[i], i == 0);
+        if (fill_keys(arena, &manifest->objects[i], error))
+            return -1;
+    }
     return 0;
 }
 

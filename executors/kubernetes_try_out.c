@@ -82,11 +82,14 @@ static void add_warnings(struct buffer *answer, const struct kubernetes_object *
                           object->name.data, error_quote(&room, line.data, line.length));
 }
 
-/* The server's own record of who wrote which field is long, and tells nothing here. */
+/* The server's own record of who wrote which field is long, and tells nothing here.  Keys that were
+ * made for the try alone are nothing to look at. */
 static struct value *shown_object(struct arena *arena, const struct value *object)
 {
     struct value *copy = value_copy(arena, object), *metadata = value_get(copy, "metadata");
     struct value *shown = value_object(arena);
+    if (value_get(value_get(metadata, "annotations"), KUBERNETES_ANNOTATION_GENERATE))
+        value_put(arena, copy, "data", value_object(arena));
     if (!metadata || metadata->kind != VALUE_OBJECT)
         return copy;
     for (size_t i = 0; i < metadata->object.count; i++)

@@ -171,6 +171,8 @@ static void look_at_no_pod(struct task *task)
         end_task(task, EXIT_UNKNOWN, "Vanished", "is gone: its Job was deleted");
     } else if ((job->complete && job->settled) || holds_index(job->completed, task->state.index)) {
         end_task(task, 0, "", "");
+    } else if (holds_index(job->given_up, task->state.index)) {
+        end_task(task, EXIT_UNKNOWN, "Failed", "failed, and its pod is gone");
     } else if (job->cancelled) {
         task->stopped = true;
         end_task(task, EXIT_STOPPED, "Killed", "was stopped because the job was cancelled");

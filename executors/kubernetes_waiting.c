@@ -125,13 +125,13 @@ static void consider(struct choice *choice, const struct waiting *waiting, const
     *choice = (struct choice){waiting, role, index};
 }
 
-/* The Job's pods are refused only where not all of them are there. */
+/* The Job's pods are refused only where not all of those are there that may be at once. */
 static bool lacks_pods(const struct cached_token *token, const struct cached_job *job)
 {
     int pods = 0;
     for (size_t i = 0; i < token->pod_count; i++)
         pods += !token->pods[i].gone && strcmp(token->pods[i].role, job->role) == 0;
-    return pods < job->completions;
+    return pods < job->completions && pods < job->at_once;
 }
 
 /* What follows the first word. */

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/system.h"
 #include "executors/local_storage.h"
+#include "executors/local_turns.h"
 
 int local_ensure(struct local *local, struct error *error)
 {
@@ -80,6 +81,7 @@ static void local_close(struct executor *executor)
         return;
     struct local *local = (struct local *)(void *)executor;
     local_free_logs(local);
+    local_turns_free(local);
     podman_close(local->podman);
     podman_service_close(local->service);
     if (local->directory >= 0)

@@ -10,13 +10,15 @@
  *   spool, job, attempt, role, index    whose it is
  *   tasks                               how many the job has
  *   manifest                            SHA-256 of the manifest
+ *   parallelism                         how many of its tasks run at once, where not all do
  *   complete                            the job's rule of completion as JSON, where it has one
  *   cpus, memory, gpus, gpus_assigned   what it counts for (thousandths, bytes, number, devices)
  *   time_limit                          milliseconds, 0 for none
+ *   listen                              ports of this machine that it has, where there are any
  *
  * Life of a submission (local_submit.c): look at what is there; count; look at paths as the user;
  * write files; make the pod; create every container; start the pod's own one, and then every one
- * that was never started.  A
+ * that was never started; or, where tasks take turns, the first of them (local_turns.h).  A
  * container is started only when it was seen not to have run, and never by a request that could
  * be sent twice, so it runs once.  A crash between any two steps leaves what the same submission
  * finishes when it is made again.
@@ -41,6 +43,7 @@ enum {
 };
 
 struct log_position;            /* local_output.c */
+struct refusal;                 /* local_turns.c */
 
 struct local {
     struct executor executor;
@@ -55,6 +58,8 @@ struct local {
     bool has_init;              /* catatonit is there to be each container's first process */
     struct log_position *positions;
     size_t position_count, position_room;
+    struct refusal *refusals;
+    size_t refusal_count;
 };
 
 /* How a job's pod and the directory of its files are called: <id>-a<attempt>. */
@@ -88,6 +93,7 @@ struct specification {
     const struct local_manifest *manifest;
     const char *manifest_hash;
     struct text groups;         /* the user's, numbers with spaces between */
+    int at_once;                /* tasks that run at once at most, where they take turns; else 0 */
 };
 
 struct value *local_specify_pod(struct arena *arena, const struct specification *specification);
@@ -114,7 +120,8 @@ int local_capacity(struct executor *executor, struct capacity *capacity, struct 
 /* Containers of this spool's jobs, or of all spools'; -1 and a sentence. */
 int local_list(struct local *local, struct arena *arena, bool all_spools,
                struct podman_container **containers, size_t *count, struct error *error);
-/* Take what living containers count for from `room`. */
+/* Take what living containers count for from `room`; those that wait for their turn count for
+ * nothing but their devices. */
 void local_count(struct room *room, const struct podman_container *containers, size_t count);
 /* Remove a job's containers and pod, whatever state they are in; and with its files. */
 int local_remove_containers(struct local *local, const char *id, int attempt, struct error *error);

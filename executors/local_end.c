@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "executors/local_storage.h"
+#include "executors/local_turns.h"
 
 /* A job's containers, in an array of their own. */
 static int list_job(struct local *local, struct arena *arena, const char *id, int attempt,
@@ -54,14 +55,19 @@ static int cancel_one(struct executor *executor, struct job_call *call)
     int result = list_job(local, arena, call->id, call->attempt, &containers, &count, error);
     if (result == 0) {
         struct podman_call *calls = arena_allocate(arena, (count + 1) * sizeof(*calls));
-        size_t used = 0;
-        for (size_t i = 0; i < count; i++) {
+        size_t removed = 0, killed = 0;
+        /* What has not begun goes first, so that it takes nobody's turn. */
+        for (size_t i = 0; i < count; i++)
+            if (containers[i].state != PODMAN_STATE_RUNNING &&
+                containers[i].state != PODMAN_STATE_ENDED)
+                podman_call_remove(&calls[removed++], name_of(&containers[i]));
+        result = run_calls(local, calls, removed, error);
+        for (size_t i = 0; i < count; i++)
             if (containers[i].state == PODMAN_STATE_RUNNING)
-                podman_call_kill(&calls[used++], name_of(&containers[i]), call->force ? "KILL" : "TERM");
-            else if (containers[i].state != PODMAN_STATE_ENDED)
-                podman_call_remove(&calls[used++], name_of(&containers[i]));
-        }
-        result = run_calls(local, calls, used, error);
+                podman_call_kill(&calls[removed + killed++], name_of(&containers[i]),
+                                 call->force ? "KILL" : "TERM");
+        if (run_calls(local, calls + removed, killed, error))
+            result = -1;
     }
     arena_free(arena);
     return result;
@@ -138,6 +144,7 @@ static int remove_one(struct executor *executor, struct job_call *call)
         local_remove_objects(local, call->id, call->attempt, &call->error))
         return error_prefix(&call->error, "the containers of %s could not be removed", call->id);
     local_forget_logs(local, call->id, call->attempt);
+    local_turns_forget(local, call->id, call->attempt);
     return 0;
 }
 

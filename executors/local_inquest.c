@@ -12,6 +12,7 @@
 #include "executors/conmon_log.h"
 #include "executors/kernel_log.h"
 #include "executors/local_storage.h"
+#include "executors/local_turns.h"
 
 enum {
     EXIT_KILLED = 128 + 9,
@@ -90,6 +91,14 @@ static bool find_success(struct finding *finding)
         return false;
     finding->task->exit_code = 0;
     return true;
+}
+
+static bool find_refusal(struct finding *finding)
+{
+    const char *refusal = local_turns_refusal(finding->inquest->local, finding->container);
+    if (refusal)
+        find(finding, EXIT_NOT_EXECUTABLE, "StartError", "could not be started: %s", refusal);
+    return refusal;
 }
 
 /* podman does not tell its own killing from not knowing how a container ended: both are -1.  Its
@@ -179,8 +188,8 @@ void inquest_explain(struct inquest *inquest, const struct podman_container *con
                      struct task_state *task, char *detail, size_t size)
 {
     static bool (*const causes[])(struct finding * finding) = {
-        find_success,      find_time_limit, find_memory, find_loss,
-        find_failed_start, find_signal,     find_exit,
+        find_success, find_refusal,      find_time_limit, find_memory,
+        find_loss,    find_failed_start, find_signal,     find_exit,
     };
     struct finding finding = {.inquest = inquest, .container = container, .task = task};
     size_t at = 0;

@@ -99,11 +99,19 @@ struct demand local_label_demand(const struct podman_container *container)
     };
 }
 
+/* Tasks that wait for their turn have no part of the machine, but keep their devices, which other
+ * tasks of their job use at present. */
 void local_count(struct room *room, const struct podman_container *containers, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        if (!containers[i].infra && containers[i].state != PODMAN_STATE_ENDED &&
-            containers[i].state != PODMAN_STATE_GONE)
-            room_take(room, local_label_demand(&containers[i]),
-                      text_of(local_label(&containers[i], "gpus_assigned")));
+    for (size_t i = 0; i < count; i++) {
+        const struct podman_container *container = &containers[i];
+        if (container->infra || container->state == PODMAN_STATE_ENDED ||
+            container->state == PODMAN_STATE_GONE)
+            continue;
+        struct demand demand = local_label_demand(container);
+        if (local_label_number(container, "parallelism") &&
+            container->state == PODMAN_STATE_CREATED)
+            demand = (struct demand){0, 0, 0};
+        room_take(room, demand, text_of(local_label(container, "gpus_assigned")));
+    }
 }

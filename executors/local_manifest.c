@@ -19,6 +19,9 @@ enum {
     INDEX_MAX = 9999,
     ROLE_MAX = 15,
     GPUS_MAX = 1024,
+    PORT_LEAST = 1024,
+    PORT_MAX = 65535,
+    LISTEN_MAX = 512,
     WORDS_MAX = 4096,
     PATH_MAX_BYTES = 4095,
     FIELDS_MAX = 16
@@ -265,6 +268,15 @@ static int read_gpus(struct reading *reading, const struct place *place, struct 
     return read_count(reading, place, value, GPUS_MAX, "a whole number from 0 to 1024", target);
 }
 
+static int read_parallelism(struct reading *reading, const struct place *place,
+                            struct value *value, void *target)
+{
+    static const char what[] = "a whole number from 1 to 10000";
+    if (value->kind == VALUE_NUMBER && value->number < 1)
+        return expected(reading, place, value, what);
+    return read_count(reading, place, value, INDEX_MAX + 1, what, target);
+}
+
 static int read_boolean(struct reading *reading, const struct place *place, struct value *value,
                         void *target)
 {
@@ -471,6 +483,62 @@ static int check_complete(struct reading *reading, const struct local_manifest *
     return 0;
 }
 
+static int read_listen(struct reading *reading, const struct place *place, struct value *value,
+                       void *target)
+{
+    static const char what[] = "a port number from 1024 to 65535 that is not there before";
+    struct local_manifest *manifest = target;
+    if (value->kind != VALUE_LIST || value->list.count == 0 || value->list.count > LISTEN_MAX)
+        return expected(reading, place, value, "a list of 1 to 512 port numbers");
+    manifest->listen = arena_allocate(reading->arena, value->list.count * sizeof(int));
+    for (size_t i = 0; i < value->list.count; i++) {
+        struct place item = {.parent = place, .index = i};
+        int *port = &manifest->listen[i];
+        if (read_count(reading, &item, value->list.items[i], PORT_MAX, what, port))
+            return -1;
+        for (size_t j = 0; j <= i; j++)
+            if (j < i ? manifest->listen[j] == *port : *port < PORT_LEAST)
+                return expected(reading, &item, value->list.items[i], what);
+    }
+    manifest->listen_count = value->list.count;
+    return 0;
+}
+
+/* A private network has no way in. */
+static int check_listen(struct reading *reading, const struct value *document,
+                        const struct local_manifest *manifest)
+{
+    struct place place = {.field = "network"};
+    const struct value *network = value_get(document, "network");
+    if (!manifest->listen_count)
+        return 0;
+    if (manifest->parallelism) {
+        place.field = "listen";
+        return expected(reading, &place, value_get(document, "listen"),
+                        "none, as tasks that take turns cannot have ports in common");
+    }
+    if (manifest->network != NETWORK_PRIVATE)
+        return 0;
+    return expected(reading, &place, network ? network : document,
+                    "host or bridge, as the job is to listen");
+}
+
+/* Tasks that take turns take one another's place. */
+static int check_parallelism(struct reading *reading, const struct value *document,
+                             const struct local_manifest *manifest)
+{
+    const struct local_task *first = &manifest->tasks[0];
+    struct place tasks = {.field = "tasks"};
+    for (size_t i = 1; manifest->parallelism && i < manifest->task_count; i++) {
+        const struct local_task *task = &manifest->tasks[i];
+        struct place place = {.parent = &tasks, .index = i};
+        if (task->cpus != first->cpus || task->memory != first->memory || task->gpus != first->gpus)
+            return expected(reading, &place, value_get(document, "tasks")->list.items[i],
+                            "the cpus, memory and gpus of tasks[0], as there is parallelism");
+    }
+    return 0;
+}
+
 static int read_kind(struct reading *reading, const struct place *place, struct value *value,
                      void *target)
 {
@@ -484,7 +552,10 @@ static const struct field manifest_fields[] = {
     {"kind", true, read_kind, 0},
     {"network", false, read_network, offsetof(struct local_manifest, network)},
     {"complete", false, read_complete, offsetof(struct local_manifest, complete)},
+    {"parallelism", false, read_parallelism, offsetof(struct local_manifest, parallelism)},
     {"env", false, read_env, offsetof(struct local_manifest, env)},
+    {"ssh", false, read_boolean, offsetof(struct local_manifest, ssh)},
+    {"listen", false, read_listen, 0},
     {"tasks", true, read_tasks, 0},
     {NULL, false, NULL, 0},
 };
@@ -498,7 +569,8 @@ struct local_manifest *local_manifest_read(struct arena *arena, struct text sour
         return NULL;
     struct local_manifest *manifest = arena_allocate(arena, sizeof(*manifest));
     if (read_fields(&reading, NULL, document, manifest_fields, manifest) ||
-        check_complete(&reading, manifest))
+        check_complete(&reading, manifest) || check_listen(&reading, document, manifest) ||
+        check_parallelism(&reading, document, manifest))
         return NULL;
     return manifest;
 }

@@ -7,7 +7,16 @@
  *              else; host: this machine's network; bridge: podman's default bridge
  *   complete   when the job has ended, by role: {worker: {failed: 1, succeeded: 2}}; see
  *              completion.h
+ *   parallelism  how many tasks run at once at most, from 1; the others wait, and are started in
+ *              the order of their indexes as those before them end.  The tasks are then taken to be
+ *              independent of one another: all ask for the same cpus, memory and gpus, and in a
+ *              private network each has one of its own, without names of the others
  *   env        object of strings: what all tasks have in their environment, below their own `env`
+ *   ssh        true: every task finds a pair of keys for ssh below /job/ssh, the same for all tasks,
+ *              made for this attempt: id, id.pub, authorized_keys, known_hosts
+ *   listen     list of 1 to 512 port numbers, 1024 to 65535, of this machine that the job is to
+ *              have for itself: network host or bridge.  With host, tasks listen on them; with
+ *              bridge, what arrives there goes to the same port of the job
  *   tasks*     a list of 1 to 512 of
  *     role*      DNS label of at most 15 bytes
  *     index      of the task in its role, 0 to 9999, default 0; no two tasks have role and index
@@ -27,7 +36,8 @@
  *                which cannot change them; content is data; mode is a string of octal digits,
  *                default "0644"
  *
- * In a private network the names <role>-<index> of all tasks resolve to 127.0.0.1.
+ * In a private network the names <role>-<index> of all tasks resolve to addresses below 127.1.0.0/16,
+ * one for each; all of them, and 127.0.0.1, are the job's own, and lead to whichever task listens.
  *
  * An unknown field, a missing one, or one of another type is an error that gives file, line,
  * field, what was found and what was expected.
@@ -69,7 +79,11 @@ struct local_task {
 struct local_manifest {
     enum local_network network;
     struct value *complete;     /* NULL: nothing special */
+    int parallelism;            /* 0: all at once */
     struct value *env;          /* object of strings; may be NULL */
+    bool ssh;
+    int *listen;                /* ports */
+    size_t listen_count;
     struct local_task *tasks;
     size_t task_count;
 };

@@ -22,6 +22,7 @@
 #include "base/system.h"
 #include "executors/conmon_log.h"
 #include "executors/local_storage.h"
+#include "executors/output_file.h"
 
 enum {
     PIECE = 256 << 10,       /* bytes read at a time; conmon's lines are shorter than 64 KiB */
@@ -208,21 +209,11 @@ struct walk {
 
 static int open_target(const struct walk *walk, const char *name, struct stat *status)
 {
-    int file =
-        sys.openat(walk->target, name,
-                   O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644);
-    if (file < 0)
-        return error_errno(walk->error, "%s could not be opened", name);
-    if (sys.fstat(file, status))
-        error_errno(walk->error, "%s could not be looked at", name);
-    else if (!S_ISREG(status->st_mode) || status->st_nlink != 1)
-        error_set(walk->error, "%s is not a file of its own, as one for output should be", name);
-    else if ((status->st_mode & 07777) != 0644 && sys.fchmod(file, 0644))
-        error_errno(walk->error, "the mode of %s could not be set", name);
-    else
-        return file;
-    sys.close(file);
-    return -1;
+    int file = output_file_open(walk->target, name, O_WRONLY | O_APPEND | O_CREAT, status);
+    if (file < 0 && errno == EEXIST)
+        return error_set(walk->error, "%s is not a file of its own, as one for output should be",
+                         name);
+    return file < 0 ? error_errno(walk->error, "%s could not be opened", name) : file;
 }
 
 static int copy_task(const struct walk *walk, const char *task, int source)

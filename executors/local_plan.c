@@ -81,6 +81,8 @@ void plan_read(struct batch *batch, struct plan *plan, struct submission *submis
         .manifest_hash = plan->hash,
         .groups = {"", 0},
     };
+    plan->starts = plan->manifest->task_count;
+    plan->specification.at_once = plan->manifest->parallelism;
     plan->tasks = arena_allocate(batch->arena, plan->manifest->task_count * sizeof(*plan->tasks));
     for (size_t i = 0; i < plan->manifest->task_count; i++) {
         struct plan_task *task = &plan->tasks[i];
@@ -112,6 +114,8 @@ void plan_adopt(struct plan *plan, struct plan_task *task, const struct podman_c
     }
     plan->made = true;
     task->progress = container->state == PODMAN_STATE_CREATED ? TASK_CREATED : TASK_STARTED;
+    if (plan->manifest->parallelism)
+        plan->specification.at_once = (int)local_label_number(container, "parallelism");
     const char *gpus = local_label(container, "gpus_assigned");
     task->gpus = arena_text(arena, gpus, strlen(gpus));
 }
@@ -186,7 +190,8 @@ static void look(struct batch *batch, struct plan *plan, struct podman_container
     if (plan->decided || !plan->made)
         return;
     plan_note(plan, "adopted from an earlier try");
-    if (started == plan->manifest->task_count)
+    /* Where tasks take turns, all were made before one was started, and the rest is not ours. */
+    if (started == plan->manifest->task_count || (plan->manifest->parallelism && started > 0))
         plan_decide(plan, SUBMIT_ACCEPTED);
 }
 
@@ -198,6 +203,11 @@ void plan_look(struct batch *batch, struct podman_container *containers, size_t 
 }
 
 /* ---- room ---- */
+
+static struct demand demand_of_task(const struct local_task *task)
+{
+    return (struct demand){task->cpus, task->memory, task->gpus};
+}
 
 static struct demand demand_of(const struct plan *plan, bool absent_only)
 {
@@ -218,13 +228,14 @@ static bool fits(struct plan *plan, struct room *room)
 {
     struct submission *submission = plan->submission;
     for (size_t i = 0; i < plan->manifest->task_count; i++) {
-        const struct local_task *task = plan->tasks[i].task;
-        struct demand one = {task->cpus, task->memory, task->gpus};
-        if (room_fits_ever(room->machine, one, &submission->error)) {
+        if (room_fits_ever(room->machine, demand_of_task(plan->tasks[i].task),
+                           &submission->error)) {
             plan_decide(plan, SUBMIT_NEVER_FITS);
             return false;
         }
     }
+    if (plan->manifest->parallelism)
+        return true;
     if (room_fits_ever(room->machine, demand_of(plan, false), &submission->error))
         plan_decide(plan, SUBMIT_NEVER_FITS);
     else if (room_fits_now(room, demand_of(plan, true), &submission->error))
@@ -232,10 +243,60 @@ static bool fits(struct plan *plan, struct room *room)
     return !plan->decided;
 }
 
+/* The task made by an earlier try that has the place, or NULL. */
+static const struct plan_task *holder_of(const struct plan *plan, size_t place)
+{
+    for (size_t i = place; i < plan->manifest->task_count; i += (size_t)plan->specification.at_once)
+        if (plan->tasks[i].progress != TASK_ABSENT)
+            return &plan->tasks[i];
+    return NULL;
+}
+
+/* The devices of each place, for all tasks that will have it one after another. */
+static void assign_places(struct batch *batch, struct plan *plan, struct room *room, size_t places)
+{
+    int gpus = plan->manifest->tasks[0].gpus;
+    for (size_t place = 0; place < places; place++) {
+        const struct plan_task *holder = holder_of(plan, place);
+        struct text devices = holder ? holder->gpus : room_assign(room, batch->arena, gpus);
+        for (size_t i = place; i < plan->manifest->task_count;
+             i += (size_t)plan->specification.at_once)
+            if (plan->tasks[i].progress == TASK_ABSENT)
+                plan->tasks[i].gpus = devices;
+    }
+}
+
+/* Tasks that take turns all ask for the same.  As many are started as there is room for, and at
+ * least one; GPUs are kept for as many as will ever run at once. */
+static void take_turns_room(struct batch *batch, struct plan *plan, struct room *room)
+{
+    struct demand one = demand_of_task(plan->tasks[0].task), devices = {0};
+    size_t count = plan->manifest->task_count, most = (size_t)plan->specification.at_once;
+    if (one.gpus && !plan->made && (size_t)(room->gpus / one.gpus) < most)
+        most = room->gpus > one.gpus ? (size_t)(room->gpus / one.gpus) : 1;
+    plan->specification.at_once = (int)most;
+    most = most < count ? most : count;
+    for (size_t place = 0; place < most; place++)
+        devices.gpus += holder_of(plan, place) ? 0 : one.gpus;
+    one.gpus = 0;
+    if (room_fits_now(room, one, &plan->submission->error) ||
+        room_fits_now(room, devices, &plan->submission->error)) {
+        plan_decide(plan, SUBMIT_NO_ROOM);
+        return;
+    }
+    for (plan->starts = 0; plan->starts < most && !room_fits_now(room, one, NULL); plan->starts++)
+        room_take(room, one, (struct text){"", 0});
+    assign_places(batch, plan, room, most);
+}
+
 static void take_room(struct batch *batch, struct plan *plan, struct room *room)
 {
     if (!fits(plan, room))
         return;
+    if (plan->manifest->parallelism) {
+        take_turns_room(batch, plan, room);
+        return;
+    }
     for (size_t i = 0; i < plan->manifest->task_count; i++) {
         struct plan_task *task = &plan->tasks[i];
         if (task->progress != TASK_ABSENT)
@@ -333,6 +394,9 @@ static void write_files(struct plan *plan)
     bool failed =
         local_storage_make_job(plan->specification.local->directory, job, &submission->error);
     plan->made = true;
+    if (!failed && plan->manifest->ssh)
+        failed = local_storage_write_keys(plan->specification.local->directory, job,
+                                          submission->uid, submission->gid, &submission->error);
     for (size_t i = 0; i < plan->manifest->task_count && !failed; i++)
         if (plan->tasks[i].progress == TASK_ABSENT)
             failed =
@@ -352,6 +416,14 @@ bool plan_any_left(const struct batch *batch)
 {
     for (size_t i = 0; i < batch->count; i++)
         if (!batch->plans[i].decided)
+            return true;
+    return false;
+}
+
+bool plan_has_started(const struct plan *plan)
+{
+    for (size_t i = 0; plan->tasks && i < plan->manifest->task_count; i++)
+        if (plan->tasks[i].progress == TASK_STARTED)
             return true;
     return false;
 }

@@ -34,6 +34,8 @@ struct plan {
     bool made;                  /* something of it is, or may be, at podman */
     bool started;               /* podman was asked to start a task of it */
     bool refused;               /* ... by an earlier try, and it was refused then */
+    size_t starts;              /* of its tasks, how many are started first: all of them, or, where
+                                   they take turns, those for which there is room */
     struct buffer note;
 };
 
@@ -66,5 +68,6 @@ void plan_check_access(struct batch *batch);
 void plan_write_files(struct batch *batch);
 
 bool plan_any_left(const struct batch *batch);
+bool plan_has_started(const struct plan *plan);         /* a task of it runs, or has run */
 
 #endif

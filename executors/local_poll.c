@@ -11,6 +11,9 @@
  * A job with a rule of completion (completion.h) has failed or succeeded when the rule says so,
  * while tasks may still run.
  *
+ * Where tasks take turns (local_turns.h), those that wait are started here as others end, unless the
+ * job is at its end or is to end; a job is RUNNING as long as some wait.
+ *
  * A container counts as never started after the machine was restarted, too.  A job of which a
  * container is missing while others run is RUNNING.
  *
@@ -26,6 +29,7 @@
 
 #include "executors/completion.h"
 #include "executors/local_inquest.h"
+#include "executors/local_turns.h"
 
 /* A container and whose it is. */
 struct entry {
@@ -39,8 +43,10 @@ struct group {
     const struct entry *entries;
     size_t count;
     size_t running, waiting, failed, wanted;
-    bool decided; /* the job's own rule has decided: */
+    int64_t parallelism;        /* its tasks take turns; 0: they do not */
+    bool decided;               /* the job's own rule has decided: */
     enum completion_state state;
+    const struct podman_container *decider;     /* ... by this one; NULL: by the first that failed */
 };
 
 static int compare_entries(const void *a, const void *b)
@@ -85,16 +91,25 @@ static struct group find_group(const struct entry *entries, size_t count,
             high = middle;
     }
     group.entries = entries + low;
-    while (low < count && compare_entries(&entries[low], &wanted) == 0) {
-        const struct podman_container *container = entries[low++].container;
+    while (low + group.count < count && compare_entries(&group.entries[group.count], &wanted) == 0)
         group.count++;
-        group.running += container->state == PODMAN_STATE_RUNNING;
-        group.waiting +=
-            container->state == PODMAN_STATE_CREATED || container->state == PODMAN_STATE_UNKNOWN;
-        group.failed += container->state == PODMAN_STATE_ENDED && container->exit_code != 0;
-        group.wanted = (size_t)local_label_number(container, "tasks");
+    if (group.count) {
+        group.wanted = (size_t)local_label_number(group.entries[0].container, "tasks");
+        group.parallelism = local_label_number(group.entries[0].container, "parallelism");
     }
     return group;
+}
+
+static void count_states(struct group *group)
+{
+    group->running = group->waiting = group->failed = 0;
+    for (size_t i = 0; i < group->count; i++) {
+        const struct podman_container *container = group->entries[i].container;
+        group->running += container->state == PODMAN_STATE_RUNNING;
+        group->waiting +=
+            container->state == PODMAN_STATE_CREATED || container->state == PODMAN_STATE_UNKNOWN;
+        group->failed += container->state == PODMAN_STATE_ENDED && container->exit_code != 0;
+    }
 }
 
 /* Let the rule of the job, where it has one, say how the group stands: what has failed counts only
@@ -110,10 +125,15 @@ static void judge(struct arena *arena, struct group *group)
     for (size_t i = 0; i < group->count; i++) {
         const struct podman_container *container = group->entries[i].container;
         snprintf(tasks[i].role, sizeof(tasks[i].role), "%s", local_label(container, "role"));
+        tasks[i].index = (int)local_label_number(container, "index");
         tasks[i].ended = container->state == PODMAN_STATE_ENDED;
         tasks[i].exit_code = container->exit_code;
     }
-    group->state = completion_judge(rule, tasks, group->count, group->wanted).state;
+    struct completion_verdict verdict =
+        completion_judge(rule, tasks, group->count, group->wanted);
+    if (verdict.each)
+        group->decider = group->entries[verdict.decider - tasks].container;
+    group->state = verdict.state;
     group->decided = group->state != COMPLETION_RUNNING;
     group->failed = group->state == COMPLETION_FAILED ? group->failed : 0;
 }
@@ -189,7 +209,8 @@ static void take_tasks(struct inquest *inquest, struct arena *arena, const struc
             poll->ended = container->ended;
         char detail[sizeof(poll->detail)];
         inquest_explain(inquest, container, task, detail, sizeof(detail));
-        if (task->exit_code == 0 || container->ended >= first_failure)
+        if (task->exit_code == 0 || container->ended >= first_failure ||
+            (group->decider && group->decider != container))
             continue;
         first_failure = container->ended;
         poll->exit_code = task->exit_code;
@@ -208,7 +229,7 @@ static void take_phase(const struct group *group, struct job_poll *poll)
         poll->phase = PHASE_FAILED;
     } else if (group->decided) {
         poll->phase = PHASE_SUCCEEDED;
-    } else if (group->running) {
+    } else if (group->running || (group->parallelism && group->waiting)) {
         poll->phase = PHASE_RUNNING;
     } else if (group->waiting || group->count < group->wanted) {
         poll->phase = PHASE_VANISHED;
@@ -232,7 +253,36 @@ static void take_phase(const struct group *group, struct job_poll *poll)
 
 static void clear_poll(struct job_poll *poll)
 {
-    *poll = (struct job_poll){.id = poll->id, .attempt = poll->attempt};
+    *poll = (struct job_poll){.id = poll->id, .attempt = poll->attempt, .ending = poll->ending};
+}
+
+static void assess(struct arena *arena, struct group *group)
+{
+    count_states(group);
+    judge(arena, group);
+}
+
+/* Start the next tasks of those jobs whose tasks take turns, and look at the jobs again. */
+static void take_turns(struct local *local, struct arena *arena, struct group *groups,
+                       struct job_poll **jobs, size_t count)
+{
+    struct local_turns *turns = arena_allocate(arena, (count + 1) * sizeof(*turns));
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct group *group = &groups[i];
+        if (!group->parallelism || !group->waiting || is_over(group) || jobs[i]->ending)
+            continue;
+        struct local_turns *job = &turns[used++];
+        job->parallelism = group->parallelism;
+        job->count = group->count;
+        job->tasks = arena_allocate(arena, group->count * sizeof(struct podman_container *));
+        for (size_t j = 0; j < group->count; j++)
+            job->tasks[j] = group->entries[j].container;
+    }
+    local_turns_start(local, arena, turns, used);
+    for (size_t i = 0; used && i < count; i++)
+        if (groups[i].parallelism)
+            assess(arena, &groups[i]);
 }
 
 int local_poll(struct executor *executor, struct arena *arena, struct job_poll **jobs, size_t count,
@@ -253,8 +303,11 @@ int local_poll(struct executor *executor, struct arena *arena, struct job_poll *
     struct group *groups = arena_allocate(scratch, (count + 1) * sizeof(*groups));
     for (size_t i = 0; i < count; i++) {
         groups[i] = find_group(entries, container_count, jobs[i]);
-        judge(scratch, &groups[i]);
+        for (size_t j = 0; groups[i].parallelism && j < groups[i].count; j++)
+            local_turns_settle(inquest.local, groups[i].entries[j].container);
+        assess(scratch, &groups[i]);
     }
+    take_turns(inquest.local, scratch, groups, jobs, count);
     inspect_groups(inquest.local, scratch, groups, count, container_count);
     for (size_t i = 0; i < count; i++) {
         take_tasks(&inquest, arena, &groups[i], jobs[i]);

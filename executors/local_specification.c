@@ -7,13 +7,14 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "executors/local_ports.h"
 #include "executors/local_storage.h"
 
 enum { CPU_PERIOD = 100000 }; /* microseconds: the kernel's default */
 
 bool local_needs_pod(const struct local_manifest *manifest)
 {
-    return manifest->task_count > 1 && manifest->network != NETWORK_HOST;
+    return manifest->task_count > 1 && manifest->network != NETWORK_HOST && !manifest->parallelism;
 }
 
 /* ---- small parts ---- */
@@ -65,6 +66,10 @@ static struct value *job_labels(struct arena *arena, const struct specification 
     put_number_label(arena, labels, "attempt", submission->attempt);
     put_number_label(arena, labels, "tasks", (int64_t)spec->manifest->task_count);
     put_label(arena, labels, "manifest", text_of(spec->manifest_hash));
+    if (spec->at_once)
+        put_number_label(arena, labels, "parallelism", spec->at_once);
+    if (spec->manifest->listen_count)
+        put_label(arena, labels, "listen", local_ports_label(arena, spec->manifest));
     put_rule(arena, labels, spec->manifest->complete);
     return labels;
 }
@@ -97,6 +102,23 @@ static const char *network_mode(enum local_network network)
     return modes[network];
 }
 
+/* Ports of this machine that lead to the same ports of the job. */
+static void put_ports(struct arena *arena, struct value *target,
+                      const struct local_manifest *manifest)
+{
+    if (manifest->network != NETWORK_BRIDGE || !manifest->listen_count)
+        return;
+    struct value *mappings = value_list(arena);
+    for (size_t i = 0; i < manifest->listen_count; i++) {
+        struct value *mapping = value_object(arena);
+        put_number(arena, mapping, "host_port", manifest->listen[i]);
+        put_number(arena, mapping, "container_port", manifest->listen[i]);
+        put_string(arena, mapping, "protocol", "tcp");
+        value_append(arena, mappings, mapping);
+    }
+    value_put(arena, target, "portmappings", mappings);
+}
+
 struct value *local_specify_pod(struct arena *arena, const struct specification *spec)
 {
     char name[LOCAL_NAME_SIZE];
@@ -109,6 +131,7 @@ struct value *local_specify_pod(struct arena *arena, const struct specification 
     struct value *shared = value_list(arena);
     value_append(arena, shared, value_string(arena, "net"));
     value_put(arena, pod, "shared_namespaces", shared);
+    put_ports(arena, pod, spec->manifest);
     value_put(arena, pod, "labels", job_labels(arena, spec));
     return pod;
 }
@@ -206,6 +229,13 @@ static struct text file_path(struct arena *arena, const struct specification *sp
                         number);
 }
 
+static struct text keys_path(struct arena *arena, const struct specification *spec)
+{
+    char job[LOCAL_NAME_SIZE];
+    local_job_name(job, spec->submission->id, spec->submission->attempt);
+    return arena_printf(arena, "%s/jobs/%s/ssh", spec->local->storage, job);
+}
+
 static void put_mounts(struct arena *arena, struct value *container,
                        const struct specification *spec, const struct local_task *task,
                        const struct text *sources)
@@ -221,15 +251,22 @@ static void put_mounts(struct arena *arena, struct value *container,
         value_append(
             arena, mounts,
             bind(arena, file_path(arena, spec, task, task->file_count), TEXT("/etc/hosts"), true));
+    if (spec->manifest->ssh)
+        value_append(arena, mounts, bind(arena, keys_path(arena, spec), TEXT("/job/ssh"), true));
     value_put(arena, container, "mounts", mounts);
 }
 
-static void add_hosts(struct buffer *out, const struct local_manifest *manifest)
+/* Tasks that take turns have a network each, and are alone in it.  Those that share one are told
+ * apart by address, as on a cluster: programs look up their own name and take the answer for theirs
+ * alone (torchrun tells its nodes apart by it, and by process numbers, which are the same). */
+static void add_hosts(struct buffer *out, const struct local_manifest *manifest,
+                      const struct local_task *task)
 {
     buffer_add_string(out, "127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n");
     for (size_t i = 0; i < manifest->task_count; i++)
-        buffer_printf(out, "127.0.0.1\t%s-%d\n", manifest->tasks[i].role.data,
-                      manifest->tasks[i].index);
+        if (!manifest->parallelism || task == &manifest->tasks[i])
+            buffer_printf(out, "127.1.%zu.%zu\t%s-%d\n", i / 250, i % 250 + 1,
+                          manifest->tasks[i].role.data, manifest->tasks[i].index);
 }
 
 int local_write_files(const struct specification *spec, const struct local_task *task,
@@ -247,7 +284,7 @@ int local_write_files(const struct specification *spec, const struct local_task 
     if (!has_own_hosts(spec->manifest, task))
         return 0;
     struct buffer hosts = {0};
-    add_hosts(&hosts, spec->manifest);
+    add_hosts(&hosts, spec->manifest, task);
     int result = local_storage_write_file(spec->local->directory, job, directory, task->file_count,
                                           buffer_text(&hosts), 0644, submission->uid,
                                           submission->gid, error);
@@ -344,6 +381,7 @@ struct value *local_specify_task(struct arena *arena, const struct specification
     } else {
         value_put(arena, container, "netns",
                   namespace_mode(arena, network_mode(spec->manifest->network)));
+        put_ports(arena, container, spec->manifest);
     }
     if (spec->manifest->network != NETWORK_HOST) {
         char host[LOCAL_NAME_SIZE];

@@ -5,14 +5,6 @@
  */
 #include "executors/local_step.h"
 
-static void prepare_start(struct batch *batch, struct podman_call *call, struct plan *plan,
-                          struct plan_task *task)
-{
-    (void)batch;
-    (void)plan;
-    podman_call_start(call, task->name);
-}
-
 /* The pod's own container goes first: podman 4.3 fails now and then when two tasks that are started
  * at the same time both find that it does not run yet. */
 static void start_pods(struct batch *batch)
@@ -84,7 +76,12 @@ static void note_started(struct batch *batch, const struct subject *subject,
 static void start_containers(struct batch *batch)
 {
     struct step step = step_make(batch);
-    step_add_tasks(batch, &step, TASK_CREATED, prepare_start);
+    for (size_t i = 0; i < batch->count; i++) {
+        struct plan *plan = &batch->plans[i];
+        for (size_t j = 0; !plan->decided && j < plan->starts; j++)
+            if (plan->tasks[j].progress == TASK_CREATED)
+                podman_call_start(step_add(&step, plan, &plan->tasks[j]), plan->tasks[j].name);
+    }
     for (size_t i = 0; i < step.count; i++)
         step.subjects[i].plan->started = true;
     step_run(batch, &step);

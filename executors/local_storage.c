@@ -1,7 +1,7 @@
 /* executors/local_storage.c - the local executor's own directory
  *
  * The files hold nothing that cannot be made again, so nothing here is synced but notes of
- * refusals.
+ * refusals, and keys for ssh, of which all tasks of an attempt have the same.
  */
 #include "executors/local_storage.h"
 
@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/system.h"
+#include "executors/ssh_key.h"
 
 enum { DEPTH_MAX = 6, NAME_ROOM = 512 };
 
@@ -93,7 +94,7 @@ int local_storage_remove_job(int storage, const char *job, struct error *error)
 
 int local_storage_empty_job(int storage, const char *job, struct error *error)
 {
-    static const char *const parts[] = {"files", "logs"};
+    static const char *const parts[] = {"files", "logs", "ssh", "ssh.new"};
     char name[NAME_ROOM];
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         snprintf(name, sizeof(name), "jobs/%s/%s", job, parts[i]);
@@ -151,6 +152,79 @@ int local_storage_write_file(int storage, const char *job, const char *task, siz
         result =
             error_errno(error, "%s in the local executor's storage could not be written", name);
     return result;
+}
+
+/* ---- keys ---- */
+
+static int write_key_file(int directory, const char *name, const char *content, mode_t mode,
+                          uid_t owner, gid_t group, struct error *error)
+{
+    int file =
+        sys.openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (file < 0)
+        return error_errno(error, "%s could not be made", name);
+    int result = write_content(file, text_of(content), mode, owner, group, name, error);
+    if (result == 0 && sys.fsync(file))
+        result = error_errno(error, "%s could not be made durable", name);
+    sys.close(file);
+    return result;
+}
+
+static int write_key_files(int directory, uid_t owner, gid_t group, struct error *error)
+{
+    struct ssh_key key;
+    if (ssh_key_make(&key, error))
+        return -1;
+    int result = 0;
+    if (write_key_file(directory, "id", key.id, 0400, owner, group, error) ||
+        write_key_file(directory, "id.pub", key.id_pub, 0444, owner, group, error) ||
+        write_key_file(directory, "authorized_keys", key.authorized_keys, 0444, owner, group,
+                       error) ||
+        write_key_file(directory, "known_hosts", key.known_hosts, 0444, owner, group, error))
+        result = -1;
+    else if (geteuid() == 0 && sys.fchown(directory, owner, group))
+        result = error_errno(error, "the directory of keys could not be given to user %u", owner);
+    else if (sys.fsync(directory))
+        result = error_errno(error, "the directory of keys could not be made durable");
+    ssh_key_wipe(&key);
+    return result;
+}
+
+/* Write them into ssh.new, which becomes ssh when it is whole. */
+static int make_keys(int job, uid_t owner, gid_t group, struct error *error)
+{
+    if (remove_tree(job, "ssh.new", 0) && errno != ENOENT)
+        return error_errno(error, "ssh.new could not be removed");
+    if (sys.mkdirat(job, "ssh.new", 0700))
+        return error_errno(error, "ssh.new could not be made");
+    int directory =
+        sys.openat(job, "ssh.new", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+    if (directory < 0)
+        return error_errno(error, "ssh.new could not be opened");
+    int result = write_key_files(directory, owner, group, error);
+    sys.close(directory);
+    if (result == 0 && (sys.renameat(job, "ssh.new", job, "ssh") || sys.fsync(job)))
+        result = error_errno(error, "ssh.new could not be renamed to ssh");
+    return result;
+}
+
+int local_storage_write_keys(int storage, const char *job, uid_t owner, gid_t group,
+                             struct error *error)
+{
+    char name[NAME_ROOM];
+    struct stat status;
+    snprintf(name, sizeof(name), "jobs/%s", job);
+    int directory =
+        sys.openat(storage, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+    if (directory < 0)
+        return error_errno(error, "%s in the local executor's storage could not be opened", name);
+    int result = 0;
+    if (sys.fstatat(directory, "ssh", &status, AT_SYMLINK_NOFOLLOW))
+        result = errno == ENOENT
+                     ? make_keys(directory, owner, group, error)
+                     : error_errno(error, "%s/ssh could not be looked at", name);
+    sys.close(directory);
+    return result ? error_prefix(error, "the job's keys for ssh could not be made") : 0;
 }
 
 /* ---- refusals ---- */

@@ -5,6 +5,7 @@
  *
  *   jobs/<id>-a<attempt>/files/<role>-<index>/<number>   what is mounted into a task as a file
  *   jobs/<id>-a<attempt>/logs/<role>-<index>             what a task printed, as conmon writes it
+ *   jobs/<id>-a<attempt>/ssh/<file>                      the job's keys for ssh, where it wants them
  *   jobs/<id>-a<attempt>/refused                         why it was refused after tasks had run
  *
  * They are made before the containers, and removed after them; but for `refused`, which stays until
@@ -29,6 +30,12 @@ int local_storage_make_job(int storage, const char *job, struct error *error);
  * What is there already is replaced. */
 int local_storage_write_file(int storage, const char *job, const char *task, size_t number,
                              struct text content, mode_t mode, uid_t owner, gid_t group,
+                             struct error *error);
+
+/* Make jobs/<job>/ssh with a new pair of keys: id, id.pub, authorized_keys, known_hosts, for `owner`
+ * and `group` where we are root.  All at once and durably: one that is there is whole, and stays,
+ * because tasks that were made with it hold its keys. */
+int local_storage_write_keys(int storage, const char *job, uid_t owner, gid_t group,
                              struct error *error);
 
 /* Note in jobs/<job>/refused, durably, that the job is refused, and why. */

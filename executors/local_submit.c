@@ -17,15 +17,9 @@
 
 #include <stdio.h>
 
+#include "executors/local_ports.h"
 #include "executors/local_storage.h"
-
-static bool any_started(const struct plan *plan)
-{
-    for (size_t i = 0; plan->tasks && i < plan->manifest->task_count; i++)
-        if (plan->tasks[i].progress == TASK_STARTED)
-            return true;
-    return false;
-}
+#include "executors/local_turns.h"
 
 /* Remove what was made for a job that podman does not get after all. */
 static void remove_again(struct batch *batch, const struct plan *plan)
@@ -57,7 +51,7 @@ static void finish(struct batch *batch, struct plan *plan)
         plan_decide(plan, SUBMIT_ACCEPTED);
     /* What runs, of a job that will be handed in again, must not be removed and run again. */
     if ((submission->outcome == SUBMIT_UNAVAILABLE || submission->outcome == SUBMIT_NO_ROOM) &&
-        any_started(plan))
+        plan_has_started(plan))
         submission->outcome = SUBMIT_UNKNOWN;
     if (submission->outcome == SUBMIT_ACCEPTED) {
         submission->error.text[0] = '\0';
@@ -93,6 +87,7 @@ static void take_stock(struct batch *batch)
         return;
     }
     plan_look(batch, containers, count);
+    plan_take_ports(batch, containers, count);
     plan_take_room(batch, containers, count);
 }
 
@@ -106,12 +101,15 @@ void local_submit(struct executor *executor, struct submission **submissions, si
     batch.plans = arena_allocate(batch.arena, (count + 1) * sizeof(*batch.plans));
     for (size_t i = 0; i < count; i++)
         plan_read(&batch, &batch.plans[i], submissions[i]);
+    /* Without it, another process may for once give away the room that is counted here. */
+    int held = local_turns_hold(batch.local, batch.local->settings.request_timeout);
     if (plan_any_left(&batch))
         take_stock(&batch);
     plan_check_access(&batch);
     plan_write_files(&batch);
     local_make(&batch);
     local_start(&batch);
+    local_turns_release(held);
     for (size_t i = 0; i < count; i++)
         finish(&batch, &batch.plans[i]);
     arena_free(batch.arena);

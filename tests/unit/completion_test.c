@@ -84,6 +84,29 @@ static void tasks_may_come_in_any_order(void **state)
             4);
 }
 
+/* Seen to fail: with first_of_each() not looking at the index, or without it. */
+static void tasks_may_be_judged_each_by_itself(void **state)
+{
+    (void)state;
+    static const char rule[] = "{\"w\":{\"each\":true}}";
+    decides(rule, "w=1 w=0 w", 0, COMPLETION_RUNNING, -1);
+    decides(rule, "w=1 w=0 w=0", 1, COMPLETION_RUNNING, -1);
+    decides(rule, "w=0 w=0 w=0", 0, COMPLETION_SUCCEEDED, 2);
+    decides(rule, "w=0 w=2 w=1", 0, COMPLETION_FAILED, 1);
+    /* Another role keeps its rule. */
+    decides(rule, "w p=1 w", 0, COMPLETION_FAILED, 1);
+    decides(rule, "w=1 p=0 w=0", 0, COMPLETION_FAILED, 0);
+    decides("{\"w\":{\"each\":false}}", "w=1 w", 0, COMPLETION_FAILED, 0);
+    struct task_state tasks[] = {{.role = "w", .index = 5, .ended = true, .exit_code = 1},
+                                 {.role = "w", .index = 2, .ended = true, .exit_code = 3},
+                                 {.role = "w", .index = 9, .ended = true}};
+    struct completion_verdict verdict =
+        completion_judge(completion_read(arena, text_of(rule), &error), tasks, 3, 3);
+    assert_int_equal(verdict.state, COMPLETION_FAILED);
+    assert_ptr_equal(verdict.decider, &tasks[1]);
+    assert_true(verdict.each);
+}
+
 static void wrong_rules_are_refused(void **state)
 {
     (void)state;
@@ -96,6 +119,8 @@ static void wrong_rules_are_refused(void **state)
         {"{\"w\":{\"failed\":1e300}}", "w.failed: expected"},
         {"{\"w\":{\"succeeded\":\"2\"}}", "w.succeeded: expected"},
         {"{", "rule:1"},
+        {"{\"w\":{\"each\":1}}", "w.each: expected true or false"},
+        {"{\"w\":{\"each\":true,\"failed\":1}}", "w.each: expected neither failed nor succeeded"},
     };
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         assert_null(completion_read(arena, text_of(wrong[i][0]), &error));
@@ -111,6 +136,7 @@ int main(void)
         cmocka_unit_test(enough_successes_of_one_role_are_enough),
         cmocka_unit_test(so_many_failures_fail),
         cmocka_unit_test(tasks_may_come_in_any_order),
+        cmocka_unit_test(tasks_may_be_judged_each_by_itself),
         cmocka_unit_test(wrong_rules_are_refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

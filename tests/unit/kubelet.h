@@ -2,9 +2,16 @@
 #ifndef TESTS_UNIT_KUBELET_H
 #define TESTS_UNIT_KUBELET_H
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/value.h"
+
+/* The address that every pod has. */
+#define KUBELET_ADDRESS "10.1.2.3"
 
 /* $(NAME) becomes the variable's value where there is one, $$ one $; all else stays (Kubernetes,
  * "Define Dependent Environment Variables"). */
@@ -48,9 +55,10 @@ static inline struct value *kubelet_environment(struct arena *arena, const struc
         const struct value *item = env->list.items[i];
         const struct value *from = value_get(value_get(item, "valueFrom"), "fieldRef");
         struct text value = kubelet_expand(arena, value_get_text(item, "value"), result);
-        if (from) {
+        if (from && strstr(value_get_text(from, "fieldPath").data, "podIP"))
+            value = TEXT(KUBELET_ADDRESS);
+        else if (from)
             value = arena_printf(arena, "%d", index);
-        }
         value_set(arena, result, value_get_text(item, "name"), value_text(arena, value));
     }
     return result;
@@ -66,6 +74,72 @@ static inline struct value *kubelet_words(struct arena *arena, const struct valu
         value_append(arena, result,
                      value_text(arena, kubelet_expand(arena, list->list.items[i]->string, env)));
     return result;
+}
+
+/* Run the line that starts a task, with `env -0` for its program, and programs of the directory
+ * `finder` (a getent) before others; its environment. */
+static inline struct value *kubelet_started(struct arena *arena, const struct value *container,
+                                            const struct value *env, const char *finder)
+{
+    enum { MOST_VARIABLES = 4096 };
+    struct value *command = kubelet_words(arena, container, "command", env);
+    const char *arguments[8] = {NULL};
+    char **variables = memory_allocate(MOST_VARIABLES * sizeof(*variables));
+    size_t count = 0, used = 0;
+    int ends[2], status;
+    assert_int_equal(command->list.count, 4);
+    for (; count < command->list.count; count++)
+        arguments[count] = command->list.items[count]->string.data;
+    arguments[count++] = "env";
+    arguments[count] = "-0";
+    variables[used++] =
+        memory_copy_string(arena_printf(arena, "PATH=%s:/usr/bin:/bin", finder).data);
+    for (size_t i = 0; i < env->object.count && used < MOST_VARIABLES - 1; i++)
+        variables[used++] =
+            memory_copy_string(arena_printf(arena, "%s=%s", env->object.members[i].key.data,
+                                            env->object.members[i].value->string.data)
+                                   .data);
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], STDOUT_FILENO);
+        close(ends[0]);
+        close(ends[1]);
+        execve(arguments[0], (char *const *)(uintptr_t)arguments, variables);
+        _exit(126);
+    }
+    close(ends[1]);
+    struct buffer out = {0};
+    ssize_t got;
+    while ((got = read(ends[0], buffer_room(&out, 4096), 4096)) > 0)
+        out.length += (size_t)got;
+    close(ends[0]);
+    waitpid(child, &status, 0);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    struct value *result = value_object(arena);
+    struct text rest = arena_text(arena, out.data ? out.data : "", out.length), line;
+    while (text_next(&rest, '\0', &line)) {
+        const char *equals = memchr(line.data, '=', line.length);
+        if (!equals)
+            continue;
+        struct text name = {line.data, (size_t)(equals - line.data)};
+        struct text value = {equals + 1, line.length - name.length - 1};
+        value_set(arena, result, name, value_text(arena, value));
+    }
+    buffer_free(&out);
+    for (size_t i = 0; i < used; i++)
+        free(variables[i]);
+    free(variables);
+    return result;
+}
+
+/* What the program of task `index` sees. */
+static inline struct value *kubelet_seen(struct arena *arena, const struct value *container,
+                                         int index, const char *finder)
+{
+    struct value *env = kubelet_environment(arena, container, index);
+    return value_get(container, "args") ? kubelet_started(arena, container, env, finder) : env;
 }
 
 #endif

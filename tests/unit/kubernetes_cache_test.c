@@ -417,6 +417,47 @@ static void the_rule_decides_when_it_is_first_met(void **state)
     expect(PHASE_FAILED, 1, "Exited", "task ps-0");
 }
 
+/* Seen to fail: with `each` read and not used in completion_judge(); without given_up in
+ * look_at_no_pod(); with lacks_pods() asking for all completions. */
+static void tasks_of_a_sweep_are_judged_each_by_itself(void **state)
+{
+    (void)state;
+    static const char each[] = "'dlspool/complete':'{\\'worker\\':{\\'each\\':true}}'";
+    static const char more[] = ",'parallelism':1,'backoffLimitPerIndex':0";
+    /* A quota refused a pod once; what may be at once is there now. */
+    take_event("Job", "train-abc-a1-worker", "job-worker", "FailedCreate", "exceeded quota");
+    take_worker_job(each, more, "");
+    take_pod("worker", 0, "", "'phase':'Pending'");
+    expect_wait("");
+    take_pod("worker", 0, "", FAILED("3", "10"));
+    take_worker_job(each, more, "'failed':1,'failedIndexes':'0'");
+    expect(PHASE_RUNNING, 0, "", "");
+    take_pod("worker", 1, "", RUNNING);
+    expect(PHASE_RUNNING, 0, "", "");
+    take_pod("worker", 1, "", FAILED("4", "05"));
+    /* The first by index, not by time, whether the Job has noticed or not. */
+    expect(PHASE_FAILED, 3, "Exited", "task worker-0");
+    take_worker_job(each, more, "'failed':2,'failedIndexes':'0,1'," CONDITION(
+                                    "Failed", "FailedIndexes", "Job has failed indexes"));
+    expect(PHASE_FAILED, 3, "Exited", "task worker-0");
+    struct job_poll poll = ask();
+    assert_int_equal(poll.task_count, 2);
+    assert_true(poll.tasks[0].ended && poll.tasks[1].ended);
+    assert_int_equal(poll.tasks[1].exit_code, 4);
+}
+
+static void a_failed_index_without_a_pod_has_ended(void **state)
+{
+    (void)state;
+    take_worker_job("'dlspool/complete':'{\\'worker\\':{\\'each\\':true}}'",
+                    ",'parallelism':1,'backoffLimitPerIndex':0",
+                    "'failed':1,'failedIndexes':'0','succeeded':1,'completedIndexes':'1'");
+    struct job_poll poll = ask();
+    assert_true(poll.tasks[0].ended && poll.tasks[1].ended);
+    assert_int_equal(poll.tasks[0].exit_code, 255);
+    assert_int_equal(poll.tasks[1].exit_code, 0);
+}
+
 static void a_failure_is_that_of_the_first(void **state)
 {
     (void)state;
@@ -671,6 +712,8 @@ int main(void)
         TEST(those_that_had_to_go_were_not_first),
         TEST(a_replaced_pod_does_not_count),
         TEST(the_rule_decides_when_it_is_first_met),
+        TEST(tasks_of_a_sweep_are_judged_each_by_itself),
+        TEST(a_failed_index_without_a_pod_has_ended),
         TEST(a_failure_is_that_of_the_first),
         TEST(a_cancelled_job_has_failed_once_it_is_still),
         TEST(it_says_why_it_waits_and_once),

@@ -373,6 +373,41 @@ static void a_dry_run_says_what_the_server_would_do(void **state)
     arena_free(arena);
 }
 
+#define KEYS                                                                                       \
+    "- apiVersion: v1\n  kind: Secret\n  type: kubernetes.io/ssh-auth\n  immutable: true\n"        \
+    "  metadata: {name: \"@-ssh\", annotations: {dlspool/generate: ssh-key}}\n"
+
+static void keys_are_made_once_and_shown_nowhere(void **state)
+{
+    (void)state;
+    static const char *const keyed =
+        STAND_IN_LIST STAND_IN_JOB("\"@\"", "main", "") KEYS;
+    const struct value *secret = NULL;
+    struct error error;
+    struct buffer answer = {0};
+    struct arena *arena = arena_new();
+    struct submission dry = {.id = "keys-1", .attempt = 1, .uid = 1000, .gid = 1000,
+                             .manifest = stand_in_manifest(arena, keyed, "keys-1")};
+    if (executor->operations->try_out(executor, &dry, &answer, &error))
+        fail_msg("%s", error.text);
+    assert_non_null(strstr(answer.data, "kubernetes.io/ssh-auth"));
+    assert_null(strstr(answer.data, "ssh-privatekey"));
+    buffer_free(&answer);
+    submit(keyed, "keys-1");
+    assert_int_equal(count_of("secrets", "keys-1", &secret), 1);
+    struct text key = value_get_text(value_get(secret, "data"), "ssh-privatekey");
+    assert_true(key.length > 300);
+    char before[1024];
+    snprintf(before, sizeof(before), "%s", key.data);
+    submit(keyed, "keys-1");
+    assert_int_equal(count_of("secrets", "keys-1", &secret), 1);
+    key = value_get_text(value_get(secret, "data"), "ssh-privatekey");
+    assert_string_equal(key.data, before);
+    assert_int_equal(executor_remove(executor, "keys-1", 1, &error), 0);
+    wait_for_nothing("keys-1");
+    arena_free(arena);
+}
+
 /* What the server remarks beside its answer, for people. */
 static void warnings_are_passed_on(void **state)
 {
@@ -500,6 +535,7 @@ int main(void)
         cmocka_unit_test(capacity_is_what_nodes_have_and_pods_leave),
         cmocka_unit_test(without_nodes_the_quota_tells),
         cmocka_unit_test(a_dry_run_says_what_the_server_would_do),
+        cmocka_unit_test(keys_are_made_once_and_shown_nowhere),
         cmocka_unit_test(warnings_are_passed_on),
         cmocka_unit_test(the_role_is_enough_and_no_more),
     };

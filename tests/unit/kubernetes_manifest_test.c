@@ -166,9 +166,16 @@ static void a_job_starts_its_tasks_once(void **state)
                                   "    podReplacementPolicy: Failed"},
             "items[0].spec.completionMode: expected Indexed");
     refuses((struct parts){.job =
-                               "completionMode: Indexed\n    completions: 2\n    parallelism: 1\n"
+                               "completionMode: Indexed\n    completions: 2\n    parallelism: 3\n"
                                "    backoffLimit: 0\n    podReplacementPolicy: Failed"},
-            "expected completions and parallelism to be the same number");
+            "expected completions from 1 to 100000, and parallelism from 1 to as many");
+    refuses((struct parts){.job =
+                               "completionMode: Indexed\n    completions: 2\n    parallelism: 0\n"
+                               "    backoffLimit: 0\n    podReplacementPolicy: Failed"},
+            "expected completions from 1 to 100000, and parallelism from 1 to as many");
+    /* A sweep: some at a time, and a failed one ends nothing. */
+    good((struct parts){.job = "completionMode: Indexed\n    completions: 6\n    parallelism: 2\n"
+                               "    backoffLimitPerIndex: 0\n    podReplacementPolicy: Failed"});
     refuses((struct parts){.job = JOB "\n    ttlSecondsAfterFinished: 1"},
             "items[0].spec.ttlSecondsAfterFinished: this is not");
     refuses((struct parts){.job = JOB "\n    activeDeadlineSeconds: 0"},
@@ -417,6 +424,51 @@ static void names_are_this_jobs_and_this_attempts(void **state)
     stamp_refuses((struct parts){.others = MAP("job-1-a23", "")}, stamp, "items[1].metadata.name");
 }
 
+#define KEYS(more)                                                                                 \
+    "- apiVersion: v1\n  kind: Secret\n"                                                           \
+    "  metadata: {name: job-1-a2-ssh, annotations: {dlspool/generate: ssh-key}}\n" more
+#define SSH_AUTH "  type: kubernetes.io/ssh-auth\n"
+
+static void a_secret_is_filled_with_new_keys(void **state)
+{
+    (void)state;
+    const struct value *first =
+        stamped((struct parts){.others = KEYS(SSH_AUTH)})->objects[1].tree;
+    const struct value *second =
+        stamped((struct parts){.others = KEYS(SSH_AUTH)})->objects[1].tree;
+    const struct value *data = value_get(first, "stringData");
+    static const char *const keys[][2] = {
+        {"ssh-privatekey", "-----BEGIN OPENSSH PRIVATE KEY-----\n"},
+        {"ssh-publickey", "ssh-ed25519 "},
+        {"authorized_keys", "ssh-ed25519 "},
+        {"known_hosts", "* ssh-ed25519 "}};
+    assert_int_equal(data->object.count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        struct text one = value_get_text(data, keys[i][0]);
+        struct text other = value_get_text(value_get(second, "stringData"), keys[i][0]);
+        assert_true(one.data && text_starts(one, keys[i][1]));
+        assert_false(text_equal(one, other));
+    }
+}
+
+static void only_a_secret_for_keys_asks_for_them(void **state)
+{
+    (void)state;
+    good((struct parts){.others = KEYS(SSH_AUTH "  immutable: true\n")});
+    refuses((struct parts){.others = KEYS("")},
+            "items[1].type: expected kubernetes.io/ssh-auth, as keys are to be put into it");
+    refuses((struct parts){.others = KEYS(SSH_AUTH "  stringData: {ssh-privatekey: x}\n")},
+            "items[1]: it has data, and keys are to be put into it; leave one out");
+    refuses((struct parts){.others = KEYS(SSH_AUTH "  data: {ssh-privatekey: eA==}\n")},
+            "items[1]: it has data, and keys are to be put into it; leave one out");
+    refuses((struct parts){.annotations = "dlspool/generate: ssh-key"},
+            "items[0].metadata.annotations.dlspool/generate: found \"ssh-key\" of a Job, expected "
+            "ssh-key of a Secret");
+    refuses((struct parts){.others = "- apiVersion: v1\n  kind: Secret\n  metadata: {name: "
+                                     "job-1-a2-ssh, annotations: {dlspool/generate: password}}\n"},
+            "found \"password\" of a Secret, expected ssh-key of a Secret");
+}
+
 static void bodies_are_json_with_owner_and_suspension(void **state)
 {
     (void)state;
@@ -475,6 +527,8 @@ int main(void)
         cmocka_unit_test(a_template_that_wants_more_is_refused),
         cmocka_unit_test(names_are_this_jobs_and_this_attempts),
         cmocka_unit_test(bodies_are_json_with_owner_and_suspension),
+        cmocka_unit_test(a_secret_is_filled_with_new_keys),
+        cmocka_unit_test(only_a_secret_for_keys_asks_for_them),
         cmocka_unit_test(label_values_are_made_fit),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

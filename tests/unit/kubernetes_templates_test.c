@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -142,66 +141,12 @@ static const char *json(const struct value *value)
 
 /* ---- the kubelet's part ---- */
 
-/* Run the line that starts a task, with `env -0` for its program; its environment. */
-static struct value *started(const struct value *container, const struct value *env)
-{
-    struct value *command = kubelet_words(arena, container, "command", env);
-    const char *arguments[8] = {NULL};
-    char *variables[256] = {NULL}, finder[128];
-    size_t count = 0, used = 0;
-    int ends[2], status;
-    assert_int_equal(command->list.count, 4);
-    for (; count < command->list.count; count++)
-        arguments[count] = command->list.items[count]->string.data;
-    arguments[count++] = "env";
-    arguments[count] = "-0";
-    snprintf(finder, sizeof(finder), "%s/bin", scratch.path);
-    variables[used++] =
-        memory_copy_string(arena_printf(arena, "PATH=%s:/usr/bin:/bin", finder).data);
-    for (size_t i = 0; i < env->object.count && used < 250; i++)
-        variables[used++] =
-            memory_copy_string(arena_printf(arena, "%s=%s", env->object.members[i].key.data,
-                                            env->object.members[i].value->string.data)
-                                   .data);
-    assert_int_equal(pipe(ends), 0);
-    pid_t child = fork();
-    if (child == 0) {
-        dup2(ends[1], STDOUT_FILENO);
-        close(ends[0]);
-        close(ends[1]);
-        execve(arguments[0], (char *const *)(uintptr_t)arguments, variables);
-        _exit(126);
-    }
-    close(ends[1]);
-    struct buffer out = {0};
-    ssize_t got;
-    while ((got = read(ends[0], buffer_room(&out, 4096), 4096)) > 0)
-        out.length += (size_t)got;
-    close(ends[0]);
-    waitpid(child, &status, 0);
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 0);
-    struct value *result = value_object(arena);
-    struct text rest = arena_text(arena, out.data ? out.data : "", out.length), line;
-    while (text_next(&rest, '\0', &line)) {
-        const char *equals = memchr(line.data, '=', line.length);
-        if (!equals)
-            continue;
-        struct text name = {line.data, (size_t)(equals - line.data)};
-        struct text value = {equals + 1, line.length - name.length - 1};
-        value_set(arena, result, name, value_text(arena, value));
-    }
-    buffer_free(&out);
-    for (size_t i = 0; i < used; i++)
-        free(variables[i]);
-    return result;
-}
-
 /* What the program of task `index` of a Job sees. */
 static struct value *seen(const struct kubernetes_object *object, int index)
 {
-    struct value *env = kubelet_environment(arena, main_of(object), index);
-    return value_get(main_of(object), "args") ? started(main_of(object), env) : env;
+    char finder[128];
+    snprintf(finder, sizeof(finder), "%s/bin", scratch.path);
+    return kubelet_seen(arena, main_of(object), index, finder);
 }
 
 static void sees(const struct value *env, const char *name, const char *wanted)
@@ -408,7 +353,14 @@ static void what_tensorflow_cannot_run_is_refused(void **state)
     add_role(&shape, "master", 1);
     assert_null(try_to_render("kubernetes/tensorflow/ps.yaml", &shape));
     assert_int_equal(failure, RENDER_NOT_ALLOWED);
-    assert_non_null(strstr(error.text, "the role master is none of TensorFlow"));
+    /* The owner reads the sentence, without the place in the template. */
+    assert_string_equal(error.text, "the role master is none of TensorFlow; expected chief, ps, "
+                                    "worker and evaluator");
+    shape.roles[1].role = TEXT("worker");
+    add_role(&shape, "chief", 2);
+    assert_null(try_to_render("kubernetes/tensorflow/ps.yaml", &shape));
+    assert_non_null(strstr(error.text, "one chief at most"));
+    shape.job.roles_count = 2;
     shape.roles[1].role = TEXT("worker");
     shape.roles[0].gpus = 1;
     assert_null(try_to_render("kubernetes/tensorflow/ps.yaml", &shape));
@@ -501,6 +453,36 @@ static void a_rule_for_more_failures_keeps_the_others_running(void **state)
     manifest = render("kubernetes/any/distributed.yaml", &shape);
     spec = value_get(manifest->objects[0].tree, "spec");
     assert_null(value_get(spec, "maxFailedIndexes"));
+}
+
+/* What has to be there at the same time for the job to begin. */
+static void a_gang_is_as_many_as_start_together(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *type, *path, *group;
+    } cases[] = {
+        {"array", "kubernetes/any/array.yaml", "{\"minMember\":1,\"queue\":\"gang-queue\"}"},
+        {"elastic", "kubernetes/any/elastic.yaml", "{\"minMember\":2,\"queue\":\"gang-queue\"}"},
+        {"distributed", "kubernetes/any/distributed.yaml",
+         "{\"minMember\":4,\"queue\":\"gang-queue\"}"},
+        {"serving", "kubernetes/any/serving.yaml", "{\"minMember\":1,\"queue\":\"gang-queue\"}"},
+    };
+    static const int indexes[] = {0, 1, 2, 3};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct shape shape = new_shape(cases[i].type);
+        add_role(&shape, "worker", 4);
+        shape.job.queue = TEXT("gang");
+        if (strcmp(cases[i].type, "array") == 0)
+            shape.job.array = (struct context_array){.indexes = indexes, .count = 4, .at_once = 2};
+        if (strcmp(cases[i].type, "elastic") == 0) {
+            shape.job.size_min = 2;
+            shape.job.size_max = 4;
+        }
+        struct kubernetes_manifest *manifest = render(cases[i].path, &shape);
+        const struct kubernetes_object *group = find(manifest, "PodGroup", "train-0123456789abc-a2");
+        assert_string_equal(json(value_get(group->tree, "spec")), cases[i].group);
+    }
 }
 
 static void paths_on_no_storage_are_refused(void **state)
@@ -621,6 +603,7 @@ int main(void)
         cmocka_unit_test(any_program_can_find_its_peers),
         cmocka_unit_test(the_request_and_the_site_choose_nodes_and_queues),
         cmocka_unit_test(a_rule_for_more_failures_keeps_the_others_running),
+        cmocka_unit_test(a_gang_is_as_many_as_start_together),
         cmocka_unit_test(paths_on_no_storage_are_refused),
         cmocka_unit_test(names_fit_their_budget),
         cmocka_unit_test(every_sample_of_every_cell_is_accepted),

@@ -81,6 +81,55 @@ static void jobs_end_as_their_pods_do(void **state)
     assert_string_equal(last.reason, "Evicted");
 }
 
+#define SWEEP                                                                                      \
+    STAND_IN_LIST                                                                                  \
+    "- apiVersion: batch/v1\n  kind: Job\n"                                                        \
+    "  metadata:\n    name: \"@\"\n    labels: {dlspool/role: main}\n"                              \
+    "    annotations: {dlspool/complete: '{\"main\":{\"each\":true}}'}\n"                          \
+    "  spec:\n    completionMode: Indexed\n    completions: 6\n    parallelism: 2\n"               \
+    "    backoffLimitPerIndex: 0\n    podReplacementPolicy: Failed\n"                              \
+    "    template:\n      spec:\n        restartPolicy: Never\n        containers:\n"              \
+    "        - name: main\n          image: busybox\n          command: [\"true\"]\n"              \
+    "          resources: {requests: {cpu: 500m, memory: 1Gi}}\n"
+
+static int pods_made(const char *prefix)
+{
+    const struct value *pods = value_get(
+        order("\"order\": \"dump\", \"what\": \"creations\", \"kind\": \"pods\""), "creations");
+    int count = 0;
+    for (size_t i = 0; i < pods->list.count; i++)
+        count += text_starts(value_get_text(pods->list.items[i], "name"), prefix);
+    return count;
+}
+
+/* Seen to fail: with `parallelism` made `completions` in the stand-in's _manage(); with the failed
+ * index counted against backoffLimit there. */
+static void a_sweep_runs_some_at_a_time_to_its_end(void **state)
+{
+    (void)state;
+    order("\"order\": \"fate\", \"pattern\": \"/sweep-a1-[24]-\", \"exit_code\": 7");
+    order("\"order\": \"fate\", \"pattern\": \"/sweep-a1-[01]-\", \"seconds\": 1");
+    assert_int_equal(stand_in_submit(executor, SWEEP, "sweep").outcome, SUBMIT_ACCEPTED);
+    wait_for("sweep", PHASE_RUNNING, "");
+    assert_int_equal(last.task_count, 6);
+    assert_int_equal(pods_made("sweep-a1-"), 2);
+    wait_for("sweep", PHASE_FAILED, "task main-2 ended with exit code 7");
+    assert_int_equal(pods_made("sweep-a1-"), 6);
+    for (int i = 0; i < 6; i++) {
+        assert_true(last.tasks[i].ended);
+        assert_int_equal(last.tasks[i].exit_code, i == 2 || i == 4 ? 7 : 0);
+    }
+    assert_int_equal(executor_remove(executor, "sweep", 1, NULL), 0);
+    /* One that is told to end makes no more pods. */
+    order("\"order\": \"fate\", \"pattern\": \"/stopped-\", \"seconds\": 1000");
+    assert_int_equal(stand_in_submit(executor, SWEEP, "stopped").outcome, SUBMIT_ACCEPTED);
+    wait_for("stopped", PHASE_RUNNING, "");
+    assert_int_equal(executor_cancel(executor, "stopped", 1, true, NULL), 0);
+    wait_for("stopped", PHASE_FAILED, "");
+    assert_int_equal(pods_made("stopped-a1-"), 2);
+    assert_int_equal(executor_remove(executor, "stopped", 1, NULL), 0);
+}
+
 static void it_says_why_it_waits(void **state)
 {
     (void)state;
@@ -184,6 +233,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(jobs_end_as_their_pods_do),       TEST(it_says_why_it_waits),
+        TEST(a_sweep_runs_some_at_a_time_to_its_end),
         TEST(unknown_jobs_have_vanished),      TEST(polling_asks_for_nothing),
         TEST(watches_survive_what_servers_do), TEST(output_is_copied_while_it_comes),
     };

@@ -19,7 +19,7 @@ static void every_field_is_read(void **state)
     struct error error;
     struct local_manifest *manifest =
         read(arena,
-             "kind: dlspool/local/v1\nnetwork: bridge\ntasks:\n"
+             "kind: dlspool/local/v1\nnetwork: bridge\nssh: true\nlisten: [8888, 6006]\ntasks:\n"
              "- role: ps\n  index: 2\n  image: docker.io/library/python:3.11\n"
              "  command: [python3, -c, 'print(1)']\n  env: {A: b, C: ''}\n  cpus: 0.5\n"
              "  memory: 2Gi\n  shm: 1048576\n  gpus: 3\n  workdir: /work\n"
@@ -32,6 +32,9 @@ static void every_field_is_read(void **state)
     if (!manifest)
         fail_msg("%s", error.text);
     assert_int_equal(manifest->network, NETWORK_BRIDGE);
+    assert_true(manifest->ssh);
+    assert_int_equal(manifest->listen_count, 2);
+    assert_int_equal(manifest->listen[1], 6006);
     assert_int_equal(manifest->task_count, 2);
     const struct local_task *task = &manifest->tasks[0];
     assert_string_equal(task->role.data, "ps");
@@ -117,11 +120,30 @@ static void every_mistake_is_a_sentence_with_its_place(void **state)
         {HEAD "- {" MUST "}\n- {" MUST "}\n",
          "manifest.yaml:4:3: tasks[1]: found object, expected a role and index that no task before "
          "it has"},
+        {"kind: dlspool/local/v1\nparallelism: 0\ntasks:\n- {" MUST "}\n",
+         "manifest.yaml:2:14: parallelism: found 0, expected a whole number from 1 to 10000"},
+        {"kind: dlspool/local/v1\nparallelism: 1.5\ntasks:\n- {" MUST "}\n",
+         "parallelism: found 1.5, expected a whole number"},
+        {"kind: dlspool/local/v1\nparallelism: 1\ntasks:\n- {" MUST "}\n"
+         "- {role: main, index: 1, image: host, command: [x], cpus: 2, memory: 1Mi}\n",
+         "tasks[1]: found object, expected the cpus, memory and gpus of tasks[0], as there is "
+         "parallelism"},
         {"kind: dlspool/local/v1\ncomplete: {other: {}}\ntasks:\n- {" MUST "}\n",
          "manifest.yaml:2:19: complete: found object, expected only roles that tasks have"},
         {"kind: dlspool/local/v1\ncomplete: {main: {failed: 0}}\ntasks:\n- {" MUST "}\n",
          "complete: found object, expected a rule for each role (main.failed: expected a whole "
          "number from 1, or -1)"},
+        {"kind: dlspool/local/v1\nssh: yes\n", "2:6: ssh: found \"yes\", expected true or false"},
+        {"kind: dlspool/local/v1\nlisten: []\n",
+         "2:9: listen: found list, expected a list of 1 to 512 port numbers"},
+        {"kind: dlspool/local/v1\nlisten: [80]\n",
+         "listen[0]: found 80, expected a port number from 1024 to 65535 that is not there before"},
+        {"kind: dlspool/local/v1\nlisten: [8080, 65536]\n", "listen[1]: found 65536, expected"},
+        {"kind: dlspool/local/v1\nlisten: [8080, 8081, 8080]\n", "listen[2]: found 8080, expected"},
+        {"kind: dlspool/local/v1\nlisten: [8080]\ntasks:\n- {" MUST "}\n",
+         "network: found object, expected host or bridge, as the job is to listen"},
+        {"kind: dlspool/local/v1\nnetwork: private\nlisten: [8080]\ntasks:\n- {" MUST "}\n",
+         "2:10: network: found \"private\", expected host or bridge, as the job is to listen"},
         {HEAD "- {" MUST "}\n- {" MUST "\n", "not well-formed YAML"},
         {HEAD "- &a {" MUST "}\n- *a\n", "manifest.yaml:3:"},
     };

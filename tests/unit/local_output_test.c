@@ -51,7 +51,30 @@ static void lines_are_put_together_and_nothing_else_is_changed(void **state)
     struct stat status;
     assert_int_equal(fstatat(f->output, "main-0.log", &status, 0), 0);
     assert_int_equal(status.st_size, sizeof(expected) - 1);
-    assert_int_equal(status.st_mode & 07777, 0644);
+    assert_int_equal(status.st_mode & 07777, 0640);
+}
+
+static void files_have_the_group_of_their_directory(void **state)
+{
+    struct fixture *f = *state;
+    if (geteuid() != 0)
+        skip();
+    enum { GROUP = 54321 };
+    setup(f, "");
+    /* One of an older version, too. */
+    assert_int_equal(fixture_shell(f, "echo early > $D/output/old-0.log; chmod 644 $D/output/*; "
+                                      "chgrp 54321 $D/output"), 0);
+    print(f, "main-0", 'F', "one");
+    print(f, "old-0", 'F', "early");
+    print(f, "old-0", 'F', "late");
+    assert_string_equal(output(f), "one\n");
+    assert_string_equal(fixture_output(f, "job-1", "old-0.log"), "early\nlate\n");
+    for (int i = 0; i < 2; i++) {
+        struct stat status;
+        assert_int_equal(fstatat(f->output, i ? "old-0.log" : "main-0.log", &status, 0), 0);
+        assert_int_equal(status.st_gid, GROUP);
+        assert_int_equal(status.st_mode & 07777, 0640);
+    }
 }
 
 static void a_line_that_is_not_whole_yet_waits(void **state)
@@ -175,6 +198,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(lines_are_put_together_and_nothing_else_is_changed),
+        FIXTURE_TEST(files_have_the_group_of_their_directory),
         FIXTURE_TEST(a_line_that_is_not_whole_yet_waits),
         FIXTURE_TEST(output_is_copied_once_across_restarts_and_short_writes),
         FIXTURE_TEST(output_longer_than_a_piece_is_copied_whole),

@@ -161,7 +161,7 @@ static void cancelling_ends_all_tasks_within_5_seconds(void **state)
     assert_int_equal(count_containers(f), 0);
 }
 
-static void tasks_of_a_job_talk_over_127_0_0_1_and_to_nobody_else(void **state)
+static void tasks_of_a_job_talk_to_one_another_and_to_nobody_else(void **state)
 {
     struct fixture *f = *state;
     FIXTURE_OR_SKIP();
@@ -171,7 +171,8 @@ static void tasks_of_a_job_talk_over_127_0_0_1_and_to_nobody_else(void **state)
         HEAD "- role: server\n  image: host\n  cpus: 0.5\n  memory: 128Mi\n  command:\n"
              "  - python3\n  - -c\n  - |\n"
              "    import socket\n"
-             "    s = socket.create_server(('127.0.0.1', 5000))\n"
+             "    s = socket.create_server((socket.gethostname(), 5000))\n"
+             "    open_to_all = socket.create_server(('', 5001))\n"
              "    c, _ = s.accept()\n"
              "    print('got', c.recv(100).decode(), 'on', socket.gethostname())\n"
              "- role: client\n  index: 3\n  image: host\n  cpus: 0.5\n  memory: 128Mi\n  command:\n"
@@ -183,14 +184,16 @@ static void tasks_of_a_job_talk_over_127_0_0_1_and_to_nobody_else(void **state)
              "            break\n"
              "        except ConnectionRefusedError:\n"
              "            time.sleep(0.05)\n"
+             "    socket.create_connection(('127.0.0.1', 5001))\n"
              "    c.send(b'hello')\n"
+             "    print('I am', socket.gethostbyaddr(socket.gethostname())[0])\n"
              "    try:\n"
              "        socket.create_connection(('192.0.2.1', 80), 5)\n"
              "    except OSError as e:\n"
              "        print('outside:', e)\n");
     struct job_poll poll = fixture_wait(f, "talk-1");
     assert_string_equal(fixture_output(f, "talk-1", "client-3.log"),
-                        "outside: [Errno 101] Network is unreachable\n");
+                        "I am client-3\noutside: [Errno 101] Network is unreachable\n");
     assert_string_equal(fixture_output(f, "talk-1", "server-0.log"), "got hello on server-0\n");
     assert_int_equal(poll.phase, PHASE_SUCCEEDED);
     assert_int_equal(poll.task_count, 2);
@@ -378,7 +381,7 @@ int main(void)
         FIXTURE_TEST(a_time_limit_ends_a_task),
         FIXTURE_TEST(a_rule_decides_while_tasks_still_run),
         FIXTURE_TEST(cancelling_ends_all_tasks_within_5_seconds),
-        FIXTURE_TEST(tasks_of_a_job_talk_over_127_0_0_1_and_to_nobody_else),
+        FIXTURE_TEST(tasks_of_a_job_talk_to_one_another_and_to_nobody_else),
         FIXTURE_TEST(one_failed_task_fails_the_job_while_others_run),
         FIXTURE_TEST(a_task_runs_as_the_user_with_no_more_rights_and_within_limits),
         FIXTURE_TEST(processor_time_is_limited),

@@ -284,6 +284,42 @@ static void after_a_restart_of_the_machine_a_job_can_be_handed_in_again(void **s
     assert_int_equal(fixture_poll(f, "reboot-1").phase, PHASE_RUNNING);
 }
 
+/* Of tasks that take turns one has ended, one runs, and two wait when the machine loses its power:
+ * the one that ran is not run again, and those that waited are run. */
+static void after_a_restart_of_the_machine_a_sweep_goes_on(void **state)
+{
+    struct fixture *f = *state;
+    FIXTURE_OR_SKIP();
+#define TURN(index, command)                                                                       \
+    "- {role: main, index: " index ", image: host, cpus: 0.1, memory: 32Mi, command: " command "}\n"
+    fixture_setup(f, "");
+    fixture_submit(f, "turns-1",
+                   "kind: dlspool/local/v1\nparallelism: 2\ncomplete: {main: {each: true}}\ntasks:\n"
+                   TURN("0", "[echo, one]") TURN("1", "[sleep, '1000']") TURN("2", "[echo, two]")
+                   TURN("3", "[echo, three]"));
+    int64_t begin = clock_elapsed();
+    /* It is not told that others may go on, as the next look would be. */
+    while (fixture_shell(f, "cd $D; " ASK("GET", "/containers/turns-1-a1-main-0/json")
+                            " | jq -e '.State.Status == \"exited\"' > /dev/null"))
+        assert_true(clock_elapsed() - begin < FIXTURE_PATIENCE);
+    assert_int_equal(fixture_shell(
+        f, "cd $D; kill -9 $(cut -d' ' -f1 .podman/service.pid) $("
+        ASK("GET", "/containers/turns-1-a1-main-1/json") " | jq '.State.ConmonPid, .State.Pid'); "
+        "for i in $(ls .podman/root/overlay-containers | grep '^[0-9a-f]*$'); do "
+        "runc --root /run/runc delete -f $i; done 2> /dev/null; echo other > .podman/boot"), 0);
+    fixture_reopen(f);
+    struct job_poll poll = fixture_wait(f, "turns-1");
+    assert_int_equal(poll.phase, PHASE_FAILED);
+    assert_string_equal(poll.reason, "NodeLost");
+    assert_int_equal(poll.task_count, 4);
+    assert_int_equal(poll.tasks[0].exit_code, 0);
+    assert_int_equal(poll.tasks[1].exit_code, 255);
+    assert_int_equal(poll.tasks[2].exit_code, 0);
+    assert_int_equal(poll.tasks[3].exit_code, 0);
+    assert_string_equal(fixture_output(f, "turns-1", "main-0.log"), "one\n");
+    assert_string_equal(fixture_output(f, "turns-1", "main-3.log"), "three\n");
+}
+
 static void processes_that_start_together_share_one_service(void **state)
 {
     struct fixture *f = *state;
@@ -368,6 +404,7 @@ int main(void)
         FIXTURE_TEST(a_job_of_which_one_task_is_refused_leaves_nothing),
         FIXTURE_TEST(containers_outlive_the_service_and_are_found_again),
         FIXTURE_TEST(after_a_restart_of_the_machine_a_job_can_be_handed_in_again),
+        FIXTURE_TEST(after_a_restart_of_the_machine_a_sweep_goes_on),
         FIXTURE_TEST(processes_that_start_together_share_one_service),
         FIXTURE_TEST(a_service_that_hangs_is_replaced),
         FIXTURE_TEST(what_podman_cannot_do_here_is_said_in_a_sentence),

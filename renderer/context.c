@@ -132,6 +132,69 @@ static struct value *task_ports(struct arena *arena, struct port_book *book,
     return object;
 }
 
+static struct value *choice_list(struct arena *arena, const struct context_array *array)
+{
+    struct value *list = value_list(arena);
+    for (size_t i = 0; i < array->choices_count; i++) {
+        const struct context_choice *choice = &array->choices[i];
+        struct value *object = value_object(arena);
+        value_put(arena, object, "name", value_text(arena, choice->name));
+        value_put(arena, object, "values", word_list(arena, choice->values, choice->count));
+        value_put(arena, object, "stride", value_number(arena, (double)choice->stride));
+        value_append(arena, list, object);
+    }
+    return list;
+}
+
+static struct value *array_object(struct arena *arena, const struct context_array *array)
+{
+    if (!array->count)
+        return value_null(arena);
+    struct value *object = value_object(arena), *indexes = value_list(arena);
+    size_t at_once = array->at_once ? (size_t)array->at_once : array->count;
+    for (size_t i = 0; i < array->count; i++)
+        value_append(arena, indexes, value_number(arena, array->indexes[i]));
+    value_put(arena, object, "count", value_number(arena, (double)array->count));
+    value_put(arena, object, "total",
+              value_number(arena, (double)(array->total ? array->total : array->count)));
+    value_put(arena, object, "at_once",
+              value_number(arena, (double)(at_once < array->count ? at_once : array->count)));
+    value_put(arena, object, "indexes", indexes);
+    /* They ascend, so the last one tells. */
+    value_put(arena, object, "contiguous",
+              value_boolean(arena,
+                            (size_t)array->indexes[array->count - 1] == array->count - 1));
+    value_put(arena, object, "choices", choice_list(arena, array));
+    return object;
+}
+
+/* What one task of a sweep is given. */
+static struct value *task_array(struct arena *arena, const struct context_array *array, int rank)
+{
+    if ((size_t)rank >= array->count)
+        return value_null(arena);
+    struct value *object = value_object(arena), *values = value_object(arena);
+    size_t index = (size_t)array->indexes[rank];
+    for (size_t i = 0; i < array->choices_count; i++) {
+        const struct context_choice *choice = &array->choices[i];
+        value_set(arena, values, choice->name,
+                  value_text(arena, choice->values[index / choice->stride % choice->count]));
+    }
+    value_put(arena, object, "index", value_number(arena, array->indexes[rank]));
+    value_put(arena, object, "values", values);
+    return object;
+}
+
+static struct value *size_object(struct arena *arena, const struct context_job *job)
+{
+    if (!job->size_max)
+        return value_null(arena);
+    struct value *object = value_object(arena);
+    value_put(arena, object, "min", value_number(arena, job->size_min));
+    value_put(arena, object, "max", value_number(arena, job->size_max));
+    return object;
+}
+
 static void add_roles(struct arena *arena, struct value *object, const struct context_job *job,
                       struct value *job_env)
 {
@@ -154,6 +217,7 @@ static void add_roles(struct arena *arena, struct value *object, const struct co
             value_put(arena, task, "rank", value_number(arena, rank));
             struct value *ports = task_ports(arena, &book, &job->roles[i], index);
             value_put(arena, task, "ports", ports);
+            value_put(arena, task, "array", task_array(arena, &job->array, rank));
             value_append(arena, role_ports, ports);
             value_append(arena, tasks, task);
         }
@@ -227,6 +291,8 @@ struct value *context_job(struct arena *arena, const struct context_job *job)
     value_put(arena, object, "queue", text_or_null(arena, job->queue));
     value_put(arena, object, "debug", number_or_null(arena, ceil((double)job->debug / 1000)));
     value_put(arena, object, "complete", job->complete ? job->complete : value_null(arena));
+    value_put(arena, object, "array", array_object(arena, &job->array));
+    value_put(arena, object, "size", size_object(arena, job));
     value_put(arena, object, "port", value_number(arena, context_port(job->id)));
     add_roles(arena, object, job, env);
     value_put(arena, object, "pull_secrets",

@@ -26,6 +26,16 @@
  *   queue         string or null    of the scheduler; a DNS label
  *   debug         number or null    seconds for which the scheduler's objects are kept at the end
  *   complete      object or null    of roles: {failed: N, succeeded: N}, as the user wrote it
+ *   array         object or null    of a job of the type array, whose tasks this attempt runs:
+ *     count       number   tasks
+ *     total       number   tasks of the whole array; a later attempt runs only those that failed
+ *     at_once     number   of them at most, as many may run at once; at most count
+ *     indexes     list of numbers     by rank, ascending
+ *     contiguous  boolean  indexes are 0, 1, ... count - 1
+ *     choices     list of objects     name, values (list of strings), stride: the task of the index i
+ *                 has values[(i / stride) % len(values)]; perhaps empty
+ *   size          object or null    of a job of the type elastic: min, max: numbers of tasks, with
+ *                 which its one role can work
  *   port          number   a port for the job's own use, 15000 to 31999, the same for the same id;
  *                          the ones that follow are the job's too, one for each task
  *   task_count    number   of all roles
@@ -46,6 +56,8 @@
  *     script      string or null    the role's own program inline, which starts with #!
  *     secret      boolean  the script holds what nobody else may read
  *     ports       object   label: list of the task's own port numbers (renderer/ports.h)
+ *     array       object or null    of a job of the type array: index (number), values (object of
+ *                          strings: this task's choice of each name)
  *   roles         list of objects: role, count, first (the rank of its first task), and cpus,
  *                 memory, shm, gpus, command, env, name, storage, image, script, secret
  *                 as in tasks; and
@@ -91,6 +103,22 @@ struct context_role {
     bool secret;
 };
 
+/* The tasks of a sweep. */
+struct context_choice {
+    struct text name;
+    const struct text *values;
+    size_t count, stride;       /* at least 1 */
+};
+
+struct context_array {
+    const int *indexes;         /* ascending; as many as the one role has tasks */
+    size_t count;               /* 0: it is no array */
+    size_t total;               /* of all attempts; 0: as `count` */
+    int at_once;                /* 0: all */
+    const struct context_choice *choices;
+    size_t choices_count;
+};
+
 /* Who may fetch images from a registry. */
 struct context_registry {
     struct text server, user, password;
@@ -118,6 +146,8 @@ struct context_job {
     struct text queue;
     int64_t debug;              /* milliseconds; 0: not given */
     struct value *complete;     /* object; NULL: not given */
+    struct context_array array;
+    int size_min, size_max;     /* 0: it is not elastic */
     const struct context_role *roles;
     size_t roles_count;
     struct port_range port_range;       /* of the ports that are chosen; first 0: the usual one */

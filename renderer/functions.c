@@ -4,10 +4,16 @@
 #include <string.h>
 
 static _Thread_local bool refused;
+static _Thread_local struct error refusal;      /* its sentence */
 
 bool functions_refused(void)
 {
     return refused;
+}
+
+const char *functions_refusal(void)
+{
+    return refusal.text;
 }
 
 void functions_reset(void)
@@ -183,6 +189,7 @@ static struct value *call_refuse(struct arena *arena, struct value **arguments, 
     }
     error_set(error, "%s", words.data ? words.data : "");
     buffer_free(&words);
+    refusal = *error;
     refused = true;
     return NULL;
 }

@@ -22,6 +22,8 @@ extern const struct template_function template_functions[];
 /* Was refuse() called since the last functions_reset()?  Kept per thread: a function has nowhere
  * else to leave it. */
 bool functions_refused(void);
+/* Its sentence, without the place in the template: the owner of the job is to read it. */
+const char *functions_refusal(void);
 void functions_reset(void);
 
 #endif

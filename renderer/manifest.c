@@ -296,8 +296,10 @@ int manifest_render_with(struct arena *arena, struct repository *repository,
     functions_reset();
     const struct value *tree = render_tree(
         arena, repository, context_build(arena, job, image, site), template_path, now, error);
-    if (!tree && functions_refused())
+    if (!tree && functions_refused()) {
         *failure = RENDER_NOT_ALLOWED;
+        error_set(error, "%s", functions_refusal());
+    }
     return tree ? write_manifest(arena, tree, template_path, result, error) : -1;
 }
 

@@ -31,25 +31,47 @@ enum option {
     WITH_SHM = 8,
     WITH_LIMITS = 16, /* time_limit, version, args, env, debug, complete */
     WITH_HOST_IMAGE = 32,
-    OPTIONS = 64,
     WITH_PLATFORM = 64, /* only of type roles */
+    WITH_CHOICES = 64,  /* only of type array */
 };
+
+/* Not every combination of seven options is tried, but each three of them in all eight ways: these
+ * are the words of the extended Hamming code of length 8, whose dual (itself) has distance 4. */
+enum { OPTION_SETS = 16 };
+
+static size_t option_set(size_t number)
+{
+    size_t a = number & 1, b = number >> 1 & 1, c = number >> 2 & 1, d = number >> 3 & 1;
+    return number | (a ^ b ^ c) << 4 | (a ^ b ^ d) << 5 | (a ^ c ^ d) << 6;
+}
 
 /* The roles of a job type, and how many tasks each has. */
+enum { MOST_ROLES = 3 };
+
 struct shape {
-    const char *type, *roles[2];
-    int counts[2];
+    const char *type;
+    size_t count;
+    const char *roles[MOST_ROLES];
+    int counts[MOST_ROLES];
 };
 
+/* Libraries have their own names for the servers of a job of type ps. */
 static const struct shape shapes[] = {
-    {"single", {"main", NULL}, {1, 0}},        {"notebook", {"main", NULL}, {1, 0}},
-    {"distributed", {"worker", NULL}, {2, 0}}, {"elastic", {"worker", NULL}, {2, 0}},
-    {"array", {"main", NULL}, {2, 0}},         {"serving", {"server", NULL}, {1, 0}},
-    {"ps", {"ps", "worker"}, {1, 2}},          {"mpi", {"launcher", "worker"}, {1, 2}},
-    {NULL, {"master", "worker"}, {1, 2}}, /* any other type */
+    {"single", 1, {"main"}, {1}},
+    {"notebook", 1, {"main"}, {1}},
+    {"distributed", 1, {"worker"}, {2}},
+    {"distributed", 2, {"master", "worker"}, {1, 2}},
+    {"elastic", 1, {"worker"}, {2}},
+    {"array", 1, {"main"}, {2}},
+    {"serving", 1, {"server"}, {1}},
+    {"ps", 2, {"ps", "worker"}, {1, 2}},
+    {"ps", 2, {"server", "worker"}, {2, 2}},
+    {"ps", 3, {"scheduler", "server", "worker"}, {1, 2, 2}},
+    {"mpi", 2, {"launcher", "worker"}, {1, 2}},
+    {NULL, 2, {"master", "worker"}, {1, 2}}, /* any other type */
 };
 
-static const struct shape *shape_of(const char *type)
+static const struct shape *first_shape(const char *type)
 {
     const struct shape *shape = shapes;
     while (shape->type && strcmp(shape->type, type) != 0)
@@ -57,14 +79,17 @@ static const struct shape *shape_of(const char *type)
     return shape;
 }
 
-static size_t option_count(const char *type)
+static size_t shape_count(const struct shape *first)
 {
-    return strcmp(type, "roles") == 0 ? 2 * OPTIONS : OPTIONS;
+    size_t count = 1;
+    while (first->type && first[count].type && strcmp(first->type, first[count].type) == 0)
+        count++;
+    return count;
 }
 
 size_t sample_count(const char *type)
 {
-    return FORMS * option_count(type);
+    return shape_count(first_shape(type)) * FORMS * OPTION_SETS;
 }
 
 static struct value *sample_env(struct arena *arena, const char *name, const char *value)
@@ -85,14 +110,20 @@ static struct value *sample_rule(struct arena *arena, const char *role)
 static const char *describe(struct arena *arena, const struct form *form, size_t options,
                             const struct shape *shape)
 {
+    int tasks = 0;
+    for (size_t i = 0; i < shape->count; i++)
+        tasks += shape->counts[i];
     return arena_printf(
-               arena, "%s%s%s%s%s%s%s, %d %s", form->description,
+               arena, "%s%s%s%s%s%s%s%s, %d %s", form->description,
                options & WITH_DATASET ? ", a dataset" : "",
                options & WITH_OUTPUT ? ", an output" : "", options & WITH_GPUS ? ", GPUs" : "",
                options & WITH_SHM ? ", shm" : "",
                options & WITH_LIMITS ? ", time_limit, version, args, env, debug, complete" : "",
-               options & WITH_HOST_IMAGE ? ", image host" : "", shape->counts[0] + shape->counts[1],
-               shape->counts[0] + shape->counts[1] == 1 ? "task" : "tasks")
+               options & WITH_HOST_IMAGE ? ", image host" : "",
+               options & WITH_CHOICES && strcmp(shape->type ? shape->type : "", "array") == 0
+                   ? ", values"
+                   : "",
+               tasks, tasks == 1 ? "task" : "tasks")
         .data;
 }
 
@@ -105,6 +136,20 @@ static void add_script(struct context_role *role, bool second)
         role->image = TEXT("registry.example.org/team/y:1");
 }
 
+/* A sweep is one of indexes with gaps, as a second attempt has it, or one of values. */
+static struct context_array sample_array(bool choices, bool at_once)
+{
+    static const int gaps[] = {3, 7}, all[] = {0, 1};
+    static const struct text rates[] = {{"0.1", 3}}, sizes[] = {{"32", 2}, {"64", 2}};
+    static const struct context_choice values[] = {{{"RATE", 4}, rates, 1, 2},
+                                                   {{"SIZE", 4}, sizes, 2, 1}};
+    return (struct context_array){.indexes = choices ? all : gaps,
+                                  .count = 2,
+                                  .at_once = at_once,
+                                  .choices = values,
+                                  .choices_count = choices ? 2 : 0};
+}
+
 struct sample sample_build(struct arena *arena, const char *library, const char *type,
                            size_t number)
 {
@@ -112,11 +157,13 @@ struct sample sample_build(struct arena *arena, const char *library, const char 
     static const struct context_registry registries[] = {
         {{"registry.example.org", 20}, {"somebody", 8}, {"secret", 6}}};
     static const struct role_port ports[] = {{{"http", 4}, 1, 0}, {{"data.x", 6}, 2, 0}};
-    const struct form *form = &forms[number / option_count(type) % FORMS];
-    const struct shape *shape = shape_of(type);
-    size_t options = number % option_count(type);
-    struct context_role *roles = arena_allocate(arena, 2 * sizeof(*roles));
-    size_t count = shape->roles[1] ? 2 : 1;
+    const struct form *form = &forms[number / OPTION_SETS % FORMS];
+    const struct shape *shape = first_shape(type) + number / OPTION_SETS / FORMS;
+    size_t options = option_set(number % OPTION_SETS);
+    bool array = strcmp(type, "array") == 0;
+    bool platform = (options & WITH_PLATFORM) && strcmp(type, "roles") == 0;
+    size_t count = shape->count;
+    struct context_role *roles = arena_allocate(arena, count * sizeof(*roles));
     for (size_t i = 0; i < count; i++) {
         roles[i] = (struct context_role){.role = text_of(shape->roles[i]),
                                          .count = shape->counts[i],
@@ -128,12 +175,12 @@ struct sample sample_build(struct arena *arena, const char *library, const char 
                                          .command_count = form->command ? 2 : 0};
         if (options & WITH_LIMITS)
             roles[i].env = sample_env(arena, "ROLE_SETTING", "on");
-        if (options & (WITH_LIMITS | WITH_PLATFORM)) {
+        if ((options & WITH_LIMITS) || platform) {
             roles[i].ports = ports;
             roles[i].ports_count = 2;
             roles[i].storage = (int64_t)1 << 30;
         }
-        if ((options & WITH_PLATFORM) && !form->command)
+        if (platform && !form->command)
             add_script(&roles[i], i > 0);
     }
     struct context_job job = {
@@ -163,13 +210,20 @@ struct sample sample_build(struct arena *arena, const char *library, const char 
         job.args_count = 2;
         job.env = sample_env(arena, "SETTING", "on");
         job.debug = 600 * 1000;
-        job.complete = sample_rule(arena, shape->roles[0]);
+        /* An array has none, as each of its tasks is judged by itself. */
+        job.complete = array ? NULL : sample_rule(arena, shape->roles[0]);
     }
-    if ((options & WITH_PLATFORM) && !form->command) {
+    if (array)
+        job.array = sample_array(options & WITH_CHOICES, options & WITH_LIMITS);
+    if (strcmp(type, "elastic") == 0) {
+        job.size_min = 1;
+        job.size_max = options & WITH_LIMITS ? 4 : 2;
+    }
+    if (platform && !form->command) {
         job.registries = registries;
         job.registries_count = 1;
     }
-    if (options & WITH_PLATFORM)
+    if (platform)
         job.platform = (struct context_platform){.name = TEXT("openpai"),
                                                  .data = TEXT("hdfs://example.org:9000/data"),
                                                  .code = TEXT("hdfs://example.org:9000/code")};

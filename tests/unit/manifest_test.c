@@ -344,7 +344,7 @@ static void the_context_holds_what_is_documented(void **state)
     struct buffer out = {0};
     assert_int_equal(json_write(&out, context_job(arena, &job), true, &error), 0);
     const char *wanted =
-        "{\"args\":[\"run\",\"-x\"],\"attempt\":3,\"complete\":{},\"dataset\":null,"
+        "{\"args\":[\"run\",\"-x\"],\"array\":null,\"attempt\":3,\"complete\":{},\"dataset\":null,"
         "\"debug\":2,\"entry\":\"e.py\","
         "\"env\":{\"A\":\"1\",\"B\":\"2\"},\"gid\":100,\"gpu_type\":null,\"id\":\"j-1\","
         "\"library\":\"any\",\"name\":\"j\",\"output\":null,\"owner\":\"me\",\"platform\":null,"
@@ -357,15 +357,15 @@ static void the_context_holds_what_is_documented(void **state)
         "{\"command\":[\"run\",\"-x\"],\"count\":2,\"cpus\":2,\"env\":{\"A\":\"1\",\"B\":\"3\"},"
         "\"first\":1,\"gpus\":1,\"image\":null,\"memory\":2048,\"name\":\"worker\",\"ports\":[{},{}],"
         "\"role\":\"worker\",\"script\":null,\"secret\":false,\"shm\":512,\"storage\":null}],"
-        "\"script\":null,\"task_count\":3,\"tasks\":["
-        "{\"command\":null,\"count\":1,\"cpus\":0.5,\"env\":{\"A\":\"1\",\"B\":\"2\"},\"gpus\":0,"
+        "\"script\":null,\"size\":null,\"task_count\":3,\"tasks\":["
+        "{\"array\":null,\"command\":null,\"count\":1,\"cpus\":0.5,\"env\":{\"A\":\"1\",\"B\":\"2\"},\"gpus\":0,"
         "\"image\":null,\"index\":0,\"memory\":1024,\"name\":\"ps\",\"ports\":{},\"rank\":0,"
         "\"role\":\"ps\",\"script\":null,\"secret\":false,\"shm\":null,\"storage\":null},"
-        "{\"command\":[\"run\",\"-x\"],\"count\":2,\"cpus\":2,\"env\":{\"A\":\"1\",\"B\":\"3\"},"
+        "{\"array\":null,\"command\":[\"run\",\"-x\"],\"count\":2,\"cpus\":2,\"env\":{\"A\":\"1\",\"B\":\"3\"},"
         "\"gpus\":1,\"image\":null,\"index\":0,\"memory\":2048,\"name\":\"worker\",\"ports\":{},"
         "\"rank\":1,\"role\":\"worker\",\"script\":null,\"secret\":false,\"shm\":512,"
         "\"storage\":null},"
-        "{\"command\":[\"run\",\"-x\"],\"count\":2,\"cpus\":2,\"env\":{\"A\":\"1\",\"B\":\"3\"},"
+        "{\"array\":null,\"command\":[\"run\",\"-x\"],\"count\":2,\"cpus\":2,\"env\":{\"A\":\"1\",\"B\":\"3\"},"
         "\"gpus\":1,\"image\":null,\"index\":1,\"memory\":2048,\"name\":\"worker\",\"ports\":{},"
         "\"rank\":2,\"role\":\"worker\",\"script\":null,\"secret\":false,\"shm\":512,"
         "\"storage\":null}],"

@@ -334,7 +334,8 @@ class JobController:
                 status["completedIndexes"], status["succeeded"] = format_indexes(done), len(done)
             if lost or "backoffLimitPerIndex" in spec:
                 status["failedIndexes"] = format_indexes(lost)
-        if counted["failed"]:
+        # Indexes that fail for themselves hold up nobody else.
+        if counted["failed"] and "backoffLimitPerIndex" not in spec:
             limit = self.cluster.settings["job_backoff"]
             self.not_before[job["metadata"]["uid"]] = time.monotonic() + limit * \
                 2 ** min(status.get("failed", 1) - 1, 6)

@@ -225,7 +225,8 @@ class Process:
         return {"root": root, "host": self._hostname(), "mounts": mounts, "hosts": self._hosts(), "command": command or ["true"],
                 "environment": environment, "directory": container.get("workingDir") or "/",
                 "user": own.get("runAsUser", shared.get("runAsUser", 0)),
-                "group": own.get("runAsGroup", shared.get("runAsGroup", 0)), "groups": groups}
+                "group": own.get("runAsGroup", shared.get("runAsGroup", 0)), "groups": groups,
+                "no_capabilities": "ALL" in ((own.get("capabilities") or {}).get("drop") or ())}
 
     # ---- its life ----
 

@@ -1,0 +1,736 @@
+/* tests/unit/libraries_test.c - what each library's tasks are told, on every executor
+ *
+ * docs/libraries.md has a table of what tasks find in their environment.  For each of its rows jobs
+ * are rendered for each executor, the tasks' environment is made of the manifest as the executor
+ * does it (for a cluster a real shell runs the line that starts a pod), and compared with the row:
+ * name for name, value for value.  Nothing may be there that the table does not have.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/system.h"
+#include "executors/executor.h"
+#include "executors/kubernetes_manifest.h"
+#include "executors/local_manifest.h"
+#include "renderer/context.h"
+#include "renderer/manifest.h"
+#include "tests/unit/kubelet.h"
+#include "tests/unit/scratch_repository.h"
+
+static const char *const libraries[] = {
+    "tensorflow", "pytorch", "mxnet",  "paddle",  "jax",     "mindspore", "deepspeed", "horovod",
+    "keras",      "caffe",   "caffe2", "cntk",    "chainer", "sklearn",   "xgboost",   "any"};
+static const char *const types[] = {"single",  "distributed", "ps",       "mpi",  "elastic",
+                                    "array",   "serving",     "notebook", "roles"};
+static const char *const executors[] = {"local", "kubernetes"};
+
+/* What a pod is told when it asks for the address of a name. */
+#define FOUND_ADDRESS "10.9.8.7"
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static struct scratch scratch;
+static struct repository *repository;
+static struct arena *arena;         /* of one test */
+static struct error error;
+static struct text page;
+
+static int read_file(const char *path, struct buffer *out)
+{
+    return file_read_at(AT_FDCWD, path, 1 << 20, out, &error);
+}
+
+/* ---- the table ---- */
+
+struct row {
+    struct text library, type, role, sets;
+};
+
+static struct text column(struct text *line)
+{
+    struct text cell;
+    assert_true(text_next(line, '|', &cell));
+    return text_trim(cell);
+}
+
+static struct text word_column(struct text *line)
+{
+    struct text cell = column(line);
+    if (cell.length > 2 && cell.data[0] == '`' && !memchr(cell.data + 1, '`', cell.length - 2))
+        cell = (struct text){cell.data + 1, cell.length - 2};
+    return cell;
+}
+
+/* The rows below "| library | type | role | sets |". */
+static struct row *read_table(size_t *count)
+{
+    struct text rest = page, line, none;
+    struct row *rows = arena_allocate(arena, 256 * sizeof(*rows));
+    bool inside = false;
+    *count = 0;
+    while (text_next(&rest, '\n', &line)) {
+        if (text_is(line, "| library | type | role | sets |"))
+            inside = true;
+        else if (inside && line.length == 0)
+            return rows;
+        else if (inside && !text_starts(line, "|---")) {
+            text_next(&line, '|', &none);
+            rows[*count].library = word_column(&line);
+            rows[*count].type = word_column(&line);
+            rows[*count].role = word_column(&line);
+            rows[(*count)++].sets = column(&line);
+        }
+    }
+    fail_msg("docs/libraries.md has no table of what libraries are told");
+    return NULL;
+}
+
+static bool fits(struct text cell, const char *word)
+{
+    return text_is(cell, "*") || text_is(cell, word);
+}
+
+/* ---- jobs ---- */
+
+enum { MOST_ROLES = 4, LEAST = 1, MOST = 5 };
+
+struct shape {
+    const char *type, *roles[MOST_ROLES];
+    int counts[MOST_ROLES];
+};
+
+static const struct shape shapes[] = {
+    {"single", {"main"}, {1}},
+    {"array", {"main"}, {3}},
+    {"serving", {"server"}, {1}},
+    {"serving", {"server"}, {2}},
+    {"notebook", {"main"}, {1}},
+    {"elastic", {"worker"}, {3}},
+    {"roles", {"master", "worker"}, {1, 2}},
+    {"mpi", {"launcher", "worker"}, {1, 2}},
+    {"distributed", {"worker"}, {3}},
+    {"distributed", {"master", "worker"}, {1, 2}},
+    {"distributed", {"worker"}, {1}},
+    {"ps", {"ps", "worker"}, {2, 2}},
+    {"ps", {"chief", "ps", "worker", "evaluator"}, {1, 2, 2, 1}},
+    {"ps", {"server", "worker"}, {2, 2}},
+    {"ps", {"scheduler", "server", "worker"}, {1, 2, 2}},
+};
+
+static struct context_role roles[MOST_ROLES];
+static struct context_array sweep;      /* instead of the usual one, when it has a count */
+
+static struct value *job_of(const char *library, const struct shape *shape)
+{
+    static const int indexes[] = {0, 1, 2};
+    struct context_job job = {
+        .id = TEXT("cell-0123456789abc"),
+        .name = TEXT("cell"),
+        .owner = TEXT("ann"),
+        .uid = 1234,
+        .gid = 100,
+        .library = text_of(library),
+        .type = text_of(shape->type),
+        .program = TEXT("/data/program"),
+        .entry = TEXT("train.py"),
+        .attempt = 1,
+        .roles = roles,
+    };
+    for (; job.roles_count < MOST_ROLES && shape->roles[job.roles_count]; job.roles_count++) {
+        const char *name = shape->roles[job.roles_count];
+        roles[job.roles_count] = (struct context_role){
+            .role = text_of(name),
+            .count = shape->counts[job.roles_count],
+            .cpus = 1500,
+            .memory = 1 << 30,
+            .gpus = strcmp(name, "worker") == 0 ? 2 : 0,
+        };
+    }
+    if (strcmp(shape->type, "array") == 0)
+        job.array = sweep.count
+                        ? sweep
+                        : (struct context_array){.indexes = indexes, .count = 3, .at_once = 2};
+    if (strcmp(shape->type, "elastic") == 0) {
+        job.size_min = LEAST;
+        job.size_max = MOST;
+    }
+    return context_job(arena, &job);
+}
+
+/* A task as its manifest makes it. */
+struct told {
+    struct text role;
+    int index;
+    struct value *env;
+};
+
+struct rendered {
+    struct told *tasks;
+    size_t count;
+};
+
+static void merge(struct value *into, const struct value *from)
+{
+    for (size_t i = 0; from && i < from->object.count; i++)
+        value_set(arena, into, from->object.members[i].key, from->object.members[i].value);
+}
+
+static struct rendered read_local(struct text source)
+{
+    struct local_manifest *manifest = local_manifest_read(arena, source, &error);
+    if (!manifest)
+        fail_msg("%s", error.text);
+    struct rendered result = {arena_allocate(arena, manifest->task_count * sizeof(struct told)),
+                              manifest->task_count};
+    for (size_t i = 0; i < manifest->task_count; i++) {
+        const struct local_task *task = &manifest->tasks[i];
+        result.tasks[i] = (struct told){task->role, task->index, value_object(arena)};
+        merge(result.tasks[i].env, manifest->env);
+        merge(result.tasks[i].env, task->env);
+    }
+    return result;
+}
+
+static struct rendered read_kubernetes(struct text source)
+{
+    char finder[128];
+    snprintf(finder, sizeof(finder), "%s/bin", scratch.path);
+    struct kubernetes_manifest *manifest = kubernetes_manifest_read(arena, source, &error);
+    if (!manifest)
+        fail_msg("%s", error.text);
+    struct rendered result = {arena_allocate(arena, 64 * sizeof(struct told)), 0};
+    for (size_t i = 0; i < manifest->count; i++) {
+        const struct kubernetes_object *object = &manifest->objects[i];
+        if (strcmp(object->kind->kind, "Job") != 0)
+            continue;
+        const struct value *spec = value_get(object->tree, "spec");
+        const struct value *pod = value_get(value_get(spec, "template"), "spec");
+        const struct value *container = value_get(pod, "containers")->list.items[0];
+        int count = (int)value_get_number(spec, "completions", 0);
+        for (int index = 0; index < count; index++)
+            result.tasks[result.count++] = (struct told){
+                object->role, index, kubelet_seen(arena, container, index, finder)};
+    }
+    return result;
+}
+
+/* Render; false when the template refuses the job. */
+static bool render(const char *executor, const char *library, const struct shape *shape,
+                   struct rendered *rendered)
+{
+    enum render_failure failure;
+    struct render_result result;
+    struct render_input input = {
+        .executor = executor,
+        .job = job_of(library, shape),
+        .library = text_of(library),
+        .type = text_of(shape->type),
+        .accelerator = TEXT("none"),
+    };
+    if (manifest_render(arena, repository, &input, &result, &failure, &error)) {
+        if (failure != RENDER_NOT_ALLOWED)
+            fail_msg("%s/%s/%s: %s", executor, library, shape->type, error.text);
+        return false;
+    }
+    if (executor_check(executor, result.manifest, &error))
+        fail_msg("%s/%s/%s: %s", executor, library, shape->type, error.text);
+    *rendered = strcmp(executor, "local") == 0 ? read_local(result.manifest)
+                                               : read_kubernetes(result.manifest);
+    return true;
+}
+
+/* ---- what the table's words stand for ---- */
+
+struct facts {
+    const char *executor;
+    const struct shape *shape;
+    struct text role;
+    int index, rank, tasks, port, processes;
+};
+
+static int role_number(const struct facts *facts, struct text role)
+{
+    for (int i = 0; i < MOST_ROLES && facts->shape->roles[i]; i++)
+        if (text_is(role, facts->shape->roles[i]))
+            return i;
+    fail_msg("the table speaks of the role %.*s", (int)role.length, role.data);
+    return 0;
+}
+
+static int first_rank(const struct facts *facts, int number)
+{
+    int rank = 0;
+    for (int i = 0; i < number; i++)
+        rank += facts->shape->counts[i];
+    return rank;
+}
+
+static void add_host(struct buffer *out, const struct facts *facts, int rank)
+{
+    int number = 0;
+    bool alone = facts->tasks == 1, several = facts->shape->roles[1] != NULL;
+    if (strcmp(facts->executor, "local") == 0 || alone) {
+        buffer_add_string(out, "127.0.0.1");
+        return;
+    }
+    while (rank >= first_rank(facts, number + 1))
+        number++;
+    buffer_printf(out, "cell-0123456789abc-a1%s%s-%d.cell-0123456789abc-a1", several ? "-" : "",
+                  several ? facts->shape->roles[number] : "", rank - first_rank(facts, number));
+}
+
+static void add_peers(struct buffer *out, const struct facts *facts, int first, int count,
+                      const char *quote)
+{
+    for (int rank = first; rank < first + count; rank++) {
+        buffer_printf(out, "%s%s", rank == first ? "" : ",", quote);
+        add_host(out, facts, rank);
+        buffer_printf(out, ":%d%s", facts->port + rank, quote);
+    }
+}
+
+static int by_name(const void *one, const void *other)
+{
+    return strcmp(*(const char *const *)one, *(const char *const *)other);
+}
+
+static void add_cluster(struct buffer *out, const struct facts *facts, bool ports)
+{
+    const char *names[MOST_ROLES];
+    size_t count = 0;
+    const char *between = "{";
+    for (int i = 0; i < MOST_ROLES && facts->shape->roles[i]; i++)
+        names[count++] = facts->shape->roles[i];
+    qsort(names, count, sizeof(*names), by_name);
+    for (size_t i = 0; i < count; i++) {
+        int number = role_number(facts, text_of(names[i])), first = first_rank(facts, number);
+        if (strcmp(names[i], "evaluator") == 0)
+            continue;
+        buffer_printf(out, "%s\"%s\":[", between, names[i]);
+        between = ",";
+        if (!ports)
+            add_peers(out, facts, first, facts->shape->counts[number], "\"");
+        for (int rank = first; ports && rank < first + facts->shape->counts[number]; rank++) {
+            buffer_printf(out, "%s{\"port\":%d,\"url\":\"", rank == first ? "" : ",",
+                          facts->port + rank);
+            add_host(out, facts, rank);
+            buffer_add_string(out, "\"}");
+        }
+        buffer_add_byte(out, ']');
+    }
+    buffer_add_byte(out, '}');
+}
+
+/* Every name has the same. */
+static void add_address(struct buffer *out, const struct facts *facts)
+{
+    bool alone = strcmp(facts->executor, "local") == 0 || facts->tasks == 1;
+    buffer_add_string(out, alone ? "127.0.0.1" : FOUND_ADDRESS);
+}
+
+static void add_word(struct buffer *out, const struct facts *facts, struct text word)
+{
+    static const char of[] = " of ";
+    const char *found = NULL;
+    for (size_t i = 0; i + sizeof(of) - 1 <= word.length && !found; i++)
+        if (memcmp(word.data + i, of, sizeof(of) - 1) == 0)
+            found = word.data + i;
+    if (found) {
+        struct text kind = {word.data, (size_t)(found - word.data)};
+        struct text role = {found + 4, word.length - kind.length - 4};
+        int number = role_number(facts, role), first = first_rank(facts, number);
+        if (text_is(kind, "tasks"))
+            buffer_printf(out, "%d", facts->shape->counts[number]);
+        else if (text_is(kind, "port"))
+            buffer_printf(out, "%d", facts->port + first);
+        else if (text_is(kind, "host"))
+            add_host(out, facts, first);
+        else if (text_is(kind, "address"))
+            add_address(out, facts);
+        else if (text_is(kind, "peers"))
+            add_peers(out, facts, first, facts->shape->counts[number], "");
+        else
+            fail_msg("the table has <%.*s>", (int)word.length, word.data);
+    } else if (text_is(word, "rank")) {
+        buffer_printf(out, "%d", facts->rank);
+    } else if (text_is(word, "index")) {
+        buffer_printf(out, "%d", facts->index);
+    } else if (text_is(word, "tasks")) {
+        buffer_printf(out, "%d", facts->tasks);
+    } else if (text_is(word, "port")) {
+        buffer_printf(out, "%d", facts->port);
+    } else if (text_is(word, "port after the last")) {
+        buffer_printf(out, "%d", facts->port + facts->tasks);
+    } else if (text_is(word, "own port")) {
+        buffer_printf(out, "%d", facts->port + facts->rank);
+    } else if (text_is(word, "own host")) {
+        add_host(out, facts, facts->rank);
+    } else if (text_is(word, "listening port")) {
+        bool shared = strcmp(facts->executor, "local") == 0;
+        buffer_printf(out, "%d", facts->port + (shared ? facts->rank : 0));
+    } else if (text_is(word, "first address")) {
+        add_address(out, facts);
+    } else if (text_is(word, "first host")) {
+        add_host(out, facts, 0);
+    } else if (text_is(word, "master")) {
+        if (facts->rank == 0 && facts->tasks > 1 && strcmp(facts->executor, "kubernetes") == 0)
+            buffer_add_string(out, KUBELET_ADDRESS);
+        else
+            add_host(out, facts, 0);
+    } else if (text_is(word, "other hosts")) {
+        for (int rank = 1; rank < facts->tasks; rank++) {
+            buffer_add_string(out, rank > 1 ? "," : "");
+            add_host(out, facts, rank);
+        }
+    } else if (text_is(word, "hosts")) {
+        for (int number = 1; number < MOST_ROLES && facts->shape->roles[number]; number++)
+            for (int index = 0; index < facts->shape->counts[number]; index++)
+                buffer_printf(out, "%s%s-%d", number + index > 1 ? " " : "",
+                              facts->shape->roles[number], index);
+    } else if (text_is(word, "peers")) {
+        add_peers(out, facts, 0, facts->tasks, "");
+    } else if (text_is(word, "peer list")) {
+        buffer_add_byte(out, '[');
+        add_peers(out, facts, 0, facts->tasks, "\"");
+        buffer_add_byte(out, ']');
+    } else if (text_is(word, "cluster")) {
+        add_cluster(out, facts, false);
+    } else if (text_is(word, "cluster with ports")) {
+        add_cluster(out, facts, true);
+    } else if (text_is(word, "processes")) {
+        buffer_printf(out, "%d", facts->processes);
+    } else if (text_is(word, "is first")) {
+        buffer_printf(out, "%d", facts->rank == 0);
+    } else if (text_is(word, "id")) {
+        buffer_add_string(out, "cell-0123456789abc-a1");
+    } else if (text_is(word, "role")) {
+        buffer_add_text(out, facts->role);
+    } else if (text_is(word, "least")) {
+        buffer_printf(out, "%d", LEAST);
+    } else if (text_is(word, "most")) {
+        buffer_printf(out, "%d", MOST);
+    } else {
+        fail_msg("the table has <%.*s>", (int)word.length, word.data);
+    }
+}
+
+static struct text expand(const struct facts *facts, struct text value)
+{
+    struct buffer out = {0};
+    for (size_t i = 0; i < value.length; i++) {
+        const char *end = value.data[i] == '<' ? memchr(value.data + i, '>', value.length - i)
+                                               : NULL;
+        if (end) {
+            struct text word = {value.data + i + 1, (size_t)(end - value.data) - i - 1};
+            add_word(&out, facts, word);
+            i += word.length + 1;
+        } else {
+            buffer_add_byte(&out, value.data[i]);
+        }
+    }
+    struct text result = arena_text(arena, out.data ? out.data : "", out.length);
+    buffer_free(&out);
+    return result;
+}
+
+/* What the row sets: every `NAME=value` in it. */
+static struct value *wanted_of(const struct row *row, const struct facts *facts)
+{
+    struct value *wanted = value_object(arena);
+    struct text rest = row->sets, span;
+    bool code = false;
+    for (; text_next(&rest, '`', &span); code = !code) {
+        const char *equals = code ? memchr(span.data, '=', span.length) : NULL;
+        if (equals) {
+            struct text name = arena_text(arena, span.data, (size_t)(equals - span.data));
+            struct text value = {equals + 1, span.length - name.length - 1};
+            value_set(arena, wanted, name, value_text(arena, expand(facts, value)));
+        }
+    }
+    return wanted;
+}
+
+/* ---- comparing ---- */
+
+static bool is_of(const char *const *list, size_t count, struct text name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (text_is(name, list[i]))
+            return true;
+    return false;
+}
+
+/* What every task has (the page's other table), what an executor needs to get there, and what a
+ * shell adds. */
+static bool is_common(struct text name)
+{
+    static const char *const names[] = {
+        "DLSPOOL_JOB_ID",    "DLSPOOL_JOB_NAME",  "DLSPOOL_ROLE",       "DLSPOOL_INDEX",
+        "DLSPOOL_RANK",      "DLSPOOL_TASK_COUNT", "DLSPOOL_PROGRAM",   "DLSPOOL_DATASET",
+        "DLSPOOL_OUTPUT",    "DLSPOOL_PORTS",     "HOME",               "USER",
+        "LOGNAME",           "PYTHONUNBUFFERED",  "OMP_NUM_THREADS",
+    };
+    return is_of(names, COUNT(names), name);
+}
+
+static bool is_the_executors(struct text name)
+{
+    static const char *const names[] = {
+        "PATH", "PWD", "OLDPWD", "SHLVL", "_", "NVIDIA_VISIBLE_DEVICES", "DLSPOOL_FIRST",
+        "DLSPOOL_MASTER", "DLSPOOL_ADDRESS", "DLSPOOL_BASE_PORT", "DLSPOOL_LATE",
+        "DLSPOOL_PEER_WAIT", "DLSPOOL_WAIT_FOR", "GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME",
+        "TP_SOCKET_IFNAME", "DMLC_INTERFACE", "HOROVOD_GLOO_IFACE",
+        "OMPI_MCA_btl_tcp_if_include", "OMPI_MCA_oob_tcp_if_include",
+    };
+    return is_of(names, COUNT(names), name) || text_starts(name, "DLSPOOL_LATE_");
+}
+
+static void compare(const struct value *wanted, const struct told *told, const char *what)
+{
+    for (size_t i = 0; i < wanted->object.count; i++) {
+        const struct member *member = &wanted->object.members[i];
+        const struct member *found = value_member(told->env, member->key);
+        if (!found)
+            fail_msg("%s: %s is not set", what, member->key.data);
+        if (!text_equal(found->value->string, member->value->string))
+            fail_msg("%s: %s is %s, expected %s", what, member->key.data,
+                     found->value->string.data, member->value->string.data);
+    }
+    for (size_t i = 0; i < told->env->object.count; i++) {
+        struct text name = told->env->object.members[i].key;
+        if (!is_common(name) && !is_the_executors(name) && !value_member(wanted, name))
+            fail_msg("%s: %s is set, and not in the table", what, name.data);
+    }
+}
+
+static void compare_job(const struct row *row, const char *library, const struct shape *shape,
+                        const char *executor, const struct rendered *rendered)
+{
+    struct facts facts = {.executor = executor, .shape = shape};
+    for (int i = 0; i < MOST_ROLES && shape->roles[i]; i++)
+        facts.tasks += shape->counts[i];
+    facts.port = context_port(TEXT("cell-0123456789abc"));
+    assert_int_equal(rendered->count, facts.tasks);
+    for (size_t i = 0; i < rendered->count; i++) {
+        const struct told *told = &rendered->tasks[i];
+        facts.role = told->role;
+        facts.index = told->index;
+        facts.rank = first_rank(&facts, role_number(&facts, told->role)) + told->index;
+        facts.processes = text_is(told->role, "worker") ? 2 : 1;
+        if (!text_is(row->role, "*") && !text_equal(row->role, told->role))
+            continue;
+        struct text what = arena_printf(arena, "%s/%s/%s, %.*s %d of %d tasks", executor, library,
+                                        shape->type, (int)told->role.length, told->role.data,
+                                        told->index, facts.tasks);
+        compare(wanted_of(row, &facts), told, what.data);
+    }
+}
+
+/* ---- tests ---- */
+
+static void every_row_says_what_tasks_are_told(void **state)
+{
+    (void)state;
+    size_t count;
+    struct row *rows = read_table(&count);
+    assert_true(count >= 25);
+    for (size_t i = 0; i < count; i++) {
+        size_t compared = 0;
+        for (size_t l = 0; l < COUNT(libraries); l++)
+            for (size_t s = 0; s < COUNT(shapes); s++) {
+                if (!fits(rows[i].library, libraries[l]) || !fits(rows[i].type, shapes[s].type))
+                    continue;
+                for (size_t e = 0; e < COUNT(executors); e++) {
+                    struct rendered rendered;
+                    if (!render(executors[e], libraries[l], &shapes[s], &rendered))
+                        continue;
+                    compare_job(&rows[i], libraries[l], &shapes[s], executors[e], &rendered);
+                    compared++;
+                }
+            }
+        if (compared < 2)
+            fail_msg("no job fits the row of %s and %s", rows[i].library.data, rows[i].type.data);
+    }
+}
+
+static bool is_in_table(const struct row *rows, size_t count, const char *library,
+                        const char *type)
+{
+    for (size_t i = 0; i < count; i++)
+        if (fits(rows[i].library, library) && text_is(rows[i].type, type))
+            return true;
+    return false;
+}
+
+static bool has_template(const char *executor, const char *library, const char *type)
+{
+    char path[128];
+    snprintf(path, sizeof(path), "templates/%s/%s/%s.yaml", executor, library, type);
+    return access(path, R_OK) == 0;
+}
+
+static void the_table_has_every_template(void **state)
+{
+    (void)state;
+    size_t count, templates = 0;
+    struct row *rows = read_table(&count);
+    for (size_t l = 0; l < COUNT(libraries); l++)
+        for (size_t t = 0; t < COUNT(types); t++) {
+            bool is_there = has_template("local", libraries[l], types[t]);
+            if (is_there != has_template("kubernetes", libraries[l], types[t]))
+                fail_msg("only one executor has a template for %s and %s", libraries[l], types[t]);
+            if (is_there != is_in_table(rows, count, libraries[l], types[t]))
+                fail_msg("%s and %s: %s", libraries[l], types[t],
+                         is_there ? "a template, and no row of the table"
+                                  : "a row of the table, and no template");
+            templates += is_there;
+        }
+    assert_true(templates >= 80);
+}
+
+/* Each of the pairs gets a template, whose manifest the executor would take; and the tasks are the
+ * same on each. */
+static void every_pair_renders_for_every_executor(void **state)
+{
+    (void)state;
+    for (size_t l = 0; l < COUNT(libraries); l++)
+        for (size_t t = 0; t < COUNT(types); t++) {
+            bool some = false;
+            for (size_t s = 0; s < COUNT(shapes); s++) {
+                struct rendered one, other;
+                if (strcmp(shapes[s].type, types[t]) != 0)
+                    continue;
+                bool taken = render("local", libraries[l], &shapes[s], &one);
+                if (taken != render("kubernetes", libraries[l], &shapes[s], &other))
+                    fail_msg("only one executor refuses %s and %s: %s", libraries[l], types[t],
+                             error.text);
+                some = some || taken;
+                if (!taken)
+                    continue;
+                assert_int_equal(one.count, other.count);
+                for (size_t i = 0; i < one.count; i++) {
+                    assert_true(text_equal(one.tasks[i].role, other.tasks[i].role));
+                    assert_int_equal(one.tasks[i].index, other.tasks[i].index);
+                    for (size_t v = 0; v < one.tasks[i].env->object.count; v++) {
+                        const struct member *member = &one.tasks[i].env->object.members[v];
+                        const struct member *same = value_member(other.tasks[i].env, member->key);
+                        if (is_common(member->key) &&
+                            (!same || !text_equal(same->value->string, member->value->string)))
+                            fail_msg("%s and %s: %s is %s here and %s there", libraries[l],
+                                     types[t], member->key.data, member->value->string.data,
+                                     same ? same->value->string.data : "not set");
+                    }
+                }
+            }
+            if (!some)
+                fail_msg("%s and %s: %s", libraries[l], types[t], error.text);
+        }
+}
+
+/* Indexes with gaps, as a second attempt has them, and values that a shell would like to read. */
+static void an_array_gives_each_task_its_own(void **state)
+{
+    (void)state;
+    static const int indexes[] = {3, 6, 11};
+    const struct text rates[] = {TEXT("0.1"), TEXT("it's $HOME `x` \"2\""), TEXT("")};
+    const struct text sizes[] = {TEXT("32"), TEXT("$(DLSPOOL_INDEX) $$ 64\n"), TEXT("a b"),
+                                        TEXT("-n")};
+    const struct context_choice choices[] = {{TEXT("RATE"), rates, 3, 4},
+                                                    {TEXT("SIZE"), sizes, 4, 1}};
+    static const struct shape shape = {"array", {"main"}, {3}};
+    sweep = (struct context_array){
+        .indexes = indexes, .count = 3, .at_once = 2, .choices = choices, .choices_count = 2};
+    for (size_t e = 0; e < COUNT(executors); e++) {
+        struct rendered rendered;
+        assert_true(render(executors[e], "pytorch", &shape, &rendered));
+        assert_int_equal(rendered.count, 3);
+        for (int task = 0; task < 3; task++) {
+            const struct value *env = rendered.tasks[task].env;
+            struct text index = arena_printf(arena, "%d", indexes[task]);
+            assert_true(text_equal(value_get_text(env, "DLSPOOL_ARRAY_INDEX"), index));
+            assert_true(text_equal(value_get_text(env, "RATE"), rates[indexes[task] / 4 % 3]));
+            assert_true(text_equal(value_get_text(env, "SIZE"), sizes[indexes[task] % 4]));
+        }
+    }
+    sweep.count = 0;
+}
+
+/* What is shipped, with storage for the jobs' program. */
+static void put_site(void)
+{
+    static const char nowhere[] = "storage: []";
+    struct buffer site = {0};
+    struct buffer out = {0};
+    scratch_require(read_file("templates/site.yaml", &site) == 0, "templates/site.yaml");
+    const char *found = strstr(site.data, nowhere);
+    scratch_require(found != NULL, nowhere);
+    buffer_add(&out, site.data, (size_t)(found - site.data));
+    buffer_add_string(&out, "storage: [{prefix: /, nfs: {server: nas, path: /}}]");
+    buffer_add_string(&out, found + sizeof(nowhere) - 1);
+    scratch_put(&scratch, "site.yaml", out.data);
+    buffer_free(&out);
+    buffer_free(&site);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    struct buffer bytes = {0};
+    scratch_open(&scratch);
+    scratch_import_shipped(&scratch);
+    put_site();
+    scratch_commit(&scratch);
+    repository = repository_open(scratch.path, "HEAD", &error);
+    scratch_require(repository && repository_refresh(repository, &error) == 0, "repository");
+    /* A getent that finds every host. */
+    char command[512];
+    snprintf(command, sizeof(command),
+             "mkdir %s/bin && cd %s/bin && printf '#!/bin/sh\\necho \"" FOUND_ADDRESS
+             "  $2\"\\n' >getent && chmod 755 getent", scratch.path, scratch.path);
+    scratch_require(system(command) == 0, "getent");
+    scratch_require(read_file("docs/libraries.md", &bytes) == 0, "docs/libraries.md");
+    page = buffer_text(&bytes);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    free((char *)(uintptr_t)page.data);
+    repository_close(repository);
+    scratch_close(&scratch);
+    return 0;
+}
+
+static int start(void **state)
+{
+    (void)state;
+    arena = arena_new();
+    return 0;
+}
+
+static int finish(void **state)
+{
+    (void)state;
+    arena_free(arena);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(every_row_says_what_tasks_are_told, start, finish),
+        cmocka_unit_test_setup_teardown(the_table_has_every_template, start, finish),
+        cmocka_unit_test_setup_teardown(an_array_gives_each_task_its_own, start, finish),
+        cmocka_unit_test_setup_teardown(every_pair_renders_for_every_executor, start, finish),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

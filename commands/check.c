@@ -5,9 +5,7 @@
  * The pre-receive hook of templates.git runs it on what is pushed, whose objects git keeps apart
  * until the hook lets them in.
  */
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "commands/check_jobs.h"
 #include "commands/commands.h"
@@ -22,22 +20,6 @@ static int accept_manifest(void *context, const char *executor, struct text mani
     (void)context;
     (void)tree;
     return executor_check(executor, manifest, error);
-}
-
-static struct repository *open_repository(const char *path, const char *revision,
-                                          struct error *error)
-{
-    struct repository *repository = repository_open(path, revision, error);
-    const char *pushed = getenv("GIT_OBJECT_DIRECTORY");
-    if (!repository)
-        return NULL;
-    repository_serve_faulty(repository);
-    if ((pushed && *pushed && repository_add_objects(repository, pushed, error)) ||
-        repository_refresh(repository, error)) {
-        repository_close(repository);
-        return NULL;
-    }
-    return repository;
 }
 
 /* The jobs of the spool on the command line. */
@@ -77,16 +59,14 @@ int command_check(int argument_count, char **arguments)
         "Status 0 when there is none.\n",
         options};
     int operands, status;
-    char own[PATH_MAX + 32];
     struct error error;
     struct buffer report = {0};
     struct check_result result;
     const struct check_options checking = {.accept = accept_manifest};
     if (!options_read(&usage, argument_count, arguments, &operands, &status))
         return status;
-    snprintf(own, sizeof(own), "%s/templates.git", option_spool);
     struct repository *repository =
-        open_repository(path ? path : own, operands ? arguments[1] : "HEAD", &error);
+        open_templates(path, operands ? arguments[1] : "HEAD", true, &error);
     if (!repository) {
         complain("%s", error.text);
         if (!path && !operands)

@@ -106,8 +106,7 @@ static void check_log(struct checker *checker)
     /* Between the line and the move, the job is on its way. */
     bool settled = !fstatat(checker->job, "log", &status, AT_SYMLINK_NOFOLLOW) &&
                    clock_now() - (int64_t)status.st_mtime * 1000 > settled_after;
-    if (settled && checker->place->state != STATE_HELD &&
-        eventlog_state(buffer_text(&log), &state) && state != checker->place->state)
+    if (settled && eventlog_state(buffer_text(&log), &state) && state != checker->place->state)
         say(checker, true, "log says that the job belongs into %s/: it was moved by hand, or "
             "events are lost", state_name(state));
     buffer_free(&log);
@@ -127,16 +126,21 @@ static void say_set_aside(struct checker *checker, const char *what)
     buffer_free(&why);
 }
 
+static bool has_why(const struct checker *checker)
+{
+    struct stat status;
+    return !fstatat(checker->job, "why", &status, AT_SYMLINK_NOFOLLOW) &&
+           S_ISREG(status.st_mode) && status.st_size > 0;
+}
+
 static void check_failure(struct checker *checker, const struct job_record *record)
 {
     static const char *const aside[] = {"DamagedRecord", "StopsReader"};
-    struct stat status;
     if (!record->failed) {
         say(checker, true, "job.yaml does not say why the job failed: it was moved by hand");
         return;
     }
-    if (fstatat(checker->job, "why", &status, AT_SYMLINK_NOFOLLOW) || !S_ISREG(status.st_mode) ||
-        status.st_size == 0)
+    if (!has_why(checker))
         say(checker, true, "why is missing or empty; the reason in job.yaml is %.*s",
             (int)record->failure.reason.length, record->failure.reason.data);
     for (size_t i = 0; i < sizeof(aside) / sizeof(aside[0]); i++)
@@ -166,6 +170,8 @@ static void check_files(struct checker *checker)
     check_digest(checker, "manifest.yaml", record.manifest_sha256);
     if (checker->place->state == STATE_FAILED)
         check_failure(checker, &record);
+    if (checker->place->state == STATE_HELD && !has_why(checker))
+        say(checker, true, "why is missing or empty");
 }
 
 static bool is_there(const struct spool *spool, const struct job_place *place)

@@ -1,6 +1,6 @@
-/* commands/kill.c - dlspool kill ID... and dlspool retry ID...
+/* commands/kill.c - dlspool kill, retry, hold and release ID...
  *
- * Both drop a control file; who may ask is decided by intake from the file's owner.  What would be
+ * Each drops a control file; who may ask is decided by intake from the file's owner.  What would be
  * refused for certain is said here already.
  */
 #include <stdio.h>
@@ -11,6 +11,7 @@
 #include "commands/options.h"
 #include "commands/view.h"
 #include "spool/settings.h"
+#include "stages/control.h"
 
 static bool may_ask(const struct spool *spool, const struct job_view *view)
 {
@@ -24,7 +25,18 @@ static bool may_ask(const struct spool *spool, const struct job_view *view)
     return may;
 }
 
-static int ask(const struct spool *spool, const char *verb, bool only_failed, const char *id)
+static bool is_held(const struct spool *spool, const struct job_place *place)
+{
+    struct wish wish;
+    int job = job_open(spool, place);
+    bool held = job < 0 || control_pending(job, CONTROL_HOLD, &wish) != 0;
+    if (job >= 0)
+        sys.close(job);
+    return held;
+}
+
+static int ask(const struct spool *spool, const char *verb, enum control_verb control,
+               const char *id)
 {
     struct job_place place;
     struct job_view view;
@@ -36,11 +48,11 @@ static int ask(const struct spool *spool, const char *verb, bool only_failed, co
     struct arena *arena = arena_new();
     if (view_read(spool, &place, arena, &view)) {
         complain("%s moved just now; try again", place.id);
-    } else if (place.state == STATE_DONE) {
-        complain("%s has finished already", place.id);
-    } else if (only_failed && place.state != STATE_FAILED) {
-        complain("%s is in %s/; only a job in failed/ can be tried again", place.id,
-                 state_name(place.state));
+    } else if (!control_allows(control, &place, view.readable ? &view.record : NULL,
+                                &error)) {
+        complain("%s", error.text);
+    } else if (control == CONTROL_RELEASE && !is_held(spool, &place)) {
+        complain("%s is not held", place.id);
     } else if (!may_ask(spool, &view)) {
         complain("%s belongs to %.*s; only its owner or an administrator may %s it", place.id,
                  (int)view.record.owner.length, view.record.owner.data, verb);
@@ -56,7 +68,7 @@ static int ask(const struct spool *spool, const char *verb, bool only_failed, co
     return result;
 }
 
-static int ask_all(const struct verb_usage *usage, bool only_failed, int argument_count,
+static int ask_all(const struct verb_usage *usage, enum control_verb control, int argument_count,
                    char **arguments)
 {
     int operands, status;
@@ -66,7 +78,7 @@ static int ask_all(const struct verb_usage *usage, bool only_failed, int argumen
     if (open_spool(&spool))
         return STATUS_FAILED;
     for (int i = 1; i <= operands; i++)
-        if (ask(&spool, usage->verb, only_failed, arguments[i]))
+        if (ask(&spool, usage->verb, control, arguments[i]))
             status = STATUS_FAILED;
     spool_close(&spool);
     return status;
@@ -81,7 +93,7 @@ int command_kill(int argument_count, char **arguments)
         "Your own jobs, or anybody's if you are an administrator.  The same as dropping a file\n"
         "that says `kill: ID` into incoming/.\n",
         no_options};
-    return ask_all(&usage, false, argument_count, arguments);
+    return ask_all(&usage, CONTROL_KILL, argument_count, arguments);
 }
 
 int command_retry(int argument_count, char **arguments)
@@ -89,5 +101,23 @@ int command_retry(int argument_count, char **arguments)
     static const struct verb_usage usage = {
         "retry", "ID...", 1, -1, "Ask for failed jobs to be tried again now.",
         "The same as dropping a file that says `retry: ID` into incoming/.\n", no_options};
-    return ask_all(&usage, true, argument_count, arguments);
+    return ask_all(&usage, CONTROL_RETRY, argument_count, arguments);
+}
+
+int command_hold(int argument_count, char **arguments)
+{
+    static const struct verb_usage usage = {
+        "hold", "ID...", 1, -1, "Ask for jobs that have not begun to wait in held/.",
+        "They wait until they are released; what an administrator holds only an administrator\n"
+        "releases.  The same as dropping a file that says `hold: ID` into incoming/.\n", no_options};
+    return ask_all(&usage, CONTROL_HOLD, argument_count, arguments);
+}
+
+int command_release(int argument_count, char **arguments)
+{
+    static const struct verb_usage usage = {
+        "release", "ID...", 1, -1, "Ask for held jobs to go on.",
+        "A job that also waits for others goes on waiting for those.  The same as dropping a file\n"
+        "that says `release: ID` into incoming/.\n", no_options};
+    return ask_all(&usage, CONTROL_RELEASE, argument_count, arguments);
 }

@@ -3,6 +3,7 @@
  * The files are those of <id>/output/, <task>.log and what may have been cut off it into
  * <task>.log.1; with --follow, what is added to them until the job ends.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +28,7 @@ struct logs {
     struct log_file *files;
     size_t count;
     const char *last;           /* whose output was printed last */
+    bool denied;                /* a file may not be read by who asks */
 };
 
 static int add_file(void *context, const char *name, unsigned char type)
@@ -60,8 +62,10 @@ static off_t print_from(struct logs *logs, const struct log_file *log, int outpu
     char bytes[65536];
     ssize_t count;
     int file = sys.openat(output, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
-    if (file < 0)
+    if (file < 0) {
+        logs->denied = logs->denied || errno == EACCES;
         return -1;
+    }
     while ((count = sys.pread(file, bytes, sizeof(bytes), offset)) > 0) {
         if (logs->count > 1 && logs->last != log->name)
             printf("%s==> %.*s <==\n", logs->last ? "\n" : "", (int)strlen(log->name) - 4,
@@ -136,6 +140,10 @@ static int print_logs(struct logs *logs, const struct spool *spool, const char *
     }
     if (logs->count == 0 && logs->task) {
         complain("%s has no output of a task \"%s\"", place.id, logs->task);
+        return STATUS_FAILED;
+    }
+    if (logs->denied) {
+        complain("what %s printed is for its owner and his group", place.id);
         return STATUS_FAILED;
     }
     return STATUS_DONE;

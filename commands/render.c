@@ -66,8 +66,7 @@ static int read_job(struct rendering_job *job, const char *id, struct error *err
     if (!result && !job->record.request_file.length)
         result = error_set(error, "%s was not made from a job file", place.id);
     if (!result)
-        result = file_read_at(directory, job->record.request_file.data, FILE_LIMIT, &job->request,
-                              error);
+        result = prepare_read(directory, &job->record, &job->request, error);
     sys.close(directory);
     memcpy(job->id, place.id, sizeof(job->id));
     return result;

@@ -13,7 +13,7 @@ int command_resubmit(int argument_count, char **arguments)
         {"quiet", 'q', OPTION_FLAG, &quiet, NULL, "say nothing when all went well"}, {0}};
     const struct verb_usage usage = {
         "resubmit", "", 0, 0,
-        "Make one pass over failed/: send back to rendered/ what is due, and leave.",
+        "Make one pass over failed/ and held/: send to rendered/ what is due, and leave.",
         "`dlspool run` does this by itself every retry_interval.\n", options};
     int operands, status;
     struct error error;

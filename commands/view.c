@@ -2,6 +2,7 @@
 #include "commands/view.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -57,6 +58,19 @@ static void put_time(struct arena *arena, struct value *tree, const char *key, i
               time ? value_string(arena, clock_format(time, room)) : value_null(arena));
 }
 
+static struct value *after_tree(struct arena *arena, const struct job_record *record)
+{
+    struct value *list = value_list(arena);
+    for (size_t i = 0; i < record->after_count; i++) {
+        struct value *item = value_object(arena);
+        put_text(arena, item, "condition", record->after[i].condition);
+        put_text(arena, item, "job", record->after[i].job);
+        put_text(arena, item, "id", record->after[i].id);
+        value_append(arena, list, item);
+    }
+    return list;
+}
+
 struct value *view_tree(struct arena *arena, const struct job_view *view)
 {
     const struct job_record *record = &view->record;
@@ -81,6 +95,8 @@ struct value *view_tree(struct arena *arena, const struct job_view *view)
     put_text(arena, tree, "commit", record->commit);
     put_text(arena, tree, "request_sha256", record->request_sha256);
     put_text(arena, tree, "manifest_sha256", record->manifest_sha256);
+    if (record->after_count)
+        value_put(arena, tree, "after", after_tree(arena, record));
     if (view->place.state == STATE_FAILED && record->failed) {
         struct value *failure = value_object(arena);
         put_text(arena, failure, "reason", record->failure.reason);
@@ -113,6 +129,25 @@ int open_spool(struct spool *spool)
         return 0;
     complain("%s", error.text);
     return -1;
+}
+
+struct repository *open_templates(const char *path, const char *revision, bool faulty,
+                                  struct error *error)
+{
+    char own[PATH_MAX + 32];
+    snprintf(own, sizeof(own), "%s/templates.git", option_spool);
+    struct repository *repository = repository_open(path ? path : own, revision, error);
+    const char *pushed = getenv("GIT_OBJECT_DIRECTORY");
+    if (!repository)
+        return NULL;
+    if (faulty)
+        repository_serve_faulty(repository);
+    if ((pushed && *pushed && repository_add_objects(repository, pushed, error)) ||
+        repository_refresh(repository, error)) {
+        repository_close(repository);
+        return NULL;
+    }
+    return repository;
 }
 
 int find_job(const struct spool *spool, const char *id, struct job_place *place)

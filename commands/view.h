@@ -2,6 +2,7 @@
 #ifndef COMMANDS_VIEW_H
 #define COMMANDS_VIEW_H
 
+#include "renderer/repository.h"
 #include "spool/record.h"
 #include "spool/spool.h"
 
@@ -31,6 +32,12 @@ void print_json(const struct value *tree);
 
 /* Open the spool of the command line.  -1 and the sentence was said. */
 int open_spool(struct spool *spool);
+
+/* Open templates at a revision and read it: of the repository `path`, NULL for the spool's own.  In a
+ * hook, what is being pushed is found too.  NULL and a sentence on failure; with `faulty`, an
+ * images.txt or site.yaml that is wrong is none. */
+struct repository *open_templates(const char *path, const char *revision, bool faulty,
+                                  struct error *error);
 
 /* Find a job by its id or the beginning of it, and say so when there is none. */
 int find_job(const struct spool *spool, const char *id, struct job_place *place);

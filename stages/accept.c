@@ -235,6 +235,8 @@ int accept_claims(struct acceptor *acceptor, struct claim **claims, const char *
     for (int state = 0; state < STATE_COUNT && !result; state++)
         if (published[state])
             result = spool_sync_state(spool, (enum state)state, error);
+    if (published[STATE_HELD])
+        spool_ring_failed(spool);
     for (size_t i = 0; i < count; i++)
         claims[i]->suspect = result != 0;
     for (size_t i = 0; i < count && !result; i++)

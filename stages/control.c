@@ -1,4 +1,4 @@
-/* stages/control.c - kill and retry files */
+/* stages/control.c - kill, retry, hold and release files */
 #include "stages/control.h"
 
 #include <errno.h>
@@ -13,33 +13,61 @@
 
 enum { WISH_LIMIT = 1024, MOST_MOVES = 10 };    /* bytes; moves of a job while it is looked for */
 
-static const char *const verb_names[] = {
-    [CONTROL_NONE] = "none", [CONTROL_KILL] = "kill", [CONTROL_RETRY] = "retry"};
+enum {
+    IN_RENDERED = 1 << STATE_RENDERED,
+    IN_SUBMITTED = 1 << STATE_SUBMITTED,
+    IN_FAILED = 1 << STATE_FAILED,
+    IN_HELD = 1 << STATE_HELD,
+    UNFINISHED = IN_RENDERED | IN_SUBMITTED | IN_FAILED | IN_HELD,
+};
 
-static bool state_allows(const struct control *control, const struct job_place *place,
-                         struct error *error)
+static const struct {
+    const char *name;           /* of the wish's file, and of the event */
+    unsigned int states;        /* in which a job may be for it */
+    const char *rule;           /* the end of the sentence when it is in another */
+    enum control_verb undoes;   /* the wish that this one takes away */
+} verbs[CONTROL_VERBS] = {
+    [CONTROL_NONE] = {.name = "none"},
+    [CONTROL_KILL] = {.name = "kill", .states = UNFINISHED},
+    [CONTROL_RETRY] = {.name = "retry", .states = IN_FAILED,
+                       .rule = "only a job in failed/ can be tried again"},
+    [CONTROL_HOLD] = {.name = "hold", .states = UNFINISHED & ~IN_SUBMITTED,
+                      .rule = "only a job in rendered/, failed/ or held/ can be held",
+                      .undoes = CONTROL_RELEASE},
+    [CONTROL_RELEASE] = {.name = "release", .states = UNFINISHED, .undoes = CONTROL_HOLD},
+};
+
+bool control_allows(enum control_verb verb, const struct job_place *place,
+                    const struct job_record *record, struct error *error)
 {
     if (place->state == STATE_DONE)
         error_set(error, "%s has finished already (done/%s)", place->id, place->date);
-    else if (control->verb == CONTROL_RETRY && place->state != STATE_FAILED)
-        error_set(error, "%s is in %s/; only a job in failed/ can be tried again", place->id,
-                  state_name(place->state));
+    else if (!(verbs[verb].states & 1u << place->state))
+        error_set(error, "%s is in %s/; %s", place->id, state_name(place->state),
+                  verbs[verb].rule);
+    else if (record && verb == CONTROL_RETRY && !record->request_file.length)
+        error_set(error, "%s was not made from a job file; drop one into incoming/", place->id);
+    else if (record && verb == CONTROL_HOLD && place->state == STATE_FAILED && record->failed &&
+             record->failure.when == RETRY_NEVER)
+        error_set(error, "%s has failed for good; there is nothing to be held", place->id);
     else
         return true;
     return false;
 }
 
-static int write_wish(int job, const struct control *control, struct text by, uid_t uid,
-                      int64_t now, struct error *error)
+int control_write(int job, enum control_verb verb, struct text by, uid_t uid, int64_t now,
+                  struct error *error)
 {
     struct buffer lines = {0};
-    eventlog_start(&lines, now, verb_names[control->verb]);
+    eventlog_start(&lines, now, verbs[verb].name);
     eventlog_add(&lines, "by", by);
     eventlog_add_number(&lines, "uid", uid);
     eventlog_end(&lines);
-    int result = job_file_replace(job, verb_names[control->verb], buffer_text(&lines), 0644, error);
+    int result = job_file_replace(job, verbs[verb].name, buffer_text(&lines), 0644, error);
     if (!result)
         result = eventlog_append(job, buffer_text(&lines), error);
+    if (!result && verbs[verb].undoes)
+        result = control_clear(job, verbs[verb].undoes, error);
     buffer_free(&lines);
     return result;
 }
@@ -53,7 +81,7 @@ static int open_job(const struct stage *stage, const struct control *control,
         int found = job_find(&stage->spool, control->id, place, error);
         if (found)
             return found;
-        if (!state_allows(control, place, error))
+        if (!control_allows(control->verb, place, NULL, error))
             return 1;
         *job = job_open(&stage->spool, place);
         if (*job >= 0)
@@ -62,52 +90,92 @@ static int open_job(const struct stage *stage, const struct control *control,
     return error_errno(error, "%s could not be opened wherever it was seen", place->id);
 }
 
-static int check_wish(struct stage *stage, const struct control *control,
-                      const struct job_place *place, int job, uid_t uid, struct error *error)
-{
-    struct job_record record;
+/* Somebody who asks for something to be done to a job. */
+struct asking {
+    enum control_verb verb;
+    const struct job_place *place;
+    int job;
+    const struct job_record *record;
     struct user asker;
-    struct arena *arena = arena_new();
+    bool administrator;
+};
+
+/* 0; 1 and a sentence when the wish cannot be granted. */
+static int check_wish(const struct asking *asking, struct error *error)
+{
+    const struct job_record *record = asking->record;
+    const char *id = asking->place->id;
     int result = 0;
-    users_find(uid, &asker);
-    if (record_read(job, arena, &record, error)) {
-        if (!file_is_damaged(errno)) {
-            result = -1;
-            goto done;
-        }
-        /* Nobody can be shown to own a damaged record; only an administrator may act on it. */
-        record = (struct job_record){.uid = (uid_t)-1, .owner = TEXT("nobody")};
+    if (record->uid != asking->asker.uid && !asking->administrator)
+        result = error_set(error, "%s belongs to %.*s; %s may not %s it", id,
+                           (int)record->owner.length,
+                           record->owner.length ? record->owner.data : "", asking->asker.name,
+                           verbs[asking->verb].name);
+    else if (!control_allows(asking->verb, asking->place, record, error))
+        result = -1;
+    return result ? 1 : 0;
+}
+
+/* What there is to be done about a wish of hold or release: 0 nothing, as it is so already; 1 it is to
+ * be written; 2 and a sentence when it is refused; -1 when it cannot be told. */
+static int weigh_hold(const struct asking *asking, struct error *error)
+{
+    struct wish hold;
+    int held = control_pending(asking->job, CONTROL_HOLD, &hold);
+    if (held < 0)
+        return error_set(error, "%s: whether it is held cannot be told just now",
+                         asking->place->id);
+    /* The owner's own hold is his, an administrator's or a damaged one is not. */
+    bool by_administrator = held && hold.uid != asking->record->uid;
+    if (asking->verb == CONTROL_HOLD)
+        return !(by_administrator && !asking->administrator);
+    if (held && by_administrator && !asking->administrator) {
+        error_set(error, "%s is held by %s; only an administrator may release it",
+                  asking->place->id, hold.by);
+        return 2;
     }
-    if (record.uid != uid && !settings_is_administrator(&stage->settings, &stage->spool, uid))
-        result = error_set(error, "%s belongs to %.*s; %s may not %s it", place->id,
-                           (int)record.owner.length, record.owner.length ? record.owner.data : "",
-                           asker.name, verb_names[control->verb]);
-    else if (control->verb == CONTROL_RETRY && !record.request_file.length)
-        result = error_set(error, "%s was not made from a job file; drop one into incoming/",
-                           place->id);
+    return held;
+}
+
+/* 0, 1 and -1 as control_apply(). */
+static int decide_wish(const struct asking *asking, int64_t now, struct error *error)
+{
+    int result = check_wish(asking, error);
     if (result)
-        result = 1;
-done:
-    arena_free(arena);
-    return result;
+        return result;
+    if (asking->verb == CONTROL_HOLD || asking->verb == CONTROL_RELEASE) {
+        int weight = weigh_hold(asking, error);
+        if (weight != 1)
+            return weight == 2 ? 1 : weight;
+    }
+    return control_write(asking->job, asking->verb, text_of(asking->asker.name),
+                         asking->asker.uid, now, error);
 }
 
 int control_apply(struct stage *stage, const struct control *control, uid_t uid, int64_t now,
                   struct error *error)
 {
     struct job_place place;
-    struct user asker;
-    int job;
-    int result = open_job(stage, control, &place, &job, error);
+    struct job_record record;
+    struct asking asking = {.verb = control->verb, .place = &place, .record = &record};
+    int result = open_job(stage, control, &place, &asking.job, error);
     if (result)
         return result;
-    users_find(uid, &asker);
-    result = check_wish(stage, control, &place, job, uid, error);
+    struct arena *arena = arena_new();
+    users_find(uid, &asking.asker);
+    asking.administrator = settings_is_administrator(&stage->settings, &stage->spool, uid);
+    if (record_read(asking.job, arena, &record, error)) {
+        /* Nobody can be shown to own a damaged record; only an administrator may act on it. */
+        if (!file_is_damaged(errno))
+            result = -1;
+        record = (struct job_record){.uid = (uid_t)-1, .owner = TEXT("nobody")};
+    }
     if (!result)
-        result = write_wish(job, control, text_of(asker.name), uid, now, error);
+        result = decide_wish(&asking, now, error);
     if (!result)
         job_ring(&stage->spool, &place);
-    sys.close(job);
+    arena_free(arena);
+    sys.close(asking.job);
     return result;
 }
 
@@ -115,13 +183,13 @@ int control_pending(int job, enum control_verb verb, struct wish *wish)
 {
     struct buffer bytes = {0};
     struct event event;
-    if (file_read_at(job, verb_names[verb], WISH_LIMIT, &bytes, NULL)) {
+    if (file_read_at(job, verbs[verb].name, WISH_LIMIT, &bytes, NULL)) {
         int number = errno;
         buffer_free(&bytes);
         if (number == ENOENT)
             return 0;
         if (!file_is_damaged(number)) {
-            log_warn("whether a %s was asked for cannot be told just now: %s", verb_names[verb],
+            log_warn("whether a %s was asked for cannot be told just now: %s", verbs[verb].name,
                      strerror(number));
             return -1;
         }
@@ -142,7 +210,7 @@ int control_pending(int job, enum control_verb verb, struct wish *wish)
 
 int control_clear(int job, enum control_verb verb, struct error *error)
 {
-    if (sys.unlinkat(job, verb_names[verb], 0) && errno != ENOENT)
-        return error_errno(error, "%s could not be removed", verb_names[verb]);
+    if (sys.unlinkat(job, verbs[verb].name, 0) && errno != ENOENT)
+        return error_errno(error, "%s could not be removed", verbs[verb].name);
     return 0;
 }

@@ -1,9 +1,13 @@
-/* stages/control.h - kill and retry files
+/* stages/control.h - kill, retry, hold and release files
  *
  * A control file asks for something to be done to a job.  Intake checks that its owner may ask
  * (the job's owner, or an administrator) and writes the wish, with who asked and when, as a small
  * file into the job's directory; the stage that has the job then acts on it.  The wish is written
  * through the directory's descriptor, so it reaches the job wherever it is being moved.
+ *
+ * A job is held for as long as there is the wish `hold`, which a release takes away and leaves
+ * `release` for; and a hold takes that away.  Only intake does so: stages only look whether `hold` is
+ * there.  What an administrator has held its owner can neither release nor hold as his own.
  */
 #ifndef STAGES_CONTROL_H
 #define STAGES_CONTROL_H
@@ -11,9 +15,18 @@
 #include "request/description.h"
 #include "stages/stage.h"
 
+/* May this be asked of a job that is there, and of which that is known (NULL: nothing)?  False and a
+ * sentence when it may not, whoever asks. */
+bool control_allows(enum control_verb verb, const struct job_place *place,
+                    const struct job_record *record, struct error *error);
+
 /* Act on a control file of the user `uid`.  0; 1 and a sentence when it is refused; -1 and a
  * sentence when it is to be tried again. */
 int control_apply(struct stage *stage, const struct control *control, uid_t uid, int64_t now,
+                  struct error *error);
+
+/* Write a wish into a job's directory, and the event into its log. */
+int control_write(int job, enum control_verb verb, struct text by, uid_t uid, int64_t now,
                   struct error *error);
 
 struct wish {

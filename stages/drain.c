@@ -5,7 +5,9 @@
 #include <fcntl.h>
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "spool/record.h"
+#include "stages/held.h"
 #include "watcher/settle.h"
 
 enum { LOOKS_NEEDED = 2 };
@@ -52,6 +54,22 @@ static int comes_back(void *context, const struct job_place *place)
     return result;
 }
 
+/* Will a job of held/ leave it by itself, as things stand? */
+static bool held_moves(const struct spool *spool)
+{
+    struct settings settings;
+    struct error error;
+    if (settings_read(&settings, spool, &error))
+        return true;
+    struct held_jobs *jobs = held_jobs_new(spool, &settings);
+    bool moves = held_jobs_decide(jobs, clock_now(), &error) != 0;
+    for (size_t i = 0; i < jobs->count && !moves; i++)
+        moves = jobs->by_age[i]->decision != HELD_WAITS;
+    held_jobs_free(jobs);
+    settings_free(&settings);
+    return moves;
+}
+
 static bool nothing_left(const struct spool *spool)
 {
     union {
@@ -62,7 +80,7 @@ static bool nothing_left(const struct spool *spool)
            directory_walk(spool->claims, is_any, NULL) == 0 &&
            jobs_walk(spool, STATE_RENDERED, is_any_job, NULL) == 0 &&
            jobs_walk(spool, STATE_SUBMITTED, is_any_job, NULL) == 0 &&
-           jobs_walk(spool, STATE_FAILED, comes_back, context.plain) == 0 &&
+           jobs_walk(spool, STATE_FAILED, comes_back, context.plain) == 0 && !held_moves(spool) &&
            jobs_walk(spool, STATE_RENDERED, is_any_job, NULL) == 0;
 }
 

@@ -78,6 +78,15 @@ static const char *is_due(struct resubmitter *resubmitter, const struct waiting 
     return NULL;
 }
 
+/* A job that was rendered once, and that somebody holds, waits for that in held/. */
+static bool is_to_be_held(int job, const struct waiting *waiting)
+{
+    struct wish wish;
+    return (waiting->when == RETRY_AT || waiting->when == RETRY_ROOM ||
+            waiting->when == RETRY_EXECUTOR) &&
+           control_pending(job, CONTROL_HOLD, &wish) == 1;
+}
+
 /* Decide what is to be done with a candidate. */
 void due_decide(struct resubmitter *resubmitter, struct requeue_deed *deed, int64_t now)
 {
@@ -94,6 +103,9 @@ void due_decide(struct resubmitter *resubmitter, struct requeue_deed *deed, int6
             deed->kind = DEED_REQUEUE;
         } else if (killed && waiting->when != RETRY_NEVER) {
             deed->kind = DEED_KILL;
+        } else if (is_to_be_held(job, waiting)) {
+            deed->cause = "hold";
+            deed->kind = DEED_REQUEUE;
         } else if ((deed->cause = is_due(resubmitter, waiting, now))) {
             deed->kind = DEED_REQUEUE;
         }

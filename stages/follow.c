@@ -18,6 +18,7 @@
 #include "stages/control.h"
 #include "stages/output.h"
 #include "stages/progress.h"
+#include "stages/sweep.h"
 #include "stages/twin.h"
 #include "stages/verdict.h"
 
@@ -31,7 +32,7 @@ struct followed {               /* a job of the batch */
     struct job_poll poll;
     struct job_call call;       /* to stop it, copy its output, or forget it */
     bool stop, copy, end;       /* what is to be done with it */
-    bool killed;                /* somebody wants it to end, who is ... */
+    int killed;                 /* somebody wants it to end, who is ...; -1: that is not known */
     struct wish wish;
     enum fate fate;             /* its end is written down */
 };
@@ -88,9 +89,15 @@ static bool ask(struct round *round)
     struct job_poll *asked[BATCH];
     struct error error;
     size_t count = 0;
-    for (size_t i = 0; i < round->count; i++)
-        if (round->jobs[i].fate == FATE_NONE)
-            asked[count++] = &round->jobs[i].poll;
+    bool fenced = stage_is_fenced(&tracker->stage);
+    for (size_t i = 0; i < round->count; i++) {
+        struct followed *followed = &round->jobs[i];
+        if (followed->fate != FATE_NONE)
+            continue;
+        followed->killed = control_pending(followed->job, CONTROL_KILL, &followed->wish);
+        followed->poll.ending = followed->killed != 0 || followed->tracked->stopping || fenced;
+        asked[count++] = &followed->poll;
+    }
     if (count && tracker->executor->operations->poll(tracker->executor, tracker->arena, asked,
                                                      count, &error)) {
         if (!tracker->executor_lost)
@@ -149,12 +156,11 @@ static void decide(const struct tracker *tracker, struct followed *followed)
 {
     const struct job_poll *poll = &followed->poll;
     struct tracked *tracked = followed->tracked;
-    int killed = control_pending(followed->job, CONTROL_KILL, &followed->wish);
+    bool killed = followed->killed > 0;
     bool ended = poll->phase == PHASE_SUCCEEDED || poll->phase == PHASE_FAILED;
 
-    if (poll->phase == PHASE_UNKNOWN || killed < 0)
+    if (poll->phase == PHASE_UNKNOWN || followed->killed < 0)
         return;
-    followed->killed = killed;
     if (poll->phase == PHASE_SUCCEEDED && tracked->again && !killed)
         run_again(&followed->poll);
     if (poll->phase == PHASE_WAITING && poll->detail[0])
@@ -174,13 +180,34 @@ static void decide(const struct tracker *tracker, struct followed *followed)
 
 /* Acting on it */
 
+/* What of an array is left when it is killed is written down before it is told to end: what a kill
+ * ends may say that it ended well, as programs do that save their state.  -1 and a sentence. */
+static int note_left(struct tracker *tracker, const struct followed *followed, struct error *error)
+{
+    struct job_record record;
+    if (tracker_read_record(tracker, followed->job, followed->poll.id, &record, error))
+        return -1;
+    if (!record.array.length || record.array_left.length)
+        return 0;
+    sweep_note_left(tracker->arena, &record, &followed->poll);
+    return record_replace(followed->job, &record, error);
+}
+
 static void stop_jobs(struct round *round)
 {
     struct tracker *tracker = round->tracker;
+    struct error error;
     size_t count = 0;
-    for (size_t i = 0; i < round->count; i++)
-        if (round->jobs[i].stop)
-            round->calls[count++] = &round->jobs[i].call;
+    for (size_t i = 0; i < round->count; i++) {
+        struct followed *followed = &round->jobs[i];
+        if (followed->stop && followed->killed > 0 && !followed->tracked->stopping &&
+            note_left(tracker, followed, &error)) {
+            log_warn("%s cannot be stopped yet: %s", followed->place.id, error.text);
+            followed->stop = false;
+        }
+        if (followed->stop)
+            round->calls[count++] = &followed->call;
+    }
     if (count)
         tracker->executor->operations->cancel(tracker->executor, round->calls, count);
     for (size_t i = 0; i < round->count; i++) {
@@ -232,7 +259,7 @@ static void copy_output(struct round *round)
             continue;
         followed->call.last = followed->end;
         followed->call.result = -1;
-        followed->call.directory = output_open(followed->job, &followed->call.error);
+        followed->call.directory = output_open(followed->job, followed->tracked->gid, &followed->call.error);
         if (followed->call.directory >= 0)
             round->calls[count++] = &followed->call;
     }
@@ -279,6 +306,8 @@ static int write_failure(struct tracker *tracker, const struct followed *followe
     record.retried = retries_used(job, error);
     if (record.retried < 0)
         return -1;
+    if (!followed->killed || !record.array_left.length)
+        sweep_note_left(tracker->arena, &record, poll);
     if (followed->killed)
         verdict_killed(&verdict, followed->wish.by, followed->wish.when);
     else if (!record.request_file.length)

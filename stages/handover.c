@@ -11,6 +11,7 @@
 #include "spool/eventlog.h"
 #include "stages/aside.h"
 #include "stages/control.h"
+#include "stages/hold.h"
 #include "stages/twin.h"
 
 enum { MANIFEST_LIMIT = 16 << 20, LOG_LIMIT = 16 << 20 };   /* bytes */
@@ -133,11 +134,12 @@ static bool has_room(struct submitter *submitter, struct item *item)
     return false;
 }
 
-bool item_open(struct submitter *submitter, struct item *item, const char *id)
+/* Open a job, and see whether it is to be submitted at all.  False when there is nothing to be done. */
+static bool look_at_item(struct submitter *submitter, struct item *item, const char *id)
 {
     struct error error;
-    struct wish wish;
-    int killed;
+    struct wish kill, hold;
+    int killed, held;
     item->place = (struct job_place){.state = STATE_RENDERED};
     memcpy(item->place.id, id, strlen(id) + 1);
     item->fate = ITEM_SUBMIT;
@@ -146,7 +148,7 @@ bool item_open(struct submitter *submitter, struct item *item, const char *id)
     if (item->job < 0) {
         if (submitter->load)
             load_release(submitter->load, item->place.id, false);
-        return false;           /* gone: it was moved by hand */
+        return false;           /* gone: it was moved by hand, or is held */
     }
     bool readable = record_read(item->job, submitter->arena, &item->record, &error) == 0;
     if (twin_settle(&submitter->stage, &item->place, readable ? item->record.accepted : 0)) {
@@ -157,34 +159,60 @@ bool item_open(struct submitter *submitter, struct item *item, const char *id)
     }
     if (!readable || !has_own_record(item, &error) || read_manifest(item, &error)) {
         judge_unreadable(submitter, item, readable, &error);
-    } else if ((killed = control_pending(item->job, CONTROL_KILL, &wish)) < 0) {
+    } else if ((killed = control_pending(item->job, CONTROL_KILL, &kill)) < 0 ||
+               (held = control_pending(item->job, CONTROL_HOLD, &hold)) < 0) {
         item->fate = ITEM_KEEP;
-    } else if (killed && !outcome_unknown(item->job)) {
-        verdict_killed(&item->verdict, wish.by, wish.when);
-        fail_item(item);
-    } else if (has_room(submitter, item)) {
-        if (item->record.failed) {
-            /* A crash came between writing a verdict and moving: that verdict is void. */
-            item->record.failed = false;
-            if (record_replace(item->job, &item->record, &error))
-                log_warn("%s: %s", item->place.id, error.text);
-        }
-        item->submission = (struct submission){.id = item->place.id,
-                                               .attempt = item->record.attempt,
-                                               .uid = item->record.uid,
-                                               .gid = item->record.gid,
-                                               .time_limit = item->record.time_limit,
-                                               .manifest = buffer_text(&item->manifest),
-                                               .repeated = outcome_unknown(item->job),
-                                               .owner = item->record.owner,
-                                               .request_sha256 = item->record.request_sha256,
-                                               .commit = item->record.commit,
-                                               .image = item->record.image};
-        note_intent(submitter, item, &error);
-        if (item->fate == ITEM_KEEP)
-            log_warn("%s: %s", item->place.id, error.text);
+    } else if ((killed || held) && !outcome_unknown(item->job)) {
+        item->fate = killed ? ITEM_FAIL : ITEM_HOLD;
+        if (killed)
+            verdict_killed(&item->verdict, kill.by, kill.when);
     }
     return true;
+}
+
+/* Fill in its submission, and note the intent. */
+static void prepare_submission(struct submitter *submitter, struct item *item)
+{
+    struct error error;
+    if (item->record.failed) {
+        /* A crash came between writing a verdict and moving: that verdict is void. */
+        item->record.failed = false;
+        if (record_replace(item->job, &item->record, &error))
+            log_warn("%s: %s", item->place.id, error.text);
+    }
+    item->submission = (struct submission){.id = item->place.id,
+                                           .attempt = item->record.attempt,
+                                           .uid = item->record.uid,
+                                           .gid = item->record.gid,
+                                           .time_limit = item->record.time_limit,
+                                           .manifest = buffer_text(&item->manifest),
+                                           .repeated = outcome_unknown(item->job),
+                                           .owner = item->record.owner,
+                                           .request_sha256 = item->record.request_sha256,
+                                           .commit = item->record.commit,
+                                           .image = item->record.image};
+    note_intent(submitter, item, &error);
+    if (item->fate == ITEM_KEEP)
+        log_warn("%s: %s", item->place.id, error.text);
+}
+
+bool item_open(struct submitter *submitter, struct item *item, const char *id)
+{
+    if (!look_at_item(submitter, item, id))
+        return false;
+    if (item->fate == ITEM_SUBMIT && has_room(submitter, item))
+        prepare_submission(submitter, item);
+    return true;
+}
+
+bool item_open_asked(struct submitter *submitter, struct item *item, const char *id)
+{
+    if (!look_at_item(submitter, item, id))
+        return false;
+    if (item->fate == ITEM_FAIL || item->fate == ITEM_HOLD)
+        return true;
+    item_close(item);
+    return false;
 }
 
 static void note_submitted(const struct submitter *submitter, struct item *item,
@@ -250,6 +278,9 @@ void item_note_outcome(struct submitter *submitter, struct item *item)
     if (item->fate == ITEM_FAIL &&
         verdict_write(&item->verdict, item->job, &item->record, false, circumstances.now, &error))
         item->fate = ITEM_KEEP;
+    if (item->fate == ITEM_HOLD &&
+        hold_write(item->job, &item->record, false, circumstances.now, &error))
+        item->fate = ITEM_KEEP;
     if (item->fate == ITEM_KEEP && item->submission.outcome != SUBMIT_UNKNOWN)
         log_warn("%s: %s", item->place.id, error.text);
 }
@@ -263,7 +294,9 @@ void items_move(struct submitter *submitter, size_t count)
         struct item *item = &submitter->items[i];
         if (item->fate == ITEM_KEEP)
             continue;
-        enum state to = item->fate == ITEM_SUBMIT ? STATE_SUBMITTED : STATE_FAILED;
+        enum state to = item->fate == ITEM_SUBMIT ? STATE_SUBMITTED
+                        : item->fate == ITEM_HOLD ? STATE_HELD
+                                                  : STATE_FAILED;
         if (job_move(spool, &item->place, to, clock_now(), &error)) {
             item->fate = ITEM_KEEP;
             log_warn("%s", error.text);

@@ -7,6 +7,8 @@
 
 #include "base/clock.h"
 #include "spool/eventlog.h"
+#include "stages/control.h"
+#include "stages/hold.h"
 #include "stages/prepare.h"
 #include "stages/users.h"
 #include "stages/verdict.h"
@@ -27,6 +29,7 @@ static struct job_record start_record(struct acceptor *acceptor, struct acceptan
     struct arena *arena = acceptor->arena;
     struct user user;
     item->notes = (struct notes){.count = 0};
+    item->hold = false;
     users_find(item->drop.uid, &user);
     /* The group is the user's own, never the file's: incoming/ is set-gid, so a file made there
      * has the group of the spool. */
@@ -97,6 +100,38 @@ static int write_first_events(int job, const struct job_record *record, const st
     return result;
 }
 
+/* What the job waits for.  Which jobs are meant is found out in held/. */
+static void take_conditions(struct arena *arena, struct job_record *record,
+                            const struct description *description)
+{
+    record->after_count = description->after_count;
+    record->after = arena_allocate(arena, (record->after_count + 1) * sizeof(*record->after));
+    for (size_t i = 0; i < record->after_count; i++)
+        record->after[i] = (struct awaited){
+            .condition = text_of(condition_name(description->after[i].condition)),
+            .job = description->after[i].job,
+        };
+}
+
+/* Write job.yaml and what belongs to the state that the job begins in. */
+static int write_beginning(int job, struct acceptance *item, struct job_record *record,
+                           const struct verdict *verdict, struct error *error)
+{
+    bool held = false;
+    struct wish wish;
+    int64_t now = clock_now();
+    if (item->hold &&
+        control_write(job, CONTROL_HOLD, record->owner, record->uid, now, error))
+        return -1;
+    int due = verdict ? 0 : hold_is_due(job, record, &held, &wish);
+    if (due < 0)
+        return error_set(error, "whether the job is held cannot be told just now");
+    item->state = verdict ? STATE_FAILED : due ? STATE_HELD : STATE_RENDERED;
+    if (verdict)
+        return verdict_write(verdict, job, record, true, now, error);
+    return due ? hold_write(job, record, true, now, error) : record_create(job, record, error);
+}
+
 /* Write a whole job directory below .new/: of a rendered job, or with a verdict. */
 static int write_job(struct acceptor *acceptor, struct acceptance *item,
                      struct job_record *record, struct text manifest,
@@ -115,11 +150,9 @@ static int write_job(struct acceptor *acceptor, struct acceptance *item,
     if (!result)
         result = write_first_events(job, record, &item->notes, verdict == NULL, error);
     if (!result)
-        result = verdict ? verdict_write(verdict, job, record, true, clock_now(), error)
-                         : record_create(job, record, error);
+        result = write_beginning(job, item, record, verdict, error);
     sys.close(job);
     item->fate = result ? ACCEPT_KEEP : ACCEPT_JOB;
-    item->state = verdict ? STATE_FAILED : STATE_RENDERED;
     if (result)
         job_remove(spool->new_jobs, item->id, NULL);
     return result;
@@ -186,6 +219,8 @@ int new_job_make(struct acceptor *acceptor, struct acceptance *item, int64_t now
     enum prepare_result prepared =
         prepare_manifest(arena, acceptor->repository, &record, &preparation);
     item->notes = preparation.notes;
+    item->hold = preparation.description->hold;
+    take_conditions(arena, &record, preparation.description);
     if (prepared == PREPARED)
         return write_job(acceptor, item, &record, preparation.rendered.manifest, NULL, error);
 

@@ -31,6 +31,7 @@ struct acceptance {
     enum state state;           /* where the new job goes */
     bool readable;              /* `bytes` is what was dropped */
     struct notes notes;         /* for the job's log */
+    bool hold;                  /* the new job is to wait for a release */
 };
 
 struct acceptor {

@@ -10,13 +10,32 @@
 
 enum { OUTPUT_MODE = 0755 };
 
-int output_open(int job, struct error *error)
+/* Only root may give files away; for others the own group has to do. */
+static int give_group(int output, gid_t gid)
+{
+    struct stat status;
+    if (gid == (gid_t)-1)
+        return 0;
+    if (sys.fstat(output, &status))
+        return -1;
+    if (status.st_gid == gid || !sys.fchown(output, (uid_t)-1, gid))
+        return 0;
+    return errno == EPERM ? 0 : -1;
+}
+
+int output_open(int job, gid_t gid, struct error *error)
 {
     if (sys.mkdirat(job, "output", OUTPUT_MODE) && errno != EEXIST)
         return error_errno(error, "output/ could not be made");
     int output =
         sys.openat(job, "output", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
-    return output < 0 ? error_errno(error, "output/ could not be opened") : output;
+    if (output < 0)
+        return error_errno(error, "output/ could not be opened");
+    if (!give_group(output, gid))
+        return output;
+    error_errno(error, "the group of output/ could not be set");
+    sys.close(output);
+    return -1;
 }
 
 /* The last bytes of a file, at most `limit`; 0 when there is none. */

@@ -1,15 +1,18 @@
 /* stages/output.h - <id>/output/: what the tasks of a job printed
  *
  * One file for each task, of the current attempt; output-1/, output-2/ ... are of those before.
+ * They are for the job's owner: output/ has his primary group, and executors give the files in it that
+ * group and a mode that shuts others out (executors/output_file.h).
  */
 #ifndef STAGES_OUTPUT_H
 #define STAGES_OUTPUT_H
 
 #include "executors/executor.h"
 
-/* A descriptor of output/ in the job's directory `job`, which is made if it is not there.  -1 and a
- * sentence on failure. */
-int output_open(int job, struct error *error);
+/* A descriptor of output/ in the job's directory `job`, which is made if it is not there.  It has the
+ * group `gid` ((gid_t)-1: none is known), as far as we may give files away.  -1 and a sentence on
+ * failure. */
+int output_open(int job, gid_t gid, struct error *error);
 
 /* The last `limit` bytes that the task which decided a failure has printed, in the arena; empty
  * when there is none.  For the patterns of retry.txt. */

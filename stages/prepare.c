@@ -1,12 +1,18 @@
 /* stages/prepare.c - from a request's bytes to the manifest */
 #include "stages/prepare.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/json.h"
+#include "base/system.h"
 #include "renderer/context.h"
 #include "stages/platform.h"
+#include "stages/sweep.h"
 #include "stages/users.h"
+
+enum { REQUEST_LIMIT = 1 << 20 };       /* bytes */
 
 static struct value *environment_tree(struct arena *arena, const struct environment *environment)
 {
@@ -64,6 +70,20 @@ static const struct context_registry *context_registries(struct arena *arena,
     return registries;
 }
 
+static const struct context_choice *context_choices(struct arena *arena, const struct array *array)
+{
+    struct context_choice *choices =
+        arena_allocate(arena, (array->choices_count + 1) * sizeof(*choices));
+    for (size_t i = 0; i < array->choices_count; i++)
+        choices[i] = (struct context_choice){
+            .name = array->choices[i].name,
+            .values = array->choices[i].values,
+            .count = array->choices[i].count,
+            .stride = array->choices[i].stride,
+        };
+    return choices;
+}
+
 static struct context_job context_of(struct arena *arena, const struct description *description,
                                      const struct job_record *record)
 {
@@ -114,6 +134,14 @@ static struct context_job context_of(struct arena *arena, const struct descripti
         .queue = description->queue,
         .debug = description->debug,
         .complete = complete_tree(arena, description),
+        .array = {.indexes = description->array.indexes,
+                  .count = description->array.count,
+                  .total = description->array.total,
+                  .at_once = description->array.at_once,
+                  .choices = context_choices(arena, &description->array),
+                  .choices_count = description->array.choices_count},
+        .size_min = description->size_min,
+        .size_max = description->size_max,
         .roles = roles,
         .roles_count = description->tasks_count,
         .registries = context_registries(arena, description),
@@ -135,9 +163,11 @@ static void take_facts(struct job_record *record, const struct description *desc
     record->gpus = 0;
     for (size_t i = 0; i < description->tasks_count; i++) {
         const struct task_role *task = &description->tasks[i];
-        record->cpus += task->cpus * task->count;
-        record->memory += task->memory * task->count;
-        record->gpus += task->gpus * task->count;
+        /* An array begins when there is room for one of its tasks. */
+        int count = description->array.count ? 1 : task->count;
+        record->cpus += task->cpus * count;
+        record->memory += task->memory * count;
+        record->gpus += task->gpus * count;
     }
 }
 
@@ -149,6 +179,7 @@ enum prepare_result prepare_request(struct arena *arena, struct text request, co
     if (!preparation->description)
         return PREPARE_BAD_REQUEST;
     preparation->notes = preparation->description->notes;
+    sweep_select(arena, record, preparation->description);
     take_facts(record, preparation->description);
     return PREPARED;
 }
@@ -207,6 +238,22 @@ enum prepare_result prepare_manifest(struct arena *arena, struct repository *rep
     record->image = rendered->image;
     record->image_line = rendered->image_line;
     return PREPARED;
+}
+
+int prepare_read(int job, const struct job_record *record, struct buffer *request,
+                 struct error *error)
+{
+    char name[32], digest[SHA256_HEX_SIZE];
+    snprintf(name, sizeof(name), "%.*s", (int)record->request_file.length,
+             record->request_file.length ? record->request_file.data : "");
+    if (file_read_at(job, name, REQUEST_LIMIT, request, error))
+        return -1;
+    sha256_hex(buffer_text(request), digest);
+    if (!record->request_sha256.length || text_is(record->request_sha256, digest))
+        return 0;
+    error_set(error, "%s: found SHA-256 %s, expected the one in job.yaml", name, digest);
+    errno = EBADMSG;
+    return -1;
 }
 
 const char *prepare_request_name(struct text request)

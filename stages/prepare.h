@@ -24,6 +24,11 @@ struct preparation {
     struct notes notes;         /* what the owner is told, of the request and of the site */
 };
 
+/* Read the bytes that were dropped from the job's directory, and see that they are still those.  -1
+ * and a sentence, with errno as file_read_at() leaves it. */
+int prepare_read(int job, const struct job_record *record, struct buffer *request,
+                 struct error *error);
+
 /* Read the request.  Fills the record's fields that the request decides (name, library, ...,
  * priority, resources). */
 enum prepare_result prepare_request(struct arena *arena, struct text request, const char *source,

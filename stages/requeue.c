@@ -1,4 +1,4 @@
-/* stages/requeue.c - a failed job goes back to rendered/, or is killed where it waits */
+/* stages/requeue.c - a job of failed/ or held/ goes to rendered/, or is killed where it waits */
 #include "stages/requeue.h"
 
 #include <errno.h>
@@ -7,14 +7,15 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/sha256.h"
 #include "spool/eventlog.h"
 #include "stages/control.h"
+#include "stages/hold.h"
 #include "stages/prepare.h"
+#include "stages/sweep.h"
 #include "stages/twin.h"
 #include "stages/verdict.h"
 
-enum { REQUEST_LIMIT = 1 << 20, LOG_LIMIT = 16 << 20 };         /* bytes */
+enum { LOG_LIMIT = 16 << 20 };  /* bytes */
 
 /* Whether the log tells of the job from its beginning on. */
 static bool begins_well(struct text log)
@@ -60,8 +61,8 @@ static int keep_output(int job, int attempt, struct error *error)
     return 0;
 }
 
-static int note_requeued(int job, const struct job_record *record, const char *cause,
-                         struct error *error)
+static int note_requeued(struct arena *arena, int job, const struct job_record *record,
+                         const char *cause, struct error *error)
 {
     struct buffer line = {0};
     eventlog_start(&line, clock_now(), "requeued");
@@ -69,32 +70,32 @@ static int note_requeued(int job, const struct job_record *record, const char *c
     eventlog_add_number(&line, "attempt", record->attempt);
     eventlog_add(&line, "commit", record->commit);
     eventlog_add(&line, "image", record->image);
+    if (record->array.length)
+        eventlog_add(&line, "array", sweep_shortened(arena, record->array));
     eventlog_end(&line);
     int result = eventlog_append(job, buffer_text(&line), error);
     buffer_free(&line);
     return result;
 }
 
-/* Read the bytes that were dropped, and see that they are still those.  As file_read_at(). */
-static int read_request(int job, const struct job_record *record, struct buffer *request,
-                        struct error *error)
+/* Write into its directory that the job goes to `to`. */
+static int note_going(struct requeuer *requeuer, int job, struct job_record *record, enum state to,
+                      const char *cause, struct error *error)
 {
-    char name[32], digest[SHA256_HEX_SIZE];
-    snprintf(name, sizeof(name), "%.*s", (int)record->request_file.length,
-             record->request_file.data);
-    if (file_read_at(job, name, REQUEST_LIMIT, request, error))
-        return -1;
-    sha256_hex(buffer_text(request), digest);
-    if (!record->request_sha256.length || text_is(record->request_sha256, digest))
-        return 0;
-    error_set(error, "%s: found SHA-256 %s, expected the one in job.yaml", name, digest);
-    errno = EBADMSG;
-    return -1;
+    int64_t now = clock_now();
+    if (to == STATE_HELD)
+        return hold_write(job, record, false, now, error);
+    if (record->after_count && !record->released)
+        record->released = now;
+    return record_replace(job, record, error) ||
+                   note_requeued(requeuer->arena, job, record, cause, error)
+               ? -1
+               : 0;
 }
 
-/* Render the job anew and write what has changed into its directory.  0: it may go back; 1: it
- * stays, with the reason written; -1 and a sentence: trouble. */
-static int renew_job(struct requeuer *requeuer, int job, struct job_record *record,
+/* Render the job anew and write what has changed into its directory.  0: it may go to `to`; 1: it
+ * fails, with the reason written; -1 and a sentence: trouble. */
+static int renew_job(struct requeuer *requeuer, int job, struct job_record *record, enum state to,
                      const char *cause, struct error *error)
 {
     struct buffer request = {0};
@@ -106,19 +107,21 @@ static int renew_job(struct requeuer *requeuer, int job, struct job_record *reco
         error_set(error, "there is no job file to try again; drop one into incoming/");
         return -1;
     }
-    if (read_request(job, record, &request, error)) {
+    if (prepare_read(job, record, &request, error)) {
         if (file_is_damaged(errno)) {
             verdict_damaged(&verdict, error);
             result = verdict_write(&verdict, job, record, false, now, error) ? -1 : 1;
         }
         goto done;
     }
+    const struct text array = record->array, array_left = record->array_left;
     int before = record->attempt;
     int attempt = next_attempt(job, record, error);
     if (attempt < 0)
         goto done;
     record->executor = requeuer->stage->settings.executor;
     record->attempt = attempt;
+    sweep_go_on(record);
     enum prepare_result prepared =
         prepare_request(requeuer->arena, buffer_text(&request), record->source.data, record,
                         &preparation);
@@ -127,6 +130,8 @@ static int renew_job(struct requeuer *requeuer, int job, struct job_record *reco
                                     &preparation);
     if (prepared != PREPARED) {
         record->attempt = before;
+        record->array = array;
+        record->array_left = array_left;
         struct circumstances circumstances = {
             .settings = &requeuer->stage->settings,
             .commit = repository_commit(requeuer->repository),
@@ -149,42 +154,108 @@ static int renew_job(struct requeuer *requeuer, int job, struct job_record *reco
     if (job_file_replace_private(job, "manifest.yaml", preparation.rendered.manifest, record->gid,
                                  error))
         goto done;
-    if (record_replace(job, record, error) || note_requeued(job, record, cause, error))
-        goto done;
-    result = 0;
+    result = note_going(requeuer, job, record, to, cause, error);
 done:
     buffer_free(&request);
     return result;
 }
 
-static void send_back(struct requeuer *requeuer, struct job_place *place, int job,
-                    struct job_record *record, const char *cause)
+/* Where the job goes: to held/ first, when it has to wait there.  False when it stays, for now. */
+static bool find_destination(int job, const struct job_place *place,
+                             const struct job_record *record, const char *cause, enum state *to)
 {
-    struct spool *spool = &requeuer->stage->spool;
+    struct wish wish;
+    bool held;
+    int waits = hold_is_due(job, record, &held, &wish);
+    *to = STATE_RENDERED;
+    if (place->state == STATE_FAILED && waits > 0)
+        *to = STATE_HELD;
+    /* What was asked for since this was decided is for the next pass. */
+    bool killed = strcmp(cause, "asked") != 0 && control_pending(job, CONTROL_KILL, &wish) != 0;
+    return waits >= 0 && !killed && !(place->state == STATE_HELD && held);
+}
+
+/* Its files are written; once they are durable it moves to `to`. */
+static void add_move(struct requeuer *requeuer, const struct job_place *place, int job,
+                     enum state to, const char *cause)
+{
+    requeuer->moves[requeuer->moves_count++] =
+        (struct requeue_move){.place = *place, .job = job, .to = to, .cause = cause};
+}
+
+/* True when the job's directory is to stay open until the job moves. */
+static bool send_back(struct requeuer *requeuer, const struct job_place *place, int job,
+                      struct job_record *record, const char *cause)
+{
     struct error error;
-    int renewed = renew_job(requeuer, job, record, cause, &error);
+    enum state to;
+    if (!find_destination(job, place, record, cause, &to))
+        return false;
+    int renewed = renew_job(requeuer, job, record, to, cause, &error);
     if (renewed < 0) {
         /* The wish to try again stays where only trouble, such as a full disk, is in its way. */
         log_warn("%s cannot be tried again: %s", place->id, error.text);
         if (!record->request_file.length)
             control_clear(job, CONTROL_RETRY, NULL);
-        return;
+        return false;
     }
     if (renewed > 0) {
+        log_detail("%s cannot go on: %s", place->id, record->failure.reason.data);
+        to = STATE_FAILED;
+    }
+    if (to == place->state) {
         control_clear(job, CONTROL_RETRY, NULL);
-        log_detail("%s still fails: %s", place->id, record->failure.reason.data);
-        return;
+        return false;
     }
-    if (spool_sync(spool, &error) ||
-        job_move(spool, place, STATE_RENDERED, clock_now(), &error) ||
-        control_clear(job, CONTROL_KILL, &error) || control_clear(job, CONTROL_RETRY, &error) ||
-        why_remove(job, &error) || spool_sync_state(spool, STATE_RENDERED, &error) ||
-        spool_sync_state(spool, STATE_FAILED, &error)) {
+    /* Before the move: where it goes to, it would be killed again. */
+    if (strcmp(cause, "asked") == 0 && control_clear(job, CONTROL_KILL, &error)) {
         log_warn("%s: %s", place->id, error.text);
-        return;
+        return false;
     }
-    requeuer->requeued++;
-    log_detail("%s goes back to rendered/ (%s)", place->id, cause);
+    add_move(requeuer, place, job, to, cause);
+    return true;
+}
+
+/* Move a job, and take away what was granted with that. */
+static int move_job(struct requeuer *requeuer, struct requeue_move *move, struct error *error)
+{
+    struct spool *spool = &requeuer->stage->spool;
+    if (job_move(spool, &move->place, move->to, clock_now(), error) ||
+        control_clear(move->job, CONTROL_RETRY, error))
+        return -1;
+    if (move->to == STATE_RENDERED &&
+        (control_clear(move->job, CONTROL_RELEASE, error) || why_remove(move->job, error)))
+        return -1;
+    return 0;
+}
+
+void requeue_finish(struct requeuer *requeuer)
+{
+    struct spool *spool = &requeuer->stage->spool;
+    bool touched[STATE_COUNT] = {false};
+    struct error error;
+    size_t count = requeuer->moves_count;
+    bool moves = count && !stage_is_fenced(requeuer->stage);
+    if (moves && spool_sync(spool, &error)) {
+        log_warn("%s; jobs go on when it can be", error.text);
+        moves = false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct requeue_move *move = &requeuer->moves[i];
+        enum state from = move->place.state;
+        if (moves && move_job(requeuer, move, &error)) {
+            log_warn("%s: %s", move->place.id, error.text);
+        } else if (moves) {
+            requeuer->requeued += move->to == STATE_RENDERED;
+            log_detail("%s goes to %s/ (%s)", move->place.id, state_name(move->to), move->cause);
+        }
+        touched[from] = touched[move->to] = moves;
+        sys.close(move->job);
+    }
+    for (int state = 0; state < STATE_COUNT; state++)
+        if (touched[state] && spool_sync_state(spool, (enum state)state, &error))
+            log_warn("%s", error.text);
+    requeuer->moves_count = 0;
 }
 
 static void kill_waiting(struct requeuer *requeuer, int job, struct job_record *record)
@@ -202,7 +273,7 @@ static void kill_waiting(struct requeuer *requeuer, int job, struct job_record *
 
 void requeue_job(struct requeuer *requeuer, const struct requeue_deed *deed)
 {
-    struct job_place place = {.state = STATE_FAILED};
+    struct job_place place = {.state = deed->from};
     struct job_record record;
     struct error error;
     memcpy(place.id, deed->id, sizeof(place.id));
@@ -222,9 +293,10 @@ void requeue_job(struct requeuer *requeuer, const struct requeue_deed *deed)
         log_detail("%s was a copy", place.id);
     } else if (deed->kind == DEED_KILL) {
         kill_waiting(requeuer, job, &record);
-    } else {
-        send_back(requeuer, &place, job, &record, deed->cause);
+    } else if (send_back(requeuer, &place, job, &record, deed->cause)) {
+        job = -1;
     }
-    sys.close(job);
+    if (job >= 0)
+        sys.close(job);
     arena_reset(requeuer->arena);
 }

@@ -1,4 +1,4 @@
-/* stages/reread.c - requests of failed jobs are read again, by a process of its own
+/* stages/reread.c - requests of failed and held jobs are read again, by a process of its own
  *
  * It is confined as intake is: the stage itself talks to the executor, and must not be what a
  * request can get hold of.  When the process ends over a request, its guard tells over which; that
@@ -28,6 +28,7 @@ enum { LOG_LIMIT = 16 << 20 };  /* bytes */
 static void carry_out(struct resubmitter *resubmitter, const struct pass *pass, size_t first,
                       struct guard *guard)
 {
+    size_t begun = 0;
     struct requeuer requeuer = {
         .stage = &resubmitter->stage,
         .repository = resubmitter->repository,
@@ -41,8 +42,12 @@ static void carry_out(struct resubmitter *resubmitter, const struct pass *pass, 
         guard_enter(guard, deed->id, 0);
         requeue_job(&requeuer, deed);
         guard_leave(guard);
+        if (++begun % REQUEUE_BATCH == 0)
+            requeue_finish(&requeuer);
         guard->done = requeuer.requeued;
     }
+    requeue_finish(&requeuer);
+    guard->done = requeuer.requeued;
 }
 
 /* The status with which the confined process ended, or -1 and a sentence. */
@@ -113,29 +118,50 @@ static int set_aside(struct resubmitter *resubmitter, int job, int stops, struct
     return result;
 }
 
-/* The process ended over this job. */
-static void blame(struct resubmitter *resubmitter, const char *id, const char *end)
+/* What counts in memory how often that has happened; NULL when the job is not known any more. */
+static int *stops_of(struct resubmitter *resubmitter, const struct requeue_deed *deed)
 {
-    struct job_place place = {.state = STATE_FAILED};
+    struct waiting *waiting;
+    struct held *held;
+    if (deed->from == STATE_HELD)
+        return (held = names_find(resubmitter->held->jobs, text_of(deed->id))) ? &held->stops : NULL;
+    return (waiting = names_find(resubmitter->jobs, text_of(deed->id))) ? &waiting->stops : NULL;
+}
+
+/* The process ended over this job. */
+static void blame(struct resubmitter *resubmitter, const struct requeue_deed *deed,
+                  const char *end)
+{
+    struct job_place place = {.state = deed->from};
     struct error error;
+    const char *id = deed->id;
     snprintf(place.id, sizeof(place.id), "%s", id);
-    struct waiting *waiting = names_find(resubmitter->jobs, text_of(id));
+    int *remembered = stops_of(resubmitter, deed);
     int job = job_open(&resubmitter->stage.spool, &place);
     if (job < 0)
         return;
     int stops = count_stops(job) + 1;
     /* Counted in memory, too, for when the log cannot be written. */
-    if (waiting && ++waiting->stops > stops)
-        stops = waiting->stops;
+    if (remembered && ++*remembered > stops)
+        stops = *remembered;
     log_warn("%s: the process that read its request again was ended by %s (%d of %d times; then it "
              "is set aside)", id, end, stops, GUARD_MOST_TRIES);
     if (note_stop(job, end, &error))
         log_warn("%s: %s", id, error.text);
-    if (stops >= GUARD_MOST_TRIES && set_aside(resubmitter, job, stops, &error))
+    bool aside = stops >= GUARD_MOST_TRIES;
+    if (aside && set_aside(resubmitter, job, stops, &error)) {
         log_warn("%s: %s", id, error.text);
-    else if (stops >= GUARD_MOST_TRIES && waiting)
-        waiting->stops = 0;
-    if (spool_sync(&resubmitter->stage.spool, &error))
+        aside = false;
+    } else if (aside && remembered) {
+        *remembered = 0;
+    }
+    struct spool *spool = &resubmitter->stage.spool;
+    if (spool_sync(spool, &error))
+        log_warn("%s: %s", id, error.text);
+    else if (aside && deed->from == STATE_HELD &&
+             (job_move(spool, &place, STATE_FAILED, clock_now(), &error) ||
+              spool_sync_state(spool, STATE_FAILED, &error) ||
+              spool_sync_state(spool, STATE_HELD, &error)))
         log_warn("%s: %s", id, error.text);
     sys.close(job);
 }
@@ -170,8 +196,10 @@ int reread_jobs(struct resubmitter *resubmitter, const struct pass *pass, struct
             result = error_set(error, "the process that reads failed requests again was ended by "
                                "%s", guard_end(status, end));
         } else {
-            first = position(pass, guard->name, first) + 1;
-            blame(resubmitter, guard->name, guard_end(status, end));
+            first = position(pass, guard->name, first);
+            if (first < pass->count)
+                blame(resubmitter, &pass->candidates[first].deed, guard_end(status, end));
+            first++;
             guard_leave(guard);
         }
     }

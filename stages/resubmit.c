@@ -1,9 +1,11 @@
-/* stages/resubmit.c - failed/ back to rendered/, when a job's time or reason has come
+/* stages/resubmit.c - failed/ and held/ to rendered/, when a job's time or reason has come
  *
  * Each pass walks failed/ and reads each job's record, unless nothing about it can have changed
  * since the last pass.  A job that is due is rendered anew from its request (the templates may
  * have changed) and goes back to rendered/; one that cannot be rendered stays, with the new
  * reason.  Jobs that wait for room go in order of priority, then age, as far as the room lasts.
+ * Then it looks at held/ (stages/held_act.c), and jobs that need not wait there any longer go the
+ * same way.
  *
  * The same code serves the stage and `dlspool resubmit`; a lock keeps two passes apart.
  */
@@ -39,7 +41,7 @@ static void remember(struct waiting *waiting, const struct job_record *record)
              (int)failure->settings.length, failure->settings.length ? failure->settings.data : "");
 }
 
-static void add_candidate(struct pass *pass, const char *id, const struct waiting *waiting)
+void pass_add(struct pass *pass, enum state from, const char *id, int priority, int stops)
 {
     if (pass->count == pass->capacity) {
         pass->capacity = pass->capacity ? pass->capacity * 2 : 64;
@@ -47,7 +49,7 @@ static void add_candidate(struct pass *pass, const char *id, const struct waitin
             memory_resize(pass->candidates, pass->capacity * sizeof(*pass->candidates));
     }
     struct candidate *candidate = &pass->candidates[pass->count++];
-    *candidate = (struct candidate){.priority = waiting->priority, .stops = waiting->stops};
+    *candidate = (struct candidate){.deed.from = from, .priority = priority, .stops = stops};
     snprintf(candidate->deed.id, sizeof(candidate->deed.id), "%s", id);
 }
 
@@ -135,14 +137,14 @@ static int look_at_job(void *context, const struct job_place *place)
     struct pass *pass = context;
     struct waiting *waiting = know_job(pass->resubmitter, place);
     if (waiting && waiting->when != RETRY_NEVER)
-        add_candidate(pass, place->id, waiting);
+        pass_add(pass, STATE_FAILED, place->id, waiting->priority, waiting->stops);
     else if (waiting) {
         char path[ID_SIZE + 16];
         struct stat status;
         snprintf(path, sizeof(path), "%s/retry", place->id);
         if (!sys.fstatat(pass->resubmitter->stage.spool.states[STATE_FAILED], path, &status,
                          AT_SYMLINK_NOFOLLOW))
-            add_candidate(pass, place->id, waiting);
+            pass_add(pass, STATE_FAILED, place->id, waiting->priority, waiting->stops);
     }
     return 0;
 }
@@ -214,11 +216,13 @@ static int make_pass(struct resubmitter *resubmitter, struct error *error)
         log_warn("%s", warning.text);
     if (jobs_walk(&resubmitter->stage.spool, STATE_FAILED, look_at_job, &pass))
         result = error_errno(error, "failed/ could not be read");
+    held_act(resubmitter, &pass);
     if (pass.count)
         qsort(pass.candidates, pass.count, sizeof(*pass.candidates), compare_candidates);
     size_t deeds = 0;
     for (size_t i = 0; i < pass.count; i++) {
-        due_decide(resubmitter, &pass.candidates[i].deed, pass.now);
+        if (pass.candidates[i].deed.from == STATE_FAILED)
+            due_decide(resubmitter, &pass.candidates[i].deed, pass.now);
         deeds += pass.candidates[i].deed.kind != DEED_NONE;
     }
     if (deeds && !result)
@@ -233,6 +237,7 @@ static void resubmit_close(struct stage *stage)
 {
     struct resubmitter *resubmitter = (struct resubmitter *)stage;
     watch_close(resubmitter->watch);
+    held_jobs_free(resubmitter->held);
     if (resubmitter->executor)
         resubmitter->executor->operations->close(resubmitter->executor);
     repository_close(resubmitter->repository);
@@ -253,6 +258,7 @@ static struct stage *resubmit_open(const char *directory, struct error *error)
     struct watch_settings watching = {.interval = stage->settings.scan_interval};
     resubmitter->arena = arena_new();
     resubmitter->jobs = names_new(MOST_FAILED, sizeof(struct waiting));
+    resubmitter->held = held_jobs_new(&stage->spool, &stage->settings);
     resubmitter->repository = stage_repository(stage, error);
     if (resubmitter->repository)
         resubmitter->executor = stage_executor(stage, error);
@@ -291,7 +297,7 @@ static int64_t resubmit_round(struct stage *stage)
     /* Bells may ring without end: at most half of the time goes into passes. */
     int64_t now = clock_elapsed();
     resubmitter->rest_until = now + (now - began) + shortest_rest;
-    return now + stage->settings.retry_interval;
+    return resubmitter->more ? resubmitter->rest_until : now + stage->settings.retry_interval;
 }
 
 static int resubmit_descriptor(const struct stage *stage)

@@ -1,7 +1,8 @@
 /* stages/resubmit.h - what the parts of the resubmit stage share
  *
  *   resubmit.c     walks failed/, pass by pass, and is the stage
- *   due.c          tells which jobs are due, and for what
+ *   due.c          tells which jobs of failed/ are due, and for what
+ *   held_act.c     sees to held/
  *   reread.c       has their requests read again, by a process of its own
  */
 #ifndef STAGES_RESUBMIT_H
@@ -9,6 +10,7 @@
 
 #include <time.h>
 
+#include "stages/held.h"
 #include "stages/requeue.h"
 #include "stages/stage.h"
 #include "watcher/names.h"
@@ -30,7 +32,8 @@ struct resubmitter {
     struct stage stage;
     struct repository *repository;
     struct executor *executor;
-    struct names *jobs;         /* id -> struct waiting */
+    struct names *jobs;         /* of failed/: id -> struct waiting */
+    struct held_jobs *held;
     struct arena *arena;
     /* Asked at most once in a pass, and only if a job waits for it. */
     bool asked_ready, ready, asked_capacity, have_capacity;
@@ -39,6 +42,7 @@ struct resubmitter {
     size_t requeued;
     bool confined;              /* read requests in a confined process */
     struct watch *watch;
+    bool more;                  /* the last pass has left something for the next */
     int64_t rest_until;         /* of clock_elapsed: no pass before then */
 };
 
@@ -54,6 +58,13 @@ struct pass {
     size_t count, capacity;
     int64_t now;
 };
+
+/* resubmit.c: add a job to those that something may be done with. */
+void pass_add(struct pass *pass, enum state from, const char *id, int priority, int stops);
+
+/* held_act.c: look at held/; write down what was found and end the waiting of jobs for which there is
+ * no hope.  Those that go on are added to the pass with what is to be done. */
+void held_act(struct resubmitter *resubmitter, struct pass *pass);
 
 /* due.c: decide what is to be done with a job of failed/. */
 void due_decide(struct resubmitter *resubmitter, struct requeue_deed *deed, int64_t now);

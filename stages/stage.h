@@ -72,7 +72,7 @@ extern const struct stage_operations intake_stage, submit_stage, track_stage, re
 /* Serve as that stage until told to stop.  A process's exit status. */
 int stage_run(const struct stage_operations *operations, const char *directory);
 
-/* One pass over failed/, for `dlspool resubmit`: how many jobs went back to rendered/, or -1. */
+/* One pass over failed/ and held/, for `dlspool resubmit`: how many jobs went back to rendered/, or -1. */
 int resubmit_once(const char *directory, struct error *error);
 
 #endif

@@ -127,25 +127,28 @@ static size_t submit_batch(struct submitter *submitter)
     return left;
 }
 
-/* A job that is to be killed and that the executor cannot have needs no executor for that. */
-static void fail_killed(struct submitter *submitter, const char *id)
+static bool has_wish(const struct submitter *submitter, const char *id, const char *name)
+{
+    struct stat status;
+    char path[NAME_MAX + 16];
+    snprintf(path, sizeof(path), "%s/%s", id, name);
+    return !sys.fstatat(submitter->stage.spool.states[STATE_RENDERED], path, &status,
+                        AT_SYMLINK_NOFOLLOW);
+}
+
+/* A job that is to be killed or held, and that the executor cannot have, needs no executor for that. */
+static void grant_wish(struct submitter *submitter, const char *id)
 {
     struct item *item = &submitter->items[0];
     struct error error;
-    struct stat status;
-    char path[NAME_MAX + 8];
-    snprintf(path, sizeof(path), "%s/kill", id);
-    if (sys.fstatat(submitter->stage.spool.states[STATE_RENDERED], path, &status,
-                    AT_SYMLINK_NOFOLLOW) ||
-        !item_open(submitter, item, id))
+    if ((!has_wish(submitter, id, "kill") && !has_wish(submitter, id, "hold")) ||
+        stage_is_fenced(&submitter->stage) || !item_open_asked(submitter, item, id))
         return;
-    if (item->fate == ITEM_FAIL) {
-        item_note_outcome(submitter, item);
-        if (spool_sync(&submitter->stage.spool, &error))
-            log_warn("%s", error.text);
-        else
-            items_move(submitter, 1);
-    }
+    item_note_outcome(submitter, item);
+    if (spool_sync(&submitter->stage.spool, &error))
+        log_warn("%s", error.text);
+    else
+        items_move(submitter, 1);
     item_close(item);
     arena_reset(submitter->arena);
 }
@@ -163,8 +166,9 @@ static void take_names(struct submitter *submitter)
         struct text id = {name.name, name.length};
         if (!id_valid(id))
             continue;
-        if (submitter->probe)
-            fail_killed(submitter, name.name);
+        /* Its bell was rung, or the executor is long in answering. */
+        if (submitter->probe || name.flags & WATCH_CHANGED)
+            grant_wish(submitter, name.name);
         if (queue_has(submitter->queue, name.name) || strcmp(submitter->next, name.name) == 0)
             continue;
         struct job_place place = {.state = STATE_RENDERED};

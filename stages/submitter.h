@@ -21,6 +21,7 @@ struct item {                   /* a job of the batch */
     enum {
         ITEM_SUBMIT,            /* to the executor; and then to submitted/ */
         ITEM_FAIL,              /* to failed/ */
+        ITEM_HOLD,              /* to held/ */
         ITEM_KEEP,              /* stays, and is looked at again a little later */
         ITEM_WAIT               /* there is no room for it: live_max */
     } fate;
@@ -44,6 +45,9 @@ struct submitter {
 /* Open a job and prepare its submission, with its intent noted but not yet durable.  False when
  * there is nothing to do for it. */
 bool item_open(struct submitter *submitter, struct item *item, const char *id);
+/* Only open it when somebody has asked for it to be killed or held, and that can be done; or when it
+ * is damaged.  False when there is nothing of that. */
+bool item_open_asked(struct submitter *submitter, struct item *item, const char *id);
 void item_close(struct item *item);
 
 /* Write down how a submission went, or why there was none. */

@@ -104,6 +104,7 @@ static void learn_job(struct tracker *tracker, struct text id)
         log_warn("%s: %s; it is tried again", place.id, error.text);
     } else if ((tracked = names_add(tracker->jobs, id))) {
         tracked->attempt = record.attempt;
+        tracked->gid = record.gid;
         tracked->again = record.retries == RETRIES_ALWAYS;
         tracked->fate = read_history(tracker, job, &record, tracked);
         tracked->recovered = tracked->fate != FATE_NONE;

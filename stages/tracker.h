@@ -20,6 +20,7 @@ enum fate { FATE_NONE, FATE_DONE, FATE_FAILED };
 
 struct tracked {
     int attempt;
+    gid_t gid;                  /* who beside us may read what it prints */
     bool started;               /* its "started" event is written */
     bool again;                 /* its success too is followed by another attempt */
     bool elsewhere;             /* it runs on a machine whose executor is not ours to ask */

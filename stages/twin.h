@@ -8,8 +8,8 @@
  * again.
  *
  * Nothing else has a job in two places, even for a moment: only the stage that serves a directory
- * moves jobs out of it, and that stage asks.  Two days of done/ are not told apart from here, and
- * held/ is not served yet: `dlspool check` finds those.
+ * moves jobs out of it, and that stage asks.  Two days of done/ are not told apart from here:
+ * `dlspool check` finds those.
  */
 #ifndef STAGES_TWIN_H
 #define STAGES_TWIN_H

@@ -10,6 +10,7 @@
 #include "spool/eventlog.h"
 #include "spool/why.h"
 #include "stages/guard.h"
+#include "stages/sweep.h"
 
 static void decide(struct verdict *verdict, const char *reason, const char *class,
                    enum retry_when when)
@@ -115,6 +116,13 @@ void verdict_render(struct verdict *verdict, const struct circumstances *circums
     decide(verdict, reasons[failure], "permanent", RETRY_CHANGE);
     take_error(verdict, "", error);
     wait_for_change(verdict, circumstances);
+    if (failure == RENDER_NOT_ALLOWED) {
+        char otherwise[sizeof(verdict->next)];
+        memcpy(otherwise, verdict->next, sizeof(otherwise));
+        snprintf(verdict->next, sizeof(verdict->next),
+                 "correct the job file and drop it into incoming/ again. Otherwise %.*s",
+                 (int)sizeof(otherwise) - 100, otherwise);
+    }
 }
 
 void verdict_submission(struct verdict *verdict, const struct circumstances *circumstances,
@@ -169,8 +177,12 @@ void verdict_ended(struct verdict *verdict, const struct circumstances *circumst
     decide(verdict, poll->reason[0] ? poll->reason : "Exited", retry_class_name(decision.class),
            RETRY_NEVER);
     verdict->failure.exit_code = poll->exit_code;
-    snprintf(verdict->sentence, sizeof(verdict->sentence), "%s",
+    struct buffer sweep = {0};
+    sweep_describe(&sweep, record);
+    snprintf(verdict->sentence, sizeof(verdict->sentence), "%s%s%s", sweep.length ? sweep.data : "",
+             sweep.length ? ": " : "",
              poll->detail[0] ? poll->detail : "The job failed at the executor.");
+    buffer_free(&sweep);
     explain(verdict, &decision);
     bool endless = record->retries == RETRIES_ENDLESS && decision.class == RETRY_UNKNOWN;
     if (decision.class == RETRY_TRANSIENT || endless || record->retries == RETRIES_ALWAYS) {
@@ -220,6 +232,15 @@ void verdict_stops(struct verdict *verdict, const char *stage, int tries)
              "incoming/ again.");
 }
 
+void verdict_dependency(struct verdict *verdict, const char *reason, const char *sentence)
+{
+    decide(verdict, reason, "permanent", RETRY_NEVER);
+    snprintf(verdict->sentence, sizeof(verdict->sentence), "%s", sentence);
+    snprintf(verdict->next, sizeof(verdict->next),
+             "nothing, until somebody asks for it: `dlspool retry` looks again at what the job waits "
+             "for.");
+}
+
 void verdict_damaged(struct verdict *verdict, const struct error *error)
 {
     decide(verdict, "DamagedRecord", "permanent", RETRY_NEVER);
@@ -250,6 +271,7 @@ int verdict_write(const struct verdict *verdict, int job, struct job_record *rec
         why_write(job, &why, error))
         return -1;
 
+    struct arena *arena = arena_new();
     struct buffer line = {0};
     eventlog_start(&line, now, "failed");
     eventlog_add_string(&line, "reason", verdict->reason);
@@ -263,9 +285,12 @@ int verdict_write(const struct verdict *verdict, int job, struct job_record *rec
         char time[CLOCK_TEXT_SIZE];
         eventlog_add_string(&line, "next", clock_format(verdict->failure.next, time));
     }
+    if (record->array_left.length)
+        eventlog_add(&line, "array_left", sweep_shortened(arena, record->array_left));
     eventlog_add_string(&line, "why", verdict->sentence);
     eventlog_end(&line);
     int result = eventlog_append(job, buffer_text(&line), error);
     buffer_free(&line);
+    arena_free(arena);
     return result;
 }

@@ -46,6 +46,10 @@ void verdict_vanished(struct verdict *verdict, const struct circumstances *circu
 void verdict_killed(struct verdict *verdict, const char *by, int64_t when);
 /* Reading the job's file has ended a stage's process `tries` times. */
 void verdict_stops(struct verdict *verdict, const char *stage, int tries);
+/* What the job is to come after cannot be, from the beginning or no more. */
+#define REASON_BAD_AFTER "BadAfter"
+#define REASON_DEPENDENCY "Dependency"
+void verdict_dependency(struct verdict *verdict, const char *reason, const char *sentence);
 void verdict_damaged(struct verdict *verdict, const struct error *error);
 /* For a job that failed after its record had been lost; `detail` is what the executor said. */
 void verdict_lost_record(struct verdict *verdict, const char *detail);

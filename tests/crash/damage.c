@@ -59,7 +59,7 @@ enum { CUT, CHANGED, REMOVED, DIRECTORY, LINK, PIPE, ENDLESS, KINDS };
 
 static const char *const copies[] = {"rendered", "submitted", "failed", "held", "done/2026-01-01",
                                      "done/2025-12-31"};
-enum { FIRST_UNSERVED = 3, COPIES = sizeof(copies) / sizeof(copies[0]) };
+enum { FIRST_UNSERVED = 4, COPIES = sizeof(copies) / sizeof(copies[0]) };
 
 struct point {                  /* what is damaged */
     int victim, file, kind;     /* file -1: the job is copied to copies[kind] */
@@ -159,13 +159,13 @@ static void add_points(struct damage *damage, int victim, off_t stride)
         file++;
     }
     tree_list_free(&names);
-    /* No stage looks into held/ and done/, and done/ is not searched for every job of failed/: of
-     * two copies that will never be run, `dlspool check` tells. */
+    /* No stage looks into done/, and it is not searched for every job of failed/: of two copies that
+     * will never be run, `dlspool check` tells. */
     bool done = strcmp(victims[victim].state, "done") == 0;
     bool never = strcmp(victims[victim].name, "bad-03") == 0;
     for (int i = 0; i < COPIES; i++)
         if (strncmp(copies[i], damage->places[victim], strlen(copies[i])) != 0 &&
-            !(done && i >= FIRST_UNSERVED) && !(never && i > FIRST_UNSERVED))
+            !((done || never) && i >= FIRST_UNSERVED))
             add_point(damage, victim, -1, i, 0);
 }
 

@@ -95,7 +95,7 @@ void drive_run(struct drive *drive, const struct world *world)
 void drive_describe(const struct world *world, char *text, size_t size)
 {
     static const char *const places[] = {"incoming", ".claims", ".new",  "rendered",
-                                         "submitted", "failed", "done"};
+                                         "submitted", "failed", "held", "done"};
     size_t used = (size_t)snprintf(text, size, "left in");
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]) && used < size; i++) {
         char path[TREE_PATH_SIZE];

@@ -163,5 +163,6 @@ void test_errors(void)
     try_errors(SCENE_ONE, 1);
     try_errors(SCENE_THREE, 1);
     try_errors(SCENE_THREE_KILLED, 7);
+    try_errors(SCENE_AFTER, 7);
     try_errors(SCENE_FIFTY, stride_of_fifty);
 }

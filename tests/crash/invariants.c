@@ -174,7 +174,48 @@ static const struct wanted all_wanted[] = {
     [KIND_GOOD] = {STATE_DONE, NULL, 1, 1},  [KIND_FLAKY] = {STATE_DONE, NULL, 2, 2},
     [KIND_SHAKY] = {STATE_DONE, NULL, 2, 2}, [KIND_BAD] = {STATE_FAILED, "BadRequest", 0, 0},
     [KIND_LONG] = {STATE_FAILED, "Killed", 0, 1},
+    [KIND_AFTER] = {STATE_DONE, NULL, 1, 1},
+    [KIND_LOST] = {STATE_FAILED, "Dependency", 0, 0},
 };
+
+/* The time of the first or the last of the events with that name, or `otherwise`. */
+static int64_t time_of(struct checking *checking, const struct job_place *place, const char *name,
+                       bool last, int64_t otherwise)
+{
+    char room[PLACE_TEXT_SIZE], job[1024];
+    struct event event;
+    snprintf(job, sizeof(job), "%s/%s", checking->check->world->spool, place_text(place, room));
+    struct buffer log = read_part(job, "log");
+    struct text rest = buffer_text(&log);
+    int64_t result = otherwise;
+    bool met = false;
+    while (eventlog_next(&rest, &event)) {
+        if (text_is(event.name, name) && (last || !met)) {
+            result = event.time;
+            met = true;
+        }
+    }
+    buffer_free(&log);
+    return result;
+}
+
+/* It was not submitted before what it waits for had come. */
+static void check_order(struct checking *checking, const struct job_place *place,
+                        const struct job_record *record)
+{
+    int64_t begun = time_of(checking, place, "intent", false, INT64_MAX);
+    for (size_t i = 0; i < record->after_count; i++) {
+        struct job_place other;
+        struct error error;
+        bool well = text_is(record->after[i].condition, "afterok");
+        if (job_find(&checking->spool, record->after[i].id, &other, &error))
+            found(checking, FOUND_WRONG, "%s waited for %.*s: %s", record->id.data,
+                  (int)record->after[i].job.length, record->after[i].job.data, error.text);
+        else if (time_of(checking, &other, well ? "finished" : "failed", true, INT64_MAX) > begun)
+            found(checking, FOUND_WRONG, "%s was submitted before %s had ended", record->id.data,
+                  other.id);
+    }
+}
 
 static void check_ended_job(struct checking *checking, const char *job,
                             const struct job_place *place, const struct job_record *record,
@@ -184,6 +225,9 @@ static void check_ended_job(struct checking *checking, const char *job,
     int runs = runs_of(checking, record->id);
     if (checking->check->refusals && place->state == STATE_FAILED && record->failed &&
         text_is(record->failure.reason, "BadFile") && runs == 0)
+        return;
+    /* What it waits for may have been refused so. */
+    if (checking->check->refusals && place->state == STATE_HELD && record->after_count && runs == 0)
         return;
     if (place->state != wanted->state)
         found(checking, FOUND_LOST, "%s ended in %s/: %.*s", record->id.data,
@@ -199,6 +243,8 @@ static void check_ended_job(struct checking *checking, const char *job,
     check_log(checking, job, place);
     if (wanted->state == STATE_DONE)
         check_output(checking, job);
+    if (dropped->kind == KIND_AFTER)
+        check_order(checking, place, record);
 }
 
 /* An id without its token. */

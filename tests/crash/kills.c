@@ -291,7 +291,8 @@ static void catch_naive(void)
 
 void test_kills(void)
 {
-    static const int small[] = {SCENE_ONE, SCENE_ONE_FLAKY, SCENE_THREE, SCENE_THREE_KILLED};
+    static const int small[] = {SCENE_ONE, SCENE_ONE_FLAKY, SCENE_THREE, SCENE_THREE_KILLED,
+                                SCENE_AFTER};
     for (size_t i = 0; i < sizeof(small) / sizeof(small[0]); i++)
         try_killed(small[i]);
     try_stopped(SCENE_FIFTY, stop_once, "stopped before each call");

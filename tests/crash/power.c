@@ -438,6 +438,7 @@ void test_power(void)
     try_power(SCENE_ONE_FLAKY);
     try_power(SCENE_THREE);
     try_power(SCENE_THREE_KILLED);
+    try_power(SCENE_AFTER);
     const struct tally *tally = lose_power(SCENE_ONE_FLAKY, FLAW_DIRECTORIES, true);
     tap_ok(tally->lost + tally->doubled > 0,
            "the harness catches a disk that does not sync directories: %lld different, %lld lost, "

@@ -17,16 +17,23 @@
 
 /* Scenes */
 
-static void add(struct scene *scene, enum kind kind)
+static void add_after(struct scene *scene, enum kind kind, const char *after)
 {
-    static const char *const words[] = {"good", "flaky", "shaky", "bad", "long"};
+    static const char *const words[] = {"good", "flaky", "shaky", "bad", "long", "after", "lost"};
     struct dropped *dropped = &scene->dropped[scene->count++];
     dropped->kind = kind;
     snprintf(dropped->file, sizeof(dropped->file), "%s-%02d.yaml", words[kind], scene->count);
     snprintf(dropped->bytes, sizeof(dropped->bytes),
-             "name: %s-%02d\nlibrary: any\ntype: %s\nretries: %d\nscript: |\n  echo %d\n...\n",
+             "name: %s-%02d\nlibrary: any\ntype: %s\nretries: %d\n%s%s%sscript: |\n  echo %d\n"
+             "...\n",
              words[kind], scene->count, kind == KIND_BAD ? "nonsense" : "single",
-             kind == KIND_SHAKY, scene->count);
+             kind == KIND_SHAKY, after ? "after: [" : "", after ? after : "", after ? "]\n" : "",
+             scene->count);
+}
+
+static void add(struct scene *scene, enum kind kind)
+{
+    add_after(scene, kind, NULL);
 }
 
 static void fill_fifty(struct scene *scene)
@@ -46,6 +53,7 @@ const struct scene *scene_get(int which)
         [SCENE_ONE_FLAKY] = {.title = "1 job that fails once"},
         [SCENE_THREE] = {.title = "3 jobs, one fails once, one is refused"},
         [SCENE_THREE_KILLED] = {.title = "3 jobs, one is killed, one fails once"},
+        [SCENE_AFTER] = {.title = "4 jobs, two wait for others, one of them in vain"},
         [SCENE_FIFTY] = {.title = "50 jobs"},
     };
     struct scene *scene = &scenes[which];
@@ -67,6 +75,12 @@ const struct scene *scene_get(int which)
         add(scene, KIND_GOOD);
         add(scene, KIND_LONG);
         add(scene, KIND_SHAKY);
+        break;
+    case SCENE_AFTER:
+        add_after(scene, KIND_AFTER, "flaky-02, afternotok:long-03");
+        add(scene, KIND_FLAKY);
+        add(scene, KIND_LONG);
+        add_after(scene, KIND_LOST, "long-03");
         break;
     default:
         fill_fifty(scene);

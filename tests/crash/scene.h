@@ -16,8 +16,10 @@ enum kind {
     KIND_FLAKY,                 /* fails once with an exit code that retry.txt calls transient */
     KIND_SHAKY,                 /* fails once with one that it does not know; has one retry */
     KIND_BAD,                   /* a request with a mistake */
-    KIND_LONG                   /* runs until it is killed, for which the user drops a control file
+    KIND_LONG,                  /* runs until it is killed, for which the user drops a control file
                                  * when it is in submitted/ */
+    KIND_AFTER,                 /* waits for others, and succeeds */
+    KIND_LOST                   /* waits for what does not come */
 };
 
 struct dropped {
@@ -34,7 +36,15 @@ struct scene {
     int count;
 };
 
-enum { SCENE_ONE, SCENE_ONE_FLAKY, SCENE_THREE, SCENE_THREE_KILLED, SCENE_FIFTY, SCENE_COUNT };
+enum {
+    SCENE_ONE,
+    SCENE_ONE_FLAKY,
+    SCENE_THREE,
+    SCENE_THREE_KILLED,
+    SCENE_AFTER,
+    SCENE_FIFTY,
+    SCENE_COUNT
+};
 
 const struct scene *scene_get(int which);
 

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "renderer/check.h"
+#include "renderer/samples.h"
 #include "tests/unit/scratch_repository.h"
 
 static struct scratch scratch;
@@ -234,6 +235,34 @@ static void the_executor_is_asked(void **state)
                                         "manifest: tasks[0]: no [a Python entry"));
 }
 
+/* What any three options of a job come to, in all their combinations, is seen. */
+static void samples_cover_every_three_options(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"a dataset",  "an output",   "GPUs",  "shm",
+                                        "time_limit", "image host", "values"};
+    enum { OPTIONS = sizeof(words) / sizeof(words[0]) };
+    bool seen[OPTIONS][OPTIONS][OPTIONS][8] = {0};
+    struct arena *arena = arena_new();
+    size_t count = sample_count("array");
+    for (size_t number = 0; number < count; number++) {
+        const char *description = sample_build(arena, "any", "array", number).description;
+        bool given[OPTIONS];
+        for (size_t i = 0; i < OPTIONS; i++)
+            given[i] = strstr(description, words[i]) != NULL;
+        for (size_t i = 0; i < OPTIONS; i++)
+            for (size_t j = 0; j < OPTIONS; j++)
+                for (size_t k = 0; k < OPTIONS; k++)
+                    seen[i][j][k][given[i] + 2 * given[j] + 4 * given[k]] = true;
+    }
+    for (size_t i = 0; i < OPTIONS; i++)
+        for (size_t j = 0; j < i; j++)
+            for (size_t k = 0; k < j; k++)
+                for (size_t way = 0; way < 8; way++)
+                    assert_true(seen[i][j][k][way]);
+    arena_free(arena);
+}
+
 static int release(void **state)
 {
     (void)state;
@@ -255,6 +284,7 @@ int main(void)
         TEST(doubtful_things_are_warnings),
         TEST(links_and_large_files_are_problems),
         TEST(the_executor_is_asked),
+        TEST(samples_cover_every_three_options),
     };
     return cmocka_run_group_tests(tests, NULL, release);
 }

@@ -1,0 +1,306 @@
+/* commands/diff.c - dlspool diff ID: what an old job would become today, and how that differs
+ *
+ * Compared are its manifest.yaml and what its request is rendered to by the templates of today (or of
+ * --at REV) for the executor that the settings name today; id, owner, attempt and time of acceptance
+ * stay the job's.  Touches nothing.
+ *
+ * Secrets are never printed: of a job that has some, both sides are rendered with asterisks in their
+ * place, the older one by the commit that it was rendered with.  Where that commit is gone, lines of
+ * the manifest are not shown at all.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/line_diff.h"
+#include "commands/commands.h"
+#include "commands/options.h"
+#include "commands/view.h"
+#include "spool/settings.h"
+#include "stages/replay.h"
+
+enum { MANIFEST_LIMIT = 16 << 20, MOST_LOOKS = 5 };    /* bytes; times */
+
+struct comparison {
+    struct arena *arena;
+    struct spool spool;
+    struct settings settings;
+    struct repository *repository;      /* of today, or --at */
+    struct replay replay;
+    struct preparation understood;      /* masked */
+    struct job_record was;              /* the facts of the last rendering */
+    struct replay_rendering today;
+    struct text before;                 /* the manifest of the last rendering; empty: there was none */
+    bool before_hidden;                 /* it cannot be had without its secrets */
+    bool changed;
+    struct buffer lines;                /* as `diff -u` */
+};
+
+/* A job that moves while it is looked for is looked for again. */
+static int read_job(struct comparison *comparison, const char *id, struct error *error)
+{
+    enum replay_found found = REPLAY_GONE;
+    for (int i = 0; found == REPLAY_GONE && i < MOST_LOOKS; i++) {
+        struct job_place place;
+        if (job_find(&comparison->spool, text_of(id), &place, error))
+            return -1;
+        found = replay_read(&comparison->spool, &place, comparison->arena, &comparison->replay,
+                            error);
+    }
+    return found == REPLAY_READ ? 0 : -1;
+}
+
+/* The digest of a rendering in which nothing is masked.  -1 when it does not render. */
+static int whole_digest(const struct comparison *comparison, struct repository *repository,
+                        struct text executor, char digest[SHA256_HEX_SIZE])
+{
+    struct replay replay = comparison->replay;
+    struct preparation understood;
+    struct replay_rendering rendering;
+    if (replay_understand(comparison->arena, &replay, REPLAY_WHOLE, &understood))
+        return -1;
+    replay_render(comparison->arena, &replay, &understood, repository, executor, &rendering);
+    if (rendering.rendered)
+        sha256_hex(rendering.manifest, digest);
+    return rendering.rendered ? 0 : -1;
+}
+
+/* The manifest of a job with secrets, as it was but for these. */
+static int render_before(struct comparison *comparison, struct error *error)
+{
+    const struct job_record *was = &comparison->was;
+    struct replay_rendering rendering;
+    struct error reason;
+    char commit[64], digest[SHA256_HEX_SIZE];
+    snprintf(commit, sizeof(commit), "%.*s", (int)was->commit.length,
+             was->commit.length ? was->commit.data : "");
+    struct repository *repository = open_templates(NULL, commit, false, &reason);
+    if (!repository) {
+        complain("warning: %s holds secrets, and the commit it was rendered with cannot be used to "
+                 "render it without them, so lines of its manifest are not shown: %s",
+                 comparison->replay.place.id, reason.text);
+        comparison->before_hidden = true;
+        return 0;
+    }
+    replay_render(comparison->arena, &comparison->replay, &comparison->understood, repository,
+                  was->executor, &rendering);
+    if (rendering.rendered && (whole_digest(comparison, repository, was->executor, digest) ||
+                               !text_is(was->manifest_sha256, digest)))
+        complain("warning: commit %.10s no longer gives the manifest.yaml of %s; compared is what "
+                 "it gives now", commit, comparison->replay.place.id);
+    comparison->before = rendering.manifest;
+    repository_close(repository);
+    return rendering.rendered
+               ? 0
+               : error_set(error, "%s holds secrets, and commit %.10s, with which it was rendered, "
+                           "does not render it without them: %s", comparison->replay.place.id,
+                           commit, rendering.error.text);
+}
+
+/* The manifest as it was. */
+static int read_before(struct comparison *comparison, struct error *error)
+{
+    struct buffer manifest = {0};
+    char digest[SHA256_HEX_SIZE], room[PLACE_TEXT_SIZE];
+    if (!comparison->was.manifest_sha256.length)
+        return 0;
+    if (description_is_secret(comparison->understood.description))
+        return render_before(comparison, error);
+    int job = job_open(&comparison->spool, &comparison->replay.place);
+    if (job < 0)
+        return error_errno(error, "%s could not be opened",
+                           place_text(&comparison->replay.place, room));
+    int result = file_read_at(job, "manifest.yaml", MANIFEST_LIMIT, &manifest, error);
+    sys.close(job);
+    sha256_hex(buffer_text(&manifest), digest);
+    if (!result && !text_is(comparison->was.manifest_sha256, digest))
+        result = error_set(error, "manifest.yaml: found SHA-256 %s, expected the one in job.yaml",
+                           digest);
+    if (result)
+        error_prefix(error, "%s", place_text(&comparison->replay.place, room));
+    else
+        comparison->before = arena_text(comparison->arena, manifest.data, manifest.length);
+    buffer_free(&manifest);
+    return result;
+}
+
+static void compare(struct comparison *comparison)
+{
+    char before[PLACE_TEXT_SIZE + 32], after[PLACE_TEXT_SIZE + 64], room[PLACE_TEXT_SIZE];
+    char digest[SHA256_HEX_SIZE] = "";
+    if (comparison->before_hidden) {
+        whole_digest(comparison, comparison->repository, comparison->settings.executor, digest);
+        comparison->changed = !text_is(comparison->was.manifest_sha256, digest);
+        return;
+    }
+    place_text(&comparison->replay.place, room);
+    snprintf(before, sizeof(before), "%s/manifest.yaml", room);
+    snprintf(after, sizeof(after), "%s at commit %.10s", comparison->replay.place.id,
+             repository_commit(comparison->repository));
+    comparison->changed =
+        line_diff(&comparison->lines, comparison->before,
+                  comparison->before.length ? before : "/dev/null", comparison->today.manifest,
+                  after);
+}
+
+/* 0, or -1 and a sentence; comparison->today may then be one that is refused. */
+static int look(struct comparison *comparison, const char *id, const char *revision,
+                struct error *error)
+{
+    if (settings_read(&comparison->settings, &comparison->spool, error) ||
+        read_job(comparison, id, error))
+        return -1;
+    comparison->was = comparison->replay.record;
+    comparison->repository = open_templates(NULL, revision, false, error);
+    if (!comparison->repository)
+        return -1;
+    struct replay_rendering *today = &comparison->today;
+    if (replay_understand(comparison->arena, &comparison->replay, REPLAY_MASKED,
+                          &comparison->understood)) {
+        today->error = comparison->understood.error;
+        return 0;
+    }
+    replay_render(comparison->arena, &comparison->replay, &comparison->understood,
+                  comparison->repository, comparison->settings.executor, today);
+    if (!today->rendered)
+        return 0;
+    if (read_before(comparison, error))
+        return -1;
+    compare(comparison);
+    return 0;
+}
+
+/* Showing */
+
+static bool wants_colour(void)
+{
+    const char *terminal = getenv("TERM"), *no_colour = getenv("NO_COLOR");
+    return isatty(STDOUT_FILENO) && !(no_colour && *no_colour) && terminal &&
+           strcmp(terminal, "dumb") != 0;
+}
+
+static void print_lines(struct text lines)
+{
+    bool colour = wants_colour(), header = true;
+    struct text line;
+    while (lines.length && text_next(&lines, '\n', &line)) {
+        char sign = line.length ? line.data[0] : ' ';
+        header = header && sign != '@';
+        const char *start = header        ? "\033[1m"
+                            : sign == '-' ? "\033[31m"
+                            : sign == '+' ? "\033[32m"
+                            : sign == '@' ? "\033[36m"
+                                          : "";
+        printf("%s%.*s%s\n", colour ? start : "", (int)line.length, line.data,
+               colour && *start ? "\033[m" : "");
+    }
+}
+
+static void print_fact(const char *name, struct text before, struct text after)
+{
+    if (text_equal(before, after))
+        return;
+    printf("%-10s %.*s -> %.*s\n", name, before.length ? (int)before.length : 1,
+           before.length ? before.data : "-", (int)after.length, after.data);
+}
+
+/* The image, and the line of images.txt that named it. */
+static struct text image_fact(struct arena *arena, const struct job_record *record)
+{
+    if (!record->image.length)
+        return TEXT("");
+    return record->image_line ? arena_printf(arena, "%s (line %d of images.txt)",
+                                             record->image.data, record->image_line)
+                              : arena_printf(arena, "%s (the user's own choice)",
+                                             record->image.data);
+}
+
+static void print_people(const struct comparison *comparison)
+{
+    const struct job_record *was = &comparison->was, *is = &comparison->today.record;
+    print_fact("commit", was->commit, is->commit);
+    print_fact("executor", was->executor, is->executor);
+    print_fact("template", was->template_path, is->template_path);
+    print_fact("image", image_fact(comparison->arena, was), image_fact(comparison->arena, is));
+    if (!comparison->changed)
+        printf("%s would be rendered to the same manifest\n", comparison->replay.place.id);
+    else if (comparison->before_hidden)
+        printf("%s would be rendered to another manifest\n", comparison->replay.place.id);
+    else
+        print_lines(buffer_text(&comparison->lines));
+}
+
+static void put(struct arena *arena, struct value *tree, const char *name, struct text text)
+{
+    value_put(arena, tree, name, text.length ? value_text(arena, text) : value_null(arena));
+}
+
+static struct value *facts_tree(struct arena *arena, const struct job_record *record)
+{
+    struct value *tree = value_object(arena);
+    put(arena, tree, "commit", record->commit);
+    put(arena, tree, "executor", record->executor);
+    put(arena, tree, "template", record->template_path);
+    put(arena, tree, "image", record->image);
+    value_put(arena, tree, "image_line",
+              record->image_line ? value_number(arena, record->image_line) : value_null(arena));
+    return tree;
+}
+
+static void print_program(const struct comparison *comparison)
+{
+    struct arena *arena = comparison->arena;
+    const struct replay_rendering *today = &comparison->today;
+    struct value *tree = value_object(arena);
+    value_put(arena, tree, "id", value_string(arena, comparison->replay.place.id));
+    value_put(arena, tree, "changed",
+              value_boolean(arena, !today->rendered || comparison->changed));
+    put(arena, tree, "refused", today->rendered ? TEXT("") : text_of(today->error.text));
+    value_put(arena, tree, "before", facts_tree(arena, &comparison->was));
+    value_put(arena, tree, "after",
+              today->rendered ? facts_tree(arena, &today->record) : value_null(arena));
+    put(arena, tree, "diff", buffer_text(&comparison->lines));
+    print_json(tree);
+}
+
+int command_diff(int argument_count, char **arguments)
+{
+    const char *revision = "HEAD";
+    bool json = false, exit_code = false;
+    const struct option_spec options[] = {
+        {"at", 'a', OPTION_TEXT, &revision, "REV", "of templates.git (default: HEAD)"},
+        {"exit-code", 'e', OPTION_FLAG, &exit_code, NULL, "status 1 when something would change"},
+        {"json", 'j', OPTION_FLAG, &json, NULL, "as JSON, one object"},
+        {0}};
+    const struct verb_usage usage = {
+        "diff", "ID", 1, 1,
+        "Render an old job with today's templates and show what would change; touches nothing.",
+        "ID is a job's id or a beginning of it that only one job has.\n", options};
+    int operands, status;
+    struct error error;
+    struct comparison comparison = {.arena = NULL};
+    if (!options_read(&usage, argument_count, arguments, &operands, &status))
+        return status;
+    if (open_spool(&comparison.spool))
+        return STATUS_FAILED;
+    comparison.arena = arena_new();
+    bool looked = look(&comparison, arguments[1], revision, &error) == 0;
+    if (!looked)
+        complain("%s", error.text);
+    else if (json)
+        print_program(&comparison);
+    else if (comparison.today.rendered)
+        print_people(&comparison);
+    if (looked && !comparison.today.rendered)
+        complain("commit %.10s refuses %s: %s", repository_commit(comparison.repository),
+                 comparison.replay.place.id, comparison.today.error.text);
+    if (!looked || !comparison.today.rendered || (exit_code && comparison.changed))
+        status = STATUS_FAILED;
+    repository_close(comparison.repository);
+    buffer_free(&comparison.lines);
+    settings_free(&comparison.settings);
+    arena_free(comparison.arena);
+    spool_close(&comparison.spool);
+    return status;
+}

@@ -1,0 +1,295 @@
+/* commands/plan.c - dlspool plan REV: what a commit of the templates would make of recent jobs
+ *
+ * The jobs of the last days are rendered with what is served now and with that commit; what differs
+ * is said in groups, a line each.  Touches nothing.  The pre-receive hook of templates.git runs it on
+ * what is pushed, for the pusher to read.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "commands/commands.h"
+#include "commands/options.h"
+#include "commands/view.h"
+#include "spool/settings.h"
+#include "stages/plan.h"
+
+enum {
+    USUAL_DAYS = 7,
+    MOST_DAYS = 3650,
+    USUAL_LIMIT = 100000,       /* jobs */
+    SHOWN_GROUPS = 20,          /* of each kind; --json has them all */
+    SHOWN_FIELDS = 8,           /* of a group */
+    PROGRESS_STEP = 100         /* jobs */
+};
+
+struct planning {
+    struct repository *before, *after;
+    struct plan plan;
+    int days;
+};
+
+static void show_progress(void *context, size_t looked, size_t of)
+{
+    (void)context;
+    if (looked == of)
+        fprintf(stderr, "\r\033[K");
+    else if (looked % PROGRESS_STEP == 0)
+        fprintf(stderr, "\r%zu of %zu jobs", looked, of);
+}
+
+/* For people */
+
+static const char *jobs(size_t count)
+{
+    return count == 1 ? "job" : "jobs";
+}
+
+static void print_field(const struct plan_field *field)
+{
+    const char *before = field->before.length ? field->before.data : NULL;
+    const char *after = field->after.length ? field->after.data : NULL;
+    printf("%s", field->path.data);
+    if (field->was_there && field->is_there)
+        printf(before && after ? " %s -> %s" : " changed", before ? before : "", after ? after : "");
+    else if (field->is_there)
+        printf(after ? " added (%s)" : " added", after ? after : "");
+    else
+        printf(before ? " removed (%s)" : " removed", before ? before : "");
+}
+
+static void print_change(const struct plan_group *group)
+{
+    const char *mark = ": ";
+    printf("%s", group->template.data);
+    if (!text_equal(group->template_before, group->template))
+        printf(" instead of %s", group->template_before.data);
+    if (group->image.length) {
+        printf("%simage %s -> %s", mark, group->image_before.data, group->image.data);
+        mark = "; ";
+    }
+    for (size_t i = 0; i < group->fields_count && i < SHOWN_FIELDS; i++, mark = ", ") {
+        printf("%s", mark);
+        print_field(&group->fields[i]);
+    }
+    if (group->fields_count > SHOWN_FIELDS || group->more_fields)
+        printf(", and more");
+}
+
+static void print_group(const struct plan_group *group)
+{
+    static const char *const words[PLAN_KINDS][2] = {
+        [PLAN_REFUSED] = {"would be refused", "would be refused"},
+        [PLAN_CHANGED] = {"would change", "would change"},
+        [PLAN_ACCEPTED] = {"is refused now, and would be rendered",
+                           "are refused now, and would be rendered"},
+    };
+    printf("  %zu %s: ", group->count, words[group->kind][group->count != 1]);
+    if (group->kind == PLAN_CHANGED)
+        print_change(group);
+    else
+        printf("%s", group->sentence.data);
+    for (size_t i = 0; i < PLAN_EXAMPLES && group->examples[i][0]; i++)
+        printf("%s%s", i ? ", " : " (", group->examples[i]);
+    printf(group->count > PLAN_EXAMPLES ? ", ...)\n" : ")\n");
+}
+
+static void print_groups(const struct plan *plan, enum plan_kind kind)
+{
+    size_t shown = 0, said = 0;
+    for (size_t i = 0; i < plan->groups_count; i++) {
+        const struct plan_group *group = &plan->groups[i];
+        if (group->kind != kind || shown == SHOWN_GROUPS)
+            continue;
+        print_group(group);
+        shown++;
+        said += group->count;
+    }
+    if (said < plan->counts[kind])
+        printf("  %zu more %s, each in its own way\n", plan->counts[kind] - said,
+               kind == PLAN_REFUSED   ? "would be refused"
+               : kind == PLAN_CHANGED ? "would change"
+                                      : "are refused now, and would be rendered");
+}
+
+static void print_count(size_t count, const char *sentence)
+{
+    if (count)
+        printf("  %zu %s\n", count, sentence);
+}
+
+static void print_heading(const struct planning *planning)
+{
+    const struct plan *plan = &planning->plan;
+    printf("commit %.10s, compared with %.10s, for ", repository_commit(planning->after),
+           repository_commit(planning->before));
+    if (plan->looked < plan->found)
+        printf("the newest %zu of ", plan->looked);
+    printf("%zu %s of the last %d %s", plan->found, jobs(plan->found), planning->days,
+           planning->days == 1 ? "day" : "days");
+    if (plan->out_of_time)
+        printf(" (to look at all would take too long)");
+    printf(plan->found ? ":\n" : "\n");
+}
+
+static void print_people(const struct planning *planning)
+{
+    const struct plan *plan = &planning->plan;
+    print_heading(planning);
+    print_count(plan->same, "would be rendered the same");
+    for (int kind = 0; kind < PLAN_KINDS; kind++)
+        print_groups(plan, (enum plan_kind)kind);
+    print_count(plan->refused_as_before, "would be refused, as now");
+    print_count(plan->forbidden, "not looked at: you may not read what their owners wrote");
+    print_count(plan->damaged, "not looked at: job.yaml or the request is damaged");
+    print_count(plan->set_aside, "not looked at: what reads their job file stops over it");
+    print_count(plan->without_request, "not looked at: they were not made from a job file");
+    if (plan->counts[PLAN_CHANGED])
+        printf("  `dlspool diff --at %.10s ID` shows all that would change for a job\n",
+               repository_commit(planning->after));
+}
+
+/* For programs */
+
+static void put_text(struct arena *arena, struct value *tree, const char *name, struct text text)
+{
+    value_put(arena, tree, name, text.length ? value_text(arena, text) : value_null(arena));
+}
+
+static void put_count(struct arena *arena, struct value *tree, const char *name, size_t count)
+{
+    value_put(arena, tree, name, value_number(arena, (double)count));
+}
+
+static struct value *field_tree(struct arena *arena, const struct plan_field *field)
+{
+    struct value *tree = value_object(arena);
+    put_text(arena, tree, "path", field->path);
+    value_put(arena, tree, "change",
+              value_string(arena, !field->was_there  ? "added"
+                                  : !field->is_there ? "removed"
+                                                     : "changed"));
+    put_text(arena, tree, "before", field->before);
+    put_text(arena, tree, "after", field->after);
+    return tree;
+}
+
+static struct value *group_tree(struct arena *arena, const struct plan_group *group)
+{
+    static const char *const kinds[PLAN_KINDS] = {"refused", "changed", "accepted"};
+    struct value *tree = value_object(arena), *fields = value_list(arena);
+    struct value *examples = value_list(arena);
+    value_put(arena, tree, "kind", value_string(arena, kinds[group->kind]));
+    put_count(arena, tree, "jobs", group->count);
+    for (size_t i = 0; i < PLAN_EXAMPLES && group->examples[i][0]; i++)
+        value_append(arena, examples, value_string(arena, group->examples[i]));
+    value_put(arena, tree, "examples", examples);
+    put_text(arena, tree, "sentence", group->sentence);
+    put_text(arena, tree, "template_before", group->template_before);
+    put_text(arena, tree, "template", group->template);
+    put_text(arena, tree, "image_before", group->image_before);
+    put_text(arena, tree, "image", group->image);
+    for (size_t i = 0; i < group->fields_count; i++)
+        value_append(arena, fields, field_tree(arena, &group->fields[i]));
+    value_put(arena, tree, "fields", fields);
+    return tree;
+}
+
+static void print_program(const struct planning *planning)
+{
+    const struct plan *plan = &planning->plan;
+    struct arena *arena = plan->arena;
+    struct value *tree = value_object(arena), *groups = value_list(arena);
+    value_put(arena, tree, "commit",
+              value_string(arena, repository_commit(planning->after)));
+    value_put(arena, tree, "since",
+              value_string(arena, repository_commit(planning->before)));
+    put_count(arena, tree, "days", (size_t)planning->days);
+    put_count(arena, tree, "found", plan->found);
+    put_count(arena, tree, "looked_at", plan->looked);
+    put_count(arena, tree, "same", plan->same);
+    put_count(arena, tree, "refused", plan->counts[PLAN_REFUSED]);
+    put_count(arena, tree, "changed", plan->counts[PLAN_CHANGED]);
+    put_count(arena, tree, "accepted", plan->counts[PLAN_ACCEPTED]);
+    put_count(arena, tree, "refused_as_now", plan->refused_as_before);
+    put_count(arena, tree, "forbidden", plan->forbidden);
+    put_count(arena, tree, "damaged", plan->damaged);
+    put_count(arena, tree, "set_aside", plan->set_aside);
+    put_count(arena, tree, "without_request", plan->without_request);
+    for (size_t i = 0; i < plan->groups_count; i++)
+        value_append(arena, groups, group_tree(arena, &plan->groups[i]));
+    value_put(arena, tree, "groups", groups);
+    print_json(tree);
+}
+
+/* Open what the request is about, and make the plan. */
+static int make_plan(struct planning *planning, struct plan_request *request, const char *since,
+                     const char *path, const char *revision, struct error *error)
+{
+    struct settings settings = {0};
+    int result = -1;
+    if (settings_read(&settings, request->spool, error) == 0 &&
+        (planning->before = open_templates(NULL, since, false, error)) &&
+        (planning->after = open_templates(path, revision, false, error))) {
+        request->executor = settings.executor;
+        request->before = planning->before;
+        request->after = planning->after;
+        request->now = clock_now();
+        request->progress = isatty(STDERR_FILENO) ? show_progress : NULL;
+        result = plan_make(request, &planning->plan, error);
+    }
+    settings_free(&settings);
+    return result;
+}
+
+int command_plan(int argument_count, char **arguments)
+{
+    const char *since = "HEAD", *path = NULL;
+    int limit = USUAL_LIMIT;
+    bool json = false;
+    struct spool spool;
+    struct plan_request request = {.spool = &spool};
+    struct planning planning = {.days = USUAL_DAYS};
+    const struct option_spec options[] = {
+        {"days", 'd', OPTION_WHOLE, &planning.days, "N", "of the last N days (default: 7)"},
+        {"since", 0, OPTION_TEXT, &since, "REV",
+         "of the spool's templates.git: what to compare with (default: HEAD, what is served)"},
+        {"repository", 'r', OPTION_TEXT, &path, "DIR",
+         "the repository that REVISION is of (default: templates.git of the spool)"},
+        {"limit", 'l', OPTION_WHOLE, &limit, "N", "the newest N jobs at most (default: 100000)"},
+        {"within", 'w', OPTION_DURATION, &request.within, "TIME", "stop looking after that time"},
+        {"json", 'j', OPTION_FLAG, &json, NULL, "as JSON, one object"},
+        {0}};
+    const struct verb_usage usage = {
+        "plan", "REVISION", 1, 1,
+        "Say what a commit of the templates would change for the jobs of the last days; touches "
+        "nothing.",
+        "Each of them is rendered with what is served now and with REVISION.\n", options};
+    int operands, status;
+    struct error error;
+    if (!options_read(&usage, argument_count, arguments, &operands, &status))
+        return status;
+    if (planning.days > MOST_DAYS || limit < 1) {
+        complain("--%s: found %d, expected %s", limit < 1 ? "limit" : "days",
+                 limit < 1 ? limit : planning.days, limit < 1 ? "1 or more" : "at most 3650");
+        return STATUS_USAGE;
+    }
+    if (open_spool(&spool))
+        return STATUS_FAILED;
+    request.days = planning.days;
+    request.most = (size_t)limit;
+    status = make_plan(&planning, &request, since, path, arguments[1], &error) ? STATUS_FAILED
+                                                                               : STATUS_DONE;
+    if (status != STATUS_DONE)
+        complain("%s", error.text);
+    else if (json)
+        print_program(&planning);
+    else
+        print_people(&planning);
+    plan_free(&planning.plan);
+    repository_close(planning.before);
+    repository_close(planning.after);
+    spool_close(&spool);
+    return status;
+}

@@ -1,0 +1,184 @@
+/* tests/unit/namesakes_test.c - which job a user means by a name, and how it stands
+ *
+ * Seen to fail: with all_settled() always true; with the user not compared; with `refused` not looked at;
+ * with job_find_done() looking at today only; with a record that
+ * has not changed believed although `retry` has come.
+ */
+#include "tests/unit/unit.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "spool/record.h"
+#include "stages/namesakes.h"
+#include "stages/standing.h"
+
+/* Tokens of one process only grow, so each test has a time of its own, and makes its jobs by age. */
+static int64_t noon = 1798718400000;    /* 2026-12-31T12:00Z */
+static const int64_t a_day = (int64_t)24 * 60 * 60 * 1000;
+static int64_t time_now;
+
+static int64_t tell_time(void)
+{
+    return time_now;
+}
+
+struct fixture {
+    char *path;
+    struct spool spool;
+    struct arena *arena;
+};
+
+static int set_up(void **state)
+{
+    struct fixture *fixture = calloc(1, sizeof(*fixture));
+    struct error error;
+    fixture->path = unit_directory();
+    fixture->arena = arena_new();
+    time_now = noon += 30 * a_day;
+    clock_replace(tell_time, tell_time);
+    if (spool_create(fixture->path, &error) || spool_open(&fixture->spool, fixture->path, &error))
+        return -1;
+    *state = fixture;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *fixture = *state;
+    spool_close(&fixture->spool);
+    arena_free(fixture->arena);
+    unit_remove(fixture->path);
+    free(fixture);
+    return 0;
+}
+
+/* A job that came at that time; of done/, that ended at `ended`.  Its id. */
+static const char *make(struct fixture *fixture, const char *name, uid_t uid, int64_t came,
+                        enum state state, int64_t ended, const char *reason)
+{
+    char token[TOKEN_LENGTH + 1], *id = arena_allocate(fixture->arena, ID_SIZE);
+    struct error error;
+    token_make(came, token);
+    id_make(text_of(name), token, id);
+    struct job_record record = {
+        .id = text_of(id),
+        .name = text_of(name),
+        .uid = uid,
+        .accepted = came,
+        .attempt = 1,
+        .failed = reason != NULL,
+        .failure = {.when = RETRY_NEVER, .exit_code = -1,
+                    .reason = text_of(reason ? reason : ""), .class = TEXT("permanent")},
+    };
+    int job = job_create(&fixture->spool, id, &error);
+    assert_true(job >= 0);
+    assert_int_equal(record_create(job, &record, &error), 0);
+    close(job);
+    assert_int_equal(job_publish(&fixture->spool, id, STATE_SUBMITTED, &error), 0);
+    struct job_place place = {.state = STATE_SUBMITTED};
+    memcpy(place.id, id, strlen(id));
+    if (state != STATE_SUBMITTED)
+        assert_int_equal(job_move(&fixture->spool, &place, state, ended, &error), 0);
+    return id;
+}
+
+static const char *meant(struct fixture *fixture, const char *name, uid_t uid, const char *by,
+                         int64_t since)
+{
+    static char found[ID_SIZE];
+    struct namesake namesake = {.name = text_of(name), .uid = uid, .id = text_of(by)};
+    struct error error;
+    assert_int_equal(namesakes_find(&fixture->spool, &namesake, 1, since, &error), 0);
+    memcpy(found, namesake.found, sizeof(found));
+    return found;
+}
+
+static void the_latest_before_it(void **state)
+{
+    struct fixture *fixture = *state;
+    make(fixture, "prepare", 7, noon - 9 * a_day, STATE_DONE, noon - 2 * a_day, NULL);
+    /* It came later than the one above, and ended earlier. */
+    const char *right = make(fixture, "prepare", 7, noon - 5 * a_day, STATE_DONE,
+                             noon - 4 * a_day, NULL);
+    make(fixture, "prepare", 8, noon - 3 * a_day, STATE_DONE, noon, NULL);
+    make(fixture, "Prepare", 7, noon - 3 * a_day, STATE_DONE, noon, NULL);
+    const char *asker = make(fixture, "train", 7, noon, STATE_HELD, 0, NULL);
+    const char *later = make(fixture, "prepare", 7, noon + 5, STATE_SUBMITTED, 0, NULL);
+    assert_string_equal(meant(fixture, "prepare", 7, asker, 0), right);
+    assert_string_equal(meant(fixture, "prepare", 9, asker, 0), "");
+    /* When days before this one were looked through already. */
+    assert_string_equal(meant(fixture, "prepare", 7, asker, noon - a_day), later);
+    const char *failed = make(fixture, "prepare", 7, noon + 6, STATE_FAILED, 0, "BadAfter");
+    const char *other = make(fixture, "train", 7, noon + 7, STATE_HELD, 0, NULL);
+    assert_string_equal(meant(fixture, "prepare", 7, other, 0), failed);
+}
+
+static void the_first_after_it(void **state)
+{
+    struct fixture *fixture = *state;
+    const char *asker = make(fixture, "train", 7, noon, STATE_HELD, 0, NULL);
+    make(fixture, "prepare", 7, noon + 1, STATE_FAILED, 0, "BadAfter");
+    assert_string_equal(meant(fixture, "prepare", 7, asker, 0), "");
+    const char *right = make(fixture, "prepare", 7, noon + 2, STATE_DONE, noon + 9, NULL);
+    make(fixture, "prepare", 7, noon + 3, STATE_RENDERED, 0, NULL);
+    assert_string_equal(meant(fixture, "prepare", 7, asker, 0), right);
+    assert_string_equal(meant(fixture, "train", 7, asker, 0), "");
+}
+
+static enum standing_kind kind_of(struct standings *standings, const char *id)
+{
+    standings_begin(standings);
+    enum standing_kind kind = standing_find(standings, text_of(id))->kind;
+    standings_end(standings);
+    return kind;
+}
+
+static void how_jobs_stand(void **state)
+{
+    struct fixture *fixture = *state;
+    struct standings *standings = standings_new(&fixture->spool, 1000);
+    const char *done = make(fixture, "done", 7, noon - 9 * a_day, STATE_DONE, noon - 6 * a_day,
+                            NULL);
+    const char *on = make(fixture, "on", 7, noon, STATE_SUBMITTED, 0, NULL);
+    const char *held = make(fixture, "held", 7, noon, STATE_HELD, 0, NULL);
+    const char *lost = make(fixture, "lost", 7, noon, STATE_FAILED, 0, "Killed");
+    assert_int_equal(kind_of(standings, on), STANDING_ON);
+    assert_int_equal(kind_of(standings, held), STANDING_HELD);
+    assert_int_equal(kind_of(standings, lost), STANDING_LOST);
+    assert_string_equal(standing_find(standings, text_of(lost))->reason, "Killed");
+    assert_int_equal(kind_of(standings, done), STANDING_DONE);
+    assert_int_equal(kind_of(standings, "none-0123456789abc"), STANDING_GONE);
+    /* Somebody has asked for it to be tried again. */
+    assert_int_equal(kind_of(standings, lost), STANDING_LOST);
+    char path[4200];
+    snprintf(path, sizeof(path), "%s/failed/%s/retry", fixture->path, lost);
+    close(open(path, O_WRONLY | O_CREAT, 0644));
+    assert_int_equal(kind_of(standings, lost), STANDING_FAILED);
+    /* What was there is believed to be gone only after a while. */
+    snprintf(path, sizeof(path), "%s/submitted/%s", fixture->path, on);
+    char hidden[4200];
+    snprintf(hidden, sizeof(hidden), "%s/hidden", fixture->path);
+    assert_int_equal(kind_of(standings, on), STANDING_ON);
+    assert_int_equal(rename(path, hidden), 0);
+    assert_int_equal(kind_of(standings, on), STANDING_UNSURE);
+    time_now += 999;
+    assert_int_equal(kind_of(standings, on), STANDING_UNSURE);
+    time_now += 1;
+    assert_int_equal(kind_of(standings, on), STANDING_GONE);
+    assert_int_equal(rename(hidden, path), 0);
+    assert_int_equal(kind_of(standings, on), STANDING_ON);
+    standings_free(standings);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(the_latest_before_it, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_first_after_it, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(how_jobs_stand, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

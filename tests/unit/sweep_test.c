@@ -1,0 +1,161 @@
+/* tests/unit/sweep_test.c - which tasks of an array an attempt runs, and what templates see of it
+ *
+ * Seen to fail: with has_succeeded() of stages/sweep.c true for what has not ended; with
+ * sweep_select() not changing the role's count; with contains() always true; with the index of
+ * task_array() in renderer/context.c taken for the rank.
+ */
+#include "base/json.h"
+#include "base/ranges.h"
+#include "renderer/context.h"
+#include "stages/sweep.h"
+#include "tests/unit/request_support.h"
+
+#define ARRAY "name: a\nlibrary: any\nscript: x\ntype: array\narray: "
+
+/* "0=0 1 2=3": ended with 0, running, ended with 3. */
+static struct job_poll poll_of(const char *written)
+{
+    struct job_poll poll = {.phase = PHASE_FAILED};
+    struct text rest = text_of(written), word;
+    poll.tasks = arena_allocate(arena, 64 * sizeof(*poll.tasks));
+    while (rest.length && text_next(&rest, ' ', &word)) {
+        struct task_state *task = &poll.tasks[poll.task_count++];
+        task->index = atoi(word.data);
+        const char *equals = memchr(word.data, '=', word.length);
+        task->ended = equals;
+        task->exit_code = equals ? atoi(equals + 1) : 0;
+    }
+    return poll;
+}
+
+static void leaves(const char *array, const char *tasks, const char *left)
+{
+    struct job_record record = {.array = text_of(array)};
+    struct job_poll poll = poll_of(tasks);
+    for (int i = 0; i < 2; i++) {       /* again is the same */
+        sweep_note_left(arena, &record, &poll);
+        if (!text_is(record.array_left, left))
+            fail_msg("%s of %s leaves %s, expected %s", tasks, array,
+                     record.array_left.length ? record.array_left.data : "nothing", left);
+    }
+}
+
+static void what_did_not_succeed_is_left(void **state)
+{
+    (void)state;
+    leaves("0-3", "0=0 1=1 2=0 3=2", "1,3");
+    leaves("0-3", "0=0 1 2=0", "1,3");          /* one runs, one is not there */
+    leaves("10,20-40:10", "0=0 1=1 2=0 3=0", "20");
+    leaves("0-3", "", "0-3");
+    leaves("0-3", "0=0 1=0 2=0 3=0", "0-3");    /* somebody must have had a reason */
+    leaves("0-3", "9=0 -1=0 0=0", "1-3");
+    leaves("", "0=1", "");
+    leaves("nonsense", "0=1", "");
+}
+
+static void the_next_attempt_runs_only_that(void **state)
+{
+    (void)state;
+    struct description *job = good(ARRAY "0-9%4\n");
+    struct job_record record = {0};
+    sweep_select(arena, &record, job);
+    assert_true(text_is(record.array, "0-9"));
+    assert_int_equal(job->tasks[0].count, 10);
+    record.array_left = TEXT("3,7");
+    sweep_go_on(&record);
+    assert_int_equal(record.array_left.length, 0);
+    /* Repeated after a crash, and to render the job anew, it is the same. */
+    for (int i = 0; i < 2; i++) {
+        job = good(ARRAY "0-9%4\n");
+        sweep_go_on(&record);
+        sweep_select(arena, &record, job);
+        assert_true(text_is(record.array, "3,7"));
+        assert_int_equal(job->array.count, 2);
+        assert_int_equal(job->array.total, 10);
+        assert_int_equal(job->array.indexes[1], 7);
+        assert_int_equal(job->tasks[0].count, 2);
+    }
+    /* What somebody wrote into job.yaml by hand asks for nothing new. */
+    record.array = TEXT("7,11");
+    sweep_select(arena, &record, job = good(ARRAY "0-9\n"));
+    assert_true(text_is(record.array, "7"));
+    record.array = TEXT("x");
+    sweep_select(arena, &record, job = good(ARRAY "0-9\n"));
+    assert_true(text_is(record.array, "0-9"));
+    record.array = TEXT("");
+    sweep_select(arena, &record, good("name: a\nlibrary: any\ntype: single\nscript: x\n"));
+    assert_int_equal(record.array.length, 0);
+}
+
+static void it_is_said_how_many_failed(void **state)
+{
+    (void)state;
+    struct job_record record = {.array = TEXT("0-9"), .array_left = TEXT("3,7")};
+    struct buffer out = {0};
+    sweep_describe(&out, &record);
+    assert_string_equal(out.data, "2 of 10 tasks failed, those of the indexes 3,7");
+    buffer_clear(&out);
+    record = (struct job_record){.array = TEXT("7"), .array_left = TEXT("7")};
+    sweep_describe(&out, &record);
+    assert_string_equal(out.data, "1 of 1 task failed, that of the index 7");
+    buffer_clear(&out);
+    sweep_describe(&out, &(struct job_record){0});
+    assert_int_equal(out.length, 0);
+    /* Cut off behind a whole number. */
+    for (int i = 0; i < 100; i++)
+        buffer_printf(&out, "%s%d", i ? "," : "", 1000 + i * i);
+    struct text text = sweep_shortened(arena, buffer_text(&out));
+    assert_true(text.length < 130 && text_ends(text, ",..."));
+    buffer_free(&out);
+}
+
+static void templates_see_indexes_and_values(void **state)
+{
+    (void)state;
+    static const int indexes[] = {1, 4};
+    static const struct text rates[] = {{"0.1", 3}, {"0.2", 3}}, sizes[] = {{"x", 1}, {"y", 1}, {"z", 1}};
+    static const struct context_choice choices[] = {{{"RATE", 4}, rates, 2, 3},
+                                                    {{"SIZE", 4}, sizes, 3, 1}};
+    const struct context_role role = {.role = TEXT("main"), .count = 2};
+    struct context_job job = {.id = TEXT("a-1"), .type = TEXT("array"), .roles = &role,
+                              .roles_count = 1, .array = {indexes, 2, 6, 4, choices, 2}};
+    struct value *object = context_job(arena, &job);
+    struct buffer json = {0};
+    json_write(&json, value_get(object, "array"), true, &error);
+    assert_string_equal(json.data,
+                        "{\"at_once\":2,\"choices\":[{\"name\":\"RATE\",\"stride\":3,\"values\":["
+                        "\"0.1\",\"0.2\"]},{\"name\":\"SIZE\",\"stride\":1,\"values\":[\"x\",\"y\","
+                        "\"z\"]}],\"contiguous\":false,\"count\":2,\"indexes\":[1,4],\"total\":6}");
+    buffer_clear(&json);
+    const struct value *tasks = value_get(object, "tasks");
+    json_write(&json, value_get(tasks->list.items[1], "array"), true, &error);
+    assert_string_equal(json.data, "{\"index\":4,\"values\":{\"RATE\":\"0.2\",\"SIZE\":\"y\"}}");
+    assert_int_equal(value_get(object, "size")->kind, VALUE_NULL);
+    job.array = (struct context_array){.indexes = (const int[]){0, 1}, .count = 2};
+    job.size_min = 1;
+    job.size_max = 3;
+    object = context_job(arena, &job);
+    assert_true(value_get_boolean(value_get(object, "array"), "contiguous", false));
+    assert_int_equal(value_get_number(value_get(object, "array"), "at_once", 0), 2);
+    assert_int_equal(value_get_number(value_get(object, "array"), "total", 0), 2);
+    assert_int_equal(value_get_number(value_get(object, "size"), "max", 0), 3);
+    job.array = (struct context_array){0};
+    object = context_job(arena, &job);
+    assert_int_equal(value_get(object, "array")->kind, VALUE_NULL);
+    tasks = value_get(object, "tasks");
+    assert_int_equal(value_get(tasks->list.items[0], "array")->kind, VALUE_NULL);
+    buffer_free(&json);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(what_did_not_succeed_is_left),
+        TEST(the_next_attempt_runs_only_that),
+        TEST(it_is_said_how_many_failed),
+        TEST(templates_see_indexes_and_values),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -2,7 +2,7 @@
 # What cannot be run ends in failed/ with a sentence to act on; what only a change can mend waits
 # for that change.
 . "$(dirname "$0")/lib.bash"
-new_spool null || exit 1
+new_spool null && without_templates local/mxnet/ps.yaml local/any/ps.yaml || exit 1
 start_daemon
 
 why() { cat "$(job_dir "$1")/why"; }
@@ -36,7 +36,7 @@ printf 'a: [1, 2\n' | drop bad-yaml.yaml
 ok "what is not YAML ends in failed/" wait_for 20 has_ended bad-yaml
 like "$(why bad-yaml)" 'bad-yaml.yaml:[0-9]+:[0-9]+:' "why says where"
 
-for field in 'deadline: +6h' 'after: [x]' 'hold: true' 'privileged: true' 'array: 1-3'; do
+for field in 'deadline: +6h' 'notify: [x]' 'privileged: true'; do
     key=${field%%:*}
     drop "later-$key.yaml" <<JOB
 name: later
@@ -59,6 +59,19 @@ JOB
 ok "a job without a template ends in failed/" wait_for 20 has_ended nothing
 like "$(why nothing)" 'local/mxnet/ps.yaml' "why names the template that is missing"
 like "$(why nothing)" '^Next: .*templates.git' "and says that a push mends it"
+
+# A template does not want the job: its owner reads why, not where in the template.
+drop unwanted.yaml <<'JOB'
+name: unwanted
+library: tensorflow
+type: ps
+script: "x"
+tasks: {ps: {}, boss: {}}
+JOB
+ok "a job that its template refuses ends in failed/" wait_for 20 has_ended unwanted
+is "$(why unwanted | head -n 1)" "the role boss is none of TensorFlow; expected chief, ps, worker and evaluator" \
+    "why begins with the template's sentence"
+like "$(why unwanted)" '^Next: correct the job file .*Otherwise .*templates.git' "and says what to do"
 
 # No row in images.txt.
 ok "clone" git clone -q "$spool/templates.git" "$scratch/clone"

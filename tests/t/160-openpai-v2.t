@@ -76,6 +76,29 @@ like "$(why wrong)" 'wrong\.yaml:14:5: taskRoles\.my_Worker\.instance: unknown f
     "why names the field"
 like "$(why wrong)" 'resourcePerInstance\.gpu: missing' "and the other one"
 
+# YAML as OpenPAI's own reader takes it: fields of a role that another one takes over.
+drop shared.yaml <<'F'
+protocolVersion: !!int "2"
+name: shared
+type: job
+prerequisites: [{type: dockerimage, name: i, uri: org/train:1}]
+taskRoles:
+  chief: &role
+    dockerImage: i
+    resourcePerInstance: {cpu: 1, memoryMB: 128, gpu: 0, ports: }
+    commands: [first]
+  worker:
+    <<: *role
+    commands: [second]
+F
+must "a file with anchors and merge keys ends in done/" wait_for 30 in_state shared "done"
+is "$(grep -oE '#!/bin/bash\\n[a-z]+' "$(job_dir shared)/manifest.yaml" | sort -u | paste -sd ' ')" \
+    '#!/bin/bash\nfirst #!/bin/bash\nsecond' "and each role has its own commands"
+printf 'secrets: {a: &a %s}\nparameters: {b: *a}\nprotocolVersion: 2\n' "$secret" | drop alias.yaml
+ok "an alias of a secret ends in failed/" wait_for 30 has_ended alias
+like "$(why alias)" 'alias\.yaml:1:14: parameters\.b: an alias' "why names the field"
+unlike "$(why alias; log alias)" "$secret" "and nothing tells the secret"
+
 # The files that others have written, where they are.
 others=${DLSPOOL_SHARED:-$top/../shared}/data/openpai/v2
 if [ -d "$others" ]; then

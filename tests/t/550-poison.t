@@ -59,12 +59,14 @@ for i in 1 2 3 4 5 6; do ok "one of many bad: $i" wait_for 40 has_ended "bad$i";
 is "$(claims)" "" "no claim is left"
 
 # A request that is read again.  In intake it was harmless.
+git clone -q "$spool/templates.git" "$scratch/work" 2>/dev/null
+rm -f "$spool/templates.git/hooks/pre-receive"
+git -C "$scratch/work" rm -q local/any/mpi.yaml
+git -C "$scratch/work" commit -qm "without a template" && git -C "$scratch/work" push -q 2>/dev/null
 job again POISON-RESUBMIT mpi
 job hope fine mpi
 ok "a job waits for a change" wait_for 10 has_ended again
 ok "and another" wait_for 10 has_ended hope
-git clone -q "$spool/templates.git" "$scratch/work" 2>/dev/null
-rm -f "$spool/templates.git/hooks/pre-receive"
 cp "$scratch/work/local/any/single.yaml" "$scratch/work/local/any/mpi.yaml"
 mkdir -p "$scratch/work/null/any"
 cp "$scratch/work/local/any/single.yaml" "$scratch/work/null/any/mpi.yaml"
@@ -74,6 +76,12 @@ ok "read again: it is set aside" wait_for 30 sh -c "grep -q 'stop 3 times' '$(jo
 like "$(cat "$(job_dir again)/job.yaml")" 'reason: "StopsReader"' "read again: so says job.yaml"
 is "$(grep -c ' stopped stage=resubmit ' "$(job_dir again)/log")" 3 "read again: and the log, three times"
 is "$(find "$(job_dir again)" -name request.yaml | wc -l)" 1 "read again: the request is kept"
+# ... and one that was held.
+printf 'name: held\nlibrary: any\ntype: single\nhold: true\nscript: POISON-RESUBMIT\n' | drop held.yaml
+ok "a job is held" wait_for 10 in_state held held
+printf 'release: %s\n' "$(basename "$(job_dir held)")" | drop release.yaml
+ok "read again when it is released: it is set aside" wait_for 30 in_state held failed
+like "$(cat "$(job_dir held)/why")" 'stop 3 times' "and says why"
 lines=$(grep -c 'read its request again' "$log")
 sleep 1.5
 is "$(grep -c 'read its request again' "$log")" "$lines" "read again: it is left alone"

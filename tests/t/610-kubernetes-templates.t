@@ -46,7 +46,7 @@ sed -i 's/restartPolicy: Never/restartPolicy: Never\n    hostNetwrk: true/' comm
 refused "an unknown field" 'spec.template.spec.hostNetwrk: unknown field; did you mean "hostNetwork"\?'
 sed -i 's/restartPolicy: Never/restartPolicy: Always/' common/kubernetes/pod.yaml
 refused "another restartPolicy" 'restartPolicy: expected Never'
-sed -i 's/completions: .*/completions: "1"/' common/kubernetes/job.yaml
+sed -i 's/completions: .*/completions: "1"/' common/kubernetes/role.yaml
 refused "a string for a number" 'spec.completions: found "1", expected a whole number'
 sed -i 's/image: .*/image: x\n            securityContext: {privileged: true}/' common/kubernetes/pod.yaml
 refused "a privileged container" 'securityContext.privileged: found true, expected false'

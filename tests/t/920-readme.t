@@ -68,6 +68,7 @@ cleanup=stop_shell
 # furnish: a spool for pages that only look at one.
 furnish() {
     new_spool null || return 1
+    without_templates local/mxnet/ps.yaml local/any/ps.yaml || return 1
     printf 'name: sad\nlibrary: any\n' | drop sad.yaml
     printf 'name: waits\nlibrary: mxnet\ntype: ps\ntasks: {server: {command: ["true"]}}\n' | drop waits.yaml
     cp examples/hello/job.sh "$spool/incoming/hello.sh"

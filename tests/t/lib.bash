@@ -72,6 +72,17 @@ new_spool() {
 # set_setting NAME VALUE: in dlspool.yaml, at any depth.
 set_setting() { sed -i -E "s|^( *)$1: .*|\\1$1: $2|" "$spool/dlspool.yaml"; }
 
+# without_templates PATH...: push a commit that removes them from templates.git.
+without_templates() {
+    local clone
+    clone=$(mktemp -d "$scratch/clone.XXXXXX")
+    git clone -q "$spool/templates.git" "$clone" 2>/dev/null && git -C "$clone" rm -q "$@" &&
+        git -C "$clone" commit -qm "without $*" && git -C "$clone" push -q 2>/dev/null
+    local result=$?
+    rm -rf "$clone"
+    return $result
+}
+
 start_daemon() {
     "$DLSPOOL" -s "$spool" run -v "$@" 2>>"$scratch/daemon.log" &
     daemon=$!

@@ -1,0 +1,338 @@
+#!/usr/bin/env bash
+# after, hold and release: a job waits in held/ for others or for somebody's word, says for whom, and
+# goes on, or fails, when that is settled.
+#
+# Seen to fail with: weigh() of stages/held.c giving nothing up, or taking done for afternotok;
+# forget_refused() there left out, or a later job of one's own name taken; circles_find() finding none;
+# weigh_hold() of stages/control.c without the administrator's part, or a release that leaves `hold`;
+# find_destination() of stages/requeue.c never saying held/, or the wish to kill kept; look_at_failed() of
+# stages/standing.c taking each failure for good; write_found() of stages/held_act.c writing nothing; the
+# submit stage not looking for `hold`; twin_settle() doing nothing; names looked for whoever's they are.
+. "$(dirname "$0")/lib.bash"
+new_spool null || exit 1
+root=$([ "$(id -u)" = 0 ] && echo yes)
+start_daemon
+
+# body NAME [LINE...]: a job file.
+body() {
+    printf 'name: %s\nlibrary: any\ntype: single\nscript: "#!/bin/sh"\n' "$1"
+    shift
+    for line; do printf '%s\n' "$line"; done
+}
+job() { body "$@" | drop "$1.yaml"; }
+# job_as USER NAME [LINE...]
+job_as() {
+    local user=$1
+    shift
+    body "$@" >"$scratch/as.tmp"
+    chown "$user" "$scratch/as.tmp"
+    mv "$scratch/as.tmp" "$spool/incoming/$1.yaml"
+}
+id_of() { basename "$(job_dir "$1")"; }
+why() { cat "$(job_dir "$1")/why"; }
+says() { why "$1" 2>/dev/null | grep -q "$2"; }
+held_for() { in_state "$1" held && says "$1" "$2"; }
+lost() { in_state "$1" failed && grep -q '^  reason: "Dependency"' "$(job_dir "$1")/job.yaml"; }
+refused() { in_state "$1" failed && grep -q '^  reason: "BadAfter"' "$(job_dir "$1")/job.yaml"; }
+# when NAME EVENT: the time of a job's event.
+when() { sed -n "s/^\([^ ]*\) $2 .*/\1/p" "$(job_dir "$1")/log" | tail -n 1; }
+# begins_after NAME OTHER
+begins_after() { [[ ! "$(when "$1" intent)" < "$(when "$2" finished)" ]]; }
+# gate NAME: a job that ends when it is let go.
+gate() { job "$1" 'hold: true'; wait_for 20 in_state "$1" held; }
+let_go() { dlspool release "$(id_of "$1")"; }
+fail_it() { dlspool kill "$(id_of "$1")" >/dev/null; wait_for 20 in_state "$1" failed; }
+
+# A chain, dropped from its end.
+job chain-c 'after: chain-b'
+job chain-b 'after: [chain-a]'
+ok "c waits for b" wait_for 20 held_for chain-c '^The job waits for chain-b-[0-9a-z]* to finish well'
+ok "b waits for a, which has not come" wait_for 20 held_for chain-b 'chain-a is not known yet'
+like "$(why chain-b)" 'A job that has not come by 20.*Z is not waited for any longer' \
+    "why says until when"
+like "$(grep -c . "$(job_dir chain-c)/manifest.yaml")" '[1-9]' "a job that waits is rendered"
+job chain-a
+ok "a, b and c end well" wait_for 20 in_state chain-c "done"
+ok "b began after a" begins_after chain-b chain-a
+ok "c began after b" begins_after chain-c chain-b
+like "$(cat "$(job_dir chain-c)/job.yaml")" '^  id: "chain-b-' "job.yaml says which job was meant"
+like "$(cat "$(job_dir chain-c)/log")" " after condition=afterok job=chain-b id=$(id_of chain-b)\$" \
+    "and so does the log"
+ls "$(job_dir chain-c)" | grep -q why; is $? 1 "no why in done/"
+
+# A name means the latest of one's own before; a later one does not change that.
+job again 'after: chain-a'
+ok "a job in done/ counts, by name" wait_for 20 in_state again "done"
+job again 'after: again'
+twice() { [ "$(find "$spool/done" -maxdepth 2 -name 'again-*' | wc -l)" = 2 ]; }
+ok "one's own name means the one before" wait_for 20 twice
+job by-id "after: $(id_of chain-a)"
+ok "and by id" wait_for 20 in_state by-id "done"
+
+# All of them together: a diamond, with every way to write it.
+gate top
+job left 'after: {afterok: top}'
+job right 'after: "afterany:top"'
+job bottom 'after: afterok:left:right,afterany:top'
+ok "the diamond's bottom waits for three" wait_for 20 held_for bottom \
+    'waits for left-.* to finish well, right-.* to finish well and top-.* to end'
+ok "left waits for top, which waits itself" wait_for 20 held_for left 'which waits in held/ itself'
+is "$(dlspool list --state held | wc -l)" 4 "list knows them"
+like "$(dlspool show "$(id_of left)")" 'state +held' "show does"
+timeout 1 "$DLSPOOL" -s "$spool" wait -q "$(id_of bottom)"
+is $? 124 "wait waits on"
+let_go top >/dev/null
+ok "the diamond ends" wait_for 20 in_state bottom "done"
+ok "bottom after left" begins_after bottom left
+ok "bottom after right" begins_after bottom right
+
+# Failure: afterok fails in turn, afterany and afternotok go on.
+gate bad
+job wants-ok 'after: bad'
+job wants-any 'after: afterany:bad'
+job wants-not 'after: afternotok:bad'
+job in-turn 'after: wants-ok'
+job in-turn-any 'after: afterany:wants-ok'
+for name in wants-ok wants-any wants-not; do wait_for 20 held_for $name 'bad-'; done
+ok "in-turn waits for wants-ok" wait_for 20 held_for in-turn 'wants-ok-'
+fail_it bad
+ok "afterok of a failed job fails" wait_for 20 lost wants-ok
+like "$(why wants-ok)" "^The job waited for $(id_of bad) to finish well, and that has failed for good: Killed\\.\$" \
+    "why says which and why"
+ok "afterany goes on" wait_for 20 in_state wants-any "done"
+ok "afternotok goes on" wait_for 20 in_state wants-not "done"
+ok "what waits for a dependent follows" wait_for 20 lost in-turn
+like "$(why in-turn)" "$(id_of wants-ok) .*: Dependency" "and says so"
+ok "and goes on with afterany" wait_for 20 in_state in-turn-any "done"
+like "$(cat "$(job_dir wants-ok)/job.yaml")" 'retry: "never"' "a lost job is not tried again"
+dlspool wait -q "$(id_of wants-ok)"
+is $? 1 "wait ends with it"
+
+# What cannot be from the beginning.
+job too-late 'after: bad'
+ok "afterok of what has failed for good" wait_for 20 lost too-late
+job never-fails 'after: afternotok:chain-a'
+ok "afternotok of what is done" wait_for 20 lost never-fails
+like "$(why never-fails)" 'chain-a-[^ ]* to fail, and that has finished well' "why says so"
+job no-such 'after: prepare-1m80ns077fbyy'
+ok "an id that is not there" wait_for 20 refused no-such
+like "$(why no-such)" 'prepare-1m80ns077fbyy, and there is no such job in the spool' "why says so"
+job self 'after: self'
+ok "a job that names itself" wait_for 20 refused self
+like "$(why self)" 'waits for self, which is its own name' "why says so"
+
+# ... nor by one that comes later: whoever decides is stopped until that has ended.
+stage=$(pgrep -P "$daemon" -x resubmit)
+kill -STOP "$stage"
+job same 'after: same'
+wait_for 20 in_state same held
+first_same=$(id_of same)
+body same | drop same-2.yaml
+ended() { ls "$spool"/done/* | grep -q '^same-'; }
+wait_for 20 ended
+kill -CONT "$stage"
+first_refused() { grep -q 'BadAfter' "$spool/failed/$first_same/job.yaml"; }
+ok "its own name does not mean one that comes later" wait_for 20 first_refused
+
+# A job in failed/ that can still come back is waited for.
+job waits-change 'image: "somebody/else:1"'
+ok "a job waits for a change" wait_for 20 in_state waits-change failed
+job patient 'after: waits-change'
+ok "one that is to come after it waits" wait_for 20 held_for patient 'has failed (NotAllowed) and can still'
+fail_it patient
+like "$(why patient)" 'was killed by' "a held job can be killed"
+dlspool retry "$(id_of patient)" >/dev/null
+ok "and tried again: it waits again" wait_for 20 held_for patient 'waits for waits-change'
+ls "$(job_dir patient)" | grep -Eqx 'kill|retry'; is $? 1 "without the wishes that were granted"
+fail_it patient
+
+# retry looks at the conditions again.
+gate second-chance
+job dependent 'after: second-chance'
+wait_for 20 held_for dependent 'second-chance-'
+fail_it second-chance
+ok "a dependent is lost" wait_for 20 lost dependent
+dlspool retry "$(id_of second-chance)" >/dev/null
+ok "what it waited for is tried again, and held as before" wait_for 20 in_state second-chance held
+dlspool retry "$(id_of dependent)" >/dev/null
+ok "then it waits again" wait_for 20 held_for dependent 'waits for second-chance'
+let_go second-chance >/dev/null
+ok "and ends" wait_for 20 in_state dependent "done"
+
+# Circles.  The job that closes one is refused; the others wait for another of its name.
+job two-a 'after: two-b'
+ok "a waits for b" wait_for 20 held_for two-a 'two-b is not known'
+job two-b 'after: two-a'
+ok "b, which closes the circle, is refused" wait_for 20 refused two-b
+like "$(why two-b)" "wait for itself: $(id_of two-b) waits for $(id_of two-a), which waits for $(id_of two-b)\\." \
+    "why shows the circle"
+ok "a still waits" wait_for 20 held_for two-a 'two-b is not known'
+job three-x 'after: three-y'
+job three-y 'after: three-z'
+wait_for 20 held_for three-y 'three-z is not known'
+wait_for 20 held_for three-x 'waits for three-y-'
+job three-z 'after: three-x'
+ok "a circle of three" wait_for 20 refused three-z
+like "$(why three-z)" "three-z-[^ ]* waits for three-x-[^ ]*, which waits for three-y-[^ ]*, which waits for three-z-" \
+    "why shows it"
+mkdir "$scratch/together"
+for pair in four-a:four-b four-b:four-c four-c:four-d four-d:four-a; do
+    body "${pair%:*}" "after: ${pair#*:}" >"$scratch/together/${pair%:*}.yaml"
+done
+mv "$scratch"/together/*.yaml "$spool/incoming/" 2>/dev/null
+ok "a circle of four, dropped together: the youngest" wait_for 20 refused four-d
+is "$(ls "$spool/held" | grep -c '^four-[abc]-')" 3 "and no other"
+for name in two-b three-z four-d; do job $name; done
+ok "one of two goes on with a right job" wait_for 20 in_state two-a "done"
+ok "and those of three" wait_for 20 in_state three-x "done"
+ok "and those of four" wait_for 20 in_state four-a "done"
+
+# hold and release.
+gate held-one
+like "$(why held-one)" '^The job is held by [^ ]*\.$' "why says who holds it"
+like "$(why held-one)" '^Next: nothing, until its owner or an administrator' "and what next"
+like "$(dlspool release "$(id_of chain-a)" 2>&1)" 'finished already' "a finished job is not released"
+like "$(dlspool hold "$(id_of chain-a)" 2>&1)" 'finished already' "nor held"
+job waits-two 'after: held-one' 'hold: true'
+ok "held, and waiting for another" wait_for 20 held_for waits-two 'is held by .*, and waits for held-one-'
+like "$(let_go waits-two)" '^asked to release waits-two-' "release"
+released() { says waits-two '^The job waits for held-one-'; }
+ok "a released job goes on waiting" wait_for 20 released
+like "$(dlspool release "$(id_of waits-two)" 2>&1)" 'is not held' "what is not held is not released"
+let_go held-one >/dev/null
+ok "then both go on" wait_for 20 in_state waits-two "done"
+like "$(cat "$(job_dir held-one)/log")" ' release by=[^ ]* uid=' "the log tells of the release"
+like "$(dlspool hold "$(id_of bad)" 2>&1)" 'has failed for good' "what has failed for good cannot be held"
+echo "hold: $(id_of bad)" | drop hold-bad.yaml
+wait_for 20 in_state hold-bad failed
+like "$(why hold-bad)" 'has failed for good; there is nothing to be held' "nor by a file"
+
+# A job in rendered/ and one in failed/ can be held.  The executor is away meanwhile.
+stop_daemon
+job in-rendered
+job waits-room
+sed -i 's/^executor: .*/executor: local/' "$spool/dlspool.yaml"
+set_setting socket "$scratch/nobody-listens.sock"
+start_daemon
+ok "a job waits for the executor" wait_for 20 in_state in-rendered rendered
+dlspool hold "$(id_of in-rendered)" >/dev/null
+ok "it is held while the executor is away" wait_for 20 in_state in-rendered held
+stop_daemon
+ok "a drain does not wait for held jobs" timeout 20 bash -c "
+    sed -i 's/^executor: .*/executor: null/' '$spool/dlspool.yaml'; '$DLSPOOL' -s '$spool' run --drain"
+ok "which stay" in_state in-rendered held
+job drained-b 'after: drained-a'
+job drained-a
+ok "a drain waits for a job that waits for another" timeout 20 "$DLSPOOL" -s "$spool" run --drain
+ok "until it has ended" in_state drained-b "done"
+
+# Restarts change nothing.
+start_daemon
+gate before
+job over-restart 'after: before' ; job over-unknown 'after: unknown-yet'
+wait_for 20 held_for over-restart 'before-'
+wait_for 20 held_for over-unknown 'unknown-yet'
+log_before=$(cat "$(job_dir over-restart)/log" "$(job_dir over-unknown)/log")
+stop_daemon
+job before                      # another of that name
+start_daemon
+another() { ls "$spool"/done/* | grep -q '^before-'; }
+ok "another of the name comes" wait_for 20 another
+ok "it is not the one that was meant" in_state over-restart held
+is "$(cat "$(job_dir over-restart)/log" "$(job_dir over-unknown)/log")" "$log_before" \
+    "a restart adds nothing to the logs"
+job unknown-yet
+ok "a name is still found" wait_for 20 in_state over-unknown "done"
+first_before=$(sed -n 's/^  id: "\(.*\)"/\1/p' "$(job_dir over-restart)/job.yaml")
+dlspool release "$first_before" >/dev/null
+ok "the one that was meant lets it go on" wait_for 20 in_state over-restart "done"
+
+# What has been removed does not come.
+gate removed
+job after-removed 'after: afterany:removed'
+wait_for 20 held_for after-removed 'removed-'
+rm -r "$(job_dir removed)"
+ok "a job that was removed is not waited for" wait_for 20 lost after-removed
+like "$(why after-removed)" 'is not in the spool any more' "why says so"
+
+# A held job whose record is damaged is set aside; a copy of one is, too.
+gate damaged
+printf 'x: 1\n' >>"$(job_dir damaged)/job.yaml"
+set_aside() { in_state "$1" failed && grep -q '^  reason: "DamagedRecord"' "$(job_dir "$1")/job.yaml"; }
+ok "a damaged job is set aside" wait_for 20 set_aside damaged
+cp -a "$(job_dir by-id)" "$spool/held/"
+copy_gone() { [ "$(find "$spool"/held -name 'by-id-*')" = "" ] && find "$spool/failed" -name 'by-id-*' | grep -q .; }
+ok "a job of done/ that is copied into held/ is not run again" wait_for 20 copy_gone
+
+# What cannot be rendered any more when it is released fails as any other, and comes back.
+git clone -q "$spool/templates.git" "$scratch/work"
+push() { git -C "$scratch/work" push -q origin HEAD; }
+gate breaks
+git -C "$scratch/work" rm -q local/any/single.yaml
+git -C "$scratch/work" commit -qm 'without a template'
+ok "a push takes the template away" push
+let_go breaks >/dev/null
+ok "what cannot be rendered any more goes to failed/" wait_for 20 in_state breaks failed
+like "$(why breaks)" 'local/any/single.yaml' "why says so"
+git -C "$scratch/work" revert --no-edit HEAD >/dev/null
+ok "a push brings it back" push
+ok "and the job goes on" wait_for 20 in_state breaks "done"
+
+# A job that does not come is given up.
+set_setting after_unknown 1s
+grep -q after_unknown "$spool/dlspool.yaml" || echo 'after_unknown: 1s' >>"$spool/dlspool.yaml"
+job impatient 'after: nobody-comes'
+ok "a job that does not come is given up" wait_for 20 lost impatient
+like "$(why impatient)" "owner's job nobody-comes, and none of that name has come within 1 s" "why says so"
+
+# Other people's jobs, and other people's holds.
+if [ -n "$root" ]; then
+    # ask USER VERB ID: drop a control file.
+    ask() { printf '%s: %s\n' "$2" "$3" >"$scratch/ask.tmp"; chown "$1" "$scratch/ask.tmp"; mv "$scratch/ask.tmp" "$spool/incoming/$2-$1.yaml"; }
+    job_as nobody theirs 'hold: true'
+    wait_for 20 in_state theirs held
+    theirs=$(id_of theirs)
+    job not-mine 'after: theirs'
+    job by-their-id "after: $theirs"
+    ok "another user's job can be waited for by id" wait_for 20 held_for by-their-id "$theirs"
+    ok "but not by name" wait_for 20 lost not-mine
+    ask daemon release "$theirs"
+    ok "somebody else may not release it" wait_for 20 in_state release-daemon failed
+    like "$(why release-daemon)" 'belongs to nobody; daemon may not release it' "and is told so"
+    ask root hold "$theirs"
+    held_by_root() { says theirs '^The job is held by root'; }
+    ok "root holds it" wait_for 20 held_by_root
+    ask nobody release "$theirs"
+    ok "its owner may not release that" wait_for 20 in_state release-nobody failed
+    like "$(why release-nobody)" 'is held by root; only an administrator may release it' "and is told so"
+    ask nobody hold "$theirs"
+    gone() { [ ! -e "$spool/incoming/hold-nobody.yaml" ] && [ -z "$(ls "$spool/.claims")" ]; }
+    wait_for 20 gone
+    ok "nor make it his own" held_by_root
+    ask nobody kill "$theirs"
+    ok "but kill it" wait_for 20 in_state theirs failed
+    ask nobody retry "$theirs"
+    ok "and have it tried again: it is held as before" wait_for 20 held_for theirs 'is held by root'
+    ask root release "$theirs"
+    ok "root releases it" wait_for 20 in_state theirs "done"
+else
+    pass "other users' jobs # SKIP not root"
+fi
+
+# A thousand behind one.
+gate one
+mkdir "$scratch/thousand"
+for i in $(seq 1000); do body "w$i" 'after: one' >"$scratch/thousand/w$i.yaml"; done
+mv "$scratch"/thousand/* "$spool/incoming/" 2>/dev/null
+know_it() { [ "$(cat "$spool"/held/w*/job.yaml | grep -c '^  id: "one-')" = 1000 ]; }
+ok "a thousand jobs wait for one" wait_for 60 know_it
+stage=$(pgrep -P "$daemon" -x resubmit)
+let_go one >/dev/null
+all_done() { [ "$(find "$spool/done" -maxdepth 2 -name 'w[0-9]*' | wc -l)" = 1000 ]; }
+ok "and all go on when it has ended" wait_for 60 all_done
+is "$(pgrep -P "$daemon" -x resubmit)" "$stage" "the stage was never restarted"
+is "$(find "$spool/rendered" "$spool/submitted" -mindepth 1 | wc -l)" 0 "nothing is left"
+dlspool check -q >/dev/null 2>"$scratch/check.log"
+is "$(grep -v warning "$scratch/check.log")" "" "check finds nothing wrong"
+
+done_testing

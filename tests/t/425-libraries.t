@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# Programs of several libraries, as their users write them, in real containers: torchrun and an elastic
+# job whose node is lost (PyTorch), a tracker and its workers (XGBoost), parameter servers that are
+# told to end when the workers have.
+. "$(dirname "$0")/lib.bash"
+command -v podman >/dev/null || skip_all "podman is not installed"
+/usr/bin/python3 -c 'import sklearn' 2>/dev/null || skip_all "python3-sklearn is not installed"
+/usr/bin/python3 -c 'import torch' 2>/dev/null || skip_all "python3-torch is not installed"
+/usr/bin/python3 -c 'import xgboost' 2>/dev/null || skip_all "python3-xgboost is not installed"
+new_spool local || exit 1
+start_daemon
+example() { sed "s|/path/to/examples|$top/examples|; $2" "$top/examples/$1/job.yaml"; }
+said() { cat "$(job_dir "$1")/output/$2.log" 2>/dev/null; }
+
+# A node is lost: the agent of rank 1 is killed with its program, and the other goes on alone, after it
+# has waited half a minute for another.
+cat >"$scratch/elastic.py" <<'PROGRAM'
+import os, signal, sys, time
+import torch, torch.distributed as dist
+dist.init_process_group("gloo")
+rank, world = dist.get_rank(), dist.get_world_size()
+def say(sentence):
+    with open("/job/output/events", "a") as events:
+        print(sentence, file=events)
+say(f"rank {rank} of {world} is up")
+total = torch.ones(1)
+dist.all_reduce(total)
+if os.environ["DLSPOOL_INDEX"] == "1":
+    os.kill(os.getppid(), signal.SIGKILL)
+    os.kill(os.getpid(), signal.SIGKILL)
+if world == 2:
+    dist.all_reduce(total)      # fails: the other is gone
+say(f"finished with {world}")
+PROGRAM
+mkdir -m 777 "$scratch/results"
+cat <<JOB | drop elastic.yaml
+name: elastic
+library: pytorch
+type: elastic
+program: $scratch
+output: $scratch/results
+size: {min: 1, max: 2}
+env: {PET_REDIRECTS: "1", PET_TEE: "1"}
+tasks:
+  worker:
+    count: 2
+    cpus: 0.3
+    memory: 1Gi
+    command: [python3, -m, torch.distributed.run, /job/program/elastic.py]
+JOB
+
+example ps 's/cpus: 0.25/cpus: 0.2/' | drop servers.yaml
+example xgboost 's/cpus: 0.5/cpus: 0.3/' | drop boosted.yaml
+
+must "parameter servers: the job is done when its workers are" wait_for 120 in_state servers "done"
+like "$(said servers worker-1)" 'worker 1 of 2 done' "each worker has trained"
+like "$(said servers worker-0)" 'epoch 30 accuracy 0\.[89]' "with both servers' weights"
+like "$(said servers server-1)" 'server 1 of 2 serves columns' "and the servers, which never end by themselves, are gone"
+
+ok "XGBoost: trained" wait_for 120 in_state boosted "done"
+checksum=$(said boosted worker-0 | sed -n 's/.*checksum //p')
+like "$checksum" '^[0-9a-f]{8}$' "the worker that was the tracker has a model"
+like "$(said boosted worker-1)" "rank 1 of 2 done, checksum $checksum" "and the other one the same"
+
+# torchrun takes all it needs from the environment.  (Where the output goes has to be said: the default
+# of torch 1.13 does not work with Python 3.11, which come together in Debian 12.)
+example ddp 's/^name: ddp/name: by-torchrun/; s/^entry:.*//; s/^env:.*/env: {EPOCHS: "2", PET_REDIRECTS: "1", PET_TEE: "1"}/
+    s/cpus: 0.5, /cpus: 0.5, command: [python3, -m, torch.distributed.run, \/job\/program\/train.py], /' |
+    drop by-torchrun.yaml
+ok "torchrun: trained" wait_for 180 in_state by-torchrun "done"
+for worker in 0 1; do
+    like "$(said by-torchrun worker-$worker)" "rank $worker of 2 is up" "node $worker has its rank"
+done
+
+ok "elastic: one node of two is lost, and the job is done" wait_for 150 in_state elastic "done"
+like "$(cat "$scratch/results/events")" 'rank 1 of 2 is up' "it began with two"
+is "$(tail -n 1 "$scratch/results/events")" 'finished with 1' "and ended with one"
+like "$(grep ' ended ' "$(job_dir elastic)/log")" 'worker-1=137' "the other was lost"
+
+done_testing

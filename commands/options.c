@@ -1,6 +1,7 @@
 /* commands/options.c - reading the words of a command line */
 #include "commands/options.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,6 +94,14 @@ static bool take_value(const struct option_spec *option, const char *word)
         if (duration_parse(text_of(word), option->target)) {
             complain("--%s: found \"%s\", expected a duration such as 30s, 5m or 1h",
                      option->name, word);
+            return false;
+        }
+        return true;
+    case OPTION_NUMBER:
+        *(double *)option->target = strtod(word, &end);
+        if (*end || end == word || !(*(double *)option->target >= 0) ||
+            !isfinite(*(double *)option->target)) {
+            complain("--%s: found \"%s\", expected a number of at least 0", option->name, word);
             return false;
         }
         return true;

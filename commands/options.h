@@ -13,7 +13,8 @@ enum option_kind {
     OPTION_FLAG,                /* bool: set to true */
     OPTION_TEXT,                /* const char *: the next word */
     OPTION_WHOLE,               /* int: a whole number, 0 or more */
-    OPTION_DURATION             /* int64_t: milliseconds */
+    OPTION_DURATION,            /* int64_t: milliseconds */
+    OPTION_NUMBER               /* double: 0 or more */
 };
 
 struct option_spec {

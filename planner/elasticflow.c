@@ -1,0 +1,226 @@
+/* planner/elasticflow.c - ElasticFlow's policy, from its published code
+ *
+ * Gu et al., "ElasticFlow: An Elastic Serverless Training Platform for Distributed Deep Learning",
+ * ASPLOS 2023.  Each admitted job has its minimum satisfactory share, found backward from its
+ * deadline and used forward; a job that would break one is declined for good.
+ *
+ * Where this differs, it is better for it.  Its code declines all jobs that arrive together when one
+ * does not fit; here they are asked one after another.  It declines whoever comes while any admitted
+ * job misses its deadline by the plan, as happens when restarts cost more than was thought; here only
+ * who adds a miss.  Declined jobs run on what nobody else wants, so that completion times are those of
+ * all jobs.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "planner/plan.h"
+#include "planner/policy.h"
+
+/* The level of a job at a moment: before `point` it is capped lower. */
+static const struct plan_level *level_at(const struct plan_job *job, size_t cap, int free)
+{
+    int most = job->levels[cap].size < free ? job->levels[cap].size : free;
+    return plan_level_at_most(job, most);
+}
+
+/* The start of the latest segment from which the cap is enough; NAN when it is not even from now
+ * on.  Its code, too, goes by whole segments: the job has the cap a little early. */
+static double latest_start(const struct timeline *timeline, const struct plan_job *job, size_t cap,
+                           double latest, double work)
+{
+    for (size_t i = timeline->count; i-- > 0;) {
+        const struct timeline_segment *segment = &timeline->segments[i];
+        double end = i + 1 < timeline->count ? segment[1].start : latest;
+        const struct plan_level *level = level_at(job, cap, segment->free);
+        if (end > latest)
+            end = latest;
+        if (end <= segment->start || !level)
+            continue;
+        if (level->rate * (end - segment->start) >= work)
+            return segment->start;
+        work -= level->rate * (end - segment->start);
+    }
+    return (double)NAN;
+}
+
+static void add(struct share *share, struct timeline *timeline, double from, double to, int size)
+{
+    share_append(share, &(struct share_piece){from, to, size});
+    timeline_take(timeline, from, to, size);
+}
+
+/* Use the lower cap before `point` and the higher one from it on, until the work is done. */
+static void use(struct share *share, struct timeline *timeline, const struct plan_job *job,
+                size_t cap, double point, double work)
+{
+    struct timeline before = {0};
+    timeline_copy(&before, timeline);
+    share->size = 0;
+    share->cap = cap;
+    share->change = (double)INFINITY;
+    for (size_t i = 0; i < before.count && work > 0; i++) {
+        const struct timeline_segment *segment = &before.segments[i];
+        double end = i + 1 < before.count ? segment[1].start : (double)INFINITY;
+        double from = segment->start;
+        while (from < end && work > 0) {
+            bool early = from < point;
+            double to = early && point < end ? point : end;
+            const struct plan_level *level =
+                early && cap == 0 ? NULL : level_at(job, early ? cap - 1 : cap, segment->free);
+            if (level) {
+                if (level->rate * (to - from) >= work)
+                    to = from + work / level->rate;
+                add(share, timeline, from, to, level->size);
+                work = to == from + work / level->rate ? 0 : work - level->rate * (to - from);
+                share->finish = to;
+                if (from == before.segments[0].start)
+                    share->size = level->size;
+            }
+            if (to < share->change)
+                share->change = to;
+            from = to;
+        }
+    }
+    timeline_free(&before);
+}
+
+static bool plan_one(struct plan_item *item, struct timeline *timeline)
+{
+    const struct plan_job *job = item->job;
+    double restart = job->size > 0 ? job->restart_left : job->restart;
+    double latest = item->latest - restart;
+    for (size_t cap = 0; cap < job->level_count; cap++) {
+        double point = latest_start(timeline, job, cap, latest, job->work);
+        if (isnan(point))
+            continue;
+        use(&item->share, timeline, job, cap, point, job->work);
+        return true;
+    }
+    return false;
+}
+
+/* Plan all admitted jobs, and the candidate, in the order of their deadlines.  A job for which there
+ * is no share gets the largest that there is, until it is done.  Returns how many these were. */
+static size_t plan_all(struct plan *plan, const struct plan_state *state,
+                       const struct plan_item *candidate)
+{
+    size_t misses = 0;
+    plan_clear(plan, state, state->capacity);
+    for (size_t i = 0; i < plan->candidates; i++) {
+        struct plan_item *item = &plan->items[i];
+        item->share.count = 0;
+        item->share.size = 0;
+        if ((!item->job->admitted && item != candidate) || plan_one(item, &plan->timeline))
+            continue;
+        share_take_whenever(&item->share, &plan->timeline, item->job, item->job->level_count - 1);
+        misses++;
+    }
+    return misses;
+}
+
+static int by_arrival(const void *a, const void *b)
+{
+    const struct plan_item *first = *(const struct plan_item *const *)a;
+    const struct plan_item *second = *(const struct plan_item *const *)b;
+    if (first->job->arrival != second->job->arrival)
+        return first->job->arrival < second->job->arrival ? -1 : 1;
+    return strcmp(first->job->id, second->job->id);
+}
+
+static void admit(struct plan *plan, const struct plan_state *state)
+{
+    struct plan_item **fresh = memory_allocate((plan->count + 1) * sizeof(struct plan_item *));
+    size_t count = 0;
+    for (size_t i = 0; i < plan->count; i++) {
+        struct plan_job *job = plan->items[i].job;
+        if (plan->items[i].part == PART_KEPT || !isfinite(job->deadline) || job->admitted ||
+            job->refused)
+            continue;
+        if (i < plan->candidates)
+            fresh[count++] = &plan->items[i];
+        else
+            job->refused = true;
+    }
+    qsort(fresh, count, sizeof(struct plan_item *), by_arrival);
+    size_t misses = count > 0 ? plan_all(plan, state, NULL) : 0;
+    for (size_t i = 0; i < count; i++) {
+        bool fits = plan_all(plan, state, fresh[i]) <= misses;
+        fresh[i]->job->admitted = fits;
+        fresh[i]->job->refused = !fits;
+    }
+    free(fresh);
+}
+
+/* What the next level adds to the capacity times seconds that the job takes, for each unit; less is
+ * better, and a job that has nothing comes first. */
+static double marginal(const struct plan_job *job, size_t level)
+{
+    const struct plan_level *to = &job->levels[level];
+    if (level == 0)
+        return -(double)INFINITY;
+    double with = job->work / to->rate * to->size;
+    double without = job->work / to[-1].rate * to[-1].size;
+    return (with - without) / (to->size - to[-1].size);
+}
+
+static size_t next_level(const struct plan_job *job)
+{
+    size_t level = 0;
+    while (level < job->level_count && job->levels[level].size <= job->give)
+        level++;
+    return level;
+}
+
+/* Spare capacity, to admitted jobs first (pass 0), then to those without a deadline and to those that
+ * were declined. */
+static int give_spare(struct plan *plan, int free_now, int pass)
+{
+    for (;;) {
+        struct plan_job *best = NULL;
+        double least = 0;
+        for (size_t i = 0; i < plan->count && free_now > 0; i++) {
+            struct plan_job *job = plan->items[i].job;
+            size_t level = next_level(job);
+            if (plan->items[i].part == PART_KEPT || (pass == 0) != (bool)job->admitted || level == job->level_count ||
+                job->levels[level].size - job->give > free_now)
+                continue;
+            double score = marginal(job, level);
+            if (!best || score < least) {
+                best = job;
+                least = score;
+            }
+        }
+        if (!best)
+            return free_now;
+        int size = best->levels[next_level(best)].size;
+        free_now -= size - best->give;
+        best->give = size;
+    }
+}
+
+void policy_elasticflow(struct plan_state *state)
+{
+    struct plan plan;
+    int free_now = state->capacity;
+    plan_begin(&plan, state, state->capacity, &(struct plan_wishes){0});
+    admit(&plan, state);
+    plan_all(&plan, state, NULL);
+    state->next = (double)INFINITY;
+    for (size_t i = plan.candidates; i < plan.count; i++)
+        free_now -= plan.items[i].job->give;
+    for (size_t i = 0; i < plan.candidates; i++) {
+        struct plan_item *item = &plan.items[i];
+        if (!item->job->admitted || item->share.count == 0)
+            continue;
+        item->job->give = item->share.size;
+        item->job->finish = item->share.finish;
+        free_now -= item->share.size;
+        if (item->share.change < state->next)
+            state->next = item->share.change;
+    }
+    free_now = give_spare(&plan, free_now, 0);
+    give_spare(&plan, free_now, 1);
+    plan_end(&plan);
+}

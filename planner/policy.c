@@ -1,0 +1,26 @@
+/* planner/policy.c - ways to decide, by name */
+#include "planner/policy.h"
+
+#include <string.h>
+
+#include "planner/plan.h"
+
+static const struct policy table[] = {
+    {"fifo", policy_fifo},   {"backfill", policy_backfill}, {"sjf", policy_sjf},
+    {"edf", policy_edf},     {"llf", policy_llf},           {"paper", policy_paper},
+    {"elasticflow", policy_elasticflow},                    {"ours", policy_ours},
+};
+
+const struct policy *policies(size_t *count)
+{
+    *count = sizeof(table) / sizeof(table[0]);
+    return table;
+}
+
+const struct policy *policy_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+        if (strcmp(table[i].name, name) == 0)
+            return &table[i];
+    return NULL;
+}

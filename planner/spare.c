@@ -1,0 +1,143 @@
+/* planner/spare.c - capacity that the plan leaves free now, given where it gains most
+ *
+ * A job's next level is scored by what a unit of capacity adds to its rate, in proportion to what it
+ * adds where the job is planned (or at its smallest size): capacity times seconds that are saved
+ * later for one that is used now.  The best is taken from a heap; free capacity only shrinks, so what
+ * does not fit once is never looked at again.
+ */
+#include "planner/spare.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+static const double SCORE_AT_RISK = 0.9, SCORE_LATE = 0.05;
+static const double STICKY = 2;      /* what a job has already is worth more: it costs no restart */
+static const double RUN_ON = 3;         /* restarts that a job must run on for after a change */
+static const double SHORT = 3600;       /* seconds; of two jobs alike the shorter comes first */
+
+struct candidate {
+    struct plan_item *item;
+    size_t level;               /* that it would be given */
+    double score;
+};
+
+struct heap {
+    struct candidate *candidates;
+    size_t count;
+};
+
+static bool before(const struct candidate *a, const struct candidate *b)
+{
+    if (a->score != b->score)
+        return a->score > b->score;
+    return strcmp(a->item->job->id, b->item->job->id) < 0;
+}
+
+static void push(struct heap *heap, struct candidate candidate)
+{
+    size_t at = heap->count++;
+    while (at > 0 && before(&candidate, &heap->candidates[(at - 1) / 2])) {
+        heap->candidates[at] = heap->candidates[(at - 1) / 2];
+        at = (at - 1) / 2;
+    }
+    heap->candidates[at] = candidate;
+}
+
+static struct candidate pop(struct heap *heap)
+{
+    struct candidate top = heap->candidates[0], last = heap->candidates[--heap->count];
+    size_t at = 0;
+    for (;;) {
+        size_t child = 2 * at + 1;
+        if (child >= heap->count)
+            break;
+        if (child + 1 < heap->count &&
+            before(&heap->candidates[child + 1], &heap->candidates[child]))
+            child++;
+        if (!before(&heap->candidates[child], &last))
+            break;
+        heap->candidates[at] = heap->candidates[child];
+        at = child;
+    }
+    heap->candidates[at] = last;
+    return top;
+}
+
+/* The index of the level after the one that the job is given so far. */
+static size_t next_level(const struct plan_job *job)
+{
+    size_t level = 0;
+    while (level < job->level_count && job->levels[level].size <= job->give)
+        level++;
+    return level;
+}
+
+static double score(const struct plan_item *item, size_t level)
+{
+    const struct plan_job *job = item->job;
+    const struct plan_level *levels = job->levels;
+    size_t base = item->part == PART_PLANNED ? item->share.cap : 0;
+    double gained = level ? (levels[level].rate - levels[level - 1].rate) /
+                                (levels[level].size - levels[level - 1].size)
+                          : levels[0].rate / levels[0].size;
+    double value = gained * levels[base].size / levels[base].rate;
+    double shortness = 0.5 + 0.5 / (1 + job->work / levels[0].rate / SHORT);
+    if (item->part == PART_DROPPED)
+        value *= SCORE_AT_RISK;
+    else
+        value *= shortness;
+    if (item->part == PART_LATE)
+        value *= SCORE_LATE;
+    if (levels[level].size <= job->size)
+        value *= STICKY;
+    return value;
+}
+
+/* Whether a change to that level pays: the job runs on for long enough after it. */
+static bool pays(const struct plan_job *job, size_t level)
+{
+    const struct plan_level *to = &job->levels[level];
+    return job->size == 0 || to->size <= job->size ||
+           job->work / to->rate > RUN_ON * job->restart;
+}
+
+static void offer(struct heap *heap, struct plan_item *item)
+{
+    size_t level = next_level(item->job);
+    if (item->part != PART_KEPT && level < item->job->level_count && pays(item->job, level))
+        push(heap, (struct candidate){item, level, score(item, level)});
+}
+
+static int give_from(struct heap *heap, int free)
+{
+    while (heap->count > 0 && free > 0) {
+        struct candidate best = pop(heap);
+        struct plan_job *job = best.item->job;
+        int more = job->levels[best.level].size - job->give;
+        if (more > free)
+            continue;
+        free -= more;
+        job->give = job->levels[best.level].size;
+        offer(heap, best.item);
+    }
+    heap->count = 0;
+    return free;
+}
+
+void spare_give(struct plan *plan, const struct plan_state *state, int lent)
+{
+    struct heap heap = {memory_allocate((plan->count + 1) * sizeof(*heap.candidates)), 0};
+    int free_now = state->capacity - lent;
+    for (size_t i = 0; i < plan->count; i++)
+        free_now -= plan->items[i].job->give;
+    for (size_t i = 0; i < plan->count && lent > 0; i++)
+        if (plan->items[i].part == PART_BEST_EFFORT)
+            offer(&heap, &plan->items[i]);
+    free_now += give_from(&heap, lent);
+    for (size_t i = 0; i < plan->count; i++)
+        offer(&heap, &plan->items[i]);
+    give_from(&heap, free_now);
+    free(heap.candidates);
+}

@@ -1,0 +1,76 @@
+/* planner/state.h - what the planner is told, and what it decides
+ *
+ * The planner is a pure function: a struct plan_state in, a decision for each job out.  It has no
+ * clock, does no input or output and draws no random numbers, so the same state gives the same
+ * decisions, bit for bit; ties are broken by id.  The submit stage and `dlspool simulate` call the
+ * same code.
+ *
+ * Times are seconds after any moment that is the same for the whole state; INFINITY is never.
+ * Sizes count what is scheduled: GPUs, or CPUs where there are none.  Work is counted in units of
+ * progress (steps, samples, ...), rates in units per second.
+ */
+#ifndef PLANNER_STATE_H
+#define PLANNER_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A size that a job can have, and how fast it is then predicted to be. */
+struct plan_level {
+    int size;                   /* more than that of the level before */
+    double rate;                /* more than that of the level before */
+};
+
+enum plan_standing {
+    STANDING_BEST_EFFORT,       /* has no deadline */
+    STANDING_ON_TRACK,          /* in the plan: predicted to be done in time */
+    STANDING_AT_RISK,           /* others were preferred; it runs on what is spare */
+    STANDING_CANNOT_MEET,       /* not even alone, at its largest size */
+    STANDING_LATE               /* its deadline is over */
+};
+
+struct plan_job {
+    const char *id;             /* what ties are broken by */
+    double arrival;
+    double deadline;            /* INFINITY: none */
+    bool firm;                  /* once in the plan it is not dropped for others */
+    double weight;              /* of its deadline, 1 for most; more than 0 */
+    double work;                /* units that are left, at the quantile that is planned with */
+    const struct plan_level *levels;    /* ascending; those at which it cannot be faster left out */
+    size_t level_count;         /* at least 1; 1 for a job of fixed size */
+    int wanted;                 /* the size that its user asked for; what policies without
+                                   resizing give it */
+    int size;                   /* what it has now; 0: it does not run */
+    double restart;             /* without progress after each start or change of size */
+    double restart_left;        /* of the one that is under way */
+    bool promised;              /* firm, and was in a plan before */
+    bool refused;               /* a policy that decides once decided against it */
+    bool admitted;              /* ... for it */
+    bool kept;                  /* may neither be stopped nor resized now, if it runs */
+    /* decided: */
+    int give;                   /* the size from now on */
+    enum plan_standing standing;
+    double finish;              /* when it is predicted to be done; INFINITY: not foreseen */
+};
+
+struct plan_state {
+    double now;
+    int capacity;               /* of the cluster, used or not */
+    double guard;               /* deadlines are met by so much, where possible */
+    double reserve;             /* share of the capacity that best effort is lent first, 0 to 1 */
+    struct plan_job **jobs;     /* that are not done, in any order */
+    size_t job_count;
+    /* decided: */
+    double next;                /* when the plan wants to be made anew; INFINITY: at the next event */
+};
+
+/* The largest level of at most `size`, or NULL. */
+static inline const struct plan_level *plan_level_at_most(const struct plan_job *job, int size)
+{
+    const struct plan_level *found = NULL;
+    for (size_t i = 0; i < job->level_count && job->levels[i].size <= size; i++)
+        found = &job->levels[i];
+    return found;
+}
+
+#endif

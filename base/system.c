@@ -115,8 +115,32 @@ int file_read_all(int file, size_t limit, struct buffer *out, const char *name,
     }
 }
 
-int file_read_at(int directory, const char *name, size_t limit, struct buffer *out,
-                 struct error *error)
+void directory_refresh(int directory)
+{
+    int keep = errno;
+    int fresh = sys.openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    if (fresh >= 0)
+        sys.close(fresh);
+    errno = keep;
+}
+
+int file_rename(int from, const char *old_name, int to, const char *new_name)
+{
+    struct stat status;
+    if (sys.renameat(from, old_name, to, new_name) == 0)
+        return 0;
+    int reason = errno;
+    directory_refresh(from);
+    directory_refresh(to);
+    if (sys.fstatat(from, old_name, &status, AT_SYMLINK_NOFOLLOW) && errno == ENOENT &&
+        sys.fstatat(to, new_name, &status, AT_SYMLINK_NOFOLLOW) == 0)
+        return 0;
+    errno = reason;
+    return -1;
+}
+
+static int read_once(int directory, const char *name, size_t limit, struct buffer *out,
+                     struct error *error)
 {
     int file = sys.openat(directory, name,
                           O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0);
@@ -136,6 +160,20 @@ int file_read_at(int directory, const char *name, size_t limit, struct buffer *o
     int keep = errno;
     sys.close(file);
     errno = keep;
+    return result;
+}
+
+int file_read_at(int directory, const char *name, size_t limit, struct buffer *out,
+                 struct error *error)
+{
+    enum { STALE_RETRIES = 3 };
+    size_t start = out->length;
+    int result = read_once(directory, name, limit, out, error);
+    for (int i = 0; result && errno == ESTALE && i < STALE_RETRIES; i++) {
+        directory_refresh(directory);
+        out->length = start;
+        result = read_once(directory, name, limit, out, error);
+    }
     return result;
 }
 

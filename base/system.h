@@ -55,7 +55,17 @@ int file_write_all(int file, struct text bytes, const char *name, struct error *
 int file_read_all(int file, size_t limit, struct buffer *out, const char *name,
                   struct error *error);         /* more than `limit` bytes is an error */
 int file_read_at(int directory, const char *name, size_t limit, struct buffer *out,
-                 struct error *error);          /* O_NOFOLLOW, regular files only */
+                 struct error *error);          /* O_NOFOLLOW, regular files only; not ESTALE,
+                                                 * which says that another has its name by now */
+
+/* renameat, of what was there and only we move.  When it fails, it is looked whether it happened:
+ * NFS may send a request again whose answer was lost, and answers the second that there is nothing
+ * of the old name.  Success is then success. */
+int file_rename(int from, const char *old_name, int to, const char *new_name);
+
+/* Have what is known of a directory's names asked anew.  An NFS client believes for up to a minute
+ * that a name is not there, or is what it was; only opening the directory makes it ask. */
+void directory_refresh(int directory);
 
 /* Does errno, as file_read_at() left it, say that what should be there is not: missing, of another
  * kind or too large (EBADMSG)?  Otherwise it could not be read just now, and may be later. */

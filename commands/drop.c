@@ -40,7 +40,7 @@ int drop_file(const struct spool *spool, const char *stem, const char *ending, s
         error_errno(error, "%s could not be written", name);
         goto done;
     }
-    if (sys.renameat(spool->incoming, hidden, spool->incoming, name)) {
+    if (file_rename(spool->incoming, hidden, spool->incoming, name)) {
         error_errno(error, "%s could not be put in place", name);
         goto done;
     }

@@ -160,7 +160,8 @@ static int match(void *context, const struct job_place *place)
     return 0;
 }
 
-/* A whole id needs no walk, and a job that moves on between two looks is met by the next. */
+/* A whole id needs no walk, and a job that moves on between two looks is met by the next.  What is
+ * found is looked for once more: on NFS it may have been moved on by another host. */
 static bool find_whole(const struct spool *spool, struct text id, struct job_place *place)
 {
     struct stat status;
@@ -171,6 +172,9 @@ static bool find_whole(const struct spool *spool, struct text id, struct job_pla
     place->date[0] = '\0';
     for (int i = 0; i < STATE_DONE; i++) {
         place->state = (enum state)i;
+        if (sys.fstatat(spool->states[i], place->id, &status, AT_SYMLINK_NOFOLLOW))
+            continue;
+        directory_refresh(spool->states[i]);
         if (!sys.fstatat(spool->states[i], place->id, &status, AT_SYMLINK_NOFOLLOW))
             return true;
     }

@@ -45,6 +45,38 @@ static int make_directory(int root, const char *name, mode_t mode, struct error 
     return result;
 }
 
+/* What we make must be ours.  On NFS it is not when the server takes root for nobody, or knows us
+ * under another number. */
+static int check_ownership(int root, struct error *error)
+{
+    const char probe[] = ".probe";
+    struct stat status;
+    if (sys.mkdirat(root, probe, PRIVATE_DIRECTORY) && errno != EEXIST)
+        return error_errno(error, "nothing can be made in the spool's directory");
+    int result = sys.fstatat(root, probe, &status, AT_SYMLINK_NOFOLLOW);
+    sys.unlinkat(root, probe, AT_REMOVEDIR);
+    if (result)
+        return error_errno(error, "what was made in the spool's directory could not be looked at");
+    if (status.st_uid == geteuid())
+        return 0;
+    return error_set(error, "what user %u makes here belongs to user %u%s",
+                     (unsigned int)geteuid(), (unsigned int)status.st_uid,
+                     geteuid() == 0 ? ": the file server takes root for somebody else (root_squash); "
+                                      "make and serve the spool as an ordinary user"
+                                    : ": the file server knows users by other numbers");
+}
+
+int spool_check_service(const struct spool *spool, struct error *error)
+{
+    if (spool->claims >= 0 && spool->new_jobs >= 0)
+        return 0;
+    return error_set(error, "user %u may not serve %s, which belongs to user %u%s",
+                     (unsigned int)geteuid(), spool->path, (unsigned int)spool->owner,
+                     geteuid() == 0 ? ": its file server takes root for somebody else "
+                                      "(root_squash); run it as that user"
+                                    : "; run it as that user");
+}
+
 int spool_create(const char *path, struct error *error)
 {
     if (mkdir(path, PUBLIC_DIRECTORY) && errno != EEXIST)
@@ -52,7 +84,9 @@ int spool_create(const char *path, struct error *error)
     int root = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (root < 0)
         return error_errno(error, "%s could not be opened", path);
-    int result = make_directory(root, "incoming", DROP_DIRECTORY, error);
+    int result = check_ownership(root, error);
+    if (!result)
+        result = make_directory(root, "incoming", DROP_DIRECTORY, error);
     for (int i = 0; i < STATE_COUNT && !result; i++)
         result = make_directory(root, state_names[i], PUBLIC_DIRECTORY, error);
     if (!result)
@@ -201,23 +235,9 @@ int job_create(struct spool *spool, const char *id, struct error *error)
     return job;
 }
 
-/* Rename a directory; when the call fails, look whether it happened before believing it. */
-static int rename_job(int from, int to, const char *id)
-{
-    if (!sys.renameat(from, id, to, id))
-        return 0;
-    int reason = errno;
-    struct stat status;
-    if (sys.fstatat(from, id, &status, AT_SYMLINK_NOFOLLOW) && errno == ENOENT &&
-        !sys.fstatat(to, id, &status, AT_SYMLINK_NOFOLLOW))
-        return 0;
-    errno = reason;
-    return -1;
-}
-
 int job_publish(struct spool *spool, const char *id, enum state state, struct error *error)
 {
-    if (rename_job(spool->new_jobs, spool->states[state], id))
+    if (file_rename(spool->new_jobs, id, spool->states[state], id))
         return error_errno(error, "the job %s could not be moved to %s/", id, state_names[state]);
     return 0;
 }
@@ -263,7 +283,7 @@ int job_move(struct spool *spool, struct job_place *place, enum state to, int64_
     int result = -1;
     int from = open_parent(spool, place);
     int destination = from < 0 ? -1 : open_destination(spool, to, now, &target);
-    if (from < 0 || destination < 0 || rename_job(from, destination, place->id)) {
+    if (from < 0 || destination < 0 || file_rename(from, place->id, destination, place->id)) {
         error_errno(error, "the job %s could not be moved from %s/ to %s/", place->id,
                     state_names[place->state], state_names[to]);
         goto done;
@@ -339,7 +359,7 @@ int job_file_damaged(int job, const char *name)
 {
     char damaged[NAME_MAX + 1];
     snprintf(damaged, sizeof(damaged), "%s.damaged", name);
-    return sys.renameat(job, name, job, damaged);
+    return file_rename(job, name, job, damaged);
 }
 
 static int replace_file(int job, const char *name, struct text bytes, mode_t mode, gid_t group,
@@ -351,7 +371,7 @@ static int replace_file(int job, const char *name, struct text bytes, mode_t mod
         return error_errno(error, "%s could not be removed", aside);
     if (create_file(job, aside, bytes, mode, group, true, error))
         return -1;
-    if (!sys.renameat(job, aside, job, name))
+    if (!file_rename(job, aside, job, name))
         return 0;
     /* A directory has its name, which no file can take from it. */
     if (errno == EISDIR && !job_file_damaged(job, name) && !sys.renameat(job, aside, job, name))

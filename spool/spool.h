@@ -51,6 +51,9 @@ int spool_create(const char *path, struct error *error);
 int spool_open(struct spool *spool, const char *path, struct error *error);
 void spool_close(struct spool *spool);
 
+/* May this process serve the open spool?  0, or -1 and a sentence. */
+int spool_check_service(const struct spool *spool, struct error *error);
+
 /* Step 2 and step 3 of the protocol. */
 int spool_sync(struct spool *spool, struct error *error);
 int spool_sync_state(struct spool *spool, enum state state, struct error *error);

@@ -154,12 +154,14 @@ static void look_once_more(struct acceptor *acceptor, struct acceptance *item)
 static void publish(struct acceptor *acceptor, struct acceptance *item)
 {
     struct error error;
+    item->doubtful = false;
     if (item->fate != ACCEPT_JOB)
         return;
     if (job_publish(&acceptor->stage->spool, item->id, item->state, &error)) {
         log_warn("%s; it is tried again", error.text);
         job_remove(acceptor->stage->spool.new_jobs, item->id, NULL);
         item->fate = ACCEPT_KEEP;
+        item->doubtful = true;
         item->claim->look = clock_elapsed() + look_again;
     } else {
         log_detail("%s: %s", item->id, state_name(item->state));
@@ -238,7 +240,7 @@ int accept_claims(struct acceptor *acceptor, struct claim **claims, const char *
     if (published[STATE_HELD])
         spool_ring_failed(spool);
     for (size_t i = 0; i < count; i++)
-        claims[i]->suspect = result != 0;
+        claims[i]->suspect = result != 0 || acceptor->items[i].doubtful;
     for (size_t i = 0; i < count && !result; i++)
         dispose(acceptor, &acceptor->items[i], &done[i]);
     arena_reset(acceptor->arena);

@@ -65,7 +65,7 @@ int claim_count_try(struct spool *spool, struct claim *claim, struct error *erro
     snprintf(counted.file, sizeof(counted.file), "%s+%d.%s", claim->token, counted.tries,
              claim->source);
     claim->tries = counted.tries;
-    if (sys.renameat(spool->claims, claim->file, spool->claims, counted.file))
+    if (file_rename(spool->claims, claim->file, spool->claims, counted.file))
         return error_errno(error, "%s could not be renamed to count that", claim->token);
     *claim = counted;
     claim->source = claim->file + TOKEN_LENGTH + COUNT_LENGTH + 1;

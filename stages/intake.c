@@ -34,6 +34,7 @@ static const int64_t trouble_interval = 1000;   /* ... before going on after an 
 static const int64_t longest_trouble = 4000;    /* ... and when it lasts */
 static const int64_t batch_time = 400;          /* ... that a batch may take: others wait for it */
 static const int64_t blamed_pause = 1000;       /* ... for each end of intake over a file */
+static const int64_t stray_interval = 5000;     /* ... between looks for claims that are not ours */
 
 struct intake {
     struct stage stage;
@@ -46,6 +47,7 @@ struct intake {
     size_t most;                        /* claims in a batch, for the time that they take */
     int64_t trouble;                    /* milliseconds until the next attempt; 0: all is well */
     bool paused;                        /* there is too little free space */
+    int64_t stray_look;                 /* of clock_elapsed: when to look for others' claims */
     struct guard *guard;
     char blamed[TOKEN_LENGTH + 1];      /* the claim over which the process before this one ended */
     int blamed_tries;
@@ -106,6 +108,14 @@ static void count_blamed(struct intake *intake)
     guard_leave(guard);
 }
 
+static bool holds(const struct intake *intake, const struct claim *claim)
+{
+    for (size_t i = 0; i < intake->claim_count; i++)
+        if (strcmp(intake->claims[i]->token, claim->token) == 0)
+            return true;
+    return false;
+}
+
 static int recover_claim(void *context, const char *name, unsigned char type)
 {
     struct intake *intake = context;
@@ -113,7 +123,7 @@ static int recover_claim(void *context, const char *name, unsigned char type)
     (void)type;
     if (intake->claim_count == MOST_CLAIMS)
         return 1;               /* the rest is found when these are done */
-    if (claim_parse(&claim, name)) {
+    if (claim_parse(&claim, name) && !holds(intake, &claim)) {
         claim.suspect = true;
         claim.owner = (uid_t)-1;
         if (strcmp(claim.token, intake->blamed) == 0)
@@ -139,6 +149,22 @@ static int recover(struct intake *intake, struct error *error)
         log_say("%zu files that were claimed before a stop are taken up again",
                 intake->claim_count);
     return 0;
+}
+
+/* A daemon that was taken for dead and woke up may have claimed files before it saw that this one
+ * has taken over; and there may be more claims than fit. */
+static void take_strays(struct intake *intake)
+{
+    int64_t now = clock_elapsed();
+    size_t before = intake->claim_count;
+    if (now < intake->stray_look)
+        return;
+    intake->stray_look = now + stray_interval;
+    if (directory_walk(intake->stage.spool.claims, recover_claim, intake) < 0)
+        log_warn(".claims/ could not be read: %s", strerror(errno));
+    if (intake->claim_count > before)
+        log_say("%zu files that another daemon had claimed are taken up",
+                intake->claim_count - before);
 }
 
 /* Taking files */
@@ -182,11 +208,15 @@ static void take_arrivals(struct intake *intake)
     struct arrival arrival;
     struct claim claim;
     struct error error;
+    bool asked = false;                 /* whether the spool is still ours */
     size_t calm = count_calm(intake);
     int64_t until = clock_elapsed() + batch_time;
     for (; calm < intake->most && intake->claim_count < MOST_CLAIMS && clock_elapsed() < until &&
            arrivals_next(intake->arrivals, &arrival);
          calm++) {
+        if (!asked && stage_is_fenced(&intake->stage))
+            return;
+        asked = true;
         switch (claim_take(&intake->stage.spool, arrival.name, clock_now(), &claim, &error)) {
         case DROP_TAKEN:
             claim.owner = arrival.owner;
@@ -340,6 +370,8 @@ static int64_t next_look(struct intake *intake)
     /* While a batch waits for another attempt, nothing more is taken. */
     bool full = count_calm(intake) >= intake->most;
     int64_t until = full ? INT64_MAX : arrivals_due(intake->arrivals);
+    if (intake->stray_look < until)
+        until = intake->stray_look;
     for (size_t i = 0; i < intake->claim_count; i++)
         if (intake->claims[i]->look < until)
             until = intake->claims[i]->look;
@@ -352,6 +384,7 @@ static int64_t intake_round(struct stage *stage)
     struct error error;
     if (!space_is_left(intake))
         return clock_elapsed() + space_interval;
+    take_strays(intake);
     /* What others drop meanwhile is learned of between batches. */
     do {
         if (arrivals_collect(intake->arrivals, &error)) {
@@ -410,6 +443,7 @@ static struct stage *intake_open(const char *directory, struct error *error)
     };
     intake->guard = guard_own();
     intake->most = (size_t)stage->settings.batch;
+    intake->stray_look = clock_elapsed() + stray_interval;
     intake->repository = stage_repository(stage, error);
     if (!intake->repository)
         goto fail;

@@ -23,13 +23,23 @@ struct lease_line {
     int64_t beat;               /* time of day, milliseconds */
 };
 
-static void read_text(const struct spool *spool, char text[static LEASE_TEXT_SIZE])
+/* Read the lease as it is now: an NFS client may take it for the one that it read before, or for
+ * missing, until it has opened the directory.  "" when there is none.  -1 with errno when that
+ * cannot be told. */
+static int read_text(const struct spool *spool, char text[static LEASE_TEXT_SIZE])
 {
     struct buffer bytes = {0};
     text[0] = '\0';
-    if (file_read_at(spool->root, lease_name, LEASE_TEXT_SIZE - 1, &bytes, NULL) == 0)
+    directory_refresh(spool->root);
+    int result = file_read_at(spool->root, lease_name, LEASE_TEXT_SIZE - 1, &bytes, NULL);
+    if (result == 0)
         memcpy(text, buffer_text(&bytes).data, bytes.length + 1);
+    else if (file_is_damaged(errno))
+        result = 0;
+    int keep = errno;
     buffer_free(&bytes);
+    errno = keep;
+    return result;
 }
 
 static bool parse(const char *text, struct lease_line *line)
@@ -52,22 +62,32 @@ static void describe(const struct lease_line *line, char *who)
              error_quote(&room, line->host, strlen(line->host)), line->process);
 }
 
-/* A line of a fixed length, so that writing it anew needs no truncation. */
-static void format(const struct lease *lease, const char *state, char text[static LEASE_TEXT_SIZE])
+/* This host's name, as one word. */
+static void this_host(char host[static HOST_SIZE])
 {
-    char host[HOST_SIZE] = "";
-    gethostname(host, sizeof(host) - 1);
+    memset(host, 0, HOST_SIZE);
+    gethostname(host, HOST_SIZE - 1);
     for (char *c = host; *c; c++)
         if (*c == ' ' || *c == '\n')
             *c = '_';
+    if (!*host)
+        host[0] = '-';
+}
+
+/* A line of a fixed length, so that writing it anew needs no truncation. */
+static void format(const struct lease *lease, const char *state, char text[static LEASE_TEXT_SIZE])
+{
+    char host[HOST_SIZE];
+    this_host(host);
     snprintf(text, LEASE_TEXT_SIZE, "%lld %s %d %-8s %lld\n", (long long)lease->epoch,
-             *host ? host : "-", (int)getpid(), state, (long long)clock_now());
+             host, (int)getpid(), state, (long long)clock_now());
 }
 
 void lease_open(struct lease *lease, const struct spool *spool, int64_t takeover_time)
 {
     *lease = (struct lease){
-        .spool = spool, .lock = -1, .file = -1, .takeover_time = takeover_time};
+        .spool = spool, .lock = -1, .file = -1, .takeover_time = takeover_time,
+        .seen = "nothing yet"};
 }
 
 /* Try the lock; having none is no trouble, only slower. */
@@ -80,20 +100,56 @@ static void try_lock(struct lease *lease)
         lease->locked = sys.lock(lease->lock, F_WRLCK) == 0;
 }
 
+static bool is_this_host(const char *name)
+{
+    char host[HOST_SIZE];
+    this_host(host);
+    return strcmp(host, name) == 0;
+}
+
+/* Since when the lease has been what it is, as far as we saw; milliseconds. */
+static int64_t stands_still(struct lease *lease, const char *text)
+{
+    if (strcmp(text, lease->seen) != 0) {
+        memcpy(lease->seen, text, LEASE_TEXT_SIZE);
+        lease->seen_since = clock_elapsed();
+    }
+    return clock_elapsed() - lease->seen_since;
+}
+
 /* Whether the lease, as it stands, keeps us from serving. */
 static bool is_held(struct lease *lease, const char *text)
 {
     struct lease_line line;
     if (!parse(text, &line) || strcmp(line.state, released) == 0)
         return false;           /* of several who come now, one gets the epoch */
+    /* Its holder had the lock that we have now: it is dead.  But with some mount options each host
+     * has locks of its own, so of another host some missing beats are wanted, too. */
     if (lease->locked && strcmp(line.state, "locked") == 0)
-        return false;           /* its holder had the lock that we have now: it is dead */
-    if (strcmp(text, lease->seen) != 0) {
-        memcpy(lease->seen, text, LEASE_TEXT_SIZE);
-        lease->seen_since = clock_elapsed();
-        return true;
-    }
-    return clock_elapsed() - lease->seen_since < lease->takeover_time;
+        return !is_this_host(line.host) && stands_still(lease, text) < lease->takeover_time / 2;
+    return stands_still(lease, text) < lease->takeover_time;
+}
+
+static int see_epoch(void *context, const char *name, unsigned char type)
+{
+    int64_t *last = context;
+    long long epoch;
+    char rest;
+    (void)type;
+    if (sscanf(name, ".epoch-%lld%c", &epoch, &rest) == 1 && epoch > *last)
+        *last = epoch;
+    return 0;
+}
+
+/* There is no lease to say which epoch was the last.  It is found all the same: epochs never come
+ * again, or one that was taken for dead might find its own in force.  Whoever claimed that one is
+ * about to serve, or died before he did, which is waited out.  1 go on after *last, 0 wait, -1. */
+static int find_epoch(struct lease *lease, const char *text, int64_t *last, struct error *error)
+{
+    *last = 0;
+    if (directory_walk(lease->spool->root, see_epoch, last))
+        return error_errno(error, "the spool's directory could not be read");
+    return *last == 0 || stands_still(lease, text) > 2 * lease->takeover_time;
 }
 
 /* Claim the epoch after `last`: only one can.  1 ours, 0 another's, -1 trouble. */
@@ -139,24 +195,25 @@ int lease_take(struct lease *lease, char *who, struct error *error)
     struct lease_line line = {0};
     snprintf(who, LEASE_TEXT_SIZE, "another process");
     try_lock(lease);
-    read_text(lease->spool, text);
+    if (read_text(lease->spool, text))
+        return error_errno(error, ".lease could not be read");
     if (parse(text, &line))
         describe(&line, who);
     if (is_held(lease, text))
         return 0;
+    int known = line.epoch ? 1 : find_epoch(lease, text, &line.epoch, error);
+    if (known <= 0)
+        return known;
     int claimed = claim_epoch(lease, line.epoch, error);
     if (claimed < 0)
         return -1;
     if (claimed == 0) {
         /* Somebody claimed it and either serves by now, or died before he could say so.  The
          * latter is found out as for a lease that stands still. */
-        read_text(lease->spool, again);
-        if (strcmp(again, lease->seen) != 0) {
-            memcpy(lease->seen, again, sizeof(again));
-            lease->seen_since = clock_elapsed();
-        } else if (clock_elapsed() - lease->seen_since > 2 * lease->takeover_time) {
+        if (read_text(lease->spool, again))
+            return error_errno(error, ".lease could not be read");
+        if (stands_still(lease, again) > 2 * lease->takeover_time)
             remove_epoch(lease, line.epoch + 1);
-        }
         return 0;
     }
     if (put_lease(lease, error)) {
@@ -176,14 +233,20 @@ int lease_renew(struct lease *lease, struct error *error)
     int64_t now = clock_elapsed();
     if (now - lease->renewed < lease->takeover_time / RENEWALS)
         return 0;
-    if (!lease_is_ours(lease->spool, lease->epoch))
+    int ours = lease_look(lease->spool, lease->epoch);
+    if (ours == 0)
         return error_set(error, "another daemon has taken over while this one did not run");
     try_lock(lease);
     format(lease, lease->locked ? "locked" : "unlocked", text);
-    if (pwrite(lease->file, text, strlen(text), 0) < 0)
-        return error_errno(error, ".lease could not be written");
-    lease->renewed = now;
-    return 0;
+    /* Others see what the server has: nothing that waits here to be sent. */
+    if (ours > 0 && pwrite(lease->file, text, strlen(text), 0) > 0 && sys.fsync(lease->file) == 0) {
+        lease->renewed = now;
+        return 0;
+    }
+    error_errno(error, ".lease could not be renewed");
+    /* It is ours until another takes it.  What passes is waited for, but not for longer than they
+     * wait. */
+    return now - lease->renewed < lease->takeover_time ? 0 : -1;
 }
 
 void lease_release(struct lease *lease)
@@ -201,13 +264,14 @@ void lease_release(struct lease *lease)
     lease->lock = lease->file = -1;
 }
 
-bool lease_is_ours(const struct spool *spool, int64_t epoch)
+int lease_look(const struct spool *spool, int64_t epoch)
 {
     char text[LEASE_TEXT_SIZE];
     struct lease_line line;
     if (epoch == 0)
-        return true;
-    read_text(spool, text);
+        return 1;
+    if (read_text(spool, text))
+        return -1;
     return parse(text, &line) && line.epoch == epoch;
 }
 
@@ -216,16 +280,17 @@ int lease_present(const struct spool *spool, char *who)
     char text[LEASE_TEXT_SIZE];
     struct lease_line line;
     snprintf(who, LEASE_TEXT_SIZE, "another process");
-    read_text(spool, text);
+    if (read_text(spool, text))
+        return -1;
     if (!parse(text, &line) || strcmp(line.state, released) == 0)
         return 0;
     describe(&line, who);
     int64_t age = clock_now() - line.beat;
     if (age > present_for || age < -present_for)
         return 0;
-    if (strcmp(line.state, "locked") != 0)
+    if (strcmp(line.state, "locked") != 0 || !is_this_host(line.host))
         return 1;
-    /* It had the lock; if that is free now, it is gone. */
+    /* It had the lock of this host; if that is free now, it is gone. */
     int lock = sys.openat(spool->root, ".lock", O_RDONLY | O_NOFOLLOW | O_CLOEXEC, 0);
     if (lock < 0)
         return -1;

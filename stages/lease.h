@@ -14,8 +14,14 @@
  * stages see that the epoch is no longer theirs before they do anything that shows: they fence
  * themselves.
  *
- * Who gets the lock has proof that the holder is dead only if the holder had it too; a holder
- * without the lock is waited out by the lease.
+ * Who gets the lock has proof that the holder is dead only if the holder had it too, and was on this
+ * host: on some mounts (NFSv3 with nolock) every host has locks of its own.  A holder on another host
+ * that had the lock must also have missed beats for half of takeover_time; one without the lock is
+ * waited out by the lease.
+ *
+ * On NFS the lease is read afresh each time, and each beat is sent to the server at once.  One that
+ * cannot be read is not taken for none; and where there is none, epochs go on from the last
+ * .epoch-<N> that there is.
  */
 #ifndef STAGES_LEASE_H
 #define STAGES_LEASE_H
@@ -45,15 +51,17 @@ void lease_open(struct lease *lease, const struct spool *spool, int64_t takeover
  * LEASE_TEXT_SIZE bytes, says which), -1, a sentence and errno on trouble. */
 int lease_take(struct lease *lease, char *who, struct error *error);
 
-/* Renew it, if it is time.  -1 and a sentence when it is no longer ours. */
+/* Renew it, if it is time.  -1 and a sentence when it is no longer ours, or could not be renewed for
+ * so long that it may not be. */
 int lease_renew(struct lease *lease, struct error *error);
 
 /* Let go, so that another need not wait.  Also closes; safe on one that was not taken. */
 void lease_release(struct lease *lease);
 
-/* Is the spool's epoch this one?  Asked by the stages before what they do can be seen.  True also
- * for epoch 0, which is that of a process without a supervisor. */
-bool lease_is_ours(const struct spool *spool, int64_t epoch);
+/* Is the spool's epoch this one?  Asked by the stages before what they do can be seen.  1 yes, also
+ * for epoch 0, which is that of a process without a supervisor; 0 no; -1 with errno when it cannot
+ * be told just now. */
+int lease_look(const struct spool *spool, int64_t epoch);
 
 /* Is anybody serving?  1 yes, 0 no, -1 it cannot be told; `who` as above. */
 int lease_present(const struct spool *spool, char *who);

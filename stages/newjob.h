@@ -32,6 +32,7 @@ struct acceptance {
     bool readable;              /* `bytes` is what was dropped */
     struct notes notes;         /* for the job's log */
     bool hold;                  /* the new job is to wait for a release */
+    bool doubtful;              /* publishing it failed; it may be there all the same */
 };
 
 struct acceptor {

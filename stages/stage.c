@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -35,9 +36,16 @@ void stage_set_epoch(int64_t epoch)
 
 bool stage_is_fenced(struct stage *stage)
 {
-    if (stage->failed || lease_is_ours(&stage->spool, stage->epoch))
-        return stage->failed;
-    log_warn("another daemon has taken over; this one does nothing more");
+    if (stage->failed)
+        return true;
+    int ours = lease_look(&stage->spool, stage->epoch);
+    if (ours > 0)
+        return false;
+    if (ours < 0)
+        log_warn("whether this daemon still serves cannot be told: .lease could not be read (%s)",
+                 strerror(errno));
+    else
+        log_warn("another daemon has taken over; this one does nothing more");
     stage->failed = true;
     return true;
 }

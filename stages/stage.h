@@ -40,7 +40,8 @@ bool stage_wait(struct stage *stage, int descriptor, int64_t until);
 void stage_set_epoch(int64_t epoch);
 
 /* Has another daemon taken over?  To be asked before what is done can be seen by others.  Says so
- * and sets stage->failed when it has. */
+ * and sets stage->failed when it has, or when that cannot be told: the stage is then started
+ * again. */
 bool stage_is_fenced(struct stage *stage);
 
 /* The executor and the template repository that the settings name. */

@@ -77,12 +77,13 @@ static void nap(struct supervisor *supervisor, int64_t milliseconds)
 }
 
 /* Whether that error is one that passes: there is hardly a block or an inode left, for us at least,
- * or the file system is mounted read-only for now. */
+ * the file system is mounted read-only for now, or its server does not answer (a `soft` mount). */
 static bool will_pass(const struct spool *spool, int number)
 {
     enum { FEW = 16 };
     struct statvfs status;
-    if (number == ENOSPC || number == EDQUOT || number == EROFS)
+    if (number == ENOSPC || number == EDQUOT || number == EROFS || number == EIO ||
+        number == ESTALE || number == ETIMEDOUT)
         return true;
     return !sys.fstatvfs(spool->root, &status) &&
            (status.f_bavail < FEW || (status.f_files && status.f_favail < FEW));
@@ -92,6 +93,7 @@ static bool will_pass(const struct spool *spool, int number)
 static int take_lease(struct supervisor *supervisor, struct error *error)
 {
     char who[LEASE_TEXT_SIZE];
+    char last_problem[ERROR_TEXT_SIZE] = "";
     bool said = false;
     for (;;) {
         int taken = lease_take(&supervisor->lease, who, error);
@@ -99,9 +101,10 @@ static int take_lease(struct supervisor *supervisor, struct error *error)
             return -1;
         if (taken > 0)
             break;
-        if (taken < 0)
-            log_warn("%s; waiting until it can be written", error->text);
-        else if (!said)
+        if (taken < 0 && strcmp(last_problem, error->text) != 0)
+            log_warn("%s; waiting until it can", error->text);
+        snprintf(last_problem, sizeof(last_problem), "%s", taken < 0 ? error->text : "");
+        if (taken == 0 && !said)
             log_say("%s serves this spool; standing by", who);
         said = said || taken == 0;
         nap(supervisor, standby_interval);
@@ -315,7 +318,8 @@ int supervise(const char *directory, bool drain, struct error *error)
     int result = -1;
     if (spool_open(&supervisor.spool, directory, error))
         return -1;
-    if (read_settings(&supervisor.settings, &supervisor.spool, error))
+    if (spool_check_service(&supervisor.spool, error) ||
+        read_settings(&supervisor.settings, &supervisor.spool, error))
         goto done;
     supervisor.signals = take_signals(&signals, error);
     if (supervisor.signals < 0)

@@ -20,7 +20,15 @@ static bool is_there(const struct spool *spool, const struct job_place *place)
     char path[PLACE_TEXT_SIZE];
     struct stat status;
     snprintf(path, sizeof(path), "%s%s%s", place->date, place->date[0] ? "/" : "", place->id);
-    return !sys.fstatat(spool->states[place->state], path, &status, AT_SYMLINK_NOFOLLOW);
+    if (sys.fstatat(spool->states[place->state], path, &status, AT_SYMLINK_NOFOLLOW))
+        return false;
+    /* On NFS that may be what was, before another host moved it on. */
+    int parent = sys.openat(spool->states[place->state], place->date[0] ? place->date : ".",
+                            O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    bool there = parent >= 0 && !sys.fstatat(parent, place->id, &status, AT_SYMLINK_NOFOLLOW);
+    if (parent >= 0)
+        sys.close(parent);
+    return there;
 }
 
 /* In a day of done/ from the one before it was accepted to tomorrow. */
@@ -122,7 +130,7 @@ static int set_aside(struct stage *stage, const struct job_place *wrong,
     token_make(clock_now(), token);
     id_make(name, token, aside.id);
     snprintf(path, sizeof(path), "%s%s%s", wrong->date, wrong->date[0] ? "/" : "", wrong->id);
-    if (sys.renameat(spool->states[wrong->state], path, spool->states[STATE_FAILED], aside.id))
+    if (file_rename(spool->states[wrong->state], path, spool->states[STATE_FAILED], aside.id))
         return error_errno(error, "%s could not be moved to failed/%s",
                            place_text(wrong, from), aside.id);
     int job = job_open(spool, &aside);

@@ -39,6 +39,7 @@ enum drop_result drop_claim(int incoming, const char *name, int claims, const ch
         return DROP_TAKEN;
     int number = errno;
     struct stat status;
+    directory_refresh(claims);
     if (sys.fstatat(claims, id, &status, AT_SYMLINK_NOFOLLOW) == 0)
         return DROP_TAKEN;
     errno = number;
@@ -220,6 +221,8 @@ enum drop_result drop_read(int directory, const char *name, struct text shown,
                                 O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
         if (file < 0 && errno != ESTALE)
             break;
+        if (file < 0)
+            directory_refresh(directory);
     }
     if (file < 0)
         return judge_closed(directory, name, shown, drop, error);

@@ -314,7 +314,7 @@ static int scan_if_wanted(struct watch *watch, int64_t now, struct error *error)
 fail:
     /* Our own descriptor keeps a removed directory alive, so that IN_DELETE_SELF does not come. */
     if (errno == ENOENT || errno == ESTALE)
-        watch->lost = "removed";
+        watch->lost = errno == ESTALE ? "removed, or forgotten by its file server," : "removed";
     error_errno(error, "%s could not be scanned for new files", watch->path);
     end_scan(watch);
     watch->owed = true;

@@ -82,6 +82,12 @@ void calls_lift(void)
     fault.kind = FAULT_NONE;
 }
 
+static bool can_be_repeated(enum call call)
+{
+    return call == CALL_CREATE || call == CALL_RENAME || call == CALL_LINK || call == CALL_UNLINK ||
+           call == CALL_MKDIR;
+}
+
 bool calls_point(enum call call)
 {
     count++;
@@ -99,6 +105,8 @@ bool calls_point(enum call call)
     if (!hit || (fault.span == SPAN_ONCE && count > fault.at) ||
         (fault.span == SPAN_NAME && call != hit_kind))
         return true;
+    if (fault.number == FAULT_REPEATED)
+        return !can_be_repeated(call);
     if (fault.number == EINTR && ++interrupted > MOST_INTERRUPTED)
         return true;
     errno = fault.number;
@@ -110,6 +118,8 @@ bool calls_point(enum call call)
     do {                                                                                           \
         if (fault.done)                                                                            \
             (void)(work);                                                                          \
+        if (fault.number == FAULT_REPEATED)                                                        \
+            return work;                                                                           \
         errno = fault.number;                                                                      \
         return -1;                                                                                 \
     } while (0)
@@ -119,8 +129,13 @@ bool calls_point(enum call call)
 
 static int my_openat(int directory, const char *name, int flags, mode_t mode)
 {
-    if (!calls_point(flags & O_CREAT ? CALL_CREATE : CALL_OPEN))
-        REFUSE();
+    if (!calls_point(flags & O_CREAT ? CALL_CREATE : CALL_OPEN)) {
+        if (fault.number != FAULT_REPEATED)
+            REFUSE();
+        int first = real.openat(directory, name, flags, mode);
+        if (first >= 0)
+            real.close(first);
+    }
     return real.openat(directory, name, flags, mode);
 }
 

@@ -51,11 +51,15 @@ enum fault_span {
     SPAN_NAME                   /* all of its name */
 };
 
+/* In place of an errno: the call is made twice, and the second answer is the one that comes, as when
+ * a file server's first answer was lost.  Only of calls that make, move or remove a name. */
+enum { FAULT_REPEATED = -1 };
+
 struct fault {
     enum fault_kind kind;
     int64_t at;                 /* number of the call, from 1 */
     enum fault_span span;
-    int number;                 /* errno */
+    int number;                 /* errno, or FAULT_REPEATED */
     bool done;                  /* the call does its work, and says that it failed */
 };
 

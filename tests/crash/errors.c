@@ -2,7 +2,7 @@
  *
  * Each point is a call, an error and a span: only that call; every call from there on; every call
  * of that name from there on; or that call, although it did its work (as NFS does when an answer
- * is lost).  The stages go on for some rounds, then the fault is lifted, and they must come to the
+ * is lost), with an error or with what its repetition answers.  The stages go on for some rounds, then the fault is lifted, and they must come to the
  * same end as without it.  Meanwhile they must not be noisy (so many lines a round at most), nor
  * silent when work stands still.
  *
@@ -11,7 +11,8 @@
  *
  * To see this fail: let job_move() of spool/spool.c believe that a rename that failed did not
  * happen (lost, with a call that did its work), or return DamagedRecord for a record that could
- * not be opened (open_item() of stages/submit.c, without record_is_damaged()).
+ * not be opened (open_item() of stages/submit.c, without record_is_damaged()); or let file_rename() of
+ * base/system.c believe an error, and accept_claims() of stages/accept.c take nothing for doubtful.
  */
 #include "tests/crash/harness.h"
 
@@ -37,7 +38,8 @@ static const struct {
     const char *name;
 } errors[] = {{ENOSPC, "ENOSPC"}, {EDQUOT, "EDQUOT"}, {EIO, "EIO"},       {EROFS, "EROFS"},
               {EMFILE, "EMFILE"}, {ENFILE, "ENFILE"}, {ENOMEM, "ENOMEM"}, {EINTR, "EINTR"},
-              {EAGAIN, "EAGAIN"}, {ESTALE, "ESTALE"}, {EACCES, "EACCES"}};
+              {EAGAIN, "EAGAIN"}, {ESTALE, "ESTALE"}, {EACCES, "EACCES"},
+              {FAULT_REPEATED, "the answer to its repetition"}};
 
 static const struct {
     enum fault_span span;
@@ -101,7 +103,7 @@ static void judge_noise(struct result *result, int number)
     if (result->lines > LINES_A_ROUND * result->rounds + LINES_BESIDE) {
         result->ending = END_NOISY;
         snprintf(result->why, WHY_SIZE, "%d lines in %d rounds", result->lines, result->rounds);
-    } else if (!result->finished_in_fault && result->lines == 0 &&
+    } else if (!result->finished_in_fault && result->lines == 0 && number != FAULT_REPEATED &&
                !waits_for_another(result, number)) {
         result->ending = END_SILENT;
         snprintf(result->why, WHY_SIZE, "work stood still in silence");
@@ -114,7 +116,10 @@ static void fail_at(struct worker *worker, void *context, int64_t number)
     int64_t point = (number - 1) * trouble->stride;
     size_t error = (size_t)(point % ERRORS), span = (size_t)(point / ERRORS % SPANS);
     int64_t at = point / ERRORS / SPANS + 1;
-    if (spans[span].done && errors[error].number != EIO && errors[error].number != ESTALE)
+    int number_tried = errors[error].number;
+    if (spans[span].done ? number_tried != EIO && number_tried != ESTALE &&
+                               number_tried != FAULT_REPEATED
+                         : number_tried == FAULT_REPEATED)
         return;
     struct world world;
     world_make(&world, worker->top, "world", trouble->scene);

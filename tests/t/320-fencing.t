@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # A daemon that is stopped in the middle (SIGSTOP) is taken for dead by a second one, which takes
 # over; when it wakes up (SIGCONT) it fences itself: nothing is submitted twice.
-# To see it fail: let stage_is_fenced() in stages/stage.c return false.
+# To see it fail: let stage_is_fenced() in stages/stage.c return false; or take_strays() in
+# stages/intake.c do nothing.
 . "$(dirname "$0")/lib.bash"
 new_spool null || exit 1
 set_setting takeover_time 2s
@@ -36,6 +37,13 @@ ok "all jobs are done, also after it woke up" wait_for 30 all_done
 is "$(ls "$spool"/done/* | grep '^j' | cut -c1-4 | sort -u | wc -l)" 200 "each job is there once"
 is "$(grep -c ' submitted ' "$spool"/done/*/j*/log | grep -vc ':1$')" 0 "each was submitted once"
 is "$(ls "$spool/failed")" "" "none failed"
+
+# What the first claimed before it saw that is not forgotten: a claim that another made is taken up.
+token=$(ls -d "$spool"/done/*/j200-* | sed -E 's/.*-(.{12}).$/\1/')
+printf 'name: stray\nlibrary: any\ntype: single\nscript: "#!/bin/sh"\n' >"$spool/.claims/.stray"
+mv "$spool/.claims/.stray" "$spool/.claims/${token}z.stray.yaml"
+ok "what another daemon has claimed is taken up" wait_for 20 in_state stray "done"
+is "$(ls -A "$spool/.claims")" "" "and no claim is left"
 
 # The second ends: the first takes over again, at once.
 stop_daemon

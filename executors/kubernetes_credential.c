@@ -3,30 +3,19 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "executors/kubernetes_plugin.h"
+#include "executors/secret.h"
 
 enum {
-    OLD_AFTER = 60000,          /* milliseconds after which a file is read again in any case */
     PATIENCE = 5000,            /* milliseconds in which a plugin that failed is not run again */
     EARLY = 10000               /* milliseconds before it expires that a credential is replaced */
 };
 
-/* What stands in a file, or stood in the kubeconfig. */
-struct source {
-    const char *path;           /* NULL: nothing is read */
-    struct buffer bytes;
-    struct stat seen;
-    int64_t read_at;            /* of clock_elapsed(); 0: never */
-};
-
 struct kubernetes_credential {
     const struct kubeconfig *config;
-    struct source token, ca, certificate, key;
+    struct secret token, ca, certificate, key;
     char *header;
     int64_t expires;            /* of the plugin's; 0: not said */
     bool asked;                 /* the plugin has answered */
@@ -34,7 +23,7 @@ struct kubernetes_credential {
     struct error failure;
 };
 
-static void set_bytes(struct source *source, struct text bytes)
+static void set_bytes(struct secret *source, struct text bytes)
 {
     if (bytes.data)
         buffer_add_text(&source->bytes, bytes);
@@ -68,82 +57,44 @@ void kubernetes_credential_free(struct kubernetes_credential *credential)
     if (!credential)
         return;
     wipe_header(credential);
-    kubernetes_wipe(&credential->token.bytes);
-    kubernetes_wipe(&credential->ca.bytes);
-    kubernetes_wipe(&credential->certificate.bytes);
-    kubernetes_wipe(&credential->key.bytes);
+    secret_wipe(&credential->token.bytes);
+    secret_wipe(&credential->ca.bytes);
+    secret_wipe(&credential->certificate.bytes);
+    secret_wipe(&credential->key.bytes);
     free(credential);
-}
-
-/* Nobody else reads our memory: no core, no ptrace(2), no /proc/PID/mem. */
-static void close_memory(void)
-{
-    static bool done;
-    const struct rlimit none = {0, 0};
-    if (done)
-        return;
-    done = true;
-    setrlimit(RLIMIT_CORE, &none);
-    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
 
 /* ---- files ---- */
 
-static bool is_same(const struct stat *a, const struct stat *b)
+static int check_certificate(struct text bytes, const struct stat *status, const char *path,
+                             struct error *error)
 {
-    return a->st_ino == b->st_ino && a->st_dev == b->st_dev && a->st_size == b->st_size &&
-           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+    (void)status;
+    return kubeconfig_is_pem(bytes, "CERTIFICATE")
+               ? 0
+               : error_set(error, "%s is not PEM of a CERTIFICATE", path);
 }
 
-static bool is_due(const struct source *source)
+static int check_key(struct text bytes, const struct stat *status, const char *path,
+                     struct error *error)
 {
-    struct stat now;
-    if (!source->path)
-        return false;
-    if (source->read_at == 0 || clock_elapsed() - source->read_at > OLD_AFTER)
-        return true;
-    return stat(source->path, &now) || !is_same(&now, &source->seen);
-}
-
-/* Read the file when it is due.  1: it has changed.  `kind` NULL: a token. */
-static int refresh_source(struct source *source, const char *kind,
-                          struct error *error)
-{
-    struct buffer bytes = {0};
-    struct stat seen = {0};
-    if (!is_due(source))
-        return 0;
-    stat(source->path, &seen);  /* before: a change in between is seen the next time */
-    int result = kubeconfig_read_file(source->path, &bytes, error);
-    struct text trimmed = text_trim(buffer_text(&bytes));
-    if (!result && kind && !kubeconfig_is_pem(trimmed, kind))
-        result = error_set(error, "%s is not PEM of a %s", source->path, kind);
-    if (!result && trimmed.length == 0)
-        result = error_set(error, "%s is empty", source->path);
-    if (!result && !text_equal(trimmed, buffer_text(&source->bytes))) {
-        kubernetes_wipe(&source->bytes);
-        buffer_add_text(&source->bytes, trimmed);
-        result = 1;
-    }
-    kubernetes_wipe(&bytes);
-    if (result < 0 && source->bytes.length)
-        return 0;               /* it is being written, perhaps; what we have may still do */
-    source->read_at = clock_elapsed();
-    source->seen = seen;
-    return result;
+    (void)status;
+    return kubeconfig_is_pem(bytes, "PRIVATE KEY")
+               ? 0
+               : error_set(error, "%s is not PEM of a PRIVATE KEY", path);
 }
 
 static int refresh_files(struct kubernetes_credential *credential,
                          struct error *error)
 {
-    int token = refresh_source(&credential->token, NULL, error);
-    int ca = token < 0 ? -1 : refresh_source(&credential->ca, "CERTIFICATE", error);
+    int token = secret_refresh(&credential->token, NULL, error);
+    int ca = token < 0 ? -1 : secret_refresh(&credential->ca, check_certificate, error);
     int certificate =
         ca < 0 ? -1
-               : refresh_source(&credential->certificate, "CERTIFICATE", error);
+               : secret_refresh(&credential->certificate, check_certificate, error);
     int key = certificate < 0
                   ? -1
-                  : refresh_source(&credential->key, "PRIVATE KEY", error);
+                  : secret_refresh(&credential->key, check_key, error);
     return key < 0 ? -1 : ca || certificate || key;
 }
 
@@ -152,7 +103,7 @@ static int refresh_files(struct kubernetes_credential *credential,
 static bool replace(struct buffer *old, struct buffer *new)
 {
     bool same = text_equal(buffer_text(old), buffer_text(new));
-    kubernetes_wipe(old);
+    secret_wipe(old);
     *old = *new;
     *new = (struct buffer){0};
     return !same;
@@ -191,9 +142,9 @@ static int refresh_plugin(struct kubernetes_credential *credential,
     } else if (credential->asked && credential->expires > clock_now()) {
         result = 0;             /* it is good for some seconds yet */
     }
-    kubernetes_wipe(&answer.token);
-    kubernetes_wipe(&answer.certificate);
-    kubernetes_wipe(&answer.key);
+    secret_wipe(&answer.token);
+    secret_wipe(&answer.certificate);
+    secret_wipe(&answer.key);
     return result;
 }
 
@@ -222,7 +173,7 @@ static int make_header(struct kubernetes_credential *credential, struct error *e
 int kubernetes_credential_refresh(struct kubernetes_credential *credential,
                                   struct error *error)
 {
-    close_memory();
+    secret_close_memory();
     int files = refresh_files(credential, error);
     int plugin = files < 0 ? -1 : refresh_plugin(credential, error);
     if (plugin < 0 || make_header(credential, error))
@@ -235,7 +186,7 @@ const char *kubernetes_credential_header(const struct kubernetes_credential *cre
     return credential->header;
 }
 
-static struct text bytes_of(const struct source *source)
+static struct text bytes_of(const struct secret *source)
 {
     return source->bytes.length ? buffer_text(&source->bytes) : (struct text){0};
 }

@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "executors/secret.h"
 
 enum {
     OUTPUT_LIMIT = 1 << 20,     /* bytes of an ExecCredential */
@@ -31,13 +32,6 @@ struct run {
     struct buffer written, complained;
     int64_t begin, limit;
 };
-
-void kubernetes_wipe(struct buffer *buffer)
-{
-    if (buffer->data)
-        explicit_bzero(buffer->data, buffer->capacity);
-    buffer_free(buffer);
-}
 
 /* ---- starting it ---- */
 
@@ -355,7 +349,7 @@ int kubernetes_plugin_run(const struct kubeconfig_plugin *plugin, int64_t time_l
         close(run.output);
     if (run.complaints >= 0)
         close(run.complaints);
-    kubernetes_wipe(&run.written);
-    kubernetes_wipe(&run.complained);
+    secret_wipe(&run.written);
+    secret_wipe(&run.complained);
     return result;
 }

@@ -26,7 +26,4 @@ int kubernetes_plugin_run(const struct kubeconfig_plugin *plugin, int64_t time_l
 int kubernetes_plugin_read(struct text output, const char *api_version,
                            struct kubernetes_plugin_answer *answer, struct error *error);
 
-/* Wipe and free. */
-void kubernetes_wipe(struct buffer *buffer);
-
 #endif

@@ -23,55 +23,18 @@ static struct kubernetes_settings *kubernetes_of(const struct section *section)
     return section->target;
 }
 
-/* ---- kinds of values ---- */
-
-/* Text without control characters, which end up in headers and file names. */
-static bool is_plain(const struct value *value)
-{
-    if (value->kind != VALUE_STRING)
-        return false;
-    for (size_t i = 0; i < value->string.length; i++)
-        if ((unsigned char)value->string.data[i] < ' ' || value->string.data[i] == 0x7f)
-            return false;
-    return true;
-}
-
-/* An absolute path in its normal form, in the arena. */
-static int read_path(const struct section *section, const struct value *value, const char *field,
-                     struct text *target)
-{
-    static const char what[] = "an absolute path without \"..\"";
-    if (!is_plain(value) || !text_starts(value->string, "/"))
-        return section_expected(section, value, field, what);
-    struct buffer normal = {0};
-    struct text rest = value->string, part;
-    bool good = true;
-    while (text_next(&rest, '/', &part)) {
-        good = good && !text_is(part, "..");
-        if (part.length == 0 || text_is(part, "."))
-            continue;
-        buffer_add_byte(&normal, '/');
-        buffer_add_text(&normal, part);
-    }
-    if (normal.length == 0)
-        buffer_add_byte(&normal, '/');
-    *target = arena_text(section->arena, normal.data, normal.length);
-    buffer_free(&normal);
-    return good ? 0 : section_expected(section, value, field, what);
-}
-
 /* ---- fields ---- */
 
 static int read_kubeconfig(const struct section *section, const struct value *value)
 {
     if (value->kind == VALUE_STRING && value->string.length == 0)
         return 0;
-    return read_path(section, value, "kubeconfig", &kubernetes_of(section)->kubeconfig);
+    return section_path(section, value, "kubeconfig", &kubernetes_of(section)->kubeconfig);
 }
 
 static int read_context(const struct section *section, const struct value *value)
 {
-    if (!is_plain(value))
+    if (!section_is_plain(value))
         return section_expected(section, value, "context",
                                 "the name of a context of the kubeconfig");
     kubernetes_of(section)->context =
@@ -128,7 +91,7 @@ static int read_connect_timeout(const struct section *section, const struct valu
 static int read_proxy(const struct section *section, const struct value *value)
 {
     static const char *const schemes[] = {"http://", "https://", "socks5://", "socks5h://"};
-    bool good = is_plain(value) && !memchr(value->string.data, ' ', value->string.length);
+    bool good = section_is_plain(value) && !memchr(value->string.data, ' ', value->string.length);
     bool known = good && (value->string.length == 0 || text_is(value->string, "none"));
     for (size_t i = 0; good && i < sizeof(schemes) / sizeof(schemes[0]); i++)
         known = known || (text_starts(value->string, schemes[i]) &&
@@ -167,7 +130,7 @@ static int read_host_paths(const struct section *section, const struct value *va
     kubernetes->host_paths =
         arena_allocate(section->arena, (value->list.count + 1) * sizeof(*kubernetes->host_paths));
     for (size_t i = 0; i < value->list.count; i++)
-        if (read_path(section, value->list.items[i], "host_paths", &kubernetes->host_paths[i]))
+        if (section_path(section, value->list.items[i], "host_paths", &kubernetes->host_paths[i]))
             return -1;
     return 0;
 }

@@ -69,6 +69,39 @@ int section_bytes(const struct section *section, const struct value *value, cons
     return 0;
 }
 
+bool section_is_plain(const struct value *value)
+{
+    if (value->kind != VALUE_STRING)
+        return false;
+    for (size_t i = 0; i < value->string.length; i++)
+        if ((unsigned char)value->string.data[i] < ' ' || value->string.data[i] == 0x7f)
+            return false;
+    return true;
+}
+
+int section_path(const struct section *section, const struct value *value, const char *field,
+                 struct text *target)
+{
+    static const char what[] = "an absolute path without \"..\"";
+    if (!section_is_plain(value) || !text_starts(value->string, "/"))
+        return section_expected(section, value, field, what);
+    struct buffer normal = {0};
+    struct text rest = value->string, part;
+    bool good = true;
+    while (text_next(&rest, '/', &part)) {
+        good = good && !text_is(part, "..");
+        if (part.length == 0 || text_is(part, "."))
+            continue;
+        buffer_add_byte(&normal, '/');
+        buffer_add_text(&normal, part);
+    }
+    if (normal.length == 0)
+        buffer_add_byte(&normal, '/');
+    *target = arena_text(section->arena, normal.data, normal.length);
+    buffer_free(&normal);
+    return good ? 0 : section_expected(section, value, field, what);
+}
+
 static int unknown_field(const struct section *section, const struct section_field *fields,
                          size_t count, const struct member *member)
 {

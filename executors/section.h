@@ -44,4 +44,12 @@ int section_duration(const struct section *section, const struct value *value, c
 int section_bytes(const struct section *section, const struct value *value, const char *field,
                   const char *what, int64_t *target);
 
+/* An absolute path in its normal form, in the section's arena: no "..", no doubled slashes, none at
+ * the end but that of "/" itself. */
+int section_path(const struct section *section, const struct value *value, const char *field,
+                 struct text *target);
+
+/* Whether it is text without control characters, such as may end up in headers and file names. */
+bool section_is_plain(const struct value *value);
+
 #endif

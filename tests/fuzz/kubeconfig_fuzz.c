@@ -7,6 +7,7 @@
  * Seen to fail with: control characters let through in tokens; a plugin's token not looked at.
  */
 #include "executors/kubernetes_plugin.h"
+#include "executors/secret.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_line(const char *line)
@@ -66,9 +67,9 @@ static void read_output(struct text output)
         for (size_t i = 0; i < answer.token.length; i++)
             CHECK(answer.token.data[i] > ' ' || (unsigned char)answer.token.data[i] >= 0x80);
     }
-    kubernetes_wipe(&answer.token);
-    kubernetes_wipe(&answer.certificate);
-    kubernetes_wipe(&answer.key);
+    secret_wipe(&answer.token);
+    secret_wipe(&answer.certificate);
+    secret_wipe(&answer.key);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)

@@ -1,0 +1,62 @@
+/* executors/manifest_fields.h - reading a manifest strictly, by tables of its fields
+ *
+ * A kind of object is a table of fields, each with the function that reads it; one function reads any
+ * of them.  An unknown field, a missing one, or one of another type is an error, and its sentence
+ * gives line, column, field, what was found and what was expected:
+ *
+ *   manifest.yaml:3:22: tasks[0].cpus: found "lots", expected a number of processors such as 2 or 0.5
+ *
+ * Nothing is copied: what is read shares the bytes and trees of the document.
+ */
+#ifndef EXECUTORS_MANIFEST_FIELDS_H
+#define EXECUTORS_MANIFEST_FIELDS_H
+
+#include "base/error.h"
+#include "base/value.h"
+
+/* Where in the document we are, for sentences: tasks[0].mounts[1].source */
+struct manifest_place {
+    const struct manifest_place *parent;
+    const char *field;          /* NULL: an item of a list */
+    size_t index;
+};
+
+struct manifest_reading {
+    struct arena *arena;        /* for what is read */
+    struct error *error;
+};
+
+/* -1 and a sentence, or 0 with what was read at `target`. */
+typedef int manifest_reader(struct manifest_reading *reading, const struct manifest_place *place,
+                            struct value *value, void *target);
+
+struct manifest_field {
+    const char *name;           /* NULL: the end of the table */
+    bool required;
+    manifest_reader *read;
+    size_t offset;              /* of the target in the struct */
+};
+
+/* Read an object; -1 and a sentence. */
+int manifest_read_fields(struct manifest_reading *reading, const struct manifest_place *place,
+                         const struct value *value, const struct manifest_field *fields,
+                         void *target);
+
+/* Set the sentence "... found <value>, expected <what>"; -1. */
+int manifest_expected(struct manifest_reading *reading, const struct manifest_place *place,
+                      const struct value *value, const char *what);
+
+/* A whole number from 0 to `max`, into an int. */
+int manifest_read_count(struct manifest_reading *reading, const struct manifest_place *place,
+                        struct value *value, int max, const char *what, void *target);
+
+bool manifest_is_plain(const struct value *value);      /* a string without NUL bytes */
+
+manifest_reader manifest_read_content;          /* struct text: any string */
+manifest_reader manifest_read_role;             /* struct text: the name of a role */
+manifest_reader manifest_read_bytes;            /* int64_t, from 1 */
+manifest_reader manifest_read_boolean;          /* bool */
+manifest_reader manifest_read_environment;      /* struct value *: an object of plain strings */
+manifest_reader manifest_read_complete;         /* struct value *: a rule of completion.h */
+
+#endif

@@ -9,13 +9,14 @@
 #   make fuzz-corpus  every fuzz target over its corpus, under the same sanitizers
 #   make fuzz       fuzz each target for SECONDS=60 with libFuzzer (clang, libclang-rt-14-dev)
 #   make bench      measure; prints, asserts nothing
+#   make tables     simulate the traces in DLSPOOL_TRACES; writes the tables of docs/deadlines.md
 #   make install    PREFIX=/usr/local DESTDIR=
 
 BUILD   ?= build
 PREFIX  ?= /usr/local
 VERSION := $(shell cat VERSION)
 
-ROOMS := base spool watcher request renderer executors stages commands
+ROOMS := base spool watcher request renderer executors executors/slurm planner stages simulation commands
 PACKAGES := yaml-0.1 libgit2 libcurl jansson libseccomp libcrypto
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
@@ -141,14 +142,18 @@ $(BUILD)/bench/%: tests/bench/%.c $(BUILD)/libdlspool.a
 	@mkdir -p $(@D)
 	@echo '  CC  $<'; $(CC) $(CPPFLAGS) $(ALL_CFLAGS) -o $@ $< $(BUILD)/libdlspool.a -lcmocka $(ALL_LIBS)
 
-bench: $(BUILD)/dlspool $(BUILD)/bench/kubernetes_bench
+bench: $(BUILD)/dlspool $(BUILD)/bench/kubernetes_bench $(BUILD)/bench/slurm_bench
 	@DLSPOOL=$(CURDIR)/$(BUILD)/dlspool tests/bench/bench
 	@$(BUILD)/bench/kubernetes_bench
+	@DLSPOOL=$(CURDIR)/$(BUILD)/dlspool tests/bench/slurm $(CURDIR)/$(BUILD)/bench/slurm_bench
 
 # SECONDS of jobs all the time, with kills in the middle of work, one every ten seconds.
 soak: $(BUILD)/dlspool
 	@rm -rf $(BUILD)/soak
 	@DLSPOOL=$(CURDIR)/$(BUILD)/dlspool tests/bench/soak --seconds $(SECONDS) --spool $(BUILD)/soak/spool
+
+tables: $(BUILD)/dlspool
+	@tools/tables $(abspath $(BUILD))/dlspool
 
 install: $(BUILD)/dlspool
 	install -D -m 755 $(BUILD)/dlspool $(DESTDIR)$(PREFIX)/bin/dlspool
@@ -161,5 +166,5 @@ install: $(BUILD)/dlspool
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all unit-tests demo check unit asan crash tap fuzz-targets fuzz-runs fuzz-corpus fuzz bench soak install \
+.PHONY: all unit-tests demo check unit asan crash tap fuzz-targets fuzz-runs fuzz-corpus fuzz bench soak tables install \
 	clean

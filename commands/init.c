@@ -227,7 +227,7 @@ int command_init(int argument_count, char **arguments)
 {
     const char *executor = "local", *user = "";
     const struct option_spec options[] = {
-        {"executor", 'e', OPTION_TEXT, &executor, "NAME", "where jobs run: local, kubernetes or null"},
+        {"executor", 'e', OPTION_TEXT, &executor, "NAME", "where jobs run: local, kubernetes, slurm or null"},
         {"user", 'u', OPTION_TEXT, &user, "NAME",
          "who owns the spool and runs the stages that read users' files"},
         {0}};
@@ -241,8 +241,8 @@ int command_init(int argument_count, char **arguments)
     if (!options_read(&usage, argument_count, arguments, &operands, &status))
         return status;
     if (strcmp(executor, "local") != 0 && strcmp(executor, "kubernetes") != 0 &&
-        strcmp(executor, "null") != 0) {
-        complain("--executor: found \"%s\", expected local, kubernetes or null", executor);
+        strcmp(executor, "slurm") != 0 && strcmp(executor, "null") != 0) {
+        complain("--executor: found \"%s\", expected local, kubernetes, slurm or null", executor);
         return STATUS_USAGE;
     }
     const char *path = operands ? arguments[1] : option_spool;

@@ -7,6 +7,8 @@
 #include "executors/kubernetes_settings.h"
 #include "executors/local_manifest.h"
 #include "executors/local_settings.h"
+#include "executors/slurm/slurm_manifest.h"
+#include "executors/slurm/slurm_settings.h"
 
 /* What there is of each kind of executor. */
 struct kind {
@@ -50,11 +52,24 @@ static int check_kubernetes_manifest(struct arena *arena, struct text manifest,
     return kubernetes_manifest_read(arena, manifest, error) ? 0 : -1;
 }
 
+static int check_slurm_settings(struct arena *arena, const struct value *settings,
+                                struct error *error)
+{
+    struct slurm_settings slurm;
+    return slurm_settings_read(&slurm, arena, settings, error);
+}
+
+static int check_slurm_manifest(struct arena *arena, struct text manifest, struct error *error)
+{
+    return slurm_manifest_read(arena, manifest, error) ? 0 : -1;
+}
+
 /* The first is the default.  The null executor takes the local one's manifests, and looks at none of
  * them. */
 static const struct kind kinds[] = {
     {"local", executor_local_open, check_local_settings, check_local_manifest},
     {"kubernetes", executor_kubernetes_open, check_kubernetes_settings, check_kubernetes_manifest},
+    {"slurm", executor_slurm_open, check_slurm_settings, check_slurm_manifest},
     {"null", open_null, NULL, NULL},
 };
 
@@ -78,7 +93,7 @@ static const struct kind *find_kind(const struct value *settings, struct error *
     if (named->kind == VALUE_NULL)      /* `executor: null` is YAML's null */
         return kind_of(TEXT("null"));
     if (named->kind != VALUE_STRING) {
-        error_set(error, "dlspool.yaml:%u: executor: found a %s, expected local, kubernetes or null",
+        error_set(error, "dlspool.yaml:%u: executor: found a %s, expected local, kubernetes, slurm or null",
                   named->line, value_kind_name(named->kind));
         return NULL;
     }
@@ -90,7 +105,7 @@ static const struct kind *find_kind(const struct value *settings, struct error *
         names[i] = kinds[i].name;
     const char *nearest = nearest_word(named->string, names);
     error_set(error,
-              "dlspool.yaml:%u: executor: found \"%s\", expected local, kubernetes or null%s%s%s",
+              "dlspool.yaml:%u: executor: found \"%s\", expected local, kubernetes, slurm or null%s%s%s",
               named->line, error_quote(&room, named->string.data, named->string.length),
               nearest ? "; did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");
     return NULL;

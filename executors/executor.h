@@ -184,5 +184,7 @@ struct executor *executor_local_open(const struct value *settings, const char *s
                                      const char *directory, struct error *error);
 struct executor *executor_kubernetes_open(const struct value *settings, const char *spool,
                                           const char *directory, struct error *error);
+struct executor *executor_slurm_open(const struct value *settings, const char *spool,
+                                     const char *directory, struct error *error);
 
 #endif

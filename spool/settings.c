@@ -55,6 +55,7 @@ static const struct setting table[] = {
     {"free_percent", SETTING_WHOLE, AT(free_percent), 5, 0, 90},
     {"local", SETTING_TREE, 0, 0, 0, 0},
     {"kubernetes", SETTING_TREE, 0, 0, 0, 0},
+    {"slurm", SETTING_TREE, 0, 0, 0, 0},
 };
 #undef AT
 

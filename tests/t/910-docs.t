@@ -30,7 +30,7 @@ for verb in $verbs; do
     is "$(arguments <<<"$written")" "$(arguments <<<"$help")" "with the same names of values"
     operands=$("$DLSPOOL" "$verb" --help | sed -n '1s/.*'"$verb"'\( \[OPTIONS\]\)\{0,1\} *//p')
     if [ "$verb" = render ]; then operands='FILE|JOB'; fi   # ID is an option's value there
-    like "$(section SYNOPSIS <<<"$text" | head -n 1 | sed 's/ *$//')" \
+    like "$(section SYNOPSIS <<<"$text" | tr -s '\n ' ' ' | sed 's/ *$//')" \
         "$(printf '%s' "$operands" | sed -E 's/[].|[]/\\&/g')\$" "and the same operands"
     missing=
     for section in NAME SYNOPSIS DESCRIPTION OPTIONS "EXIT STATUS" EXAMPLES "SEE ALSO"; do
@@ -54,9 +54,9 @@ done
 # Settings: those of the code are described, no others, with the defaults that etc/dlspool.yaml has.
 described=$(rendered $man/dlspool.yaml.5 | sed -nE 's/^ {7}([a-z_.]+) \(default (.*)\)$/\1 \2/p' | sort)
 known=$({
-    sed -nE 's/^    \{"([a-z_]+)", SETTING.*/\1/p' spool/settings.c | grep -vx -e local -e kubernetes
-    for executor in local kubernetes; do
-        sed -n '/ fields\[\] = {/,/^};/p' "executors/${executor}_settings.c" |
+    sed -nE 's/^    \{"([a-z_]+)", SETTING.*/\1/p' spool/settings.c | grep -vx -e local -e kubernetes -e slurm
+    for executor in local kubernetes slurm; do
+        sed -n '/ fields\[\] = {/,/^};/p' $(find executors -name "${executor}_settings.c") |
             grep -oE '\{"[a-z_]+", read_' | sed -E 's/^\{"([a-z_]+)".*/'"$executor"'.\1/'
     done
 } | sort)

@@ -30,10 +30,10 @@ static void settings_choose_the_executor(void **state)
     struct error error;
     assert_string_equal(refusal(&error, "executor: null\n"), "");
     assert_string_equal(refusal(&error, "executor: 3\n"),
-                        "dlspool.yaml:1: executor: found a number, expected local, kubernetes or null");
+                        "dlspool.yaml:1: executor: found a number, expected local, kubernetes, slurm or null");
     assert_string_equal(refusal(&error, "executor: 'null'\n"), "");
     assert_string_equal(refusal(&error, "executor: locale\n"),
-                        "dlspool.yaml:1: executor: found \"locale\", expected local, kubernetes or null; did "
+                        "dlspool.yaml:1: executor: found \"locale\", expected local, kubernetes, slurm or null; did "
                         "you mean \"local\"?");
     assert_string_equal(refusal(&error, "executor: 'null'\n'null': {x: 1}\n"),
                         "dlspool.yaml:2: null.x: unknown setting; the null executor has none");

@@ -1,0 +1,15 @@
+/* executors/slurm/slurm_user.h - as whom a job is to run at Slurm */
+#ifndef EXECUTORS_SLURM_SLURM_USER_H
+#define EXECUTORS_SLURM_SLURM_USER_H
+
+#include "executors/slurm/slurm.h"
+
+/* uid, gid and name, in the arena.  With tokens: slurm.user, or the job's owner.  Without: whom the
+ * unix socket belongs to, as whom slurmrestd hands everything in; then the job must be his, or
+ * slurm.user name him.  1: it cannot be told just now; -1: only a change can mend it; both with a
+ * sentence. */
+int slurm_user_of(const struct slurm *slurm, struct arena *arena,
+                  const struct submission *submission, struct slurm_facts *facts,
+                  struct error *error);
+
+#endif

@@ -1,0 +1,241 @@
+/* tests/unit/slurm_assess_test.c - jobs that Slurm tells of otherwise than their files do, and what
+ * is left of them
+ */
+#include "tests/unit/slurm_fake.h"
+
+static int start(void **state)
+{
+    (void)state;
+    fake_start("38", "");
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    fake_stop();
+    return 0;
+}
+
+static void assert_says(const char *sentence, const char *part)
+{
+    if (!strstr(sentence, part))
+        fail_msg("\"%s\" does not say \"%s\"", sentence, part);
+}
+
+/* Have a file of the job's be written that many seconds ago. */
+static void age(const char *id, const char *name, int seconds)
+{
+    char path[1024];
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    now.tv_sec -= seconds;
+    const struct timespec times[2] = {now, now};
+    snprintf(path, sizeof(path), "%s/jobs/%s-a1/job/%s", fake.directory, id, name);
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+static void set_state(const char *word)
+{
+    fake_order("{\"set\": {\"job_id\": 1, \"job_state\": \"%s\", \"start_time\": 1795000000, "
+               "\"state_reason\": \"None\"}}",
+               word);
+    fake_ahead += 2000;
+}
+
+/* A job that ran, and that slurmctld has waiting after it has crashed. */
+static void put_back(void)
+{
+    fake_submit("j-1", fake_manifest);
+    set_state("RUNNING");
+    assert_int_equal(fake_poll("j-1").phase, PHASE_RUNNING);
+    fake_write("j-1", "started", "1 n1\n");
+    age("j-1", "started", 3600);
+    fake_write("j-1", "alive", "1.7\n");
+    set_state("PENDING");
+}
+
+static void what_was_put_back_runs_while_its_heart_beats(void **state)
+{
+    (void)state;
+    put_back();
+    for (int i = 0; i < 3; i++) {
+        struct job_poll poll = fake_poll("j-1");
+        assert_int_equal(poll.phase, PHASE_RUNNING);
+        assert_says(poll.detail, "put job 1 back into its queue, and it still runs");
+        age("j-1", "alive", 30);
+    }
+    /* What waits at Slurm is left there. */
+    assert_string_equal(value_get_text(fake_job(0), "job_state").data, "PENDING");
+    fake_write("j-1", "worker-0.ended", "0");
+    fake_write("j-1", "worker-1.ended", "0");
+    assert_int_equal(fake_poll("j-1").phase, PHASE_RUNNING);
+    fake_write("j-1", "ended", "0");
+    assert_int_equal(fake_poll("j-1").phase, PHASE_SUCCEEDED);
+}
+
+static void what_was_put_back_and_whose_heart_stopped_is_lost(void **state)
+{
+    (void)state;
+    put_back();
+    age("j-1", "alive", 30);
+    assert_int_equal(fake_poll("j-1").phase, PHASE_RUNNING);
+    age("j-1", "alive", 50);
+    struct job_poll poll = fake_poll("j-1");
+    assert_int_equal(poll.phase, PHASE_FAILED);
+    assert_string_equal(poll.reason, "NodeLost");
+    assert_says(poll.detail, "preempted or requeued");
+}
+
+/* Its user can have the file say anything; a time to come is no beat. */
+static void a_heart_does_not_beat_in_the_future(void **state)
+{
+    (void)state;
+    put_back();
+    age("j-1", "alive", -100000);
+    assert_string_equal(fake_poll("j-1").reason, "NodeLost");
+}
+
+static void a_start_is_a_beat(void **state)
+{
+    (void)state;
+    put_back();
+    age("j-1", "alive", 3600);
+    age("j-1", "started", 1);
+    assert_int_equal(fake_poll("j-1").phase, PHASE_RUNNING);
+}
+
+static void only_what_the_jobs_tasks_print_is_copied(void **state)
+{
+    static const char *const others[] = {"x-1.log", "worker-2.log", "worker-1234567.log",
+                                         "ps-0.log"};
+    struct error error;
+    (void)state;
+    fake_submit("j-1", fake_manifest);
+    mkdir(fake_path("out"), 0700);
+    int directory = open(fake_path("out"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    fake_write("j-1", "worker-1.log", "one\n");
+    fake_write("j-1", "batch.log", "slurmstepd: error\n");
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        fake_write("j-1", others[i], "a lot\n");
+    assert_int_equal(executor_output(fake.executor, "j-1", 1, directory, true, &error), 0);
+    assert_int_equal(faccessat(directory, "worker-1.log", F_OK, 0), 0);
+    assert_int_equal(faccessat(directory, "batch.log", F_OK, 0), 0);
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        if (faccessat(directory, others[i], F_OK, 0) == 0)
+            fail_msg("%s was copied, which is of no task", others[i]);
+    close(directory);
+}
+
+static const char one_task[] = "kind: dlspool/slurm/v1\n"
+                               "job: {partition: gpu, time_limit: 10}\n"
+                               "components:\n"
+                               "  - {tasks: 1, cpus_per_task: 1, memory_per_task: 1Gi, nodes: 1}\n"
+                               "tasks: [{role: main, count: 1}]\n"
+                               "script: |\n"
+                               "  #!/bin/bash\n"
+                               "  true\n";
+
+/* A node that is down keeps Slurm freeing it for hours. */
+static void a_job_that_has_ended_is_not_kept_by_its_nodes(void **state)
+{
+    static const struct {
+        const char *code;
+        enum job_phase phase;
+        int exit_code;
+    } cases[] = {{"0", PHASE_SUCCEEDED, 0}, {"3", PHASE_FAILED, 3}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char id[32];
+        snprintf(id, sizeof(id), "j-%zu", i);
+        fake_submit(id, one_task);
+        fake_write(id, "started", "1 n1\n");
+        fake_order("{\"set\": {\"job_id\": %zu, \"job_state\": \"COMPLETING\", \"start_time\": "
+                   "1795000000}}",
+                   i + 1);
+        assert_int_equal(fake_poll(id).phase, PHASE_RUNNING);
+        fake_ahead += 100000;
+        assert_int_equal(fake_poll(id).phase, PHASE_RUNNING); /* no file tells its end */
+        fake_write(id, "main-0.ended", cases[i].code);
+        fake_write(id, "ended", cases[i].code);
+        fake_ahead += 2000;
+        assert_int_equal(fake_poll(id).phase, PHASE_RUNNING);
+        fake_ahead += 50000;
+        assert_int_equal(fake_poll(id).phase, PHASE_RUNNING);
+        fake_ahead += 20000;
+        struct job_poll poll = fake_poll(id);
+        assert_int_equal(poll.phase, cases[i].phase);
+        assert_int_equal(poll.exit_code, cases[i].exit_code);
+        /* Slurm may call it what it likes afterwards. */
+        fake_order("{\"set\": {\"job_id\": %zu, \"job_state\": \"NODE_FAIL\"}}", i + 1);
+        poll = fake_poll(id);
+        assert_int_equal(poll.phase, cases[i].phase);
+        assert_int_equal(poll.exit_code, cases[i].exit_code);
+    }
+}
+
+static const char array[] = "kind: dlspool/slurm/v1\n"
+                            "job: {partition: gpu}\n"
+                            "array: {count: 2}\n"
+                            "components:\n"
+                            "  - {tasks: 1, cpus_per_task: 1, memory_per_task: 1Gi, nodes: 1}\n"
+                            "tasks: [{role: main, count: 2}]\n"
+                            "script: |\n"
+                            "  #!/bin/bash\n"
+                            "  true\n";
+
+static void nor_is_an_array(void **state)
+{
+    (void)state;
+    fake_submit("j-1", array);
+    fake_write("j-1", "started-0", "1 n1\n");
+    fake_write("j-1", "started-1", "2 n2\n");
+    fake_write("j-1", "ended-0", "0");
+    fake_order(
+        "{\"set\": {\"job_id\": 1, \"array_job_id\": 1, \"array_task_id\": 1, "
+        "\"array_task_string\": \"\", \"job_state\": \"COMPLETING\", \"start_time\": 1795000000}}");
+    assert_int_equal(fake_poll("j-1").phase, PHASE_RUNNING);
+    fake_ahead += 100000;
+    assert_int_equal(fake_poll("j-1").phase, PHASE_RUNNING);
+    fake_write("j-1", "ended-1", "0");
+    fake_ahead += 2000;
+    assert_int_equal(fake_poll("j-1").phase, PHASE_RUNNING);
+    fake_ahead += 70000;
+    assert_int_equal(fake_poll("j-1").phase, PHASE_SUCCEEDED);
+}
+
+static void what_was_put_aside_is_removed_later(void **state)
+{
+    struct error error;
+    (void)state;
+    fake_submit("j-1", fake_manifest);
+    fake_submit("j-2", fake_manifest);
+    char command[1200];
+    snprintf(command, sizeof(command), "cd %s && seq 1 9000 | sed s/^/f/ | xargs touch",
+             fake_path("jobs/j-1-a1/job"));
+    assert_int_equal(system(command), 0);
+    snprintf(command, sizeof(command), "mkdir -p %s && touch %s",
+             fake_path("jobs/.gone-j-0-a1/job"), fake_path("jobs/.gone-j-0-a1/job/late"));
+    assert_int_equal(system(command), 0);
+    assert_int_equal(executor_remove(fake.executor, "j-1", 1, &error), 0);
+    fake_ahead += 60000;
+    assert_int_equal(executor_remove(fake.executor, "j-2", 1, &error), 0);
+    assert_int_not_equal(access(fake_path("jobs/.gone-j-0-a1"), F_OK), 0);
+    assert_int_not_equal(access(fake_path("jobs/.gone-j-1-a1"), F_OK), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(what_was_put_back_runs_while_its_heart_beats, start, stop),
+        cmocka_unit_test_setup_teardown(what_was_put_back_and_whose_heart_stopped_is_lost, start,
+                                        stop),
+        cmocka_unit_test_setup_teardown(a_heart_does_not_beat_in_the_future, start, stop),
+        cmocka_unit_test_setup_teardown(a_start_is_a_beat, start, stop),
+        cmocka_unit_test_setup_teardown(only_what_the_jobs_tasks_print_is_copied, start, stop),
+        cmocka_unit_test_setup_teardown(a_job_that_has_ended_is_not_kept_by_its_nodes, start, stop),
+        cmocka_unit_test_setup_teardown(nor_is_an_array, start, stop),
+        cmocka_unit_test_setup_teardown(what_was_put_aside_is_removed_later, start, stop),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,236 @@
+/* tests/unit/slurm_numbers_test.c - numbers of jobs, users and nodes as a slurmrestd tells them
+ * that counts anew, leaves names out, or tells nonsense
+ */
+#include "tests/unit/slurm_fake.h"
+
+#include "executors/slurm/slurm_accounting.h"
+#include "executors/slurm/slurm_numbers.h"
+
+static int start(void **state)
+{
+    (void)state;
+    fake_start("38", "");
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    fake_stop();
+    return 0;
+}
+
+/* As if one of ours had had that number. */
+static void note_largest(long largest)
+{
+    char text[32];
+    mkdir(fake_path("jobs"), 0711);
+    int file = open(fake_path("jobs/.largest"), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    assert_true(file >= 0);
+    snprintf(text, sizeof(text), "%ld      \n", largest);
+    assert_int_equal(write(file, text, strlen(text)), strlen(text));
+    close(file);
+}
+
+static long noted_largest(void)
+{
+    char text[64] = "";
+    int file = open(fake_path("jobs/.largest"), O_RDONLY);
+    assert_true(file >= 0 && read(file, text, sizeof(text) - 1) > 0);
+    close(file);
+    return atol(text);
+}
+
+static void assert_state(size_t number, const char *state, int releases)
+{
+    const struct value *job = fake_job(number);
+    assert_string_equal(value_get_text(job, "job_state").data, state);
+    assert_int_equal(value_get_number(job, "releases", 0), releases);
+}
+
+static void numbers_that_began_anew_are_taken(void **state)
+{
+    (void)state;
+    note_largest(5000);
+    fake_submit("j-1", fake_manifest);
+    assert_int_equal(fake_job_count(), 1);
+    assert_state(0, "PENDING", 1);
+    assert_int_equal(noted_largest(), 1);
+    /* What is lost from here on is seen again. */
+    fake_submit("j-2", fake_manifest);
+    fake_order("{\"forget\": 2}");
+    fake_submit("j-3", fake_manifest);
+    assert_int_equal(fake_job_count(), 3);
+    assert_state(1, "CANCELLED", 0);
+    assert_state(2, "PENDING", 1);
+    assert_int_equal(noted_largest(), 3);
+}
+
+static void few_jobs_are_given_back(void **state)
+{
+    (void)state;
+    note_largest(900);
+    fake_submit("j-1", fake_manifest);
+    size_t count = fake_job_count();
+    assert_true(count > 1 && count <= 20);
+    for (size_t i = 0; i + 1 < count; i++)
+        assert_state(i, "CANCELLED", 0);
+    assert_state(count - 1, "PENDING", 0);
+    assert_int_equal(fake_poll("j-1").phase, PHASE_WAITING);
+    assert_state(count - 1, "PENDING", 1);
+    assert_int_equal(fake_job_count(), count);
+}
+
+static void few_that_were_forgotten_are_given_back(void **state)
+{
+    (void)state;
+    fake_submit("j-1", fake_manifest);
+    fake_order("{\"forget\": \"all\"}");
+    note_largest(900);
+    fake_poll("j-1");
+    fake_ahead += 4000;
+    for (int i = 0; i < 40; i++)
+        assert_int_equal(fake_poll("j-1").phase, PHASE_WAITING);
+    size_t count = fake_job_count();
+    assert_true(count > 1 && count <= 20);
+    assert_state(count - 1, "PENDING", 1);
+}
+
+/* Two processes of the daemon, each of which remembers a mark. */
+static void a_process_learns_from_the_other_that_numbers_began_anew(void **state)
+{
+    int directory = open(fake.directory, O_RDONLY | O_DIRECTORY);
+    struct slurm first = {.directory = directory}, second = {.directory = directory};
+    (void)state;
+    slurm_numbers_see(&first, 5000);
+    slurm_numbers_keep(&first);
+    assert_int_equal(slurm_numbers_mark(&second), 5000);
+    /* Answers come in any order. */
+    assert_true(slurm_numbers_take(&first, 5000, 12));
+    assert_true(slurm_numbers_take(&first, 5000, 11));
+    slurm_numbers_keep(&first);
+    assert_int_equal(slurm_numbers_mark(&first), 12);
+    slurm_numbers_see(&second, 13); /* which it does not believe yet */
+    slurm_numbers_keep(&second);
+    assert_int_equal(slurm_numbers_mark(&first), 12);
+    slurm_numbers_see(&second, 13);
+    slurm_numbers_keep(&second);
+    assert_int_equal(slurm_numbers_mark(&first), 13);
+    assert_false(slurm_numbers_take(&first, 13, 13));
+    /* An old job that is still there does not turn the mark back. */
+    slurm_numbers_see(&first, 9000);
+    slurm_numbers_see(&first, 13);
+    slurm_numbers_keep(&first);
+    assert_int_equal(slurm_numbers_mark(&second), 9000);
+    /* One that knows less does not write less down. */
+    struct slurm third = {.directory = directory};
+    slurm_numbers_see(&third, 20);
+    slurm_numbers_keep(&third);
+    assert_int_equal(slurm_numbers_mark(&second), 9000);
+    close(directory);
+}
+
+/* ---- users ---- */
+
+static const char comment[] = "dlspool:test:j-1:1";
+
+/* A record as v0.0.36 lists it: without a name of the user. */
+static void add_record(const char *mark, const char *state, unsigned int uid)
+{
+    fake_order("{\"add\": {\"comment\": \"%s%s\", \"name\": \"j-1-a1\", \"job_state\": \"%s\", "
+               "\"user_name\": \"\", \"user_id\": %u}}",
+               comment, mark, state, uid);
+}
+
+static enum submit_outcome submit_again(void)
+{
+    struct submission submission = fake_submission("j-1", fake_manifest);
+    submission.repeated = true;
+    return fake_submit_it(&submission);
+}
+
+static void a_job_is_its_users_by_his_number(void **state)
+{
+    (void)state;
+    fake_stop();
+    fake_start("36", "");
+    add_record(":released", "PENDING", geteuid());
+    assert_int_equal(submit_again(), SUBMIT_ACCEPTED);
+    assert_int_equal(fake_job_count(), 1);
+    assert_int_equal(fake_poll("j-1").phase, PHASE_WAITING);
+}
+
+static void a_job_of_another_with_our_comment_is_not_ours(void **state)
+{
+    struct error error;
+    (void)state;
+    fake_stop();
+    fake_start("36", "");
+    add_record(":released", "COMPLETED", geteuid() + 1);
+    add_record("", "RUNNING", geteuid() + 1);
+    assert_int_equal(submit_again(), SUBMIT_ACCEPTED);
+    assert_int_equal(fake_job_count(), 3);
+    assert_state(2, "PENDING", 1);
+    assert_int_equal(fake_poll("j-1").phase, PHASE_WAITING);
+    assert_int_equal(executor_cancel(fake.executor, "j-1", 1, true, &error), 0);
+    assert_state(1, "RUNNING", 0);
+    assert_state(2, "CANCELLED", 1);
+}
+
+/* ---- nonsense ---- */
+
+static void nodes_that_tell_nonsense_are_not_believed(void **state)
+{
+    struct capacity capacity;
+    struct error error;
+    (void)state;
+    fake_stop();
+    fake_start("38",
+               "--nodes '[{\"name\": \"n1\", \"state\": \"idle\", \"cpus\": \"nan\", "
+               "\"alloc_cpus\": \"-inf\", \"real_memory\": \"nan\", \"alloc_memory\": \"inf\"},"
+               " {\"name\": \"n2\", \"state\": \"idle\", \"cpus\": 1e300, \"real_memory\": 1e12, "
+               "\"gres\": \"gpu:99999999\"},"
+               " {\"name\": \"n3\", \"state\": \"idle\", \"cpus\": -5, \"real_memory\": -1e18},"
+               " {\"name\": \"n4\", \"state\": \"idle\", \"cpus\": \"4\", \"alloc_cpus\": \"nan\", "
+               "\"real_memory\": 500, \"alloc_memory\": -1, \"gres\": \"gpu:2\"}]'");
+    assert_int_equal(fake.executor->operations->capacity(fake.executor, &capacity, &error), 0);
+    assert_int_equal(capacity.nodes_ready, 4);
+    assert_true(capacity.cpus == 4000 && capacity.cpus_free == 4000);
+    assert_true(capacity.memory == (int64_t)500 << 20 && capacity.memory_free == capacity.memory);
+    assert_int_equal(capacity.gpus, 2);
+}
+
+static void an_accounting_that_tells_nonsense_is_not_believed(void **state)
+{
+    struct error error;
+    struct slurm_record record;
+    (void)state;
+    const struct value *job = json_read(
+        fake.arena,
+        TEXT("{\"name\": \"j-1-a1\", \"job_id\": 7, \"array\": {\"job_id\": 6, \"task_id\": 1e18}, "
+             "\"het\": {\"job_id\": \"nan\", \"job_offset\": -1e30}, \"user\": \"u\"}"),
+        "a job", &yaml_trusted_limits, &error);
+    assert_true(slurm_accounting_read(&record, job));
+    assert_true(record.number == 7 && record.array_number == 6 && record.array_index == -1);
+    assert_true(record.het_number == 0 && record.het_offset == 0);
+    job = json_read(fake.arena, TEXT("{\"name\": \"j-1-a1\", \"job_id\": 1e300}"), "a job",
+                    &yaml_trusted_limits, &error);
+    assert_false(slurm_accounting_read(&record, job));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(numbers_that_began_anew_are_taken, start, stop),
+        cmocka_unit_test_setup_teardown(few_jobs_are_given_back, start, stop),
+        cmocka_unit_test_setup_teardown(few_that_were_forgotten_are_given_back, start, stop),
+        cmocka_unit_test_setup_teardown(a_process_learns_from_the_other_that_numbers_began_anew,
+                                        start, stop),
+        cmocka_unit_test_setup_teardown(a_job_is_its_users_by_his_number, start, stop),
+        cmocka_unit_test_setup_teardown(a_job_of_another_with_our_comment_is_not_ours, start, stop),
+        cmocka_unit_test_setup_teardown(nodes_that_tell_nonsense_are_not_believed, start, stop),
+        cmocka_unit_test_setup_teardown(an_accounting_that_tells_nonsense_is_not_believed, start,
+                                        stop),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -163,9 +163,10 @@ static bool split_path(const char *path, struct template_path *parts)
 }
 
 /* Can a task of this executor have this machine's own files for an image? */
-static bool takes_host(const struct template_path *parts)
+static bool takes_host(const struct check *check, const struct template_path *parts)
 {
-    return strcmp(parts->executor, "local") == 0;
+    struct error error;
+    return images_host_counts(parts->executor, repository_site(check->repository, &error));
 }
 
 static void check_names(struct check *check, const char *path, const struct template_path *parts)
@@ -173,8 +174,8 @@ static void check_names(struct check *check, const char *path, const struct temp
     char sentence[512];
     struct error error;
     const struct images *images = repository_images(check->repository, &error);
-    if (images &&
-        !images_serve(images, text_of(parts->library), text_of(parts->type), takes_host(parts))) {
+    if (images && !images_serve(images, text_of(parts->library), text_of(parts->type),
+                                takes_host(check, parts))) {
         snprintf(sentence, sizeof(sentence),
                  "no row of images.txt fits library %s and type %s, so no job can use it",
                  parts->library, parts->type);
@@ -200,7 +201,7 @@ static bool check_sample(struct check *check, const char *path, const struct tem
     struct error error;
     arena_reset(check->arena);
     struct sample sample = sample_build(check->arena, parts->library, parts->type, number);
-    if (text_is(sample.image, "host") && !takes_host(parts))
+    if (text_is(sample.image, "host") && !takes_host(check, parts))
         return false;
     check->result->renderings++;
     if (manifest_render_with(check->arena, check->repository, path, sample.image, sample.job, 0,

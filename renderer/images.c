@@ -220,3 +220,10 @@ bool images_serve(const struct images *images, struct text library, struct text 
             return true;
     return false;
 }
+
+bool images_host_counts(const char *executor, const struct value *site)
+{
+    if (strcmp(executor, "slurm") == 0)
+        return text_is(value_get_text(value_get(site, "slurm"), "container"), "none");
+    return strcmp(executor, "local") == 0;
+}

@@ -2,8 +2,9 @@
  *
  * One row a line, five columns parted by white space: library version type accelerator image.
  * `*` matches anything; `#` at the start of a word starts a comment.  The first row that matches
- * decides.  A row whose image is `host`, this machine's own files, serves the executor of this
- * machine; for any other it is passed over.
+ * decides.  A row whose image is `host`, the files of the machine that runs the task, serves the
+ * executor of this machine, and a cluster whose nodes run jobs without containers; for any other it is
+ * passed over.
  */
 #ifndef RENDERER_IMAGES_H
 #define RENDERER_IMAGES_H
@@ -11,6 +12,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "base/value.h"
 
 struct image_row {
     struct text library, version, type, accelerator, image;
@@ -43,6 +45,9 @@ const struct image_row *images_find(const struct images *images, struct text lib
 
 /* Does any row serve this (library, type), whatever the version and accelerator? */
 bool images_serve(const struct images *images, struct text library, struct text type, bool host);
+
+/* Can a task of this executor have the image `host`?  `site` is the tree of site.yaml. */
+bool images_host_counts(const char *executor, const struct value *site);
 
 /* May `image` be the name of an image?  A letter, digit, `.`, `/` or `_` first, then also
  * `: @ + - #`; at most 512 bytes. */

@@ -39,9 +39,11 @@ static const char *template_executor(const struct render_input *input)
 }
 
 /* Can a task have this machine's own files for an image? */
-static bool takes_host(const struct render_input *input)
+static bool takes_host(const struct work *work)
 {
-    return strcmp(template_executor(input), "local") == 0;
+    struct error error;
+    return images_host_counts(template_executor(work->input),
+                              repository_site(work->repository, &error));
 }
 
 static int choose_template(struct work *work)
@@ -108,7 +110,8 @@ bool image_allowed(const struct value *site, struct text image)
 }
 
 /* A job that was written for another system always names its image: the site may have a rule of its
- * own for these, in the member of the platform's name.  *rule says in a sentence which one it was. */
+ * own for these, in the member of the platform's name.  *rule says in a sentence which one it was.
+ */
 static bool image_allowed_to(const struct value *job, const struct value *site, struct text image,
                              const char *rule[2])
 {
@@ -137,9 +140,9 @@ static int check_image(struct work *work, const struct value *site, struct text 
                          room.text, rule[0], rule[1],
                          foreign ? "name another one, or ask its maintainers to allow it"
                                  : "leave `image` out to get the one that images.txt names");
-    if (text_is(image, "host") && !takes_host(work->input))
+    if (text_is(image, "host") && !takes_host(work))
         return error_set(work->error,
-                         "image \"host\" is this machine's own files, which tasks of the executor "
+                         "image \"host\" is a machine's own files, which tasks of the executor "
                          "%s cannot have; name an image or leave `image` out",
                          work->input->executor);
     return 0;
@@ -174,7 +177,7 @@ static int choose_image(struct work *work, const struct images *images)
     struct text version = input->version.length ? input->version : TEXT("(not given)");
     struct text accelerator = input->accelerator.length ? input->accelerator : TEXT("none");
     const struct image_row *row = images_find(images, input->library, input->version, input->type,
-                                              accelerator, takes_host(input));
+                                              accelerator, takes_host(work));
     struct error_quote_room rooms[4];
     if (!row)
         return error_set(work->error,
@@ -184,7 +187,7 @@ static int choose_image(struct work *work, const struct images *images)
                          error_quote(&rooms[1], version.data, version.length),
                          error_quote(&rooms[2], input->type.data, input->type.length),
                          error_quote(&rooms[3], accelerator.data, accelerator.length),
-                         takes_host(input) ? "" : " (rows with the image host left out)",
+                         takes_host(work) ? "" : " (rows with the image host left out)",
                          work->result->commit.data);
     work->result->image = arena_text(work->arena, row->image.data, row->image.length);
     work->result->image_line = row->line;

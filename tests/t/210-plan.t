@@ -28,7 +28,7 @@ field() { jq -r "$1" <<<"$json"; }
 new_spool null || exit 1
 git clone -q "$spool/templates.git" "$scratch/clone" 2>/dev/null
 cd "$scratch/clone" || exit 1
-git rm -qr local kubernetes common
+git rm -qr local kubernetes slurm common
 mkdir -p local/sklearn local/xgboost local/any
 printf 'sklearn * * none host\nxgboost * * none host\nany * * none host\n' >images.txt
 sed -i '/^openpai:/,/^  workdir/s|^  images: .*|  images: [org/]|' site.yaml

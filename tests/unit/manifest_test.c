@@ -285,8 +285,24 @@ static void the_image_host_is_for_local_tasks(void **state)
     input.executor = "kubernetes";
     fails(&input, RENDER_NO_IMAGE, "accelerator none (rows with the image host left out)");
     input.image = TEXT("host");
-    fails(&input, RENDER_NOT_ALLOWED, "image \"host\" is this machine's own files");
+    fails(&input, RENDER_NOT_ALLOWED, "image \"host\" is a machine's own files");
     input.executor = "null";
+    assert_int_equal(render(&input), 0);
+
+    /* And for those of a cluster whose nodes run jobs without containers. */
+    input.executor = "slurm";
+    scratch_put(&scratch, "slurm/any/single.yaml", "image: ${image}\n");
+    scratch_commit(&scratch);
+    assert_int_equal(repository_refresh(repository, &error), 0);
+    fails(&input, RENDER_NOT_ALLOWED, "image \"host\" is a machine's own files");
+    scratch_put(&scratch, "site.yaml",
+                "images: {allow_user: [host]}\nslurm: {container: apptainer}\n");
+    scratch_commit(&scratch);
+    assert_int_equal(repository_refresh(repository, &error), 0);
+    fails(&input, RENDER_NOT_ALLOWED, "image \"host\" is a machine's own files");
+    scratch_put(&scratch, "site.yaml", "images: {allow_user: [host]}\nslurm: {container: none}\n");
+    scratch_commit(&scratch);
+    assert_int_equal(repository_refresh(repository, &error), 0);
     assert_int_equal(render(&input), 0);
 }
 
@@ -355,21 +371,26 @@ static void the_context_holds_what_is_documented(void **state)
         "\"gpus\":0,\"image\":null,\"memory\":1024,\"name\":\"ps\",\"ports\":[{}],\"role\":\"ps\","
         "\"script\":null,\"secret\":false,\"shm\":null,\"storage\":null},"
         "{\"command\":[\"run\",\"-x\"],\"count\":2,\"cpus\":2,\"env\":{\"A\":\"1\",\"B\":\"3\"},"
-        "\"first\":1,\"gpus\":1,\"image\":null,\"memory\":2048,\"name\":\"worker\",\"ports\":[{},{}],"
+        "\"first\":1,\"gpus\":1,\"image\":null,\"memory\":2048,\"name\":\"worker\",\"ports\":[{},{}"
+        "],"
         "\"role\":\"worker\",\"script\":null,\"secret\":false,\"shm\":512,\"storage\":null}],"
         "\"script\":null,\"size\":null,\"task_count\":3,\"tasks\":["
-        "{\"array\":null,\"command\":null,\"count\":1,\"cpus\":0.5,\"env\":{\"A\":\"1\",\"B\":\"2\"},\"gpus\":0,"
+        "{\"array\":null,\"command\":null,\"count\":1,\"cpus\":0.5,\"env\":{\"A\":\"1\",\"B\":"
+        "\"2\"},\"gpus\":0,"
         "\"image\":null,\"index\":0,\"memory\":1024,\"name\":\"ps\",\"ports\":{},\"rank\":0,"
         "\"role\":\"ps\",\"script\":null,\"secret\":false,\"shm\":null,\"storage\":null},"
-        "{\"array\":null,\"command\":[\"run\",\"-x\"],\"count\":2,\"cpus\":2,\"env\":{\"A\":\"1\",\"B\":\"3\"},"
+        "{\"array\":null,\"command\":[\"run\",\"-x\"],\"count\":2,\"cpus\":2,\"env\":{\"A\":\"1\","
+        "\"B\":\"3\"},"
         "\"gpus\":1,\"image\":null,\"index\":0,\"memory\":2048,\"name\":\"worker\",\"ports\":{},"
         "\"rank\":1,\"role\":\"worker\",\"script\":null,\"secret\":false,\"shm\":512,"
         "\"storage\":null},"
-        "{\"array\":null,\"command\":[\"run\",\"-x\"],\"count\":2,\"cpus\":2,\"env\":{\"A\":\"1\",\"B\":\"3\"},"
+        "{\"array\":null,\"command\":[\"run\",\"-x\"],\"count\":2,\"cpus\":2,\"env\":{\"A\":\"1\","
+        "\"B\":\"3\"},"
         "\"gpus\":1,\"image\":null,\"index\":1,\"memory\":2048,\"name\":\"worker\",\"ports\":{},"
         "\"rank\":2,\"role\":\"worker\",\"script\":null,\"secret\":false,\"shm\":512,"
         "\"storage\":null}],"
-        "\"time_limit\":90.5,\"token\":\"j-1-a3\",\"type\":\"single\",\"uid\":1000,\"version\":\"2.1\"}";
+        "\"time_limit\":90.5,\"token\":\"j-1-a3\",\"type\":\"single\",\"uid\":1000,\"version\":\"2."
+        "1\"}";
     char port[16];
     snprintf(port, sizeof(port), "%d", context_port(job.id));
     const char *at = strstr(wanted, "PORT");

@@ -1,0 +1,260 @@
+#!/usr/bin/env bash
+# The batch script that templates make for Slurm, without Slurm: it starts the user's program once for each
+# attempt whoever starts it again, keeps what its tasks ended with, finds nodes and ports, and starts
+# containers.  (tests/unit/slurm_node.bash has the stand-ins.)
+. "$(dirname "$0")/lib.bash"
+trap 'finish' EXIT
+new_spool slurm || exit 1
+export FOUND_ADDRESS=10.9.8.7
+
+# site NAME=VALUE...: other values of site.yaml.
+site() {
+    local clone=$scratch/site setting images=
+    rm -rf "$clone"
+    git clone -q "$spool/templates.git" "$clone" 2>/dev/null
+    case " $* " in *container=none*) ;; *container=*) images=docker.io/team/image:1 ;; esac
+    for setting; do
+        sed -i -E "/^slurm:/,/^[a-z]/s|^  ${setting%%=*}: .*|  ${setting%%=*}: ${setting#*=}|" "$clone/site.yaml"
+    done
+    printf '* * * * %s\n' "${images:-host}" >"$clone/images.new"
+    cat "$clone/images.new" "$clone/images.txt" >"$clone/images.all" && mv "$clone/images.all" "$clone/images.txt"
+    rm "$clone/images.new"
+    git -C "$clone" commit -qam "site: $*" && git -C "$clone" push -q 2>>"$scratch/push.log" || cat "$scratch/push.log"
+}
+# script NAME [LINE...]: the batch script of a job; standard input is more of its file.
+script() {
+    local name=$1
+    { printf 'name: %s\nlibrary: any\n' "$name"; cat; } >"$scratch/$name.yaml"
+    dlspool render "$scratch/$name.yaml" >"$scratch/$name.manifest" || { cat "$scratch/$name.manifest"; return 1; }
+    python3 -c 'import sys, yaml; print(yaml.safe_load(open(sys.argv[1]))["script"], end="")' "$scratch/$name.manifest" >"$scratch/$name.sh"
+    bash -n "$scratch/$name.sh"
+}
+# run NAME DIRECTORY: as Slurm would; SLURM_JOB_ID is $number.
+run() {
+    mkdir -p "$2"
+    timeout 60 bash "$top/tests/unit/slurm_node.bash" "$scratch/$1.sh" "$2" batch
+}
+content() { cat "$1" 2>/dev/null; }
+
+site heartbeat=1 grace=1
+must "a script is rendered" script once <<JOB
+type: distributed
+tasks: {worker: {count: 2, cpus: 1, memory: 8Mi, command: [sh, -c, 'echo ran >>$scratch/runs; sleep 0.5; exit 4']}}
+JOB
+ran() { content "$scratch/runs" | wc -l; }
+
+# ---- once for each attempt ----
+run once "$scratch/a"
+is $? 4 "a failure is the script's status"
+is "$(content "$scratch/a/ended") $(content "$scratch/a/worker-0.ended") $(content "$scratch/a/worker-1.ended")" "4 4 4" "and everywhere to be read"
+is "$(content "$scratch/a/started")" "77 node0" "who started it stands in started"
+run once "$scratch/a"
+is "$? $(ran)" "4 2" "a second run of what has ended ends the same, and runs nothing"
+
+mkdir "$scratch/b"
+echo "76 node9" >"$scratch/b/started"
+(sleep 2; echo 5 >"$scratch/b/ended.new"; mv "$scratch/b/ended.new" "$scratch/b/ended") &
+(for beat in 1 2 3 4 5; do echo "76.$beat" >"$scratch/b/alive"; sleep 0.5; done) &
+run once "$scratch/b"
+is "$? $(ran)" "5 2" "a second run waits for the first one, and ends as it does"
+wait
+for owner in "76 node9" "77 node0"; do
+    rm -rf "$scratch/c"
+    mkdir "$scratch/c"
+    echo "$owner" >"$scratch/c/started"
+    echo "76.3" >"$scratch/c/alive"
+    run once "$scratch/c"
+    is "$? $(ran) $(content "$scratch/c/ended")" "193 2 193" "a first run (job ${owner% *}) without a sign of life: another attempt, and nothing runs"
+done
+
+rm -f "$scratch/runs"
+for round in 1 2 3 4 5; do
+    for racer in 1 2 3; do run once "$scratch/race$round" & done
+    wait
+done 2>/dev/null
+is "$(ran)" 10 "three at once, five times: each time one of them runs the two tasks"
+
+# The first one is judged while it lives: it ends its tasks.
+script long <<'JOB'
+type: single
+script: sleep 30
+JOB
+run long "$scratch/judged" & runner=$!
+wait_for 10 test -e "$scratch/judged/main-0.log"
+echo 193 >"$scratch/judged/ended"
+ok "a run that was taken for dead ends itself" wait_for 10 grep -q -- '--signal=KILL --full 77' "$scratch/judged/.scancel"
+wait "$runner"
+is "$(content "$scratch/judged/ended")" 193 "and the verdict stands"
+
+# The attempt was given up, its directory taken away, and slurmctld knows nothing of it any more.
+run long "$scratch/taken" & runner=$!
+wait_for 10 test -e "$scratch/taken/main-0.log"
+mv "$scratch/taken" "$scratch/away"
+gone() { ! kill -0 "$runner" 2>/dev/null; }
+ok "a run whose directory was taken away ends itself" wait_for 15 gone
+wait "$runner"
+
+# ---- ends ----
+script signalled <<'JOB'
+type: distributed
+tasks:
+  worker: {count: 1, cpus: 1, memory: 8Mi, command: [sh, -c, 'kill -SEGV $$']}
+  other: {count: 1, cpus: 1, memory: 8Mi, command: [sh, -c, 'kill -KILL $PPID; sleep 1']}
+  missing: {count: 1, cpus: 1, memory: 8Mi, command: [/no/such/program]}
+JOB
+run signalled "$scratch/d"
+is "$(content "$scratch/d/worker-0.ended") $(content "$scratch/d/other-0.ended") $(content "$scratch/d/missing-0.ended")" "139 137 127" \
+    "a signal, a shell that was killed with its task, and a program that is not there"
+cat >"$scratch/d/.bin/srun" <<'STOP'
+#!/bin/sh
+echo "srun: error: Unable to create step" >&2
+exit 1
+STOP
+rm -rf "$scratch"/d/[^.]*
+run signalled "$scratch/d"
+is "$? $(content "$scratch/d/worker-0.ended") $(content "$scratch/d/missing-0.ended")" "193 193 193" "a step that is not started: another attempt"
+
+script limited <<'JOB'
+type: single
+time_limit: 1s
+script: |
+  #!/bin/bash
+  trap 'echo told; exit 7' TERM
+  sleep 20 & wait
+JOB
+run limited "$scratch/e"
+is "$? $(content "$scratch/e/main-0.log")" "7 told" "at the time limit the program is told"
+ok "and a file says why" test -e "$scratch/e/timed-out"
+
+# With cgroups, Slurm signals only the first process of a task.
+sed 's|/proc/self/cgroup|<(echo /slurm/job_77/step_0)|' "$scratch/limited.sh" >"$scratch/grouped.sh"
+ok "(the script looks at its cgroup)" test -n "$(cmp "$scratch/limited.sh" "$scratch/grouped.sh")"
+mkdir "$scratch/k"
+cp -r "$scratch/e/.bin" "$scratch/k/.bin"
+cat >"$scratch/k/.bin/scancel" <<'STOP'
+#!/bin/bash
+kill "-${1#--signal=}" $(ps -o pid= --ppid "$(cat "$DLSPOOL_DIRECTORY/.srun")")
+STOP
+for round in 1 2 3 4 5; do
+    rm -rf "$scratch"/k/[^.]*
+    run grouped "$scratch/k"
+    is "$? $(content "$scratch/k/main-0.log")" "7 told" "with cgroups the task passes signals on ($round)"
+done
+
+# ---- nodes and ports ----
+script peers <<'JOB'
+type: distributed
+tasks: {worker: {count: 5, cpus: 1, memory: 8Mi, command: [sh, -c, 'echo "$DLSPOOL_PEERS"']}}
+JOB
+mkdir -p "$scratch/f/.bin"
+run peers "$scratch/f" # makes the stand-ins
+rm -rf "$scratch"/f/[^.]*
+cat >"$scratch/f/.bin/getent" <<'STOP'
+#!/bin/sh
+[ "$1 $2" = "hosts node1" ]
+STOP
+cat >"$scratch/f/.bin/scontrol" <<'STOP'
+#!/bin/sh
+case "$1 $2" in
+"show hostnames") printf '%s\n' node0 node1 node2 ;;
+"show node") printf 'NodeName=node0 Arch=x86_64\n   NodeAddr=10.0.0.1 NodeHostName=x Version=22\n\nNodeName=node2 Arch=x86_64\n   NodeAddr=fourth.example NodeHostName=x\n' ;;
+esac
+STOP
+cat >"$scratch/f/.bin/srun" <<'STOP'
+#!/bin/bash
+nodes=(node0 node0 node1 node1 node2)
+for rank in 0 1 2 3 4; do SLURM_PROCID=$rank SLURMD_NODENAME=${nodes[rank]} bash "${@: -2}" & done
+wait
+STOP
+PATH=$scratch/f/.bin:$PATH DLSPOOL_DIRECTORY=$scratch/f SLURM_JOB_ID=77 SLURMD_NODENAME=node0 SLURM_JOB_NODELIST='node[0-2]' \
+    SLURM_TASKS_PER_NODE='2(x2),1' bash "$scratch/peers.sh" 2>"$scratch/f/batch.log"
+is "$(sed 's/:[0-9]*//g' "$scratch/f/worker-4.log")" "10.0.0.1,10.0.0.1,node1,node1,fourth.example" "nodes by rank; one that is no host's name by its address"
+rm -rf "$scratch"/f/[^.]*
+sed -i 's/^nodes=.*/nodes=(node0 node1 node0 node1 node2)/' "$scratch/f/.bin/srun"
+PATH=$scratch/f/.bin:$PATH DLSPOOL_DIRECTORY=$scratch/f SLURM_JOB_ID=77 SLURMD_NODENAME=node0 SLURM_JOB_NODELIST='node[0-2]' \
+    SLURM_TASKS_PER_NODE='2(x2),1' bash "$scratch/peers.sh" 2>"$scratch/f/batch.log"
+is "$(content "$scratch/f/worker-1.ended") $(content "$scratch/f/worker-4.ended")" "193 0" "a task on another node than the others look for it asks for another attempt"
+
+script serves <<'JOB'
+type: serving
+script: echo "PORT $PORT"
+tasks: {main: {cpus: 1, memory: 8Mi}}
+JOB
+run serves "$scratch/g"
+port=$(sed -n 's/^PORT //p' "$scratch/g/main-0.log")
+python3 -c 'import socket, sys, time; s = socket.create_server(("", int(sys.argv[1]))); print(flush=True); time.sleep(20)' "$port" >"$scratch/taken" &
+taker=$!
+wait_for 10 test -s "$scratch/taken"
+run serves "$scratch/h"
+is "$(sed -n 's/^PORT //p' "$scratch/h/main-0.log")" $((port + 1)) "a port that is taken: the next one"
+kill "$taker"
+
+# ---- files and containers ----
+mkdir -p "$scratch/data set" "$scratch/program"
+contained() {
+    cat <<JOB
+type: distributed
+program: $scratch/program
+entry: train.py
+dataset: $scratch/data set
+args: ['it''s', '\$HOME']
+env: {WORD: '\`id\` \$x', LC_ALL: C}
+tasks: {worker: {count: 1, cpus: 1, memory: 8Mi, gpus: 1}}
+JOB
+}
+site container=apptainer
+contained | script boxed
+mkdir -p "$scratch/i/.bin"
+cat >"$scratch/i/.bin/apptainer" <<'STOP'
+#!/bin/bash
+# As strict as the real one, and more: options that it has, binds that exist; and it becomes the command.
+[ "$1" = exec ] || { echo "apptainer: $1" >&2; exit 255; }
+shift
+while [ $# -gt 0 ]; do
+    case $1 in
+    --no-eval | --nv) ;;
+    --home=/*:/* | --pwd=/*) ;;
+    --bind=/*:/*) source=${1#--bind=} source=${source%%:*}
+        [ -e "$source" ] || { echo "apptainer: no $source" >&2; exit 255; } ;;
+    -*) echo "apptainer: unknown flag $1" >&2; exit 255 ;;
+    *) break ;;
+    esac
+    echo "option $1"
+    shift
+done
+echo "image $1"
+shift
+printf 'word <%s>\n' "$@"
+echo "WORD=$APPTAINERENV_WORD RANK=$APPTAINERENV_DLSPOOL_RANK HOME=${APPTAINERENV_HOME-none} PROGRAM=$APPTAINERENV_DLSPOOL_PROGRAM"
+STOP
+chmod 755 "$scratch/i/.bin/apptainer"
+cp -r "$scratch/h/.bin/." "$scratch/i/.bin/"
+run boxed "$scratch/i"
+is "$(sed "s|$scratch|S|g" "$scratch/i/worker-0.log")" "option --no-eval
+option --home=S/i/job/home:/job/home
+option --pwd=/job/program
+option --bind=S/i/job:/job
+option --bind=S/program:/job/program:ro
+option --bind=S/data set:/job/dataset:ro
+option --nv
+image docker://docker.io/team/image:1
+word <python3>
+word <-u>
+word </job/program/train.py>
+word <it's>
+word <\$HOME>
+WORD=\`id\` \$x RANK=0 HOME=none PROGRAM=/job/program" "Apptainer is given the image, what it binds, and words and variables as they are"
+
+site container=pyxis
+contained | script squashed
+run squashed "$scratch/j"
+is "$(sed "s|$scratch|S|g" "$scratch/j/.srun-words" | grep -e '^--.*container')" "--container-image=team/image:1
+--container-mounts=S/j/job:/job,S/program:/job/program:ro,S/data set:/job/dataset:ro,S/j:S/j
+--no-container-mount-home
+--no-container-remap-root" "pyxis is given the same in the words of srun"
+{ contained | sed 's|data set|data,set|'; } >"$scratch/comma.rest"
+like "$(script comma <"$scratch/comma.rest" 2>&1)" 'comma or a colon' "a path that cannot be told to a container is refused"
+like "$(printf 'type: mpi\nscript: mpirun true\ntasks: {launcher: {}, worker: {count: 2}}\n' | script boxedmpi 2>&1)" 'has to be .host.' "and so is MPI in a container"
+site container=none
+like "$(dlspool render <(contained | sed 's/^type/image: docker.io\/x\/y:1\nlibrary: any\nname: x\ntype/') 2>&1)" 'image|container' "and a container where the site has none"
+done_testing

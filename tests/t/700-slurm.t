@@ -1,0 +1,154 @@
+#!/usr/bin/env bash
+# Jobs to a real Slurm, from drop to done: slurmctld, four nodes with four GPUs each, slurmrestd.
+# Seen to fail with: a polite end by DELETE?signal=SIGTERM; a task's shell that traps signals; a job that Slurm
+# put back into its queue left waiting there.
+. "$(dirname "$0")/lib.bash"
+. "$(dirname "$0")/slurm.bash"
+ordinary_user
+trap 'stop_daemon; stop_proxy; stop_slurm; finish' EXIT
+start_slurm --jwt --line MessageTimeout=3
+start_proxy || { echo "Bail out! no proxy"; exit 1; }
+slurm_spool "$scratch/proxy/sock" || exit 1
+
+# What there is
+status=$(dlspool status --json)
+must "slurmrestd answers" jq -e .executor.ready <<<"$status"
+is "$(jq -c '[.executor.ready, .executor.capacity.nodes.total, .executor.capacity.gpus.total]' <<<"$status")" \
+    '[true,4,16]' "status: ready, four nodes, sixteen GPUs"
+start_daemon
+
+# From drop to done, and how jobs fail
+job quick $'echo one line\nprintf "and another"'
+job three $'echo no luck; exit 3'
+job shot 'kill -SEGV $$'
+job gpus 'echo "<$CUDA_VISIBLE_DEVICES> $SLURMD_NODENAME"' 'gpu_type: v100' 'tasks: {main: {gpus: 2}}'
+job greedy 'true' 'tasks: {main: {gpus: 9}}'
+job lost 'true' 'queue: nowhere'
+job long 'true' 'queue: short' 'time_limit: 1h'
+job slow 'sleep 100' 'time_limit: 2s'
+job hostile 'printf "<%s>\n" "$@"; env | grep ^ODD' 'args: ["$(touch /tmp/dlspool-pwned)", "a b", "'"'"'; exit 9 #", "", "ä`id`", "two\nlines"]' \
+    'env: {ODD: "$HOME \"x\" `id`"}'
+type=distributed job servers '' 'tasks:' '  ps: {count: 1, command: [sh, -c, "echo ps; sleep 100"]}' \
+    '  worker: {count: 2, command: [sh, -c, "echo worker"]}' 'complete: {worker: {succeeded: 2}}'
+for name in three shot greedy lost long slow; do
+    ok "$name fails" wait_for 40 has_ended $name
+done
+for name in quick gpus hostile servers; do
+    ok "$name is done" wait_for 40 in_state $name "done"
+done
+is "$(output_of quick)" $'one line\nand another' "what it printed is in output/"
+is "$(ls "$(job_dir quick)/output")" main-0.log "and nothing else"
+is "$(output_of three)" 'no luck' "so it is of one that fails"
+like "$(record three)" 'exit_code: 3' "the exit code is kept"
+like "$(record shot)" 'exit_code: 139' "a signal is 128 and its number"
+like "$(output_of gpus)" '^<[0-3],[0-3]> n[34]$' "GPUs of a type are on a node that has them"
+like "$(why greedy)" 'no node has what it asks for' "more GPUs than a node has: nobody waits for ever"
+like "$(why lost)" 'Invalid partition name specified \(2000\)' "a partition that is not there: Slurm's words"
+like "$(why long)" 'limit' "a time limit over the partition's is refused"
+is "$(squeue -h -t pending | wc -l)" 0 "and what Slurm kept of it is gone"
+like "$(record slow)" 'reason: "TimeLimit"' "the time limit"
+is "$(output_of hostile)" $'<$(touch /tmp/dlspool-pwned)>\n<a b>\n<\'; exit 9 #>\n<>\n<ä`id`>\n<two\nlines>\nODD=$HOME "x" `id`' \
+    "arguments and environment are what they are, whatever is in them"
+is "$(cd "$(job_dir servers)/output" && echo *.log)" "ps-0.log worker-0.log worker-1.log" "all tasks' output is there"
+ok "nothing of them is left at Slurm" wait_for 20 slurm_is_idle
+
+# Why jobs wait
+job patient 'echo at last' 'queue: down'
+ok "a partition that is down is the reason why a job waits" wait_for 20 says patient 'waiting .*PartitionDown'
+scontrol update partition=down state=up
+ok "it runs when the partition is up" wait_for 40 in_state patient "done"
+scontrol update partition=down state=down
+is "$(log_of patient | grep -c ' submitted ')" 1 "and was submitted once"
+
+# Killing
+job polite $'trap "echo told; exit 3" TERM\necho ready; sleep 100 & wait'
+job deaf $'trap "" TERM\necho ready; for i in $(seq 100); do sleep 1; done'
+for name in polite deaf; do
+    ok "$name runs" wait_for 20 says $name ' started '
+    printed() { grep -q ready "$(job_dir $name)/output/main-0.log"; }
+    wait_for 20 printed
+    ok "$name is killed" dlspool kill $name
+    ok "and fails" wait_for 30 in_state $name failed
+    like "$(why $name)" 'killed by' "why says who killed it"
+done
+is "$(output_of polite)" $'ready\ntold' "the program was told before"
+ok "nothing of them is left at Slurm" wait_for 20 slurm_is_idle
+
+# A node fails; somebody ends a job with Slurm's own tools
+job fallen 'echo "$SLURMD_NODENAME"; [ "$DLSPOOL_ATTEMPT" = 2 ] || sleep 100'
+job ousted '[ "$DLSPOOL_ATTEMPT" = 2 ] || sleep 100'
+ok "a job runs" wait_for 20 says fallen ' started '
+wait_for 20 says ousted ' started '
+scancel "$(slurm_id ousted)"
+node=$(squeue -h -j "$(slurm_id fallen)" -o %N)
+cluster kill "slurmd${node#n}"
+scontrol update "nodename=$node" state=down reason=test
+ok "after its node failed it is tried again" wait_for 40 says fallen 'submitted attempt=2'
+like "$(log_of fallen)" 'reason=NodeLost' "and its log says why"
+cluster start "slurmd${node#n}"
+cluster wait
+ok "it is done" wait_for 40 in_state fallen "done"
+ok "one that was cancelled behind dlspool's back has failed" wait_for 20 has_ended ousted
+
+# Lost answers
+fault cut POST job/submit 2
+job unanswered 'echo once >>'"$scratch/unanswered"
+ok "a job is done although the answer to its submission was lost" wait_for 40 in_state unanswered "done"
+is "$(cat "$scratch/unanswered")" once "it ran once"
+fault cut POST 'job/[0-9]+' 1
+job unreleased 'echo once >>'"$scratch/unreleased"
+ok "and one of which the answer to its release was lost" wait_for 40 in_state unreleased "done"
+is "$(cat "$scratch/unreleased")" once "it ran once, too"
+
+# slurmctld goes away and comes back
+job steady 'sleep 4; echo steady'
+ok "a job runs" wait_for 20 says steady ' started '
+state_saved() { [ -n "$(find "$slurm/state/job_state" -newer "$(job_dir steady)/job.yaml")" ]; }
+wait_for 20 state_saved
+cluster stop slurmctld
+job later 'echo later'
+away() { dlspool status --json | jq -e '.executor.ready == false'; }
+ok "status: slurmctld does not answer" wait_for 30 away
+is "$(state_of later)" rendered "a job that comes meanwhile waits"
+cluster start slurmctld
+ok "a job that ran is followed through it" wait_for 40 in_state steady "done"
+is "$(log_of steady | grep -c ' submitted ')" 1 "and ran once"
+ok "the one that waited is done" wait_for 40 in_state later "done"
+
+# One question for all jobs
+: >"$scratch/proxy/requests"
+from=$SECONDS
+for i in $(seq 40); do
+    printf 'name: many-%d\nlibrary: any\ntype: single\nscript: "#!/bin/sh\\nsleep 1"\n' $i >"$scratch/many-$i.yaml"
+done
+mv "$scratch"/many-*.yaml "$spool/incoming/" 2>/dev/null
+all_done() { [ "$(find "$spool/done" -maxdepth 2 -name 'many-*' | wc -l)" = 40 ]; }
+ok "forty jobs are done" wait_for 60 all_done
+is "$(requests POST 'job/submit$') $(requests POST 'job/[0-9]+$')" "40 40" "two requests for each of forty jobs: to hand it in, and to release it"
+is "$(requests GET 'job/')" 0 "nothing was asked for one job"
+lists=$(requests GET 'jobs') seconds=$((SECONDS - from))
+ok "the list of jobs was asked for $lists times in $seconds s, not once for each job and poll" test "$lists" -le $((seconds * 22))
+ok "and not sent again while nothing had changed" test "$(requests GET 'jobs.update_time' 304)" -gt 0
+
+# A token, over TCP: it expires, and another is put into its place
+stop_daemon
+cluster token "$(id -un)" 1 >"$scratch/token"
+chmod 600 "$scratch/token"
+set_setting address "http://$(cat "$slurm/address")"
+set_setting token_file "$scratch/token"
+cat "$scratch/token" >"$scratch/all-tokens"
+sleep 2 # it was good for a second
+start_daemon
+job tokened 'echo token'
+told() { grep -q 'token' "$scratch/daemon.log"; }
+ok "an expired token is told of as what it is" wait_for 20 told
+ok "the job waits" wait_for 10 in_state tokened rendered
+cluster token "$(id -un)" >"$scratch/token.new"
+cat "$scratch/token.new" >>"$scratch/all-tokens"
+chmod 600 "$scratch/token.new" && mv "$scratch/token.new" "$scratch/token"
+ok "with a new one it is done" wait_for 40 in_state tokened "done"
+stop_daemon
+is "$(grep -rlFf "$scratch/all-tokens" "$spool" "$scratch/daemon.log" | wc -l)" 0 "no file and no message has a token"
+unlike "$(cat "$scratch/daemon.log")" 'stage .* (died|ended)' "no stage died"
+
+done_testing

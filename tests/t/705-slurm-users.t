@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# Jobs of several users on a real Slurm: each is submitted with its owner's token, and runs as its owner.
+# Tokens that are missing, expired, or somebody else's.
+. "$(dirname "$0")/lib.bash"
+. "$(dirname "$0")/slurm.bash"
+[ "$(id -u)" = 0 ] || skip_all "only root can run jobs as other users"
+trap 'stop_daemon; stop_slurm; finish' EXIT
+start_slurm --users --jwt
+new_spool slurm || exit 1
+address=http://$(cat "$slurm/address")
+tokens=$scratch/tokens
+mkdir -m 700 "$tokens"
+set_setting address "$address"
+set_setting token_directory "$tokens"
+set_setting retry_first 500ms
+set_setting retry_longest 2s
+# token FILE USER [SECONDS]: FILE holds a token that slurmctld made for USER.
+token() {
+    cluster token "$2" "${3:-600}" >"$scratch/token.new" && chmod 600 "$scratch/token.new" && mv "$scratch/token.new" "$tokens/$1"
+    cat "$tokens/$1" >>"$scratch/all-tokens"
+}
+mkdir -m 1777 "$scratch/shared"
+
+token games games
+token news news
+start_daemon
+dropper=games job hers "id -un; id -gn; echo hers >$scratch/shared/hers"
+dropper=news job his "id -un; id -gn; echo his >$scratch/shared/his; sleep 1"
+must "a job of one user is done" wait_for 40 in_state hers "done"
+must "and one of another" wait_for 40 in_state his "done"
+is "$(output_of hers)" $'games\n'"$(id -gn games)" "it ran as the one who dropped it"
+is "$(output_of his)" $'news\n'"$(id -gn news)" "and so did the other"
+is "$(stat -c %U "$scratch/shared/hers" "$scratch/shared/his" | tr '\n' ' ')" "games news " "what they wrote is theirs"
+is "$(squeue -h -t all -o %u | sort | tr '\n' ' ')" "games news " "Slurm knows whose jobs they are"
+
+# While a job runs, nobody else reads or writes where its output is collected.
+dropper=games job private 'echo secret; sleep 3'
+private() { find "$spool/.slurm" -name 'main-0.log' -size +0 2>/dev/null | grep private; }
+ok "a job writes" wait_for 20 private
+is "$(setpriv --reuid news --regid "$(id -g news)" --clear-groups cat "$(private | head -n 1)" 2>/dev/null)" "" \
+    "what it prints cannot be read by others"
+
+# No token, somebody else's, an expired one
+dropper=nobody job nobodys 'id -un'
+ok "a job of one without a token does not run" wait_for 20 has_ended nobodys
+like "$(why nobodys)" 'nobody' "and why says whose token is missing"
+token news games
+dropper=news job forged 'id -un'
+token games games 1
+sleep 2 # a token that was good for a second
+dropper=games job late 'id -un'
+refused() { grep -q 'token' "$scratch/daemon.log" "$(job_dir "$1")"/{log,why} 2>/dev/null; }
+ok "somebody else's token does not make a job run" wait_for 20 refused forged
+ok "nor does an expired one" wait_for 20 refused late
+is "$(squeue -h -t all -o %j | grep -cE '^(forged|late)')" 0 "neither is at Slurm"
+token games games
+token news news
+ok "with a new token the job runs" wait_for 40 in_state late "done"
+is "$(output_of late)" games "as its owner"
+dlspool retry "$(basename "$(job_dir forged)")" >/dev/null 2>&1
+ok "and so does the other" wait_for 40 in_state forged "done"
+is "$(output_of forged)" news "as its owner"
+
+# One token for all: that of SlurmUser, which may act for others
+stop_daemon
+rm -f "$tokens"/*
+token all slurm
+set_setting token_directory '""'
+set_setting token_file "$tokens/all"
+start_daemon
+dropper=games job one 'id -un'
+dropper=news job other 'id -un'
+ok "with the token of SlurmUser a job is done" wait_for 40 in_state one "done"
+ok "and another's" wait_for 40 in_state other "done"
+is "$(output_of one) $(output_of other)" "games news" "each ran as its owner"
+
+stop_daemon
+is "$(grep -rlFf <(sort -u "$scratch/all-tokens") "$spool" "$scratch/daemon.log" | wc -l)" 0 "no file and no message has a token"
+unlike "$(cat "$scratch/daemon.log")" 'stage .* (died|ended)' "no stage died"
+
+done_testing

@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# A stream of 200 jobs to a real Slurm, in which slurmctld is killed with SIGKILL four times, and dlspool,
+# too: every job's program runs exactly once, and every job is done.  slurmctld forgets what it accepted in
+# the seconds before, also what runs already, and gives the ids to others.
+# JOBS=N (200) for a longer run by hand.
+. "$(dirname "$0")/lib.bash"
+. "$(dirname "$0")/slurm.bash"
+ordinary_user
+jobs=${JOBS:-200}
+trap 'stop_all; stop_slurm; finish' EXIT
+# What Slurm puts back into its queue may begin again when its credential has expired.
+start_slurm --line MessageTimeout=4 --line "AuthInfo=socket=$slurm/munge.sock,cred_expire=10"
+slurm_spool || exit 1
+mkdir "$scratch/begun" "$scratch/ran"
+
+# Stages are in the daemon's process group, so that all can be killed at once.
+all=
+start_all() {
+    setsid "$DLSPOOL" -s "$spool" run 2>>"$scratch/daemon.log" &
+    all=$!
+}
+stop_all() { [ -z "$all" ] || { kill -KILL -- "-$all"; wait "$all"; } 2>/dev/null; all=; }
+finished() { find "$spool/done" -mindepth 2 -maxdepth 2 | wc -l; }
+all_done() { [ "$(finished)" = "$jobs" ]; }
+# Supervisors of jobs that ended while slurmctld was away tell it every fifteen seconds.  Until they have, no
+# other job may run under their numbers, or slurmctld takes the node out of service ("Duplicate jobid").
+no_supervisors() { ! readlink $(pgrep -x slurmstepd | sed 's|.*|/proc/&/fd/*|') 2>/dev/null | grep -qF "$slurm/log/"; }
+# What runs says when it begins, and when it comes to its end.
+program() { printf 'echo "$SLURM_JOB_ID" >>%s\nsleep 0.5\necho "$SLURM_JOB_ID" >>%s' "$scratch/begun/$1" "$scratch/ran/$1"; }
+stream() {
+    for i in $(seq "$jobs"); do
+        job "run-$i" "$(program "$i")"
+        touch "$scratch/dropped/$i"
+        sleep 0.05 # they come one after another, for a while
+    done
+}
+dropped() { test -e "$scratch/dropped/$1"; }
+mkdir "$scratch/dropped"
+start_all
+stream &
+for round in 1 2 3 4; do
+    wait_for 60 dropped $((jobs * round / 5))
+    cluster kill slurmctld
+    cluster start slurmctld
+    wait_for 10 scontrol update partition=gpu state=down
+    wait_for 60 dropped $((jobs * round / 5 + jobs / 10))
+    stop_all
+    start_all
+done
+wait_for 40 no_supervisors
+scontrol update partition=gpu state=up
+wait_for 120 all_done
+is "$(finished)" "$jobs" "all jobs are done, after four kills of slurmctld and four of dlspool"
+is "$(find "$spool"/{incoming,rendered,submitted,failed,held} -mindepth 1 -maxdepth 1 | wc -l)" 0 "nothing is anywhere else"
+is "$(ls "$scratch/ran" | wc -l)" "$jobs" "every program ran"
+lines() { (cd "$scratch/$1" && grep -c . -- * | grep -v ':1$' | tr '\n' ' '); }
+is "$(lines ran)" "" "to its end, and only once"
+# slurmctld ends what runs under a number that it did not know any more, or gave away: then the attempt has
+# failed, and there is another.
+more=$(for i in $(seq "$jobs"); do
+    attempts=$(grep -c ' intent ' "$(job_dir "run-$i")/log")
+    begun=$(cat "$scratch/begun/$i" | wc -l)
+    [ "$begun" -le "$attempts" ] || echo "run-$i: $begun of $attempts"
+done)
+is "$more" "" "and never began twice in one attempt"
+echo "# $(grep -c 'handed in again' "$scratch/daemon.log") times a job was handed in again that slurmctld had forgotten"
+nothing_left() { [ "$(squeue -h | wc -l)" = 0 ]; }
+ok "nothing is left at Slurm" wait_for 30 nothing_left
+unlike "$(cat "$scratch/daemon.log")" 'stage .* (died|ended)' "no stage died"
+
+done_testing

@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# Jobs of several parts on a real Slurm: sweeps as job arrays, roles of different sizes as heterogeneous
+# jobs, and jobs that wait for others.
+. "$(dirname "$0")/lib.bash"
+. "$(dirname "$0")/slurm.bash"
+ordinary_user
+trap 'stop_daemon; stop_slurm; finish' EXIT
+start_slurm
+slurm_spool || exit 1
+shared=$scratch/shared
+mkdir "$shared"
+start_daemon
+
+cat <<JOB | drop rates.yaml
+name: rates
+library: any
+type: array
+array: {values: {RATE: [0.1, 0.01], SIZE: [a, b, "c d"]}, at_once: 2}
+tasks: {main: {cpus: 1, memory: 64Mi}}
+script: |
+  #!/bin/bash
+  say() { echo "\$1 \$DLSPOOL_ARRAY_INDEX \$(date +%s%N)" >>"$shared/events"; }
+  say begin
+  echo "\$DLSPOOL_ARRAY_INDEX: \$RATE \$SIZE"
+  sleep 0.5
+  say end
+  [ "\$DLSPOOL_ARRAY_INDEX" != 4 ] || [ -e "$shared/mended" ]
+JOB
+cat <<JOB | drop uneven.yaml
+name: uneven
+library: any
+type: distributed
+tasks:
+  ps: {count: 1, cpus: 1, memory: 100Mi, command: [sh, -c, 'echo ps\$CUDA_VISIBLE_DEVICES; sleep 100']}
+  worker: {count: 2, cpus: 2, memory: 200Mi, gpus: 2, command: [sh, -c, 'echo worker "\$CUDA_VISIBLE_DEVICES"; sleep 1']}
+complete: {worker: {succeeded: 2}}
+JOB
+job second "echo second >>$shared/order" 'after: [third]'
+job third "sleep 1; echo third >>$shared/order"
+
+indexes() { awk '$1 == "begin" {print $2}' "$shared/events" | sort -n | tr '\n' ' '; }
+must "a sweep of which one task fails ends in failed/" wait_for 90 has_ended rates
+is "$(state_of rates)" failed "not in done/"
+is "$(indexes)" "0 1 2 3 4 5 " "each index ran once"
+is "$(sort -n -k3 "$shared/events" |
+    awk '$1 == "begin" && ++now > most {most = now} $1 == "end" {now--} END {print most}')" 2 "two at once"
+is "$(sort "$(job_dir rates)"/output/main-*.log | tr '\n' ';')" \
+    "0: 0.1 a;1: 0.1 b;2: 0.1 c d;3: 0.01 a;4: 0.01 b;5: 0.01 c d;" "each had its values"
+like "$(cat "$(job_dir rates)/why")" '1 of 6 tasks failed, that of the index 4: main-4' "why says which"
+
+ok "a job of roles of different sizes is done" wait_for 40 in_state uneven "done"
+is "$(cd "$(job_dir uneven)/output" && sed 's/[0-3],[0-3]/two/' ps-*.log worker-*.log | sort | tr '\n' ';')" "ps;worker two;worker two;" \
+    "each role had its GPUs, or none"
+is "$(squeue -h -t all -o '%j %i' | grep -c '^uneven.*+')" 2 "two components were one job at Slurm"
+ok "a job that waits for another is done" wait_for 40 in_state second "done"
+is "$(tr '\n' ' ' <"$shared/order")" "third second " "after it"
+
+touch "$shared/mended"
+ok "retry" dlspool retry "$(basename "$(job_dir rates)")"
+must "tried again the sweep ends in done/" wait_for 60 in_state rates "done"
+is "$(indexes)" "0 1 2 3 4 4 5 " "only what failed ran again"
+
+# A sweep is killed while some of it runs and the rest waits.
+type=array job many "touch $shared/many-\$DLSPOOL_ARRAY_INDEX; sleep 100" 'array: {values: {RATE: [1, 2, 3, 4, 5, 6]}, at_once: 2}'
+two_run() { [ "$(ls "$shared" | grep -c many)" = 2 ]; }
+ok "two of a sweep run" wait_for 30 two_run
+ok "somebody wants it killed" dlspool kill many
+ok "it is killed" wait_for 40 in_state many failed
+ok "nothing is left at Slurm" wait_for 20 slurm_is_idle
+is "$(ls "$shared" | grep -c many)" 2 "and none of the rest began"
+
+done_testing

@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# Slurm with slurmdbd and its database: accounts and their limits, what slurmctld has forgotten long ago;
+# and the older versions of slurmrestd's interface.
+# Seen to fail with: v0.0.36's release without the job's name.
+. "$(dirname "$0")/lib.bash"
+. "$(dirname "$0")/slurm.bash"
+ordinary_user
+command -v mariadbd >/dev/null || skip_all "no mariadbd: tools/setup check installs it"
+trap 'stop_daemon; stop_slurm; finish' EXIT
+start_slurm --accounting --line MinJobAge=2
+slurm_spool || exit 1
+start_daemon
+
+job plain 'echo plain; sleep 1'
+must "a job is done" wait_for 40 in_state plain "done"
+ended() { [ "$(sacct -n -X -o state -j "$1" | tr -d ' ')" = COMPLETED ]; }
+ok "and in the accounting" wait_for 20 ended 1
+
+# A limit of the account makes a job wait, and its log says so.
+sacctmgr -i modify account dl set MaxJobs=1 >/dev/null
+job first 'sleep 3'
+wait_for 20 says first ' started '
+job next 'true'
+ok "a limit of the account is the reason why a job waits" wait_for 20 says next 'waiting .*Assoc[A-Za-z]*Job'
+ok "it goes on when there is room" wait_for 40 in_state next "done"
+sacctmgr -i modify account dl set MaxJobs=-1 >/dev/null
+
+# A job ends, and slurmctld forgets it, while no dlspool looks.
+job unseen 'echo unseen; sleep 1; exit 4'
+job unseen-too 'echo unseen too; sleep 1'
+ok "two jobs run" wait_for 20 says unseen-too ' started '
+wait_for 20 says unseen ' started '
+stop_daemon
+forgotten() { [ "$(squeue -h -t all | wc -l)" = 0 ]; }
+ok "slurmctld has forgotten all jobs" wait_for 60 forgotten
+start_daemon
+ok "one that failed is known to have failed" wait_for 20 has_ended unseen
+like "$(cat "$(job_dir unseen)/job.yaml")" 'exit_code: 4' "with its exit code"
+ok "one that succeeded to have succeeded" wait_for 20 in_state unseen-too "done"
+is "$(cat "$(job_dir unseen-too)/output/main-0.log")" "unseen too" "with what it printed"
+is "$(sacct -n -X -o jobid | wc -l)" 5 "and none ran again"
+
+# Older versions of the interface
+for version in v0.0.36 v0.0.37; do
+    stop_daemon
+    set_setting api "$version"
+    start_daemon
+    short=${version##*.}
+    job "good$short" 'echo "$CUDA_VISIBLE_DEVICES"' 'tasks: {main: {gpus: 2, cpus: 2}}' 'time_limit: 1h'
+    job "bad$short" 'exit 5'
+    job "long$short" 'sleep 100'
+    ok "$version: a job is done" wait_for 40 in_state "good$short" "done"
+    like "$(output_of "good$short")" '^[0-3],[0-3]$' "it had its GPUs"
+    ok "one that fails has failed" wait_for 20 has_ended "bad$short"
+    like "$(record "bad$short")" 'exit_code: 5' "with its exit code"
+    wait_for 20 says "long$short" ' started '
+    ok "one that runs is to be killed" dlspool kill "long$short"
+    ok "and is" wait_for 20 in_state "long$short" failed
+    like "$(dlspool status --json | jq -c '[.executor.capacity.nodes.total, .executor.capacity.gpus.total]')" '^.4,16.$' "there is what there is"
+done
+ok "nothing is left at Slurm" wait_for 20 slurm_is_idle
+stop_daemon
+unlike "$(cat "$scratch/daemon.log")" 'stage .* (died|ended)' "no stage died"
+
+done_testing

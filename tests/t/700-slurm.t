@@ -128,7 +128,11 @@ is "$(requests POST 'job/submit$') $(requests POST 'job/[0-9]+$')" "40 40" "two 
 is "$(requests GET 'job/')" 0 "nothing was asked for one job"
 lists=$(requests GET 'jobs') seconds=$((SECONDS - from))
 ok "the list of jobs was asked for $lists times in $seconds s, not once for each job and poll" test "$lists" -le $((seconds * 22))
-ok "and not sent again while nothing had changed" test "$(requests GET 'jobs.update_time' 304)" -gt 0
+job quiet 'sleep 60'
+unchanged() { [ "$(requests GET 'jobs.update_time' 304)" -gt 0 ]; }
+ok "and is not sent again while nothing has changed" wait_for 30 unchanged
+dlspool kill quiet >/dev/null
+wait_for 30 in_state quiet failed
 
 # A token, over TCP: it expires, and another is put into its place
 stop_daemon

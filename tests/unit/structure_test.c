@@ -32,7 +32,7 @@ enum { DEFAULT_CASES = 8000 }; /* the sanitizers make each case ten times as slo
 enum { DEFAULT_CASES = 60000 };
 #endif
 
-enum { MOST_TEMPLATES = 512, SHAPES = 64 };
+enum { MOST_TEMPLATES = 512, SHAPES = 64, FEW_TASKS = 8 };
 
 static struct scratch scratch;
 static struct repository *repository;
@@ -354,8 +354,8 @@ static void add_skeleton(struct buffer *out, const struct value *value)
         buffer_add_byte(out, '}');
         break;
     case VALUE_NUMBER:
-        /* A job's port follows from its id. */
-        if (value->number >= PORT_FIRST && value->number <= PORT_LAST)
+        /* A job's port follows from its id, and those of its tasks, which are few, lie behind it. */
+        if (value->number >= PORT_FIRST && value->number < PORT_LAST + FEW_TASKS)
             buffer_add_string(out, "port;");
         else
             buffer_printf(out, "%g;", value->number);

@@ -104,9 +104,9 @@ is "$((pages >= 3))" 1 "at least three pages have commands that are run"
 readme=$(awk '/^```sh$/ {on = 1; next} /^```$/ {if (on) exit} on {print $1, $2}' README.md | tr '\n' ';')
 is "$readme" "make demo;make check;" "README's first commands are make demo and make check"
 for target in demo check; do
-    like "$(make -n $target 2>&1 | head -n 1)" "^tools/setup $target\$" "make $target sets up first"
+    like "$(make --no-print-directory -n $target 2>&1 | head -n 1)" "^tools/setup $target\$" "make $target sets up first"
 done
-like "$(make -n demo 2>&1)" 'tools/demo$' "make demo runs the demonstration"
+like "$(make --no-print-directory -n demo 2>&1)" 'tools/demo$' "make demo runs the demonstration"
 is "$(grep -vE '^(#|set -e$|cd "\$\(dirname "\$0"\)/\.\."$|$)' .ci/run)" "exec make check" \
     ".ci/run runs make check and nothing else"
 packages=$(sed -n 's/^PACKAGES := //p' Makefile)

@@ -109,14 +109,9 @@ enum { FIGURES = sizeof(figures) / sizeof(figures[0]) };
 
 static bool choose_policies(struct request *request, const char *names)
 {
-    size_t known;
-    const struct policy *all = policies(&known);
     struct text rest = text_of(names), name;
     while (text_next(&rest, ',', &name)) {
-        const struct policy *found = NULL;
-        for (size_t i = 0; i < known; i++)
-            if (text_is(name, all[i].name))
-                found = &all[i];
+        const struct policy *found = policy_find(name);
         if (!found || request->policy_count == MOST_POLICIES) {
             struct error_quote_room room;
             complain("--policy: found \"%s\", expected some of fifo, backfill, sjf, edf, llf, "

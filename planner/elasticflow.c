@@ -165,14 +165,6 @@ static double marginal(const struct plan_job *job, size_t level)
     return (with - without) / (to->size - to[-1].size);
 }
 
-static size_t next_level(const struct plan_job *job)
-{
-    size_t level = 0;
-    while (level < job->level_count && job->levels[level].size <= job->give)
-        level++;
-    return level;
-}
-
 /* Spare capacity, to admitted jobs first (pass 0), then to those without a deadline and to those that
  * were declined. */
 static int give_spare(struct plan *plan, int free_now, int pass)
@@ -182,7 +174,7 @@ static int give_spare(struct plan *plan, int free_now, int pass)
         double least = 0;
         for (size_t i = 0; i < plan->count && free_now > 0; i++) {
             struct plan_job *job = plan->items[i].job;
-            size_t level = next_level(job);
+            size_t level = plan_next_level(job);
             if (plan->items[i].part == PART_KEPT || (pass == 0) != (bool)job->admitted || level == job->level_count ||
                 job->levels[level].size - job->give > free_now)
                 continue;
@@ -194,7 +186,7 @@ static int give_spare(struct plan *plan, int free_now, int pass)
         }
         if (!best)
             return free_now;
-        int size = best->levels[next_level(best)].size;
+        int size = best->levels[plan_next_level(best)].size;
         free_now -= size - best->give;
         best->give = size;
     }

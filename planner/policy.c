@@ -1,8 +1,6 @@
 /* planner/policy.c - ways to decide, by name */
 #include "planner/policy.h"
 
-#include <string.h>
-
 #include "planner/plan.h"
 
 static const struct policy table[] = {
@@ -17,10 +15,10 @@ const struct policy *policies(size_t *count)
     return table;
 }
 
-const struct policy *policy_find(const char *name)
+const struct policy *policy_find(struct text name)
 {
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
-        if (strcmp(table[i].name, name) == 0)
+        if (text_is(name, table[i].name))
             return &table[i];
     return NULL;
 }

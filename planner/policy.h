@@ -21,6 +21,7 @@
 #ifndef PLANNER_POLICY_H
 #define PLANNER_POLICY_H
 
+#include "base/text.h"
 #include "planner/state.h"
 
 typedef void policy_decide(struct plan_state *state);
@@ -37,6 +38,6 @@ struct policy {
 const struct policy *policies(size_t *count);
 
 /* NULL when there is none of that name. */
-const struct policy *policy_find(const char *name);
+const struct policy *policy_find(struct text name);
 
 #endif

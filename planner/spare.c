@@ -65,15 +65,6 @@ static struct candidate pop(struct heap *heap)
     return top;
 }
 
-/* The index of the level after the one that the job is given so far. */
-static size_t next_level(const struct plan_job *job)
-{
-    size_t level = 0;
-    while (level < job->level_count && job->levels[level].size <= job->give)
-        level++;
-    return level;
-}
-
 static double score(const struct plan_item *item, size_t level)
 {
     const struct plan_job *job = item->job;
@@ -105,7 +96,7 @@ static bool pays(const struct plan_job *job, size_t level)
 
 static void offer(struct heap *heap, struct plan_item *item)
 {
-    size_t level = next_level(item->job);
+    size_t level = plan_next_level(item->job);
     if (item->part != PART_KEPT && level < item->job->level_count && pays(item->job, level))
         push(heap, (struct candidate){item, level, score(item, level)});
 }

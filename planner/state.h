@@ -73,4 +73,14 @@ static inline const struct plan_level *plan_level_at_most(const struct plan_job 
     return found;
 }
 
+/* The index of the level after the one that the job is given so far; level_count when that is the
+ * last. */
+static inline size_t plan_next_level(const struct plan_job *job)
+{
+    size_t level = 0;
+    while (level < job->level_count && job->levels[level].size <= job->give)
+        level++;
+    return level;
+}
+
 #endif

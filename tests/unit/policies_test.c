@@ -45,7 +45,7 @@ static struct plan_job *add(struct scene *scene, double work, double deadline)
 
 static void decide(struct scene *scene, const char *policy)
 {
-    policy_find(policy)->decide(&scene->state);
+    policy_find(text_of(policy))->decide(&scene->state);
 }
 
 /* ---- small states ---- */
@@ -57,8 +57,8 @@ static void the_policies_have_their_names(void **state)
     const struct policy *all = policies(&count);
     assert_int_equal(count, 8);
     for (size_t i = 0; i < count; i++)
-        assert_ptr_equal(policy_find(all[i].name), &all[i]);
-    assert_null(policy_find("none"));
+        assert_ptr_equal(policy_find(text_of(all[i].name)), &all[i]);
+    assert_null(policy_find(text_of("none")));
 }
 
 static void rigid_policies_order_and_pass_over(void **state)

@@ -28,7 +28,7 @@ static struct simulation_result run(struct trace_job *jobs, size_t count,
 {
     struct trace trace = {.jobs = jobs, .count = count, .curves = curves, .curve_count = 1};
     struct simulation_result result;
-    simulate(&trace, options, policy_find(policy), &result, NULL);
+    simulate(&trace, options, policy_find(text_of(policy)), &result, NULL);
     return result;
 }
 
@@ -160,7 +160,7 @@ static void a_picture_is_drawn(void **state)
     struct simulation_result result;
     make_trace(jobs, ids);
     struct trace trace = {.jobs = jobs, .count = JOBS, .curves = curves, .curve_count = 1};
-    simulate(&trace, &options, policy_find("ours"), &result, &samples);
+    simulate(&trace, &options, policy_find(text_of("ours")), &result, &samples);
     assert_int_equal(samples.count, result.decisions);
     for (size_t i = 0; i < samples.count; i++)
         assert_true(samples.samples[i].used >= 0 && samples.samples[i].used <= 8);

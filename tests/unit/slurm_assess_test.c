@@ -3,20 +3,6 @@
  */
 #include "tests/unit/slurm_fake.h"
 
-static int start(void **state)
-{
-    (void)state;
-    fake_start("38", "");
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    fake_stop();
-    return 0;
-}
-
 static void assert_says(const char *sentence, const char *part)
 {
     if (!strstr(sentence, part))
@@ -227,15 +213,15 @@ static void what_was_put_aside_is_removed_later(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(what_was_put_back_runs_while_its_heart_beats, start, stop),
-        cmocka_unit_test_setup_teardown(what_was_put_back_and_whose_heart_stopped_is_lost, start,
-                                        stop),
-        cmocka_unit_test_setup_teardown(a_heart_does_not_beat_in_the_future, start, stop),
-        cmocka_unit_test_setup_teardown(a_start_is_a_beat, start, stop),
-        cmocka_unit_test_setup_teardown(only_what_the_jobs_tasks_print_is_copied, start, stop),
-        cmocka_unit_test_setup_teardown(a_job_that_has_ended_is_not_kept_by_its_nodes, start, stop),
-        cmocka_unit_test_setup_teardown(nor_is_an_array, start, stop),
-        cmocka_unit_test_setup_teardown(what_was_put_aside_is_removed_later, start, stop),
+        cmocka_unit_test_setup_teardown(what_was_put_back_runs_while_its_heart_beats, fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(what_was_put_back_and_whose_heart_stopped_is_lost, fake_set_up,
+                                        fake_tear_down),
+        cmocka_unit_test_setup_teardown(a_heart_does_not_beat_in_the_future, fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(a_start_is_a_beat, fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(only_what_the_jobs_tasks_print_is_copied, fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(a_job_that_has_ended_is_not_kept_by_its_nodes, fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(nor_is_an_array, fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(what_was_put_aside_is_removed_later, fake_set_up, fake_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

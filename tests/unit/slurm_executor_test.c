@@ -2,20 +2,6 @@
  * stand-in */
 #include "tests/unit/slurm_fake.h"
 
-static int start(void **state)
-{
-    (void)state;
-    fake_start("38", "");
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    fake_stop();
-    return 0;
-}
-
 static void assert_comment(const struct value *job, const char *comment)
 {
     assert_string_equal(value_get_text(job, "comment").data, comment);
@@ -480,24 +466,24 @@ static void capacity_is_what_nodes_have(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_job_is_handed_in_held_and_let_go, start, stop),
-        cmocka_unit_test_setup_teardown(every_version_has_its_own_words, start, stop),
-        cmocka_unit_test_setup_teardown(a_lost_answer_makes_no_second_run, start, stop),
-        cmocka_unit_test_setup_teardown(a_release_that_is_lost_is_made_again, start, stop),
-        cmocka_unit_test_setup_teardown(what_slurmctld_forgot_is_handed_in_again, start, stop),
-        cmocka_unit_test_setup_teardown(what_began_is_waited_for_and_not_begun_again, start, stop),
-        cmocka_unit_test_setup_teardown(the_accounting_tells_of_what_was_forgotten, start, stop),
-        cmocka_unit_test_setup_teardown(a_job_that_is_there_twice_runs_once, start, stop),
-        cmocka_unit_test_setup_teardown(a_list_is_not_sent_again_when_nothing_has_changed, start,
-                                        stop),
-        cmocka_unit_test_setup_teardown(what_waits_for_nobody_is_ended, start, stop),
-        cmocka_unit_test_setup_teardown(a_release_that_went_astray_makes_no_false_end, start, stop),
-        cmocka_unit_test_setup_teardown(what_slurm_put_back_is_not_waited_for, start, stop),
-        cmocka_unit_test_setup_teardown(a_launch_that_failed_is_let_go_again, start, stop),
-        cmocka_unit_test_setup_teardown(a_role_that_decides_ends_the_job, start, stop),
-        cmocka_unit_test_setup_teardown(elements_of_an_array_end_each_by_itself, start, stop),
-        cmocka_unit_test_setup_teardown(what_was_cancelled_waits_no_longer, start, stop),
-        cmocka_unit_test_setup_teardown(capacity_is_what_nodes_have, start, stop),
+        cmocka_unit_test_setup_teardown(a_job_is_handed_in_held_and_let_go, fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(every_version_has_its_own_words, fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(a_lost_answer_makes_no_second_run, fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(a_release_that_is_lost_is_made_again, fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(what_slurmctld_forgot_is_handed_in_again, fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(what_began_is_waited_for_and_not_begun_again, fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(the_accounting_tells_of_what_was_forgotten, fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(a_job_that_is_there_twice_runs_once, fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(a_list_is_not_sent_again_when_nothing_has_changed, fake_set_up,
+                                        fake_tear_down),
+        cmocka_unit_test_setup_teardown(what_waits_for_nobody_is_ended, fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(a_release_that_went_astray_makes_no_false_end, fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(what_slurm_put_back_is_not_waited_for, fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(a_launch_that_failed_is_let_go_again, fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(a_role_that_decides_ends_the_job, fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(elements_of_an_array_end_each_by_itself, fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(what_was_cancelled_waits_no_longer, fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(capacity_is_what_nodes_have, fake_set_up, fake_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,20 +3,6 @@
  */
 #include "tests/unit/slurm_fake.h"
 
-static int start(void **state)
-{
-    (void)state;
-    fake_start("38", "");
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    fake_stop();
-    return 0;
-}
-
 static void assert_says(const char *sentence, const char *part)
 {
     if (!strstr(sentence, part))
@@ -387,18 +373,18 @@ static void no_version_is_no_guess(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(refusals_are_sorted_by_their_numbers, start, stop),
-        cmocka_unit_test_setup_teardown(a_refused_job_with_a_number_is_cleaned_up, start, stop),
-        cmocka_unit_test_setup_teardown(a_token_says_when_it_ends, start, stop),
-        cmocka_unit_test_setup_teardown(each_user_may_have_a_token_of_his_own, start, stop),
-        cmocka_unit_test_setup_teardown(jobs_of_others_need_a_token, start, stop),
-        cmocka_unit_test_setup_teardown(no_answer_makes_a_job_look_forgotten, start, stop),
-        cmocka_unit_test_setup_teardown(no_answer_to_a_submission_does_harm, start, stop),
-        cmocka_unit_test_setup_teardown(files_of_a_job_are_not_trusted, start, stop),
-        cmocka_unit_test_setup_teardown(output_is_cut_at_its_limit, start, stop),
-        cmocka_unit_test_setup_teardown(ends_have_reasons, start, stop),
-        cmocka_unit_test_setup_teardown(waiting_has_reasons, start, stop),
-        cmocka_unit_test_setup_teardown(no_version_is_no_guess, start, stop),
+        cmocka_unit_test_setup_teardown(refusals_are_sorted_by_their_numbers, fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(a_refused_job_with_a_number_is_cleaned_up, fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(a_token_says_when_it_ends, fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(each_user_may_have_a_token_of_his_own, fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(jobs_of_others_need_a_token, fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(no_answer_makes_a_job_look_forgotten, fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(no_answer_to_a_submission_does_harm, fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(files_of_a_job_are_not_trusted, fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(output_is_cut_at_its_limit, fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(ends_have_reasons, fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(waiting_has_reasons, fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(no_version_is_no_guess, fake_set_up, fake_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -117,6 +117,21 @@ static inline void fake_stop(void)
     fake = (struct fake){0};
 }
 
+/* For a test's table: before and after each. */
+static inline int fake_set_up(void **state)
+{
+    (void)state;
+    fake_start("38", "");
+    return 0;
+}
+
+static inline int fake_tear_down(void **state)
+{
+    (void)state;
+    fake_stop();
+    return 0;
+}
+
 /* Give the stand-in an order (JSON); its state, in the fake's arena. */
 static inline struct value *fake_order(const char *format, ...)
     __attribute__((format(printf, 1, 2)));

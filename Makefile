@@ -105,9 +105,11 @@ check:
 	@$(MAKE) --no-print-directory all unit asan crash tap
 
 PROVE := prove --timer
+# Unit tests and fuzz corpora know nothing of one another, and run side by side.
+PROVE_ALL := $(PROVE) -j $(shell nproc)
 
 unit: unit-tests
-	@$(PROVE) -e tests/unit/run $(UNIT_TESTS)
+	@$(PROVE_ALL) -e tests/unit/run $(UNIT_TESTS)
 
 # The unit tests once more, and the fuzz targets' corpora, with the sanitizers watching.
 ASAN := -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -120,7 +122,7 @@ fuzz-corpus:
 	@$(ASAN_MAKE) fuzz-runs
 
 fuzz-runs: fuzz-targets
-	$(PROVE) -e '' $(FUZZ_TARGETS)
+	@$(PROVE_ALL) -e '' $(FUZZ_TARGETS)
 
 # For real.  gcc's build judges the warnings.  ONLY=name for one target.
 SECONDS ?= 60

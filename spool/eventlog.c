@@ -74,33 +74,38 @@ static bool ends_in_mid_line(int file)
 }
 
 /* Something else may have its name: a directory, a link, a pipe. */
-static int open_log(int job)
+static int open_log(int directory, const char *name)
 {
     const int flags = O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
     struct stat status;
-    int file = sys.openat(job, "log", flags, 0644);
+    int file = sys.openat(directory, name, flags, 0644);
     bool is_none = file < 0 ? errno == EISDIR || errno == ELOOP || errno == ENXIO
                             : !sys.fstat(file, &status) && !S_ISREG(status.st_mode);
     if (!is_none)
         return file;
     if (file >= 0)
         sys.close(file);
-    return job_file_damaged(job, "log") ? -1 : sys.openat(job, "log", flags, 0644);
+    return job_file_damaged(directory, name) ? -1 : sys.openat(directory, name, flags, 0644);
+}
+
+int eventlog_append_to(int directory, const char *name, struct text lines, struct error *error)
+{
+    int file = open_log(directory, name);
+    if (file < 0)
+        return error_errno(error, "%s could not be opened", name);
+    int result = 0;
+    if (ends_in_mid_line(file))
+        result = file_write_all(file, TEXT("\n"), name, error);
+    if (!result)
+        result = file_write_all(file, lines, name, error);
+    if (sys.close(file) && !result)
+        result = error_errno(error, "%s could not be written", name);
+    return result;
 }
 
 int eventlog_append(int job, struct text lines, struct error *error)
 {
-    int file = open_log(job);
-    if (file < 0)
-        return error_errno(error, "log could not be opened");
-    int result = 0;
-    if (ends_in_mid_line(file))
-        result = file_write_all(file, TEXT("\n"), "log", error);
-    if (!result)
-        result = file_write_all(file, lines, "log", error);
-    if (sys.close(file) && !result)
-        result = error_errno(error, "log could not be written");
-    return result;
+    return eventlog_append_to(job, "log", lines, error);
 }
 
 bool eventlog_next(struct text *rest, struct event *event)
@@ -155,13 +160,32 @@ static struct text find_value(const struct event *event, const char *key)
     return (struct text){NULL, 0};
 }
 
-struct text event_get(struct arena *arena, const struct event *event, const char *key)
+/* A value as it was before it was written. */
+static struct text unquote(struct arena *arena, struct text written)
 {
-    struct text written = find_value(event, key);
     if (!written.data || written.length == 0 || written.data[0] != '"')
         return written;
     struct value *value = json_read(arena, written, "log", &yaml_trusted_limits, NULL);
     return value && value->kind == VALUE_STRING ? value->string : written;
+}
+
+struct text event_get(struct arena *arena, const struct event *event, const char *key)
+{
+    return unquote(arena, find_value(event, key));
+}
+
+bool event_next_pair(struct text *rest, struct arena *arena, struct text *key, struct text *value)
+{
+    const char *equals = rest->length ? memchr(rest->data, '=', rest->length) : NULL;
+    if (!equals)
+        return false;
+    size_t start = (size_t)(equals - rest->data) + 1;
+    size_t end = value_end(*rest, start);
+    *key = (struct text){rest->data, start - 1};
+    *value = unquote(arena, (struct text){rest->data + start, end - start});
+    size_t next = end < rest->length ? end + 1 : end;
+    *rest = (struct text){rest->data + next, rest->length - next};
+    return true;
 }
 
 int64_t event_get_number(const struct event *event, const char *key, int64_t otherwise)

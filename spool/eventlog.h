@@ -30,6 +30,8 @@ void eventlog_end(struct buffer *line);
 /* Append finished lines to the log of the job directory `job`; the log is made when it is not
  * there; what has its name and is no file becomes log.damaged.  -1 and a sentence on failure. */
 int eventlog_append(int job, struct text lines, struct error *error);
+/* The same to a file of that name in any directory. */
+int eventlog_append_to(int directory, const char *name, struct text lines, struct error *error);
 
 struct event {
     int64_t time;
@@ -43,6 +45,10 @@ bool eventlog_next(struct text *rest, struct event *event);
 /* The value of a pair of an event, unquoted into the arena; data NULL when there is none. */
 struct text event_get(struct arena *arena, const struct event *event, const char *key);
 int64_t event_get_number(const struct event *event, const char *key, int64_t otherwise);
+
+/* Cut the next pair off an event's `rest`, its value unquoted into the arena.  False at the end, or at
+ * what is no pair. */
+bool event_next_pair(struct text *rest, struct arena *arena, struct text *key, struct text *value);
 
 /* What the log says has happened in the job's current attempt. */
 struct eventlog_fold {

@@ -1,31 +1,22 @@
 /* spool/record.c - <id>/job.yaml: the facts of a job
  *
  * One table says which field of the struct stands under which name and how it is written; reading
- * and writing both follow it.  The file's first line is a sum over the others: what it says of
- * attempts and owners decides what runs, and as whom, and a changed digit is still a digit.
+ * and writing both follow it (spool/record_fields.h).  The file's first line is a sum over the
+ * others: what it says of attempts and owners decides what runs, and as whom, and a changed digit
+ * is still a digit.
  */
 #include "spool/record.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/system.h"
 #include "base/yaml.h"
+#include "spool/record_fields.h"
 #include "spool/spool.h"
 
 enum { RECORD_LIMIT = 256 * 1024, RECORD_MODE = 0644 };         /* bytes; a record is about 1 KiB */
-
-enum field_kind { FIELD_TEXT, FIELD_INT, FIELD_UINT, FIELD_INT64, FIELD_TIME, FIELD_WHEN };
-
-struct record_field {
-    const char *name;
-    enum field_kind kind;
-    size_t offset;
-    bool needed;                /* a record without it is damaged */
-};
 
 #define FIELD(name, kind, member, needed) {name, kind, offsetof(struct job_record, member), needed}
 static const struct record_field fields[] = {
@@ -61,6 +52,37 @@ static const struct record_field fields[] = {
     FIELD("dlspool", FIELD_TEXT, dlspool, false),
     FIELD("released", FIELD_TIME, released, false),
     FIELD("held", FIELD_TIME, held, false),
+    FIELD("deadline", FIELD_TIME, deadline, false),
+    FIELD("deadline_mode", FIELD_TEXT, deadline_mode, false),
+    FIELD("weight", FIELD_DOUBLE, weight, false),
+    FIELD("size", FIELD_AMOUNT, size, false),
+    FIELD("size_asked", FIELD_AMOUNT, size_asked, false),
+    FIELD("size_now", FIELD_AMOUNT, size_now, false),
+    FIELD("size_next", FIELD_AMOUNT, size_next, false),
+    FIELD("resizes", FIELD_COUNT, resizes, false),
+    FIELD("resized", FIELD_TIME, resized, false),
+    FIELD("gpu_type", FIELD_TEXT, gpu_type, false),
+    FIELD("arguments_sha256", FIELD_TEXT, arguments_sha256, false),
+};
+
+/* Members of `units`, `sizes` and `checkpoint`. */
+static const struct record_field units_fields[] = {
+    FIELD("total", FIELD_DOUBLE, units_total, false),
+    FIELD("file", FIELD_TEXT, units_file, false),
+    FIELD("pattern", FIELD_TEXT, units_pattern, false),
+};
+
+static const struct record_field sizes_fields[] = {
+    FIELD("of", FIELD_SIZE_KIND, sizes.kind, true),
+    FIELD("least", FIELD_AMOUNT, sizes.least, true),
+    FIELD("most", FIELD_AMOUNT, sizes.most, true),
+    FIELD("step", FIELD_AMOUNT, sizes.step, false),
+};
+
+static const struct record_field checkpoint_fields[] = {
+    FIELD("signal", FIELD_TEXT, checkpoint_signal, true),
+    FIELD("grace_ms", FIELD_AMOUNT, checkpoint_grace, false),
+    FIELD("interval_ms", FIELD_AMOUNT, checkpoint_interval, false),
 };
 #undef FIELD
 
@@ -84,6 +106,17 @@ static const struct record_field awaited_fields[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+/* Fields of the record that stand together in a map of their own, when there are any. */
+static const struct record_group {
+    const char *name;
+    const struct record_field *fields;
+    size_t count;
+} groups[] = {
+    {"units", units_fields, COUNT(units_fields)},
+    {"sizes", sizes_fields, COUNT(sizes_fields)},
+    {"checkpoint", checkpoint_fields, COUNT(checkpoint_fields)},
+};
+
 static const char *const when_names[] = {"never", "at", "room", "executor", "change"};
 
 const char *retry_when_name(enum retry_when when)
@@ -93,60 +126,31 @@ const char *retry_when_name(enum retry_when when)
 
 /* Writing */
 
-static struct value *field_value(struct arena *arena, const struct record_field *field,
-                                 const void *base)
-{
-    const void *at = (const char *)base + field->offset;
-    char time[CLOCK_TEXT_SIZE];
-    switch (field->kind) {
-    case FIELD_TEXT: {
-        const struct text *text = at;
-        return text->length ? value_text(arena, *text) : NULL;
-    }
-    case FIELD_INT:
-        return value_number(arena, *(const int *)at);
-    case FIELD_UINT:
-        return value_number(arena, *(const unsigned int *)at);
-    case FIELD_INT64:
-        return value_number(arena, (double)*(const int64_t *)at);
-    case FIELD_TIME:
-        if (*(const int64_t *)at == 0 && !field->needed)
-            return NULL;
-        return value_string(arena, clock_format(*(const int64_t *)at, time));
-    case FIELD_WHEN:
-        return value_text(arena, text_of(when_names[*(const enum retry_when *)at]));
-    }
-    return NULL;
-}
-
-static void put_fields(struct arena *arena, struct value *object,
-                       const struct record_field *table, size_t count, const void *base)
-{
-    for (size_t i = 0; i < count; i++) {
-        struct value *value = field_value(arena, &table[i], base);
-        if (value)
-            value_put(arena, object, table[i].name, value);
-    }
-}
-
 int record_format(const struct job_record *record, struct buffer *out, struct error *error)
 {
     struct arena *arena = arena_new();
     struct value *object = value_object(arena);
     value_put(arena, object, "format", value_number(arena, 1));
-    put_fields(arena, object, fields, COUNT(fields), record);
+    record_put_fields(arena, object, fields, COUNT(fields), record);
+    for (size_t i = 0; i < COUNT(groups); i++) {
+        struct value *group = value_object(arena);
+        record_put_fields(arena, group, groups[i].fields, groups[i].count, record);
+        if (group->object.count)
+            value_put(arena, object, groups[i].name, group);
+    }
     if (record->after_count) {
         struct value *list = value_list(arena);
         for (size_t i = 0; i < record->after_count; i++) {
             struct value *item = value_object(arena);
-            put_fields(arena, item, awaited_fields, COUNT(awaited_fields), &record->after[i]);
+            record_put_fields(arena, item, awaited_fields, COUNT(awaited_fields),
+                              &record->after[i]);
             value_append(arena, list, item);
         }
         value_put(arena, object, "after", list);
     }
     if (record->failed) {
         struct value *failure = value_object(arena);
-        put_fields(arena, failure, failure_fields, COUNT(failure_fields), &record->failure);
+        record_put_fields(arena, failure, failure_fields, COUNT(failure_fields), &record->failure);
         value_put(arena, object, "failure", failure);
     }
     int result = yaml_write(out, object, error);
@@ -209,65 +213,6 @@ int record_replace(int job, const struct job_record *record, struct error *error
 
 /* Reading */
 
-static int read_when(struct text word, enum retry_when *when)
-{
-    for (size_t i = 0; i < COUNT(when_names); i++) {
-        if (text_is(word, when_names[i])) {
-            *when = (enum retry_when)i;
-            return 0;
-        }
-    }
-    return -1;
-}
-
-static int read_field(const struct record_field *field, const struct value *value, void *base)
-{
-    void *at = (char *)base + field->offset;
-    bool number = field->kind == FIELD_INT || field->kind == FIELD_UINT ||
-                  field->kind == FIELD_INT64;
-    if (value->kind != (number ? VALUE_NUMBER : VALUE_STRING))
-        return -1;
-    const double range = field->kind == FIELD_INT64 ? 9e15 : field->kind == FIELD_UINT ? 4294967295.0
-                                                                                       : 2147483647.0;
-    if (number && (value->number < (field->kind == FIELD_UINT ? 0 : -range) ||
-                   value->number > range || value->number != floor(value->number)))
-        return -1;
-    switch (field->kind) {
-    case FIELD_TEXT:
-        *(struct text *)at = value->string;
-        return 0;
-    case FIELD_INT:
-        *(int *)at = (int)value->number;
-        return 0;
-    case FIELD_UINT:
-        *(unsigned int *)at = (unsigned int)value->number;
-        return 0;
-    case FIELD_INT64:
-        *(int64_t *)at = (int64_t)value->number;
-        return 0;
-    case FIELD_TIME:
-        return clock_parse(value->string, at);
-    case FIELD_WHEN:
-        return read_when(value->string, at);
-    }
-    return -1;
-}
-
-static int read_fields(const struct value *object, const struct record_field *table,
-                       size_t count, void *base, struct error *error)
-{
-    for (size_t i = 0; i < count; i++) {
-        const struct value *value = value_get(object, table[i].name);
-        if (!value && table[i].needed)
-            return error_set(error, "job.yaml is damaged: the field %s is missing",
-                             table[i].name);
-        if (value && read_field(&table[i], value, base))
-            return error_set(error, "job.yaml:%u:%u: damaged: %s is not what it should be",
-                             value->line, value->column, table[i].name);
-    }
-    return 0;
-}
-
 static int read_awaited(struct arena *arena, const struct value *list, struct job_record *record,
                         struct error *error)
 {
@@ -284,12 +229,45 @@ static int read_awaited(struct arena *arena, const struct value *list, struct jo
         if (item->kind != VALUE_OBJECT)
             return error_set(error, "job.yaml:%u:%u: damaged: after has %s, expected fields",
                              item->line, item->column, value_kind_name(item->kind));
-        if (read_fields(item, awaited_fields, COUNT(awaited_fields), awaited, error))
+        if (record_read_fields(item, awaited_fields, COUNT(awaited_fields), awaited, error))
             return -1;
         if (awaited->id.length && !id_valid(awaited->id))
             return error_set(error, "job.yaml:%u:%u: damaged: after has an id that is not one",
                              item->line, item->column);
     }
+    return 0;
+}
+
+static int read_groups(const struct value *object, struct job_record *record, struct error *error)
+{
+    for (size_t i = 0; i < COUNT(groups); i++) {
+        const struct value *group = value_get(object, groups[i].name);
+        if (group && group->kind != VALUE_OBJECT)
+            return error_set(error, "job.yaml:%u:%u: damaged: %s is %s, expected fields",
+                             group->line, group->column, groups[i].name,
+                             value_kind_name(group->kind));
+        if (group && record_read_fields(group, groups[i].fields, groups[i].count, record, error))
+            return -1;
+    }
+    return 0;
+}
+
+static bool is_size(const struct sizes *sizes, int64_t size)
+{
+    return size == 0 || (size >= sizes->least && size <= sizes->most);
+}
+
+/* What is planned with, and rendered at, is a size that the job can have. */
+static int check_sizes(const struct job_record *record, struct error *error)
+{
+    const struct sizes *sizes = &record->sizes;
+    if (sizes->kind == SIZE_FIXED)
+        return 0;
+    if (sizes->least < 1 || sizes->most < sizes->least)
+        return error_set(error, "job.yaml is damaged: sizes are not what they should be");
+    if (!is_size(sizes, record->size) || !is_size(sizes, record->size_asked) ||
+        !is_size(sizes, record->size_now) || !is_size(sizes, record->size_next))
+        return error_set(error, "job.yaml is damaged: its size is none of its sizes");
     return 0;
 }
 
@@ -304,7 +282,9 @@ int record_parse(struct arena *arena, struct text source, struct job_record *rec
     if (object->kind != VALUE_OBJECT)
         return error_set(error, "job.yaml is damaged: found %s, expected the fields of a job",
                          value_kind_name(object->kind));
-    if (read_fields(object, fields, COUNT(fields), record, error))
+    if (record_read_fields(object, fields, COUNT(fields), record, error))
+        return -1;
+    if (read_groups(object, record, error) || check_sizes(record, error))
         return -1;
     if (read_awaited(arena, value_get(object, "after"), record, error))
         return -1;
@@ -313,8 +293,8 @@ int record_parse(struct arena *arena, struct text source, struct job_record *rec
     if (failure && failure->kind != VALUE_OBJECT)
         return error_set(error, "job.yaml:%u:%u: damaged: failure is %s, expected fields",
                          failure->line, failure->column, value_kind_name(failure->kind));
-    if (failure && read_fields(failure, failure_fields, COUNT(failure_fields), &record->failure,
-                               error))
+    if (failure && record_read_fields(failure, failure_fields, COUNT(failure_fields),
+                                      &record->failure, error))
         return -1;
     if (!id_valid(record->id))
         return error_set(error, "job.yaml is damaged: its id is not one");

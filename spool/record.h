@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/sha256.h"
+#include "base/sizes.h"
 #include "base/value.h"
 #include "spool/id.h"
 
@@ -72,6 +73,24 @@ struct job_record {
     size_t after_count;
     int64_t released;           /* when all of `after` held; 0: the job has to wait for it */
     int64_t held;               /* when it last came to held/; 0: never */
+    int64_t deadline;           /* when the job is to be done; 0: it has no deadline */
+    struct text deadline_mode;  /* "count", "firm" or "none"; empty without a deadline */
+    double weight;              /* of the deadline; 0 is 1 */
+    double units_total;         /* how its progress is counted; 0: the job says it itself, or not */
+    struct text units_file, units_pattern;      /* at most one; empty: it is not counted */
+    struct sizes sizes;         /* that it can have */
+    /* Each of these is 0 or from sizes.least to sizes.most, or the record is damaged. */
+    int64_t size;               /* that its manifest is rendered at; 0: SIZE_FIXED */
+    int64_t size_asked;         /* that its user asked for; 0: SIZE_FIXED */
+    int64_t size_now;           /* that it was given since, while it runs; 0: none */
+    int64_t size_next;          /* that it is to be rendered at next; 0: as it is */
+    int resizes;                /* how often its size was changed, or it was stopped for that */
+    int64_t resized;            /* when last; 0: never */
+    struct text checkpoint_signal;      /* "TERM", "USR1", ...; empty: it cannot be stopped */
+    int64_t checkpoint_grace, checkpoint_interval;      /* milliseconds; interval 0: only on signal */
+    struct text gpu_type;       /* that was asked for */
+    struct text arguments_sha256;       /* of what decides how much there is to do: program, entry,
+                                           arguments, script, dataset, environment */
     bool failed;                /* the job is in failed/, and `failure` says why */
     struct failure failure;
 };

@@ -363,13 +363,13 @@ int job_file_damaged(int job, const char *name)
 }
 
 static int replace_file(int job, const char *name, struct text bytes, mode_t mode, gid_t group,
-                        struct error *error)
+                        bool durable, struct error *error)
 {
     char aside[NAME_MAX + 1];
     snprintf(aside, sizeof(aside), ".%s.new", name);
     if (sys.unlinkat(job, aside, 0) && errno != ENOENT)
         return error_errno(error, "%s could not be removed", aside);
-    if (create_file(job, aside, bytes, mode, group, true, error))
+    if (create_file(job, aside, bytes, mode, group, durable, error))
         return -1;
     if (!file_rename(job, aside, job, name))
         return 0;
@@ -382,13 +382,18 @@ static int replace_file(int job, const char *name, struct text bytes, mode_t mod
 int job_file_replace(int job, const char *name, struct text bytes, mode_t mode,
                      struct error *error)
 {
-    return replace_file(job, name, bytes, mode, no_group, error);
+    return replace_file(job, name, bytes, mode, no_group, true, error);
+}
+
+int job_file_renew(int job, const char *name, struct text bytes, mode_t mode, struct error *error)
+{
+    return replace_file(job, name, bytes, mode, no_group, false, error);
 }
 
 int job_file_replace_private(int job, const char *name, struct text bytes, gid_t group,
                              struct error *error)
 {
-    return replace_file(job, name, bytes, PRIVATE_FILE, group, error);
+    return replace_file(job, name, bytes, PRIVATE_FILE, group, true, error);
 }
 
 /* Removing a tree of our own making. */

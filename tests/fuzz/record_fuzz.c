@@ -21,6 +21,19 @@ static void check_record(const struct job_record *record)
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         if (texts[i].data)
             check_text(texts[i]);
+    const struct text terms[] = {record->deadline_mode,     record->units_file,
+                                 record->units_pattern,     record->checkpoint_signal,
+                                 record->gpu_type,          record->arguments_sha256};
+    for (size_t i = 0; i < sizeof(terms) / sizeof(terms[0]); i++)
+        if (terms[i].data)
+            check_text(terms[i]);
+    CHECK(record->weight >= 0 && record->units_total >= 0 && record->resizes >= 0);
+    int64_t list[SIZES_MOST];
+    size_t count = sizes_list(&record->sizes, list);
+    CHECK((count > 0) == (record->sizes.kind != SIZE_FIXED));
+    CHECK(count == 0 || (list[0] == record->sizes.least && list[count - 1] == record->sizes.most));
+    CHECK(count == 0 || record->size == 0 ||
+          (record->size >= record->sizes.least && record->size <= record->sizes.most));
     for (size_t i = 0; i < record->after_count; i++) {
         const struct awaited *awaited = &record->after[i];
         CHECK(awaited->condition.data && awaited->job.data);
@@ -55,6 +68,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     CHECK(record.memory == again.memory && record.backoff == again.backoff);
     CHECK(record.failed == again.failed && record.failure.when == again.failure.when);
     CHECK(record.failure.next == again.failure.next);
+    CHECK(record.deadline == again.deadline && record.weight == again.weight);
+    CHECK(record.size == again.size && record.sizes.step == again.sizes.step);
+    CHECK(text_equal(record.units_pattern, again.units_pattern));
     CHECK(record.released == again.released && record.after_count == again.after_count);
     for (size_t i = 0; i < record.after_count; i++)
         CHECK(text_equal(record.after[i].id, again.after[i].id) &&

@@ -1,0 +1,307 @@
+/* spool/history.c - DIR/history/runs: what jobs took, for those that come after them
+ *
+ * Appended to, a line with one write, as a job's log is.  When the file has become too large, its newer
+ * half is written beside it and renamed over it; a crash leaves one or the other.
+ */
+#include "spool/history.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/system.h"
+#include "spool/history_parts.h"
+#include "spool/pairs.h"
+
+enum { DIRECTORY_MODE = 0755 };
+
+static const char file_name[] = "runs";
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+#define FIELD(name, kind, member) PAIR(struct past_run, name, kind, member)
+static const struct pair_field fields[] = {
+    FIELD("id", PAIR_TEXT, id),
+    FIELD("attempt", PAIR_INT, attempt),
+    FIELD("owner", PAIR_TEXT, owner),
+    FIELD("template", PAIR_TEXT, template_path),
+    FIELD("commit", PAIR_TEXT, commit),
+    FIELD("image", PAIR_TEXT, image),
+    FIELD("arguments", PAIR_TEXT, arguments),
+    FIELD("gpu_type", PAIR_TEXT, gpu_type),
+    FIELD("size", PAIR_INT64, size),
+    FIELD("cpus_milli", PAIR_INT64, cpus),
+    FIELD("gpus", PAIR_INT64, gpus),
+    FIELD("finished", PAIR_FLAG, finished),
+    FIELD("whole", PAIR_FLAG, whole),
+    FIELD("deadline", PAIR_FLAG, deadline),
+    FIELD("total", PAIR_DOUBLE, total),
+    FIELD("units", PAIR_DOUBLE, units),
+    FIELD("rate", PAIR_DOUBLE, rate),
+    FIELD("seconds", PAIR_DOUBLE, seconds),
+    FIELD("start_up_ms", PAIR_INT64, start_up),
+    FIELD("restart_ms", PAIR_INT64, restart),
+    FIELD("resize_ms", PAIR_INT64, resize),
+    FIELD("tail_ms", PAIR_INT64, tail),
+    FIELD("cpu_used_ms", PAIR_INT64, cpu_used),
+    FIELD("cpu_allocated_ms", PAIR_INT64, cpu_allocated),
+};
+#undef FIELD
+
+/* Lines */
+
+void history_format(const struct past_run *run, struct buffer *out)
+{
+    eventlog_start(out, run->ended, "run");
+    eventlog_add_string(out, "of", size_kind_name(run->kind));
+    pairs_add(out, fields, COUNT(fields), run);
+    eventlog_end(out);
+}
+
+static bool read_kind(struct text word, enum size_kind *kind)
+{
+    for (int i = SIZE_FIXED; i <= SIZE_CPUS; i++)
+        if (text_is(word, size_kind_name((enum size_kind)i))) {
+            *kind = (enum size_kind)i;
+            return true;
+        }
+    return false;
+}
+
+static bool read_run(struct arena *arena, const struct event *event, struct past_run *run)
+{
+    *run = (struct past_run){.ended = event->time, .start_up = -1, .restart = -1, .resize = -1,
+                             .tail = -1, .cpu_used = -1};
+    return text_is(event->name, "run") && read_kind(event_get(arena, event, "of"), &run->kind) &&
+           !pairs_read(arena, event, fields, COUNT(fields), run) && id_valid(run->id) &&
+           run->attempt >= 0 && run->size >= 0 && run->cpus >= 0 && run->gpus >= 0;
+}
+
+/* Those that are there twice count once: a table of what was met, by hash. */
+struct met {
+    size_t *slots;              /* index of a run plus 1; 0: free */
+    size_t room;                /* a power of two, more than there are runs */
+};
+
+static bool is_same(const struct past_run *a, const struct past_run *b)
+{
+    return a->attempt == b->attempt && a->size == b->size && text_equal(a->id, b->id);
+}
+
+static bool is_met(struct met *met, const struct past_run *runs, size_t at)
+{
+    const struct past_run *run = &runs[at];
+    size_t hash = (size_t)run->attempt * 31 + (size_t)run->size;
+    for (size_t i = 0; i < run->id.length; i++)
+        hash = (hash ^ (unsigned char)run->id.data[i]) * 0x9e3779b97f4a7c15u;
+    size_t slot = (hash ^ hash >> 29) & (met->room - 1);
+    for (; met->slots[slot]; slot = (slot + 1) & (met->room - 1))
+        if (is_same(&runs[met->slots[slot] - 1], run))
+            return true;
+    met->slots[slot] = at + 1;
+    return false;
+}
+
+static size_t count_lines(struct text source)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < source.length; i++)
+        count += source.data[i] == '\n';
+    return count;
+}
+
+void history_parse(struct arena *arena, struct text source, struct history *history)
+{
+    size_t lines = count_lines(source);
+    struct met met = {.room = 16};
+    while (met.room < 2 * lines)
+        met.room *= 2;
+    met.slots = memory_allocate(met.room * sizeof(*met.slots));
+    *history = (struct history){.runs = arena_allocate(arena, (lines + 1) * sizeof(*history->runs))};
+    struct event event;
+    while (eventlog_next(&source, &event)) {
+        struct past_run *run = &history->runs[history->count];
+        if (read_run(arena, &event, run) && !is_met(&met, history->runs, history->count))
+            history->count++;
+    }
+    free(met.slots);
+}
+
+/* The file */
+
+int history_open(const struct spool *spool, bool make, struct error *error)
+{
+    const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    int directory = sys.openat(spool->root, "history", flags, 0);
+    if (directory < 0 && errno == ENOENT && make &&
+        (!sys.mkdirat(spool->root, "history", DIRECTORY_MODE) || errno == EEXIST))
+        directory = sys.openat(spool->root, "history", flags, 0);
+    if (directory < 0)
+        error_errno(error, "history/ could not be opened");
+    return directory;
+}
+
+/* 1: there is none. */
+static int read_file(const struct spool *spool, struct buffer *bytes, struct error *error)
+{
+    int directory = history_open(spool, false, error);
+    if (directory < 0)
+        return errno == ENOENT ? 1 : -1;
+    int result = file_read_at(directory, file_name, HISTORY_BYTES + HISTORY_KEPT, bytes, error);
+    if (result)
+        result = errno == ENOENT ? 1 : error_prefix(error, "history");
+    sys.close(directory);
+    return result;
+}
+
+int history_read(const struct spool *spool, struct arena *arena, struct history *history,
+                 struct error *error)
+{
+    struct buffer bytes = {0};
+    *history = (struct history){0};
+    int result = read_file(spool, &bytes, error);
+    if (!result)
+        history_parse(arena, arena_text(arena, bytes.data ? bytes.data : "", bytes.length), history);
+    buffer_free(&bytes);
+    return result < 0 ? -1 : 0;
+}
+
+/* Of the lines the newest, as many as HISTORY_KEPT bytes hold. */
+static struct text newest(struct text lines)
+{
+    if (lines.length <= HISTORY_KEPT)
+        return lines;
+    const char *from = lines.data + (lines.length - HISTORY_KEPT);
+    const char *end = memchr(from, '\n', HISTORY_KEPT);
+    if (!end)
+        return (struct text){"", 0};
+    return (struct text){end + 1, (size_t)(lines.data + lines.length - end) - 1};
+}
+
+int history_replace(int directory, struct text lines, struct error *error)
+{
+    return job_file_replace(directory, file_name, newest(lines), 0644, error);
+}
+
+static int shorten(int directory, struct error *error)
+{
+    struct buffer bytes = {0};
+    int result = file_read_at(directory, file_name, 2 * HISTORY_BYTES, &bytes, error);
+    if (!result)
+        result = history_replace(directory, buffer_text(&bytes), error);
+    buffer_free(&bytes);
+    return result;
+}
+
+/* A file that cannot be one of ours makes room for one that is. */
+static int make_room(int directory, size_t more, struct error *error)
+{
+    struct stat status;
+    if (sys.fstatat(directory, file_name, &status, AT_SYMLINK_NOFOLLOW))
+        return errno == ENOENT ? 0 : error_errno(error, "history/runs could not be looked at");
+    if (status.st_size + (off_t)more <= HISTORY_BYTES || !S_ISREG(status.st_mode))
+        return 0;
+    if (!shorten(directory, error))
+        return 0;
+    if (!file_is_damaged(errno) || job_file_damaged(directory, file_name))
+        return error_prefix(error, "history");
+    return 0;
+}
+
+/* Runs of a job */
+
+static bool is_counted(const struct job_record *record)
+{
+    return record->units_file.length || record->units_pattern.length;
+}
+
+static bool has_deadline(const struct job_record *record)
+{
+    return record->deadline && !text_is(record->deadline_mode, "none");
+}
+
+static int64_t scaled(double amount, double scale)
+{
+    const double most = 1e15;
+    return (int64_t)fmin(most, round(amount * scale));
+}
+
+/* What it had in all at that size. */
+static void set_amounts(struct past_run *run, const struct job_record *record)
+{
+    double scale = run->kind == SIZE_TASKS && record->size > 0
+                       ? (double)run->size / (double)record->size
+                       : 1;
+    run->cpus = run->kind == SIZE_CPUS ? run->size : scaled((double)record->cpus, scale);
+    run->gpus = run->kind == SIZE_GPUS ? run->size : scaled(record->gpus, scale);
+}
+
+/* Is the entry the first, or the last, of its attempt? */
+static bool is_edge(const struct progress *progress, int at, int step)
+{
+    int next = at + step;
+    return next < 0 || next >= progress->size_count ||
+           progress->sizes[next].attempt != progress->sizes[at].attempt;
+}
+
+static void fill_run(struct past_run *run, const struct job_record *record,
+                     const struct progress *progress, int at, bool finished)
+{
+    const struct progress_at_size *entry = &progress->sizes[at];
+    bool now = entry->attempt == progress->attempt;
+    bool first = is_edge(progress, at, -1), last = is_edge(progress, at, 1);
+    bool alone = first && last && (at == 0 || !record->checkpoint_signal.length);
+    *run = (struct past_run){
+        .id = record->id, .attempt = entry->attempt, .template_path = record->template_path,
+        .commit = record->commit, .image = record->image, .owner = record->owner,
+        .arguments = record->arguments_sha256, .gpu_type = record->gpu_type,
+        .kind = record->sizes.kind, .size = entry->size, .deadline = has_deadline(record),
+        .units = is_counted(record) ? entry->units : 0, .rate = entry->rate,
+        .seconds = (double)entry->running / 1000, .resize = entry->resize,
+        .start_up = now && first && progress->restart < 0 ? progress->start_up : -1,
+        .restart = now && first ? progress->restart : -1, .tail = -1, .cpu_used = entry->cpu_used,
+        .cpu_allocated = entry->cpu_allocated, .finished = finished && now && last,
+    };
+    run->whole = run->finished && alone && progress->earlier == 0;
+    if (run->finished && is_counted(record)) {
+        run->total = progress->total > 0 ? progress->total : progress->done;
+        run->tail = progress->unit && progress->time >= progress->unit
+                        ? progress->time - progress->unit
+                        : -1;
+    }
+    set_amounts(run, record);
+}
+
+void history_runs(const struct job_record *record, const struct progress *progress, bool finished,
+                  bool all, int64_t now, struct buffer *out)
+{
+    struct past_run run;
+    for (int i = 0; i < progress->size_count; i++) {
+        if (!all && progress->sizes[i].attempt != progress->attempt)
+            continue;
+        fill_run(&run, record, progress, i, finished);
+        run.ended = now;
+        history_format(&run, out);
+    }
+}
+
+int history_add(const struct spool *spool, const struct job_record *record,
+                const struct progress *progress, bool finished, int64_t now, struct error *error)
+{
+    struct buffer lines = {0};
+    int directory = -1, result = 0;
+    history_runs(record, progress, finished, false, now, &lines);
+    if (lines.length) {
+        directory = history_open(spool, true, error);
+        result = directory < 0 || make_room(directory, lines.length, error) ||
+                         eventlog_append_to(directory, file_name, buffer_text(&lines), error)
+                     ? -1
+                     : 0;
+    }
+    if (directory >= 0)
+        sys.close(directory);
+    buffer_free(&lines);
+    return result;
+}

@@ -1,0 +1,27 @@
+/* spool/history_parts.h - the inside of the history: its lines, and how it is made anew
+ *
+ * Only history.c, history_rebuild.c and their tests include this.
+ */
+#ifndef SPOOL_HISTORY_PARTS_H
+#define SPOOL_HISTORY_PARTS_H
+
+#include "spool/history.h"
+
+/* Append the line of a run. */
+void history_format(const struct past_run *run, struct buffer *out);
+
+/* Read lines, each run once.  Texts are in the arena or in `source`. */
+void history_parse(struct arena *arena, struct text source, struct history *history);
+
+/* Append the lines of a job's runs that ended at `now`: of the attempt that `progress` is about, or of
+ * all. */
+void history_runs(const struct job_record *record, const struct progress *progress, bool finished,
+                  bool all, int64_t now, struct buffer *out);
+
+/* Open DIR/history, and make it if it is to be.  A descriptor, or -1 with errno, and a sentence. */
+int history_open(const struct spool *spool, bool make, struct error *error);
+
+/* Put the newest of the lines in place of the file. */
+int history_replace(int directory, struct text lines, struct error *error);
+
+#endif

@@ -1,0 +1,113 @@
+/* spool/pairs.c - members of a struct as key=value pairs of a line, by a table */
+#include "spool/pairs.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/value.h"
+
+static void add_pair(struct buffer *line, const struct pair_field *field, const void *at)
+{
+    char room[CLOCK_TEXT_SIZE], number[NUMBER_TEXT_SIZE];
+    switch (field->kind) {
+    case PAIR_TEXT:
+        if (((const struct text *)at)->length)
+            eventlog_add(line, field->name, *(const struct text *)at);
+        break;
+    case PAIR_INT:
+        eventlog_add_number(line, field->name, *(const int *)at);
+        break;
+    case PAIR_INT64:
+        eventlog_add_number(line, field->name, *(const int64_t *)at);
+        break;
+    case PAIR_TIME:
+        if (*(const int64_t *)at)
+            eventlog_add_string(line, field->name, clock_format(*(const int64_t *)at, room));
+        break;
+    case PAIR_DOUBLE:
+        number_format(*(const double *)at, number);
+        eventlog_add_string(line, field->name, number);
+        break;
+    case PAIR_FLAG:
+        if (*(const bool *)at)
+            eventlog_add_number(line, field->name, 1);
+        break;
+    }
+}
+
+void pairs_add(struct buffer *line, const struct pair_field *fields, size_t count,
+               const void *base)
+{
+    for (size_t i = 0; i < count; i++)
+        add_pair(line, &fields[i], (const char *)base + fields[i].offset);
+}
+
+/* Decimal digits, with a sign, a point or an exponent; not what else strtod() takes. */
+static int read_double(struct text written, double *number)
+{
+    char digits[NUMBER_TEXT_SIZE];
+    char *end;
+    if (written.length == 0 || written.length >= sizeof(digits))
+        return -1;
+    memcpy(digits, written.data, written.length);
+    digits[written.length] = '\0';
+    if (strspn(digits, "0123456789.eE+-") != written.length)
+        return -1;
+    *number = strtod(digits, &end);
+    return *end || !isfinite(*number) || *number < 0 ? -1 : 0;
+}
+
+static int read_whole(struct text written, int64_t least, int64_t most, int64_t *number)
+{
+    bool negative = written.length > 0 && written.data[0] == '-';
+    int64_t value = 0;
+    if (written.length == negative || written.length > 18)
+        return -1;
+    for (size_t i = negative; i < written.length; i++) {
+        if (written.data[i] < '0' || written.data[i] > '9')
+            return -1;
+        value = value * 10 + (written.data[i] - '0');
+    }
+    *number = negative ? -value : value;
+    return *number < least || *number > most ? -1 : 0;
+}
+
+static int read_pair(struct text written, const struct pair_field *field, void *at)
+{
+    int64_t whole;
+    switch (field->kind) {
+    case PAIR_TEXT:
+        *(struct text *)at = written;
+        return 0;
+    case PAIR_INT:
+        if (read_whole(written, INT_MIN, INT_MAX, &whole))
+            return -1;
+        *(int *)at = (int)whole;
+        return 0;
+    case PAIR_INT64:
+        return read_whole(written, INT64_MIN, INT64_MAX, at);
+    case PAIR_TIME:
+        return clock_parse(written, at);
+    case PAIR_DOUBLE:
+        return read_double(written, at);
+    case PAIR_FLAG:
+        *(bool *)at = text_is(written, "1");
+        return 0;
+    }
+    return -1;
+}
+
+int pairs_read(struct arena *arena, const struct event *event, const struct pair_field *fields,
+               size_t count, void *base)
+{
+    struct text rest = event->rest, key, value;
+    while (event_next_pair(&rest, arena, &key, &value))
+        for (size_t i = 0; i < count; i++)
+            if (text_is(key, fields[i].name) &&
+                read_pair(value, &fields[i], (char *)base + fields[i].offset))
+                return -1;
+    return 0;
+}

@@ -1,0 +1,323 @@
+/* planner/likeness.c - runs of the past that are like a job, and what they say in the middle
+ *
+ * For each likeness and aspect, a table finds the newest run of a key that has the aspect, and each run
+ * knows the one before it, so that a question costs as much as the runs that answer it.
+ */
+#include "planner/likeness.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/arena.h"
+
+struct index {
+    uint32_t *newest;           /* by hash: a run's number plus 1; 0: none */
+    uint32_t *before;           /* of each run: the one before it with the same hash, plus 1 */
+};
+
+struct predict_past {
+    struct arena *arena;
+    struct predict_run *runs;
+    size_t count;
+    size_t room;                /* of each `newest`, a power of two */
+    struct index indexes[LIKENESSES][ASPECTS];
+};
+
+const char *likeness_name(enum likeness likeness)
+{
+    static const char *const names[] = {
+        "the same arguments",      "the same arguments, another version of the template",
+        "the same image and user", "the same user and template",
+        "the same template",       "the same user",
+        "any job"};
+    return names[likeness];
+}
+
+/* What decides, by likeness.  False: it cannot be told. */
+static bool parts_of(enum likeness likeness, const struct predict_key *key, struct text parts[4])
+{
+    for (int i = 0; i < 4; i++)
+        parts[i] = (struct text){NULL, 0};
+    switch (likeness) {
+    case LIKE_ARGUMENTS:
+        parts[3] = key->commit;
+        /* fall through */
+    case LIKE_OLDER_TEMPLATE:
+        parts[0] = key->template_path;
+        parts[1] = key->image;
+        parts[2] = key->arguments;
+        return key->arguments.length > 0;
+    case LIKE_IMAGE:
+        parts[2] = key->image;
+        /* fall through */
+    case LIKE_USER_TEMPLATE:
+        parts[1] = key->owner;
+        /* fall through */
+    case LIKE_TEMPLATE:
+        parts[0] = key->template_path;
+        return key->template_path.length > 0;
+    case LIKE_USER:
+        parts[0] = key->owner;
+        return key->owner.length > 0;
+    default:
+        return true;
+    }
+}
+
+static bool is_like(enum likeness likeness, const struct predict_key *a, const struct predict_key *b)
+{
+    struct text first[4], second[4];
+    if (!parts_of(likeness, a, first) || !parts_of(likeness, b, second))
+        return false;
+    for (int i = 0; i < 4; i++)
+        if (!text_equal(first[i], second[i]))
+            return false;
+    return true;
+}
+
+static size_t hash_key(enum likeness likeness, const struct predict_key *key)
+{
+    struct text parts[4];
+    uint64_t hash = 1469598103934665603u;
+    if (!parts_of(likeness, key, parts))
+        return 0;
+    for (int i = 0; i < 4; i++) {
+        for (size_t j = 0; j < parts[i].length; j++)
+            hash = (hash ^ (unsigned char)parts[i].data[j]) * 1099511628211u;
+        hash = (hash ^ 0x1ff) * 1099511628211u;
+    }
+    return (size_t)(hash ^ hash >> 31);
+}
+
+static double cost_of(const struct predict_run *run, enum aspect aspect)
+{
+    switch (aspect) {
+    case ASPECT_START_UP:
+        return run->start_up;
+    case ASPECT_RESTART:
+        return run->restart;
+    case ASPECT_RESIZE:
+        return run->resize;
+    default:
+        return run->tail;
+    }
+}
+
+static bool has_aspect(const struct predict_run *run, enum aspect aspect, enum likeness likeness)
+{
+    switch (aspect) {
+    case ASPECT_TOTAL:
+        return run->finished && run->total > 0;
+    case ASPECT_SECONDS:
+        return run->finished && run->seconds > 0;
+    case ASPECT_RATE:
+        return (run->finished || likeness <= LIKE_OLDER_TEMPLATE) && run->rate > 0;
+    default:
+        return cost_of(run, aspect) >= 0;
+    }
+}
+
+static void index_runs(struct predict_past *past, enum likeness likeness, enum aspect aspect,
+                       const size_t *slots)
+{
+    struct index *index = &past->indexes[likeness][aspect];
+    index->newest = arena_allocate(past->arena, past->room * sizeof(*index->newest));
+    index->before = arena_allocate(past->arena, (past->count + 1) * sizeof(*index->before));
+    for (size_t i = 0; i < past->count; i++) {
+        if (!has_aspect(&past->runs[i], aspect, likeness))
+            continue;
+        index->before[i] = index->newest[slots[i]];
+        index->newest[slots[i]] = (uint32_t)i + 1;
+    }
+}
+
+static void index_all(struct predict_past *past)
+{
+    size_t *slots = memory_allocate((past->count + 1) * sizeof(*slots));
+    past->room = 16;
+    while (past->room < past->count)
+        past->room *= 2;
+    for (int likeness = 0; likeness < LIKENESSES; likeness++) {
+        for (size_t i = 0; i < past->count; i++)
+            slots[i] = hash_key((enum likeness)likeness, &past->runs[i].key) & (past->room - 1);
+        for (int aspect = 0; aspect < ASPECTS; aspect++)
+            index_runs(past, (enum likeness)likeness, (enum aspect)aspect, slots);
+    }
+    free(slots);
+}
+
+struct predict_past *predict_past_new(const struct predict_run *runs, size_t count)
+{
+    struct arena *arena = arena_new();
+    struct predict_past *past = arena_allocate(arena, sizeof(*past));
+    past->arena = arena;
+    past->count = count;
+    past->runs = arena_allocate(arena, (count + 1) * sizeof(*runs));
+    for (size_t i = 0; i < count; i++) {
+        struct predict_run *run = &past->runs[i];
+        *run = runs[i];
+        struct text *texts[] = {&run->key.template_path, &run->key.commit, &run->key.image,
+                                &run->key.arguments,     &run->key.owner,  &run->key.gpu_type};
+        for (size_t j = 0; j < sizeof(texts) / sizeof(texts[0]); j++)
+            *texts[j] = texts[j]->length ? arena_text(arena, texts[j]->data, texts[j]->length)
+                                         : (struct text){NULL, 0};
+    }
+    index_all(past);
+    return past;
+}
+
+void predict_past_free(struct predict_past *past)
+{
+    if (past)
+        arena_free(past->arena);
+}
+
+/* Finding */
+
+/* Rates, and how long whole jobs took, are of the machines that they had. */
+static bool is_of_same_kind(const struct predict_run *run, const struct predict_job *job)
+{
+    return run->gpus == job->gpus && text_equal(run->key.gpu_type, job->key.gpu_type);
+}
+
+static void collect(const struct predict_past *past, const struct predict_job *job,
+                    enum aspect aspect, enum likeness likeness, struct likes *likes)
+{
+    const struct index *index = &past->indexes[likeness][aspect];
+    const double half_life = 20;
+    bool any_kind = aspect != ASPECT_SECONDS && aspect != ASPECT_RATE;
+    size_t looked = 0;
+    likes->likeness = likeness;
+    likes->count = 0;
+    size_t at = index->newest[hash_key(likeness, &job->key) & (past->room - 1)];
+    for (; at && likes->count < LIKE_MOST && looked < 10 * LIKE_MOST; looked++) {
+        const struct predict_run *run = &past->runs[at - 1];
+        at = index->before[at - 1];
+        if (!is_like(likeness, &run->key, &job->key) || (!any_kind && !is_of_same_kind(run, job)))
+            continue;
+        likes->weights[likes->count] = exp2(-(double)likes->count / half_life);
+        likes->runs[likes->count++] = run;
+    }
+}
+
+/* What a start, a change of size or an end costs is asked of the jobs of the same template at most,
+ * and how long a job goes on after its last unit of the same user's: nobody else's deadline is to hang on
+ * how a stranger's job behaves. */
+static enum likeness coarsest(enum aspect aspect)
+{
+    return aspect < ASPECT_START_UP ? LIKE_ANY
+           : aspect == ASPECT_TAIL  ? LIKE_USER_TEMPLATE
+                                    : LIKE_TEMPLATE;
+}
+
+void likes_find(const struct predict_past *past, const struct predict_job *job, enum aspect aspect,
+                struct likes *likes)
+{
+    likes->likeness = LIKE_ANY;
+    likes->count = 0;
+    for (int likeness = 0; past && likeness <= (int)coarsest(aspect); likeness++) {
+        bool exact = aspect >= ASPECT_RATE && likeness <= LIKE_OLDER_TEMPLATE;
+        collect(past, job, aspect, (enum likeness)likeness, likes);
+        if (likes->count >= (exact ? 1 : LIKE_ENOUGH))
+            return;
+    }
+    likes->count = 0;
+}
+
+/* Summing up */
+
+double likes_median(const struct likes *likes, enum aspect aspect, const struct curve *curve,
+                    double to, double *spread)
+{
+    struct sample samples[LIKE_MOST];
+    for (size_t i = 0; i < likes->count; i++) {
+        const struct predict_run *run = likes->runs[i];
+        double value = aspect == ASPECT_TOTAL ? run->total : run->seconds;
+        if (curve->count && aspect == ASPECT_SECONDS)
+            value *= curve_time(curve, to) / curve_time(curve, run->size);
+        samples[i] = (struct sample){log(value), likes->weights[i]};
+    }
+    double median = weighted_median(samples, likes->count);
+    *spread = weighted_spread(samples, likes->count, median);
+    return likes->count ? exp(median) : 0;
+}
+
+static double time_of(const struct predict_run *run, enum aspect aspect)
+{
+    return aspect == ASPECT_SECONDS ? run->seconds : 1 / run->rate;
+}
+
+/* What a run says of a size: what it took there, or would by the guess. */
+static double log_time_at(const struct predict_run *run, enum aspect aspect, int size)
+{
+    struct curve curve = empty_curve;
+    curve_add(&curve, run->size, time_of(run, aspect));
+    return log(curve_time(&curve, size));
+}
+
+/* The median of the runs of one size, or of all, is a point. */
+static void add_point(const struct likes *likes, enum aspect aspect, int size, bool all,
+                      struct curve *curve)
+{
+    struct sample samples[LIKE_MOST];
+    size_t count = 0;
+    for (size_t i = 0; i < likes->count; i++)
+        if (all || likes->runs[i]->size == size)
+            samples[count++] = (struct sample){log_time_at(likes->runs[i], aspect, size),
+                                               likes->weights[i]};
+    curve_add(curve, size, exp(weighted_median(samples, count)));
+}
+
+static bool has_point(const struct curve *curve, int size)
+{
+    for (size_t i = 0; i < curve->count; i++)
+        if (curve->points[i].size == size)
+            return true;
+    return false;
+}
+
+/* Of the processors at the size of the largest point, as curves need it. */
+static double median_use(const struct likes *likes, const struct curve *curve)
+{
+    struct sample uses[LIKE_MOST];
+    size_t count = 0;
+    for (size_t i = 0; i < likes->count; i++) {
+        const struct predict_run *run = likes->runs[i];
+        if (!run->gpus && run->use >= 0 && run->size == (int)curve->points[curve->count - 1].size)
+            uses[count++] = (struct sample){run->use, likes->weights[i]};
+    }
+    return count ? weighted_median(uses, count) : -1;
+}
+
+void likes_curve(const struct likes *likes, enum aspect aspect, int wanted, struct curve *curve,
+                 double *spread)
+{
+    struct sample samples[LIKE_MOST];
+    bool one = likes->likeness > LIKE_OLDER_TEMPLATE;
+    *curve = empty_curve;
+    *spread = 0;
+    if (likes->count == 0)
+        return;
+    if (one)
+        add_point(likes, aspect, wanted, true, curve);
+    for (size_t i = 0; i < likes->count && !one; i++)
+        if (!has_point(curve, likes->runs[i]->size))
+            add_point(likes, aspect, likes->runs[i]->size, false, curve);
+    curve->use = median_use(likes, curve);
+    curve_fit(curve);
+    for (size_t i = 0; i < likes->count; i++) {
+        const struct predict_run *run = likes->runs[i];
+        int at = one ? wanted : run->size;
+        samples[i] = (struct sample){log_time_at(run, aspect, at) - log(curve_time(curve, at)),
+                                     likes->weights[i]};
+    }
+    *spread = weighted_spread(samples, likes->count, 0);
+}
+
+double likes_cost(const struct likes *likes, enum aspect aspect, double otherwise)
+{
+    struct sample samples[LIKE_MOST];
+    for (size_t i = 0; i < likes->count; i++)
+        samples[i] = (struct sample){cost_of(likes->runs[i], aspect), likes->weights[i]};
+    return likes->count ? weighted_median(samples, likes->count) : otherwise;
+}

@@ -56,8 +56,8 @@ static struct value *overlaid(struct arena *arena, struct value *below, struct v
 
 /* What all tasks of a role have in common.  The values are built once and shared. */
 struct role_values {
-    struct value *role, *count, *cpus, *memory, *shm, *gpus, *command, *env, *name, *storage;
-    struct value *image, *script, *secret;
+    struct value *role, *count, *cpus, *cpus_most, *memory, *shm, *gpus, *command, *env, *name;
+    struct value *storage, *image, *script, *secret;
 };
 
 static struct role_values role_values(struct arena *arena, const struct context_role *role,
@@ -67,6 +67,7 @@ static struct role_values role_values(struct arena *arena, const struct context_
         .role = value_text(arena, role->role),
         .count = value_number(arena, role->count),
         .cpus = value_number(arena, (double)role->cpus / 1000),
+        .cpus_most = number_or_null(arena, (double)role->cpus_most / 1000),
         .memory = value_number(arena, (double)role->memory),
         .shm = number_or_null(arena, (double)role->shm),
         .gpus = value_number(arena, role->gpus),
@@ -87,6 +88,7 @@ static struct value *role_object(struct arena *arena, const struct role_values *
     value_put(arena, object, "role", values->role);
     value_put(arena, object, "count", values->count);
     value_put(arena, object, "cpus", values->cpus);
+    value_put(arena, object, "cpus_most", values->cpus_most);
     value_put(arena, object, "memory", values->memory);
     value_put(arena, object, "shm", values->shm);
     value_put(arena, object, "gpus", values->gpus);
@@ -182,6 +184,17 @@ static struct value *task_array(struct arena *arena, const struct context_array 
     }
     value_put(arena, object, "index", value_number(arena, array->indexes[rank]));
     value_put(arena, object, "values", values);
+    return object;
+}
+
+static struct value *checkpoint_object(struct arena *arena, const struct context_job *job)
+{
+    if (!job->checkpoint_signal.length)
+        return value_null(arena);
+    struct value *object = value_object(arena);
+    value_put(arena, object, "signal", value_text(arena, job->checkpoint_signal));
+    value_put(arena, object, "grace",
+              value_number(arena, ceil((double)job->checkpoint_grace / 1000)));
     return object;
 }
 
@@ -288,6 +301,7 @@ struct value *context_job(struct arena *arena, const struct context_job *job)
     value_put(arena, object, "gpu_type", text_or_null(arena, job->gpu_type));
     value_put(arena, object, "priority", value_number(arena, job->priority));
     value_put(arena, object, "time_limit", number_or_null(arena, (double)job->time_limit / 1000));
+    value_put(arena, object, "checkpoint", checkpoint_object(arena, job));
     value_put(arena, object, "queue", text_or_null(arena, job->queue));
     value_put(arena, object, "debug", number_or_null(arena, ceil((double)job->debug / 1000)));
     value_put(arena, object, "complete", job->complete ? job->complete : value_null(arena));

@@ -23,6 +23,8 @@
  *   gpu_type      string or null
  *   priority      number
  *   time_limit    number or null    seconds of running
+ *   checkpoint    object or null    of a job that saves its state when it is told to: signal, such as
+ *                                   "USR1", and grace, the seconds that it needs for that
  *   queue         string or null    of the scheduler; a DNS label
  *   debug         number or null    seconds for which the scheduler's objects are kept at the end
  *   complete      object or null    of roles: {failed: N, succeeded: N}, as the user wrote it
@@ -45,6 +47,8 @@
  *     count       number   tasks of its role
  *     rank        number   within the job, from 0
  *     cpus        number   processors, such as 0.5
+ *     cpus_most   number or null    of a job the processors of which can be changed while it runs:
+ *                          the most that it may be given
  *     memory      number   bytes
  *     shm         number or null    bytes of /dev/shm
  *     gpus        number
@@ -59,7 +63,7 @@
  *     array       object or null    of a job of the type array: index (number), values (object of
  *                          strings: this task's choice of each name)
  *   roles         list of objects: role, count, first (the rank of its first task), and cpus,
- *                 memory, shm, gpus, command, env, name, storage, image, script, secret
+ *                 cpus_most, memory, shm, gpus, command, env, name, storage, image, script, secret
  *                 as in tasks; and
  *     ports       list     by index: the object `ports` of that task
  *   pull_secrets  list of strings   names of the scheduler's secrets for registries
@@ -88,6 +92,7 @@ struct context_role {
     struct text role;
     int count;
     int64_t cpus;               /* thousandths of a processor, for each task, as all below */
+    int64_t cpus_most;          /* that it may be given while it runs; 0: cpus do not change */
     int64_t memory;             /* bytes */
     int64_t shm;                /* bytes; 0: not given */
     int gpus;
@@ -142,6 +147,8 @@ struct context_job {
     struct text gpu_type;
     int priority;
     int64_t time_limit;         /* milliseconds; 0: none */
+    struct text checkpoint_signal;      /* empty: it cannot be told to save its state */
+    int64_t checkpoint_grace;   /* milliseconds */
     int attempt;                /* 0: the first */
     struct text queue;
     int64_t debug;              /* milliseconds; 0: not given */

@@ -29,7 +29,7 @@ enum option {
     WITH_OUTPUT = 2,
     WITH_GPUS = 4,
     WITH_SHM = 8,
-    WITH_LIMITS = 16, /* time_limit, version, args, env, debug, complete */
+    WITH_LIMITS = 16, /* time_limit, checkpoint, version, args, env, debug, complete */
     WITH_HOST_IMAGE = 32,
     WITH_PLATFORM = 64, /* only of type roles */
     WITH_CHOICES = 64,  /* only of type array */
@@ -118,7 +118,7 @@ static const char *describe(struct arena *arena, const struct form *form, size_t
                options & WITH_DATASET ? ", a dataset" : "",
                options & WITH_OUTPUT ? ", an output" : "", options & WITH_GPUS ? ", GPUs" : "",
                options & WITH_SHM ? ", shm" : "",
-               options & WITH_LIMITS ? ", time_limit, version, args, env, debug, complete" : "",
+               options & WITH_LIMITS ? ", time_limit, checkpoint, version, args, env, debug, complete" : "",
                options & WITH_HOST_IMAGE ? ", image host" : "",
                options & WITH_CHOICES && strcmp(shape->type ? shape->type : "", "array") == 0
                    ? ", values"
@@ -164,10 +164,13 @@ struct sample sample_build(struct arena *arena, const char *library, const char 
     bool platform = (options & WITH_PLATFORM) && strcmp(type, "roles") == 0;
     size_t count = shape->count;
     struct context_role *roles = arena_allocate(arena, count * sizeof(*roles));
+    /* Its processors can be changed while it runs. */
+    bool grows = (options & WITH_SHM) && strcmp(type, "single") == 0;
     for (size_t i = 0; i < count; i++) {
         roles[i] = (struct context_role){.role = text_of(shape->roles[i]),
                                          .count = shape->counts[i],
                                          .cpus = 1500,
+                                         .cpus_most = grows ? 4000 : 0,
                                          .memory = (int64_t)1 << 30,
                                          .shm = options & WITH_SHM ? 1 << 26 : 0,
                                          .gpus = options & WITH_GPUS ? 1 : 0,
@@ -205,6 +208,8 @@ struct sample sample_build(struct arena *arena, const char *library, const char 
         job.gpu_type = TEXT("a100");
     if (options & WITH_LIMITS) {
         job.time_limit = 3600 * 1000;
+        job.checkpoint_signal = TEXT("USR1");
+        job.checkpoint_grace = 45 * 1000;
         job.version = TEXT("2.1");
         job.args = words;
         job.args_count = 2;

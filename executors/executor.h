@@ -16,6 +16,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "base/sizes.h"
 #include "base/text.h"
 #include "base/value.h"
 
@@ -78,6 +79,9 @@ struct job_poll {
     char detail[512];           /* a sentence: which task, what happened, or why it waits */
     struct task_state *tasks;   /* in the arena given to poll(), may be 0 of them */
     size_t task_count;
+    int64_t cpu_time;           /* milliseconds of processor time that all its tasks have used so far
+                                   in this attempt, as far as it was seen: it may go down when
+                                   dlspool was restarted; -1 or 0: not known */
 };
 
 /* What is asked for one job of many: to end, to copy its output, to be forgotten. */
@@ -85,11 +89,31 @@ struct job_call {
     const char *id;
     int attempt;
     bool force;                 /* cancel: with force (SIGKILL), not politely (SIGTERM) */
+    int signal;                 /* signal: its number */
     int directory;              /* output: descriptor of where its files are */
     bool last;                  /* output: the job has ended, and this is the last time */
     /* filled in: */
     int result;                 /* 0, or -1 with ... */
     struct error error;
+};
+
+/* A running job is to have another size. */
+enum resize_outcome {
+    RESIZE_DONE,                /* it has it, or will without being asked again; or had it already */
+    RESIZE_NO_ROOM,             /* not just now */
+    RESIZE_NOT_POSSIBLE,        /* not while it runs */
+    RESIZE_UNAVAILABLE          /* not done: the scheduler could not be asked, has not answered yet,
+                                   or the job does not run just now; to be tried again */
+};
+
+struct job_resize {
+    const char *id;
+    int attempt;
+    enum size_kind kind;        /* SIZE_TASKS, SIZE_GPUS or SIZE_CPUS */
+    int64_t size;               /* base/sizes.h */
+    /* filled in: */
+    enum resize_outcome outcome;
+    struct error error;         /* the sentence for every outcome but RESIZE_DONE */
 };
 
 enum { MOST_GPU_TYPES = 32 };
@@ -141,6 +165,16 @@ struct executor_operations {
     int (*try_out)(struct executor *executor, struct submission *submission,
                    struct buffer *answer, struct error *error);
     int (*capacity)(struct executor *executor, struct capacity *capacity, struct error *error);
+    /* Can a job of this manifest be given another size while it runs?  Asks nobody, or only once.
+     * NULL: none can. */
+    bool (*resizable)(struct executor *executor, struct text manifest, enum size_kind kind);
+    /* For each: do so.  To ask again for the same size does no harm.  NULL: none can. */
+    void (*resize)(struct executor *executor, struct job_resize **batch, size_t count);
+    /* For each: have a signal sent to the programs that its running tasks run and that catch it, so
+     * that they save their state; nothing ends of it that does not catch it.  Not knowing the job is
+     * success.  NULL: cancel() does that before it ends the tasks, with the signal and the time that
+     * the manifest says. */
+    void (*signal)(struct executor *executor, struct job_call **batch, size_t count);
     /* End what the executor runs for itself (not the jobs), at a clean stop of `dlspool run`.  Any
      * later call starts it again.  NULL: there is nothing to end. */
     void (*stop)(struct executor *executor);

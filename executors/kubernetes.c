@@ -6,6 +6,7 @@
  */
 #include "executors/kubernetes.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,6 +93,7 @@ static enum kubernetes_outcome judge_version(struct kubernetes *kubernetes,
     int minor_number = leading_number(minor);
     if (leading_number(major) > 1 || minor_number >= KUBERNETES_LEAST_MINOR) {
         kubernetes->version_known = true;
+        kubernetes->minor = leading_number(major) > 1 ? INT_MAX : minor_number;
         return KUBERNETES_DONE;
     }
     if (major.length == 0) {
@@ -248,6 +250,8 @@ static const struct executor_operations operations = {
     .weight = kubernetes_weight,
     .try_out = kubernetes_try_out,
     .capacity = kubernetes_capacity,
+    .resizable = kubernetes_resizable,
+    .resize = kubernetes_resize,
     .close = kubernetes_close,
 };
 

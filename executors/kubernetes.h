@@ -50,6 +50,7 @@ struct kubernetes {
     const char *space, *server; /* the connection's namespace and URL */
     char *spool;                /* the value of the label dlspool/spool */
     bool version_known;         /* the server was asked, and is new enough */
+    int minor;                  /* ... 1.<minor>; 0: not known */
     struct capacity capacity;   /* as it was told last, good until capacity_until, which is of
                                    clock_elapsed() */
     int64_t capacity_until;
@@ -113,6 +114,9 @@ int kubernetes_try_out(struct executor *executor, struct submission *submission,
 /* kubernetes_end.c */
 void kubernetes_cancel(struct executor *executor, struct job_call **batch, size_t count);
 void kubernetes_remove(struct executor *executor, struct job_call **batch, size_t count);
+/* kubernetes_resize.c, kubernetes_resize_pod.c */
+bool kubernetes_resizable(struct executor *executor, struct text manifest, enum size_kind kind);
+void kubernetes_resize(struct executor *executor, struct job_resize **batch, size_t count);
 /* kubernetes_capacity.c */
 int kubernetes_capacity(struct executor *executor, struct capacity *capacity,
                         struct error *error);

@@ -102,6 +102,8 @@ struct kubernetes_stamp {
 /* Of the owner: set by the template where the job asks for it. */
 #define KUBERNETES_ANNOTATION_COMPLETE "dlspool/complete"       /* JSON; see completion.h */
 #define KUBERNETES_ANNOTATION_DEBUG "dlspool/debug"             /* seconds */
+#define KUBERNETES_ANNOTATION_ELASTIC "dlspool/elastic"         /* "true": the number of its tasks may
+                                                                   change while it runs */
 /* Of a Secret: what it is to be filled with. */
 #define KUBERNETES_ANNOTATION_GENERATE "dlspool/generate"
 #define KUBERNETES_GENERATE_SSH_KEY "ssh-key"

@@ -113,6 +113,7 @@ static bool is_templates(struct text key)
 {
     return text_is(key, KUBERNETES_ANNOTATION_COMPLETE) ||
            text_is(key, KUBERNETES_ANNOTATION_DEBUG) ||
+           text_is(key, KUBERNETES_ANNOTATION_ELASTIC) ||
            text_is(key, KUBERNETES_ANNOTATION_GENERATE);
 }
 

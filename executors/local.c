@@ -53,7 +53,7 @@ int local_capacity(struct executor *executor, struct capacity *capacity, struct 
     if (result == 0) {
         struct room room;
         room_empty(&room, arena, &local->machine);
-        local_count(&room, containers, count);
+        local_count(local, &room, containers, count);
         *capacity = (struct capacity){
             .cpus = local->machine.cpus,
             .cpus_free = room.cpus > 0 ? room.cpus : 0,
@@ -81,6 +81,7 @@ static void local_close(struct executor *executor)
         return;
     struct local *local = (struct local *)(void *)executor;
     local_free_logs(local);
+    local_free_usage(local);
     local_turns_free(local);
     podman_close(local->podman);
     podman_service_close(local->service);
@@ -102,6 +103,9 @@ static const struct executor_operations operations = {
     .output = local_output,
     .remove = local_remove,
     .capacity = local_capacity,
+    .resizable = local_resizable,
+    .resize = local_resize,
+    .signal = local_signal,
     .stop = local_stop,
     .close = local_close,
 };
@@ -157,6 +161,7 @@ struct executor *executor_local_open(const struct value *settings, const char *s
         .directory = -1,
         .has_init = find_init(),
     };
+    control_mounts_read("/proc", &local->mounts);
     if (local_settings_read(&local->settings, local->arena, settings, error)) {
         local_close(&local->executor);
         return NULL;

@@ -12,7 +12,8 @@
  *   manifest                            SHA-256 of the manifest
  *   parallelism                         how many of its tasks run at once, where not all do
  *   complete                            the job's rule of completion as JSON, where it has one
- *   cpus, memory, gpus, gpus_assigned   what it counts for (thousandths, bytes, number, devices)
+ *   cpus, memory, gpus, gpus_assigned   what it counts for (thousandths, bytes, number, devices);
+ *                                       but its processors as its limit is now (local_resize.c)
  *   time_limit                          milliseconds, 0 for none
  *   listen                              ports of this machine that it has, where there are any
  *
@@ -30,6 +31,7 @@
 #ifndef EXECUTORS_LOCAL_H
 #define EXECUTORS_LOCAL_H
 
+#include "executors/control_group.h"
 #include "executors/executor.h"
 #include "executors/local_manifest.h"
 #include "executors/local_settings.h"
@@ -44,6 +46,7 @@ enum {
 
 struct log_position;            /* local_output.c */
 struct refusal;                 /* local_turns.c */
+struct usage;                   /* local_usage.c */
 
 struct local {
     struct executor executor;
@@ -60,6 +63,9 @@ struct local {
     size_t position_count, position_room;
     struct refusal *refusals;
     size_t refusal_count;
+    struct control_mounts mounts;
+    struct usage *usages;
+    size_t usage_count, usage_room;
 };
 
 /* How a job's pod and the directory of its files are called: <id>-a<attempt>. */
@@ -116,16 +122,40 @@ void local_cancel(struct executor *executor, struct job_call **batch, size_t cou
 void local_remove(struct executor *executor, struct job_call **batch, size_t count);
 void local_output(struct executor *executor, struct job_call **batch, size_t count);
 int local_capacity(struct executor *executor, struct capacity *capacity, struct error *error);
+bool local_resizable(struct executor *executor, struct text manifest, enum size_kind kind);
+void local_resize(struct executor *executor, struct job_resize **batch, size_t count);
+void local_signal(struct executor *executor, struct job_call **batch, size_t count);
 
 /* Containers of this spool's jobs, or of all spools'; -1 and a sentence. */
 int local_list(struct local *local, struct arena *arena, bool all_spools,
                struct podman_container **containers, size_t *count, struct error *error);
 /* Take what living containers count for from `room`; those that wait for their turn count for
  * nothing but their devices. */
-void local_count(struct room *room, const struct podman_container *containers, size_t count);
+void local_count(const struct local *local, struct room *room,
+                 const struct podman_container *containers, size_t count);
+/* The containers of a job's tasks, in an array of their own; -1 and a sentence. */
+int local_list_job(struct local *local, struct arena *arena, const char *id, int attempt,
+                   struct podman_container **containers, size_t *count, struct error *error);
+/* Run the calls and free them.  What is gone, or in the wanted state already, is success. */
+int local_run_calls(struct local *local, struct podman_call *calls, size_t count,
+                    struct error *error);
 /* Remove a job's containers and pod, whatever state they are in; and with its files. */
 int local_remove_containers(struct local *local, const char *id, int attempt, struct error *error);
 int local_remove_objects(struct local *local, const char *id, int attempt, struct error *error);
+
+/* ---- local_usage.c ---- */
+
+/* Thousandths of a processor that the container may use now; as its label says while it does not
+ * run, or where the kernel does not tell. */
+int64_t local_cpus_now(const struct local *local, const struct podman_container *container);
+/* The same, but -1 where the kernel does not tell, and 0 where it sets no limit. */
+int64_t local_cpus_limit(const struct local *local, const struct podman_container *container);
+/* Milliseconds of processor time that the task's container has used; of one that has ended, when it
+ * was asked for last; -1: not known. */
+int64_t local_cpu_time(struct local *local, const struct podman_container *container);
+/* Forget what the job's tasks have used; all of it at the end. */
+void local_forget_usage(struct local *local, const char *id, int attempt);
+void local_free_usage(struct local *local);
 
 /* Forget what is known of the job's logs; all of it at the end. */
 void local_forget_logs(struct local *local, const char *id, int attempt);

@@ -1,4 +1,4 @@
-/* executors/local_end.c - stopping a job's containers, and removing them */
+/* executors/local_end.c - signals for a job's containers, stopping them, and removing them */
 #include "executors/local.h"
 
 #include <stdio.h>
@@ -7,9 +7,8 @@
 #include "executors/local_storage.h"
 #include "executors/local_turns.h"
 
-/* A job's containers, in an array of their own. */
-static int list_job(struct local *local, struct arena *arena, const char *id, int attempt,
-                    struct podman_container **containers, size_t *count, struct error *error)
+int local_list_job(struct local *local, struct arena *arena, const char *id, int attempt,
+                   struct podman_container **containers, size_t *count, struct error *error)
 {
     struct text label = arena_printf(arena, "dlspool.job=%s", id);
     if (podman_list(local->podman, arena, label.data, containers, count, error))
@@ -27,9 +26,8 @@ static const char *name_of(const struct podman_container *container)
     return container->name.data ? container->name.data : container->id.data;
 }
 
-/* Run the calls and free them.  What is gone, or in the wanted state already, is success. */
-static int run_calls(struct local *local, struct podman_call *calls, size_t count,
-                     struct error *error)
+int local_run_calls(struct local *local, struct podman_call *calls, size_t count,
+                    struct error *error)
 {
     int result = 0;
     podman_run(local->podman, calls, count);
@@ -52,7 +50,7 @@ static int cancel_one(struct executor *executor, struct job_call *call)
     struct arena *arena = arena_new();
     struct podman_container *containers;
     size_t count;
-    int result = list_job(local, arena, call->id, call->attempt, &containers, &count, error);
+    int result = local_list_job(local, arena, call->id, call->attempt, &containers, &count, error);
     if (result == 0) {
         struct podman_call *calls = arena_allocate(arena, (count + 1) * sizeof(*calls));
         size_t removed = 0, killed = 0;
@@ -61,12 +59,12 @@ static int cancel_one(struct executor *executor, struct job_call *call)
             if (containers[i].state != PODMAN_STATE_RUNNING &&
                 containers[i].state != PODMAN_STATE_ENDED)
                 podman_call_remove(&calls[removed++], name_of(&containers[i]));
-        result = run_calls(local, calls, removed, error);
+        result = local_run_calls(local, calls, removed, error);
         for (size_t i = 0; i < count; i++)
             if (containers[i].state == PODMAN_STATE_RUNNING)
                 podman_call_kill(&calls[removed + killed++], name_of(&containers[i]),
                                  call->force ? "KILL" : "TERM");
-        if (run_calls(local, calls + removed, killed, error))
+        if (local_run_calls(local, calls + removed, killed, error))
             result = -1;
     }
     arena_free(arena);
@@ -77,6 +75,49 @@ void local_cancel(struct executor *executor, struct job_call **batch, size_t cou
 {
     struct local *local = (struct local *)(void *)executor;
     executor_one_by_one(executor, batch, count, cancel_one, local->settings.request_timeout);
+}
+
+/* Where we cannot see who catches the signal (podman is another user's, say), podman sends it to the
+ * first process, which passes it on to the task's command and to nothing that this has started. */
+static void prepare_signal(struct local *local, const struct podman_container *container, int number,
+                           struct podman_call *calls, size_t *count)
+{
+    struct control_group group;
+    char name[16];
+    if (container->state != PODMAN_STATE_RUNNING)
+        return;
+    if (control_group_find("/proc", &local->mounts, container->process, container->id, &group) == 0 &&
+        control_group_signal("/proc", &group, container->id, number) >= 0)
+        return;
+    snprintf(name, sizeof(name), "%d", number);
+    podman_call_kill(&calls[(*count)++], name_of(container), name);
+}
+
+static int signal_one(struct executor *executor, struct job_call *call)
+{
+    struct local *local = (struct local *)(void *)executor;
+    if (local_ensure(local, &call->error))
+        return -1;
+    struct arena *arena = arena_new();
+    struct podman_container *containers;
+    size_t count;
+    int result = local_list_job(local, arena, call->id, call->attempt, &containers, &count,
+                                &call->error);
+    if (result == 0) {
+        struct podman_call *calls = arena_allocate(arena, (count + 1) * sizeof(*calls));
+        size_t used = 0;
+        for (size_t i = 0; i < count; i++)
+            prepare_signal(local, &containers[i], call->signal, calls, &used);
+        result = local_run_calls(local, calls, used, &call->error);
+    }
+    arena_free(arena);
+    return result;
+}
+
+void local_signal(struct executor *executor, struct job_call **batch, size_t count)
+{
+    struct local *local = (struct local *)(void *)executor;
+    executor_one_by_one(executor, batch, count, signal_one, local->settings.request_timeout);
 }
 
 /* 1: the pod of the job's name is the job's; 0: there is none, or it is somebody else's; -1 and a
@@ -109,17 +150,17 @@ int local_remove_containers(struct local *local, const char *id, int attempt, st
     size_t count;
     char name[LOCAL_NAME_SIZE];
     local_job_name(name, id, attempt);
-    int result = list_job(local, arena, id, attempt, &containers, &count, error);
+    int result = local_list_job(local, arena, id, attempt, &containers, &count, error);
     if (result == 0) {
         bool alone = count == 1 && local_label_number(&containers[0], "tasks") == 1;
         struct podman_call *calls = arena_allocate(arena, (count + 1) * sizeof(*calls));
         for (size_t i = 0; i < count; i++)
             podman_call_remove(&calls[i], name_of(&containers[i]));
-        result = run_calls(local, calls, count, error);
+        result = local_run_calls(local, calls, count, error);
         int pod = result == 0 && !alone ? has_pod(local, arena, id, attempt, error) : 0;
         if (pod > 0) {
             podman_call_remove_pod(&calls[0], name);
-            result = run_calls(local, calls, 1, error);
+            result = local_run_calls(local, calls, 1, error);
         } else if (pod < 0) {
             result = -1;
         }
@@ -145,6 +186,7 @@ static int remove_one(struct executor *executor, struct job_call *call)
         return error_prefix(&call->error, "the containers of %s could not be removed", call->id);
     local_forget_logs(local, call->id, call->attempt);
     local_turns_forget(local, call->id, call->attempt);
+    local_forget_usage(local, call->id, call->attempt);
     return 0;
 }
 

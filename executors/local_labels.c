@@ -101,7 +101,8 @@ struct demand local_label_demand(const struct podman_container *container)
 
 /* Tasks that wait for their turn have no part of the machine, but keep their devices, which other
  * tasks of their job use at present. */
-void local_count(struct room *room, const struct podman_container *containers, size_t count)
+void local_count(const struct local *local, struct room *room,
+                 const struct podman_container *containers, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         const struct podman_container *container = &containers[i];
@@ -112,6 +113,8 @@ void local_count(struct room *room, const struct podman_container *containers, s
         if (local_label_number(container, "parallelism") &&
             container->state == PODMAN_STATE_CREATED)
             demand = (struct demand){0, 0, 0};
+        else
+            demand.cpus = local_cpus_now(local, container);
         room_take(room, demand, text_of(local_label(container, "gpus_assigned")));
     }
 }

@@ -311,7 +311,7 @@ void plan_take_room(struct batch *batch, const struct podman_container *containe
 {
     struct room room;
     room_empty(&room, batch->arena, &batch->local->machine);
-    local_count(&room, containers, count);
+    local_count(batch->local, &room, containers, count);
     for (size_t i = 0; i < batch->count; i++)
         if (!batch->plans[i].decided)
             take_room(batch, &batch->plans[i], &room);

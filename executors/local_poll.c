@@ -201,6 +201,8 @@ static void take_tasks(struct inquest *inquest, struct arena *arena, const struc
         snprintf(task->role, sizeof(task->role), "%s", local_label(container, "role"));
         task->index = (int)local_label_number(container, "index");
         task->ended = container->state == PODMAN_STATE_ENDED;
+        int64_t used = local_cpu_time(inquest->local, container);
+        poll->cpu_time += used > 0 ? used : 0;
         if (container->started && (!poll->started || container->started < poll->started))
             poll->started = container->started;
         if (!task->ended)

@@ -10,8 +10,6 @@
 #include "executors/local_ports.h"
 #include "executors/local_storage.h"
 
-enum { CPU_PERIOD = 100000 }; /* microseconds: the kernel's default */
-
 bool local_needs_pod(const struct local_manifest *manifest)
 {
     return manifest->task_count > 1 && manifest->network != NETWORK_HOST && !manifest->parallelism;
@@ -145,8 +143,8 @@ static struct value *limits(struct arena *arena, const struct specification *spe
                  *cpu = value_object(arena), *pids = value_object(arena);
     put_number(arena, memory, "limit", task->memory);
     put_number(arena, memory, "swap", task->memory); /* memory and swap together: no swap */
-    put_number(arena, cpu, "quota", task->cpus * CPU_PERIOD / 1000);
-    put_number(arena, cpu, "period", CPU_PERIOD);
+    put_number(arena, cpu, "quota", task->cpus * PODMAN_CPU_PERIOD / 1000);
+    put_number(arena, cpu, "period", PODMAN_CPU_PERIOD);
     put_number(arena, pids, "limit", spec->local->settings.pids);
     value_put(arena, limits, "memory", memory);
     value_put(arena, limits, "cpu", cpu);

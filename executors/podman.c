@@ -1,6 +1,7 @@
 /* executors/podman.c - podman's REST interface, as typed calls */
 #include "executors/podman.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,6 +108,14 @@ void podman_call_remove_pod(struct podman_call *call, const char *pod)
 void podman_call_inspect(struct podman_call *call, const char *container)
 {
     prepare(call, "GET", "/containers/%s/json", container);
+}
+
+void podman_call_update(struct podman_call *call, const char *container, int64_t cpus)
+{
+    prepare(call, "POST", "/containers/%s/update", container);
+    buffer_printf(&call->body, "{\"cpu\":{\"quota\":%" PRId64 ",\"period\":%d}}",
+                  cpus * PODMAN_CPU_PERIOD / 1000, PODMAN_CPU_PERIOD);
+    call->http.body = buffer_text(&call->body);
 }
 
 void podman_call_inspect_pod(struct podman_call *call, const char *pod)
@@ -281,6 +290,12 @@ static int64_t time_member(const struct value *object, const char *key)
     return clock_parse(value_get_text(object, key), &time) ? 0 : time_or_zero(time);
 }
 
+static pid_t process_member(const struct value *object)
+{
+    double process = value_get_number(object, "Pid", 0);
+    return process > 1 && process < INT32_MAX ? (pid_t)process : 0;
+}
+
 static int exit_code_member(const struct value *object)
 {
     double code = value_get_number(object, "ExitCode", -1);
@@ -306,6 +321,15 @@ static struct text id_member(const struct value *object)
     return id.data ? id : TEXT("none");
 }
 
+/* podman keeps what was when the container ran last. */
+static void settle_times(struct podman_container *container)
+{
+    if (container->state != PODMAN_STATE_ENDED)
+        container->ended = 0;
+    if (container->state != PODMAN_STATE_RUNNING)
+        container->process = 0;
+}
+
 static void read_listed(struct podman_container *container, const struct value *item)
 {
     const struct value *names = value_get(item, "Names");
@@ -315,14 +339,14 @@ static void read_listed(struct podman_container *container, const struct value *
         .exit_code = exit_code_member(item),
         .started = seconds_member(item, "StartedAt"),
         .ended = seconds_member(item, "ExitedAt"),
+        .process = process_member(item),
         .infra = value_get_boolean(item, "IsInfra", false),
         .labels = value_get(item, "Labels"),
     };
     if (names && names->kind == VALUE_LIST && names->list.count &&
         names->list.items[0]->kind == VALUE_STRING)
         container->name = name_or_none(names->list.items[0]->string);
-    if (container->state != PODMAN_STATE_ENDED)
-        container->ended = 0;
+    settle_times(container);
 }
 
 int podman_list(struct podman *podman, struct arena *arena, const char *label,
@@ -380,12 +404,12 @@ int podman_read_inspection(const struct podman_call *call, struct arena *arena,
         .exit_code = exit_code_member(state),
         .started = time_member(state, "StartedAt"),
         .ended = time_member(state, "FinishedAt"),
+        .process = process_member(state),
         .out_of_memory = value_get_boolean(state, "OOMKilled", false),
         .infra = value_get_boolean(answer, "IsInfra", false),
         .labels = value_get(value_get(answer, "Config"), "Labels"),
     };
-    if (container->state != PODMAN_STATE_ENDED)
-        container->ended = 0;
+    settle_times(container);
     return 0;
 }
 

@@ -10,6 +10,8 @@
 #ifndef EXECUTORS_PODMAN_H
 #define EXECUTORS_PODMAN_H
 
+#include <sys/types.h>
+
 #include "base/value.h"
 #include "executors/http.h"
 
@@ -22,6 +24,8 @@ enum podman_outcome {
     PODMAN_DOWN,                /* no connection: nothing was sent */
     PODMAN_UNKNOWN              /* sent, and no answer */
 };
+
+enum { PODMAN_CPU_PERIOD = 100000 };     /* microseconds: the kernel's default */
 
 struct podman_call {
     struct http_request http;
@@ -46,6 +50,7 @@ struct podman_container {
     int exit_code;              /* when ended; -1: podman ended it at its time limit, or does not
                                    know */
     int64_t started, ended;     /* times of day, 0 when not (yet); whole seconds from a list */
+    pid_t process;              /* its first one, while it runs; else 0 */
     bool infra;                 /* a pod's own container */
     bool out_of_memory;         /* podman says so; it is often wrong: see kernel_log.h */
     const struct value *labels;
@@ -67,6 +72,8 @@ void podman_call_kill(struct podman_call *call, const char *container, const cha
 void podman_call_remove(struct podman_call *call, const char *container);
 void podman_call_remove_pod(struct podman_call *call, const char *pod);
 void podman_call_inspect(struct podman_call *call, const char *container);
+/* Another limit of processors (thousandths) for a container that runs; podman 4.3 and later. */
+void podman_call_update(struct podman_call *call, const char *container, int64_t cpus);
 void podman_call_inspect_pod(struct podman_call *call, const char *pod);
 void podman_call_pull(struct podman_call *call, struct text image, int64_t timeout);
 void podman_call_free(struct podman_call *call);

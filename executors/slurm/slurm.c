@@ -119,6 +119,7 @@ static const struct executor_operations operations = {
     .remove = slurm_remove,
     .weight = slurm_weight,
     .capacity = slurm_capacity,
+    .signal = slurm_signal,
     .close = slurm_close,
 };
 

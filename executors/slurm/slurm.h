@@ -76,6 +76,7 @@ void slurm_call_cancel(struct slurm_call *call, struct arena *arena,
 void slurm_submit(struct executor *executor, struct submission **batch, size_t count);
 int slurm_poll(struct executor *executor, struct arena *arena, struct job_poll **jobs, size_t count,
                struct error *error);
+void slurm_signal(struct executor *executor, struct job_call **batch, size_t count);
 void slurm_cancel(struct executor *executor, struct job_call **batch, size_t count);
 void slurm_remove(struct executor *executor, struct job_call **batch, size_t count);
 void slurm_output(struct executor *executor, struct job_call **batch, size_t count);

@@ -1,9 +1,14 @@
-/* executors/slurm/slurm_end.c - telling jobs to end, and forgetting them
+/* executors/slurm/slurm_end.c - signals for jobs, telling them to end, and forgetting them
  *
  * Politely or with force is the same request: Slurm sends SIGTERM to all of a job and, after the
  * KillWait of its own settings, SIGKILL.  To send a signal alone would not be more polite: srun has
  * it, too, and kills its tasks at once.
+ *
+ * So a signal that is to have a job save its state goes past Slurm: it is a file in the job's
+ * directory, which the shells around its tasks look for.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -154,6 +159,48 @@ static void run(struct endings *endings, bool unless_over)
             fail(endings->of[i]->call, &call->error);
         slurm_call_free(&endings->calls[i]);
     }
+}
+
+/* Whatever the job's user has put there under that name, it is a new file of ours. */
+static int write_signal(int directory, int number, struct error *error)
+{
+    const char *name = sigabbrev_np(number);
+    char line[32];
+    int length = snprintf(line, sizeof(line), "%s\n", name ? name : "TERM");
+    if (sys.unlinkat(directory, "signal", 0) && errno != ENOENT)
+        return error_errno(error, "the file signal in its directory could not be replaced");
+    int file =
+        sys.openat(directory, "signal", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+    if (file < 0)
+        return error_errno(error, "the file signal could not be made in its directory");
+    int result = file_write_all(file, (struct text){line, (size_t)length}, "signal", error);
+    if (sys.close(file) && result == 0)
+        result = error_errno(error, "the file signal could not be written");
+    return result;
+}
+
+static int signal_one(struct executor *executor, struct job_call *call)
+{
+    struct slurm *slurm = slurm_of(executor);
+    char name[SLURM_NAME_SIZE];
+    if (slurm_ensure_directory(slurm, &call->error))
+        return -1;
+    slurm_directory_name(name, call->id, call->attempt);
+    int directory = slurm_directory_job(slurm->directory, name);
+    if (directory < 0)
+        return errno == ENOENT
+                   ? 0
+                   : error_errno(&call->error,
+                                 "the directory %s of slurm.directory could not be opened", name);
+    int result = write_signal(directory, call->signal, &call->error);
+    sys.close(directory);
+    return result ? error_prefix(&call->error, "slurm.directory, %s", name) : 0;
+}
+
+void slurm_signal(struct executor *executor, struct job_call **batch, size_t count)
+{
+    enum { PATIENCE = 10000 }; /* milliseconds for a file server that hangs */
+    executor_one_by_one(executor, batch, count, signal_one, PATIENCE);
 }
 
 void slurm_cancel(struct executor *executor, struct job_call **batch, size_t count)

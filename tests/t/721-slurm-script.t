@@ -126,6 +126,34 @@ run limited "$scratch/e"
 is "$? $(content "$scratch/e/main-0.log")" "7 told" "at the time limit the program is told"
 ok "and a file says why" test -e "$scratch/e/timed-out"
 
+# What a file asks for reaches the program behind its shells, once, and ends none of them.
+script saves <<'JOB'
+type: single
+checkpoint: {signal: USR1}
+script: |
+  #!/bin/bash
+  sleep 6 &
+  sh -c 'python3 -u -c "
+  import os, signal, time
+  def save(*_):
+      print(\"told\")
+      if os.getpid() == main:
+          time.sleep(0.2)
+          os._exit(5)
+  signal.signal(signal.SIGUSR1, save)
+  main = os.getpid()
+  if os.fork():
+      print(\"ready\")
+  time.sleep(6)
+  "; echo "it ended with $?"; exit 6'
+JOB
+run saves "$scratch/v" & runner=$!
+wait_for 10 grep -qs ready "$scratch/v/main-0.log"
+: >"$scratch/v/signal"
+wait "$runner"
+is "$? $(content "$scratch/v/main-0.log" | tr '\n' ' ')" "6 ready told it ended with 5 " \
+    "a file has the program told to save its state, and the shells around it go on"
+
 # With cgroups, Slurm signals only the first process of a task.
 sed 's|/proc/self/cgroup|<(echo /slurm/job_77/step_0)|' "$scratch/limited.sh" >"$scratch/grouped.sh"
 ok "(the script looks at its cgroup)" test -n "$(cmp "$scratch/limited.sh" "$scratch/grouped.sh")"

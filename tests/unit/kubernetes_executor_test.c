@@ -441,10 +441,26 @@ static void warnings_are_passed_on(void **state)
     "- apiVersion: scheduling.volcano.sh/v1beta1\n  kind: PodGroup\n  metadata: {name: \"@\"}\n"   \
     "  spec: {minMember: 1}\n"
 
+/* A pod that runs is asked to have more processors. */
+static void use_resize(void)
+{
+    struct job_resize job = {.id = "z-1", .attempt = 1, .kind = SIZE_CPUS, .size = 2000};
+    struct job_resize *batch[] = {&job};
+    struct error error;
+    order("\"order\": \"fate\", \"pattern\": \"z-1\", \"seconds\": -1");
+    submit(stand_in_single, "z-1");
+    wait_for_running("z-1", 1);
+    executor->operations->resize(executor, batch, 1);
+    if (job.outcome != RESIZE_UNAVAILABLE || !strstr(job.error.text, "has not said"))
+        fail_msg("outcome %d: %s", job.outcome, job.error.text);
+    assert_int_equal(executor_remove(executor, "z-1", 1, &error), 0);
+}
+
 static void use_everything(void)
 {
     struct error error;
     struct arena *arena = arena_new();
+    use_resize();
     /* All that is made is said to be there already, and so looked at. */
     order("\"order\": \"misbehave\", \"action\": \"twice\", \"method\": \"POST\", \"count\": 0");
     submit(EVERY_KIND, "e-1");

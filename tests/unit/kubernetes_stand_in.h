@@ -152,7 +152,8 @@ static inline struct executor *stand_in_executor(const char *more)
     "    backoffLimit: 0\n    podReplacementPolicy: Failed\n"                                      \
     "    template:\n      spec:\n        restartPolicy: Never\n        containers:\n"              \
     "        - name: main\n          image: busybox\n          command: [\"true\"]\n"              \
-    "          resources: {requests: {cpu: 500m, memory: 1Gi}}\n"
+    "          resources:\n            requests: {cpu: 500m, memory: 1Gi}\n"                      \
+    "            limits: {cpu: 500m, memory: 1Gi}\n"
 #define STAND_IN_LIST "apiVersion: v1\nkind: List\nitems:\n"
 #define STAND_IN_SERVICE                                                                           \
     "- apiVersion: v1\n  kind: Service\n  metadata: {name: \"@\"}\n"                               \

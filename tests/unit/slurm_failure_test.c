@@ -285,6 +285,45 @@ static void files_of_a_job_are_not_trusted(void **state)
     assert_int_not_equal(access(fake_path("jobs/.gone-j-1-a1"), F_OK), 0);
 }
 
+/* A signal is a file in the user's own directory, where he may have put anything under its name. */
+static void a_signal_is_a_file_of_ours(void **state)
+{
+    (void)state;
+    struct job_call call = {.id = "j-1", .attempt = 1, .signal = SIGUSR1}, *batch[] = {&call};
+    const struct executor_operations *operations = fake.executor->operations;
+    operations->signal(fake.executor, batch, 1);
+    assert_int_equal(call.result, 0); /* nobody knows the job */
+    fake_submit("j-1", fake_manifest);
+    char *target = strdup(fake_path("somebody's"));
+    char *name = strdup(fake_path("jobs/j-1-a1/job/signal"));
+    for (int i = 0; i < 4; i++) {
+        struct stat status;
+        unlink(name);
+        unlink(target);
+        assert_int_equal(i == 1 ? symlink(target, name) : 0, 0);
+        assert_int_equal(i == 2 ? mkfifo(name, 0666) : 0, 0);
+        if (i == 3) {
+            assert_int_equal(mknod(target, S_IFREG | 0600, 0), 0);
+            assert_int_equal(link(target, name), 0);
+        }
+        operations->signal(fake.executor, batch, 1);
+        if (call.result)
+            fail_msg("%s", call.error.text);
+        assert_int_equal(lstat(name, &status), 0);
+        assert_true(S_ISREG(status.st_mode) && status.st_nlink == 1 && status.st_size == 5);
+        if (stat(target, &status) == 0)
+            assert_int_equal(status.st_size, 0);
+    }
+    unlink(name);
+    assert_int_equal(mkdir(name, 0700), 0);
+    operations->signal(fake.executor, batch, 1);
+    assert_int_equal(call.result, -1);
+    assert_non_null(strstr(call.error.text, "j-1-a1"));
+    rmdir(name);
+    free(target);
+    free(name);
+}
+
 static void output_is_cut_at_its_limit(void **state)
 {
     struct error error;
@@ -373,14 +412,21 @@ static void no_version_is_no_guess(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(refusals_are_sorted_by_their_numbers, fake_set_up, fake_tear_down),
-        cmocka_unit_test_setup_teardown(a_refused_job_with_a_number_is_cleaned_up, fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(refusals_are_sorted_by_their_numbers, fake_set_up,
+                                        fake_tear_down),
+        cmocka_unit_test_setup_teardown(a_refused_job_with_a_number_is_cleaned_up, fake_set_up,
+                                        fake_tear_down),
         cmocka_unit_test_setup_teardown(a_token_says_when_it_ends, fake_set_up, fake_tear_down),
-        cmocka_unit_test_setup_teardown(each_user_may_have_a_token_of_his_own, fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(each_user_may_have_a_token_of_his_own, fake_set_up,
+                                        fake_tear_down),
         cmocka_unit_test_setup_teardown(jobs_of_others_need_a_token, fake_set_up, fake_tear_down),
-        cmocka_unit_test_setup_teardown(no_answer_makes_a_job_look_forgotten, fake_set_up, fake_tear_down),
-        cmocka_unit_test_setup_teardown(no_answer_to_a_submission_does_harm, fake_set_up, fake_tear_down),
-        cmocka_unit_test_setup_teardown(files_of_a_job_are_not_trusted, fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(no_answer_makes_a_job_look_forgotten, fake_set_up,
+                                        fake_tear_down),
+        cmocka_unit_test_setup_teardown(no_answer_to_a_submission_does_harm, fake_set_up,
+                                        fake_tear_down),
+        cmocka_unit_test_setup_teardown(files_of_a_job_are_not_trusted, fake_set_up,
+                                        fake_tear_down),
+        cmocka_unit_test_setup_teardown(a_signal_is_a_file_of_ours, fake_set_up, fake_tear_down),
         cmocka_unit_test_setup_teardown(output_is_cut_at_its_limit, fake_set_up, fake_tear_down),
         cmocka_unit_test_setup_teardown(ends_have_reasons, fake_set_up, fake_tear_down),
         cmocka_unit_test_setup_teardown(waiting_has_reasons, fake_set_up, fake_tear_down),

@@ -13,6 +13,7 @@ import defaults
 import deletion
 import patching
 import quota
+import resizing
 import statuses
 import validation
 from kinds import (ALL, BY_KIND, BY_PATH, EVENTS, JOBS, NAMESPACES, PODS, POD_GROUPS, QUOTAS,
@@ -108,6 +109,8 @@ class Api:
             raise statuses.no_such_path()
         name = rest[1] if len(rest) > 1 else ""
         subresource = rest[2] if len(rest) > 2 else ""
+        if subresource == "resize" and not resizing.served(self.version):
+            raise statuses.no_such_path()
         if len(rest) > 3 or subresource and subresource not in kind.subresources or \
                 space and not kind.namespaced:
             raise statuses.no_such_path()
@@ -414,7 +417,11 @@ class Api:
                 if "status" in old:
                     new["status"] = old["status"]
             new = self._refill(kind, old, new)
-            problems = validation.check_change(kind, old, new)
+            if subresource == "resize":
+                problems = resizing.check(old, new, _quality) or \
+                    validation.check_resized(kind, new)
+            else:
+                problems = validation.check_change(kind, old, new)
             if problems:
                 raise refuse_invalid(kind, name, problems)
             if "generation" in meta and old.get("spec") != new.get("spec"):
@@ -574,6 +581,8 @@ class Api:
             if kind.short:
                 resources[-1]["shortNames"] = list(kind.short)
             for sub in kind.subresources:
+                if sub == "resize" and not resizing.served(self.version):
+                    continue
                 resources.append({"name": kind.plural + "/" + sub, "singularName": "",
                                   "namespaced": kind.namespaced, "kind": kind.kind,
                                   "verbs": ["get"] if sub == "log" else

@@ -29,6 +29,8 @@ SETTINGS = {
     "hold_namespaces": False,       # terminating ones stay so
     "service_accounts": ["default"],
     "grace_scale": 1.0,             # seconds of grace last so many real ones
+    "resize_delay": 0.05,           # of a pod, until its node looks at it; see resizing.py
+    "resize_node": "yes",
     "log_limit": 64 * 1024 * 1024,
 }
 

@@ -24,7 +24,8 @@ class Kind:
 
 
 JOBS = Kind("batch", "v1", "jobs", "Job", subresources=("status",))
-PODS = Kind("", "v1", "pods", "Pod", subresources=("log", "status", "eviction"), short=("po",))
+PODS = Kind("", "v1", "pods", "Pod", subresources=("log", "status", "eviction", "resize"),
+            short=("po",))
 SERVICES = Kind("", "v1", "services", "Service", subresources=("status",), short=("svc",))
 SECRETS = Kind("", "v1", "secrets", "Secret")
 CONFIG_MAPS = Kind("", "v1", "configmaps", "ConfigMap", short=("cm",))

@@ -33,6 +33,7 @@ from collections import deque
 import deletion
 import quota
 import reality
+import resizing
 from network import Network
 from kinds import CONFIG_MAPS, NODES, PODS, SECRETS
 from schema import quantity
@@ -58,6 +59,7 @@ class Run:
         self.started = self.ended = False
         self.node = None
         self.needs = {}
+        self.resources = None           # what its containers have, by name, once they run
         self.dying = False
         self.restarts = 0
         self.record = None
@@ -82,6 +84,7 @@ class Kubelet:
         self.fates = []
         self.lost = set()               # nodes
         self.network = Network()
+        self.resizing = resizing.Resizing(self)
         self.history = []               # every container that ever began
         self.store.tables[PODS].listeners.add(self._pod_changed)
         self.store.tables[NODES].listeners.add(lambda change: self.try_again())
@@ -110,6 +113,8 @@ class Kubelet:
             if run and not run.dying and not run.ended and run.node not in self.lost:
                 run.dying = True
                 self.loop.call_soon(self._terminate, run)
+        elif pod["metadata"]["uid"] in self.runs:
+            self.resizing.changed(self.runs[pod["metadata"]["uid"]], pod)
 
     def _collect(self, key):
         """Nobody runs a pod that was deleted before any node had it: the pod garbage collector of the
@@ -282,6 +287,8 @@ class Kubelet:
             one = {"name": container["name"], "state": state, "lastState": {}, "ready": ready,
                    "restartCount": run.restarts, "image": container.get("image", ""),
                    "imageID": "", "started": "running" in state}
+            if "running" in state and run.resources is not None:
+                one["resources"] = run.resources.get(container["name"], {})
             if "running" in state or "terminated" in state:
                 one["imageID"] = "docker.io/library/image@sha256:" + run.uid.replace("-", "") * 2
                 one["containerID"] = "containerd://" + run.uid.replace("-", "") * 2
@@ -418,6 +425,9 @@ class Kubelet:
                 self._after(run, RETRY, self._create, run)
                 return
         run.started = True
+        if resizing.served(self.cluster.api.version):
+            run.resources = {one["name"]: one.get("resources") or {}
+                             for one in pod["spec"]["containers"]}
         now = time.time()
         meta = pod["metadata"]
         run.record = {"namespace": run.key[0], "name": run.key[1], "uid": run.uid, "time": now,

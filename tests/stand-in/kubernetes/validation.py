@@ -460,6 +460,9 @@ def _job_indexes(spec, meta, policy):
             if spec["completions"] and label_name_problem(last):
                 found.append(invalid("metadata.name", last, "will not able to create pod with "
                                      "invalid DNS label: %s" % last))
+        if spec.get("maxFailedIndexes", 0) > (spec.get("completions") or 0):
+            found.append(invalid("spec.maxFailedIndexes", spec["maxFailedIndexes"],
+                                 "must be less than or equal to completions"))
         if spec["parallelism"] > COMPLETIONS_MAX:
             found.append(invalid("spec.parallelism", spec["parallelism"],
                                  "must be less than or equal to %d when completion mode is Indexed"
@@ -675,6 +678,11 @@ def check_new(kind, item):
     if kind.kind in CREATE:
         found += CREATE[kind.kind](item)
     return found
+
+
+def check_resized(kind, item):
+    """Of a pod with other resources: what is wrong with it as it is now."""
+    return metadata(kind, item["metadata"]) + CREATE[kind.kind](item)
 
 
 def check_change(kind, old, new):

@@ -86,13 +86,21 @@ static char *stem_of(const char *path)
     return stem;
 }
 
+/* Is it a job file, and is there time for the job? */
+static int check_file(struct arena *arena, struct text bytes, const char *path, struct error *error)
+{
+    int64_t deadline;
+    const struct description *job = request_read(arena, bytes, path, error);
+    return job ? description_deadline(job, path, clock_now(), &deadline, error) : -1;
+}
+
 static int check_and_drop(const struct spool *spool, const char *path, struct search *search,
                           char name[static NAME_MAX + 1], struct error *error)
 {
     struct buffer bytes = {0};
     int result = read_file(path, &bytes, error);
-    if (!result && !request_read(search->arena, buffer_text(&bytes), path, error))
-        result = -1;
+    if (!result)
+        result = check_file(search->arena, buffer_text(&bytes), path, error);
     if (!result) {
         char *stem = stem_of(path);
         search->since = clock_now() - 60000;    /* clocks of hosts differ */

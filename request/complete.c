@@ -63,14 +63,17 @@ void read_complete(struct reading *reading, const struct path *path, const struc
 }
 
 static void check_number(struct reading *reading, const struct path *above, const struct value *map,
-                         const char *name, int number, const struct task_role *role)
+                         const char *name, int number, const struct task_role *role,
+                         const struct sizes *sizes)
 {
     const struct value *value = field_given(map, name);
     struct path path = {.above = above, .name = text_of(name)};
-    if (value && number > role->count)
+    bool sized = sizes->kind == SIZE_TASKS;
+    int count = sized ? (int)sizes->least : role->count;
+    if (value && number > count)
         problem_add(reading, &path, value->line, value->column,
-                    "found %d, expected at most %d, the tasks that the role has", number,
-                    role->count);
+                    "found %d, expected at most %d, the tasks that the role has%s", number, count,
+                    sized ? " at its smallest size" : "");
 }
 
 void check_complete(struct reading *reading, const struct value *root,
@@ -91,7 +94,9 @@ void check_complete(struct reading *reading, const struct value *root,
                         "there is no such role; expected one that tasks names");
             continue;
         }
-        check_number(reading, &role_path, member->value, "failed", entry->failed, role);
-        check_number(reading, &role_path, member->value, "succeeded", entry->succeeded, role);
+        check_number(reading, &role_path, member->value, "failed", entry->failed, role,
+                     &job->sizes);
+        check_number(reading, &role_path, member->value, "succeeded", entry->succeeded, role,
+                     &job->sizes);
     }
 }

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/sizes.h"
 #include "base/value.h"
 
 struct environment_variable {
@@ -124,6 +125,30 @@ struct platform {
     bool debug;                 /* a task that failed keeps its container for a while */
 };
 
+/* When a job is to be done. */
+struct deadline {
+    bool given;
+    int64_t time;               /* of day; or */
+    int64_t after;              /* milliseconds after the job was accepted; then not 0 */
+    struct text written;        /* as it stands in the job file, and where */
+    uint32_t line, column;
+};
+
+/* How a job's progress is counted: in its output or in a file, or (both empty) not at all. */
+struct units {
+    double total;               /* 0: not given; the output or the file says it */
+    struct text pattern;        /* base/pattern.h: of lines that the first task of the first role
+                                   prints */
+    struct text file;           /* absolute path of a file below `output` */
+};
+
+/* How a job saves its state, so that it can be stopped and goes on from there. */
+struct checkpoint {
+    struct text signal;         /* "TERM", "USR1", ...; empty: it does not */
+    int64_t grace;              /* milliseconds that it needs at most when it is sent that */
+    int64_t interval;           /* ... between saving it by itself; 0: not given */
+};
+
 /* description.retries beyond numbers. */
 enum {
     RETRIES_ENDLESS = -1,       /* a failure that may pass is tried again, however often */
@@ -154,6 +179,14 @@ struct description {
     struct array array;         /* then there is one role, of as many tasks */
     int size_min, size_max;     /* of a job of the type elastic, whose one role begins with `count`
                                    tasks and may have from so many to so many; 0: of another type */
+    struct sizes sizes;         /* that the job may be given while it is not done; SIZE_FIXED when
+                                   it names none */
+    int64_t size;               /* of these, what `tasks` has: what it begins with; 0: SIZE_FIXED */
+    struct deadline deadline;
+    struct text deadline_mode;  /* "count", "firm" or "none"; empty without a deadline */
+    double weight;              /* of the deadline; 0: not given */
+    struct units units;
+    struct checkpoint checkpoint;
     struct dependency *after;   /* all have to hold before the job begins */
     size_t after_count;
     bool hold;                  /* it waits until it is released */
@@ -168,6 +201,15 @@ void description_mask(struct description *job);
 
 /* Does it hold anything secret? */
 bool description_is_secret(const struct description *job);
+
+/* When the job is to be done, if it was accepted at `accepted`; 0 when it has no deadline.  -1 and
+ * a sentence about the job file of this name when that time was over already. */
+int description_deadline(const struct description *job, const char *file, int64_t accepted,
+                         int64_t *time, struct error *error);
+
+/* Give the job that size, which lies between the least and the most of its sizes: tasks change
+ * their number, their GPUs or their processors.  Nothing happens to a job that has none. */
+void description_resize(struct description *job, int64_t size);
 
 /* Read a job file.  `name` is the dropped file's name: its ending and the first bytes decide the
  * dialect (YAML, JSON, batch script).  NULL and a sentence with file, line, column, field, what

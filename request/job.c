@@ -11,10 +11,13 @@
 
 #include "request/after.h"
 #include "request/array.h"
+#include "request/checkpoint.h"
 #include "request/complete.h"
+#include "request/deadline.h"
 #include "request/later.h"
 #include "request/size.h"
 #include "request/tasks.h"
+#include "request/units.h"
 #include "request/values.h"
 
 enum {
@@ -28,7 +31,6 @@ enum {
 };
 
 #define TIME_LIMIT_LEAST ((int64_t)1000)        /* milliseconds */
-#define TIME_LIMIT_MOST ((int64_t)3650 * 24 * 60 * 60 * 1000)
 
 #define MEMBER(name) .offset = offsetof(struct description, name)
 #define COUNT(name) .count_offset = offsetof(struct description, name)
@@ -52,17 +54,17 @@ static const struct field fields[] = {
      .most = PRIORITY_MOST},
     {FIELD_NAME("retries"), read_integer, MEMBER(retries), .least = 0, .most = RETRIES_MOST},
     {FIELD_NAME("time_limit"), read_duration, MEMBER(time_limit), .least = TIME_LIMIT_LEAST,
-     .most = TIME_LIMIT_MOST},
+     .most = DURATION_MOST},
     {FIELD_NAME("queue"), read_label, MEMBER(queue)},
     {FIELD_NAME("complete"), read_complete, MEMBER(complete), COUNT(complete_count)},
     {FIELD_NAME("array"), read_array, MEMBER(array)},
-    {FIELD_NAME("size"), read_size, MEMBER(size_min)},
-    {FIELD_NAME("debug"), read_debug, MEMBER(debug), .least = 0, .most = TIME_LIMIT_MOST},
-    {FIELD_NAME("deadline"), read_later_deadline, .later = true},
-    {FIELD_NAME("deadline_mode"), read_later_deadline_mode, .later = true},
-    {FIELD_NAME("units"), read_later_map, .later = true},
-    {FIELD_NAME("checkpoint"), read_later_map, .later = true},
-    {FIELD_NAME("weight"), read_later_weight, .later = true},
+    {FIELD_NAME("size"), .read = read_size},
+    {FIELD_NAME("debug"), read_debug, MEMBER(debug), .least = 0, .most = DURATION_MOST},
+    {FIELD_NAME("deadline"), read_deadline, MEMBER(deadline)},
+    {FIELD_NAME("deadline_mode"), read_deadline_mode, MEMBER(deadline_mode)},
+    {FIELD_NAME("weight"), read_weight, MEMBER(weight)},
+    {FIELD_NAME("units"), read_units, MEMBER(units)},
+    {FIELD_NAME("checkpoint"), read_checkpoint, MEMBER(checkpoint)},
     {FIELD_NAME("after"), read_after, MEMBER(after), COUNT(after_count)},
     {FIELD_NAME("hold"), read_boolean, MEMBER(hold)},
     {FIELD_NAME("notify"), read_later_words, .later = true},
@@ -206,7 +208,9 @@ struct description *job_read(struct reading *reading, const struct value *root)
         tasks_default(reading->arena, job);
     check_single(reading, root, job);
     check_array(reading, root, job);
+    check_deadline(reading, root, job);
     check_size(reading, root, job);
+    check_units(reading, root, job);
     if (reading->found == 0)
         check_complete(reading, root, job);
     return reading->found ? NULL : job;

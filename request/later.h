@@ -9,10 +9,6 @@
 
 #include "request/fields.h"
 
-field_reader read_later_map;            /* units, checkpoint */
 field_reader read_later_words;          /* notify: a text, or a list of texts */
-field_reader read_later_deadline;       /* a time with its zone, or + and a duration */
-field_reader read_later_deadline_mode;  /* count, firm, none */
-field_reader read_later_weight;         /* a number above 0 */
 
 #endif

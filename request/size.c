@@ -1,18 +1,60 @@
-/* request/size.c - how many tasks an elastic job may have: size{min, max} */
+/* request/size.c - which sizes a job can have: size{min, max, step} */
 #include "request/size.h"
 
+#include <inttypes.h>
 #include <stddef.h>
+#include <stdio.h>
 
-#include "request/later.h"
+#include "base/quantity.h"
 #include "request/tasks.h"
 #include "request/values.h"
 
-#define FROM_MIN(name) offsetof(struct description, name) - offsetof(struct description, size_min)
+/* What sizes of a kind are. */
+struct counted {
+    enum size_kind kind;
+    const char *what;
+    const char *member;         /* of a role, which says with how many it begins */
+    struct field number;        /* how one is read, within which limits */
+    int64_t least;              /* when no min is given, if the job does not begin with less */
+    int64_t any;                /* the step of "any" */
+};
+
+/* What `min`, `max` and `step` may be is known when all fields are. */
+static void read_nothing(struct reading *reading, const struct path *path,
+                         const struct value *value, const struct field *field, void *into)
+{
+    (void)reading;
+    (void)path;
+    (void)value;
+    (void)field;
+    (void)into;
+}
+
+/* A whole number, as int64_t. */
+static void read_whole(struct reading *reading, const struct path *path, const struct value *value,
+                       const struct field *field, void *into)
+{
+    int number = 0;
+    read_integer(reading, path, value, field, &number);
+    *(int64_t *)into = number;
+}
+
+static const struct counted tasks_counted = {
+    .kind = SIZE_TASKS, .what = "tasks", .member = "count", .least = 1, .any = 1,
+    .number = {.read = read_whole, .least = 1, .most = TASKS_MOST}};
+
+static const struct counted gpus_counted = {
+    .kind = SIZE_GPUS, .what = "GPUs", .member = "gpus", .least = 1, .any = 1,
+    .number = {.read = read_whole, .least = 1, .most = GPUS_MOST}};
+
+static const struct counted cpus_counted = {
+    .kind = SIZE_CPUS, .what = "processors", .member = "cpus", .least = 1000, .any = 500,
+    .number = {.read = read_cpus, .least = CPUS_LEAST, .most = CPUS_MOST}};
 
 static const struct field fields[] = {
-    {FIELD_NAME("min"), read_integer, .offset = FROM_MIN(size_min), .least = 1, .most = TASKS_MOST},
-    {FIELD_NAME("max"), read_integer, .offset = FROM_MIN(size_max), .least = 1, .most = TASKS_MOST},
-    {FIELD_NAME("step"), read_integer, .least = 1, .most = TASKS_MOST, .later = true},
+    {FIELD_NAME("min"), .read = read_nothing},
+    {FIELD_NAME("max"), .read = read_nothing},
+    {FIELD_NAME("step"), .read = read_nothing},
 };
 
 static const struct field_table table = {
@@ -31,38 +73,172 @@ void read_size(struct reading *reading, const struct path *path, const struct va
         fields_read(reading, path, value, &table, into);
 }
 
-static void check_bound(struct reading *reading, const struct value *size, const char *name,
-                        int bound, int count)
+void description_resize(struct description *job, int64_t size)
+{
+    struct task_role *role = &job->tasks[0];
+    if (job->sizes.kind == SIZE_TASKS)
+        role->count = (int)size;
+    else if (job->sizes.kind == SIZE_GPUS)
+        role->gpus = (int)size;
+    else if (job->sizes.kind == SIZE_CPUS)
+        role->cpus = size;
+    if (job->sizes.kind != SIZE_FIXED)
+        job->size = size;
+}
+
+/* A size as the user writes it. */
+static const char *number_text(const struct counted *counted, int64_t number,
+                               char room[static QUANTITY_TEXT_SIZE])
+{
+    if (counted->kind == SIZE_CPUS)
+        return quantity_format_cpus(number, room);
+    snprintf(room, QUANTITY_TEXT_SIZE, "%" PRId64, number);
+    return room;
+}
+
+/* Read min, max or step; false when it is not given, or after a problem. */
+static bool read_member(struct reading *reading, const struct value *size, const char *name,
+                        const struct counted *counted, int64_t *number)
 {
     const struct value *value = field_given(size, name);
     struct path above = {.name = TEXT("size")};
     struct path path = {.above = &above, .name = text_of(name)};
-    bool least = text_is(text_of(name), "min");
-    if (value && (least ? bound > count : bound < count))
-        problem_add(reading, &path, value->line, value->column,
-                    "found %d, expected at %s %d, the tasks that the job begins with", bound,
-                    least ? "most" : "least", count);
+    size_t found = reading->found;
+    if (!value)
+        return false;
+    counted->number.read(reading, &path, value, &counted->number, number);
+    return reading->found == found;
+}
+
+static void read_step(struct reading *reading, const struct value *size,
+                      const struct counted *counted, int64_t *step)
+{
+    struct text word = value_get_text(size, "step");
+    if (text_is(word, "any"))
+        *step = counted->any;
+    else if (!text_is(word, "pow2"))
+        read_member(reading, size, "step", counted, step);
+}
+
+static void refuse_member(struct reading *reading, const struct value *size, const char *name,
+                          const struct counted *counted, const char *bound, int64_t number,
+                          const char *what)
+{
+    const struct value *value = field_given(size, name);
+    struct path above = {.name = TEXT("size")};
+    struct path path = {.above = &above, .name = text_of(name)};
+    char room[QUANTITY_TEXT_SIZE];
+    problem_expected(reading, &path, value, "%s %s, the %s", bound,
+                     number_text(counted, number, room), what);
+}
+
+/* What is said of the size, made whole.  `begins` is what the role has, which counts for more when
+ * it is `said`. */
+static void complete_sizes(struct reading *reading, const struct value *size,
+                           const struct counted *counted, int64_t begins, bool said,
+                           struct sizes *sizes)
+{
+    char what[64];
+    bool min = read_member(reading, size, "min", counted, &sizes->least);
+    bool max = read_member(reading, size, "max", counted, &sizes->most);
+    read_step(reading, size, counted, &sizes->step);
+    if (reading->found)
+        return;
+    snprintf(what, sizeof(what), "%s that the job begins with", counted->what);
+    if (min && max && sizes->least > sizes->most)
+        refuse_member(reading, size, "min", counted, "at most", sizes->most, "max");
+    else if (min && sizes->least > begins && (said || !max))
+        refuse_member(reading, size, "min", counted, "at most", begins, what);
+    else if (max && sizes->most < begins && said)
+        refuse_member(reading, size, "max", counted, "at least", begins, what);
+    if (!max)
+        sizes->most = begins;
+    if (!min)
+        sizes->least = counted->least < begins ? counted->least : begins;
+    if (sizes->least > sizes->most)
+        sizes->least = sizes->most;
+}
+
+/* What of the job is counted; NULL after a problem. */
+static const struct counted *what_counts(struct reading *reading, const struct value *size,
+                                         const struct description *job)
+{
+    struct path path = {.name = TEXT("size")};
+    const struct counted *counted = NULL;
+    if (text_is(job->type, "elastic") || text_is(job->type, "distributed"))
+        counted = &tasks_counted;
+    else if (text_is(job->type, "single"))
+        counted = job->tasks_count && job->tasks[0].gpus ? &gpus_counted : &cpus_counted;
+    else
+        problem_add(reading, &path, size->line, size->column,
+                    "found with another type of job, expected type: elastic, distributed or "
+                    "single");
+    if (counted == &tasks_counted && job->tasks_count > 1) {
+        problem_add(reading, &path, size->line, size->column,
+                    "found with %zu roles, expected one, the tasks of which are counted",
+                    job->tasks_count);
+        return NULL;
+    }
+    bool while_it_runs = counted == &cpus_counted || text_is(job->type, "elastic");
+    if (counted && !while_it_runs && !job->checkpoint.signal.length) {
+        problem_add(reading, &path, size->line, size->column,
+                    "found without a way to change it: expected checkpoint as well, so that the "
+                    "job can be stopped and goes on at another size%s",
+                    counted == &tasks_counted ? ", or type: elastic" : "");
+        return NULL;
+    }
+    return counted;
+}
+
+/* Does the user say with how many the job begins? */
+static bool is_said(const struct value *root, const struct counted *counted)
+{
+    const struct value *tasks = field_given(root, "tasks");
+    return tasks && field_given(tasks->object.members[0].value, counted->member);
+}
+
+static void set_sizes(struct reading *reading, const struct value *root, const struct value *size,
+                      const struct counted *counted, struct description *job)
+{
+    const struct task_role *role = &job->tasks[0];
+    int64_t begins = counted->kind == SIZE_TASKS  ? role->count
+                     : counted->kind == SIZE_GPUS ? role->gpus
+                                                  : role->cpus;
+    struct sizes sizes = {.kind = counted->kind};
+    complete_sizes(reading, size, counted, begins, is_said(root, counted), &sizes);
+    if (reading->found)
+        return;
+    job->sizes = sizes;
+    if (text_is(job->type, "elastic")) {
+        job->size_min = (int)sizes.least;
+        job->size_max = (int)sizes.most;
+    }
+    description_resize(job, begins < sizes.least  ? sizes.least
+                            : begins > sizes.most ? sizes.most
+                                                  : begins);
+    if (sizes.least == sizes.most) {
+        job->sizes = (struct sizes){.kind = SIZE_FIXED};
+        job->size = 0;
+    }
 }
 
 void check_size(struct reading *reading, const struct value *root, struct description *job)
 {
     const struct value *size = field_given(root, "size"), *tasks = field_given(root, "tasks");
-    struct path path = {.name = TEXT("size")};
-    if (!text_is(job->type, "elastic")) {
-        if (size && job->type.length)
-            problem_add(reading, &path, size->line, size->column,
-                        "found with another type of job, expected type: elastic as well");
-        return;
-    }
-    path.name = TEXT("tasks");
-    if (job->tasks_count > 1)
+    struct path path = {.name = TEXT("tasks")};
+    const struct counted *counted = NULL;
+    bool elastic = text_is(job->type, "elastic");
+    if (elastic && job->tasks_count > 1)
         problem_add(reading, &path, tasks->line, tasks->column,
                     "found several roles, expected one, as the type is elastic");
+    else if (size && job->type.length)
+        counted = what_counts(reading, size, job);
     if (reading->found)
         return;
-    int count = job->tasks[0].count;
-    check_bound(reading, size, "min", job->size_min, count);
-    check_bound(reading, size, "max", job->size_max, count);
-    job->size_min = job->size_min ? job->size_min : 1;
-    job->size_max = job->size_max ? job->size_max : count;
+    if (counted) {
+        set_sizes(reading, root, size, counted, job);
+    } else if (elastic) {
+        job->size_min = 1;
+        job->size_max = job->tasks[0].count;
+    }
 }

@@ -287,13 +287,15 @@ void read_duration(struct reading *reading, const struct path *path, const struc
 {
     struct text text;
     int64_t milliseconds;
-    char least[CLOCK_TEXT_SIZE];
+    char least[CLOCK_TEXT_SIZE], most[CLOCK_TEXT_SIZE];
     if (!take_scalar_text(value, false, &text) || duration_parse(text, &milliseconds) ||
         milliseconds < field->least || milliseconds > field->most)
         problem_expected(reading, path, value,
-                         "a duration of at least %s and at most ten years, such as 90m, 2h30m "
-                         "or 3600 (seconds)",
-                         duration_format(field->least, least));
+                         "a duration of at least %s and at most %s, such as %s (seconds)",
+                         duration_format(field->least, least),
+                         field->most == DURATION_MOST ? "ten years"
+                                                      : duration_format(field->most, most),
+                         field->most == DURATION_MOST ? "90m, 2h30m or 3600" : "30s, 2m or 90");
     else
         *(int64_t *)into = milliseconds;
 }

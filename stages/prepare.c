@@ -95,6 +95,7 @@ static struct context_job context_of(struct arena *arena, const struct descripti
             .role = task->role,
             .count = task->count,
             .cpus = task->cpus,
+            .cpus_most = description->sizes.kind == SIZE_CPUS ? description->sizes.most : 0,
             .memory = task->memory,
             .shm = task->shm,
             .gpus = task->gpus,
@@ -130,6 +131,8 @@ static struct context_job context_of(struct arena *arena, const struct descripti
         .gpu_type = description->gpu_type,
         .priority = description->priority,
         .time_limit = description->time_limit,
+        .checkpoint_signal = description->checkpoint.signal,
+        .checkpoint_grace = description->checkpoint.grace,
         .attempt = record->attempt,
         .queue = description->queue,
         .debug = description->debug,
@@ -171,16 +174,105 @@ static void take_facts(struct job_record *record, const struct description *desc
     }
 }
 
+/* A number before each text, so that no two lists give the same bytes. */
+static void add_words(struct buffer *out, const struct text *words, size_t count)
+{
+    buffer_printf(out, "%zu\n", count);
+    for (size_t i = 0; i < count; i++) {
+        buffer_printf(out, "%zu\n", words[i].length);
+        buffer_add_text(out, words[i]);
+    }
+}
+
+static void add_environment(struct buffer *out, const struct environment *environment)
+{
+    buffer_printf(out, "%zu\n", environment->count);
+    for (size_t i = 0; i < environment->count; i++)
+        add_words(out, (struct text[]){environment->variables[i].name,
+                                       environment->variables[i].value}, 2);
+}
+
+/* The lines of a batch script that carry fields are no part of what it does. */
+static void add_script(struct buffer *out, struct text script)
+{
+    struct text rest = script, line;
+    while (text_next(&rest, '\n', &line))
+        if (!text_starts(text_trim(line), "#DL "))
+            add_words(out, &line, 1);
+    add_words(out, NULL, 0);
+}
+
+/* Two jobs of which this is the same have as much to do, whatever their sizes are. */
+static struct text arguments_sum(struct arena *arena, const struct description *description)
+{
+    struct buffer out = {0};
+    char digest[SHA256_HEX_SIZE];
+    add_words(&out, (struct text[]){description->program, description->entry,
+                                    description->dataset}, 3);
+    add_script(&out, description->script);
+    add_words(&out, description->args, description->args_count);
+    add_environment(&out, &description->environment);
+    for (size_t i = 0; i < description->tasks_count; i++) {
+        const struct task_role *task = &description->tasks[i];
+        add_words(&out, (struct text[]){task->role, task->script}, 2);
+        add_words(&out, task->command, task->command_count);
+        add_environment(&out, &task->environment);
+    }
+    sha256_hex(buffer_text(&out), digest);
+    buffer_free(&out);
+    return arena_text(arena, digest, SHA256_HEX_SIZE - 1);
+}
+
+/* Give the job the size that the record says it is rendered at; at first that is what its user
+ * asked for. */
+static void take_size(struct job_record *record, struct description *description)
+{
+    const struct sizes *sizes = &description->sizes;
+    record->sizes = *sizes;
+    if (sizes->kind == SIZE_FIXED) {
+        record->size = record->size_asked = 0;
+        return;
+    }
+    record->size_asked = description->size;
+    if (!record->size)
+        record->size = description->size;
+    if (record->size < sizes->least)
+        record->size = sizes->least;
+    if (record->size > sizes->most)
+        record->size = sizes->most;
+    description_resize(description, record->size);
+}
+
+/* What the planner is told of the job. */
+static void take_terms(struct arena *arena, struct job_record *record,
+                       const struct description *description)
+{
+    record->deadline_mode = description->deadline_mode;
+    record->weight = description->weight;
+    record->units_total = description->units.total;
+    record->units_file = description->units.file;
+    record->units_pattern = description->units.pattern;
+    record->checkpoint_signal = description->checkpoint.signal;
+    record->checkpoint_grace = description->checkpoint.grace;
+    record->checkpoint_interval = description->checkpoint.interval;
+    record->gpu_type = description->gpu_type;
+    record->arguments_sha256 = arguments_sum(arena, description);
+}
+
 enum prepare_result prepare_request(struct arena *arena, struct text request, const char *source,
                                     struct job_record *record, struct preparation *preparation)
 {
     *preparation = (struct preparation){0};
-    preparation->description = request_read(arena, request, source, &preparation->error);
-    if (!preparation->description)
+    struct description *description = request_read(arena, request, source, &preparation->error);
+    if (!description || description_deadline(description, source, record->accepted,
+                                             &record->deadline, &preparation->error))
         return PREPARE_BAD_REQUEST;
-    preparation->notes = preparation->description->notes;
-    sweep_select(arena, record, preparation->description);
-    take_facts(record, preparation->description);
+    preparation->description = description;
+    preparation->notes = description->notes;
+    sweep_select(arena, record, description);
+    take_size(record, description);
+    take_facts(record, description);
+    take_terms(arena, record, description);
     return PREPARED;
 }
 

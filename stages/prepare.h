@@ -30,7 +30,9 @@ int prepare_read(int job, const struct job_record *record, struct buffer *reques
                  struct error *error);
 
 /* Read the request.  Fills the record's fields that the request decides (name, library, ...,
- * priority, resources). */
+ * priority, resources).  `accepted` must be set: the deadline may count from there, and has to be
+ * after it.  A job that can have several sizes gets that of record->size, or, when that is 0, the
+ * size that its user asked for; resources are those of that size. */
 enum prepare_result prepare_request(struct arena *arena, struct text request, const char *source,
                                     struct job_record *record, struct preparation *preparation);
 

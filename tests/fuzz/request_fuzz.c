@@ -4,8 +4,10 @@
  * any other one without an ending.  A description that is accepted keeps what
  * request/description.h promises.
  *
- * Seen to fail with: the tasks of all roles together not bounded.
+ * Seen to fail with: the tasks of all roles together not bounded; the size that a job begins with not
+ * put between the least and the most in request/size.c.
  */
+#include "base/pattern.h"
 #include "request/description.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -96,6 +98,42 @@ static void check_job(const struct description *job)
     CHECK(job->time_limit >= 0);
 }
 
+/* What can be sized begins with one of its sizes, and is what description_resize() makes of it. */
+static void check_sizes(struct description *job)
+{
+    const struct sizes *sizes = &job->sizes;
+    int64_t list[SIZES_MOST];
+    size_t count = sizes_list(sizes, list);
+    CHECK((count > 0) == (sizes->kind != SIZE_FIXED) && (count > 0) == (job->size > 0));
+    if (count == 0)
+        return;
+    CHECK(sizes->least < sizes->most && job->tasks_count == 1);
+    CHECK(job->size >= sizes->least && job->size <= sizes->most);
+    for (size_t i = 0; i < count; i++) {
+        description_resize(job, list[i]);
+        check_role(&job->tasks[0]);
+        CHECK(job->size == list[i]);
+    }
+}
+
+static void check_terms(const struct description *job)
+{
+    struct error error = {""};
+    int64_t time = 0;
+    struct pattern pattern;
+    check_field(job->deadline_mode);
+    check_path_field(job->units.file);
+    CHECK(job->deadline.given == (job->deadline_mode.length > 0));
+    CHECK(job->weight >= 0 && job->weight <= 100 && job->units.total >= 0);
+    if (description_deadline(job, "x", 0, &time, &error))
+        check_sentence(&error);
+    else
+        CHECK(job->deadline.given ? time > 0 : time == 0);
+    if (job->units.pattern.length)
+        CHECK(pattern_parse(job->units.pattern, &pattern, &error) == 0);
+    CHECK(job->checkpoint.grace >= 0 && job->checkpoint.grace <= 3600000);
+}
+
 static void read_control(struct arena *arena, struct text source, const char *name)
 {
     struct error error = {""};
@@ -118,11 +156,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     struct text source = fuzz_text(bytes + (length > 0), length - (length > 0));
     struct arena *arena = arena_new();
     struct error error = {""};
-    const struct description *job = request_read(arena, source, name, &error);
-    if (job)
+    struct description *job = request_read(arena, source, name, &error);
+    if (job) {
         check_job(job);
-    else
+        check_terms(job);
+        check_sizes(job);
+    } else {
         check_sentence(&error);
+    }
     read_control(arena, source, name);
     arena_free(arena);
     return 0;

@@ -36,7 +36,7 @@ printf 'a: [1, 2\n' | drop bad-yaml.yaml
 ok "what is not YAML ends in failed/" wait_for 20 has_ended bad-yaml
 like "$(why bad-yaml)" 'bad-yaml.yaml:[0-9]+:[0-9]+:' "why says where"
 
-for field in 'deadline: +6h' 'notify: [x]' 'privileged: true'; do
+for field in 'notify: [x]' 'privileged: true'; do
     key=${field%%:*}
     drop "later-$key.yaml" <<JOB
 name: later

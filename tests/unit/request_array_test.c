@@ -201,15 +201,12 @@ static void an_elastic_job_has_a_size(void **state)
     assert_int_equal(job->size_max, 10000);
     job = good(HEAD "type: distributed\ntasks: {w: {count: 4}}\n");
     assert_int_equal(job->size_max, 0);
-    bad(HEAD "type: distributed\nsize: {max: 3}\n",
-        "j.yaml:5:7: size: found with another type of job, expected type: elastic as well");
     bad(ELASTIC "tasks: {w: {count: 4}}\nsize: {min: 5}\n",
         "j.yaml:6:13: size.min: found 5, expected at most 4, the tasks that the job begins with");
     bad(ELASTIC "tasks: {w: {count: 4}}\nsize: {max: 3}\n",
         "size.max: found 3, expected at least 4, the tasks that the job begins with");
     bad(ELASTIC "size: {min: 0}\n", "size.min: found 0, expected a whole number from 1 to 10000");
     bad(ELASTIC "size: {max: 10001}\n", "size.max: found 10001, expected a whole number");
-    bad(ELASTIC "size: {max: 2, step: 2}\n", "size.step: not yet supported; leave the field out");
     bad(ELASTIC "size: 4\n", "size: found 4, expected a map such as {min: 2, max: 8}");
     bad(ELASTIC "size: {most: 4}\n", "size.most: unknown field");
     bad(ELASTIC "tasks: {a: {}, b: {}}\n",

@@ -117,7 +117,7 @@ static void mistakes_in_scripts_have_their_place(void **state)
          "s.sh:5:5: --mem: unknown field; the fields of a job are name, library, "
          "version, type, program, entry, args, script, dataset, output, tasks, env, "
          "image, gpu_type, priority, retries, time_limit, queue, complete, array, size, "
-         "debug, after, hold"},
+         "debug, deadline, deadline_mode, weight, units, checkpoint, after, hold"},
         {"#DL a.b.c.d.e.f.g.h.i=1", "s.sh:5:5: found \"a.b.c.d.e.f.g.h.i=1\", expected "
                                     "field=value, such as library=pytorch or tasks.main.gpus=1"},
         {"#DL name=b", "s.sh:5:5: name: given twice; it was first given in line 2"},

@@ -1,0 +1,117 @@
+/* request/units.c - how a job's progress is counted: units{total, pattern} or units{total, file} */
+#include "request/units.h"
+
+#include <limits.h>
+#include <stddef.h>
+
+#include "base/pattern.h"
+#include "request/values.h"
+
+static const double total_most = 1e15;  /* whole numbers are exact as far */
+
+static void read_total(struct reading *reading, const struct path *path, const struct value *value,
+                       const struct field *field, void *into)
+{
+    (void)field;
+    if (value->kind == VALUE_NUMBER && value->number > 0 && value->number <= total_most)
+        *(double *)into = value->number;
+    else
+        problem_expected(reading, path, value, "a number above 0: how many units there are in all");
+}
+
+static void read_pattern(struct reading *reading, const struct path *path,
+                         const struct value *value, const struct field *field, void *into)
+{
+    struct pattern pattern;
+    struct error error;
+    (void)field;
+    if (value->kind != VALUE_STRING)
+        problem_expected(reading, path, value,
+                         "text as the job prints it, such as \"step {done}/{total}\"");
+    else if (pattern_parse(value->string, &pattern, &error))
+        problem_add(reading, path, value->line, value->column, "%s", error.text);
+    else
+        *(struct text *)into = value->string;
+}
+
+static const struct field fields[] = {
+    {FIELD_NAME("total"), read_total, .offset = offsetof(struct units, total)},
+    {FIELD_NAME("pattern"), read_pattern, .offset = offsetof(struct units, pattern)},
+    {FIELD_NAME("file"), read_absolute_path, .offset = offsetof(struct units, file),
+     .most = PATH_MAX - 1},
+};
+
+static const struct field_table table = {
+    .fields = fields,
+    .count = sizeof(fields) / sizeof(fields[0]),
+    .owner = "units",
+};
+
+void read_units(struct reading *reading, const struct path *path, const struct value *value,
+                const struct field *field, void *into)
+{
+    (void)field;
+    if (value->kind != VALUE_OBJECT)
+        problem_expected(reading, path, value,
+                         "a map such as {total: 400, pattern: \"step {done}/{total}\"}");
+    else
+        fields_read(reading, path, value, &table, into);
+}
+
+/* Whether the pattern itself tells how much there is in all. */
+static bool tells_total(struct text source)
+{
+    struct pattern pattern;
+    if (pattern_parse(source, &pattern, NULL))
+        return false;
+    for (size_t i = 0; i < pattern.count; i++)
+        if (pattern.pieces[i].kind == PATTERN_TOTAL)
+            return true;
+    return false;
+}
+
+/* The file lies where the job writes its results. */
+static void check_file(struct reading *reading, const struct value *value,
+                       const struct description *job)
+{
+    struct path above = {.name = TEXT("units")};
+    struct path path = {.above = &above, .name = TEXT("file")};
+    struct text file = job->units.file, output = job->output;
+    if (!output.length)
+        problem_add(reading, &path, value->line, value->column,
+                    "found without output, expected output as well, below which the file lies");
+    else if (file.length <= output.length || file.data[output.length] != '/' ||
+             !text_equal((struct text){file.data, output.length}, output))
+        problem_expected(reading, &path, value, "a file below output");
+}
+
+static void check_ways(struct reading *reading, const struct value *value,
+                       const struct description *job)
+{
+    const struct units *units = &job->units;
+    struct path path = {.name = TEXT("units")};
+    const char *sentence = NULL;
+    if (text_is(job->type, "array"))
+        sentence = "found with the type array, whose tasks have no progress in common, expected "
+                   "another type";
+    else if (units->pattern.length && units->file.length)
+        sentence = "found pattern and file, expected only one of them";
+    else if (!units->pattern.length && !units->file.length)
+        sentence = "found neither pattern nor file, expected one of them, which says how much is "
+                   "done";
+    else if (units->pattern.length && !(units->total > 0) && !tells_total(units->pattern))
+        sentence = "found neither total nor {total} in the pattern, expected one of them, which "
+                   "says how much there is in all";
+    if (sentence)
+        problem_add(reading, &path, value->line, value->column, "%s", sentence);
+}
+
+void check_units(struct reading *reading, const struct value *root, const struct description *job)
+{
+    const struct value *value = field_given(root, "units");
+    if (!value || reading->found)
+        return;
+    check_ways(reading, value, job);
+    if (job->units.file.length)
+        check_file(reading, field_given(value, "file"), job);
+}

@@ -1,0 +1,23 @@
+/* request/units.h - how a job's progress is counted: units{total, pattern} or units{total, file}
+ *
+ *   {total: 400, pattern: "step {done}/{total}"}
+ *       in each line that the first task of the first role prints (base/pattern.h)
+ *   {total: 400, file: /srv/results/x/progress}
+ *       in a file below the job's output, which holds what is done: 12, 12/400, or
+ *       {"done": 12, "total": 400}
+ *
+ * The total may be left out where the line or the file says it.
+ */
+#ifndef REQUEST_UNITS_H
+#define REQUEST_UNITS_H
+
+#include "request/description.h"
+#include "request/fields.h"
+
+field_reader read_units;                /* struct units */
+
+/* Is there one way to count, is the file below the job's output, and does the job have one
+ * progress? */
+void check_units(struct reading *reading, const struct value *root, const struct description *job);
+
+#endif

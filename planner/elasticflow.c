@@ -8,15 +8,20 @@
  * does not fit; here they are asked one after another.  It declines whoever comes while any admitted
  * job misses its deadline by the plan, as happens when restarts cost more than was thought; here only
  * who adds a miss.  Declined jobs run on what nobody else wants, so that completion times are those of
- * all jobs.
+ * all jobs.  When thousands come together, those that are left after so much planning are admitted
+ * if they fit into what the plan leaves free.
  */
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "planner/plan.h"
 #include "planner/policy.h"
+
+/* Segments looked at, about, for those that come together. */
+enum { MOST_EFFORT = 50000000 };
 
 /* The level of a job at a moment: before `point` it is capped lower. */
 static const struct plan_level *level_at(const struct plan_job *job, size_t cap, int free)
@@ -102,17 +107,21 @@ static bool plan_one(struct plan_item *item, struct timeline *timeline)
 }
 
 /* Plan all admitted jobs, and the candidate, in the order of their deadlines.  A job for which there
- * is no share gets the largest that there is, until it is done.  Returns how many these were. */
+ * is no share gets the largest that there is, until it is done.  Returns how many these were, or `most`
+ * and one as soon as it is more; the plan is not whole then. */
 static size_t plan_all(struct plan *plan, const struct plan_state *state,
-                       const struct plan_item *candidate)
+                       const struct plan_item *candidate, size_t most, size_t *effort)
 {
     size_t misses = 0;
     plan_clear(plan, state, state->capacity);
-    for (size_t i = 0; i < plan->candidates; i++) {
+    for (size_t i = 0; i < plan->candidates && misses <= most; i++) {
         struct plan_item *item = &plan->items[i];
         item->share.count = 0;
         item->share.size = 0;
-        if ((!item->job->admitted && item != candidate) || plan_one(item, &plan->timeline))
+        if (!item->job->admitted && item != candidate)
+            continue;
+        *effort += plan->timeline.count;
+        if (plan_one(item, &plan->timeline))
             continue;
         share_take_whenever(&item->share, &plan->timeline, item->job, item->job->level_count - 1);
         misses++;
@@ -129,9 +138,9 @@ static int by_arrival(const void *a, const void *b)
     return strcmp(first->job->id, second->job->id);
 }
 
-static void admit(struct plan *plan, const struct plan_state *state)
+/* The jobs that nothing was decided about yet, in the order of their arrival. */
+static size_t find_fresh(struct plan *plan, struct plan_item **fresh)
 {
-    struct plan_item **fresh = memory_allocate((plan->count + 1) * sizeof(struct plan_item *));
     size_t count = 0;
     for (size_t i = 0; i < plan->count; i++) {
         struct plan_job *job = plan->items[i].job;
@@ -144,12 +153,26 @@ static void admit(struct plan *plan, const struct plan_state *state)
             job->refused = true;
     }
     qsort(fresh, count, sizeof(struct plan_item *), by_arrival);
-    size_t misses = count > 0 ? plan_all(plan, state, NULL) : 0;
-    for (size_t i = 0; i < count; i++) {
-        bool fits = plan_all(plan, state, fresh[i]) <= misses;
-        fresh[i]->job->admitted = fits;
-        fresh[i]->job->refused = !fits;
-    }
+    return count;
+}
+
+static void answer(struct plan_item *item, bool admitted)
+{
+    item->job->admitted = admitted;
+    item->job->refused = !admitted;
+}
+
+static void admit(struct plan *plan, const struct plan_state *state)
+{
+    struct plan_item **fresh = memory_allocate((plan->count + 1) * sizeof(struct plan_item *));
+    size_t count = find_fresh(plan, fresh), effort = 0, i = 0;
+    size_t misses = count > 0 ? plan_all(plan, state, NULL, SIZE_MAX - 1, &effort) : 0;
+    for (; i < count && effort < MOST_EFFORT; i++)
+        answer(fresh[i], plan_all(plan, state, fresh[i], misses, &effort) <= misses);
+    if (i < count)
+        plan_all(plan, state, NULL, SIZE_MAX - 1, &effort);
+    for (; i < count; i++)
+        answer(fresh[i], plan_one(fresh[i], &plan->timeline));
     free(fresh);
 }
 
@@ -195,10 +218,12 @@ static int give_spare(struct plan *plan, int free_now, int pass)
 void policy_elasticflow(struct plan_state *state)
 {
     struct plan plan;
+    size_t effort = 0;
     int free_now = state->capacity;
     plan_begin(&plan, state, state->capacity, &(struct plan_wishes){0});
+    plan_sort_others(&plan);
     admit(&plan, state);
-    plan_all(&plan, state, NULL);
+    plan_all(&plan, state, NULL, SIZE_MAX - 1, &effort);
     state->next = (double)INFINITY;
     for (size_t i = plan.candidates; i < plan.count; i++)
         free_now -= plan.items[i].job->give;

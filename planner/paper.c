@@ -21,6 +21,7 @@ void policy_paper(struct plan_state *state)
     int free_now = state->capacity;
     state->next = (double)INFINITY;
     plan_begin(&plan, state, state->capacity, &(struct plan_wishes){0});
+    plan_sort_others(&plan);
     for (size_t i = plan.candidates; i < plan.count; i++)
         free_now -= plan.items[i].job->give;
     for (size_t i = 0; i < plan.candidates; i++) {

@@ -1,4 +1,4 @@
-/* planner/plan.c - the planner's own policy: as many jobs as possible done by their deadlines */
+/* planner/plan.c - who takes part in a plan, and what each has of it */
 #include "planner/plan.h"
 
 #include <math.h>
@@ -6,53 +6,89 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "planner/policy.h"
-#include "planner/spare.h"
-
-/* A job is to be done so much of the time from its arrival to its deadline before the deadline. */
-static const double MARGIN = 0.01;
 /* Of two that cost the same, the one with more time left finds a gap more easily. */
 static const double PATIENCE = -0.2;
 /* A job without a deadline that has waited for so long, or for so many times what it takes, is given
  * one, so many times what it takes from now. */
 static const double AGE = 3600, AGE_TIMES = 10, AGE_DEADLINE = 3;
 
-/* After so many refusals one after another, or so many segments looked at, those that are left, which
- * cost more, are only asked whether they fit into what is free. */
-enum { MOST_REFUSALS = 8, MOST_EFFORT = 100000000 };
-
 /* ---- who takes part ---- */
 
-static int by_deadline(const void *a, const void *b)
+/* What is sorted: items are large. */
+struct key {
+    double latest;
+    const char *id;
+    size_t index;
+};
+
+static int by_latest(const void *a, const void *b)
+{
+    const struct key *first = a, *second = b;
+    if (first->latest != second->latest)
+        return first->latest < second->latest ? -1 : 1;
+    return strcmp(first->id, second->id);
+}
+
+/* The candidates by deadline. */
+static void sort_candidates(struct plan *plan)
+{
+    size_t count = plan->candidates;
+    struct key *keys = memory_allocate((count + 1) * sizeof(*keys));
+    struct plan_item *items = memory_allocate((count + 1) * sizeof(*items));
+    for (size_t i = 0; i < count; i++) {
+        items[i] = plan->items[i];
+        keys[i] = (struct key){items[i].latest, items[i].job->id, i};
+    }
+    qsort(keys, count, sizeof(*keys), by_latest);
+    for (size_t i = 0; i < count; i++)
+        plan->items[i] = items[keys[i].index];
+    free(items);
+    free(keys);
+}
+
+static int by_id(const void *a, const void *b)
 {
     const struct plan_item *first = a, *second = b;
-    bool early = first->part == PART_PLANNED, late = second->part == PART_PLANNED;
-    if (early != late)
-        return early ? -1 : 1;
-    if (early && first->latest != second->latest)
-        return first->latest < second->latest ? -1 : 1;
     return strcmp(first->job->id, second->job->id);
 }
 
-/* Whether the job would be done by then if it were alone. */
+void plan_sort_others(struct plan *plan)
+{
+    qsort(plan->items + plan->candidates, plan->count - plan->candidates, sizeof(*plan->items),
+          by_id);
+}
+
+/* Whether the job would be done by then if it were alone: at its fastest, or as it runs now, which
+ * costs no restart. */
 static bool can(const struct plan_job *job, const struct plan_level *fastest, double now,
                 double latest)
 {
-    return fastest && now + share_time_alone(job, fastest) <= latest;
+    if (!fastest)
+        return false;
+    if (now + share_time_alone(job, fastest) <= latest)
+        return true;
+    const struct plan_level *level = job->size > 0 ? plan_level_at_most(job, job->size) : NULL;
+    return level && level < fastest && now + share_time_alone(job, level) <= latest;
 }
 
 static void sort_deadline(struct plan_item *item, const struct plan_state *state,
                           const struct plan_wishes *wishes, const struct plan_level *fastest)
 {
     struct plan_job *job = item->job;
+    if (state->now >= job->deadline) {
+        item->part = PART_LATE;
+        job->standing = STANDING_LATE;
+        return;
+    }
     item->part = PART_PLANNED;
     job->standing = STANDING_ON_TRACK;
     item->latest = job->deadline - state->guard - wishes->margin * (job->deadline - job->arrival);
-    if (!can(job, fastest, state->now, item->latest))
-        item->latest = job->deadline; /* margins are wishes */
+    if (can(job, fastest, state->now, item->latest))
+        return;
+    item->latest = job->deadline; /* margins are wishes */
     if (!can(job, fastest, state->now, item->latest)) {
         item->part = PART_LATE;
-        job->standing = state->now >= job->deadline ? STANDING_LATE : STANDING_CANNOT_MEET;
+        job->standing = STANDING_CANNOT_MEET;
     }
 }
 
@@ -85,222 +121,112 @@ static void sort_kept(struct plan_item *item, const struct plan_state *state)
                                                    : STANDING_AT_RISK;
 }
 
-/* What the job costs at the cheapest level with which it is done in time when it is alone. */
-static double cost_alone(const struct plan_item *item, double now)
+static bool stays(const struct plan_job *job, const struct plan_wishes *wishes)
+{
+    return job->size > 0 && (job->kept || (job->unstoppable && !wishes->floors));
+}
+
+/* The job's floor, if it has to have one. */
+static void find_floor(struct plan_item *item, double now)
 {
     const struct plan_job *job = item->job;
-    double patience = pow(item->latest - now, PATIENCE);
+    if (job->unstoppable && job->size > 0)
+        item->floor_until = now + share_time_alone(job, &job->levels[0]);
+}
+
+/* What the job costs at the cheapest level with which it is done in time when it is alone. */
+static void find_cost(struct plan_item *item, double now)
+{
+    const struct plan_job *job = item->job;
+    item->use = item->cost = (double)INFINITY;
     for (size_t i = 0; i < job->level_count; i++) {
         double time = share_time_alone(job, &job->levels[i]);
-        if (now + time <= item->latest)
-            return time * job->levels[i].size * patience / job->weight;
+        if (now + time <= item->latest) {
+            item->use = time * job->levels[i].size;
+            item->cost = item->use * pow(item->latest - now, PATIENCE) / job->weight;
+            return;
+        }
     }
-    return (double)INFINITY;
+}
+
+static void sort_job(struct plan_item *item, const struct plan_state *state, int capacity,
+                     const struct plan_wishes *wishes)
+{
+    struct plan_job *job = item->job;
+    const struct plan_level *fastest = plan_level_at_most(job, capacity);
+    job->give = 0;
+    job->finish = (double)INFINITY;
+    job->over = false;
+    if (stays(job, wishes))
+        sort_kept(item, state);
+    else if (isfinite(job->deadline))
+        sort_deadline(item, state, wishes, fastest);
+    else
+        sort_best_effort(item, state, wishes, fastest);
+    if (item->part != PART_KEPT)
+        find_floor(item, state->now);
+    if (item->part == PART_PLANNED)
+        find_cost(item, state->now);
 }
 
 void plan_begin(struct plan *plan, const struct plan_state *state, int capacity,
                 const struct plan_wishes *wishes)
 {
-    *plan = (struct plan){.items = memory_allocate((state->job_count + 1) * sizeof(*plan->items)),
-                          .count = state->job_count};
+    size_t others = state->job_count;
+    *plan = (struct plan){.items = memory_allocate((others + 1) * sizeof(*plan->items)),
+                          .count = others};
     for (size_t i = 0; i < plan->count; i++) {
-        struct plan_item *item = &plan->items[i];
-        item->job = state->jobs[i];
-        item->job->give = 0;
-        item->job->finish = (double)INFINITY;
-        const struct plan_level *fastest = plan_level_at_most(item->job, capacity);
-        if (item->job->kept && item->job->size > 0)
-            sort_kept(item, state);
-        else if (isfinite(item->job->deadline))
-            sort_deadline(item, state, wishes, fastest);
+        struct plan_item item = {.job = state->jobs[i]};
+        sort_job(&item, state, capacity, wishes);
+        if (item.part == PART_PLANNED)
+            plan->items[plan->candidates++] = item;
         else
-            sort_best_effort(item, state, wishes, fastest);
-        if (item->part == PART_PLANNED) {
-            item->cost = cost_alone(item, state->now);
-            plan->candidates++;
-        }
+            plan->items[--others] = item;
     }
-    qsort(plan->items, plan->count, sizeof(*plan->items), by_deadline);
+    sort_candidates(plan);
     plan_clear(plan, state, capacity);
+}
+
+static void hold_floor(struct plan *plan, const struct plan_item *item, int times)
+{
+    if (item->floor_until > 0)
+        timeline_take(&plan->timeline, plan->timeline.segments[0].start, item->floor_until,
+                      times * item->job->levels[0].size);
 }
 
 void plan_clear(struct plan *plan, const struct plan_state *state, int capacity)
 {
     timeline_reset(&plan->timeline, state->now, capacity);
-    for (size_t i = plan->candidates; i < plan->count; i++) {
+    for (size_t i = 0; i < plan->count; i++) {
         const struct plan_item *item = &plan->items[i];
         if (item->part == PART_KEPT)
             timeline_take(&plan->timeline, state->now, item->job->finish, item->job->give);
+        else
+            hold_floor(plan, item, 1);
     }
+}
+
+bool plan_take(struct plan *plan, struct plan_item *item)
+{
+    hold_floor(plan, item, -1);
+    if (share_take(&item->share, &plan->timeline, item->job, item->latest))
+        return true;
+    hold_floor(plan, item, 1);
+    return false;
+}
+
+void plan_release(struct plan *plan, struct plan_item *item)
+{
+    if (item->share.count == 0)
+        return;
+    share_release(&item->share, &plan->timeline);
+    hold_floor(plan, item, 1);
 }
 
 void plan_end(struct plan *plan)
 {
-    for (size_t i = 0; i < plan->count; i++)
+    for (size_t i = 0; i < plan->candidates; i++)
         share_free(&plan->items[i].share);
     free(plan->items);
     timeline_free(&plan->timeline);
-}
-
-/* ---- the set ---- */
-
-/* Jobs by cost, while they are taken into the set.  `members` tells, for the plan's candidates, who is
- * in it; those have a share. */
-struct selection {
-    struct plan *plan;
-    size_t *order;              /* of candidates; indexes */
-    bool *members;
-    size_t refusals;            /* one after another */
-    size_t effort;              /* segments looked at so far, about */
-};
-
-static bool plan_item(struct selection *selection, struct plan_item *item)
-{
-    struct timeline *timeline = &selection->plan->timeline;
-    selection->effort += timeline->count;
-    return share_take(&item->share, timeline, item->job, item->latest);
-}
-
-/* Plan all members from `first` on anew.  False when one finds no share: then those behind it have
- * none either. */
-static bool plan_members(struct selection *selection, size_t first)
-{
-    struct plan *plan = selection->plan;
-    for (size_t i = first; i < plan->candidates; i++)
-        share_release(&plan->items[i].share, &plan->timeline);
-    for (size_t i = first; i < plan->candidates; i++)
-        if (selection->members[i] && !plan_item(selection, &plan->items[i]))
-            return false;
-    return true;
-}
-
-/* Take in those of order[from..to) that fit into what the plan leaves free. */
-static void squeeze_in(struct selection *selection, size_t from, size_t to)
-{
-    for (size_t i = from; i < to; i++) {
-        size_t index = selection->order[i];
-        selection->members[index] = plan_item(selection, &selection->plan->items[index]);
-    }
-}
-
-/* Take in as many of order[from..to) as fit: all at once, or else the halves one after the other.
- * Nobody is asked twice, so what is found is what asking one by one finds. */
-static void take_in(struct selection *selection, size_t from, size_t to)
-{
-    const size_t *order = selection->order;
-    size_t first = order[from];
-    if (selection->effort > MOST_EFFORT || selection->refusals >= MOST_REFUSALS) {
-        squeeze_in(selection, from, to);
-        return;
-    }
-    for (size_t i = from; i < to; i++) {
-        selection->members[order[i]] = true;
-        first = order[i] < first ? order[i] : first;
-    }
-    if (plan_members(selection, first)) {
-        selection->refusals = 0;
-        return;
-    }
-    for (size_t i = from; i < to; i++)
-        selection->members[order[i]] = false;
-    plan_members(selection, first);
-    if (to - from == 1) {
-        selection->refusals++;
-        return;
-    }
-    size_t middle = from + (to - from) / 2;
-    take_in(selection, from, middle);
-    take_in(selection, middle, to);
-}
-
-/* qsort has no room for a context: who is compared carries its cost. */
-struct priced {
-    double cost;
-    const char *id;
-    size_t index;
-};
-
-/* Firm jobs that were promised come before all others, at no cost. */
-static int by_cost(const void *a, const void *b)
-{
-    const struct priced *first = a, *second = b;
-    if (first->cost != second->cost)
-        return first->cost < second->cost ? -1 : 1;
-    return strcmp(first->id, second->id);
-}
-
-static void choose(struct plan *plan)
-{
-    size_t count = plan->candidates;
-    struct priced *prices = memory_allocate((count + 1) * sizeof(*prices));
-    struct selection selection = {.plan = plan,
-                                  .order = memory_allocate((count + 1) * sizeof(size_t)),
-                                  .members = memory_allocate(count + 1)};
-    for (size_t i = 0; i < count; i++) {
-        const struct plan_item *item = &plan->items[i];
-        prices[i] = (struct priced){item->job->promised ? 0 : item->cost, item->job->id, i};
-    }
-    qsort(prices, count, sizeof(*prices), by_cost);
-    for (size_t i = 0; i < count; i++)
-        selection.order[i] = prices[i].index;
-    if (count > 0)
-        take_in(&selection, 0, count);
-    for (size_t i = 0; i < count; i++)
-        plan->items[i].part = selection.members[i] ? PART_PLANNED : PART_DROPPED;
-    free(prices);
-    free(selection.order);
-    free(selection.members);
-}
-
-/* ---- what follows from it ---- */
-
-static void tell(struct plan *plan, struct plan_state *state)
-{
-    for (size_t i = 0; i < plan->candidates; i++) {
-        const struct plan_item *item = &plan->items[i];
-        struct plan_job *job = item->job;
-        if (item->part == PART_DROPPED) {
-            job->standing = isfinite(job->deadline) ? STANDING_AT_RISK : STANDING_BEST_EFFORT;
-            continue;
-        }
-        job->finish = item->share.finish;
-        job->give = item->share.size;
-        job->promised = job->firm;
-        if (item->share.change < state->next)
-            state->next = item->share.change;
-    }
-}
-
-/* How much of the reserve best effort can use now, beside what kept jobs have.  No job that needs all
- * of the cluster waits for ever because a part of it is lent. */
-static int lent_first(const struct plan_state *state)
-{
-    int reserve = (int)(state->reserve * state->capacity), wanted = 0, largest = 0, kept = 0;
-    for (size_t i = 0; i < state->job_count; i++) {
-        const struct plan_job *job = state->jobs[i];
-        int least = job->levels[0].size, room = reserve - wanted;
-        if (job->kept && job->size > 0) {
-            kept += job->size;
-            continue;
-        }
-        if (!isfinite(job->deadline))
-            wanted += least < room ? least : room;
-        if (least > largest && least <= state->capacity)
-            largest = least;
-    }
-    int most = state->capacity - (kept > largest ? kept : largest);
-    return wanted < most ? wanted : most > 0 ? most : 0;
-}
-
-void policy_ours(struct plan_state *state)
-{
-    const struct plan_wishes wishes = {.margin = MARGIN, .ageing = true};
-    struct plan plan;
-    int lent = lent_first(state);
-    state->next = (double)INFINITY;
-    plan_begin(&plan, state, state->capacity - lent, &wishes);
-    choose(&plan);
-    tell(&plan, state);
-    spare_give(&plan, state, lent);
-    plan_end(&plan);
 }

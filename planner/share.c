@@ -33,54 +33,64 @@ static bool worth(const struct plan_job *job, const struct plan_level *from,
     return to->rate * (length - job->restart) > from->rate * length;
 }
 
+/* The largest level that is free and not above the cap, found from the one that was the last time:
+ * how many levels fit. */
+static size_t levels_fitting(const struct plan_level *levels, size_t fitting, size_t cap, int free)
+{
+    while (fitting <= cap && levels[fitting].size <= free)
+        fitting++;
+    while (fitting > 0 && levels[fitting - 1].size > free)
+        fitting--;
+    return fitting;
+}
+
+static void finish(struct share *share, double now)
+{
+    const struct share_piece *first = &share->pieces[0];
+    bool runs = first->from <= now;
+    share->finish = share->pieces[share->count - 1].to;
+    share->size = runs ? first->size : 0;
+    share->change = runs ? first->to : first->from;
+    share->cost = 0;
+    for (size_t i = 0; i < share->count; i++)
+        share->cost += share->pieces[i].size * (share->pieces[i].to - share->pieces[i].from);
+}
+
 /* Fill the job in up to the level `cap`, until `latest`.  True when all its work is done then. */
 static bool fill(struct share *share, const struct timeline *timeline, const struct plan_job *job,
                  size_t cap, double latest)
 {
-    const struct plan_level *before = NULL;
-    double left = job->work, dead = 0, now = timeline->segments[0].start;
+    const struct timeline_segment *segment = timeline->segments, *last = segment + timeline->count - 1;
+    const struct plan_level *level = job->size > 0 ? plan_level_at_most(job, job->size) : NULL;
+    double left = job->work, dead = level ? job->restart_left : 0, from = segment->start;
+    size_t fitting = 0;
     share->count = 0;
-    share->cost = 0;
     share->cap = cap;
-    if (job->size > 0) {
-        before = plan_level_at_most(job, job->size);
-        dead = job->restart_left;
-    }
-    for (size_t i = 0; i < timeline->count; i++) {
-        const struct timeline_segment *segment = &timeline->segments[i];
-        double end = i + 1 < timeline->count ? segment[1].start : (double)INFINITY;
-        if (end > latest)
-            end = latest;
+    for (; segment <= last && segment->start < latest; segment++) {
+        const struct plan_level *before = level;
+        double end = segment < last && segment[1].start < latest ? segment[1].start : latest;
         double length = end - segment->start;
-        if (length <= 0)
-            break;
-        int most = segment->free < job->levels[cap].size ? segment->free : job->levels[cap].size;
-        const struct plan_level *level = plan_level_at_most(job, most);
-        if (!level) {
-            before = NULL;
-            continue;
-        }
-        if (before && level->size > before->size && before->size <= segment->free &&
-            !worth(job, before, level, length))
+        fitting = levels_fitting(job->levels, fitting, cap, segment->free);
+        level = fitting > 0 ? &job->levels[fitting - 1] : NULL;
+        if (before && level > before && !worth(job, before, level, length))
             level = before;
-        if (level != before)
+        if (level != before) {
+            if (before && segment->start > from)
+                share_append(share, &(struct share_piece){from, segment->start, before->size});
+            from = segment->start;
             dead = job->restart;
-        before = level;
-        double needed = dead + left / level->rate;
-        bool enough = needed <= length;
-        double to = enough ? segment->start + needed : end;
-        share_append(share, &(struct share_piece){segment->start, to, level->size});
-        share->cost += level->size * (to - segment->start);
-        if (enough) {
-            share->finish = to;
-            share->size = share->pieces[0].from <= now ? share->pieces[0].size : 0;
-            share->change = share->pieces[0].from <= now ? share->pieces[0].to
-                                                         : share->pieces[0].from;
+        }
+        if (!level)
+            continue;
+        if ((length - dead) * level->rate >= left) {
+            double to = segment->start + dead + left / level->rate;
+            share_append(share, &(struct share_piece){from, to < end ? to : end, level->size});
+            finish(share, timeline->segments[0].start);
             return true;
         }
-        double useful = length > dead ? length - dead : 0;
-        dead -= length - useful;
-        left -= level->rate * useful;
+        if (length > dead)
+            left -= (length - dead) * level->rate;
+        dead = length > dead ? 0 : dead - length;
     }
     share->count = 0;
     return false;

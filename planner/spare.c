@@ -13,6 +13,7 @@
 #include "base/text.h"
 
 static const double SCORE_AT_RISK = 0.9, SCORE_LATE = 0.05;
+static const double SCORE_OVER = 0.5;   /* beyond the owner's tokens: a deadline counts for nothing */
 static const double STICKY = 2;      /* what a job has already is worth more: it costs no restart */
 static const double RUN_ON = 3;         /* restarts that a job must run on for after a change */
 static const double SHORT = 3600;       /* seconds; of two jobs alike the shorter comes first */
@@ -69,35 +70,64 @@ static double score(const struct plan_item *item, size_t level)
 {
     const struct plan_job *job = item->job;
     const struct plan_level *levels = job->levels;
-    size_t base = item->part == PART_PLANNED ? item->share.cap : 0;
+    size_t base = item->part == PART_PLANNED && !job->over ? item->share.cap : 0;
     double gained = level ? (levels[level].rate - levels[level - 1].rate) /
                                 (levels[level].size - levels[level - 1].size)
                           : levels[0].rate / levels[0].size;
     double value = gained * levels[base].size / levels[base].rate;
     double shortness = 0.5 + 0.5 / (1 + job->work / levels[0].rate / SHORT);
-    if (item->part == PART_DROPPED)
+    if (item->part == PART_DROPPED && !job->over)
         value *= SCORE_AT_RISK;
     else
         value *= shortness;
+    if (job->over)
+        value *= SCORE_OVER;
     if (item->part == PART_LATE)
         value *= SCORE_LATE;
+    if (item->part == PART_BEST_EFFORT)
+        value *= job->weight;
     if (levels[level].size <= job->size)
         value *= STICKY;
     return value;
 }
 
-/* Whether a change to that level pays: the job runs on for long enough after it. */
-static bool pays(const struct plan_job *job, size_t level)
+/* Whether growing to the largest level that is within reach saves enough time, beside what the job has
+ * or is planned to have now: levels may be close to each other. */
+static bool saves(const struct plan_item *item, int reach)
 {
-    const struct plan_level *to = &job->levels[level];
-    return job->size == 0 || to->size <= job->size ||
-           job->work / to->rate > RUN_ON * job->restart;
+    const struct plan_job *job = item->job;
+    int has = item->part == PART_PLANNED ? item->share.size : 0;
+    const struct plan_level *from = plan_level_at_most(job, job->size > has ? job->size : has);
+    const struct plan_level *to = plan_level_at_most(job, reach);
+    if (!from)
+        from = &job->levels[0];
+    return to > from &&
+           share_time_alone(job, from) - share_time_alone(job, to) >= job->least_gain;
 }
 
-static void offer(struct heap *heap, struct plan_item *item)
+/* Whether a change to that level pays: the job runs on for long enough after it, and it saves enough.
+ * To start at the smallest, or to stay what it is, is no change. */
+static bool pays(const struct plan_item *item, size_t level, int free)
 {
-    size_t level = plan_next_level(item->job);
-    if (item->part != PART_KEPT && level < item->job->level_count && pays(item->job, level))
+    const struct plan_job *job = item->job;
+    const struct plan_level *to = &job->levels[level];
+    if (to->size <= job->size)
+        return true;
+    if (job->size > 0 && job->work / to->rate <= RUN_ON * job->restart)
+        return false;
+    return job->least_gain <= 0 || (job->size == 0 && level == 0) ||
+           saves(item, job->give + free);
+}
+
+/* The job's next level, if it fits. */
+static void offer(struct heap *heap, struct plan_item *item, int free)
+{
+    const struct plan_job *job = item->job;
+    if (item->part == PART_KEPT)
+        return;
+    size_t level = plan_next_level(job);
+    if (level < job->level_count && job->levels[level].size - job->give <= free &&
+        pays(item, level, free))
         push(heap, (struct candidate){item, level, score(item, level)});
 }
 
@@ -111,7 +141,7 @@ static int give_from(struct heap *heap, int free)
             continue;
         free -= more;
         job->give = job->levels[best.level].size;
-        offer(heap, best.item);
+        offer(heap, best.item, free);
     }
     heap->count = 0;
     return free;
@@ -125,10 +155,10 @@ void spare_give(struct plan *plan, const struct plan_state *state, int lent)
         free_now -= plan->items[i].job->give;
     for (size_t i = 0; i < plan->count && lent > 0; i++)
         if (plan->items[i].part == PART_BEST_EFFORT)
-            offer(&heap, &plan->items[i]);
+            offer(&heap, &plan->items[i], lent);
     free_now += give_from(&heap, lent);
-    for (size_t i = 0; i < plan->count; i++)
-        offer(&heap, &plan->items[i]);
+    for (size_t i = 0; i < plan->count && free_now > 0; i++)
+        offer(&heap, &plan->items[i], free_now);
     give_from(&heap, free_now);
     free(heap.candidates);
 }

@@ -34,7 +34,7 @@ struct plan_job {
     double arrival;
     double deadline;            /* INFINITY: none */
     bool firm;                  /* once in the plan it is not dropped for others */
-    double weight;              /* of its deadline, 1 for most; more than 0 */
+    double weight;              /* of its deadline, or among those without one; 1 for most; more than 0 */
     double work;                /* units that are left, at the quantile that is planned with */
     const struct plan_level *levels;    /* ascending; those at which it cannot be faster left out */
     size_t level_count;         /* at least 1; 1 for a job of fixed size */
@@ -47,9 +47,14 @@ struct plan_job {
     bool refused;               /* a policy that decides once decided against it */
     bool admitted;              /* ... for it */
     bool kept;                  /* may neither be stopped nor resized now, if it runs */
+    bool unstoppable;           /* may be resized, but not stopped, once it runs */
+    double least_gain;          /* seconds that growing beyond what its deadline needs has to save,
+                                   else it is not given (planner/spare.c); 0: any */
+    int owner;                  /* index of its user in plan_state.tokens; ignored if there are none */
     /* decided: */
     int give;                   /* the size from now on */
     enum plan_standing standing;
+    bool over;                  /* beyond its owner's tokens: planned after all others, never promised */
     double finish;              /* when it is predicted to be done; INFINITY: not foreseen */
 };
 
@@ -58,6 +63,11 @@ struct plan_state {
     int capacity;               /* of the cluster, used or not */
     double guard;               /* deadlines are met by so much, where possible */
     double reserve;             /* share of the capacity that best effort is lent first, 0 to 1 */
+    /* What each user may still have promised: capacity times seconds, times the weight where that is
+     * more than 1.  A user's jobs that cost more than that, the cheapest first, are taken into a plan
+     * after all that do not, and come after others where capacity is spare.  NULL: anything. */
+    const double *tokens;
+    size_t token_count;
     struct plan_job **jobs;     /* that are not done, in any order */
     size_t job_count;
     /* decided: */

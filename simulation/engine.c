@@ -95,11 +95,12 @@ static struct knowledge *find_knowledge(struct simulation *simulation,
 static void prepare(struct simulation *simulation)
 {
     const struct simulation_options *options = simulation->options;
-    struct random random = {options->seed};
+    struct random random = {options->seed}, other = {~options->seed};
     for (size_t i = 0; i < simulation->trace->count; i++) {
         const struct trace_job *job = &simulation->trace->jobs[i];
         struct running_job *running = &simulation->all[i];
         double luck = random_uniform(&random), error = random_normal(&random);
+        bool firm = random_uniform(&other) < options->firm;
         double deadline = job->arrival + options->deadline_scale * (job->deadline - job->arrival);
         running->trace = job;
         running->knowledge = find_knowledge(simulation, job->curve);
@@ -110,6 +111,7 @@ static void prepare(struct simulation *simulation)
             .id = job->id,
             .arrival = job->arrival,
             .deadline = luck < options->best_effort ? (double)INFINITY : deadline,
+            .firm = firm,
             .weight = 1,
             .levels = running->knowledge->levels,
             .level_count = job->curve->level_count,
@@ -195,10 +197,13 @@ static double next_event(const struct simulation *simulation)
     return next;
 }
 
-/* When the policy is asked for what happens at `time`. */
+/* When the policy is asked for what happens at `time`: at once when a job comes. */
 static double wake(const struct simulation *simulation, double time)
 {
+    const struct trace *trace = simulation->trace;
     double soonest = simulation->now + simulation->options->tick;
+    if (simulation->came < trace->count && trace->jobs[simulation->came].arrival < soonest)
+        soonest = trace->jobs[simulation->came].arrival;
     return time > soonest ? time : soonest;
 }
 
@@ -235,6 +240,8 @@ static void apply(struct simulation *simulation, struct running_job *job)
     struct simulation_result *result = simulation->result;
     if (plan->give == plan->size)
         return;
+    if (simulation->options->observe)
+        simulation->options->observe(simulation->options->context, simulation->now, plan);
     result->starts += plan->size == 0;
     result->preemptions += plan->give == 0;
     result->resizes += plan->size > 0 && plan->give > 0;
@@ -314,6 +321,8 @@ static void conclude(struct simulation *simulation)
         result->deadline_jobs += wants;
         result->best_effort_jobs += !wants;
         result->feasible += wants && is_feasible(simulation, job);
+        result->promised += wants && job->plan.promised;
+        result->broken += wants && job->plan.promised && !(job->finished <= job->plan.deadline);
         if (!ended)
             continue;
         if (job->finished > last)

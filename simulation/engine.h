@@ -1,7 +1,7 @@
 /* simulation/engine.h - a trace run through a policy, on a cluster that exists in memory only
  *
- * Time advances from event to event; the policy is asked at whole ticks only, at the first one after
- * something happened: a job came, one ended, more became known of one, or the plan wanted it.  A job
+ * Time advances from event to event.  The policy is asked when a job comes; and when one ended, more
+ * became known of one, or the plan wanted it, but then not sooner than a tick after the last time.  A job
  * whose size changes (a start is one) makes no progress for the time of a restart.  GPUs are alike,
  * and any of them make a size: there is no placement.
  */
@@ -22,17 +22,21 @@ enum curve_knowledge {
 
 struct simulation_options {
     int gpus;
-    double tick;                /* seconds between decisions, at least */
+    double tick;                /* seconds between decisions, at least, unless a job comes */
     double restart;             /* seconds */
     double guard;               /* seconds */
     double error;               /* standard deviation of the logarithm of (predicted / real work) */
     double live;                /* seconds of running after which the work left is known; INFINITY */
     enum curve_knowledge curves;
     double exponent;            /* of the prior */
+    double firm;                /* share of the jobs that are firm, 0 to 1 */
     double best_effort;         /* share of the jobs that lose their deadline, 0 to 1 */
     double deadline_scale;      /* a deadline is so many times as far from the arrival */
     double reserve;             /* struct plan_state */
     uint64_t seed;
+    /* Told of each job whose size is about to change to `give`; NULL: nobody is. */
+    void (*observe)(void *context, double now, const struct plan_job *job);
+    void *context;              /* for it */
 };
 
 /* Averages are 0 where there is nothing to average. */
@@ -40,6 +44,7 @@ struct simulation_result {
     size_t jobs, deadline_jobs, best_effort_jobs;
     size_t feasible;            /* could meet their deadline if they were alone, at any size */
     size_t met, unfinished;
+    size_t promised, broken;    /* firm jobs that were in a plan; of these, those that missed */
     double dsr, dsr_feasible;   /* met / deadline jobs; met / feasible */
     double tardiness_mean, tardiness_p95;       /* seconds, of those that missed and ended */
     double utilisation;         /* GPU-seconds held / (GPUs times span) */

@@ -2,7 +2,11 @@
  *
  * Seen to fail: with promises and weights left out of the price, kept jobs resized or not taken from
  * the timeline, the reserve planned with twice, ageing left out or only until the start, a level given that
- * does not fit, everybody taken in, and with edf held up by the first that does not fit.
+ * does not fit, everybody taken in, and with edf held up by the first that does not fit; floors neither
+ * planned around nor given, or lost when no share is found; tokens without effect, without weight, paid
+ * twice, ignored for promises; who is dropped not told by cost, or not asked again; growing whatever it
+ * saves; a job that runs in time asked to be faster; backfill's spare capacity used twice; llf without the
+ * predicted time; elasticflow with one pass for spare capacity, or without a bound.
  */
 #include "tests/unit/unit.h"
 
@@ -87,11 +91,81 @@ static void rigid_policies_order_and_pass_over(void **state)
     decide(scene, "edf"); /* the wide one is first, and passed over */
     assert_int_equal(long_one->give, 2);
     assert_int_equal(short_one->give, 0);
+    long_one->deadline = 2050; /* the later one, but with less laxity: 772 against 989 */
+    decide(scene, "llf");
+    assert_int_equal(long_one->give, 2);
+    assert_int_equal(short_one->give, 0);
     long_one->deadline = 2500; /* laxity 1000 - 278 + 500 against 1000 - 11 */
     decide(scene, "llf");
     assert_int_equal(short_one->give, 2);
     assert_int_equal(long_one->give, 0);
     free(scene);
+}
+
+static void backfill_uses_what_is_spare_once(void **state)
+{
+    (void)state;
+    struct scene *scene = new_scene(5);
+    struct plan_job *runs = add(scene, 50, never), *wide = add(scene, 400, never);
+    struct plan_job *one = add(scene, 5000, never), *two = add(scene, 5000, never);
+    runs->size = 2;
+    wide->wanted = 4;
+    for (int i = 1; i < 4; i++)
+        scene->jobs[i].arrival = 900 + i;
+    decide(scene, "backfill"); /* when the wide one starts, one GPU of five is not used */
+    assert_int_equal(wide->give, 0);
+    assert_int_equal(one->give, 1);
+    assert_int_equal(two->give, 0);
+    two->work = 20; /* is done before */
+    decide(scene, "backfill");
+    assert_int_equal(one->give, 1);
+    assert_int_equal(two->give, 1);
+    free(scene);
+}
+
+static void elasticflow_gives_to_admitted_jobs_first(void **state)
+{
+    (void)state;
+    struct scene *scene = new_scene(2);
+    struct plan_job *admitted = add(scene, 1000, 90000), *declined = add(scene, 1e5, 1100);
+    decide(scene, "elasticflow");
+    assert_true(admitted->admitted && declined->refused);
+    assert_int_equal(admitted->give, 2);
+    assert_int_equal(declined->give, 0);
+    scene->state.capacity = 3; /* a level has 4 GPUs; what is left is not wasted */
+    decide(scene, "elasticflow");
+    assert_int_equal(admitted->give, 2);
+    assert_int_equal(declined->give, 1);
+    free(scene);
+}
+
+/* However many come together, they are answered, soon, and what is promised fits. */
+static void elasticflow_bears_a_crowd(void **state)
+{
+    (void)state;
+    static struct plan_job jobs[15000];
+    static struct plan_job *pointers[15000];
+    static char ids[15000][8];
+    struct plan_state crowd = {.capacity = 64, .jobs = pointers, .job_count = 15000};
+    struct random random = {3};
+    double needed = 0;
+    size_t admitted = 0;
+    for (size_t i = 0; i < crowd.job_count; i++) {
+        snprintf(ids[i], sizeof(ids[i]), "%zu", i);
+        double work = 10 + 1000 * random_uniform(&random);
+        jobs[i] = (struct plan_job){.id = ids[i], .weight = 1, .work = work, .levels = curve,
+                                    .deadline = work + 20000 * random_uniform(&random),
+                                    .level_count = 4, .wanted = 1};
+        pointers[i] = &jobs[i];
+    }
+    policy_elasticflow(&crowd);
+    for (size_t i = 0; i < crowd.job_count; i++) {
+        assert_true(jobs[i].admitted != jobs[i].refused);
+        admitted += jobs[i].admitted;
+        needed += jobs[i].admitted ? jobs[i].work : 0;
+        assert_true(!jobs[i].admitted || jobs[i].finish <= jobs[i].deadline + 1e-6);
+    }
+    assert_true(admitted > 1000 && needed <= 64 * 21010.0);
 }
 
 static void deadlines_are_met_with_the_least(void **state)
@@ -186,6 +260,46 @@ static void the_cheapest_are_kept_by_weight(void **state)
     free(scene);
 }
 
+static void what_runs_in_time_is_not_given_up(void **state)
+{
+    (void)state;
+    struct scene *scene = new_scene(8);
+    struct plan_job *job = add(scene, 60, 1025);
+    job->size = 4; /* 20 s; with 8 it would be 15, and a restart */
+    job->restart = 30;
+    decide(scene, "ours");
+    assert_int_equal(job->standing, STANDING_ON_TRACK);
+    assert_int_equal(job->give, 4);
+    free(scene);
+}
+
+/* A wide one does not fit beside one that counts for more: nobody else is left out for it. */
+static void the_dearest_makes_room(void **state)
+{
+    (void)state;
+    static const struct plan_level one = {1, 1}, both = {2, 1};
+    struct scene *scene = new_scene(2);
+    struct plan_job *dear = add(scene, 130, 1150), *counts = add(scene, 134, 1151);
+    struct plan_job *wide = add(scene, 20, 1153.9);
+    dear->levels = counts->levels = &one;
+    wide->levels = &both;
+    dear->level_count = counts->level_count = wide->level_count = 1;
+    dear->arrival = counts->arrival = wide->arrival = 1000;
+    counts->weight = 10;
+    decide(scene, "ours");
+    assert_int_equal(dear->standing, STANDING_ON_TRACK);
+    assert_int_equal(counts->standing, STANDING_ON_TRACK);
+    assert_int_equal(wide->standing, STANDING_AT_RISK);
+    counts->work = 120; /* now it is enough that the dear one makes room */
+    counts->weight = 100;
+    dear->work = 140;
+    decide(scene, "ours");
+    assert_int_equal(dear->standing, STANDING_AT_RISK);
+    assert_int_equal(counts->standing, STANDING_ON_TRACK);
+    assert_int_equal(wide->standing, STANDING_ON_TRACK);
+    free(scene);
+}
+
 static void a_promise_is_kept(void **state)
 {
     (void)state;
@@ -229,6 +343,221 @@ static void what_is_kept_stays(void **state)
         assert_int_equal(kept->give, 0);
         free(scene);
     }
+}
+
+static void what_cannot_be_stopped_shrinks_to_its_least(void **state)
+{
+    (void)state;
+    struct scene *scene = new_scene(4);
+    struct plan_job *fixed = add(scene, 1e6, never), *other = add(scene, 100, 1060);
+    add(scene, 50, 1060);
+    fixed->unstoppable = true;
+    fixed->size = 4;
+    decide(scene, "ours"); /* the others need 2 and 1 */
+    assert_int_equal(fixed->give, 1);
+    assert_int_equal(other->give, 2);
+    scene->state.job_count = 2;
+    other->deadline = 1040; /* needs all 4 */
+    decide(scene, "ours");
+    assert_int_equal(fixed->give, 2);
+    assert_int_equal(other->give, 2);
+    assert_int_equal(other->standing, STANDING_AT_RISK);
+    for (int i = 0; i < 2; i++) { /* these do not resize it */
+        decide(scene, i ? "paper" : "elasticflow");
+        assert_int_equal(fixed->give, 4);
+        assert_int_equal(other->give, 0);
+    }
+    fixed->size = 0; /* it can wait */
+    decide(scene, "ours");
+    assert_int_equal(fixed->give, 0);
+    assert_int_equal(other->give, 4);
+    free(scene);
+}
+
+static void what_cannot_be_stopped_is_planned_around(void **state)
+{
+    (void)state;
+    struct scene *scene = new_scene(2);
+    struct plan_job *fixed = add(scene, 100, 1120), *other = add(scene, 90, 1111);
+    fixed->unstoppable = true;
+    fixed->size = 2;
+    decide(scene, "ours"); /* each has one: its own floor is not in its way */
+    assert_int_equal(fixed->give, 1);
+    assert_int_equal(other->give, 1);
+    assert_int_equal(fixed->standing, STANDING_ON_TRACK);
+    assert_int_equal(other->standing, STANDING_ON_TRACK);
+    fixed->deadline = 900; /* late, but it runs */
+    other->deadline = 1060;
+    decide(scene, "ours");
+    assert_int_equal(fixed->give, 1);
+    assert_int_equal(other->give, 1);
+    assert_int_equal(other->standing, STANDING_AT_RISK);
+    scene->state.capacity = 0; /* what it ran on is lost, and not yet noticed */
+    decide(scene, "ours");
+    assert_int_equal(fixed->give, 1);
+    assert_int_equal(other->give, 0);
+    free(scene);
+}
+
+static void what_best_effort_holds_is_of_its_reserve(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct scene *scene = new_scene(10);
+        struct plan_job *first = add(scene, 1e5, never), *second = add(scene, 1e5, never);
+        for (int k = 0; k < 20; k++)
+            add(scene, 100, 1150);
+        first->size = 1;
+        first->kept = i == 0;
+        first->unstoppable = i == 1;
+        scene->state.reserve = 0.1;
+        decide(scene, "ours");
+        assert_int_equal(first->give, 1);
+        assert_int_equal(second->give, 0);
+        first->size = 0;
+        decide(scene, "ours");
+        assert_int_equal(first->give + second->give, 1);
+        free(scene);
+    }
+}
+
+/* ---- budgets ---- */
+
+/* Many small and tight ones of user 0, a large one of user 1, one GPU. */
+static struct scene *invented(struct plan_job **large)
+{
+    struct scene *scene = new_scene(1);
+    for (int i = 0; i < 5; i++)
+        add(scene, 100, 1100 + 120 * (i + 1))->owner = 0;
+    *large = add(scene, 400, 1500);
+    (*large)->owner = 1;
+    (*large)->level_count = 1;
+    for (size_t i = 0; i < 6; i++)
+        scene->jobs[i].arrival = 1000;
+    return scene;
+}
+
+static size_t on_track(const struct scene *scene, int owner)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < scene->state.job_count; i++)
+        count += scene->jobs[i].owner == owner && scene->jobs[i].standing == STANDING_ON_TRACK;
+    return count;
+}
+
+static void tokens_bound_what_one_user_claims(void **state)
+{
+    (void)state;
+    struct plan_job *large;
+    struct scene *scene = invented(&large);
+    double tokens[] = {99, 1e4};
+    decide(scene, "ours");
+    assert_int_equal(on_track(scene, 0), 5);
+    assert_int_equal(large->standing, STANDING_AT_RISK);
+    scene->state.tokens = tokens;
+    scene->state.token_count = 2;
+    decide(scene, "ours"); /* he has tokens for none of them; two fit behind the large one */
+    assert_int_equal(large->standing, STANDING_ON_TRACK);
+    assert_int_equal(on_track(scene, 0), 2);
+    assert_true(scene->jobs[0].over && !large->over);
+    tokens[0] = 400; /* for the latest four, and then the large one cannot be done in time */
+    decide(scene, "ours");
+    assert_int_equal(large->standing, STANDING_AT_RISK);
+    assert_int_equal(on_track(scene, 0), 5); /* nothing is left unused */
+    assert_false(scene->jobs[1].over);
+    assert_true(scene->jobs[0].over);
+    for (int i = 0; i < 5; i++)
+        scene->jobs[i].weight = 2; /* counts twice, and is paid twice */
+    decide(scene, "ours");
+    assert_false(scene->jobs[3].over);
+    assert_true(scene->jobs[2].over);
+    large->owner = 7; /* nobody's: no bound */
+    decide(scene, "ours");
+    assert_false(large->over);
+    free(scene);
+}
+
+static void beyond_tokens_nothing_is_promised(void **state)
+{
+    (void)state;
+    struct plan_job *large;
+    struct scene *scene = invented(&large);
+    double tokens[] = {150, 1e4};
+    scene->state.tokens = tokens;
+    scene->state.token_count = 2;
+    for (int i = 0; i < 5; i++)
+        scene->jobs[i].firm = true;
+    scene->state.job_count = 5;
+    decide(scene, "ours");
+    assert_int_equal(on_track(scene, 0), 5);
+    assert_true(scene->jobs[4].promised);
+    assert_false(scene->jobs[0].promised);
+    scene->state.job_count = 6;
+    tokens[0] = 0; /* what was promised stays so */
+    decide(scene, "ours");
+    assert_true(scene->jobs[4].promised && !scene->jobs[4].over);
+    assert_true(scene->jobs[3].over);
+    assert_int_equal(scene->jobs[4].standing, STANDING_ON_TRACK);
+    free(scene);
+}
+
+static void beyond_tokens_others_have_the_spare(void **state)
+{
+    (void)state;
+    struct scene *scene = new_scene(2);
+    const double tokens[] = {0};
+    struct plan_job *kept = add(scene, 1e5, never), *waits = add(scene, 36000, never);
+    struct plan_job *tight = add(scene, 100, 1060); /* needs 2 */
+    kept->size = 1;
+    kept->kept = true;
+    waits->owner = 1;
+    decide(scene, "ours");
+    assert_int_equal(tight->standing, STANDING_AT_RISK);
+    assert_int_equal(tight->give, 1);
+    scene->state.tokens = tokens;
+    scene->state.token_count = 1;
+    decide(scene, "ours");
+    assert_int_equal(waits->give, 1);
+    assert_int_equal(tight->give, 0);
+    free(scene);
+}
+
+static void growing_has_to_save_enough(void **state)
+{
+    (void)state;
+    struct scene *scene = new_scene(8);
+    struct plan_job *job = add(scene, 100, 9000);
+    decide(scene, "ours");
+    assert_int_equal(job->give, 8); /* done in 25 s, not in 100 */
+    job->least_gain = 75;
+    decide(scene, "ours");
+    assert_int_equal(job->give, 8);
+    job->least_gain = 76;
+    decide(scene, "ours");
+    assert_int_equal(job->give, 1);
+    job->deadline = 1080; /* needs 2; from 2 to 8 is 31 s, from 1 it was 75 */
+    job->least_gain = 50;
+    decide(scene, "ours");
+    assert_int_equal(job->give, 2);
+    job->deadline = never;
+    job->size = 2; /* what it has it keeps: 56 s, or 25 and a restart */
+    decide(scene, "ours");
+    assert_int_equal(job->give, 2);
+    job->least_gain = 20;
+    decide(scene, "ours");
+    assert_int_equal(job->give, 8);
+    job->restart = 12;
+    decide(scene, "ours");
+    assert_int_equal(job->give, 2);
+    scene->state.capacity = 5; /* 4 within reach: 34 s and a restart */
+    job->restart = 1;
+    job->least_gain = 21.3;
+    decide(scene, "ours");
+    assert_int_equal(job->give, 2);
+    job->least_gain = 21.2;
+    decide(scene, "ours");
+    assert_int_equal(job->give, 4);
+    free(scene);
 }
 
 static void best_effort_has_its_reserve(void **state)
@@ -291,6 +620,7 @@ static void best_effort_ages(void **state)
 
 static struct scene *random_scene(struct random *random)
 {
+    static const double tokens[] = {200, 3000};
     struct scene *scene = new_scene(1 + (int)(random_uniform(random) * 60));
     size_t count = (size_t)(random_uniform(random) * 80);
     int used = 0;
@@ -298,6 +628,8 @@ static struct scene *random_scene(struct random *random)
     scene->state.now = 5000;
     scene->state.guard = random_uniform(random) < 0.5 ? 0 : 60;
     scene->state.reserve = random_uniform(random) < 0.5 ? 0 : 0.2;
+    scene->state.tokens = random_uniform(random) < 0.5 ? NULL : tokens;
+    scene->state.token_count = 2;
     for (size_t i = 0; i < count; i++) {
         double work = exp(3 + 2 * random_normal(random)), slack = 3 * random_uniform(random);
         if (alike) {
@@ -323,7 +655,9 @@ static struct scene *random_scene(struct random *random)
             used += job->size;
             job->restart_left = job->restart * random_uniform(random);
             job->kept = random_uniform(random) < 0.3;
+            job->unstoppable = random_uniform(random) < 0.3;
         }
+        job->owner = (int)(random_uniform(random) * 4) - 1;
     }
     return scene;
 }
@@ -332,7 +666,7 @@ static bool same_decision(const struct plan_job *a, const struct plan_job *b)
 {
     return a->give == b->give && a->standing == b->standing &&
            memcmp(&a->finish, &b->finish, sizeof(a->finish)) == 0 && a->promised == b->promised &&
-           a->admitted == b->admitted && a->refused == b->refused;
+           a->admitted == b->admitted && a->refused == b->refused && a->over == b->over;
 }
 
 static void whatever_the_state(void **state)
@@ -369,6 +703,8 @@ static void whatever_the_state(void **state)
             assert_true(job->give == 0 || (level && level->size == job->give));
             if (job->kept)
                 assert_int_equal(job->give, job->size);
+            if (job->unstoppable && job->size > 0)
+                assert_true(job->give >= job->levels[0].size);
             used += job->give;
             given += job->give > 0;
         }
@@ -411,13 +747,25 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_policies_have_their_names),
         cmocka_unit_test(rigid_policies_order_and_pass_over),
+        cmocka_unit_test(backfill_uses_what_is_spare_once),
+        cmocka_unit_test(elasticflow_gives_to_admitted_jobs_first),
+        cmocka_unit_test(elasticflow_bears_a_crowd),
         cmocka_unit_test(deadlines_are_met_with_the_least),
         cmocka_unit_test(a_little_is_left_before_the_deadline),
         cmocka_unit_test(spare_capacity_is_used),
         cmocka_unit_test(who_cannot_meet_runs_on_spare_capacity),
         cmocka_unit_test(the_cheapest_are_kept_by_weight),
+        cmocka_unit_test(what_runs_in_time_is_not_given_up),
+        cmocka_unit_test(the_dearest_makes_room),
         cmocka_unit_test(a_promise_is_kept),
         cmocka_unit_test(what_is_kept_stays),
+        cmocka_unit_test(what_cannot_be_stopped_shrinks_to_its_least),
+        cmocka_unit_test(what_cannot_be_stopped_is_planned_around),
+        cmocka_unit_test(what_best_effort_holds_is_of_its_reserve),
+        cmocka_unit_test(tokens_bound_what_one_user_claims),
+        cmocka_unit_test(beyond_tokens_nothing_is_promised),
+        cmocka_unit_test(beyond_tokens_others_have_the_spare),
+        cmocka_unit_test(growing_has_to_save_enough),
         cmocka_unit_test(best_effort_has_its_reserve),
         cmocka_unit_test(best_effort_ages),
         cmocka_unit_test(whatever_the_state),

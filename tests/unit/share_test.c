@@ -1,7 +1,7 @@
 /* share_test.c - planner/share.c: small cases that are known, and many that only have to hold
  *
  * Seen to fail: with the largest sufficient cap in the place of the smallest, with the restart left
- * out, and with levels that are not free.
+ * out, with levels that are not free, and with changes that do not pay.
  */
 #include "tests/unit/unit.h"
 
@@ -89,6 +89,15 @@ static void waits_and_grows_as_capacity_comes(void **state)
     job.restart = 60;
     assert_true(share_take(&share, &timeline, &job, 100));
     assert_int_equal(share.count, 1);
+    share_release(&share, &timeline);
+    job.restart = 10; /* not for a moment, but in time */
+    timeline_reset(&timeline, 0, 4);
+    timeline_take(&timeline, 0, 50, 3);
+    timeline_take(&timeline, 30, 40, -1);
+    assert_true(share_take(&share, &timeline, &job, 85));
+    assert_int_equal(share.count, 2);
+    assert_int_equal(share.pieces[1].size, 4);
+    assert_true(share.pieces[1].from == 50 && fabs(share.finish - (60 + 50.0 / 3)) < 1e-9);
     share_free(&share);
     timeline_free(&timeline);
 }

@@ -1,6 +1,7 @@
 /* simulation_test.c - simulation/engine.c: small traces whose end is known, and what holds for any
  *
- * Seen to fail: with the restart left out, and with a timeline that is taken too short.
+ * Seen to fail: with the restart left out, with a timeline that is taken too short, without a tick between
+ * decisions, and with promises kept not told from those broken.
  */
 #include "tests/unit/unit.h"
 
@@ -73,10 +74,42 @@ static void decisions_are_made_at_ticks(void **state)
     struct trace_job jobs[] = {make_job("a", 0, 100, (double)INFINITY),
                                make_job("b", 1, 100, (double)INFINITY)};
     struct simulation_result result = run(jobs, 2, &options, "fifo");
-    assert_true(fabs(result.span - 230) < 1e-6); /* 60: b is seen, 120: its turn, after a */
+    assert_true(fabs(result.span - 220) < 1e-6); /* b is seen at once, and has its turn after a */
+    jobs[1].arrival = 100; /* a ends 10 s later; the next decision is a tick after the last */
+    result = run(jobs, 2, &options, "fifo");
+    assert_true(fabs(result.span - 270) < 1e-6);
     jobs[1].arrival = 1000;
     result = run(jobs, 2, &options, "fifo");
     assert_true(fabs(result.span - 1110) < 1e-6);
+}
+
+/* A firm job keeps its place, though another comes that would be preferred. */
+static void promises_are_counted(void **state)
+{
+    (void)state;
+    struct simulation_options options = usual(1);
+    struct trace_job jobs[] = {make_job("a", 0, 1000, 1100), make_job("b", 10, 500, 900)};
+    struct simulation_result result = run(jobs, 2, &options, "ours");
+    assert_int_equal(result.promised, 0);
+    assert_int_equal(result.met, 1); /* b, which is cheaper */
+    assert_true(result.preemptions > 0);
+    options.firm = 1;
+    result = run(jobs, 2, &options, "ours");
+    assert_int_equal(result.promised, 1);
+    assert_int_equal(result.broken, 0);
+    assert_int_equal(result.met, 1);
+    assert_int_equal(result.preemptions, 0);
+    options.error = 3; /* what was promised cannot be known */
+    options.live = 1e9;
+    options.seed = 4;
+    size_t broken = 0;
+    for (options.seed = 1; options.seed < 20; options.seed++)
+        broken += run(jobs, 1, &options, "ours").broken;
+    assert_true(broken == 0); /* alone it runs at all it can get */
+    jobs[0].work = 1e4;
+    for (options.seed = 1; options.seed < 20; options.seed++)
+        broken += run(jobs, 1, &options, "ours").broken;
+    assert_true(broken > 0);
 }
 
 static void a_job_that_is_too_large_is_unfinished(void **state)
@@ -178,6 +211,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_job_takes_what_it_takes),
         cmocka_unit_test(decisions_are_made_at_ticks),
+        cmocka_unit_test(promises_are_counted),
         cmocka_unit_test(a_job_that_is_too_large_is_unfinished),
         cmocka_unit_test(whatever_the_policy),
         cmocka_unit_test(a_picture_is_drawn),

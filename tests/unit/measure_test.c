@@ -1,0 +1,603 @@
+/* measure_test.c - stages/measure.c and stages/units.c: progress from what strangers print and write
+ *
+ * Time is this program's own: a look every two seconds of it.
+ */
+#include "tests/unit/unit.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/system.h"
+#include "stages/measure.h"
+#include "stages/units.h"
+
+static const int64_t noon = 1790000000000;
+static int64_t now;
+static char *path;
+static int job;
+static struct error error;
+static struct task_state task = {.role = "main"};
+static struct job_poll poll;
+static struct measure *measure;
+
+static int64_t tell_time(void)
+{
+    return now;
+}
+
+static int64_t tell_elapsed(void)
+{
+    return now - noon + 5000000;
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    path = unit_directory();
+    job = open(path, O_RDONLY | O_DIRECTORY);
+    assert_int_equal(mkdirat(job, "output", 0755), 0);
+    now = noon;
+    clock_replace(tell_time, tell_elapsed);
+    poll = (struct job_poll){.id = "train-1", .attempt = 1, .phase = PHASE_RUNNING,
+                             .started = noon, .tasks = &task, .task_count = 1};
+    measure = NULL;
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    measure_free(measure);
+    clock_replace(NULL, NULL);
+    close(job);
+    unit_remove(path);
+    return 0;
+}
+
+static struct job_record make_record(void)
+{
+    return (struct job_record){
+        .id = TEXT("train-1"), .uid = getuid(), .attempt = 1, .cpus = 1000,
+        .units_pattern = TEXT("step {done}/{total}"),
+        .sizes = {.kind = SIZE_CPUS, .least = 1000, .most = 4000}, .size = 1000};
+}
+
+/* From now on, an attempt of the job runs; what one before has printed is put aside. */
+static void begin_attempt(struct job_record *record, int attempt)
+{
+    unlinkat(job, "output/main-0.log", 0);
+    record->attempt = attempt;
+    poll = (struct job_poll){.id = "train-1", .attempt = attempt, .phase = PHASE_RUNNING,
+                             .started = now, .tasks = &task, .task_count = 1};
+    measure = measure_new(job, record);
+}
+
+static void end_attempt(int64_t after)
+{
+    poll.phase = PHASE_FAILED;
+    poll.ended = now += after;
+    assert_int_equal(measure_end(measure, job, &poll, &error), 0);
+    measure_free(measure);
+}
+
+static void put(const char *name, const char *bytes, size_t length, bool append)
+{
+    int file = openat(job, name, O_WRONLY | O_CREAT | (append ? O_APPEND : O_TRUNC), 0644);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, bytes, length), (ssize_t)length);
+    close(file);
+}
+
+static void print(const char *line)
+{
+    put("output/main-0.log", line, strlen(line), true);
+}
+
+/* So many seconds, in which a unit takes `length`; the first is number `*done` + 1. */
+static void run(double seconds, double length, int *done, int total)
+{
+    double begun = *done;
+    for (double at = 2; at <= seconds; at += 2) {
+        now += 2000;
+        char line[64];
+        while (*done < begun + floor(at / length) && *done < total) {
+            snprintf(line, sizeof(line), "step %d/%d loss 0.1\n", ++*done, total);
+            print(line);
+        }
+        poll.cpu_time += 1600;
+        measure_look(measure, job, &poll);
+    }
+}
+
+static void assert_rate(double expected)
+{
+    double rate = measure_progress(measure)->rate;
+    if (fabs(rate / expected - 1) > 0.06)
+        fail_msg("the rate is %g, expected %g", rate, expected);
+}
+
+static void a_job_that_prints(void **state)
+{
+    (void)state;
+    struct job_record record = make_record();
+    struct progress written;
+    int done = 0;
+    measure = measure_new(job, &record);
+    now += 10000;               /* it starts up */
+    measure_look(measure, job, &poll);
+    assert_true(measure_progress(measure)->rate == 0);
+    run(200, 5, &done, 100);
+    const struct progress *progress = measure_progress(measure);
+    assert_true(progress->done == 40 && progress->total == 100);
+    assert_rate(0.2);
+    assert_in_range(progress->start_up, 7000, 13000);
+    assert_int_equal(progress->sizes[0].running, 210000);
+    assert_int_equal(progress->sizes[0].cpu_used, 160000);
+    assert_int_equal(progress->sizes[0].cpu_allocated, 210000);
+    assert_int_equal(progress_read(job, &written, &error), 0);
+    assert_true(written.done >= 38 && written.rate > 0);
+    assert_false(measure_complete(measure));
+    run(400, 5, &done, 100);
+    assert_true(measure_complete(measure));
+    poll.phase = PHASE_SUCCEEDED;
+    poll.ended = now + 500;
+    now += 1000;
+    for (int i = 0; i < 2; i++) /* again, after a crash */
+        assert_int_equal(measure_end(measure, job, &poll, &error), 0);
+    assert_int_equal(progress_read(job, &written, &error), 0);
+    assert_true(written.time == poll.ended && written.unit <= written.time);
+    assert_int_equal(progress_running(&written, true), 610500);
+}
+
+/* Units that are shorter than the time between two looks: each look is a piece. */
+static void fast_units(void **state)
+{
+    (void)state;
+    struct job_record record = make_record();
+    int done = 0;
+    measure = measure_new(job, &record);
+    run(20, 0.04, &done, 100000);
+    assert_rate(25);
+    assert_in_range(measure_progress(measure)->samples, 7, 10);
+    for (int i = 0; i < 24; i++)
+        run(2, i % 3 ? 0.02 : 0.025, &done, 100000);
+    assert_rate(50);
+    assert_true(measure_progress(measure)->spread < 0.3);
+    for (int i = 0; i < 50; i++)
+        run(2, 0.02 + 0.005 * (i % 3), &done, 100000);
+    assert_true(measure_progress(measure)->spread > 0.05);
+    /* A task has gone, and what it had used is no longer counted. */
+    int64_t used = measure_progress(measure)->sizes[0].cpu_used;
+    poll.cpu_time = 100;
+    measure_look(measure, job, &poll);
+    poll.cpu_time = 600;
+    measure_look(measure, job, &poll);
+    assert_int_equal(measure_progress(measure)->sizes[0].cpu_used, used + 500);
+}
+
+static void another_process_goes_on(void **state)
+{
+    (void)state;
+    struct job_record record = make_record();
+    int done = 0;
+    measure = measure_new(job, &record);
+    run(100, 2, &done, 1000);
+    measure_free(measure);
+    now += 60000;               /* nobody looks; the job goes on */
+    for (int i = 0; i < 30; i++) {
+        char line[64];
+        snprintf(line, sizeof(line), "step %d/1000\n", ++done);
+        print(line);
+    }
+    poll.cpu_time += 50000;
+    measure = measure_new(job, &record);
+    assert_true(measure_progress(measure)->done <= 50);
+    measure_look(measure, job, &poll);
+    assert_true(measure_progress(measure)->done == 80);
+    assert_rate(0.5);           /* of before */
+    run(100, 4, &done, 1000);
+    assert_rate(0.25);
+    assert_int_equal(measure_progress(measure)->sizes[0].running, 260000);
+    assert_int_equal(measure_progress(measure)->sizes[0].cpu_used, 210000);
+    assert_int_equal(measure_progress(measure)->size_count, 1);
+}
+
+static void resized_in_place(void **state)
+{
+    (void)state;
+    struct job_record record = make_record();
+    int done = 0;
+    measure = measure_new(job, &record);
+    run(100, 4, &done, 1000);
+    measure_resized(measure, 2000, now);
+    assert_true(measure_progress(measure)->rate == 0);
+    now += 8000;                /* that took as long as two units */
+    measure_look(measure, job, &poll);
+    assert_true(measure_progress(measure)->rate == 0);
+    run(100, 2, &done, 1000);
+    const struct progress *progress = measure_progress(measure);
+    assert_rate(0.5);
+    assert_int_equal(progress->size_count, 2);
+    assert_true(fabs(progress->sizes[0].rate / 0.25 - 1) < 0.06);
+    assert_int_equal(progress->sizes[1].size, 2000);
+    assert_int_equal(progress->sizes[1].cpu_allocated, 2 * progress->sizes[1].running);
+    assert_in_range(progress->sizes[1].resize, 4000, 9000);
+    measure_resized(measure, 2000, now);        /* as it is */
+    assert_rate(0.5);
+    assert_true(progress->sizes[0].units + progress->sizes[1].units == done);
+}
+
+static void stopped_for_another_size(void **state)
+{
+    (void)state;
+    struct job_record record = make_record();
+    int done = 0;
+    record.checkpoint_signal = TEXT("TERM");
+    record.checkpoint_grace = 30000;
+    begin_attempt(&record, 1);
+    run(100, 2, &done, 1000);
+    record.resized = now;
+    end_attempt(6000);
+    now += 500000;              /* waits until there is room: no cost of the change */
+    record.size = 4000;
+    begin_attempt(&record, 2);
+    assert_true(measure_progress(measure)->done == 50);
+    now += 20000;
+    done = 45;                  /* of the last checkpoint */
+    run(100, 1, &done, 1000);
+    const struct progress *progress = measure_progress(measure);
+    assert_rate(1);
+    assert_int_equal(progress->size_count, 2);
+    assert_true(progress->sizes[1].attempt == 2 && progress->sizes[1].size == 4000);
+    assert_in_range(progress->start_up, 18000, 22000);
+    assert_in_range(progress->restart, 6000 + 20000 + 2000, 6000 + 20000 + 8000);
+    assert_int_equal(progress_running(progress, true), 106000 + 120000);
+    assert_int_equal(progress_running(progress, false), 120000);
+}
+
+static void failed_by_itself(void **state)
+{
+    (void)state;
+    struct job_record record = make_record();
+    int done = 0;
+    record.checkpoint_signal = TEXT("TERM");
+    record.checkpoint_grace = 30000;
+    begin_attempt(&record, 1);
+    run(100, 1, &done, 1000);
+    record.resized = now - 5000;
+    end_attempt(300000);        /* long after it kept its size */
+    begin_attempt(&record, 2);
+    run(100, 1, &done, 1000);
+    assert_rate(1);
+    assert_int_equal(measure_progress(measure)->restart, -1);
+    record.resized = now;
+    measure_resized(measure, 2000, now);
+    end_attempt(6000);          /* shortly after a change in place */
+    begin_attempt(&record, 3);
+    run(100, 1, &done, 1000);
+    assert_rate(1);
+    assert_int_equal(measure_progress(measure)->restart, -1);
+    end_attempt(1000);
+    record.checkpoint_signal = TEXT("");        /* then it begins at nothing */
+    begin_attempt(&record, 4);
+    assert_true(measure_progress(measure)->done == 0);
+}
+
+static void back_to_a_checkpoint(void **state)
+{
+    (void)state;
+    struct job_record record = make_record();
+    int done = 0;
+    measure = measure_new(job, &record);
+    run(100, 1, &done, 1000);
+    done = 20;
+    run(60, 3, &done, 1000);
+    assert_true(measure_progress(measure)->done == 40 && measure_progress(measure)->most == 100);
+    assert_rate(1.0 / 3);
+}
+
+static size_t bytes_read;
+
+static ssize_t count_bytes(int file, void *bytes, size_t length, off_t offset)
+{
+    ssize_t count = pread(file, bytes, length, offset);
+    bytes_read += count > 0 ? (size_t)count : 0;
+    return count;
+}
+
+/* Lines that are no lines, and numbers that are none. */
+static void hostile_output(void **state)
+{
+    (void)state;
+    struct system_calls before = sys;
+    sys.pread = count_bytes;
+    struct job_record record = make_record();
+    static const char *const lines[] = {
+        "step nan/100\n", "step -5/100\n", "step 1e308/1e308\n", "step 99999999999999999999/100\n",
+        "step inf/inf\n", "step /100\n", "step 7/\n", "STEP 7/100\n"};
+    measure = measure_new(job, &record);
+    measure_look(measure, job, &poll);
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        print(lines[i]);
+        now += 2000;
+        measure_look(measure, job, &poll);
+    }
+    const struct progress *progress = measure_progress(measure);
+    assert_true(progress->total == 0 && progress->unit == 0);
+    /* A line of 3 MiB, without an end, and then one that counts. */
+    size_t length = 3 << 20;
+    char *bytes = malloc(length);
+    memset(bytes, 'x', length);
+    for (int i = 0; i < 3; i++) {
+        put("output/main-0.log", bytes, length, true);
+        now += 2000;
+        bytes_read = 0;
+        measure_look(measure, job, &poll);
+        assert_in_range(bytes_read, 1, 64 * 1024);
+    }
+    sys = before;
+    print("\nstep 3/10");
+    now += 2000;
+    measure_look(measure, job, &poll);
+    assert_true(progress->unit == 0);   /* it may go on: 3/100 */
+    now += 2000;
+    measure_look(measure, job, &poll);
+    assert_true(progress->done == 3 && progress->total == 10);
+    print("0\rstep 4/100\rstep 5/100\r");
+    now += 2000;
+    measure_look(measure, job, &poll);
+    assert_true(progress->done == 5 && progress->total == 100);
+    print("step 400/100\n");
+    now += 2000;
+    measure_look(measure, job, &poll);
+    assert_true(progress->done == 100 && measure_complete(measure));
+    free(bytes);
+}
+
+static void a_log_that_is_begun_anew(void **state)
+{
+    (void)state;
+    struct job_record record = make_record();
+    measure = measure_new(job, &record);
+    print("step 1/100\n");
+    measure_look(measure, job, &poll);
+    print("step 2/100\n");
+    assert_int_equal(renameat(job, "output/main-0.log", job, "output/main-0.log.1"), 0);
+    print("nothing here\n");
+    now += 2000;
+    measure_look(measure, job, &poll);
+    assert_true(measure_progress(measure)->done == 2);
+    print("step 3/100\n");
+    now += 2000;
+    measure_look(measure, job, &poll);
+    assert_true(measure_progress(measure)->done == 3);
+}
+
+static void the_role_that_says_it(void **state)
+{
+    (void)state;
+    struct job_record record = make_record();
+    struct task_state tasks[] = {{.role = "ps"}, {.role = "worker", .index = 1}, {.role = "worker"}};
+    poll.tasks = tasks;
+    poll.task_count = 3;
+    measure = measure_new(job, &record);
+    put("output/ps-0.log", "listening\n", 10, true);
+    put("output/worker-1.log", "step 9/10\n", 10, true);
+    put("output/worker-0.log", "step 7/10\n", 10, true);
+    measure_look(measure, job, &poll);
+    assert_true(measure_progress(measure)->done == 7);
+    put("output/worker-0.log", "step 8/10\n", 10, true);
+    measure_look(measure, job, &poll);
+    assert_true(measure_progress(measure)->done == 8);
+}
+
+static struct job_record file_record(char *room, size_t size)
+{
+    struct job_record record = make_record();
+    snprintf(room, size, "%s/progress-file", path);
+    record.units_pattern = TEXT("");
+    record.units_file = text_of(room);
+    return record;
+}
+
+static void a_job_that_writes_a_file(void **state)
+{
+    (void)state;
+    char room[4096];
+    struct job_record record = file_record(room, sizeof(room));
+    measure = measure_new(job, &record);
+    measure_look(measure, job, &poll);          /* it is not there yet */
+    for (int i = 0; i < 60; i++) {
+        char text[32];
+        int length = snprintf(text, sizeof(text), "{\"done\": %d, \"total\": 90}", i / 3);
+        now += 2000;
+        if (i % 3 == 0)
+            put("progress-file", text, (size_t)length, false);
+        struct timespec times[2] = {{(now - i % 3 * 2000 - 700) / 1000, 0},
+                                    {(now - i % 3 * 2000 - 700) / 1000, 0}};
+        utimensat(job, "progress-file", times, 0);
+        measure_look(measure, job, &poll);
+    }
+    assert_true(measure_progress(measure)->done == 19 && measure_progress(measure)->total == 90);
+    assert_rate(1.0 / 6);
+}
+
+static int opened;              /* files of users, for reading */
+
+static int count_open(int directory, const char *name, int flags, mode_t mode)
+{
+    opened += strncmp(name, "/proc/self/fd/", strlen("/proc/self/fd/")) == 0;
+    return openat(directory, name, flags, mode);
+}
+
+/* What is not the owner's own plain file is not even opened. */
+static void hostile_files(void **state)
+{
+    (void)state;
+    char room[4096];
+    struct system_calls before = sys;
+    sys.openat = count_open;
+    opened = 0;
+    struct job_record record = file_record(room, sizeof(room));
+    put("other", "5/9", 3, false);
+    measure = measure_new(job, &record);
+    assert_int_equal(symlinkat("other", job, "progress-file"), 0);
+    measure_look(measure, job, &poll);
+    unlinkat(job, "progress-file", 0);
+    assert_int_equal(mkfifoat(job, "progress-file", 0600), 0);
+    measure_look(measure, job, &poll);
+    unlinkat(job, "progress-file", 0);
+    assert_int_equal(mkdirat(job, "progress-file", 0700), 0);
+    measure_look(measure, job, &poll);
+    unlinkat(job, "progress-file", AT_REMOVEDIR);
+    assert_int_equal(opened, 0);
+    char *large = calloc(1, 1 << 20);
+    put("progress-file", large, 1 << 20, false);
+    measure_look(measure, job, &poll);
+    free(large);
+    assert_true(measure_progress(measure)->unit == 0);
+    put("progress-file", "6/9\n", 4, false);
+    measure_look(measure, job, &poll);
+    assert_true(measure_progress(measure)->done == 6);
+    measure_free(measure);
+    unlinkat(job, "progress", 0);
+    record.uid = getuid() + 1;
+    opened = 0;
+    measure = measure_new(job, &record);
+    measure_look(measure, job, &poll);
+    assert_true(measure_progress(measure)->unit == 0);
+    assert_int_equal(opened, 0);
+    sys = before;
+}
+
+/* Storage that does not answer: nobody waits for it, and once it does, it is as if nothing was. */
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+
+static int open_at_the_gate(int directory, const char *name, int flags, mode_t mode)
+{
+    if (strstr(name, "progress-file")) {
+        pthread_mutex_lock(&gate);
+        pthread_mutex_unlock(&gate);
+    }
+    return openat(directory, name, flags, mode);
+}
+
+static void storage_that_hangs(void **state)
+{
+    (void)state;
+    char room[4096];
+    struct job_record record = file_record(room, sizeof(room));
+    struct job_record other = make_record();
+    struct system_calls before = sys;
+    sys.openat = open_at_the_gate;
+    put("progress-file", "5/9", 3, false);
+    pthread_mutex_lock(&gate);
+    measure = measure_new(job, &record);
+    measure_look(measure, job, &poll);
+    measure_look(measure, job, &poll);
+    assert_true(measure_progress(measure)->unit == 0);
+    struct measure *forgotten = measure_new(job, &record);
+    measure_look(forgotten, job, &poll);
+    measure_free(forgotten);    /* while it waits for its turn */
+    struct measure *printing = measure_new(job, &other);
+    print("step 7/10\n");
+    measure_look(printing, job, &poll);
+    assert_true(measure_progress(printing)->done == 7);
+    measure_free(printing);
+    pthread_mutex_unlock(&gate);
+    for (int i = 0; i < 1000 && measure_progress(measure)->unit == 0; i++) {
+        usleep(1000);
+        measure_look(measure, job, &poll);
+    }
+    assert_true(measure_progress(measure)->done == 5);
+    put("progress-file", "6/9", 3, false);
+    measure_look(measure, job, &poll);
+    measure_look(measure, job, &poll);
+    assert_true(measure_progress(measure)->done == 6);
+    pthread_mutex_lock(&gate);
+    measure_look(measure, job, &poll);
+    measure_free(measure);      /* while it is being read */
+    pthread_mutex_unlock(&gate);
+    measure = measure_new(job, &record);
+    for (int i = 0; i < 1000 && measure_progress(measure)->done != 6; i++) {
+        usleep(1000);
+        measure_look(measure, job, &poll);
+    }
+    assert_true(measure_progress(measure)->done == 6);
+    sys = before;
+}
+
+static void numbers_in_a_file(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        double done, total;     /* done -1: it is none */
+    } cases[] = {
+        {"12", 12, 0}, {" 12.5 / 400\n", 12.5, 400}, {"12.5/400\n", 12.5, 400}, {"12/ 400", 12, 400},
+        {"", -1, 0}, {"-3", -1, 0}, {"nan", -1, 0}, {"1e3", -1, 0}, {"12/400 epochs", -1, 0},
+        {"{\"done\": 3}", 3, 0}, {"{\"done\": 3, \"total\": 9, \"more\": []}", 3, 9},
+        {"{\"done\": -3}", -1, 0}, {"{\"done\": 1e300}", -1, 0}, {"{\"done\": \"3\"}", -1, 0},
+        {"{\"total\": 3}", -1, 0}, {"{\"done\": 3", -1, 0}, {"{}", -1, 0}, {"[3]", -1, 0},
+        {"1\n2\n", -1, 0}, {"/", -1, 0}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct units_seen seen;
+        bool found = units_parse(text_of(cases[i].text), &seen);
+        if (found != (cases[i].done >= 0) ||
+            (found && (seen.done != cases[i].done || seen.total != cases[i].total)))
+            fail_msg("\"%s\": found %d, %g of %g", cases[i].text, found, seen.done, seen.total);
+    }
+    assert_false(units_parse((struct text){"1\0002", 3}, &(struct units_seen){0}));
+}
+
+static void not_counted(void **state)
+{
+    (void)state;
+    struct job_record record = make_record();
+    record.units_pattern = TEXT("");
+    record.sizes.kind = SIZE_FIXED;
+    record.size = 0;
+    measure = measure_new(job, &record);
+    int done = 0;
+    run(100, 5, &done, 100);
+    const struct progress *progress = measure_progress(measure);
+    assert_true(progress->rate == 0 && progress->total == 0 && !measure_complete(measure));
+    assert_true(progress->sizes[0].size == 1 && progress->sizes[0].running == 100000);
+    assert_int_equal(progress->sizes[0].cpu_allocated, 100000);
+    /* One that never ran leaves nothing. */
+    measure_free(measure);
+    unlinkat(job, "progress", 0);
+    measure = measure_new(job, &record);
+    poll = (struct job_poll){.id = "train-1", .attempt = 1, .phase = PHASE_FAILED};
+    assert_int_equal(measure_end(measure, job, &poll, &error), 0);
+    assert_int_equal(faccessat(job, "progress", F_OK, 0), -1);
+    assert_int_equal(measure_progress(measure)->size_count, 0);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+    const struct CMUnitTest tests[] = {
+        TEST(a_job_that_prints),
+        TEST(fast_units),
+        TEST(another_process_goes_on),
+        TEST(resized_in_place),
+        TEST(stopped_for_another_size),
+        TEST(failed_by_itself),
+        TEST(back_to_a_checkpoint),
+        TEST(hostile_output),
+        TEST(a_log_that_is_begun_anew),
+        TEST(the_role_that_says_it),
+        TEST(a_job_that_writes_a_file),
+        TEST(hostile_files),
+        TEST(storage_that_hangs),
+        TEST(numbers_in_a_file),
+        TEST(not_counted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -56,7 +56,7 @@ static bool has_changed(const struct resubmitter *resubmitter, const struct wait
 static bool has_waited(const struct waiting *waiting, int64_t now)
 {
     return now >= waiting->next ||
-           (waiting->delay && waiting->next - now > waiting->delay + waiting->delay / 5);
+           waiting->next - now > waiting->delay + waiting->delay / 5;
 }
 
 /* The word for the log when a job is due, or NULL. */

@@ -1,9 +1,10 @@
 /* stages/follow.c - what becomes of submitted jobs: asked about, copied, stopped, ended
  *
  * All that the executor is asked goes in batches, so that it can have many requests under way and
- * one job that hangs delays no other: first how the jobs fare; then what each answer calls for is
- * decided; then those that are to stop are told so, and what tasks have printed is copied; then
- * the ends are written down, made durable, forgotten by the executor, and the jobs moved.
+ * one job that hangs delays no other: first how the jobs fare; then those that are to have another
+ * size are seen to, and what each answer calls for is decided; then those that are to stop are told
+ * so, and what tasks have printed is copied; then the ends are written down, made durable, forgotten
+ * by the executor, and the jobs moved.
  */
 #include "stages/tracker.h"
 
@@ -14,44 +15,8 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "spool/eventlog.h"
-#include "stages/control.h"
-#include "stages/output.h"
 #include "stages/progress.h"
 #include "stages/sweep.h"
-#include "stages/twin.h"
-#include "stages/verdict.h"
-
-static const int64_t output_interval = 2000;    /* milliseconds between copies of a job's output */
-static const int64_t output_patience = 600000;  /* ... that an ended job waits for the last of them */
-
-struct followed {               /* a job of the batch */
-    struct tracked *tracked;
-    struct job_place place;
-    int job;                    /* its directory; -1: it is gone */
-    struct job_poll poll;
-    struct job_call call;       /* to stop it, copy its output, or forget it */
-    bool stop, copy, end;       /* what is to be done with it */
-    int killed;                 /* somebody wants it to end, who is ...; -1: that is not known */
-    struct wish wish;
-    enum fate fate;             /* its end is written down */
-};
-
-struct round {                  /* one batch */
-    struct tracker *tracker;
-    struct followed *jobs;
-    size_t count;
-    struct job_call **calls;    /* room for a batch */
-};
-
-static struct circumstances circumstances_of(const struct tracker *tracker)
-{
-    return (struct circumstances){.settings = &tracker->stage.settings,
-                                  .commit = tracker->repository
-                                                ? repository_commit(tracker->repository)
-                                                : NULL,
-                                  .now = clock_now()};
-}
 
 /* Opening the batch, and asking about it */
 
@@ -95,7 +60,8 @@ static bool ask(struct round *round)
         if (followed->fate != FATE_NONE)
             continue;
         followed->killed = control_pending(followed->job, CONTROL_KILL, &followed->wish);
-        followed->poll.ending = followed->killed != 0 || followed->tracked->stopping || fenced;
+        followed->poll.ending = followed->killed != 0 || followed->tracked->stopping ||
+                                followed->tracked->giving || fenced;
         asked[count++] = &followed->poll;
     }
     if (count && tracker->executor->operations->poll(tracker->executor, tracker->arena, asked,
@@ -157,6 +123,7 @@ static void decide(const struct tracker *tracker, struct followed *followed)
     const struct job_poll *poll = &followed->poll;
     struct tracked *tracked = followed->tracked;
     bool killed = followed->killed > 0;
+    bool stop = killed || give_way_ends(tracked);
     bool ended = poll->phase == PHASE_SUCCEEDED || poll->phase == PHASE_FAILED;
 
     if (poll->phase == PHASE_UNKNOWN || followed->killed < 0)
@@ -167,10 +134,10 @@ static void decide(const struct tracker *tracker, struct followed *followed)
         note_waiting(tracked, followed->job, poll);
     if (!tracked->started && (poll->phase == PHASE_RUNNING || (ended && poll->started)))
         tracked->started = progress_started(followed->job, poll, NULL) == 0;
-    if (poll->phase != PHASE_VANISHED && poll->phase != PHASE_SUCCEEDED && (killed || ended) &&
+    if (poll->phase != PHASE_VANISHED && poll->phase != PHASE_SUCCEEDED && (stop || ended) &&
         !all_tasks_ended(poll))
         want_stop(tracker, followed);
-    else if (poll->phase == PHASE_WAITING && killed)
+    else if (poll->phase == PHASE_WAITING && stop)
         want_stop(tracker, followed);
     else if (ended || poll->phase == PHASE_VANISHED)
         followed->end = followed->copy = true;
@@ -227,125 +194,6 @@ static void stop_jobs(struct round *round)
     }
 }
 
-/* Trouble is said once for each job, until its output can be copied again.  What an ended job has
- * printed goes with its containers, so the job waits for it; but not for ever. */
-static void note_copied(struct followed *followed)
-{
-    struct tracked *tracked = followed->tracked;
-    if (followed->call.result == 0) {
-        tracked->output_trouble = 0;
-        return;
-    }
-    if (!tracked->output_trouble) {
-        log_warn("%s: the output could not be copied: %s", followed->place.id,
-                 followed->call.error.text);
-        tracked->output_trouble = clock_elapsed();
-    }
-    if (!followed->call.last)
-        return;
-    if (clock_elapsed() - tracked->output_trouble < output_patience)
-        followed->end = false;
-    else
-        log_warn("%s ends without the rest of its output", followed->place.id);
-}
-
-static void copy_output(struct round *round)
-{
-    struct tracker *tracker = round->tracker;
-    size_t count = 0;
-    for (size_t i = 0; i < round->count; i++) {
-        struct followed *followed = &round->jobs[i];
-        if (!followed->copy)
-            continue;
-        followed->call.last = followed->end;
-        followed->call.result = -1;
-        followed->call.directory = output_open(followed->job, followed->tracked->gid, &followed->call.error);
-        if (followed->call.directory >= 0)
-            round->calls[count++] = &followed->call;
-    }
-    if (count)
-        tracker->executor->operations->output(tracker->executor, round->calls, count);
-    for (size_t i = 0; i < round->count; i++) {
-        struct followed *followed = &round->jobs[i];
-        if (!followed->copy)
-            continue;
-        if (followed->call.directory >= 0)
-            sys.close(followed->call.directory);
-        note_copied(followed);
-        followed->tracked->next_output = clock_elapsed() + output_interval;
-    }
-}
-
-/* Writing down how jobs ended */
-
-/* Counted from the log: a verdict that was written twice, because a crash came between, counts
- * once.  -1 and a sentence when the log cannot be read just now. */
-static int retries_used(int job, struct error *error)
-{
-    struct buffer log = {0};
-    struct eventlog_fold fold = {0};
-    int result = file_read_at(job, "log", LOG_LIMIT, &log, error);
-    if (!result)
-        eventlog_fold(buffer_text(&log), &fold);
-    else if (file_is_damaged(errno))
-        result = 0;
-    buffer_free(&log);
-    return result ? -1 : fold.retries;
-}
-
-static int write_failure(struct tracker *tracker, const struct followed *followed,
-                         struct error *error)
-{
-    const struct job_poll *poll = &followed->poll;
-    int job = followed->job;
-    struct job_record record;
-    struct verdict verdict;
-    struct circumstances circumstances = circumstances_of(tracker);
-    if (tracker_read_record(tracker, job, poll->id, &record, error))
-        return -1;
-    record.retried = retries_used(job, error);
-    if (record.retried < 0)
-        return -1;
-    if (!followed->killed || !record.array_left.length)
-        sweep_note_left(tracker->arena, &record, poll);
-    if (followed->killed)
-        verdict_killed(&verdict, followed->wish.by, followed->wish.when);
-    else if (!record.request_file.length)
-        verdict_lost_record(&verdict, poll->detail);
-    else if (poll->phase == PHASE_VANISHED)
-        verdict_vanished(&verdict, &circumstances, &record);
-    else
-        verdict_ended(&verdict, &circumstances, &record, poll, tracker_table(tracker),
-                      output_of_failure(tracker->arena, job, poll, RETRY_LOG_LIMIT));
-    return verdict_write(&verdict, job, &record, false, circumstances.now, error);
-}
-
-static int write_end(struct tracker *tracker, struct followed *followed, struct error *error)
-{
-    const struct job_poll *poll = &followed->poll;
-    if (poll->phase != PHASE_VANISHED && progress_ended(followed->job, poll, error))
-        return -1;
-    /* A job that succeeded before the kill reached it has succeeded. */
-    if (poll->phase != PHASE_SUCCEEDED && write_failure(tracker, followed, error))
-        return -1;
-    followed->fate = poll->phase == PHASE_SUCCEEDED ? FATE_DONE : FATE_FAILED;
-    return 0;
-}
-
-static void write_ends(struct round *round)
-{
-    struct error error;
-    for (size_t i = 0; i < round->count; i++) {
-        struct followed *followed = &round->jobs[i];
-        if (followed->end && followed->fate == FATE_NONE &&
-            write_end(round->tracker, followed, &error))
-            log_warn("%s: %s", followed->place.id, error.text);
-        followed->end = followed->end && followed->fate != FATE_NONE;
-    }
-}
-
-/* Ending them: durable, forgotten by the executor, moved */
-
 /* The end that a job's log tells of may have come to the disk before what its tasks had printed: it
  * is copied again.  Once it has been forgotten by the executor there is nothing more to copy. */
 static void take_up_ended(struct round *round)
@@ -359,81 +207,6 @@ static void take_up_ended(struct round *round)
     }
 }
 
-static bool move_job(struct tracker *tracker, struct followed *followed)
-{
-    struct error error;
-    enum state to = followed->fate == FATE_DONE ? STATE_DONE : STATE_FAILED;
-    if (followed->call.result) {
-        log_warn("%s: the executor could not be made to forget it: %s", followed->place.id,
-                 followed->call.error.text);
-        return false;
-    }
-    if (job_move(&tracker->stage.spool, &followed->place, to, clock_now(), &error)) {
-        log_warn("%s", error.text);
-        twin_settle(&tracker->stage, &followed->place, 0);     /* a copy may be in the way */
-        return false;
-    }
-    names_remove(tracker->jobs, followed->tracked);
-    log_detail("%s: %s", followed->place.id, state_name(to));
-    return true;
-}
-
-/* Move those that have ended, and make each directory that they come to durable once. */
-static bool move_ended(struct round *round)
-{
-    struct spool *spool = &round->tracker->stage.spool;
-    const struct job_place *day = NULL;
-    struct error error;
-    bool moved = false;
-    for (size_t i = 0; i < round->count; i++) {
-        const struct job_place *place = &round->jobs[i].place;
-        if (!round->jobs[i].end || !move_job(round->tracker, &round->jobs[i]))
-            continue;
-        moved = true;
-        if (place->state != STATE_DONE)
-            continue;
-        /* A batch may end at midnight. */
-        if (day && strcmp(day->date, place->date) != 0 && spool_sync_place(spool, day, &error))
-            log_warn("%s", error.text);
-        day = place;
-    }
-    if (day && spool_sync_place(spool, day, &error))
-        log_warn("%s", error.text);
-    return moved;
-}
-
-static void end_jobs(struct round *round)
-{
-    struct tracker *tracker = round->tracker;
-    struct spool *spool = &tracker->stage.spool;
-    struct error error;
-    size_t count = 0;
-    for (size_t i = 0; i < round->count; i++) {
-        struct followed *followed = &round->jobs[i];
-        if (!followed->end)
-            continue;
-        if (followed->copy)
-            followed->tracked->recovered = false;
-        round->calls[count++] = &followed->call;
-    }
-    if (count == 0 || stage_is_fenced(&tracker->stage))
-        return;
-    if (spool_sync(spool, &error)) {
-        log_warn("%s; jobs end when it can be", error.text);
-        return;
-    }
-    for (size_t i = 0; i < round->count; i++)
-        if (round->jobs[i].end)
-            round->jobs[i].tracked->fate = round->jobs[i].fate;
-    tracker->executor->operations->remove(tracker->executor, round->calls, count);
-    if (!move_ended(round))
-        return;
-    spool_ring_failed(spool);   /* there may be room now */
-    if (spool_sync_state(spool, STATE_FAILED, &error) ||
-        spool_sync_state(spool, STATE_SUBMITTED, &error))
-        log_warn("%s", error.text);
-}
-
 void follow_batch(struct tracker *tracker, struct tracked **batch, size_t count)
 {
     struct round round = {
@@ -443,15 +216,17 @@ void follow_batch(struct tracker *tracker, struct tracked **batch, size_t count)
     };
     open_jobs(&round, batch, count);
     bool answered = ask(&round);
+    if (answered && !stage_is_fenced(&tracker->stage))
+        rescale_jobs(&round);
     for (size_t i = 0; i < round.count && answered; i++)
         if (round.jobs[i].fate == FATE_NONE)
             decide(tracker, &round.jobs[i]);
     take_up_ended(&round);
     if (!stage_is_fenced(&tracker->stage)) {
         stop_jobs(&round);
-        copy_output(&round);
-        write_ends(&round);
-        end_jobs(&round);
+        follow_copy_output(&round);
+        follow_write_ends(&round);
+        follow_end_jobs(&round);
     }
     for (size_t i = 0; i < round.count; i++)
         sys.close(round.jobs[i].job);

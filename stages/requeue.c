@@ -1,4 +1,6 @@
-/* stages/requeue.c - a job of failed/ or held/ goes to rendered/, or is killed where it waits */
+/* stages/requeue.c - a job of failed/ or held/ goes to rendered/, or is killed where it waits; one of
+ * rendered/ gets another size
+ */
 #include "stages/requeue.h"
 
 #include <errno.h>
@@ -11,6 +13,7 @@
 #include "stages/control.h"
 #include "stages/hold.h"
 #include "stages/prepare.h"
+#include "stages/resize.h"
 #include "stages/sweep.h"
 #include "stages/twin.h"
 #include "stages/verdict.h"
@@ -51,6 +54,37 @@ static int next_attempt(int job, const struct job_record *record, struct error *
     return result;
 }
 
+/* May the executor have a job of rendered/?  It may once an intent was noted, until the job has been
+ * rendered anew: what became of that is the submit stage's to find out.  A log that does not tell may
+ * have held one. */
+static bool may_be_submitted(int job)
+{
+    struct buffer log = {0};
+    struct event event;
+    bool result = true;
+    if (!file_read_at(job, "log", LOG_LIMIT, &log, NULL) && begins_well(buffer_text(&log))) {
+        struct text rest = buffer_text(&log);
+        while (eventlog_next(&rest, &event))
+            result = text_is(event.name, "rendered") || text_is(event.name, "requeued") ? false
+                     : text_is(event.name, "intent") || text_is(event.name, "submitted") ? true
+                                                                                         : result;
+    }
+    buffer_free(&log);
+    return result;
+}
+
+/* What a job is rendered at is what it is to have next, or was given while it ran. */
+static void take_size(struct job_record *record, int64_t wanted)
+{
+    if (wanted)
+        record->size = wanted;
+    else if (record->size_next)
+        record->size = record->size_next;
+    else if (record->size_now)
+        record->size = record->size_now;
+    record->size_next = record->size_now = 0;
+}
+
 /* output/ is of one attempt: that of attempt 1 becomes output-1/, and so on. */
 static int keep_output(int job, int attempt, struct error *error)
 {
@@ -70,6 +104,8 @@ static int note_requeued(struct arena *arena, int job, const struct job_record *
     eventlog_add_number(&line, "attempt", record->attempt);
     eventlog_add(&line, "commit", record->commit);
     eventlog_add(&line, "image", record->image);
+    if (record->size)
+        eventlog_add_number(&line, "size", record->size);
     if (record->array.length)
         eventlog_add(&line, "array", sweep_shortened(arena, record->array));
     eventlog_end(&line);
@@ -96,7 +132,7 @@ static int note_going(struct requeuer *requeuer, int job, struct job_record *rec
 /* Render the job anew and write what has changed into its directory.  0: it may go to `to`; 1: it
  * fails, with the reason written; -1 and a sentence: trouble. */
 static int renew_job(struct requeuer *requeuer, int job, struct job_record *record, enum state to,
-                     const char *cause, struct error *error)
+                     const struct requeue_deed *deed, struct error *error)
 {
     struct buffer request = {0};
     struct preparation preparation;
@@ -114,7 +150,7 @@ static int renew_job(struct requeuer *requeuer, int job, struct job_record *reco
         }
         goto done;
     }
-    const struct text array = record->array, array_left = record->array_left;
+    const struct job_record kept = *record;
     int before = record->attempt;
     int attempt = next_attempt(job, record, error);
     if (attempt < 0)
@@ -122,6 +158,7 @@ static int renew_job(struct requeuer *requeuer, int job, struct job_record *reco
     record->executor = requeuer->stage->settings.executor;
     record->attempt = attempt;
     sweep_go_on(record);
+    take_size(record, deed->size);
     enum prepare_result prepared =
         prepare_request(requeuer->arena, buffer_text(&request), record->source.data, record,
                         &preparation);
@@ -130,8 +167,11 @@ static int renew_job(struct requeuer *requeuer, int job, struct job_record *reco
                                     &preparation);
     if (prepared != PREPARED) {
         record->attempt = before;
-        record->array = array;
-        record->array_left = array_left;
+        record->array = kept.array;
+        record->array_left = kept.array_left;
+        record->size = kept.size;
+        record->size_now = kept.size_now;
+        record->size_next = kept.size_next;
         struct circumstances circumstances = {
             .settings = &requeuer->stage->settings,
             .commit = repository_commit(requeuer->repository),
@@ -152,9 +192,10 @@ static int renew_job(struct requeuer *requeuer, int job, struct job_record *reco
     if (attempt > before && keep_output(job, before, error))
         goto done;
     if (job_file_replace_private(job, "manifest.yaml", preparation.rendered.manifest, record->gid,
-                                 error))
+                                 error) ||
+        resize_clear(job, error))
         goto done;
-    result = note_going(requeuer, job, record, to, cause, error);
+    result = note_going(requeuer, job, record, to, deed->cause, error);
 done:
     buffer_free(&request);
     return result;
@@ -165,8 +206,8 @@ static bool find_destination(int job, const struct job_place *place,
                              const struct job_record *record, const char *cause, enum state *to)
 {
     struct wish wish;
-    bool held;
-    int waits = hold_is_due(job, record, &held, &wish);
+    bool held = false;
+    int waits = place->state == STATE_RENDERED ? 0 : hold_is_due(job, record, &held, &wish);
     *to = STATE_RENDERED;
     if (place->state == STATE_FAILED && waits > 0)
         *to = STATE_HELD;
@@ -185,16 +226,17 @@ static void add_move(struct requeuer *requeuer, const struct job_place *place, i
 
 /* True when the job's directory is to stay open until the job moves. */
 static bool send_back(struct requeuer *requeuer, const struct job_place *place, int job,
-                      struct job_record *record, const char *cause)
+                      struct job_record *record, const struct requeue_deed *deed)
 {
+    const char *cause = deed->cause;
     struct error error;
     enum state to;
     if (!find_destination(job, place, record, cause, &to))
         return false;
-    int renewed = renew_job(requeuer, job, record, to, cause, &error);
+    int renewed = renew_job(requeuer, job, record, to, deed, &error);
     if (renewed < 0) {
         /* The wish to try again stays where only trouble, such as a full disk, is in its way. */
-        log_warn("%s cannot be tried again: %s", place->id, error.text);
+        log_warn("%s cannot be rendered anew: %s", place->id, error.text);
         if (!record->request_file.length)
             control_clear(job, CONTROL_RETRY, NULL);
         return false;
@@ -293,7 +335,9 @@ void requeue_job(struct requeuer *requeuer, const struct requeue_deed *deed)
         log_detail("%s was a copy", place.id);
     } else if (deed->kind == DEED_KILL) {
         kill_waiting(requeuer, job, &record);
-    } else if (send_back(requeuer, &place, job, &record, deed->cause)) {
+    } else if (deed->from == STATE_RENDERED && may_be_submitted(job)) {
+        log_detail("%s keeps its size: the executor may have it already", place.id);
+    } else if (send_back(requeuer, &place, job, &record, deed)) {
         job = -1;
     }
     if (job >= 0)

@@ -1,10 +1,15 @@
-/* stages/requeue.h - a job of failed/ or held/ goes to rendered/, or is killed where it waits
+/* stages/requeue.h - a job of failed/ or held/ goes to rendered/, or is killed where it waits; one of
+ * rendered/ gets another size
  *
  * The job is rendered anew from its request, since the templates may have changed.  If it can be,
  * its files are renewed and it moves; if not, it is in failed/ then, with the new reason.  Doing it
  * again after a crash has the same result: until the job has moved, its record goes on saying why it
  * failed.  A job of failed/ that somebody holds, or that is to come after others which have not
- * ended, goes to held/ instead.
+ * ended, goes to held/ instead.  It is rendered at the size that it is to have next, or that it was
+ * given while it ran.
+ *
+ * A job of rendered/ stays there.  One that the executor may have, because an intent was noted, is left
+ * as it is: it must not be submitted in two shapes under one token.
  *
  * This reads what strangers wrote, so it belongs into a confined process.
  */
@@ -17,9 +22,10 @@ enum deed_kind { DEED_NONE, DEED_REQUEUE, DEED_KILL };
 
 struct requeue_deed {
     char id[ID_SIZE];
-    enum state from;            /* STATE_FAILED or STATE_HELD */
+    enum state from;            /* STATE_FAILED, STATE_HELD or STATE_RENDERED */
     enum deed_kind kind;        /* DEED_KILL: only of failed/ */
     const char *cause;          /* of DEED_REQUEUE: the word for the log */
+    int64_t size;               /* of one of rendered/: that it is to have (base/sizes.h) */
 };
 
 struct requeue_move {           /* a job whose files are written */

@@ -1,9 +1,6 @@
-/* stages/reread.c - requests of failed and held jobs are read again, by a process of its own
- *
- * It is confined as intake is: the stage itself talks to the executor, and must not be what a
- * request can get hold of.  When the process ends over a request, its guard tells over which; that
- * is noted in the job's log, where it is counted, and another process goes on with the next job.
- */
+/* stages/reread.c - requests of jobs are read again, by a process of its own */
+#include "stages/reread.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,28 +14,24 @@
 #include "spool/eventlog.h"
 #include "stages/control.h"
 #include "stages/guard.h"
-#include "stages/resubmit.h"
 #include "stages/sandbox.h"
 #include "stages/users.h"
 #include "stages/verdict.h"
 
 enum { LOG_LIMIT = 16 << 20 };  /* bytes */
 
-/* From the candidate `first` on. */
-static void carry_out(struct resubmitter *resubmitter, const struct pass *pass, size_t first,
-                      struct guard *guard)
+/* From the job `first` on. */
+static void carry_out(struct reread *reread, size_t first, struct guard *guard)
 {
     size_t begun = 0;
     struct requeuer requeuer = {
-        .stage = &resubmitter->stage,
-        .repository = resubmitter->repository,
-        .arena = resubmitter->arena,
-        .settings = resubmitter->settings,
+        .stage = reread->stage,
+        .repository = reread->repository,
+        .arena = reread->arena,
+        .settings = reread->settings,
     };
-    for (size_t i = first; i < pass->count && !resubmitter->stage.stopping; i++) {
-        const struct requeue_deed *deed = &pass->candidates[i].deed;
-        if (deed->kind == DEED_NONE)
-            continue;
+    for (size_t i = first; i < reread->count && !reread->stage->stopping; i++) {
+        const struct requeue_deed *deed = &reread->deeds[i];
         guard_enter(guard, deed->id, 0);
         requeue_job(&requeuer, deed);
         guard_leave(guard);
@@ -51,10 +44,10 @@ static void carry_out(struct resubmitter *resubmitter, const struct pass *pass, 
 }
 
 /* The status with which the confined process ended, or -1 and a sentence. */
-static int carry_out_confined(struct resubmitter *resubmitter, const struct pass *pass,
-                              size_t first, struct guard *guard, struct error *error)
+static int carry_out_confined(struct reread *reread, size_t first, struct guard *guard,
+                              struct error *error)
 {
-    struct stage *stage = &resubmitter->stage;
+    struct stage *stage = reread->stage;
     int status = 0;
     pid_t child = fork();
     if (child < 0)
@@ -66,7 +59,7 @@ static int carry_out_confined(struct resubmitter *resubmitter, const struct pass
             log_warn("%s", error->text);
             _exit(1);
         }
-        carry_out(resubmitter, pass, first, guard);
+        carry_out(reread, first, guard);
         _exit(0);
     }
     while (waitpid(child, &status, 0) < 0)
@@ -92,11 +85,11 @@ static int count_stops(int job)
     return stops;
 }
 
-static int note_stop(int job, const char *end, struct error *error)
+static int note_stop(int job, const char *stage, const char *end, struct error *error)
 {
     struct buffer line = {0};
     eventlog_start(&line, clock_now(), "stopped");
-    eventlog_add_string(&line, "stage", "resubmit");
+    eventlog_add_string(&line, "stage", stage);
     eventlog_add_string(&line, "by", end);
     eventlog_end(&line);
     int result = eventlog_append(job, buffer_text(&line), error);
@@ -104,40 +97,30 @@ static int note_stop(int job, const char *end, struct error *error)
     return result;
 }
 
-static int set_aside(struct resubmitter *resubmitter, int job, int stops, struct error *error)
+static int set_aside(struct reread *reread, int job, int stops, struct error *error)
 {
     struct job_record record;
     struct verdict verdict;
-    int result = record_read(job, resubmitter->arena, &record, error);
-    verdict_stops(&verdict, "resubmit", stops);
+    int result = record_read(job, reread->arena, &record, error);
+    verdict_stops(&verdict, reread->stage->name, stops);
     if (!result)
         result = verdict_write(&verdict, job, &record, false, clock_now(), error);
     if (!result)
         result = control_clear(job, CONTROL_RETRY, error);
-    arena_reset(resubmitter->arena);
+    arena_reset(reread->arena);
     return result;
 }
 
-/* What counts in memory how often that has happened; NULL when the job is not known any more. */
-static int *stops_of(struct resubmitter *resubmitter, const struct requeue_deed *deed)
-{
-    struct waiting *waiting;
-    struct held *held;
-    if (deed->from == STATE_HELD)
-        return (held = names_find(resubmitter->held->jobs, text_of(deed->id))) ? &held->stops : NULL;
-    return (waiting = names_find(resubmitter->jobs, text_of(deed->id))) ? &waiting->stops : NULL;
-}
-
 /* The process ended over this job. */
-static void blame(struct resubmitter *resubmitter, const struct requeue_deed *deed,
-                  const char *end)
+static void blame(struct reread *reread, const struct requeue_deed *deed, const char *end)
 {
+    struct spool *spool = &reread->stage->spool;
     struct job_place place = {.state = deed->from};
     struct error error;
     const char *id = deed->id;
     snprintf(place.id, sizeof(place.id), "%s", id);
-    int *remembered = stops_of(resubmitter, deed);
-    int job = job_open(&resubmitter->stage.spool, &place);
+    int *remembered = reread->stops ? reread->stops(reread->context, deed) : NULL;
+    int job = job_open(spool, &place);
     if (job < 0)
         return;
     int stops = count_stops(job) + 1;
@@ -146,59 +129,58 @@ static void blame(struct resubmitter *resubmitter, const struct requeue_deed *de
         stops = *remembered;
     log_warn("%s: the process that read its request again was ended by %s (%d of %d times; then it "
              "is set aside)", id, end, stops, GUARD_MOST_TRIES);
-    if (note_stop(job, end, &error))
+    if (note_stop(job, reread->stage->name, end, &error))
         log_warn("%s: %s", id, error.text);
     bool aside = stops >= GUARD_MOST_TRIES;
-    if (aside && set_aside(resubmitter, job, stops, &error)) {
+    if (aside && set_aside(reread, job, stops, &error)) {
         log_warn("%s: %s", id, error.text);
         aside = false;
     } else if (aside && remembered) {
         *remembered = 0;
     }
-    struct spool *spool = &resubmitter->stage.spool;
     if (spool_sync(spool, &error))
         log_warn("%s: %s", id, error.text);
-    else if (aside && deed->from == STATE_HELD &&
+    else if (aside && deed->from != STATE_FAILED &&
              (job_move(spool, &place, STATE_FAILED, clock_now(), &error) ||
               spool_sync_state(spool, STATE_FAILED, &error) ||
-              spool_sync_state(spool, STATE_HELD, &error)))
+              spool_sync_state(spool, deed->from, &error)))
         log_warn("%s: %s", id, error.text);
     sys.close(job);
 }
 
-static size_t position(const struct pass *pass, const char *id, size_t first)
+static size_t position(const struct reread *reread, const char *id, size_t first)
 {
-    while (first < pass->count && strcmp(pass->candidates[first].deed.id, id) != 0)
+    while (first < reread->count && strcmp(reread->deeds[first].id, id) != 0)
         first++;
     return first;
 }
 
-int reread_jobs(struct resubmitter *resubmitter, const struct pass *pass, struct error *error)
+int reread_jobs(struct reread *reread, struct error *error)
 {
     char end[GUARD_END_SIZE];
     int result = 0;
     struct guard *guard = guard_new(error);
     if (!guard)
         return -1;
-    for (size_t first = 0; first < pass->count && !result;) {
+    for (size_t first = 0; first < reread->count && !result;) {
         guard->done = 0;
         int status = 0;
-        if (resubmitter->confined)
-            status = carry_out_confined(resubmitter, pass, first, guard, error);
+        if (reread->stage->confined)
+            status = carry_out_confined(reread, first, guard, error);
         else
-            carry_out(resubmitter, pass, first, guard);
-        resubmitter->requeued += guard->done;
+            carry_out(reread, first, guard);
+        reread->requeued += guard->done;
         if (status < 0)
             result = -1;
         if (status <= 0)
             break;
         if (!guard_blames(guard)) {
-            result = error_set(error, "the process that reads failed requests again was ended by "
-                               "%s", guard_end(status, end));
+            result = error_set(error, "the process that reads requests again was ended by %s",
+                               guard_end(status, end));
         } else {
-            first = position(pass, guard->name, first);
-            if (first < pass->count)
-                blame(resubmitter, &pass->candidates[first].deed, guard_end(status, end));
+            first = position(reread, guard->name, first);
+            if (first < reread->count)
+                blame(reread, &reread->deeds[first], guard_end(status, end));
             first++;
             guard_leave(guard);
         }

@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "stages/aside.h"
+#include "stages/reread.h"
 #include "stages/twin.h"
 
 enum { SETTINGS_LIMIT = 1 << 20, MOST_FAILED = 1 << 20 };      /* bytes; jobs */
@@ -201,6 +202,40 @@ static int lock_failed(struct resubmitter *resubmitter, int *lock, struct error 
     return error_errno(error, ".resubmit.lock could not be locked");
 }
 
+/* What counts in memory how often the process that reads requests has ended over a job; NULL when the
+ * job is not known any more. */
+static int *stops_of(void *context, const struct requeue_deed *deed)
+{
+    struct resubmitter *resubmitter = context;
+    struct waiting *waiting;
+    struct held *held;
+    if (deed->from == STATE_HELD)
+        return (held = names_find(resubmitter->held->jobs, text_of(deed->id))) ? &held->stops : NULL;
+    return (waiting = names_find(resubmitter->jobs, text_of(deed->id))) ? &waiting->stops : NULL;
+}
+
+/* Have what was decided done, and count the jobs that go back. */
+static int do_deeds(struct resubmitter *resubmitter, const struct pass *pass, struct error *error)
+{
+    struct requeue_deed *deeds = memory_allocate((pass->count + 1) * sizeof(*deeds));
+    struct reread reread = {
+        .stage = &resubmitter->stage,
+        .repository = resubmitter->repository,
+        .arena = resubmitter->arena,
+        .settings = resubmitter->settings,
+        .deeds = deeds,
+        .stops = stops_of,
+        .context = resubmitter,
+    };
+    for (size_t i = 0; i < pass->count; i++)
+        if (pass->candidates[i].deed.kind != DEED_NONE)
+            deeds[reread.count++] = pass->candidates[i].deed;
+    int result = reread.count ? reread_jobs(&reread, error) : 0;
+    resubmitter->requeued += reread.requeued;
+    free(deeds);
+    return result;
+}
+
 static int make_pass(struct resubmitter *resubmitter, struct error *error)
 {
     struct pass pass = {.resubmitter = resubmitter, .now = clock_now()};
@@ -219,14 +254,11 @@ static int make_pass(struct resubmitter *resubmitter, struct error *error)
     held_act(resubmitter, &pass);
     if (pass.count)
         qsort(pass.candidates, pass.count, sizeof(*pass.candidates), compare_candidates);
-    size_t deeds = 0;
-    for (size_t i = 0; i < pass.count; i++) {
+    for (size_t i = 0; i < pass.count; i++)
         if (pass.candidates[i].deed.from == STATE_FAILED)
             due_decide(resubmitter, &pass.candidates[i].deed, pass.now);
-        deeds += pass.candidates[i].deed.kind != DEED_NONE;
-    }
-    if (deeds && !result)
-        result = reread_jobs(resubmitter, &pass, error);
+    if (!result)
+        result = do_deeds(resubmitter, &pass, error);
     forget_gone(resubmitter);
     free(pass.candidates);
     sys.close(lock);
@@ -271,13 +303,6 @@ static struct stage *resubmit_open(const char *directory, struct error *error)
     return NULL;
 }
 
-static int resubmit_confine(struct stage *stage, struct error *error)
-{
-    (void)error;
-    ((struct resubmitter *)stage)->confined = true;
-    return 0;
-}
-
 static int64_t resubmit_round(struct stage *stage)
 {
     struct resubmitter *resubmitter = (struct resubmitter *)stage;
@@ -308,7 +333,6 @@ static int resubmit_descriptor(const struct stage *stage)
 const struct stage_operations resubmit_stage = {
     .name = "resubmit",
     .open = resubmit_open,
-    .confine = resubmit_confine,
     .round = resubmit_round,
     .descriptor = resubmit_descriptor,
     .close = resubmit_close,
@@ -321,7 +345,7 @@ int resubmit_once(const char *directory, struct error *error)
     if (!stage)
         return -1;
     struct resubmitter *resubmitter = (struct resubmitter *)stage;
-    resubmitter->confined = true;
+    stage->confined = true;
     int result = make_pass(resubmitter, error);
     if (!result)
         result = (int)resubmitter->requeued;

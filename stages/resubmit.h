@@ -3,7 +3,8 @@
  *   resubmit.c     walks failed/, pass by pass, and is the stage
  *   due.c          tells which jobs of failed/ are due, and for what
  *   held_act.c     sees to held/
- *   reread.c       has their requests read again, by a process of its own
+ *
+ * What is due is read again by stages/reread.h.
  */
 #ifndef STAGES_RESUBMIT_H
 #define STAGES_RESUBMIT_H
@@ -40,7 +41,6 @@ struct resubmitter {
     struct capacity capacity;
     char settings[SHA256_HEX_SIZE];     /* of dlspool.yaml as it is now */
     size_t requeued;
-    bool confined;              /* read requests in a confined process */
     struct watch *watch;
     bool more;                  /* the last pass has left something for the next */
     int64_t rest_until;         /* of clock_elapsed: no pass before then */
@@ -68,10 +68,5 @@ void held_act(struct resubmitter *resubmitter, struct pass *pass);
 
 /* due.c: decide what is to be done with a job of failed/. */
 void due_decide(struct resubmitter *resubmitter, struct requeue_deed *deed, int64_t now);
-
-/* reread.c: do it, and count in resubmitter->requeued the jobs that go back.  A job over whose
- * request the process ends is left out of this pass, and is set aside when it has happened
- * GUARD_MOST_TRIES times; the others go on.  -1 and a sentence when they could not. */
-int reread_jobs(struct resubmitter *resubmitter, const struct pass *pass, struct error *error);
 
 #endif

@@ -125,6 +125,7 @@ int stage_run(const struct stage_operations *operations, const char *directory)
         log_warn("%s", error.text);
         return 1;
     }
+    stage->confined = true;
     if (operations->confine && operations->confine(stage, &error)) {
         log_warn("%s", error.text);
         stage->failed = true;

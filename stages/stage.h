@@ -24,6 +24,7 @@ struct stage {
     int64_t epoch;              /* of the lease under which it works; 0: none */
     bool stopping;
     bool failed;                /* it stops because it cannot go on */
+    bool confined;              /* it reads requests in a confined process; tests do not */
 };
 
 /* Open spool and settings, and take SIGTERM and SIGINT as "stop when the batch is done".  -1 and

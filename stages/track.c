@@ -58,14 +58,19 @@ static enum fate read_history(struct tracker *tracker, int job, const struct job
     struct eventlog_fold fold;
     struct stat status;
     enum fate fate = FATE_NONE;
+    enum state state;
     if (file_read_at(job, "log", LOG_LIMIT, &log, NULL) == 0) {
         eventlog_fold(buffer_text(&log), &fold);
         tracked->started = fold.started;
         struct text host = event_get(tracker->arena, &fold.submitted, "host");
         tracked->elsewhere = host.length && !text_is(host, tracker->stage.host);
-        if (text_is(fold.last.name, "finished"))
+        give_way_recall(tracked, buffer_text(&log));
+        /* By the last event that moves a job: a wish may have come after it. */
+        if (!eventlog_state(buffer_text(&log), &state))
+            fate = FATE_NONE;
+        else if (state == STATE_DONE)
             fate = FATE_DONE;
-        else if (text_is(fold.last.name, "failed") && record->failed &&
+        else if (state == STATE_FAILED && record->failed &&
                  !sys.fstatat(job, "why", &status, AT_SYMLINK_NOFOLLOW))
             fate = FATE_FAILED;
     }
@@ -83,6 +88,13 @@ int tracker_read_record(struct tracker *tracker, int job, const char *id,
     log_warn("%s: %s; the job is followed by what its log says", id, error->text);
     aside_salvage(job, id, tracker->arena, record);
     return record_replace(job, record, error);
+}
+
+void tracker_forget(struct tracker *tracker, struct tracked *tracked)
+{
+    measure_free(tracked->measure);
+    free(tracked->giving);
+    names_remove(tracker->jobs, tracked);
 }
 
 static void learn_job(struct tracker *tracker, struct text id)
@@ -106,6 +118,8 @@ static void learn_job(struct tracker *tracker, struct text id)
         tracked->attempt = record.attempt;
         tracked->gid = record.gid;
         tracked->again = record.retries == RETRIES_ALWAYS;
+        tracked->sized = record.sizes.kind != SIZE_FIXED || record.checkpoint_signal.length;
+        tracked->measure = measure_new(job, &record);
         tracked->fate = read_history(tracker, job, &record, tracked);
         tracked->recovered = tracked->fate != FATE_NONE;
     }
@@ -168,6 +182,8 @@ static void track_close(struct stage *stage)
         tracker->executor->operations->close(tracker->executor);
     repository_close(tracker->repository);
     retry_table_free(tracker->table);
+    for (struct tracked *tracked; (tracked = names_first(tracker->jobs));)
+        tracker_forget(tracker, tracked);
     names_free(tracker->jobs);
     arena_free(tracker->arena);
     stage_close(stage);

@@ -1,12 +1,21 @@
 /* stages/tracker.h - the inside of the track stage: what it knows, and who does what
  *
- * Only track.c (which jobs there are) and follow.c (what becomes of them) include this.
+ *   track.c          which jobs there are
+ *   follow.c         asks about a batch of them, decides what each answer calls for, and stops jobs
+ *   rescale.c        gives running jobs the sizes that the plan has for them
+ *   give_way.c       stops those that cannot get them while they run
+ *   follow_output.c  copies what they print, and measures how far they are
+ *   follow_end.c     writes down how they ended, and moves them
  */
 #ifndef STAGES_TRACKER_H
 #define STAGES_TRACKER_H
 
-#include "stages/stage.h"
 #include "renderer/retry_table.h"
+#include "stages/control.h"
+#include "stages/measure.h"
+#include "stages/resize.h"
+#include "stages/stage.h"
+#include "stages/verdict.h"
 #include "watcher/names.h"
 #include "watcher/watch.h"
 
@@ -17,6 +26,13 @@ enum {
 };
 
 enum fate { FATE_NONE, FATE_DONE, FATE_FAILED };
+
+struct giving_way {             /* a job that is stopped to go on at another size, or later */
+    struct resize_wish wish;    /* its size, and why */
+    bool cancelled;             /* its signal is the executor's cancel() */
+    bool told;                  /* the signal was sent to save its state ... */
+    int64_t until;              /* ... and its grace is over then, of clock_elapsed */
+};
 
 struct tracked {
     int attempt;
@@ -32,6 +48,33 @@ struct tracked {
     enum fate fate;             /* its end is written down already ... */
     bool recovered;             /* ... and was before this process started */
     char waiting[128];          /* the last reason it waited for */
+    struct measure *measure;
+    bool noted;                 /* what was measured is written down for good */
+    bool sized;                 /* it can have other sizes, or be stopped and go on: wishes are
+                                   looked for */
+    int64_t next_wish;          /* of clock_elapsed: when a wish that could not be granted is tried
+                                   again ... */
+    int64_t wish_patience;      /* ... and when no more; 0: there is none */
+    struct giving_way *giving;  /* NULL: it is not stopped for that */
+};
+
+struct followed {               /* a job of a batch */
+    struct tracked *tracked;
+    struct job_place place;
+    int job;                    /* its directory; -1: it is gone */
+    struct job_poll poll;
+    struct job_call call;       /* to stop it, copy its output, or forget it */
+    bool stop, copy, end;       /* what is to be done with it */
+    int killed;                 /* somebody wants it to end, who is ...; -1: that is not known */
+    struct wish wish;
+    enum fate fate;             /* its end is written down */
+};
+
+struct round {                  /* one batch */
+    struct tracker *tracker;
+    struct followed *jobs;
+    size_t count;
+    struct job_call **calls;    /* room for a batch */
 };
 
 struct tracker {
@@ -54,8 +97,41 @@ int tracker_read_record(struct tracker *tracker, int job, const char *id,
 /* The retry.txt of the newest commit of templates.git that has a good one; NULL when none had. */
 const struct retry_table *tracker_table(struct tracker *tracker);
 
+/* Forget a job that has moved on. */
+void tracker_forget(struct tracker *tracker, struct tracked *tracked);
+
 /* Ask the executor about the jobs of a batch (at most BATCH), act on its answers, and end those that
  * have ended: they are no longer in tracker->jobs then. */
 void follow_batch(struct tracker *tracker, struct tracked **batch, size_t count);
+
+/* rescale.c: do about the wishes for other sizes what can be done now: after the poll, before it is
+ * decided what its answers call for. */
+void rescale_jobs(struct round *round);
+
+/* give_way.c: from now on the job is to end; that is in its log, and durable. */
+void give_way_begin(struct tracked *tracked, const struct resize_wish *wish);
+/* What the log of a job says of that, from before a restart. */
+void give_way_recall(struct tracked *tracked, struct text log);
+/* Tell those that have not been told yet. */
+void give_way_tell(struct round *round);
+/* Is it to end now, having had its time to save its state? */
+bool give_way_ends(const struct tracked *tracked);
+/* Whether a job that has ended, if it gave way, is to go on.  It is not when all was done by then. */
+bool give_way_goes_on(const struct tracked *tracked, const struct job_poll *poll);
+/* Write that into the verdict and the record. */
+void give_way_verdict(const struct tracked *tracked, const struct circumstances *circumstances,
+                      const struct job_poll *poll, struct job_record *record,
+                      struct verdict *verdict);
+
+/* follow_output.c */
+void follow_copy_output(struct round *round);
+/* What was measured of the size that a job has now, or had: an event in its log.  Nothing when nothing
+ * was.  -1 and a sentence. */
+int follow_note_measured(int job, const struct tracked *tracked, const struct job_record *record,
+                         struct error *error);
+
+/* follow_end.c: of the jobs that are to end, write down how; and end those that are written down. */
+void follow_write_ends(struct round *round);
+void follow_end_jobs(struct round *round);
 
 #endif

@@ -208,6 +208,26 @@ void verdict_vanished(struct verdict *verdict, const struct circumstances *circu
     wait_for_time(verdict, circumstances, record);
 }
 
+void verdict_resized(struct verdict *verdict, const struct circumstances *circumstances,
+                     enum size_kind kind, int64_t from, int64_t to, int exit_code, const char *why)
+{
+    char old[SIZE_TEXT_SIZE], new[SIZE_TEXT_SIZE];
+    decide(verdict, to ? REASON_RESIZED : REASON_PREEMPTED, "transient", RETRY_AT);
+    verdict->failure.exit_code = exit_code;
+    verdict->failure.next = circumstances->now;
+    if (to)
+        snprintf(verdict->sentence, sizeof(verdict->sentence),
+                 "The job was stopped at its checkpoint to go on with %s instead of %s: %s",
+                 size_text(kind, to, new), size_text(kind, from, old), why);
+    else
+        snprintf(verdict->sentence, sizeof(verdict->sentence),
+                 "The job was stopped at its checkpoint to give way to others: %s", why);
+    snprintf(verdict->next, sizeof(verdict->next),
+             to ? "the job is rendered at that size and submitted again at once. This uses up no retry."
+                : "the job goes back to rendered/ at once, and is submitted again as soon as the plan "
+                  "has room for it. This uses up no retry.");
+}
+
 void verdict_killed(struct verdict *verdict, const char *by, int64_t when)
 {
     char time[CLOCK_TEXT_SIZE];

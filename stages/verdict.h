@@ -43,6 +43,13 @@ void verdict_ended(struct verdict *verdict, const struct circumstances *circumst
                    const struct retry_table *table, struct text log_text);
 void verdict_vanished(struct verdict *verdict, const struct circumstances *circumstances,
                       const struct job_record *record);
+/* It was stopped to go on from its checkpoint: at the size `to`, or, when that is 0, when the plan has
+ * room for it.  `why` is the plan's sentence. */
+#define REASON_RESIZED "Resized"
+#define REASON_PREEMPTED "Preempted"
+void verdict_resized(struct verdict *verdict, const struct circumstances *circumstances,
+                     enum size_kind kind, int64_t from, int64_t to, int exit_code,
+                     const char *why);
 void verdict_killed(struct verdict *verdict, const char *by, int64_t when);
 /* Reading the job's file has ended a stage's process `tries` times. */
 void verdict_stops(struct verdict *verdict, const char *stage, int tries);

@@ -69,6 +69,7 @@ static void run_body(struct result *result, void *context)
     struct drive drive = {.most_rounds = MOST_ROUNDS, .lift_after = ROUNDS_WITH_FAULT};
     world_enter(start_time, 0);
     scheduler_install(run->world->outside, false);
+    scheduler_has_room(run->scene->dropped[0].kind == KIND_WIDE);
     calls_install(&run->fault);
     drive_run(&drive, run->world);
     const char *hit = calls_hit_name();
@@ -77,7 +78,7 @@ static void run_body(struct result *result, void *context)
     result->rounds = drive.rounds;
     result->finished_in_fault = drive.finished_in_fault;
     struct check check = {.world = run->world, .scene = run->scene, .ended = drive.finished,
-                          .refusals = run->fault.number == EACCES};
+                          .refusals = run->fault.number == EACCES, .littered = true};
     result->finding = invariants_check(&check);
     result->ending = drive.finished ? END_CHECKED : END_WEDGED;
     if (drive.finished)
@@ -169,5 +170,7 @@ void test_errors(void)
     try_errors(SCENE_THREE, 1);
     try_errors(SCENE_THREE_KILLED, 7);
     try_errors(SCENE_AFTER, 7);
+    try_errors(SCENE_RESIZED, 29);
+    try_errors(SCENE_ONE_WIDE, 29);
     try_errors(SCENE_FIFTY, stride_of_fifty);
 }

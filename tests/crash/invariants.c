@@ -176,6 +176,10 @@ static const struct wanted all_wanted[] = {
     [KIND_LONG] = {STATE_FAILED, "Killed", 0, 1},
     [KIND_AFTER] = {STATE_DONE, NULL, 1, 1},
     [KIND_LOST] = {STATE_FAILED, "Dependency", 0, 0},
+    [KIND_GROWS] = {STATE_DONE, NULL, 1, 1},
+    [KIND_MOVES] = {STATE_DONE, NULL, 2, 2},
+    [KIND_YIELDS] = {STATE_DONE, NULL, 2, 2},
+    [KIND_WIDE] = {STATE_DONE, NULL, 1, 1},
 };
 
 /* The time of the first or the last of the events with that name, or `otherwise`. */
@@ -217,6 +221,31 @@ static void check_order(struct checking *checking, const struct job_place *place
     }
 }
 
+/* It has had the size that it was to have, once, and no wish for another is left. */
+static void check_size(struct checking *checking, const char *job, enum kind kind,
+                       const struct job_record *record)
+{
+    char path[TREE_PATH_SIZE];
+    int64_t rendered = kind == KIND_MOVES || kind == KIND_WIDE ? 2000 : 1000;
+    int64_t given = kind == KIND_GROWS ? 2000 : 0;
+    /* By the time that it is taken up again the plan may not wait for that any more. */
+    if (kind == KIND_WIDE && !checking->check->undisturbed && record->size == 1000)
+        rendered = 1000;
+    snprintf(path, sizeof(path), "%s/resize", job);
+    /* It had ended before it could be written down that it was given more, which nobody can tell. */
+    if (kind == KIND_GROWS && !checking->check->undisturbed && record->resizes == 0)
+        given = 0;
+    else if (record->resizes != (kind != KIND_WIDE))
+        found(checking, FOUND_WRONG, "%s was resized %d times", job, record->resizes);
+    if (kind != KIND_YIELDS && (record->size != rendered || record->size_now != given))
+        found(checking, FOUND_WRONG, "%s was rendered at %lld and given %lld", job,
+              (long long)record->size, (long long)record->size_now);
+    if (record->size_next)
+        found(checking, FOUND_WRONG, "%s is to have another size yet", job);
+    if (access(path, F_OK) == 0 && !checking->check->littered)
+        found(checking, FOUND_WRONG, "%s has a wish left", job);
+}
+
 static void check_ended_job(struct checking *checking, const char *job,
                             const struct job_place *place, const struct job_record *record,
                             const struct dropped *dropped)
@@ -245,6 +274,8 @@ static void check_ended_job(struct checking *checking, const char *job,
         check_output(checking, job);
     if (dropped->kind == KIND_AFTER)
         check_order(checking, place, record);
+    if (dropped->kind >= KIND_GROWS && dropped->kind <= KIND_WIDE)
+        check_size(checking, job, dropped->kind, record);
 }
 
 /* An id without its token. */

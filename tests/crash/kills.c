@@ -12,7 +12,8 @@
  *
  * To see this fail: let accept_claims() of stages/accept.c dispose of the claims before it
  * publishes the jobs (lost), or leave out the unlinkat() of claim_dispose() and `suspect`
- * (doubled).  The naive scheduler below is a fault that is built in, and is always caught.
+ * (doubled), or let give_way_recall() of stages/give_way.c recall nothing (lost).  The naive
+ * scheduler below is a fault that is built in, and is always caught.
  */
 #include "tests/crash/harness.h"
 
@@ -52,6 +53,7 @@ static void run_body(struct result *result, void *context)
     struct drive drive = {.most_rounds = MOST_ROUNDS};
     world_enter(run->start, run->generation);
     scheduler_install(run->world->outside, run->naive);
+    scheduler_has_room(run->scene->dropped[0].kind == KIND_WIDE);
     calls_stop(run->look);
     calls_install(&run->fault);
     drive_run(&drive, run->world);
@@ -59,7 +61,8 @@ static void run_body(struct result *result, void *context)
     calls_stop(NULL);
     result->calls = calls_count();
     result->rounds = drive.rounds;
-    struct check check = {.world = run->world, .scene = run->scene, .ended = drive.finished};
+    struct check check = {.world = run->world, .scene = run->scene, .ended = drive.finished,
+                          .undisturbed = run->fault.kind == FAULT_NONE && run->generation == 0};
     result->finding = invariants_check(&check);
     result->ending = drive.finished ? END_CHECKED : END_WEDGED;
     if (drive.finished)
@@ -293,10 +296,14 @@ void test_kills(void)
 {
     static const int small[] = {SCENE_ONE, SCENE_ONE_FLAKY, SCENE_THREE, SCENE_THREE_KILLED,
                                 SCENE_AFTER};
+    static const int resized[] = {SCENE_ONE_GROWN, SCENE_ONE_MOVED, SCENE_ONE_WIDE};
     for (size_t i = 0; i < sizeof(small) / sizeof(small[0]); i++)
         try_killed(small[i]);
+    try_killed(SCENE_RESIZED);
     try_stopped(SCENE_FIFTY, stop_once, "stopped before each call");
     for (size_t i = 0; i < sizeof(small) / sizeof(small[0]); i++)
         try_stopped(small[i], stop_twice, "stopped before each call, and recovery too");
+    for (size_t i = 0; i < sizeof(resized) / sizeof(resized[0]); i++)
+        try_stopped(resized[i], stop_twice, "stopped before each call, and recovery too");
     catch_naive();
 }

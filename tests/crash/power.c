@@ -15,8 +15,9 @@
  * half there, and there.  The scheduler is another machine and knows what it knew.
  *
  * A disk whose syncs of directories, or of files, do nothing must be caught: that is a test of the
- * harness.  To see it fail otherwise: leave out spool_sync() in accept_claims() of stages/accept.c
- * or in submit_batch() of stages/submit.c, or spool_sync_state() before the claims are removed.
+ * harness.  To see it fail otherwise: leave out spool_sync() in accept_claims() of stages/accept.c,
+ * in submit_batch() of stages/submit.c or in rerender_jobs() of stages/rerender.c, or
+ * spool_sync_state() before the claims are removed.
  */
 #include "tests/crash/harness.h"
 
@@ -299,6 +300,7 @@ static void run_body(struct result *result, void *context)
     struct drive drive = {.most_rounds = MOST_ROUNDS};
     world_enter(start_time + (run->trace ? 0 : an_hour), run->trace ? 0 : 1);
     scheduler_install(run->world->outside, false);
+    scheduler_has_room(run->scene->dropped[0].kind == KIND_WIDE);
     if (run->trace) {
         recorder_install(run->trace, run->world);
         scheduler_observe(recorder_outside);
@@ -439,6 +441,9 @@ void test_power(void)
     try_power(SCENE_THREE);
     try_power(SCENE_THREE_KILLED);
     try_power(SCENE_AFTER);
+    try_power(SCENE_ONE_GROWN);
+    try_power(SCENE_ONE_MOVED);
+    try_power(SCENE_ONE_WIDE);
     const struct tally *tally = lose_power(SCENE_ONE_FLAKY, FLAW_DIRECTORIES, true);
     tap_ok(tally->lost + tally->doubled > 0,
            "the harness catches a disk that does not sync directories: %lld different, %lld lost, "

@@ -12,23 +12,32 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/log.h"
+#include "spool/spool.h"
+#include "stages/resize.h"
 #include "tests/crash/calls.h"
 #include "tests/crash/tree.h"
+
+static int64_t time_now;
 
 /* Scenes */
 
 static void add_after(struct scene *scene, enum kind kind, const char *after)
 {
-    static const char *const words[] = {"good", "flaky", "shaky", "bad", "long", "after", "lost"};
+    static const char *const words[] = {"good",  "flaky", "shaky", "bad",   "long",
+                                        "after", "lost",  "grows", "moves", "yields", "wide"};
+    bool sized = kind == KIND_GROWS || kind == KIND_MOVES || kind == KIND_WIDE;
+    bool stops = kind == KIND_MOVES || kind == KIND_YIELDS;
     struct dropped *dropped = &scene->dropped[scene->count++];
     dropped->kind = kind;
     snprintf(dropped->file, sizeof(dropped->file), "%s-%02d.yaml", words[kind], scene->count);
     snprintf(dropped->bytes, sizeof(dropped->bytes),
-             "name: %s-%02d\nlibrary: any\ntype: %s\nretries: %d\n%s%s%sscript: |\n  echo %d\n"
+             "name: %s-%02d\nlibrary: any\ntype: %s\nretries: %d\n%s%s%s%s%sscript: |\n  echo %d\n"
              "...\n",
              words[kind], scene->count, kind == KIND_BAD ? "nonsense" : "single",
              kind == KIND_SHAKY, after ? "after: [" : "", after ? after : "", after ? "]\n" : "",
-             scene->count);
+             sized ? "tasks: {main: {cpus: 1}}\nsize: {min: 1, max: 2}\n" : "",
+             stops ? "checkpoint: {signal: USR1, grace: 1s}\n" : "", scene->count);
 }
 
 static void add(struct scene *scene, enum kind kind)
@@ -54,6 +63,11 @@ const struct scene *scene_get(int which)
         [SCENE_THREE] = {.title = "3 jobs, one fails once, one is refused"},
         [SCENE_THREE_KILLED] = {.title = "3 jobs, one is killed, one fails once"},
         [SCENE_AFTER] = {.title = "4 jobs, two wait for others, one of them in vain"},
+        [SCENE_RESIZED] = {.title = "3 jobs, two are resized, one of them by its checkpoint, one gives "
+                                    "way"},
+        [SCENE_ONE_GROWN] = {.title = "1 job that is resized"},
+        [SCENE_ONE_MOVED] = {.title = "1 job that is resized by its checkpoint"},
+        [SCENE_ONE_WIDE] = {.title = "1 job that is resized before it starts"},
         [SCENE_FIFTY] = {.title = "50 jobs"},
     };
     struct scene *scene = &scenes[which];
@@ -81,6 +95,20 @@ const struct scene *scene_get(int which)
         add(scene, KIND_FLAKY);
         add(scene, KIND_LONG);
         add_after(scene, KIND_LOST, "long-03");
+        break;
+    case SCENE_RESIZED:
+        add(scene, KIND_GROWS);
+        add(scene, KIND_MOVES);
+        add(scene, KIND_YIELDS);
+        break;
+    case SCENE_ONE_GROWN:
+        add(scene, KIND_GROWS);
+        break;
+    case SCENE_ONE_MOVED:
+        add(scene, KIND_MOVES);
+        break;
+    case SCENE_ONE_WIDE:
+        add(scene, KIND_WIDE);
         break;
     default:
         fill_fifty(scene);
@@ -112,7 +140,8 @@ void world_prepare(const char *top)
     if (git_repository_init(&git, path, 1) || git_index_new(&index))
         harness_failed("%s could not be made", path);
     put_blob(git, index, "local/any/single.yaml",
-             "job: ${job.id}\nname: ${job.name}\nscript: ${job.script}\nimage: ${image}\n");
+             "job: ${job.id}\nname: ${job.name}\nscript: ${job.script}\nimage: ${image}\n"
+             "cpus: {$eval: 'job.roles[0].cpus'}\n");
     put_blob(git, index, "images.txt", "any * * * host\n");
     put_blob(git, index, "site.yaml", "images: {allow_user: false}\n");
     put_blob(git, index, "retry.txt", "exit 193 transient \"again\"\n");
@@ -221,9 +250,57 @@ int world_user_acts(const struct world *world, drop_observer *seen)
     return count;
 }
 
-/* Time and chance */
+/* The wish for a job of submitted/ that has had none.  1: there is one to be written yet; 0 when there
+ * is not. */
+static int plan_wish(struct spool *spool, struct arena *arena, const char *id)
+{
+    struct job_place place = {.state = STATE_SUBMITTED};
+    struct job_record record;
+    struct error error;
+    int result = 1;
+    snprintf(place.id, sizeof(place.id), "%s", id);
+    int job = job_open(spool, &place);
+    if (job < 0)
+        return 0;
+    struct resize_wish written, wish = {.generation = 1, .from = 1000, .to = id[0] == 'y' ? 0 : 2000,
+                               .when = time_now, .reason = "the plan says so"};
+    if (record_read(job, arena, &record, &error) == 0)
+        result = record.resizes == 0 && resize_pending(job, &record, &written) == 0 &&
+                 (resize_write(job, &record, &wish, &error) || spool_sync(spool, &error));
+    if (result)
+        log_warn("%s: no wish: %s", id, error.text);
+    sys.close(job);
+    return result;
+}
 
-static int64_t time_now;
+int world_plan_wishes(const struct world *world)
+{
+    struct spool spool;
+    struct error error;
+    char path[TREE_PATH_SIZE];
+    int count = 0;
+    snprintf(path, sizeof(path), "%s/submitted", world->spool);
+    struct tree_names names = tree_list(path);
+    bool any = false;
+    for (size_t i = 0; i < names.count; i++)
+        any = any || strchr("gmy", names.names[i][0]);
+    if (any && spool_open(&spool, world->spool, &error)) {
+        count = 1;
+    } else if (any) {
+        struct arena *arena = arena_new();
+        for (size_t i = 0; i < names.count; i++)
+            if (strncmp(names.names[i], "grows-", 6) == 0 ||
+                strncmp(names.names[i], "moves-", 6) == 0 ||
+                strncmp(names.names[i], "yields-", 7) == 0)
+                count += plan_wish(&spool, arena, names.names[i]);
+        arena_free(arena);
+        spool_close(&spool);
+    }
+    tree_list_free(&names);
+    return count;
+}
+
+/* Time and chance */
 
 static int64_t tell_time(void)
 {

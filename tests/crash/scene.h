@@ -19,7 +19,11 @@ enum kind {
     KIND_LONG,                  /* runs until it is killed, for which the user drops a control file
                                  * when it is in submitted/ */
     KIND_AFTER,                 /* waits for others, and succeeds */
-    KIND_LOST                   /* waits for what does not come */
+    KIND_LOST,                  /* waits for what does not come */
+    KIND_GROWS,                 /* runs until it has a second processor, and gets it while it runs */
+    KIND_MOVES,                 /* ... and gets it by way of its checkpoint */
+    KIND_YIELDS,                /* is stopped to give way, and goes on */
+    KIND_WIDE                   /* has its second processor from the beginning: there is room */
 };
 
 struct dropped {
@@ -42,6 +46,10 @@ enum {
     SCENE_THREE,
     SCENE_THREE_KILLED,
     SCENE_AFTER,
+    SCENE_RESIZED,
+    SCENE_ONE_GROWN,
+    SCENE_ONE_MOVED,
+    SCENE_ONE_WIDE,
     SCENE_FIFTY,
     SCENE_COUNT
 };
@@ -72,5 +80,9 @@ void world_wait_until(int64_t time);
  * NULL, is told of each file that was dropped.  Returns how many were dropped. */
 typedef void drop_observer(const char *file, const char *bytes);
 int world_user_acts(const struct world *world, drop_observer *seen);
+
+/* What the plan wants of jobs that run: wishes for other sizes, written as the submit stage would, with
+ * its calls.  Returns how many there are to be written yet. */
+int world_plan_wishes(const struct world *world);
 
 #endif

@@ -19,7 +19,7 @@
 const char scheduler_output[] = "one line\nanother line\n";
 
 static char place[576];
-static bool naive;
+static bool naive, roomy;
 static scheduler_observer *observe;
 
 enum { FILE_NAME_SIZE = 128 };
@@ -120,12 +120,18 @@ static void poll_one(struct arena *arena, struct job_poll *poll)
     poll->task_count = 1;
     poll->started = clock_now();
     snprintf(task->role, sizeof(task->role), "main");
-    if (first_word(id, "long") && !exists(id, attempt, ".cancelled")) {
+    bool saves = (first_word(id, "moves") || first_word(id, "yields")) && attempt == 1;
+    bool cancelled = exists(id, attempt, ".cancelled"), saved = exists(id, attempt, ".signalled");
+    if (((first_word(id, "long") || (first_word(id, "grows") && !exists(id, attempt, ".resized"))) &&
+         !cancelled) ||
+        (saves && !cancelled && !saved)) {
         poll->phase = PHASE_RUNNING;
         return;
     }
-    if (first_word(id, "long"))
+    if (first_word(id, "long") || (saves && !saved))
         task->exit_code = EXIT_CANCELLED;
+    else if (saves)
+        task->exit_code = EXIT_SAVED;
     else if (first_word(id, "flaky") && attempt == 1)
         task->exit_code = EXIT_TRANSIENT;
     else if (first_word(id, "shaky") && attempt == 1)
@@ -176,6 +182,27 @@ static int remove_one(struct executor *executor, struct job_call *call)
     return mark(call->id, call->attempt, ".gone", &call->error);
 }
 
+static int signal_one(struct executor *executor, struct job_call *call)
+{
+    (void)executor;
+    return mark(call->id, call->attempt, ".signalled", &call->error);
+}
+
+static void my_resize(struct executor *executor, struct job_resize **batch, size_t count)
+{
+    (void)executor;
+    for (size_t i = 0; i < count; i++) {
+        if (!first_word(batch[i]->id, "grows")) {
+            batch[i]->outcome = RESIZE_NOT_POSSIBLE;
+            error_set(&batch[i]->error, "it cannot have another size while it runs");
+        } else if (mark(batch[i]->id, batch[i]->attempt, ".resized", &batch[i]->error)) {
+            batch[i]->outcome = RESIZE_UNAVAILABLE;
+        } else {
+            batch[i]->outcome = RESIZE_DONE;
+        }
+    }
+}
+
 static int copy_one(struct executor *executor, struct job_call *call)
 {
     struct stat status;
@@ -205,6 +232,11 @@ static void my_cancel(struct executor *executor, struct job_call **batch, size_t
     executor_one_by_one(executor, batch, count, cancel_one, INT64_MAX);
 }
 
+static void my_signal(struct executor *executor, struct job_call **batch, size_t count)
+{
+    executor_one_by_one(executor, batch, count, signal_one, INT64_MAX);
+}
+
 static void my_output(struct executor *executor, struct job_call **batch, size_t count)
 {
     executor_one_by_one(executor, batch, count, copy_one, INT64_MAX);
@@ -215,13 +247,17 @@ static void my_remove(struct executor *executor, struct job_call **batch, size_t
     executor_one_by_one(executor, batch, count, remove_one, INT64_MAX);
 }
 
+/* There is room for jobs that are to have it.  Otherwise it cannot tell, so that no plan but the
+ * scene's own gives jobs more than they ask for. */
 static int my_capacity(struct executor *executor, struct capacity *capacity, struct error *error)
 {
     (void)executor;
     if (!calls_point(CALL_SCHEDULER))
         return error_set(error, "the scheduler does not answer");
-    *capacity = (struct capacity){.cpus = 1 << 30, .cpus_free = 1 << 30,
-                                  .memory = INT64_MAX, .memory_free = INT64_MAX};
+    if (!roomy)
+        return error_set(error, "the scheduler does not count what it has");
+    *capacity = (struct capacity){.cpus = 1 << 20, .cpus_free = 1 << 20,
+                                  .memory = INT64_MAX / 2, .memory_free = INT64_MAX / 2};
     return 0;
 }
 
@@ -242,6 +278,8 @@ static struct executor *open_scheduler(const struct value *settings, const char 
         .output = my_output,
         .remove = my_remove,
         .capacity = my_capacity,
+        .resize = my_resize,
+        .signal = my_signal,
         .close = my_close,
     };
     (void)settings;
@@ -259,6 +297,11 @@ void scheduler_install(const char *directory, bool is_naive)
     naive = is_naive;
     observe = NULL;
     stage_open_executor = open_scheduler;
+}
+
+void scheduler_has_room(bool has)
+{
+    roomy = has;
 }
 
 void scheduler_observe(scheduler_observer *observer)

@@ -1,0 +1,206 @@
+/* stages/follow_end.c - how submitted jobs ended is written down, made durable, and they move */
+#include "stages/tracker.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "spool/eventlog.h"
+#include "spool/history.h"
+#include "stages/output.h"
+#include "stages/progress.h"
+#include "stages/sweep.h"
+#include "stages/twin.h"
+
+static struct circumstances circumstances_of(const struct tracker *tracker)
+{
+    return (struct circumstances){.settings = &tracker->stage.settings,
+                                  .commit = tracker->repository
+                                                ? repository_commit(tracker->repository)
+                                                : NULL,
+                                  .now = clock_now()};
+}
+
+/* Counted from the log: a verdict that was written twice, because a crash came between, counts
+ * once.  -1 and a sentence when the log cannot be read just now. */
+static int retries_used(int job, struct error *error)
+{
+    struct buffer log = {0};
+    struct eventlog_fold fold = {0};
+    int result = file_read_at(job, "log", LOG_LIMIT, &log, error);
+    if (!result)
+        eventlog_fold(buffer_text(&log), &fold);
+    else if (file_is_damaged(errno))
+        result = 0;
+    buffer_free(&log);
+    return result ? -1 : fold.retries;
+}
+
+static int write_failure(struct tracker *tracker, const struct followed *followed,
+                         struct error *error)
+{
+    const struct job_poll *poll = &followed->poll;
+    int job = followed->job;
+    struct job_record record;
+    struct verdict verdict;
+    struct circumstances circumstances = circumstances_of(tracker);
+    if (tracker_read_record(tracker, job, poll->id, &record, error))
+        return -1;
+    record.retried = retries_used(job, error);
+    if (record.retried < 0)
+        return -1;
+    if (!followed->killed || !record.array_left.length)
+        sweep_note_left(tracker->arena, &record, poll);
+    if (followed->killed)
+        verdict_killed(&verdict, followed->wish.by, followed->wish.when);
+    else if (poll->phase != PHASE_VANISHED && record.request_file.length &&
+             give_way_goes_on(followed->tracked, poll))
+        give_way_verdict(followed->tracked, &circumstances, poll, &record, &verdict);
+    else if (!record.request_file.length)
+        verdict_lost_record(&verdict, poll->detail);
+    else if (poll->phase == PHASE_VANISHED)
+        verdict_vanished(&verdict, &circumstances, &record);
+    else
+        verdict_ended(&verdict, &circumstances, &record, poll, tracker_table(tracker),
+                      output_of_failure(tracker->arena, job, poll, RETRY_LOG_LIMIT));
+    return verdict_write(&verdict, job, &record, false, circumstances.now, error);
+}
+
+/* What was measured is written down before the end, for those jobs that come after.  Nothing waits for
+ * it: what cannot be written is said, and missing. */
+static void note_measured(struct tracker *tracker, struct followed *followed, bool finished)
+{
+    struct tracked *tracked = followed->tracked;
+    struct job_record record;
+    struct error error;
+    if (record_read(followed->job, tracker->arena, &record, &error))
+        return;                 /* which is damaged, and is seen to elsewhere */
+    if (follow_note_measured(followed->job, tracked, &record, &error) ||
+        history_add(&tracker->stage.spool, &record, measure_progress(tracked->measure), finished,
+                    clock_now(), &error))
+        log_warn("%s: what was measured of it is not kept: %s", followed->place.id, error.text);
+}
+
+/* A job that succeeded before the kill reached it has succeeded.  One that gave way has, too, if all
+ * was done by then. */
+static bool is_done(const struct followed *followed)
+{
+    const struct job_poll *poll = &followed->poll;
+    const struct tracked *tracked = followed->tracked;
+    if (followed->killed || !tracked->giving || poll->phase == PHASE_VANISHED)
+        return poll->phase == PHASE_SUCCEEDED;
+    return !give_way_goes_on(tracked, poll);
+}
+
+static int write_end(struct tracker *tracker, struct followed *followed, struct error *error)
+{
+    struct job_poll *poll = &followed->poll;
+    struct tracked *tracked = followed->tracked;
+    if (measure_end(tracked->measure, followed->job, poll, error))
+        log_warn("%s: %s", followed->place.id, error->text);
+    bool done = is_done(followed);
+    if (!tracked->noted) {
+        note_measured(tracker, followed, done);
+        tracked->noted = true;
+    }
+    if (poll->phase != PHASE_VANISHED)
+        poll->phase = done ? PHASE_SUCCEEDED : PHASE_FAILED;
+    if ((poll->phase != PHASE_VANISHED && progress_ended(followed->job, poll, error)) ||
+        (!done && write_failure(tracker, followed, error)))
+        return -1;
+    followed->fate = done ? FATE_DONE : FATE_FAILED;
+    return 0;
+}
+
+void follow_write_ends(struct round *round)
+{
+    struct error error;
+    for (size_t i = 0; i < round->count; i++) {
+        struct followed *followed = &round->jobs[i];
+        if (followed->end && followed->fate == FATE_NONE &&
+            write_end(round->tracker, followed, &error))
+            log_warn("%s: %s", followed->place.id, error.text);
+        followed->end = followed->end && followed->fate != FATE_NONE;
+    }
+}
+
+/* Ending them: durable, forgotten by the executor, moved */
+
+static bool move_job(struct tracker *tracker, struct followed *followed)
+{
+    struct error error;
+    enum state to = followed->fate == FATE_DONE ? STATE_DONE : STATE_FAILED;
+    if (followed->call.result) {
+        log_warn("%s: the executor could not be made to forget it: %s", followed->place.id,
+                 followed->call.error.text);
+        return false;
+    }
+    if (job_move(&tracker->stage.spool, &followed->place, to, clock_now(), &error)) {
+        log_warn("%s", error.text);
+        twin_settle(&tracker->stage, &followed->place, 0);     /* a copy may be in the way */
+        return false;
+    }
+    tracker_forget(tracker, followed->tracked);
+    log_detail("%s: %s", followed->place.id, state_name(to));
+    return true;
+}
+
+/* Move those that have ended, and make each directory that they come to durable once. */
+static bool move_ended(struct round *round)
+{
+    struct spool *spool = &round->tracker->stage.spool;
+    const struct job_place *day = NULL;
+    struct error error;
+    bool moved = false;
+    for (size_t i = 0; i < round->count; i++) {
+        const struct job_place *place = &round->jobs[i].place;
+        if (!round->jobs[i].end || !move_job(round->tracker, &round->jobs[i]))
+            continue;
+        moved = true;
+        if (place->state != STATE_DONE)
+            continue;
+        /* A batch may end at midnight. */
+        if (day && strcmp(day->date, place->date) != 0 && spool_sync_place(spool, day, &error))
+            log_warn("%s", error.text);
+        day = place;
+    }
+    if (day && spool_sync_place(spool, day, &error))
+        log_warn("%s", error.text);
+    return moved;
+}
+
+void follow_end_jobs(struct round *round)
+{
+    struct tracker *tracker = round->tracker;
+    struct spool *spool = &tracker->stage.spool;
+    struct error error;
+    size_t count = 0;
+    for (size_t i = 0; i < round->count; i++) {
+        struct followed *followed = &round->jobs[i];
+        if (!followed->end)
+            continue;
+        if (followed->copy)
+            followed->tracked->recovered = false;
+        /* A wish that came too late; that one was granted is in the record, or in the log. */
+        if (resize_is_there(followed->job) && resize_clear(followed->job, &error))
+            log_warn("%s: %s", followed->place.id, error.text);
+        round->calls[count++] = &followed->call;
+    }
+    if (count == 0 || stage_is_fenced(&tracker->stage))
+        return;
+    if (spool_sync(spool, &error)) {
+        log_warn("%s; jobs end when it can be", error.text);
+        return;
+    }
+    for (size_t i = 0; i < round->count; i++)
+        if (round->jobs[i].end)
+            round->jobs[i].tracked->fate = round->jobs[i].fate;
+    tracker->executor->operations->remove(tracker->executor, round->calls, count);
+    if (!move_ended(round))
+        return;
+    spool_ring_failed(spool);   /* there may be room now */
+    if (spool_sync_state(spool, STATE_FAILED, &error) ||
+        spool_sync_state(spool, STATE_SUBMITTED, &error))
+        log_warn("%s", error.text);
+}

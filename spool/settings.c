@@ -23,6 +23,8 @@ enum setting_kind {
     SETTING_WHOLE,              /* int */
     SETTING_SYNC,
     SETTING_USERS,
+    SETTING_BOOLEAN,            /* bool */
+    SETTING_SECTION,            /* its settings are rows of their own: SECTION.NAME */
     SETTING_TREE                /* an executor's own; not looked into here */
 };
 
@@ -53,6 +55,12 @@ static const struct setting table[] = {
     {"after_unknown", SETTING_DURATION, AT(after_unknown), 3600e3, 100, 14 * 86400e3},
     {"batch", SETTING_WHOLE, AT(batch), 512, 1, 1024},
     {"free_percent", SETTING_WHOLE, AT(free_percent), 5, 0, 90},
+    {"planner", SETTING_SECTION, 0, 0, 0, 0},
+    {"planner.tick", SETTING_DURATION, AT(planner_tick), 5000, 100, 600e3},
+    {"planner.dwell", SETTING_DURATION, AT(planner_dwell), 60000, 0, 86400e3},
+    {"planner.reserve", SETTING_WHOLE, AT(planner_reserve), 10, 0, 90},
+    {"planner.budget", SETTING_WHOLE, AT(planner_budget), 25, 0, 100},
+    {"planner.record", SETTING_BOOLEAN, AT(planner_record), 0, 0, 0},
     {"local", SETTING_TREE, 0, 0, 0, 0},
     {"kubernetes", SETTING_TREE, 0, 0, 0, 0},
     {"slurm", SETTING_TREE, 0, 0, 0, 0},
@@ -156,6 +164,15 @@ static int read_setting(struct settings *settings, const struct setting *setting
         return 0;
     case SETTING_USERS:
         return read_users(settings, member, error);
+    case SETTING_BOOLEAN:
+        if (value->kind != VALUE_BOOLEAN)
+            return wrong(member, "true or false", error);
+        *(bool *)at = value->boolean;
+        return 0;
+    case SETTING_SECTION:
+        if (value->kind != VALUE_NULL && value->kind != VALUE_OBJECT)
+            return wrong(member, "settings as name: value", error);
+        return 0;
     }
     return -1;
 }
@@ -180,17 +197,50 @@ static void read_null_executor(struct settings *settings)
         settings->executor = TEXT("null");
 }
 
-static int unknown(const struct member *member, struct error *error)
+static int unknown(const struct member *member, const char *section, struct error *error)
 {
     const char *names[SETTING_COUNT + 1] = {NULL};
     struct error_quote_room room;
+    size_t count = 0, length = strlen(section);
     for (int i = 0; i < SETTING_COUNT; i++)
-        names[i] = table[i].name;
+        if (strncmp(table[i].name, section, length) == 0 && !strchr(table[i].name + length, '.'))
+            names[count++] = table[i].name + length;
     const char *nearest = nearest_word(member->key, names);
-    return error_set(error, "dlspool.yaml:%u:%u: there is no setting \"%s\"%s%s%s", member->line,
-                     member->column, error_quote(&room, member->key.data, member->key.length),
+    return error_set(error, "dlspool.yaml:%u:%u: there is no setting \"%s%s\"%s%s%s", member->line,
+                     member->column, section, error_quote(&room, member->key.data, member->key.length),
                      nearest ? "; did you mean \"" : "", nearest ? nearest : "",
                      nearest ? "\"?" : "");
+}
+
+/* The row of a setting that stands in that section ("planner.", or "" for none), or NULL. */
+static const struct setting *find_row(const char *section, struct text key)
+{
+    size_t length = strlen(section);
+    for (int i = 0; i < SETTING_COUNT; i++)
+        if (strncmp(table[i].name, section, length) == 0 && text_is(key, table[i].name + length) &&
+            !memchr(key.data, '.', key.length))
+            return &table[i];
+    return NULL;
+}
+
+static int read_members(struct settings *settings, const struct value *tree, const char *section,
+                        struct error *error)
+{
+    for (size_t i = 0; i < tree->object.count; i++) {
+        const struct member *member = &tree->object.members[i];
+        const struct setting *row = find_row(section, member->key);
+        char inner[32];
+        if (!row)
+            return unknown(member, section, error);
+        if (read_setting(settings, row, member, error))
+            return -1;
+        if (row->kind != SETTING_SECTION || member->value->kind != VALUE_OBJECT)
+            continue;
+        snprintf(inner, sizeof(inner), "%s.", row->name);
+        if (read_members(settings, member->value, inner, error))
+            return -1;
+    }
+    return 0;
 }
 
 static int read_tree(struct settings *settings, struct error *error)
@@ -201,16 +251,8 @@ static int read_tree(struct settings *settings, struct error *error)
     if (tree->kind != VALUE_OBJECT)
         return error_set(error, "dlspool.yaml: found %s, expected settings as name: value",
                          value_kind_name(tree->kind));
-    for (size_t i = 0; i < tree->object.count; i++) {
-        const struct member *member = &tree->object.members[i];
-        int row = 0;
-        while (row < SETTING_COUNT && !text_is(member->key, table[row].name))
-            row++;
-        if (row == SETTING_COUNT)
-            return unknown(member, error);
-        if (read_setting(settings, &table[row], member, error))
-            return -1;
-    }
+    if (read_members(settings, tree, "", error))
+        return -1;
     read_null_executor(settings);
     if (settings->user.length && !getpwnam(settings->user.data))
         return wrong(value_member(tree, TEXT("user")), "a user that this machine knows", error);

@@ -29,6 +29,11 @@ struct settings {
     int64_t takeover_time;
     int64_t retry_interval, retry_first, retry_longest, probe_interval;
     int64_t after_unknown;              /* how long a job waits for another that has not come */
+    int64_t planner_tick;               /* between two plans, at least */
+    int64_t planner_dwell;              /* that a running job keeps its size */
+    int planner_reserve;                /* percent of the capacity, lent to jobs without deadlines first */
+    int planner_budget;                 /* percent of a day's capacity that a user's deadlines may claim */
+    bool planner_record;                /* write each plan to history/plans */
     int batch;                          /* jobs made durable together */
     int free_percent;                   /* intake pauses below this much free space */
 };

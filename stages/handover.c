@@ -12,6 +12,7 @@
 #include "stages/aside.h"
 #include "stages/control.h"
 #include "stages/hold.h"
+#include "stages/rerender.h"
 #include "stages/twin.h"
 
 enum { MANIFEST_LIMIT = 16 << 20, LOG_LIMIT = 16 << 20 };   /* bytes */
@@ -66,6 +67,8 @@ static bool has_own_record(struct item *item, struct error *error)
 static void note_intent(struct submitter *submitter, struct item *item, struct error *error)
 {
     struct buffer line = {0};
+    if (!item->submission.repeated)
+        planning_tell(submitter->planning, item->place.id, &line);
     eventlog_start(&line, clock_now(), "intent");
     eventlog_add_number(&line, "attempt", item->record.attempt);
     eventlog_add_string(&line, "executor", submitter->executor->operations->name);
@@ -109,6 +112,23 @@ static void judge_unreadable(struct submitter *submitter, struct item *item, boo
         aside_salvage(item->job, item->place.id, submitter->arena, &item->record);
     verdict_damaged(&item->verdict, problem);
     fail_item(item);
+}
+
+/* A crash while a job was rendered at another size (stages/rerender.h) leaves a manifest that its record
+ * does not know: it is rendered once more.  True when that is mended. */
+static bool renew_manifest(struct submitter *submitter, struct item *item, struct error *error)
+{
+    struct rerender job = {.size = 0};
+    struct error problem;
+    int number = errno;
+    bool torn = number == EBADMSG && item->record.sizes.kind != SIZE_FIXED &&
+                !outcome_unknown(item->job) && !stage_is_fenced(&submitter->stage);
+    memcpy(job.id, item->place.id, sizeof(job.id));
+    if (torn && rerender_jobs(&submitter->stage, &job, 1, &problem) == 0 && job.done)
+        return record_read(item->job, submitter->arena, &item->record, error) == 0 &&
+               read_manifest(item, error) == 0;
+    errno = number;
+    return false;
 }
 
 /* May the scheduler have this job now?  Otherwise its fate is to wait, or to fail. */
@@ -157,7 +177,8 @@ static bool look_at_item(struct submitter *submitter, struct item *item, const c
             load_release(submitter->load, item->place.id, false);
         return false;
     }
-    if (!readable || !has_own_record(item, &error) || read_manifest(item, &error)) {
+    if (!readable || !has_own_record(item, &error) ||
+        (read_manifest(item, &error) && !renew_manifest(submitter, item, &error))) {
         judge_unreadable(submitter, item, readable, &error);
     } else if ((killed = control_pending(item->job, CONTROL_KILL, &kill)) < 0 ||
                (held = control_pending(item->job, CONTROL_HOLD, &hold)) < 0) {

@@ -1,9 +1,10 @@
 /* stages/submit.c - rendered/ to the executor, and on to submitted/
  *
- * Jobs go by priority; within one their owners take turns.  For a batch: the intents are noted in
- * the jobs' logs and made durable; then the executor is asked; then the outcomes are noted, made
- * durable, and the jobs moved.  After a crash the same jobs are submitted under the same tokens,
- * and the executor answers for those it has already that it has them.
+ * Jobs go by priority; within one their owners take turns.  While any job has a deadline or sizes
+ * they go by plan instead, and only when they have room in it (stages/planning.h).  For a batch: the
+ * intents are noted in the jobs' logs and made durable; then the executor is asked; then the
+ * outcomes are noted, made durable, and the jobs moved.  After a crash the same jobs are submitted
+ * under the same tokens, and the executor answers for those it has already that it has them.
  *
  * An executor that cannot take submissions is asked once per probe interval; until it can, jobs
  * stay where they are.  This stage never reads what a user dropped.
@@ -45,7 +46,8 @@ static void adapt_window(struct submitter *submitter, size_t count)
 static bool take_next(struct submitter *submitter, char id[static ID_SIZE])
 {
     if (!submitter->next[0])
-        return queue_take(submitter->queue, id);
+        return planning_is_on(submitter->planning) ? planning_take(submitter->planning, id)
+                                                   : queue_take(submitter->queue, id);
     memcpy(id, submitter->next, ID_SIZE);
     submitter->next[0] = '\0';
     return true;
@@ -169,6 +171,8 @@ static void take_names(struct submitter *submitter)
         /* Its bell was rung, or the executor is long in answering. */
         if (submitter->probe || name.flags & WATCH_CHANGED)
             grant_wish(submitter, name.name);
+        if (name.flags & ~(unsigned int)WATCH_SEEN)
+            planning_see(submitter->planning, NULL);
         if (queue_has(submitter->queue, name.name) || strcmp(submitter->next, name.name) == 0)
             continue;
         struct job_place place = {.state = STATE_RENDERED};
@@ -179,6 +183,7 @@ static void take_names(struct submitter *submitter)
         struct job_record record;
         bool readable = record_read(job, submitter->arena, &record, NULL) == 0;
         sys.close(job);
+        planning_see(submitter->planning, readable ? &record : NULL);
         queue_add(submitter->queue, name.name, readable ? record.uid : 0,
                   readable ? record.priority : 0);
         arena_reset(submitter->arena);
@@ -203,21 +208,39 @@ static bool executor_answers(struct submitter *submitter)
     return false;
 }
 
+/* Is there anything for which the executor has to answer? */
+static bool has_work(const struct submitter *submitter)
+{
+    return queue_count(submitter->queue) || planning_is_on(submitter->planning);
+}
+
+/* When the next round is due. */
+static int64_t next_round(const struct submitter *submitter)
+{
+    int64_t due = watch_due(submitter->watch), planned = planning_due(submitter->planning);
+    int64_t later = planning_is_on(submitter->planning) ? planned
+                    : submitter->probe                  ? INT64_MAX     /* nobody is handed over */
+                                                        : queue_due(submitter->queue);
+    if (submitter->next[0] && clock_elapsed() + again_when_full < due)
+        due = clock_elapsed() + again_when_full;
+    if (has_work(submitter) && submitter->probe && submitter->probe < due)
+        due = submitter->probe;
+    return later < due ? later : due;
+}
+
 static int64_t submit_round(struct stage *stage)
 {
     struct submitter *submitter = (struct submitter *)stage;
     take_names(submitter);
-    if (queue_count(submitter->queue) && !executor_answers(submitter)) {
-        int64_t due = watch_due(submitter->watch);
-        return submitter->probe < due ? submitter->probe : due;
-    }
+    bool answers = !has_work(submitter) || executor_answers(submitter);
+    if (planning_make(submitter->planning, answers) && planning_is_on(submitter->planning))
+        submitter->next[0] = '\0';      /* the plan has it, if it is still there */
+    if (!answers)
+        return next_round(submitter);
     while (submit_batch(submitter) && !submitter->probe && stage_wait(stage, -1, 0))
         take_names(submitter);
     malloc_trim(0);             /* a batch of manifests takes much, which malloc() would keep */
-    int64_t due = watch_due(submitter->watch), later = queue_due(submitter->queue);
-    if (submitter->next[0] && clock_elapsed() + again_when_full < due)
-        due = clock_elapsed() + again_when_full;
-    return later < due ? later : due;
+    return next_round(submitter);
 }
 
 static int submit_descriptor(const struct stage *stage)
@@ -236,6 +259,7 @@ static void submit_close(struct stage *stage)
     arena_free(submitter->arena);
     free(submitter->items);
     queue_free(submitter->queue);
+    planning_free(submitter->planning);
     load_free(submitter->load);
     stage_close(stage);
     free(submitter);
@@ -257,8 +281,10 @@ static struct stage *submit_open(const char *directory, struct error *error)
     submitter->arena = arena_new();
     struct watch_settings watching = {.interval = stage->settings.scan_interval};
     submitter->executor = stage_executor(stage, error);
-    if (submitter->executor)
+    if (submitter->executor) {
         submitter->load = load_new(&stage->spool, submitter->executor);
+        submitter->planning = planning_new(stage, submitter->executor);
+    }
     if (submitter->executor)
         submitter->watch =
             watch_open(stage->spool.states[STATE_RENDERED], "rendered", &watching, error);

@@ -7,6 +7,7 @@
 #define STAGES_SUBMITTER_H
 
 #include "stages/load.h"
+#include "stages/planning.h"
 #include "stages/queue.h"
 #include "stages/stage.h"
 #include "stages/verdict.h"
@@ -33,6 +34,7 @@ struct submitter {
     struct executor *executor;
     struct watch *watch;
     struct queue *queue;
+    struct planning *planning;  /* while it is on, the order is the plan's and not the queue's */
     struct load *load;          /* NULL: the executor takes any number of jobs */
     char next[ID_SIZE];         /* taken from the queue already, and waits for room; or "" */
     struct arena *arena;        /* of a batch */

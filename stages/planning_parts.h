@@ -1,0 +1,48 @@
+/* stages/planning_parts.h - the inside of stages/planning.h
+ *
+ * planning.c says when a plan is made and goes through its steps; decide.c asks the planner; hand.c
+ * makes the order of handing over; tell.c writes down what was decided.  All are called planning_*.c.
+ */
+#ifndef STAGES_PLANNING_PARTS_H
+#define STAGES_PLANNING_PARTS_H
+
+#include "spool/plan_file.h"
+#include "stages/planning.h"
+#include "stages/pools.h"
+
+struct planning {
+    struct stage *stage;
+    struct executor *executor;
+    struct roster *roster;
+    struct runs *runs;
+    bool on, looked;            /* looked: whether it is on at the start is known */
+    int64_t due, made;          /* of clock_elapsed() */
+    int64_t took;               /* the last plan, milliseconds */
+    bool answers;               /* the executor takes submissions now */
+    bool told;                  /* the executor has told its capacity ... */
+    struct capacity capacity;   /* ... this was it, last */
+    struct capacity left;       /* the same, and what is free less what jobs that wait there will take */
+    struct capacity room;       /* `left` less what is handed over by the plan */
+    /* Of the last plan: */
+    int64_t now;                /* time of day */
+    struct roster_job **order;  /* all jobs, as they are to be handed over; NULL before the first plan */
+    size_t order_count;
+    char (*handing)[ID_SIZE];   /* to be handed over */
+    size_t handing_count, handed;
+    bool more;                  /* some wait to be rendered anew: it is planned again at once */
+};
+
+/* Does the job take part in the plan?  The others are handed over as they are. */
+bool planning_counts(const struct roster_job *job);
+
+/* Ask the planner, pool by pool: what each job is given is in its plan and in `next`.  `lines` gets a
+ * line for each pool, whose names are the arena's. */
+void planning_decide(struct planning *planning, struct arena *arena, struct plan_file *lines);
+
+/* Put all jobs in order, and list those that are to be handed over now. */
+void planning_order(struct planning *planning);
+
+/* Write promises and wishes, durably, then DIR/plan. */
+void planning_publish(struct planning *planning, struct arena *arena, struct plan_file *lines);
+
+#endif

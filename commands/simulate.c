@@ -16,12 +16,13 @@
 #include "commands/options.h"
 #include "simulation/engine.h"
 #include "simulation/plot.h"
+#include "simulation/replay.h"
 
 enum { MOST_POLICIES = 16, MOST_SEEDS = 1000 };
 
 struct request {
     struct simulation_options options;
-    const char *trace, *profiles, *plot;
+    const char *trace, *profiles, *plot, *recording;
     const struct policy *policies[MOST_POLICIES];
     size_t policy_count;
     int first_seed, seeds;
@@ -48,6 +49,8 @@ FIGURE(best_effort_jobs, best_effort_jobs, whole)
 FIGURE(feasible, feasible, whole)
 FIGURE(met, met, whole)
 FIGURE(unfinished, unfinished, whole)
+FIGURE(promised, promised, whole)
+FIGURE(broken, broken, whole)
 FIGURE(dsr, dsr, )
 FIGURE(dsr_feasible, dsr_feasible, )
 FIGURE(tardiness_mean, tardiness_mean, )
@@ -86,6 +89,8 @@ static const struct figure {
     {"dsr", dsr, "DSR", "%.3f", 1},
     {"dsr_feasible", dsr_feasible, "of feasible", "%.3f", 1},
     {"unfinished", unfinished, "unfinished", "%.0f", 1},
+    {"promised", promised, NULL, NULL, 1},
+    {"broken", broken, NULL, NULL, 1},
     {"tardiness_mean_seconds", tardiness_mean, "late by, h", "%.1f", 3600},
     {"tardiness_p95_seconds", tardiness_p95, NULL, NULL, 1},
     {"utilisation_allocated", utilisation, "used", "%.3f", 1},
@@ -151,7 +156,7 @@ static void add(struct simulation_result *sum, const struct simulation_result *r
 {
 #define ADD(member) sum->member += result->member
     ADD(jobs); ADD(deadline_jobs); ADD(best_effort_jobs); ADD(feasible); ADD(met);
-    ADD(unfinished); ADD(dsr); ADD(dsr_feasible); ADD(tardiness_mean); ADD(tardiness_p95);
+    ADD(unfinished); ADD(promised); ADD(broken); ADD(dsr); ADD(dsr_feasible); ADD(tardiness_mean); ADD(tardiness_p95);
     ADD(utilisation); ADD(effective); ADD(best_effort_mean); ADD(best_effort_p95);
     ADD(late_mean); ADD(late_p95); ADD(span); ADD(starts); ADD(resizes); ADD(preemptions);
     ADD(restart_seconds); ADD(decisions); ADD(decision_seconds);
@@ -296,6 +301,87 @@ static int simulate_all(const struct request *request)
     return status;
 }
 
+/* ---- a recorded day ---- */
+
+static struct value *pool_tree(struct arena *arena, const struct replay_pool *pool)
+{
+    struct value *tree = value_object(arena);
+    value_put(arena, tree, "pool", value_text(arena, pool->name));
+    value_put(arena, tree, "capacity", value_number(arena, pool->capacity));
+    value_put(arena, tree, "jobs", value_number(arena, (double)pool->jobs));
+    value_put(arena, tree, "started", value_number(arena, (double)pool->started));
+    value_put(arena, tree, "pairs", value_number(arena, (double)pool->pairs));
+    value_put(arena, tree, "pairs_in_order", value_number(arena, (double)pool->in_order));
+    value_put(arena, tree, "same_first_size", value_number(arena, (double)pool->same_size));
+    return tree;
+}
+
+static int print_replay_json(struct arena *arena, const struct replay *replay)
+{
+    struct buffer out = {0};
+    struct value *tree = value_object(arena), *different = value_list(arena);
+    struct value *pools = value_list(arena);
+    for (size_t i = 0; i < replay->different && i < REPLAY_MOST_DIFFERENCES; i++)
+        value_append(arena, different, value_string(arena, replay->differences[i]));
+    for (size_t i = 0; i < replay->pool_count; i++)
+        value_append(arena, pools, pool_tree(arena, &replay->pools[i]));
+    value_put(arena, tree, "plans", value_number(arena, (double)replay->plans));
+    value_put(arena, tree, "decisions", value_number(arena, (double)replay->decisions));
+    value_put(arena, tree, "different", value_number(arena, (double)replay->different));
+    value_put(arena, tree, "differences", different);
+    value_put(arena, tree, "simulated", pools);
+    if (json_write(&out, tree, false, NULL) == 0)
+        printf("%s\n", out.data);
+    buffer_free(&out);
+    return replay->different ? STATUS_FAILED : STATUS_DONE;
+}
+
+static int print_replay(const struct replay *replay)
+{
+    printf("%zu plans, %zu decisions: ", replay->plans, replay->decisions);
+    if (replay->different)
+        printf("%zu differ\n", replay->different);
+    else
+        printf("all the same\n");
+    for (size_t i = 0; i < replay->different && i < REPLAY_MOST_DIFFERENCES; i++)
+        printf("  %s\n", replay->differences[i]);
+    for (size_t i = 0; i < replay->pool_count; i++) {
+        const struct replay_pool *pool = &replay->pools[i];
+        printf("simulated as a trace, %.*s, capacity %d: ", (int)pool->name.length, pool->name.data,
+               pool->capacity);
+        if (pool->too_many)
+            printf("too many jobs\n");
+        else
+            printf("%zu of %zu jobs started; in the same order %zu of %zu pairs; at the same size %zu\n",
+                   pool->started, pool->jobs, pool->in_order, pool->pairs, pool->same_size);
+    }
+    return replay->different ? STATUS_FAILED : STATUS_DONE;
+}
+
+static int run_replay(const struct request *request)
+{
+    enum { MOST_BYTES = 256 << 20 };
+    struct buffer recording = {0};
+    struct error error;
+    struct replay replay;
+    int status = STATUS_FAILED;
+    struct arena *arena = arena_new();
+    int file = open(request->recording, O_RDONLY | O_CLOEXEC);
+    int result = file < 0 ? error_errno(&error, "%s could not be opened", request->recording)
+                          : file_read_all(file, MOST_BYTES, &recording, request->recording, &error);
+    if (file >= 0)
+        close(file);
+    if (!result && replay_run(arena, buffer_text(&recording), &replay, &error))
+        result = error_prefix(&error, "%s", request->recording);
+    if (result)
+        complain("%s", error.text);
+    else
+        status = request->json ? print_replay_json(arena, &replay) : print_replay(&replay);
+    buffer_free(&recording);
+    arena_free(arena);
+    return status;
+}
+
 int command_simulate(int argument_count, char **arguments)
 {
     struct request request = {
@@ -308,7 +394,7 @@ int command_simulate(int argument_count, char **arguments)
         {"profiles", 0, OPTION_TEXT, &request.profiles, "DIR", "rates of the trace's models, MODEL.csv"},
         {"gpus", 'g', OPTION_WHOLE, &options->gpus, "N", "GPUs of the cluster"},
         {"policy", 'p', OPTION_TEXT, &names, "P[,P...]", "fifo, backfill, sjf, edf, llf, paper, elasticflow, ours"},
-        {"tick", 0, OPTION_NUMBER, &options->tick, "SECONDS", "between decisions, at least (default: 60)"},
+        {"tick", 0, OPTION_NUMBER, &options->tick, "SECONDS", "between decisions, unless a job comes (default: 60)"},
         {"restart", 0, OPTION_NUMBER, &options->restart, "SECONDS", "without progress at each change of size (10)"},
         {"guard", 0, OPTION_NUMBER, &options->guard, "SECONDS", "before its deadline that a job is to be done (60)"},
         {"error", 0, OPTION_NUMBER, &options->error, "SIGMA", "of the logarithm of predicted work (0)"},
@@ -316,24 +402,34 @@ int command_simulate(int argument_count, char **arguments)
         {"curves", 0, OPTION_TEXT, &curves, "WORD", "what is known of speeds: known, prior, learned"},
         {"exponent", 0, OPTION_NUMBER, &options->exponent, "E", "of the prior: rate at k GPUs = k^E (0.5)"},
         {"best-effort", 0, OPTION_NUMBER, &options->best_effort, "SHARE", "of the jobs that have no deadline (0)"},
+        {"firm", 0, OPTION_NUMBER, &options->firm, "SHARE", "of the jobs whose deadlines are firm (0)"},
         {"deadline-scale", 0, OPTION_NUMBER, &options->deadline_scale, "X", "deadlines are X times as far (1)"},
         {"reserve", 0, OPTION_NUMBER, &options->reserve, "SHARE", "of the GPUs lent to best effort first (0.1)"},
         {"seed", 0, OPTION_WHOLE, &request.first_seed, "N", "of the random numbers (1)"},
         {"seeds", 0, OPTION_WHOLE, &request.seeds, "COUNT", "runs, with seeds one after another; means are shown"},
         {"plot", 0, OPTION_TEXT, &request.plot, "FILE.svg", "draw the load and the misses"},
+        {"replay", 0, OPTION_TEXT, &request.recording, "FILE", "decide again what planner.record wrote; no TRACE"},
         {"json", 'j', OPTION_FLAG, &request.json, NULL, "one object of JSON"},
         {0},
     };
     static const char details[] =
         "The trace is a CSV file with job_id, submission_time, num_iteration, model_name,\n"
         "deadline, batch_size and num_gpu; a profile has iterations per second for each\n"
-        "global_batch_size (lines) and number of GPUs (columns).\n";
-    const struct verb_usage usage = {"simulate", "TRACE", 1, 1,
+        "global_batch_size (lines) and number of GPUs (columns).\n"
+        "With --replay, what the planner of a spool decided is decided again; status 1 if it differs.\n";
+    const struct verb_usage usage = {"simulate", "TRACE", 0, 1,
                                      "Runs policies over a trace of jobs, and says how many "
                                      "deadlines were met.", details, specs};
     int operands, status;
     if (!options_read(&usage, argument_count, arguments, &operands, &status))
         return status;
+    if (request.recording && operands == 0)
+        return run_replay(&request);
+    if (request.recording || operands == 0) {
+        complain(request.recording ? "--replay needs no TRACE: what was recorded is replayed"
+                                   : "TRACE is missing: the file with the jobs of the past");
+        return STATUS_USAGE;
+    }
     request.trace = arguments[1];
     if (!request.profiles) {
         complain("--profiles is missing: the directory with the rates of the trace's models");
@@ -345,6 +441,7 @@ int command_simulate(int argument_count, char **arguments)
         !in_range("guard", options->guard, 0, 1e6) ||
         !in_range("deadline-scale", options->deadline_scale, 0, 1000) ||
         !in_range("best-effort", options->best_effort, 0, 1) ||
+        !in_range("firm", options->firm, 0, 1) ||
         !in_range("reserve", options->reserve, 0, 1) || !in_range("error", options->error, 0, 3) ||
         !in_range("exponent", options->exponent, 0, 1) ||
         !in_range("seeds", request.seeds, 1, MOST_SEEDS))

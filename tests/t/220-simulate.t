@@ -27,7 +27,7 @@ is "$(jq -r '.gpus, .seeds' "$scratch/all.json" | tr '\n' ' ')" "8 1 " "and what
 fields=$(jq -r '.results[0] | keys_unsorted | join(" ")' "$scratch/all.json")
 for field in jobs deadline_jobs best_effort_jobs feasible met dsr dsr_feasible unfinished tardiness_mean_seconds \
     tardiness_p95_seconds utilisation_allocated utilisation_effective best_effort_seconds_mean late_seconds_mean \
-    starts resizes preemptions restart_gpu_seconds decisions decision_microseconds; do
+    promised broken starts resizes preemptions restart_gpu_seconds decisions decision_microseconds; do
     like " $fields " " $field " "with $field"
 done
 is "$(jq '[.results[] | .jobs == 60 and .deadline_jobs == 56 and .best_effort_jobs == 4 and .unfinished == 0
@@ -83,9 +83,12 @@ refused 2 '--restart: found "-1", expected' "${good[@]}" --restart -1
 refused 2 '--guard: found "10s", expected' "${good[@]}" --guard 10s
 refused 2 '--tick: found 0, expected a number from 1' "${good[@]}" --tick 0
 refused 2 '--best-effort: found 1.5, expected a number from 0 to 1' "${good[@]}" --best-effort 1.5
+refused 2 '--firm: found 2, expected a number from 0 to 1' "${good[@]}" --firm 2
 refused 2 '--seeds: found 0' "${good[@]}" --seeds 0
 refused 1 'nowhere.csv could not be opened' "$scratch/nowhere.csv" --profiles "$data/profiles" -g 8
 refused 1 'found no profile of model "near"' "$data/trace.csv" --profiles "$scratch" -g 8
+sed 's/,near,/,..\/profiles\/near,/' "$data/trace.csv" >"$scratch/elsewhere.csv"
+refused 1 'found no profile of model "\.\./profiles/near"' "$scratch/elsewhere.csv" --profiles "$data/profiles" -g 8
 sed '5s/^\([^,]*\),[^,]*/\1,nan/' "$data/trace.csv" >"$scratch/bad.csv"
 refused 1 'bad.csv: line 5: column submission_time: found "nan"' "$scratch/bad.csv" --profiles "$data/profiles" -g 8
 

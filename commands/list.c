@@ -8,13 +8,14 @@
 #include "base/nearest.h"
 #include "commands/commands.h"
 #include "commands/options.h"
-#include "commands/view.h"
+#include "commands/outlook.h"
 
 struct listing {
     const struct spool *spool;
     struct arena *arena;
     struct job_view *views;
     size_t count, capacity;
+    struct plan_file plan;
     bool mine;
     int64_t since;              /* of done/: not older than this; 0: all */
 };
@@ -47,7 +48,7 @@ static int compare_views(const void *a, const void *b)
     return text_compare(id_token(text_of(first->place.id)), id_token(text_of(second->place.id)));
 }
 
-static void print_view(const struct job_view *view, int64_t now)
+static void print_view(const struct job_view *view, int64_t now, const char *outlook)
 {
     char age[CLOCK_TEXT_SIZE], kind[64];
     const struct job_record *record = &view->record;
@@ -56,10 +57,12 @@ static void print_view(const struct job_view *view, int64_t now)
              record->library.length ? record->library.data : "", (int)record->type.length,
              record->type.length ? record->type.data : "");
     duration_format(now - id_time(text_of(view->place.id)), age);
-    printf("%-*s %-9s %-10.*s %-22s %-12s %.*s\n", ID_SIZE - 1, view->place.id,
+    printf("%-*s %-9s %-10.*s %-22s %-12s ", ID_SIZE - 1, view->place.id,
            state_name(view->place.state), (int)record->owner.length,
-           record->owner.length ? record->owner.data : "", kind, age, (int)sentence.length,
-           sentence.data);
+           record->owner.length ? record->owner.data : "", kind, age);
+    if (outlook)
+        printf("%-32s ", outlook);
+    printf("%.*s\n", (int)sentence.length, sentence.data);
 }
 
 static int find_state(const char *word)
@@ -77,21 +80,44 @@ static int find_state(const char *word)
     return -1;
 }
 
-static void print_listing(const struct listing *listing, bool json)
+static void print_objects(const struct listing *listing, const struct outlook *outlooks)
+{
+    struct value *list = value_list(listing->arena);
+    for (size_t i = 0; i < listing->count; i++) {
+        struct value *tree = view_tree(listing->arena, &listing->views[i]);
+        outlook_put(listing->arena, tree, &listing->views[i], &outlooks[i], false);
+        value_append(listing->arena, list, tree);
+    }
+    print_json(list);
+}
+
+/* How jobs stand is a column when there is anything to be said. */
+static void print_lines(const struct listing *listing, const struct outlook *outlooks, int64_t now)
+{
+    bool standing = false;
+    for (size_t i = 0; i < listing->count; i++)
+        standing = standing || outlook_is_there(&outlooks[i]);
+    if (listing->count && isatty(STDOUT_FILENO))
+        printf("%-*s %-9s %-10s %-22s %-12s %s%s\n", ID_SIZE - 1, "ID", "STATE", "OWNER",
+               "LIBRARY/TYPE", "AGE", standing ? "STANDING, PREDICTED FINISH       " : "", "WHY");
+    for (size_t i = 0; i < listing->count; i++) {
+        char room[OUTLOOK_TEXT_SIZE];
+        print_view(&listing->views[i], now, standing ? outlook_text(&outlooks[i], room) : NULL);
+    }
+}
+
+static void print_listing(struct listing *listing, bool json)
 {
     int64_t now = clock_now();
-    if (json) {
-        struct value *list = value_list(listing->arena);
-        for (size_t i = 0; i < listing->count; i++)
-            value_append(listing->arena, list, view_tree(listing->arena, &listing->views[i]));
-        print_json(list);
-        return;
-    }
-    if (listing->count && isatty(STDOUT_FILENO))
-        printf("%-*s %-9s %-10s %-22s %-12s %s\n", ID_SIZE - 1, "ID", "STATE", "OWNER",
-               "LIBRARY/TYPE", "AGE", "WHY");
+    struct outlook *outlooks = memory_allocate((listing->count + 1) * sizeof(*outlooks));
+    plan_file_read(listing->spool, listing->arena, &listing->plan, NULL);
     for (size_t i = 0; i < listing->count; i++)
-        print_view(&listing->views[i], now);
+        outlook_read(listing->spool, &listing->views[i], &listing->plan, now, &outlooks[i]);
+    if (json)
+        print_objects(listing, outlooks);
+    else
+        print_lines(listing, outlooks, now);
+    free(outlooks);
 }
 
 int command_list(int argument_count, char **arguments)
@@ -109,8 +135,9 @@ int command_list(int argument_count, char **arguments)
         {0}};
     const struct verb_usage usage = {
         "list", "", 0, 0, "List the jobs, oldest first, with where they are and why.",
-        "The columns are id, state (the directory it is in), owner, library/type, age, and the\n"
-        "first line of `why`.\n",
+        "The columns are id, state (the directory it is in), owner, library/type, age, how it\n"
+        "stands to its deadline and when it is predicted to be done, if any job has a deadline\n"
+        "or sizes, and the first line of `why`.\n",
         options};
     int operands, status;
     if (!options_read(&usage, argument_count, arguments, &operands, &status))

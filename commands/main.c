@@ -34,6 +34,7 @@ static const struct verb verbs[] = {
     {"plan", command_plan, "say what a commit of the templates would change for recent jobs"},
     {"check", command_check, "check the templates of a repository"},
     {"eval", command_eval, "render one JSON-e template with one context"},
+    {"history", command_history, "show what jobs took, and how good predictions were"},
     {"simulate", command_simulate, "try ways to meet deadlines on a trace of jobs"},
     {"version", command_version, "print the version"},
 };

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "commands/commands.h"
 #include "commands/options.h"
-#include "commands/view.h"
+#include "commands/outlook.h"
 #include "spool/eventlog.h"
 
 enum { LOG_LIMIT = 16 << 20 };  /* bytes */
@@ -37,8 +37,8 @@ static void print_output_names(int job)
     sys.close(output);
 }
 
-static void print_people(const struct spool *spool, const struct job_view *view, int job,
-                         struct text log)
+static void print_people(const struct spool *spool, const struct job_view *view,
+                         const struct outlook *outlook, int job, struct text log)
 {
     char path[PLACE_TEXT_SIZE], time[CLOCK_TEXT_SIZE];
     const struct job_record *record = &view->record;
@@ -60,6 +60,7 @@ static void print_people(const struct spool *spool, const struct job_view *view,
     print_fact("commit", record->commit);
     if (record->attempt)
         printf("%-10s %d\n", "attempt", record->attempt);
+    outlook_print(view, outlook);
     if (!view->readable)
         printf("\njob.yaml cannot be read.\n");
     if (view->why.length)
@@ -91,6 +92,8 @@ static int show(const struct spool *spool, const char *id, bool json)
 {
     struct job_place place;
     struct job_view view;
+    struct plan_file plan;
+    struct outlook outlook;
     struct buffer log = {0};
     if (find_job(spool, id, &place))
         return -1;
@@ -102,14 +105,18 @@ static int show(const struct spool *spool, const char *id, bool json)
         return -1;
     }
     file_read_at(job, "log", LOG_LIMIT, &log, NULL);
+    plan_file_read(spool, arena, &plan, NULL);
+    outlook_read(spool, &view, &plan, clock_now(), &outlook);
+    outlook_measure(job, arena, &outlook);
     if (json) {
         struct value *tree = view_tree(arena, &view);
+        outlook_put(arena, tree, &view, &outlook, true);
         if (view.why.length)
             value_put(arena, tree, "why", value_text(arena, view.why));
         value_put(arena, tree, "log", log_tree(arena, buffer_text(&log)));
         print_json(tree);
     } else {
-        print_people(spool, &view, job, buffer_text(&log));
+        print_people(spool, &view, &outlook, job, buffer_text(&log));
     }
     buffer_free(&log);
     sys.close(job);

@@ -3,10 +3,12 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/quantity.h"
 #include "commands/commands.h"
 #include "commands/options.h"
 #include "commands/view.h"
+#include "spool/plan_file.h"
 #include "spool/settings.h"
 #include "stages/lease.h"
 #include "stages/stage.h"
@@ -19,6 +21,8 @@ struct report {
     char who[LEASE_TEXT_SIZE];
     int64_t dropped;            /* files in incoming/ */
     int64_t jobs[STATE_COUNT];
+    bool planned;               /* jobs have deadlines or sizes */
+    struct plan_file plan;
     bool asked;                 /* the executor */
     bool takes_jobs, has_capacity;
     struct error not_ready, no_capacity;
@@ -68,10 +72,39 @@ static void ask_executor(struct report *report)
     if (report->takes_jobs)
         report->has_capacity = executor->operations->capacity(executor, &report->capacity,
                                                               &report->no_capacity) == 0;
+    /* What was started to be asked, for nobody else. */
+    if (report->serving == 0 && executor->operations->stop)
+        executor->operations->stop(executor);
     executor->operations->close(executor);
 }
 
+/* What jobs can be in a plan, and how many are. */
+static const char *const standings[] = {"on track", "at risk", "cannot meet", "late", "best effort"};
+enum { STANDINGS = sizeof(standings) / sizeof(standings[0]) };
+
+static size_t count_standing(const struct report *report, const char *standing)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < report->plan.job_count; i++)
+        count += text_is(report->plan.jobs[i].standing, standing);
+    return count;
+}
+
 /* For people */
+
+static void print_plan(const struct report *report)
+{
+    const char *before = "";
+    printf("plan         ");
+    for (int i = 0; i < STANDINGS; i++) {
+        size_t count = count_standing(report, standings[i]);
+        if (count) {
+            printf("%s%zu %s", before, count, standings[i]);
+            before = ", ";
+        }
+    }
+    printf("%s\n", before[0] ? "" : "made of no job yet");
+}
 
 static void print_cpus(int64_t used, int64_t total)
 {
@@ -115,6 +148,8 @@ static void print_report(const struct report *report)
     printf("%-12s %" PRId64 "\n", "incoming", report->dropped);
     for (int state = 0; state < STATE_COUNT; state++)
         printf("%-12s %" PRId64 "\n", state_name((enum state)state), report->jobs[state]);
+    if (report->planned)
+        print_plan(report);
     printf("executor     %.*s: %s%s\n", (int)report->settings.executor.length,
            report->settings.executor.data,
            report->takes_jobs ? "takes jobs" : report->asked ? "cannot take jobs: " : "not asked: ",
@@ -155,6 +190,18 @@ static struct value *capacity_tree(struct arena *arena, const struct capacity *c
     return object;
 }
 
+static struct value *plan_tree(const struct report *report)
+{
+    struct arena *arena = report->arena;
+    struct value *tree = value_object(arena);
+    char time[CLOCK_TEXT_SIZE];
+    value_put(arena, tree, "time", value_string(arena, clock_format(report->plan.time, time)));
+    for (int i = 0; i < STANDINGS; i++)
+        value_put(arena, tree, standings[i],
+                  value_number(arena, (double)count_standing(report, standings[i])));
+    return tree;
+}
+
 static struct value *report_tree(const struct report *report)
 {
     struct arena *arena = report->arena;
@@ -168,6 +215,7 @@ static struct value *report_tree(const struct report *report)
         value_put(arena, jobs, state_name((enum state)state),
                   value_number(arena, (double)report->jobs[state]));
     value_put(arena, tree, "jobs", jobs);
+    value_put(arena, tree, "plan", report->planned ? plan_tree(report) : value_null(arena));
     value_put(arena, executor, "name", value_text(arena, report->settings.executor));
     value_put(arena, executor, "ready", report->asked ? value_boolean(arena, report->takes_jobs)
                                                       : value_null(arena));
@@ -204,6 +252,7 @@ int command_status(int argument_count, char **arguments)
     } else {
         report.serving = lease_present(&report.spool, report.who);
         count_jobs(&report);
+        report.planned = plan_file_read(&report.spool, report.arena, &report.plan, NULL) == 0;
         ask_executor(&report);
         if (json)
             print_json(report_tree(&report));

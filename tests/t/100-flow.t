@@ -50,7 +50,7 @@ like "$(cat "$job/job.yaml")" 'image_line: [1-9]' "and the line of images.txt"
 like "$(cat "$job/job.yaml")" 'dlspool: "[0-9.]+"' "and the version of dlspool"
 
 events=$(cut -d' ' -f2 "$job/log" | tr '\n' ' ')
-like "$events" '^accepted rendered intent submitted (started )?ended finished $' \
+like "$events" '^accepted rendered intent submitted (started )?(measured )?ended finished $' \
     "the log tells the way of the job"
 
 # ls, cat and grep answer what the commands answer.

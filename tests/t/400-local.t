@@ -181,5 +181,7 @@ stop_daemon
 is $? 0 "the daemon stops cleanly"
 no_service() { ! pgrep -f "podman.*$podman_storage"; }
 ok "and its podman service with it" wait_for 10 no_service
+like "$(dlspool status)" 'cpus +0 of 2 in use' "status asks podman without a daemon, too"
+ok "and leaves no service of it behind" wait_for 10 no_service
 
 done_testing

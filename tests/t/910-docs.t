@@ -54,7 +54,7 @@ done
 # Settings: those of the code are described, no others, with the defaults that etc/dlspool.yaml has.
 described=$(rendered $man/dlspool.yaml.5 | sed -nE 's/^ {7}([a-z_.]+) \(default (.*)\)$/\1 \2/p' | sort)
 known=$({
-    sed -nE 's/^    \{"([a-z_]+)", SETTING.*/\1/p' spool/settings.c | grep -vx -e local -e kubernetes -e slurm
+    sed -nE 's/^    \{"([a-z_.]+)", SETTING.*/\1/p' spool/settings.c | grep -vx -e local -e kubernetes -e slurm -e planner
     for executor in local kubernetes slurm; do
         sed -n '/ fields\[\] = {/,/^};/p' $(find executors -name "${executor}_settings.c") |
             grep -oE '\{"[a-z_]+", read_' | sed -E 's/^\{"([a-z_]+)".*/'"$executor"'.\1/'
@@ -90,11 +90,11 @@ while IFS=' ' read -r name otherwise least most; do
     paragraph=$(rendered $man/dlspool.yaml.5 | awk -v name="$name" '
         /^       [a-z]/ {on = $1 == name} on' | tr -s ' \n' ' ')
     case $paragraph in *"$(limit "$least") to $(limit "$most")"*) ;; *) wrong+="$name $(limit "$least") $(limit "$most"); " ;; esac
-done < <(sed -nE 's/^    \{"([a-z_]+)", SETTING_DURATION, AT\([a-z_]+\), ([0-9e]+), ([0-9e]+), (.*)\},/\1 \2 \3 \4/p' \
+done < <(sed -nE 's/^    \{"([a-z_.]+)", SETTING_DURATION, AT\([a-z_]+\), ([0-9e]+), ([0-9e]+), (.*)\},/\1 \2 \3 \4/p' \
     spool/settings.c | sed 's/ \* /*/')
 is "$wrong" "" "and the limits of durations"
 is "$wrong_defaults" "" "and the defaults that durations have in the code"
-numbers=$(sed -nE 's/^    \{"([a-z_]+)", SETTING_WHOLE, AT\([a-z_]+\), ([0-9]+), .*/\1 \2/p' spool/settings.c | sort)
+numbers=$(sed -nE 's/^    \{"([a-z_.]+)", SETTING_WHOLE, AT\([a-z_]+\), ([0-9]+), .*/\1 \2/p' spool/settings.c | sort)
 like "$numbers" '^batch ' "whole numbers are found in the code"
 is "$(comm -13 <(echo "$described") <(echo "$numbers"))" "" "and have the same defaults"
 

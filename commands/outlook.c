@@ -1,0 +1,259 @@
+/* commands/outlook.c - how a job stands: its deadline, what is predicted of it, and how far it is */
+#include "commands/outlook.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "spool/eventlog.h"
+
+enum { LOG_LIMIT = 16 << 20 };  /* bytes */
+
+/* ---- reading ---- */
+
+/* When a job that is done had ended. */
+static int64_t end_of(int job, struct arena *arena)
+{
+    struct buffer log = {0};
+    struct event event;
+    int64_t end = 0;
+    if (file_read_at(job, "log", LOG_LIMIT, &log, NULL) == 0) {
+        struct text rest = buffer_text(&log);
+        while (eventlog_next(&rest, &event)) {
+            if (!text_is(event.name, "ended") && !text_is(event.name, "finished"))
+                continue;
+            struct text at = event_get(arena, &event, "at");
+            if (text_is(event.name, "finished") ? end == 0 : !at.data || clock_parse(at, &end))
+                end = event.time;
+        }
+    }
+    buffer_free(&log);
+    return end;
+}
+
+void outlook_measure(int job, struct arena *arena, struct outlook *outlook)
+{
+    struct progress *progress = arena_allocate(arena, sizeof(*progress));
+    if (progress_read(job, progress, NULL))
+        return;
+    outlook->progress = progress;
+    for (int i = 0; i < progress->size_count; i++) {
+        const struct progress_at_size *at = &progress->sizes[i];
+        if (at->attempt != progress->attempt)
+            continue;
+        outlook->allocated += at->cpu_allocated > 0 ? at->cpu_allocated : 0;
+        if (at->cpu_used < 0)
+            outlook->used = -1;
+        else if (outlook->used >= 0)
+            outlook->used += at->cpu_used;
+    }
+}
+
+/* The words of the plan, which lives as long as its arena: the usual ones are known. */
+static const char *standing_word(struct text word)
+{
+    static const char *const words[] = {"best effort", "on track", "at risk", "cannot meet", "late"};
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (text_is(word, words[i]))
+            return words[i];
+    return NULL;
+}
+
+static void take_plan(struct outlook *outlook, const struct planned_job *planned)
+{
+    outlook->standing = standing_word(planned->standing);
+    outlook->finish = planned->finish;
+    outlook->late = planned->late;
+    outlook->reason = planned->reason;
+    outlook->next = planned->next;
+}
+
+static bool has_met(const struct spool *spool, const struct job_view *view, int64_t deadline)
+{
+    int job = job_open(spool, &view->place);
+    if (job < 0)
+        return false;
+    struct arena *arena = arena_new();
+    bool met = end_of(job, arena) <= deadline;
+    arena_free(arena);
+    sys.close(job);
+    return met;
+}
+
+void outlook_read(const struct spool *spool, const struct job_view *view,
+                  const struct plan_file *plan, int64_t now, struct outlook *outlook)
+{
+    const struct job_record *record = &view->record;
+    enum state state = view->place.state;
+    *outlook = (struct outlook){.reason = TEXT("")};
+    if (!view->readable)
+        return;
+    outlook->deadline = text_is(record->deadline_mode, "none") ? 0 : record->deadline;
+    if (state == STATE_RENDERED || state == STATE_SUBMITTED) {
+        const struct planned_job *planned = plan_file_find(plan, view->place.id);
+        if (planned)
+            take_plan(outlook, planned);
+    }
+    if (outlook->deadline && state == STATE_DONE)
+        outlook->standing = has_met(spool, view, outlook->deadline) ? "met" : "missed";
+    else if (outlook->deadline && now >= outlook->deadline)
+        outlook->standing = "late";
+}
+
+bool outlook_is_there(const struct outlook *outlook)
+{
+    return outlook->deadline || outlook->standing;
+}
+
+/* ---- for people ---- */
+
+/* To the second, which is enough of a prediction. */
+static const char *format_second(int64_t time, char room[static CLOCK_TEXT_SIZE])
+{
+    clock_format(time, room);
+    char *point = strchr(room, '.');
+    if (point) {
+        point[0] = 'Z';
+        point[1] = '\0';
+    }
+    return room;
+}
+
+const char *outlook_text(const struct outlook *outlook, char room[static OUTLOOK_TEXT_SIZE])
+{
+    char time[CLOCK_TEXT_SIZE] = "";
+    if (outlook->finish)
+        format_second(outlook->finish, time);
+    snprintf(room, OUTLOOK_TEXT_SIZE, "%s%s%s", outlook->standing ? outlook->standing : "-",
+             time[0] ? " " : "", time);
+    return room;
+}
+
+static void print_standing(const struct outlook *outlook)
+{
+    char finish[CLOCK_TEXT_SIZE], late[CLOCK_TEXT_SIZE];
+    printf("%-10s %s", "standing", outlook->standing);
+    if (outlook->finish)
+        printf(": predicted to be done %s, by %s at most four times of five",
+               format_second(outlook->finish, finish), format_second(outlook->late, late));
+    if (outlook->reason.length)
+        printf("%s %.*s", outlook->finish ? ";" : ":", (int)outlook->reason.length,
+               outlook->reason.data);
+    printf("\n");
+}
+
+static int64_t size_of(const struct job_view *view)
+{
+    return view->record.size_now > 0 ? view->record.size_now : view->record.size;
+}
+
+static void print_size(const struct job_view *view, const struct outlook *outlook)
+{
+    char now[SIZE_TEXT_SIZE], least[SIZE_TEXT_SIZE], most[SIZE_TEXT_SIZE], next[SIZE_TEXT_SIZE];
+    const struct sizes *sizes = &view->record.sizes;
+    if (sizes->kind == SIZE_FIXED || size_of(view) == 0)
+        return;
+    printf("%-10s %s (from %s to %s)", "size", size_text(sizes->kind, size_of(view), now),
+           size_text(sizes->kind, sizes->least, least), size_text(sizes->kind, sizes->most, most));
+    if (outlook->next && outlook->next != size_of(view))
+        printf(", is to have %s", size_text(sizes->kind, outlook->next, next));
+    printf("\n");
+}
+
+static void print_progress(const struct outlook *outlook)
+{
+    const struct progress *progress = outlook->progress;
+    if (progress->total > 0 || progress->done > 0) {
+        printf("%-10s %g", "progress", progress->done);
+        if (progress->total > 0)
+            printf(" of %g units (%.0f %%)", progress->total,
+                   100 * progress->done / progress->total);
+        else
+            printf(" units");
+        if (progress->rate > 0)
+            printf(", %.3g a second", progress->rate);
+        printf("\n");
+    }
+    if (outlook->used >= 0 && outlook->allocated > 0)
+        printf("%-10s %.0f %% of its processors: %.1f s of %.1f s\n", "used",
+               100 * (double)outlook->used / (double)outlook->allocated,
+               (double)outlook->used / 1000, (double)outlook->allocated / 1000);
+}
+
+void outlook_print(const struct job_view *view, const struct outlook *outlook)
+{
+    char deadline[CLOCK_TEXT_SIZE];
+    if (outlook->deadline)
+        printf("%-10s %s%s\n", "deadline", format_second(outlook->deadline, deadline),
+               text_is(view->record.deadline_mode, "firm") ? " (firm)" : "");
+    if (outlook->standing)
+        print_standing(outlook);
+    if (view->readable)
+        print_size(view, outlook);
+    if (outlook->progress)
+        print_progress(outlook);
+}
+
+/* ---- for programs ---- */
+
+static void put_time(struct arena *arena, struct value *tree, const char *key, int64_t time)
+{
+    char room[CLOCK_TEXT_SIZE];
+    value_put(arena, tree, key,
+              time ? value_string(arena, clock_format(time, room)) : value_null(arena));
+}
+
+static struct value *positive(struct arena *arena, double number)
+{
+    return number > 0 ? value_number(arena, number) : value_null(arena);
+}
+
+static struct value *progress_tree(struct arena *arena, const struct outlook *outlook)
+{
+    struct value *tree = value_object(arena);
+    const struct progress *progress = outlook->progress;
+    bool known = outlook->used >= 0 && outlook->allocated > 0;
+    put_time(arena, tree, "time", progress->time);
+    value_put(arena, tree, "done", value_number(arena, progress->done));
+    value_put(arena, tree, "total", positive(arena, progress->total));
+    value_put(arena, tree, "rate", positive(arena, progress->rate));
+    value_put(arena, tree, "cpu_seconds_used",
+              known ? value_number(arena, (double)outlook->used / 1000) : value_null(arena));
+    value_put(arena, tree, "cpu_seconds_allocated",
+              known ? value_number(arena, (double)outlook->allocated / 1000) : value_null(arena));
+    return tree;
+}
+
+static struct value *size_tree(struct arena *arena, const struct job_view *view,
+                               const struct outlook *outlook)
+{
+    const struct sizes *sizes = &view->record.sizes;
+    struct value *tree = value_object(arena);
+    double unit = sizes->kind == SIZE_CPUS ? 1000 : 1;
+    value_put(arena, tree, "of", value_string(arena, size_kind_name(sizes->kind)));
+    value_put(arena, tree, "now", positive(arena, (double)size_of(view) / unit));
+    value_put(arena, tree, "next", positive(arena, (double)outlook->next / unit));
+    value_put(arena, tree, "min", value_number(arena, (double)sizes->least / unit));
+    value_put(arena, tree, "max", value_number(arena, (double)sizes->most / unit));
+    return tree;
+}
+
+void outlook_put(struct arena *arena, struct value *tree, const struct job_view *view,
+                 const struct outlook *outlook, bool whole)
+{
+    put_time(arena, tree, "deadline", outlook->deadline);
+    value_put(arena, tree, "standing",
+              outlook->standing ? value_string(arena, outlook->standing) : value_null(arena));
+    put_time(arena, tree, "predicted_finish", outlook->finish);
+    put_time(arena, tree, "predicted_late", outlook->late);
+    if (!whole)
+        return;
+    value_put(arena, tree, "reason",
+              outlook->reason.length ? value_text(arena, outlook->reason) : value_null(arena));
+    value_put(arena, tree, "size",
+              view->readable && view->record.sizes.kind != SIZE_FIXED
+                  ? size_tree(arena, view, outlook)
+                  : value_null(arena));
+    value_put(arena, tree, "progress",
+              outlook->progress ? progress_tree(arena, outlook) : value_null(arena));
+}

@@ -1,0 +1,45 @@
+/* commands/outlook.h - how a job stands: its deadline, what is predicted of it, and how far it is
+ *
+ * From the job's own files and DIR/plan.  A job that is done has met its deadline or missed it; of one
+ * that is not done the plan tells, but that it is late tells the clock.
+ */
+#ifndef COMMANDS_OUTLOOK_H
+#define COMMANDS_OUTLOOK_H
+
+#include "commands/view.h"
+#include "spool/plan_file.h"
+#include "spool/progress_file.h"
+
+struct outlook {
+    int64_t deadline;           /* 0: it has none that counts */
+    const char *standing;       /* "on track", ..., "met", "missed"; NULL: nothing is known */
+    int64_t finish, late;       /* predicted: median, and what four of five do not exceed; 0: not known */
+    struct text reason;         /* of the standing; may be empty */
+    int64_t next;               /* the size that is planned; 0: none, or not known */
+    /* Of outlook_measure() only: */
+    const struct progress *progress;    /* NULL: there is none */
+    int64_t used, allocated;    /* milliseconds of processors, over all sizes of the last attempt; used:
+                                   -1 when it is not known */
+};
+
+/* The reason is the plan's. */
+void outlook_read(const struct spool *spool, const struct job_view *view,
+                  const struct plan_file *plan, int64_t now, struct outlook *outlook);
+/* Add how far it is, from the job's directory `job`. */
+void outlook_measure(int job, struct arena *arena, struct outlook *outlook);
+
+/* Has it anything to be said in a list? */
+bool outlook_is_there(const struct outlook *outlook);
+
+/* "on track 2026-11-22T11:40:05Z", for a column; returns `room`. */
+enum { OUTLOOK_TEXT_SIZE = 64 };
+const char *outlook_text(const struct outlook *outlook, char room[static OUTLOOK_TEXT_SIZE]);
+
+/* The lines of `dlspool show`. */
+void outlook_print(const struct job_view *view, const struct outlook *outlook);
+
+/* Members of an object for --json; `whole`: with progress and sizes. */
+void outlook_put(struct arena *arena, struct value *tree, const struct job_view *view,
+                 const struct outlook *outlook, bool whole);
+
+#endif

@@ -29,7 +29,8 @@ static int by_cost(const void *a, const void *b)
     return strcmp(first->id, second->id);
 }
 
-/* Each user's tokens pay for his jobs, the cheapest first; which of them are beyond that. */
+/* Each user's tokens pay for his jobs, those that were promised first, then the cheapest; which of them
+ * are beyond that.  A promise is no blank cheque: a job that grew beyond the tokens loses it. */
 static void pay(const struct plan *plan, const struct plan_state *state, struct priced *prices)
 {
     double *left = memory_allocate((state->token_count + 1) * sizeof(*left));
@@ -41,15 +42,36 @@ static void pay(const struct plan *plan, const struct plan_state *state, struct 
         double use = job->weight > 1 ? item->use * job->weight : item->use;
         if (job->owner < 0 || (size_t)job->owner >= state->token_count)
             continue;
-        job->over = prices[i].over = !job->promised && use > left[job->owner];
+        job->over = prices[i].over = use > left[job->owner];
         if (!job->over)
             left[job->owner] -= use;
     }
     free(left);
 }
 
+/* What is predicted of two jobs that are alike differs: that is not to take one's place for the other. */
+static double price_of(const struct plan_item *item, const struct plan_state *state)
+{
+    bool sticks = item->job->size > 0 && state->sticky > 1;
+    return item->job->promised ? 0 : sticks ? item->cost / state->sticky : item->cost;
+}
+
+/* Users take turns, or the many jobs of one would come before another's only one whenever those are a
+ * little cheaper: a user's second job counts as if it cost twice as much, his third three times ... */
+static void take_turns(const struct plan *plan, const struct plan_state *state,
+                       struct priced *prices)
+{
+    size_t *jobs = memory_allocate((state->token_count + 1) * sizeof(*jobs));
+    for (size_t i = 0; i < plan->candidates; i++) {
+        int owner = plan->items[prices[i].index].job->owner;
+        if (owner >= 0 && (size_t)owner < state->token_count)
+            prices[i].cost *= (double)++jobs[owner];
+    }
+    free(jobs);
+}
+
 /* The candidates, the one preferred first: firm jobs that were promised, at no cost; the cheapest
- * others; those beyond their owners' tokens. */
+ * others; those beyond their owners' tokens, whatever they are. */
 static struct priced *put_in_order(const struct plan *plan, const struct plan_state *state)
 {
     size_t count = plan->candidates;
@@ -57,11 +79,12 @@ static struct priced *put_in_order(const struct plan *plan, const struct plan_st
     for (size_t i = 0; i < count; i++) {
         const struct plan_item *item = &plan->items[i];
         prices[i] = (struct priced){
-            .cost = item->job->promised ? 0 : item->cost, .id = item->job->id, .index = i};
+            .cost = price_of(item, state), .id = item->job->id, .index = i};
     }
     qsort(prices, count, sizeof(*prices), by_cost);
     if (state->tokens) {
         pay(plan, state, prices);
+        take_turns(plan, state, prices);
         qsort(prices, count, sizeof(*prices), by_cost);
     }
     return prices;

@@ -63,6 +63,8 @@ struct plan_state {
     int capacity;               /* of the cluster, used or not */
     double guard;               /* deadlines are met by so much, where possible */
     double reserve;             /* share of the capacity that best effort is lent first, 0 to 1 */
+    double sticky;              /* one that runs is preferred to one that waits and costs so many times
+                                   less; 1 or less: to none that costs less */
     /* What each user may still have promised: capacity times seconds, times the weight where that is
      * more than 1.  A user's jobs that cost more than that, the cheapest first, are taken into a plan
      * after all that do not, and come after others where capacity is spare.  NULL: anything. */

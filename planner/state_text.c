@@ -52,8 +52,8 @@ struct state_text *state_text_begin(const struct plan_state *state, const char *
 {
     struct state_text *text = memory_allocate(sizeof(*text));
     text->jobs = memory_allocate((state->job_count + 1) * sizeof(*text->jobs));
-    buffer_printf(&text->plan, "plan now=%a pool=%s capacity=%d guard=%a reserve=%a tokens=",
-                  state->now, pool, state->capacity, state->guard, state->reserve);
+    buffer_printf(&text->plan, "plan now=%a pool=%s capacity=%d guard=%a reserve=%a sticky=%a tokens=",
+                  state->now, pool, state->capacity, state->guard, state->reserve, state->sticky);
     for (size_t i = 0; state->tokens && i < state->token_count; i++)
         buffer_printf(&text->plan, "%s%a", i ? "," : "", state->tokens[i]);
     if (!state->tokens || state->token_count == 0)
@@ -257,7 +257,8 @@ static int read_plan(struct line *line, struct recorded_plan *plan)
     if (get_double(line, "now", 0, LARGEST, &state->now) || get_text(line, "pool", &plan->pool) ||
         get_int(line, "capacity", 0, MOST_SIZE, &state->capacity) ||
         get_double(line, "guard", 0, LARGEST, &state->guard) ||
-        get_double(line, "reserve", 0, 1, &state->reserve) || get_tokens(line, state) ||
+        get_double(line, "reserve", 0, 1, &state->reserve) ||
+        get_double(line, "sticky", 0, LARGEST, &state->sticky) || get_tokens(line, state) ||
         get_int(line, "jobs", 0, MOST_JOBS, &jobs) ||
         get_double(line, "next", 0, (double)INFINITY, &plan->next))
         return -1;

@@ -4,7 +4,7 @@
  * bit, and deciding again must give the same decisions.  A line for the plan, one for each job in the
  * order of the state, and one that ends it, without which a plan does not count (it was cut off):
  *
- *   plan now=0x1.9p+30 pool=cpus capacity=4000 guard=0x1.4p+2 reserve=0x1.99p-4 tokens=- jobs=1 next=inf
+ *   plan now=0x1.9p+30 pool=cpus capacity=4000 guard=0x1.4p+2 reserve=0x1.99p-4 sticky=0x1p+1 tokens=- jobs=1 next=inf
  *   job name=digits-... id=... arrival=.. deadline=inf weight=0x1p+0 work=.. wanted=1000 size=0
  *       restart=.. restart_left=.. least_gain=.. owner=-1 flags=- levels=1000:0x1p+0,2000:0x1.8p+0
  *       give=1000 standing=0 finish=.. after=-          (on the same line)

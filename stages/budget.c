@@ -1,6 +1,7 @@
 /* stages/budget.c - what each user's deadlines may still claim of a pool */
 #include "stages/budget.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static const double DAY = 86400;        /* seconds */
@@ -74,13 +75,11 @@ void budget_make(struct budget *budget, const struct pool *pool, const struct hi
 {
     struct owners owners = {.count = 0};
     *budget = (struct budget){.count = 0};
-    if (percent <= 0)
-        return;
     list_owners(&owners, pool);
     budget->count = owners.count;
     budget->tokens = memory_allocate((owners.count + 1) * sizeof(double));
     for (size_t i = 0; i < owners.count; i++)
-        budget->tokens[i] = percent / 100.0 * capacity * DAY;
+        budget->tokens[i] = percent > 0 ? percent / 100.0 * capacity * DAY : (double)INFINITY;
     for (size_t i = 0; i < history->count; i++)
         charge_run(budget, &owners, pool, &history->runs[i], now);
     for (size_t i = 0; i < pool->count; i++) {

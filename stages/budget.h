@@ -2,7 +2,8 @@
  *
  * A day of the pool's capacity times `percent` is what one user may have promised within 24 hours.
  * What his deadline jobs have held within the last 24 hours (history/runs, and what runs) is taken off.
- * The planner takes jobs beyond it into a plan after all others; nobody is refused.
+ * The planner takes jobs beyond it into a plan after all others; nobody is refused.  A percentage of 0 is
+ * no bound; users then only take turns.
  */
 #ifndef STAGES_BUDGET_H
 #define STAGES_BUDGET_H
@@ -10,7 +11,7 @@
 #include "stages/pools.h"
 
 struct budget {
-    double *tokens;             /* capacity times seconds, of each owner; NULL: no bound */
+    double *tokens;             /* capacity times seconds, of each owner */
     size_t count;
 };
 

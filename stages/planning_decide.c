@@ -12,6 +12,9 @@
 
 enum { UNBOUNDED = 1 << 30 };   /* the capacity of a pool of which it is not known */
 
+/* Two jobs that are alike are predicted to take what differs by less: plan_state.sticky. */
+static const double STICKY = 2;
+
 /* ---- ties ---- */
 
 static int by_turn(const void *a, const void *b)
@@ -83,6 +86,7 @@ static void decide_pool(struct planning *planning, struct pool *pool, int capaci
                                .capacity = capacity,
                                .guard = (double)settings->planner_tick / 1000,
                                .reserve = settings->planner_reserve / 100.0,
+                               .sticky = STICKY,
                                .tokens = budget.tokens,
                                .token_count = budget.count,
                                .jobs = jobs,

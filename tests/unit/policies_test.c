@@ -145,7 +145,7 @@ static void elasticflow_bears_a_crowd(void **state)
     (void)state;
     static struct plan_job jobs[15000];
     static struct plan_job *pointers[15000];
-    static char ids[15000][8];
+    static char ids[15000][24];
     struct plan_state crowd = {.capacity = 64, .jobs = pointers, .job_count = 15000};
     struct random random = {3};
     double needed = 0;
@@ -257,6 +257,45 @@ static void the_cheapest_are_kept_by_weight(void **state)
     assert_int_equal(cheap->standing, STANDING_AT_RISK);
     assert_int_equal(dear->standing, STANDING_ON_TRACK);
     assert_int_equal(dear->give, 1);
+    free(scene);
+}
+
+/* Of two that are alike, the one that runs goes on, also if a little more is predicted of it. */
+static void what_runs_keeps_its_place(void **state)
+{
+    (void)state;
+    struct scene *scene = new_scene(1);
+    struct plan_job *runs = add(scene, 100, 1150), *waits = add(scene, 80, 1150);
+    runs->size = 1;
+    decide(scene, "ours");
+    assert_int_equal(runs->give, 0);
+    scene->state.sticky = 2;
+    decide(scene, "ours");
+    assert_int_equal(runs->give, 1);
+    assert_int_equal(waits->standing, STANDING_AT_RISK);
+    waits->work = 40; /* that is another matter */
+    runs->work = 130;
+    decide(scene, "ours");
+    assert_int_equal(waits->give, 1);
+    free(scene);
+}
+
+/* The many cheap jobs of one user do not leave another's only one behind. */
+static void users_take_turns(void **state)
+{
+    (void)state;
+    static const double tokens[] = {1e9, 1e9};
+    struct scene *scene = new_scene(1);
+    for (int i = 0; i < 20; i++)
+        add(scene, 10, 1100);
+    struct plan_job *only = add(scene, 15, 1100);
+    only->owner = 1;
+    decide(scene, "ours");
+    assert_int_equal(only->standing, STANDING_AT_RISK);
+    scene->state.tokens = tokens;
+    scene->state.token_count = 2;
+    decide(scene, "ours");
+    assert_int_equal(only->standing, STANDING_ON_TRACK);
     free(scene);
 }
 
@@ -493,11 +532,14 @@ static void beyond_tokens_nothing_is_promised(void **state)
     assert_true(scene->jobs[4].promised);
     assert_false(scene->jobs[0].promised);
     scene->state.job_count = 6;
-    tokens[0] = 0; /* what was promised stays so */
+    scene->jobs[3].work *= 0.7; /* cheaper now, but what was promised is paid first */
     decide(scene, "ours");
     assert_true(scene->jobs[4].promised && !scene->jobs[4].over);
     assert_true(scene->jobs[3].over);
     assert_int_equal(scene->jobs[4].standing, STANDING_ON_TRACK);
+    scene->jobs[4].work *= 1.6; /* it was to cost less when that was promised */
+    decide(scene, "ours");
+    assert_true(scene->jobs[4].over);
     free(scene);
 }
 
@@ -755,6 +797,8 @@ int main(void)
         cmocka_unit_test(spare_capacity_is_used),
         cmocka_unit_test(who_cannot_meet_runs_on_spare_capacity),
         cmocka_unit_test(the_cheapest_are_kept_by_weight),
+        cmocka_unit_test(what_runs_keeps_its_place),
+        cmocka_unit_test(users_take_turns),
         cmocka_unit_test(what_runs_in_time_is_not_given_up),
         cmocka_unit_test(the_dearest_makes_room),
         cmocka_unit_test(a_promise_is_kept),

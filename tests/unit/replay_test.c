@@ -169,11 +169,11 @@ static void damage_is_told(void **state)
     (void)state;
     static const char *const bad[] = {
         "", "plan", "nonsense\n", "plan now=0x1p+0\n",
-        "plan now=nan pool=cpus capacity=1 guard=0 reserve=0 tokens=- jobs=0 next=inf\nend\n",
-        "plan now=1 pool=cpus capacity=-1 guard=0 reserve=0 tokens=- jobs=0 next=inf\nend\n",
-        "plan now=1 pool=cpus capacity=1 guard=0 reserve=0 tokens=1,x jobs=0 next=inf\nend\n",
-        "plan now=1 pool=cpus capacity=1 guard=0 reserve=0 tokens=- jobs=9999999 next=inf\nend\n",
-        "plan now=1 pool=cpus capacity=1 guard=0 reserve=0 tokens=- jobs=0 next=inf\nstop\n",
+        "plan now=nan pool=cpus capacity=1 guard=0 reserve=0 sticky=0 tokens=- jobs=0 next=inf\nend\n",
+        "plan now=1 pool=cpus capacity=-1 guard=0 reserve=0 sticky=0 tokens=- jobs=0 next=inf\nend\n",
+        "plan now=1 pool=cpus capacity=1 guard=0 reserve=0 sticky=0 tokens=1,x jobs=0 next=inf\nend\n",
+        "plan now=1 pool=cpus capacity=1 guard=0 reserve=0 sticky=0 tokens=- jobs=9999999 next=inf\nend\n",
+        "plan now=1 pool=cpus capacity=1 guard=0 reserve=0 sticky=0 tokens=- jobs=0 next=inf\nstop\n",
     };
     struct replay replay;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)

@@ -134,7 +134,7 @@ static void print_standing(const struct outlook *outlook)
     char finish[CLOCK_TEXT_SIZE], late[CLOCK_TEXT_SIZE];
     printf("%-10s %s", "standing", outlook->standing);
     if (outlook->finish)
-        printf(": predicted to be done %s, by %s at most four times of five",
+        printf(": predicted to be done %s, and in four cases of five by %s",
                format_second(outlook->finish, finish), format_second(outlook->late, late));
     if (outlook->reason.length)
         printf("%s %.*s", outlook->finish ? ";" : ":", (int)outlook->reason.length,

@@ -144,15 +144,17 @@ void forecast_job(struct roster_job *job, const struct forecast_terms *terms)
     bool submitted = job->state == STATE_SUBMITTED;
     if (submitted || job->predicted_of != runs_generation(terms->runs))
         predict_anew(job, terms);
-    bool trial = record->deadline && is_to_be_tried(job, terms);
+    /* Late, it would come behind all others for ever: from then on it is one of them. */
+    bool over = terms->now >= record->deadline;
+    bool timed = record->deadline && !over && !is_to_be_tried(job, terms);
     double weight = record->weight > 0 ? record->weight : 1;
     double rank = exp2((double)record->priority / PRIORITY_DOUBLES);
     job->plan = (struct plan_job){
         .id = job->key,
         .arrival = (double)record->accepted / 1000,
-        .deadline = record->deadline && !trial ? (double)record->deadline / 1000 : (double)INFINITY,
+        .deadline = timed ? (double)record->deadline / 1000 : (double)INFINITY,
         .firm = text_is(record->deadline_mode, "firm"),
-        .weight = record->deadline && !trial ? weight : rank,
+        .weight = timed ? weight : rank,
         .work = fmax(job->left_late, LEAST_WORK * job->levels[0].rate),
         .levels = job->levels,
         .level_count = job->level_count,

@@ -6,6 +6,7 @@
  * What rests on a guess or on other jobs' runs only never keeps a job from being tried.  So one whose
  * time is not known, and one that by others' runs cannot meet its deadline and has not run itself,
  * take part without their deadline, as best effort: as soon as they show progress they are planned.
+ * So does one whose deadline is over, which the planner would let wait for all others.
  * Nor is anything changed upon a guess: a job whose time is not known has the size that its user asked
  * for, or, where there is not so much, a smaller one.  And a change that no deadline needs has to save
  * a minute, and twice what it costs.
@@ -34,7 +35,7 @@ int64_t forecast_size(const struct roster_job *job, int units);
  * the owner.  job->key must be set. */
 void forecast_job(struct roster_job *job, const struct forecast_terms *terms);
 
-/* Is the job on trial: is it planned without its deadline? */
+/* Is it planned without its deadline: on trial, or because that is over? */
 bool forecast_is_trial(const struct roster_job *job);
 
 /* Is it predicted (at the quantile that is planned with) to miss its deadline with so many units? */

@@ -1,6 +1,7 @@
 /* stages/planning_hand.c - who is handed over by a plan, in which order */
 #include "stages/planning_parts.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,7 +50,8 @@ static bool is_due(const struct planning *planning, struct capacity *left,
     if (job->next <= 0)
         return false;
     bool fits = !planning->told || room_has(left, job, job->next);
-    bool first = job->record.deadline || planning->now - job->record.accepted > PATIENCE;
+    bool planned = isfinite(job->plan.deadline) && job->plan.standing == STANDING_ON_TRACK;
+    bool first = planned || planning->now - job->record.accepted > PATIENCE;
     if (planning->told && fits)
         room_hold(left, job, job->next);
     else if (planning->told && first)

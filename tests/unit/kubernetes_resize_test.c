@@ -12,9 +12,9 @@ static struct executor *executor;
 static int start(void **state)
 {
     (void)state;
-    if (stand_in_start())
+    executor = stand_in_open();
+    if (!executor)
         return -1;
-    executor = stand_in_executor("");
     order("\"order\": \"set\", \"name\": \"run_seconds\", \"value\": -1");
     /* The scheduler takes the first node by name as long as it has room. */
     order("\"order\": \"node\", \"name\": \"a\", \"action\": \"add\", "
@@ -25,10 +25,7 @@ static int start(void **state)
 static int stop(void **state)
 {
     (void)state;
-    if (executor)
-        executor->operations->close(executor);
-    stand_in_stop();
-    return 0;
+    return stand_in_close(executor);
 }
 
 #define ELASTIC(more)                                                                              \
@@ -41,13 +38,6 @@ static int stop(void **state)
     "    backoffLimitPerIndex: 0\n    maxFailedIndexes: 2\n    podReplacementPolicy: Failed\n"     \
     "    template:\n      spec:\n        restartPolicy: Never\n        containers:\n"              \
     "        - {name: main, image: busybox, command: [\"true\"]}\n"
-
-static void submit(const char *pattern, const char *id)
-{
-    struct submission submission = stand_in_submit(executor, pattern, id);
-    if (submission.outcome != SUBMIT_ACCEPTED)
-        fail_msg("%s: %s", id, submission.error.text);
-}
 
 static struct job_resize resize(const char *id, enum size_kind kind, int64_t size)
 {
@@ -81,15 +71,9 @@ static struct job_resize settle(const char *id, enum size_kind kind, int64_t siz
 /* The object of a kind that is the job's, as it is now; the last of them. */
 static const struct value *object_of(const char *kind, const char *id)
 {
-    const struct value *found = NULL,
-                       *list = value_get(
-                           order("\"order\": \"dump\", \"what\": \"objects\", \"kind\": \"%s\"",
-                                 kind),
-                           "objects");
+    const struct value *found = NULL, *list = stand_in_objects(kind);
     for (size_t i = 0; i < list->list.count; i++)
-        if (text_is(value_get_text(value_get(value_get(list->list.items[i], "metadata"), "labels"),
-                                   "dlspool/job"),
-                    id))
+        if (stand_in_belongs(list->list.items[i], id))
             found = list->list.items[i];
     return found;
 }
@@ -99,18 +83,23 @@ static void wait_for_pods(const char *id, int wanted)
 {
     int running = -1;
     for (int64_t begin = clock_elapsed(); running != wanted; stand_in_pause(10)) {
-        const struct value *list = value_get(
-            order("\"order\": \"dump\", \"what\": \"objects\", \"kind\": \"pods\""), "objects");
+        const struct value *list = stand_in_objects("pods");
         running = 0;
         for (size_t i = 0; i < list->list.count; i++) {
-            const struct value *pod = list->list.items[i], *metadata = value_get(pod, "metadata");
-            running += text_is(value_get_text(value_get(metadata, "labels"), "dlspool/job"), id) &&
-                       !value_get(metadata, "deletionTimestamp") &&
+            const struct value *pod = list->list.items[i];
+            running += stand_in_belongs(pod, id) &&
+                       !value_get(value_get(pod, "metadata"), "deletionTimestamp") &&
                        text_is(value_get_text(value_get(pod, "status"), "phase"), "Running");
         }
         if (clock_elapsed() - begin > STAND_IN_PATIENCE)
             fail_msg("%s: %d pods run, expected %d", id, running, wanted);
     }
+}
+
+static void submit_and_wait(const char *pattern, const char *id, int pods)
+{
+    stand_in_accept(executor, pattern, id);
+    wait_for_pods(id, pods);
 }
 
 static struct job_poll poll_of(const char *id, struct arena *arena)
@@ -126,8 +115,7 @@ static void an_elastic_job_gets_and_loses_tasks(void **state)
 {
     (void)state;
     struct arena *arena = arena_new();
-    submit(ELASTIC(""), "t-1");
-    wait_for_pods("t-1", 4);
+    submit_and_wait(ELASTIC(""), "t-1", 4);
     expect(settle("t-1", SIZE_TASKS, 6), RESIZE_DONE, NULL);
     wait_for_pods("t-1", 6);
     expect(settle("t-1", SIZE_TASKS, 2), RESIZE_DONE, NULL);
@@ -157,8 +145,7 @@ static void an_elastic_job_gets_and_loses_tasks(void **state)
 static void an_answer_that_is_lost_does_no_harm(void **state)
 {
     (void)state;
-    submit(ELASTIC(""), "l-1");
-    wait_for_pods("l-1", 4);
+    submit_and_wait(ELASTIC(""), "l-1", 4);
     static const char *const actions[] = {"cut_answer", "cut_request"};
     for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++) {
         int64_t size = 5 + (int64_t)i;
@@ -181,8 +168,7 @@ static void a_job_at_its_end_is_left_alone(void **state)
     (void)state;
     struct error error;
     expect(resize("none", SIZE_TASKS, 2), RESIZE_UNAVAILABLE, "no Job");
-    submit(ELASTIC(""), "e-1");
-    wait_for_pods("e-1", 4);
+    submit_and_wait(ELASTIC(""), "e-1", 4);
     /* It is cancelled between the look and the patch. */
     order(
         "\"order\": \"misbehave\", \"action\": \"hang\", \"seconds\": 0.4, \"method\": \"PATCH\"");
@@ -205,13 +191,12 @@ static void a_job_at_its_end_is_left_alone(void **state)
 static void what_cannot_be_resized_says_why(void **state)
 {
     (void)state;
-    submit(stand_in_single, "f-1");
-    wait_for_pods("f-1", 1);
+    submit_and_wait(stand_in_single, "f-1", 1);
     expect(resize("f-1", SIZE_TASKS, 2), RESIZE_NOT_POSSIBLE, "dlspool/elastic");
     expect(resize("f-1", SIZE_GPUS, 2), RESIZE_NOT_POSSIBLE, "GPUs");
-    submit(ELASTIC(", kueue.x-k8s.io/queue-name: q"), "k-1");
+    stand_in_accept(executor, ELASTIC(", kueue.x-k8s.io/queue-name: q"), "k-1");
     expect(resize("k-1", SIZE_TASKS, 2), RESIZE_NOT_POSSIBLE, "Kueue");
-    submit(stand_in_several, "s-1");
+    stand_in_accept(executor, stand_in_several, "s-1");
     expect(resize("s-1", SIZE_CPUS, 2000), RESIZE_NOT_POSSIBLE, "several roles");
     order("\"order\": \"misbehave\", \"action\": \"status\", \"code\": 503, \"method\": \"GET\", "
           "\"count\": 0");
@@ -232,8 +217,7 @@ static int64_t asked_cpus(const char *id, const char *which)
 static void a_pod_gets_and_loses_processors(void **state)
 {
     (void)state;
-    submit(stand_in_single, "c-1");
-    wait_for_pods("c-1", 1);
+    submit_and_wait(stand_in_single, "c-1", 1);
     expect(resize("c-1", SIZE_CPUS, 2500), RESIZE_UNAVAILABLE, "has not said yet");
     expect(settle("c-1", SIZE_CPUS, 2500), RESIZE_DONE, NULL);
     assert_int_equal(asked_cpus("c-1", "limits"), 2500);
@@ -245,8 +229,7 @@ static void a_pod_gets_and_loses_processors(void **state)
     expect(settle("c-1", SIZE_CPUS, 1000000), RESIZE_NOT_POSSIBLE, "enough capacity: cpu");
     assert_int_equal(asked_cpus("c-1", "limits"), 750);
     expect(settle("c-1", SIZE_CPUS, 60000), RESIZE_DONE, NULL);
-    submit(stand_in_single, "c-2");
-    wait_for_pods("c-2", 1);
+    submit_and_wait(stand_in_single, "c-2", 1);
     expect(settle("c-2", SIZE_CPUS, 30000), RESIZE_NO_ROOM, "enough resource: cpu");
     assert_int_equal(asked_cpus("c-2", "requests"), 500);
     expect(settle("c-1", SIZE_CPUS, 500), RESIZE_DONE, NULL);

@@ -142,6 +142,36 @@ static inline struct executor *stand_in_executor(const char *more)
     return executor;
 }
 
+/* For a program's beginning: a stand-in and an executor for it, or NULL. */
+static inline struct executor *stand_in_open(void)
+{
+    return stand_in_start() ? NULL : stand_in_executor("");
+}
+
+/* For a program's end; `executor` may be NULL. */
+static inline int stand_in_close(struct executor *executor)
+{
+    if (executor)
+        executor->operations->close(executor);
+    stand_in_stop();
+    return 0;
+}
+
+/* ---- what the server holds ---- */
+
+/* The objects of that kind ("pods", "jobs", ...), whosever they are. */
+static inline const struct value *stand_in_objects(const char *kind)
+{
+    return value_get(order("\"order\": \"dump\", \"what\": \"objects\", \"kind\": \"%s\"", kind),
+                     "objects");
+}
+
+static inline bool stand_in_belongs(const struct value *object, const char *id)
+{
+    const struct value *labels = value_get(value_get(object, "metadata"), "labels");
+    return text_is(value_get_text(labels, "dlspool/job"), id);
+}
+
 /* ---- manifests, in which @ stands for the token ---- */
 
 #define STAND_IN_JOB(name, role, more)                                                             \
@@ -195,6 +225,14 @@ static inline struct submission stand_in_submit(struct executor *executor, const
     submission.manifest = (struct text){0};
     arena_free(arena);
     return submission;
+}
+
+/* It is accepted. */
+static inline void stand_in_accept(struct executor *executor, const char *pattern, const char *id)
+{
+    struct submission submission = stand_in_submit(executor, pattern, id);
+    if (submission.outcome != SUBMIT_ACCEPTED)
+        fail_msg("%s: %s", id, submission.error.text);
 }
 
 /* How many objects of that name (or, with a hyphen at its end, whose names start with it) were ever

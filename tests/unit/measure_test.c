@@ -1,4 +1,4 @@
-/* measure_test.c - stages/measure.c and stages/units.c: progress from what strangers print and write
+/* tests/unit/measure_test.c - measure.c and units.c: progress from what strangers print and write
  *
  * Time is this program's own: a look every two seconds of it.
  */
@@ -24,6 +24,7 @@ static struct error error;
 static struct task_state task = {.role = "main"};
 static struct job_poll poll;
 static struct measure *measure;
+static int done;                /* units that the job has printed */
 
 static int64_t tell_time(void)
 {
@@ -35,6 +36,13 @@ static int64_t tell_elapsed(void)
     return now - noon + 5000000;
 }
 
+/* One that has started now. */
+static struct job_poll running_attempt(int attempt)
+{
+    return (struct job_poll){.id = "train-1", .attempt = attempt, .phase = PHASE_RUNNING,
+                             .started = now, .tasks = &task, .task_count = 1};
+}
+
 static int begin(void **state)
 {
     (void)state;
@@ -43,9 +51,9 @@ static int begin(void **state)
     assert_int_equal(mkdirat(job, "output", 0755), 0);
     now = noon;
     clock_replace(tell_time, tell_elapsed);
-    poll = (struct job_poll){.id = "train-1", .attempt = 1, .phase = PHASE_RUNNING,
-                             .started = noon, .tasks = &task, .task_count = 1};
+    poll = running_attempt(1);
     measure = NULL;
+    done = 0;
     return 0;
 }
 
@@ -67,13 +75,23 @@ static struct job_record make_record(void)
         .sizes = {.kind = SIZE_CPUS, .least = 1000, .most = 4000}, .size = 1000};
 }
 
+static void look(void)
+{
+    measure_look(measure, job, &poll);
+}
+
+static void look_after(int64_t milliseconds)
+{
+    now += milliseconds;
+    look();
+}
+
 /* From now on, an attempt of the job runs; what one before has printed is put aside. */
 static void begin_attempt(struct job_record *record, int attempt)
 {
     unlinkat(job, "output/main-0.log", 0);
     record->attempt = attempt;
-    poll = (struct job_poll){.id = "train-1", .attempt = attempt, .phase = PHASE_RUNNING,
-                             .started = now, .tasks = &task, .task_count = 1};
+    poll = running_attempt(attempt);
     measure = measure_new(job, record);
 }
 
@@ -83,6 +101,14 @@ static void end_attempt(int64_t after)
     poll.ended = now += after;
     assert_int_equal(measure_end(measure, job, &poll, &error), 0);
     measure_free(measure);
+}
+
+static struct job_record make_stoppable_record(void)
+{
+    struct job_record record = make_record();
+    record.checkpoint_signal = TEXT("TERM");
+    record.checkpoint_grace = 30000;
+    return record;
 }
 
 static void put(const char *name, const char *bytes, size_t length, bool append)
@@ -98,20 +124,43 @@ static void print(const char *line)
     put("output/main-0.log", line, strlen(line), true);
 }
 
-/* So many seconds, in which a unit takes `length`; the first is number `*done` + 1. */
-static void run(double seconds, double length, int *done, int total)
+/* So many seconds, in which a unit takes `length`; the first is number `done` + 1. */
+static void run(double seconds, double length, int total)
 {
-    double begun = *done;
+    double begun = done;
     for (double at = 2; at <= seconds; at += 2) {
         now += 2000;
         char line[64];
-        while (*done < begun + floor(at / length) && *done < total) {
-            snprintf(line, sizeof(line), "step %d/%d loss 0.1\n", ++*done, total);
+        while (done < begun + floor(at / length) && done < total) {
+            snprintf(line, sizeof(line), "step %d/%d loss 0.1\n", ++done, total);
             print(line);
         }
         poll.cpu_time += 1600;
         measure_look(measure, job, &poll);
     }
+}
+
+static void print_and_look(const char *line)
+{
+    print(line);
+    look_after(2000);
+}
+
+/* The job of make_record() is measured, from the beginning or from where another has stopped. */
+static void begin_measure(void)
+{
+    struct job_record record = make_record();
+    measure = measure_new(job, &record);
+}
+
+static double units_done(void)
+{
+    return measure_progress(measure)->done;
+}
+
+static bool nothing_seen(void)
+{
+    return measure_progress(measure)->unit == 0;
 }
 
 static void assert_rate(double expected)
@@ -124,14 +173,11 @@ static void assert_rate(double expected)
 static void a_job_that_prints(void **state)
 {
     (void)state;
-    struct job_record record = make_record();
     struct progress written;
-    int done = 0;
-    measure = measure_new(job, &record);
-    now += 10000;               /* it starts up */
-    measure_look(measure, job, &poll);
+    begin_measure();
+    look_after(10000);          /* it starts up */
     assert_true(measure_progress(measure)->rate == 0);
-    run(200, 5, &done, 100);
+    run(200, 5, 100);
     const struct progress *progress = measure_progress(measure);
     assert_true(progress->done == 40 && progress->total == 100);
     assert_rate(0.2);
@@ -142,7 +188,7 @@ static void a_job_that_prints(void **state)
     assert_int_equal(progress_read(job, &written, &error), 0);
     assert_true(written.done >= 38 && written.rate > 0);
     assert_false(measure_complete(measure));
-    run(400, 5, &done, 100);
+    run(400, 5, 100);
     assert_true(measure_complete(measure));
     poll.phase = PHASE_SUCCEEDED;
     poll.ended = now + 500;
@@ -158,35 +204,31 @@ static void a_job_that_prints(void **state)
 static void fast_units(void **state)
 {
     (void)state;
-    struct job_record record = make_record();
-    int done = 0;
-    measure = measure_new(job, &record);
-    run(20, 0.04, &done, 100000);
+    begin_measure();
+    run(20, 0.04, 100000);
     assert_rate(25);
     assert_in_range(measure_progress(measure)->samples, 7, 10);
     for (int i = 0; i < 24; i++)
-        run(2, i % 3 ? 0.02 : 0.025, &done, 100000);
+        run(2, i % 3 ? 0.02 : 0.025, 100000);
     assert_rate(50);
     assert_true(measure_progress(measure)->spread < 0.3);
     for (int i = 0; i < 50; i++)
-        run(2, 0.02 + 0.005 * (i % 3), &done, 100000);
+        run(2, 0.02 + 0.005 * (i % 3), 100000);
     assert_true(measure_progress(measure)->spread > 0.05);
     /* A task has gone, and what it had used is no longer counted. */
     int64_t used = measure_progress(measure)->sizes[0].cpu_used;
     poll.cpu_time = 100;
-    measure_look(measure, job, &poll);
+    look();
     poll.cpu_time = 600;
-    measure_look(measure, job, &poll);
+    look();
     assert_int_equal(measure_progress(measure)->sizes[0].cpu_used, used + 500);
 }
 
 static void another_process_goes_on(void **state)
 {
     (void)state;
-    struct job_record record = make_record();
-    int done = 0;
-    measure = measure_new(job, &record);
-    run(100, 2, &done, 1000);
+    begin_measure();
+    run(100, 2, 1000);
     measure_free(measure);
     now += 60000;               /* nobody looks; the job goes on */
     for (int i = 0; i < 30; i++) {
@@ -195,12 +237,12 @@ static void another_process_goes_on(void **state)
         print(line);
     }
     poll.cpu_time += 50000;
-    measure = measure_new(job, &record);
-    assert_true(measure_progress(measure)->done <= 50);
-    measure_look(measure, job, &poll);
-    assert_true(measure_progress(measure)->done == 80);
+    begin_measure();
+    assert_true(units_done() <= 50);
+    look();
+    assert_true(units_done() == 80);
     assert_rate(0.5);           /* of before */
-    run(100, 4, &done, 1000);
+    run(100, 4, 1000);
     assert_rate(0.25);
     assert_int_equal(measure_progress(measure)->sizes[0].running, 260000);
     assert_int_equal(measure_progress(measure)->sizes[0].cpu_used, 210000);
@@ -210,16 +252,13 @@ static void another_process_goes_on(void **state)
 static void resized_in_place(void **state)
 {
     (void)state;
-    struct job_record record = make_record();
-    int done = 0;
-    measure = measure_new(job, &record);
-    run(100, 4, &done, 1000);
+    begin_measure();
+    run(100, 4, 1000);
     measure_resized(measure, 2000, now);
     assert_true(measure_progress(measure)->rate == 0);
-    now += 8000;                /* that took as long as two units */
-    measure_look(measure, job, &poll);
+    look_after(8000);           /* that took as long as two units */
     assert_true(measure_progress(measure)->rate == 0);
-    run(100, 2, &done, 1000);
+    run(100, 2, 1000);
     const struct progress *progress = measure_progress(measure);
     assert_rate(0.5);
     assert_int_equal(progress->size_count, 2);
@@ -235,21 +274,18 @@ static void resized_in_place(void **state)
 static void stopped_for_another_size(void **state)
 {
     (void)state;
-    struct job_record record = make_record();
-    int done = 0;
-    record.checkpoint_signal = TEXT("TERM");
-    record.checkpoint_grace = 30000;
+    struct job_record record = make_stoppable_record();
     begin_attempt(&record, 1);
-    run(100, 2, &done, 1000);
+    run(100, 2, 1000);
     record.resized = now;
     end_attempt(6000);
     now += 500000;              /* waits until there is room: no cost of the change */
     record.size = 4000;
     begin_attempt(&record, 2);
-    assert_true(measure_progress(measure)->done == 50);
+    assert_true(units_done() == 50);
     now += 20000;
     done = 45;                  /* of the last checkpoint */
-    run(100, 1, &done, 1000);
+    run(100, 1, 1000);
     const struct progress *progress = measure_progress(measure);
     assert_rate(1);
     assert_int_equal(progress->size_count, 2);
@@ -260,44 +296,42 @@ static void stopped_for_another_size(void **state)
     assert_int_equal(progress_running(progress, false), 120000);
 }
 
+/* What came before this attempt was none of a change's costs. */
+static void run_without_restart(struct job_record *record, int attempt)
+{
+    begin_attempt(record, attempt);
+    run(100, 1, 1000);
+    assert_rate(1);
+    assert_int_equal(measure_progress(measure)->restart, -1);
+}
+
 static void failed_by_itself(void **state)
 {
     (void)state;
-    struct job_record record = make_record();
-    int done = 0;
-    record.checkpoint_signal = TEXT("TERM");
-    record.checkpoint_grace = 30000;
+    struct job_record record = make_stoppable_record();
     begin_attempt(&record, 1);
-    run(100, 1, &done, 1000);
+    run(100, 1, 1000);
     record.resized = now - 5000;
     end_attempt(300000);        /* long after it kept its size */
-    begin_attempt(&record, 2);
-    run(100, 1, &done, 1000);
-    assert_rate(1);
-    assert_int_equal(measure_progress(measure)->restart, -1);
+    run_without_restart(&record, 2);
     record.resized = now;
     measure_resized(measure, 2000, now);
     end_attempt(6000);          /* shortly after a change in place */
-    begin_attempt(&record, 3);
-    run(100, 1, &done, 1000);
-    assert_rate(1);
-    assert_int_equal(measure_progress(measure)->restart, -1);
+    run_without_restart(&record, 3);
     end_attempt(1000);
     record.checkpoint_signal = TEXT("");        /* then it begins at nothing */
     begin_attempt(&record, 4);
-    assert_true(measure_progress(measure)->done == 0);
+    assert_true(units_done() == 0);
 }
 
 static void back_to_a_checkpoint(void **state)
 {
     (void)state;
-    struct job_record record = make_record();
-    int done = 0;
-    measure = measure_new(job, &record);
-    run(100, 1, &done, 1000);
+    begin_measure();
+    run(100, 1, 1000);
     done = 20;
-    run(60, 3, &done, 1000);
-    assert_true(measure_progress(measure)->done == 40 && measure_progress(measure)->most == 100);
+    run(60, 3, 1000);
+    assert_true(units_done() == 40 && measure_progress(measure)->most == 100);
     assert_rate(1.0 / 3);
 }
 
@@ -316,17 +350,13 @@ static void hostile_output(void **state)
     (void)state;
     struct system_calls before = sys;
     sys.pread = count_bytes;
-    struct job_record record = make_record();
     static const char *const lines[] = {
         "step nan/100\n", "step -5/100\n", "step 1e308/1e308\n", "step 99999999999999999999/100\n",
         "step inf/inf\n", "step /100\n", "step 7/\n", "STEP 7/100\n"};
-    measure = measure_new(job, &record);
-    measure_look(measure, job, &poll);
-    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
-        print(lines[i]);
-        now += 2000;
-        measure_look(measure, job, &poll);
-    }
+    begin_measure();
+    look();
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+        print_and_look(lines[i]);
     const struct progress *progress = measure_progress(measure);
     assert_true(progress->total == 0 && progress->unit == 0);
     /* A line of 3 MiB, without an end, and then one that counts. */
@@ -337,24 +367,17 @@ static void hostile_output(void **state)
         put("output/main-0.log", bytes, length, true);
         now += 2000;
         bytes_read = 0;
-        measure_look(measure, job, &poll);
+        look();
         assert_in_range(bytes_read, 1, 64 * 1024);
     }
     sys = before;
-    print("\nstep 3/10");
-    now += 2000;
-    measure_look(measure, job, &poll);
+    print_and_look("\nstep 3/10");
     assert_true(progress->unit == 0);   /* it may go on: 3/100 */
-    now += 2000;
-    measure_look(measure, job, &poll);
+    look_after(2000);
     assert_true(progress->done == 3 && progress->total == 10);
-    print("0\rstep 4/100\rstep 5/100\r");
-    now += 2000;
-    measure_look(measure, job, &poll);
+    print_and_look("0\rstep 4/100\rstep 5/100\r");
     assert_true(progress->done == 5 && progress->total == 100);
-    print("step 400/100\n");
-    now += 2000;
-    measure_look(measure, job, &poll);
+    print_and_look("step 400/100\n");
     assert_true(progress->done == 100 && measure_complete(measure));
     free(bytes);
 }
@@ -362,38 +385,33 @@ static void hostile_output(void **state)
 static void a_log_that_is_begun_anew(void **state)
 {
     (void)state;
-    struct job_record record = make_record();
-    measure = measure_new(job, &record);
+    begin_measure();
     print("step 1/100\n");
-    measure_look(measure, job, &poll);
+    look();
     print("step 2/100\n");
     assert_int_equal(renameat(job, "output/main-0.log", job, "output/main-0.log.1"), 0);
-    print("nothing here\n");
-    now += 2000;
-    measure_look(measure, job, &poll);
-    assert_true(measure_progress(measure)->done == 2);
-    print("step 3/100\n");
-    now += 2000;
-    measure_look(measure, job, &poll);
-    assert_true(measure_progress(measure)->done == 3);
+    print_and_look("nothing here\n");
+    assert_true(units_done() == 2);
+    print_and_look("step 3/100\n");
+    assert_true(units_done() == 3);
 }
 
 static void the_role_that_says_it(void **state)
 {
     (void)state;
-    struct job_record record = make_record();
-    struct task_state tasks[] = {{.role = "ps"}, {.role = "worker", .index = 1}, {.role = "worker"}};
+    struct task_state tasks[] = {
+        {.role = "ps"}, {.role = "worker", .index = 1}, {.role = "worker"}};
     poll.tasks = tasks;
     poll.task_count = 3;
-    measure = measure_new(job, &record);
+    begin_measure();
     put("output/ps-0.log", "listening\n", 10, true);
     put("output/worker-1.log", "step 9/10\n", 10, true);
     put("output/worker-0.log", "step 7/10\n", 10, true);
-    measure_look(measure, job, &poll);
-    assert_true(measure_progress(measure)->done == 7);
+    look();
+    assert_true(units_done() == 7);
     put("output/worker-0.log", "step 8/10\n", 10, true);
-    measure_look(measure, job, &poll);
-    assert_true(measure_progress(measure)->done == 8);
+    look();
+    assert_true(units_done() == 8);
 }
 
 static struct job_record file_record(char *room, size_t size)
@@ -405,25 +423,30 @@ static struct job_record file_record(char *room, size_t size)
     return record;
 }
 
+static void put_progress(const char *text)
+{
+    put("progress-file", text, strlen(text), false);
+}
+
 static void a_job_that_writes_a_file(void **state)
 {
     (void)state;
     char room[4096];
     struct job_record record = file_record(room, sizeof(room));
     measure = measure_new(job, &record);
-    measure_look(measure, job, &poll);          /* it is not there yet */
+    look();                     /* it is not there yet */
     for (int i = 0; i < 60; i++) {
-        char text[32];
-        int length = snprintf(text, sizeof(text), "{\"done\": %d, \"total\": 90}", i / 3);
+        char text[64];
+        snprintf(text, sizeof(text), "{\"done\": %d, \"total\": 90}", i / 3);
         now += 2000;
         if (i % 3 == 0)
-            put("progress-file", text, (size_t)length, false);
+            put_progress(text);
         struct timespec times[2] = {{(now - i % 3 * 2000 - 700) / 1000, 0},
                                     {(now - i % 3 * 2000 - 700) / 1000, 0}};
         utimensat(job, "progress-file", times, 0);
-        measure_look(measure, job, &poll);
+        look();
     }
-    assert_true(measure_progress(measure)->done == 19 && measure_progress(measure)->total == 90);
+    assert_true(units_done() == 19 && measure_progress(measure)->total == 90);
     assert_rate(1.0 / 6);
 }
 
@@ -447,30 +470,30 @@ static void hostile_files(void **state)
     put("other", "5/9", 3, false);
     measure = measure_new(job, &record);
     assert_int_equal(symlinkat("other", job, "progress-file"), 0);
-    measure_look(measure, job, &poll);
+    look();
     unlinkat(job, "progress-file", 0);
     assert_int_equal(mkfifoat(job, "progress-file", 0600), 0);
-    measure_look(measure, job, &poll);
+    look();
     unlinkat(job, "progress-file", 0);
     assert_int_equal(mkdirat(job, "progress-file", 0700), 0);
-    measure_look(measure, job, &poll);
+    look();
     unlinkat(job, "progress-file", AT_REMOVEDIR);
     assert_int_equal(opened, 0);
     char *large = calloc(1, 1 << 20);
     put("progress-file", large, 1 << 20, false);
-    measure_look(measure, job, &poll);
+    look();
     free(large);
-    assert_true(measure_progress(measure)->unit == 0);
-    put("progress-file", "6/9\n", 4, false);
-    measure_look(measure, job, &poll);
-    assert_true(measure_progress(measure)->done == 6);
+    assert_true(nothing_seen());
+    put_progress("6/9\n");
+    look();
+    assert_true(units_done() == 6);
     measure_free(measure);
     unlinkat(job, "progress", 0);
     record.uid = getuid() + 1;
     opened = 0;
     measure = measure_new(job, &record);
-    measure_look(measure, job, &poll);
-    assert_true(measure_progress(measure)->unit == 0);
+    look();
+    assert_true(nothing_seen());
     assert_int_equal(opened, 0);
     sys = before;
 }
@@ -487,6 +510,16 @@ static int open_at_the_gate(int directory, const char *name, int flags, mode_t m
     return openat(directory, name, flags, mode);
 }
 
+/* Looked at until it is so, for a second and more. */
+static void expect_soon(double units)
+{
+    for (int i = 0; i < 1000 && units_done() != units; i++) {
+        usleep(1000);
+        look();
+    }
+    assert_true(units_done() == units);
+}
+
 static void storage_that_hangs(void **state)
 {
     (void)state;
@@ -495,12 +528,12 @@ static void storage_that_hangs(void **state)
     struct job_record other = make_record();
     struct system_calls before = sys;
     sys.openat = open_at_the_gate;
-    put("progress-file", "5/9", 3, false);
+    put_progress("5/9");
     pthread_mutex_lock(&gate);
     measure = measure_new(job, &record);
-    measure_look(measure, job, &poll);
-    measure_look(measure, job, &poll);
-    assert_true(measure_progress(measure)->unit == 0);
+    look();
+    look();
+    assert_true(nothing_seen());
     struct measure *forgotten = measure_new(job, &record);
     measure_look(forgotten, job, &poll);
     measure_free(forgotten);    /* while it waits for its turn */
@@ -510,25 +543,17 @@ static void storage_that_hangs(void **state)
     assert_true(measure_progress(printing)->done == 7);
     measure_free(printing);
     pthread_mutex_unlock(&gate);
-    for (int i = 0; i < 1000 && measure_progress(measure)->unit == 0; i++) {
-        usleep(1000);
-        measure_look(measure, job, &poll);
-    }
-    assert_true(measure_progress(measure)->done == 5);
-    put("progress-file", "6/9", 3, false);
-    measure_look(measure, job, &poll);
-    measure_look(measure, job, &poll);
-    assert_true(measure_progress(measure)->done == 6);
+    expect_soon(5);
+    put_progress("6/9");
+    look();
+    look();
+    assert_true(units_done() == 6);
     pthread_mutex_lock(&gate);
-    measure_look(measure, job, &poll);
+    look();
     measure_free(measure);      /* while it is being read */
     pthread_mutex_unlock(&gate);
     measure = measure_new(job, &record);
-    for (int i = 0; i < 1000 && measure_progress(measure)->done != 6; i++) {
-        usleep(1000);
-        measure_look(measure, job, &poll);
-    }
-    assert_true(measure_progress(measure)->done == 6);
+    expect_soon(6);
     sys = before;
 }
 
@@ -563,8 +588,7 @@ static void not_counted(void **state)
     record.sizes.kind = SIZE_FIXED;
     record.size = 0;
     measure = measure_new(job, &record);
-    int done = 0;
-    run(100, 5, &done, 100);
+    run(100, 5, 100);
     const struct progress *progress = measure_progress(measure);
     assert_true(progress->rate == 0 && progress->total == 0 && !measure_complete(measure));
     assert_true(progress->sizes[0].size == 1 && progress->sizes[0].running == 100000);

@@ -1,41 +1,22 @@
-/* planning_fixture.h - a spool with a submit stage that is driven round by round, and an executor whose
- * capacity is what the test says
+/* tests/unit/planning_fixture.h - a submit stage that plans, and an executor
  *
- * The clock is the test's: it stands still but for advance().
+ * What the executor's capacity is, the test says; what it was given, the test can ask.
  */
 #ifndef TESTS_UNIT_PLANNING_FIXTURE_H
 #define TESTS_UNIT_PLANNING_FIXTURE_H
 
-#include "tests/unit/unit.h"
-
-#include <fcntl.h>
-#include <stdbool.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "base/clock.h"
-#include "base/log.h"
-#include "spool/eventlog.h"
 #include "spool/history.h"
 #include "spool/plan_file.h"
 #include "stages/control.h"
 #include "stages/rerender.h"
 #include "stages/resize.h"
-#include "stages/stage.h"
-
-static char *path;
-static struct spool spool;
-static struct stage *stage;
-static struct error error;
-static int64_t now, elapsed;
-
-static int64_t tell_time(void) { return now; }
-static int64_t tell_elapsed(void) { return elapsed; }
+#include "tests/unit/stage_fixture.h"
 
 /* ---- the executor ---- */
 
 static struct {
-    struct executor executor;
     struct capacity capacity;
     bool told, resizable;
     bool ready;
@@ -43,13 +24,13 @@ static struct {
     int64_t rendered;           /* the size that a job was last rendered anew at; 0: none was */
 } fake;
 
-static int fake_ready(struct executor *executor, struct error *problem)
+static inline int fake_ready(struct executor *executor, struct error *problem)
 {
     (void)executor;
     return fake.ready ? 0 : error_set(problem, "it sleeps");
 }
 
-static void fake_submit(struct executor *executor, struct submission **batch, size_t count)
+static inline void fake_submit(struct executor *executor, struct submission **batch, size_t count)
 {
     (void)executor;
     for (size_t i = 0; i < count; i++) {
@@ -62,14 +43,16 @@ static void fake_submit(struct executor *executor, struct submission **batch, si
     }
 }
 
-static int fake_capacity(struct executor *executor, struct capacity *capacity, struct error *problem)
+static inline int fake_capacity(struct executor *executor, struct capacity *capacity,
+                                struct error *problem)
 {
     (void)executor;
     *capacity = fake.capacity;
     return fake.told ? 0 : error_set(problem, "nobody knows");
 }
 
-static bool fake_resizable(struct executor *executor, struct text manifest, enum size_kind kind)
+static inline bool fake_resizable(struct executor *executor, struct text manifest,
+                                  enum size_kind kind)
 {
     (void)executor;
     (void)manifest;
@@ -77,31 +60,24 @@ static bool fake_resizable(struct executor *executor, struct text manifest, enum
     return fake.resizable;
 }
 
-static void fake_resize(struct executor *executor, struct job_resize **batch, size_t count)
+static inline void fake_resize(struct executor *executor, struct job_resize **batch, size_t count)
 {
     (void)executor;
     (void)batch;
     (void)count;
 }
 
-static void fake_close(struct executor *executor) { (void)executor; }
+static inline void fake_close(struct executor *executor)
+{
+    (void)executor;
+}
 
 static const struct executor_operations fake_operations = {
     .name = "fake", .ready = fake_ready, .submit = fake_submit, .capacity = fake_capacity,
     .resizable = fake_resizable, .resize = fake_resize, .close = fake_close};
 
-static struct executor *fake_open(const struct value *settings, const char *name,
-                                  const char *directory, struct error *problem)
-{
-    (void)settings;
-    (void)name;
-    (void)directory;
-    (void)problem;
-    fake.executor.operations = &fake_operations;
-    return &fake.executor;
-}
-
-static void fake_has(int64_t cpus, int64_t cpus_free)
+/* In thousandths of a processor. */
+static inline void fake_has(int64_t cpus, int64_t cpus_free)
 {
     fake.capacity = (struct capacity){.cpus = cpus, .cpus_free = cpus_free, .memory = 1 << 30,
                                       .memory_free = 1 << 30};
@@ -112,10 +88,9 @@ int rerender_jobs(struct stage *of, struct rerender *jobs, size_t count, struct 
 {
     struct arena *arena = arena_new();
     struct job_record record;
+    (void)of;
     for (size_t i = 0; i < count; i++) {
-        struct job_place place = {.state = STATE_RENDERED};
-        snprintf(place.id, sizeof(place.id), "%s", jobs[i].id);
-        int job = job_open(&of->spool, &place);
+        int job = open_job(jobs[i].id, STATE_RENDERED);
         assert_int_equal(record_read(job, arena, &record, problem), 0);
         record.size = fake.rendered = jobs[i].size;
         if (record.sizes.kind == SIZE_CPUS)
@@ -130,17 +105,19 @@ int rerender_jobs(struct stage *of, struct rerender *jobs, size_t count, struct 
 
 /* ---- jobs ---- */
 
+static int accepted;            /* so many jobs in this test */
+
 /* The n-th that was accepted, by its token. */
-static const char *id_of(const char *name, int n)
+static inline const char *id_of(const char *name, int n)
 {
-    static char ids[8][ID_SIZE];
+    static char ids[16][ID_SIZE];
     static int next;
-    char *id = ids[next++ % 8];
+    char *id = ids[next++ % 16];
     snprintf(id, ID_SIZE, "%s-00000000000%02d", name, n);
     return id;
 }
 
-static struct job_record make_record(const char *id)
+static inline struct job_record make_record(const char *id)
 {
     return (struct job_record){
         .id = text_of(id), .owner = TEXT("ann"), .uid = 1000, .accepted = now,
@@ -151,35 +128,93 @@ static struct job_record make_record(const char *id)
         .failure.exit_code = -1};
 }
 
-static void give_deadline(struct job_record *record, int64_t seconds)
+/* What a test says of a job; what it does not say is as in make_record(). */
+struct job_sketch {
+    const char *name;
+    int64_t deadline;           /* in so many seconds */
+    const char *deadline_mode;  /* "count" */
+    const char *owner;
+    unsigned uid;
+    int priority;
+    int64_t cpus, memory;
+    int64_t size;               /* its processors, which may be 1000 to `most` */
+    int64_t most;               /* 4000 */
+    bool checkpoint;            /* it can be stopped */
+    double units;               /* that it counts */
+    double done, rate;          /* so many of them, at so many a second since it started */
+    int64_t restart;            /* that took so long, once */
+    double used;                /* this part of its processors; 0: all of it */
+};
+
+static inline struct job_record record_of(const struct job_sketch *sketch, const char *id)
 {
-    record->deadline = now + seconds * 1000;
-    if (!record->deadline_mode.length)
-        record->deadline_mode = TEXT("count");
+    struct job_record record = make_record(id);
+    if (sketch->deadline) {
+        record.deadline = now + sketch->deadline * 1000;
+        record.deadline_mode = text_of(sketch->deadline_mode ? sketch->deadline_mode : "count");
+    }
+    if (sketch->owner) {
+        record.owner = text_of(sketch->owner);
+        record.uid = sketch->uid;
+    }
+    record.priority = sketch->priority;
+    if (sketch->cpus)
+        record.cpus = sketch->cpus;
+    if (sketch->memory)
+        record.memory = sketch->memory;
+    if (sketch->size) {
+        record.sizes = (struct sizes){.kind = SIZE_CPUS, .least = 1000,
+                                      .most = sketch->most ? sketch->most : 4000};
+        record.size = record.size_asked = record.cpus = sketch->size;
+    }
+    if (sketch->checkpoint)
+        record.checkpoint_signal = TEXT("TERM");
+    if (sketch->units > 0) {
+        record.units_pattern = TEXT("step {done}");
+        record.units_total = sketch->units;
+    }
+    return record;
 }
 
-static const char running_log[] = "2026-11-22T10:00:00.000Z intent attempt=1\n"
-                                  "2026-11-22T10:00:00.000Z submitted attempt=1\n"
-                                  "2026-11-22T10:00:01.000Z started attempt=1\n";
-
-static void put_job(enum state state, const struct job_record *record,
-                    const struct progress *progress)
+static inline struct progress progress_of(const struct job_sketch *sketch)
 {
-    int job = job_create(&spool, record->id.data, &error);
-    assert_true(job >= 0);
-    assert_int_equal(record_create(job, record, &error), 0);
-    assert_int_equal(job_file_create(job, "manifest.yaml", TEXT(""), 0644, &error), 0);
-    assert_int_equal(job_file_create(job, "log",
-                                     state == STATE_SUBMITTED ? text_of(running_log) : TEXT(""),
-                                     0644, &error), 0);
-    if (progress)
-        assert_int_equal(progress_write(job, progress, &error), 0);
-    close(job);
-    assert_int_equal(job_publish(&spool, record->id.data, state, &error), 0);
+    int64_t running = (int64_t)(sketch->done / sketch->rate * 1000);
+    int64_t size = sketch->size ? sketch->size : 1;
+    struct progress progress = {.time = now, .attempt = 1, .started = now - running,
+                                .done = sketch->done, .total = sketch->units,
+                                .most = sketch->done, .unit = now, .size = size,
+                                .since = now - running, .rate = sketch->rate, .samples = 20,
+                                .start_up = 500, .restart = sketch->restart ? sketch->restart : -1};
+    struct progress_at_size *at = progress_at(&progress, 1, size);
+    at->rate = sketch->rate;
+    at->units = sketch->done;
+    at->running = at->cpu_allocated = running;
+    at->cpu_used = sketch->used > 0 ? (int64_t)(sketch->used * (double)running) : running;
+    return progress;
 }
+
+static inline const char *put_sketch(enum state state, struct job_sketch sketch)
+{
+    static const char running_log[] = "2026-11-22T10:00:00.000Z intent attempt=1\n"
+                                      "2026-11-22T10:00:00.000Z submitted attempt=1\n"
+                                      "2026-11-22T10:00:01.000Z started attempt=1\n";
+    const char *id = id_of(sketch.name, ++accepted);
+    struct job_record record = record_of(&sketch, id);
+    struct progress progress;
+    if (sketch.rate > 0)
+        progress = progress_of(&sketch);
+    put_job(state, &record, state == STATE_SUBMITTED ? running_log : "",
+            sketch.rate > 0 ? &progress : NULL);
+    return id;
+}
+
+/* A job that waits, or one that runs, as the members of a sketch say; its id, until there are many
+ * more. */
+#define put_rendered(...) put_sketch(STATE_RENDERED, (struct job_sketch){__VA_ARGS__})
+#define put_submitted(...) put_sketch(STATE_SUBMITTED, (struct job_sketch){__VA_ARGS__})
 
 /* Five jobs like those of make_record() have taken that long, and done ten units a second. */
-static void remember(double seconds)
+static inline void remember(double seconds)
 {
     for (int i = 0; i < 5; i++) {
         struct job_record record = make_record(id_of("past", 10 + i));
@@ -195,88 +230,63 @@ static void remember(double seconds)
     }
 }
 
-static bool in_state(const char *id, enum state state)
+/* The executor says that a job of submitted/ has started. */
+static inline void start_job(const char *id)
 {
-    struct job_place place = {.state = state};
-    snprintf(place.id, sizeof(place.id), "%s", id);
-    int job = job_open(&spool, &place);
-    if (job >= 0)
-        close(job);
-    return job >= 0;
+    append_event(id, STATE_SUBMITTED, "2026-11-22T10:00:01.000Z started attempt=1\n");
 }
 
-static int open_submitted(const char *id)
+/* A job of submitted/ is over. */
+static inline void end_job(const char *id, enum state state)
 {
     struct job_place place = {.state = STATE_SUBMITTED};
     snprintf(place.id, sizeof(place.id), "%s", id);
-    return job_open(&spool, &place);
-}
-
-/* The executor says that a job of submitted/ has started. */
-static void start_job(const char *id)
-{
-    int job = open_submitted(id);
-    assert_int_equal(eventlog_append(job, TEXT("2026-11-22T10:00:01.000Z started attempt=1\n"), &error), 0);
-    close(job);
+    assert_int_equal(job_move(&spool, &place, state, now, &error), 0);
 }
 
 /* What the log of a job of that state says of an event; "" when it has none. */
-static const char *event_of(const char *id, enum state state, const char *name)
+static inline const char *event_of(const char *id, enum state state, const char *name)
 {
     static char found[512];
-    struct job_place place = {.state = state};
-    struct buffer log = {0};
-    struct event event;
-    snprintf(place.id, sizeof(place.id), "%s", id);
-    found[0] = '\0';
-    int job = job_open(&spool, &place);
-    assert_true(job >= 0);
-    assert_int_equal(file_read_at(job, "log", 1 << 20, &log, &error), 0);
-    struct text rest = buffer_text(&log);
-    while (eventlog_next(&rest, &event))
-        if (text_is(event.name, name))
-            snprintf(found, sizeof(found), "%.*s.", (int)event.rest.length, event.rest.data);
-    buffer_free(&log);
-    close(job);
+    find_events(id, state, name, found);
     return found;
+}
+
+static inline bool is_told_to_stop(const char *id)
+{
+    return strstr(event_of(id, STATE_SUBMITTED, "resize"), "to=0 ") != NULL;
 }
 
 /* ---- the stage ---- */
 
-static void advance(int64_t milliseconds)
-{
-    now += milliseconds;
-    elapsed += milliseconds;
-}
-
-static void start_stage(const char *planner)
+/* With these settings of the planner, beside those that every test has. */
+static inline void start_stage(const char *planner)
 {
     char settings[512];
-    snprintf(settings, sizeof(settings), "executor: fake\nsync: none\nplanner: {%s}\n", planner);
-    int file = openat(spool.root, "dlspool.yaml", O_WRONLY | O_CREAT | O_TRUNC, 0644);
-    assert_true(write(file, settings, strlen(settings)) > 0);
-    close(file);
-    stage = submit_stage.open(path, &error);
-    if (!stage)
-        fail_msg("%s", error.text);
-}
-
-static void stop_stage(void)
-{
-    if (stage)
-        submit_stage.close(stage);
-    stage = NULL;
+    snprintf(settings, sizeof(settings), "executor: fake\nsync: none\nplanner: {tick: 5s%s%s}\n",
+             *planner ? ", " : "", planner);
+    write_settings(settings);
+    open_stage();
 }
 
 /* A round, when the next plan is due. */
-static void run_round(void)
+static inline void run_round(void)
 {
-    advance(5000);
-    submit_stage.round(stage);
-    assert_false(stage->failed);
+    run_round_after(5000);
 }
 
-static struct planned_job planned(const char *id)
+static inline void start_planning(const char *planner)
+{
+    start_stage(planner);
+    run_round();
+}
+
+static inline bool plan_is_there(void)
+{
+    return faccessat(spool.root, "plan", F_OK, 0) == 0;
+}
+
+static inline struct planned_job planned(const char *id)
 {
     static struct arena *arena;
     struct plan_file plan;
@@ -287,31 +297,27 @@ static struct planned_job planned(const char *id)
     return job ? *job : (struct planned_job){.standing = TEXT("not planned")};
 }
 
-static int open_fixture(void **state)
+/* The reason holds `reason`, unless that is NULL. */
+static inline void expect_standing(const char *id, const char *standing, const char *reason)
+{
+    struct planned_job job = planned(id);
+    if (!text_is(job.standing, standing) || (reason && !text_contains(job.reason, text_of(reason))))
+        fail_msg("%s: %.*s, %.*s", id, (int)job.standing.length, job.standing.data,
+                 (int)job.reason.length, job.reason.length ? job.reason.data : "");
+}
+
+static inline int open_fixture(void **state)
 {
     struct timespec time;
     (void)state;
     clock_gettime(CLOCK_REALTIME, &time);
-    now = (int64_t)time.tv_sec * 1000;
-    elapsed = 1000000;
-    clock_replace(tell_time, tell_elapsed);
-    stage_open_executor = fake_open;
     memset(&fake, 0, sizeof(fake));
     fake.told = fake.ready = true;
-    path = unit_directory();
-    assert_int_equal(spool_create(path, &error), 0);
-    assert_int_equal(spool_open(&spool, path, &error), 0);
+    accepted = 0;
+    open_spool(&submit_stage, &fake_operations, (int64_t)time.tv_sec * 1000);
     return 0;
 }
 
-static int close_fixture(void **state)
-{
-    (void)state;
-    stop_stage();
-    spool_close(&spool);
-    unit_remove(path);
-    clock_replace(NULL, NULL);
-    return 0;
-}
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_fixture, close_spool)
 
 #endif

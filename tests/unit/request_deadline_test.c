@@ -17,16 +17,23 @@
 
 static const int64_t accepted = 1777658400000; /* 2026-05-01T18:00:00Z */
 
-static void is_due(const char *deadline, const char *expected)
+/* A job file without a fault; whether its deadline can be told, and when that is. */
+static int read_deadline(const char *deadline, int64_t *time)
 {
-    char source[256], room[CLOCK_TEXT_SIZE];
-    int64_t time;
+    char source[256];
     snprintf(source, sizeof(source), SINGLE "deadline: %s\n", deadline);
     const struct description *job = good(source);
-    if (description_deadline(job, "j.yaml", accepted, &time, &error))
+    assert_true(text_is(job->deadline_mode, "count"));
+    return description_deadline(job, "j.yaml", accepted, time, &error);
+}
+
+static void is_due(const char *deadline, const char *expected)
+{
+    char room[CLOCK_TEXT_SIZE];
+    int64_t time;
+    if (read_deadline(deadline, &time))
         fail_msg("%s: %s", deadline, error.text);
     assert_string_equal(clock_format(time, room), expected);
-    assert_true(text_is(job->deadline_mode, "count"));
 }
 
 static void deadlines_are_times(void **state)
@@ -54,16 +61,25 @@ static void deadlines_are_times(void **state)
 
 static void is_over(const char *deadline)
 {
-    char source[256], sentence[256];
+    char sentence[256];
     int64_t time;
-    snprintf(source, sizeof(source), SINGLE "deadline: %s\n", deadline);
-    const struct description *job = good(source);
     snprintf(sentence, sizeof(sentence),
              "j.yaml:5:11: deadline: found %s, which is over, expected a time after "
              "2026-05-01T18:00:00.000Z, when the job was accepted",
              deadline);
-    assert_int_equal(description_deadline(job, "j.yaml", accepted, &time, &error), -1);
+    assert_int_equal(read_deadline(deadline, &time), -1);
     assert_string_equal(error.text, sentence);
+}
+
+/* Each of the values, up to NULL, is refused with that sentence where it stands between the two. */
+static void bad_values(const char *before, const char *const values[], const char *after,
+                       const char *sentence)
+{
+    for (; *values; values++) {
+        char source[256];
+        snprintf(source, sizeof(source), "%s%s%s", before, *values, after);
+        bad(source, sentence);
+    }
 }
 
 static void what_is_no_deadline_is_refused(void **state)
@@ -86,12 +102,10 @@ static void what_is_no_deadline_is_refused(void **state)
                                        "{}",
                                        "true",
                                        "\"\"",
-                                       "2026-05-01T18:00Zulu"};
-    for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
-        char source[256];
-        snprintf(source, sizeof(source), SINGLE "deadline: %s\n", none[i]);
-        bad(source, ", expected a time with its zone such as 2026-05-01T18:00Z, or +6h");
-    }
+                                       "2026-05-01T18:00Zulu",
+                                       NULL};
+    bad_values(SINGLE "deadline: ", none, "\n",
+               ", expected a time with its zone such as 2026-05-01T18:00Z, or +6h");
     bad(SINGLE "deadline: tomorrow\n", "j.yaml:5:11: deadline: found \"tomorrow\", expected");
     bad(SINGLE "deadline: +0s\n", "deadline: found \"+0s\", expected at least +1s");
     bad(SINGLE "deadline: +11y\n", "deadline: found \"+11y\"");
@@ -100,12 +114,10 @@ static void what_is_no_deadline_is_refused(void **state)
     bad(SINGLE "weight: 2\n", "weight: found without deadline, expected deadline as well");
     bad(SINGLE "deadline: +1h\ndeadline_mode: soft\n",
         "deadline_mode: found \"soft\", expected count, firm or none");
-    static const char *const weights[] = {"0", "-1", "0.009", "100.1", "1e300", "\"2\"", "[2]"};
-    for (size_t i = 0; i < sizeof(weights) / sizeof(weights[0]); i++) {
-        char source[256];
-        snprintf(source, sizeof(source), SINGLE "deadline: +1h\nweight: %s\n", weights[i]);
-        bad(source, ", expected a number from 0.01 to 100");
-    }
+    static const char *const weights[] = {"0",     "-1",    "0.009", "100.1",
+                                          "1e300", "\"2\"", "[2]",   NULL};
+    bad_values(SINGLE "deadline: +1h\nweight: ", weights, "\n",
+               ", expected a number from 0.01 to 100");
 }
 
 static void units_are_counted_in_one_way(void **state)
@@ -146,12 +158,10 @@ static void units_are_counted_in_one_way(void **state)
         "units: found pattern and file, expected only one of them");
     bad(SINGLE "units: {file: /data/out/p}\n",
         "j.yaml:5:15: units.file: found without output, expected output as well");
-    static const char *const files[] = {"/data/p", "/data/out", "/data/out/", "/data/outer/p"};
-    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-        char source[256];
-        snprintf(source, sizeof(source), SINGLE "output: /data/out\nunits: {file: %s}\n", files[i]);
-        bad(source, "expected a file below output");
-    }
+    static const char *const files[] = {"/data/p", "/data/out", "/data/out/", "/data/outer/p",
+                                        NULL};
+    bad_values(SINGLE "output: /data/out\nunits: {file: ", files, "}\n",
+               "expected a file below output");
     bad(SINGLE "output: /data/out\nunits: {file: /data/out/../p}\n", "without .. parts");
     bad(SINGLE "output: /data/out\nunits: {file: p}\n", "expected an absolute path below /");
     bad(HEAD "type: array\narray: 3\nunits: {pattern: \"{done}/{total}\"}\n",

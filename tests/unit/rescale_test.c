@@ -1,41 +1,24 @@
 /* tests/unit/rescale_test.c - what becomes of a wish that a running job has another size
  *
- * The track stage is driven round by round, with an executor that does and says what the test wants; the
- * clock is the test's.
+ * The executor does and says what the test wants.
  *
- * Seen to fail: with the wish cleared before the executor is asked; without `tracked->wish_patience`;
- * with give_way_goes_on() true whenever the job gave way; with verdict_killed() after give_way_verdict() in
- * write_failure(); without the range in begin(); with give_way_recall() empty; with give_way_ends() at once.
+ * Seen to fail: with the wish cleared before the executor is asked; without
+ * `tracked->wish_patience`; with give_way_goes_on() true whenever the job gave way; with
+ * verdict_killed() after give_way_verdict() in write_failure(); without the range in begin(); with
+ * give_way_recall() empty; with give_way_ends() at once.
  */
-#include "tests/unit/unit.h"
+#include "tests/unit/stage_fixture.h"
 
-#include <fcntl.h>
 #include <signal.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/clock.h"
-#include "base/log.h"
-#include "spool/eventlog.h"
 #include "stages/control.h"
 #include "stages/resize.h"
-#include "stages/stage.h"
 
 #define ID "job-0000000000001"
-
-static char *path;
-static struct spool spool;
-static struct stage *stage;
-static struct error error;
-static int64_t now, elapsed;
-
-static int64_t tell_time(void) { return now; }
-static int64_t tell_elapsed(void) { return elapsed; }
 
 /* The executor */
 
 static struct {
-    struct executor executor;
     struct executor_operations operations;
     enum job_phase phase;
     int exit_code;
@@ -121,17 +104,9 @@ static void fake_remove(struct executor *executor, struct job_call **batch, size
     }
 }
 
-static void fake_close(struct executor *executor) { (void)executor; }
-
-static struct executor *fake_open(const struct value *settings, const char *name,
-                                  const char *directory, struct error *problem)
+static void fake_close(struct executor *executor)
 {
-    (void)settings;
-    (void)name;
-    (void)directory;
-    (void)problem;
-    fake.executor.operations = &fake.operations;
-    return &fake.executor;
+    (void)executor;
 }
 
 /* The job */
@@ -146,80 +121,36 @@ static struct job_record a_record(void)
         .failure.exit_code = -1};
 }
 
-static void with_checkpoint(struct job_record *record)
-{
-    record->checkpoint_signal = TEXT("USR1");
-    record->checkpoint_grace = 20000;
-}
-
-static const char running_log[] = "2026-01-01T12:00:00.000Z accepted file=x\n"
-                                  "2026-01-01T12:00:00.000Z intent attempt=1\n"
-                                  "2026-01-01T12:00:00.000Z submitted attempt=1\n"
-                                  "2026-01-01T12:00:01.000Z started attempt=1\n";
-
-static int look_for_job(enum state state)
-{
-    struct job_place place = {.state = state, .id = ID};
-    if (state == STATE_DONE)
-        snprintf(place.date, sizeof(place.date), "2026-01-01");
-    return job_open(&spool, &place);
-}
-
-static int open_job(enum state state)
-{
-    int job = look_for_job(state);
-    if (job < 0)
-        fail_msg("the job is not in %s/", state_name(state));
-    return job;
-}
-
-static bool is_in(enum state state)
-{
-    int job = look_for_job(state);
-    if (job >= 0)
-        close(job);
-    return job >= 0;
-}
-
-static void open_stage(void)
-{
-    stage = track_stage.open(path, &error);
-    if (!stage)
-        fail_msg("%s", error.text);
-}
-
 static void begin(const struct job_record *record)
 {
-    int job = job_create(&spool, ID, &error);
-    assert_int_equal(record_create(job, record, &error), 0);
-    assert_int_equal(job_file_create(job, "log", text_of(running_log), 0644, &error), 0);
-    close(job);
-    assert_int_equal(job_publish(&spool, ID, STATE_SUBMITTED, &error), 0);
+    put_job(STATE_SUBMITTED, record,
+            "2026-01-01T12:00:00.000Z accepted file=x\n"
+            "2026-01-01T12:00:00.000Z intent attempt=1\n"
+            "2026-01-01T12:00:00.000Z submitted attempt=1\n"
+            "2026-01-01T12:00:01.000Z started attempt=1\n", NULL);
     open_stage();
 }
 
-static void rounds(int count, int64_t milliseconds)
+/* The job runs, and cannot be stopped. */
+static void begin_without_checkpoint(void)
 {
-    for (int i = 0; i < count; i++) {
-        now += milliseconds;
-        elapsed += milliseconds;
-        track_stage.round(stage);
-        assert_false(stage->failed);
-    }
+    struct job_record record = a_record();
+    begin(&record);
 }
 
-/* The plan wants it. */
-static void wish_for(int64_t to)
+static void begin_with_checkpoint(void)
 {
-    struct arena *arena = arena_new();
-    struct job_record record;
-    int job = open_job(STATE_SUBMITTED);
-    assert_int_equal(record_read(job, arena, &record, &error), 0);
-    struct resize_wish wish = {.generation = record.resizes + 1, .from = 1000, .to = to,
-                               .when = now, .reason = "the plan says so"};
-    assert_int_equal(resize_write(job, &record, &wish, &error), 0);
-    close(job);
-    arena_free(arena);
+    struct job_record record = a_record();
+    record.checkpoint_signal = TEXT("USR1");
+    record.checkpoint_grace = 20000;
+    begin(&record);
+}
+
+/* A round each second. */
+static void run_seconds(int count)
+{
+    for (int i = 0; i < count; i++)
+        run_round_after(1000);
 }
 
 static struct job_record record_in(enum state state)
@@ -228,38 +159,69 @@ static struct job_record record_in(enum state state)
     struct job_record record;
     if (!arena)
         arena = arena_new();
-    int job = open_job(state);
+    int job = open_job(ID, state);
     assert_int_equal(record_read(job, arena, &record, &error), 0);
     close(job);
     return record;
 }
 
+/* The plan wants it. */
+static void wish_for(int64_t to)
+{
+    struct job_record record = record_in(STATE_SUBMITTED);
+    struct resize_wish wish = {.generation = record.resizes + 1, .from = 1000, .to = to,
+                               .when = now, .reason = "the plan says so"};
+    int job = open_job(ID, STATE_SUBMITTED);
+    assert_int_equal(resize_write(job, &record, &wish, &error), 0);
+    close(job);
+}
+
+/* It has a checkpoint, and is told to come to that size by way of it. */
+static void begin_to_change(int64_t to)
+{
+    begin_with_checkpoint();
+    wish_for(to);
+    run_seconds(1);
+}
+
+static void end_with(enum job_phase phase, int exit_code)
+{
+    fake.phase = phase;
+    fake.exit_code = exit_code;
+    run_seconds(1);
+}
+
 static int events(enum state state, const char *name)
 {
-    struct buffer log = {0};
-    struct event event;
-    int count = 0, job = open_job(state);
-    assert_int_equal(file_read_at(job, "log", 1 << 20, &log, &error), 0);
-    struct text rest = buffer_text(&log);
-    while (eventlog_next(&rest, &event))
-        count += text_is(event.name, name);
-    buffer_free(&log);
-    close(job);
-    return count;
+    return find_events(ID, state, name, NULL);
 }
 
 static bool wish_is_there(enum state state)
 {
-    int job = open_job(state);
+    int job = open_job(ID, state);
     bool result = resize_is_there(job);
     close(job);
     return result;
 }
 
+/* It has failed for that reason, after so many changes, and goes on at `next` (0: as it was). */
+static void expect_failed(const char *reason, int resizes, int64_t next)
+{
+    struct job_record record = record_in(STATE_FAILED);
+    assert_true(text_is(record.failure.reason, reason));
+    assert_int_equal(record.resizes, resizes);
+    assert_int_equal(record.size_next, next);
+}
+
+/* It was neither signalled nor cancelled. */
+static void expect_undisturbed(void)
+{
+    assert_int_equal(fake.signals + fake.cancels, 0);
+}
+
 static int set_up(void **state)
 {
     (void)state;
-    path = unit_directory();
     memset(&fake, 0, sizeof(fake));
     fake.operations = (struct executor_operations){
         .name = "fake", .ready = fake_ready, .poll = fake_poll, .resize = fake_resize,
@@ -268,24 +230,8 @@ static int set_up(void **state)
     fake.phase = PHASE_RUNNING;
     fake.prints = "step 1/100\n";
     fake.outcome = RESIZE_NOT_POSSIBLE;
-    stage = NULL;
-    now = 1767268801000;
-    elapsed = 1000000;
-    clock_replace(tell_time, tell_elapsed);
-    stage_open_executor = fake_open;
-    if (spool_create(path, &error) || spool_open(&spool, path, &error))
-        return -1;
-    return job_file_create(spool.root, "dlspool.yaml",
-                           TEXT("executor: local\nsync: none\nkill_grace: 5s\n"), 0644, &error);
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    if (stage)
-        track_stage.close(stage);
-    spool_close(&spool);
-    unit_remove(path);
+    open_spool(&track_stage, &fake.operations, 1767268801000);  /* 2026-01-01 */
+    write_settings("executor: local\nsync: none\nkill_grace: 5s\n");
     return 0;
 }
 
@@ -294,13 +240,12 @@ static int tear_down(void **state)
 static void it_is_given_what_can_be_given(void **state)
 {
     (void)state;
-    struct job_record record = a_record();
-    begin(&record);
+    begin_without_checkpoint();
     fake.outcome = RESIZE_DONE;
-    rounds(1, 1000);
+    run_seconds(1);
     wish_for(2000);
-    rounds(3, 1000);
-    record = record_in(STATE_SUBMITTED);
+    run_seconds(3);
+    struct job_record record = record_in(STATE_SUBMITTED);
     assert_int_equal(fake.resizes, 1);
     assert_int_equal(fake.asked, 2000);
     assert_int_equal(record.size, 1000);
@@ -311,66 +256,62 @@ static void it_is_given_what_can_be_given(void **state)
     assert_int_equal(events(STATE_SUBMITTED, "resized"), 1);
     assert_int_equal(events(STATE_SUBMITTED, "measured"), 1);
     wish_for(4000);
-    rounds(3, 1000);
+    run_seconds(3);
     assert_int_equal(record_in(STATE_SUBMITTED).size_now, 4000);
     assert_int_equal(record_in(STATE_SUBMITTED).resizes, 2);
     wish_for(4000);             /* which it has already: nobody is asked */
-    rounds(1, 1000);
+    run_seconds(1);
     assert_int_equal(fake.resizes, 2);
     assert_false(wish_is_there(STATE_SUBMITTED));
-    fake.phase = PHASE_SUCCEEDED;
-    rounds(1, 1000);
-    assert_true(is_in(STATE_DONE));
-    assert_int_equal(fake.signals + fake.cancels, 0);
+    end_with(PHASE_SUCCEEDED, 0);
+    assert_true(in_state(ID, STATE_DONE));
+    expect_undisturbed();
 }
 
 static void it_is_asked_for_again_and_given_up(void **state)
 {
     (void)state;
-    struct job_record record = a_record();
-    with_checkpoint(&record);
-    begin(&record);
+    begin_with_checkpoint();
     for (int i = 0; i < 2; i++) {
         fake.outcome = i ? RESIZE_UNAVAILABLE : RESIZE_NO_ROOM;
         fake.resizes = 0;
         wish_for(2000);
-        rounds(55, 1000);
+        run_seconds(55);
         assert_true(wish_is_there(STATE_SUBMITTED));
         assert_in_range(fake.resizes, 20, 30);
-        rounds(10, 1000);
+        run_seconds(10);
         assert_false(wish_is_there(STATE_SUBMITTED));
-        record = record_in(STATE_SUBMITTED);
+        struct job_record record = record_in(STATE_SUBMITTED);
         assert_int_equal(record.resizes, i + 1);
         assert_int_equal(record.size_now, 0);
         assert_int_equal(events(STATE_SUBMITTED, "kept"), i + 1);
     }
     wish_for(2000);
-    rounds(5, 1000);
+    run_seconds(5);
     fake.outcome = RESIZE_DONE;
-    rounds(5, 1000);
+    run_seconds(5);
     assert_int_equal(record_in(STATE_SUBMITTED).size_now, 2000);
-    assert_int_equal(fake.signals + fake.cancels, 0);
+    expect_undisturbed();
 }
 
 static void what_cannot_be_is_refused(void **state)
 {
     (void)state;
     static const int64_t impossible[] = {999, 4001, 2000, 0};
-    struct job_record record = a_record();
-    begin(&record);
+    begin_without_checkpoint();
     for (int i = 0; i < 4; i++) {
         wish_for(impossible[i]);
-        rounds(1, 1000);
+        run_seconds(1);
         assert_false(wish_is_there(STATE_SUBMITTED));
         assert_int_equal(events(STATE_SUBMITTED, "kept"), i + 1);
         assert_int_equal(record_in(STATE_SUBMITTED).resizes, i + 1);
     }
     assert_int_equal(fake.resizes, 1);          /* only 2000 was worth a question */
-    assert_int_equal(fake.signals + fake.cancels, 0);
-    int job = open_job(STATE_SUBMITTED);
+    expect_undisturbed();
+    int job = open_job(ID, STATE_SUBMITTED);
     assert_int_equal(job_file_replace(job, "resize", TEXT("nonsense\n"), 0644, &error), 0);
     close(job);
-    rounds(1, 1000);
+    run_seconds(1);
     assert_false(wish_is_there(STATE_SUBMITTED));
     assert_int_equal(events(STATE_SUBMITTED, "kept"), 4);
 }
@@ -380,61 +321,41 @@ static void what_cannot_be_is_refused(void **state)
 static void it_saves_its_state_and_goes_on(void **state)
 {
     (void)state;
-    struct job_record record = a_record();
-    with_checkpoint(&record);
-    begin(&record);
-    wish_for(2000);
-    rounds(1, 1000);
+    begin_to_change(2000);
     assert_int_equal(fake.signal, SIGUSR1);
     assert_true(wish_is_there(STATE_SUBMITTED));
-    rounds(18, 1000);
+    run_seconds(18);
     assert_int_equal(fake.signals, 1);
     assert_int_equal(fake.cancels, 0);
-    rounds(3, 1000);            /* its grace is over */
+    run_seconds(3);             /* its grace is over */
     assert_int_equal(fake.cancels, 1);
     assert_int_equal(fake.forced, 0);
-    rounds(5, 1000);
+    run_seconds(5);
     assert_int_equal(fake.forced, 1);
-    fake.phase = PHASE_FAILED;
-    fake.exit_code = 137;
-    rounds(1, 1000);
-    record = record_in(STATE_FAILED);
-    assert_true(text_is(record.failure.reason, "Resized"));
+    end_with(PHASE_FAILED, 137);
+    expect_failed("Resized", 1, 2000);
+    struct job_record record = record_in(STATE_FAILED);
     assert_true(text_is(record.failure.class, "transient"));
     assert_int_equal(record.failure.when, RETRY_AT);
     assert_int_equal(record.failure.next, now);
     assert_int_equal(record.retried, 0);
-    assert_int_equal(record.size_next, 2000);
-    assert_int_equal(record.resizes, 1);
     assert_false(wish_is_there(STATE_FAILED));
 }
 
 static void it_gives_way(void **state)
 {
     (void)state;
-    struct job_record record = a_record();
-    with_checkpoint(&record);
-    begin(&record);
-    wish_for(0);
-    rounds(1, 1000);
-    fake.phase = PHASE_FAILED;
-    fake.exit_code = 75;
-    rounds(1, 1000);
-    assert_true(text_is(record_in(STATE_FAILED).failure.reason, "Preempted"));
-    assert_int_equal(record_in(STATE_FAILED).size_next, 0);
-    assert_int_equal(record_in(STATE_FAILED).resizes, 1);
+    begin_to_change(0);
+    end_with(PHASE_FAILED, 75);
+    expect_failed("Preempted", 1, 0);
     assert_int_equal(fake.resizes, 0);
 }
 
 static void what_has_not_started_has_nothing_to_save(void **state)
 {
     (void)state;
-    struct job_record record = a_record();
-    with_checkpoint(&record);
-    begin(&record);
     fake.phase = PHASE_WAITING;
-    wish_for(2000);
-    rounds(1, 1000);
+    begin_to_change(2000);
     assert_int_equal(fake.signals, 0);
     assert_int_equal(fake.cancels, 1);
 }
@@ -442,19 +363,14 @@ static void what_has_not_started_has_nothing_to_save(void **state)
 /* One that ends well is done, unless it says itself that it is not. */
 static void ends_well(const char *prints, enum state wanted)
 {
-    struct job_record record = a_record();
-    with_checkpoint(&record);
-    begin(&record);
-    wish_for(2000);
-    rounds(1, 1000);
-    fake.phase = PHASE_SUCCEEDED;
+    begin_to_change(2000);
     fake.prints = prints;
-    rounds(1, 1000);
-    assert_true(is_in(wanted));
+    end_with(PHASE_SUCCEEDED, 0);
+    assert_true(in_state(ID, wanted));
     assert_int_equal(events(wanted, "finished"), wanted == STATE_DONE);
     assert_false(wish_is_there(wanted));
     if (wanted == STATE_FAILED)
-        assert_true(text_is(record_in(wanted).failure.reason, "Resized"));
+        expect_failed("Resized", 1, 2000);
 }
 
 static void one_that_is_complete_is_done(void **state)
@@ -479,39 +395,27 @@ static void one_that_does_not_count_is_done(void **state)
 static void a_kill_is_a_kill(void **state)
 {
     (void)state;
-    struct job_record record = a_record();
-    with_checkpoint(&record);
-    begin(&record);
-    wish_for(2000);
-    rounds(1, 1000);
-    int job = open_job(STATE_SUBMITTED);
+    begin_to_change(2000);
+    int job = open_job(ID, STATE_SUBMITTED);
     assert_int_equal(control_write(job, CONTROL_KILL, TEXT("ann"), 1000, now, &error), 0);
     close(job);
-    rounds(1, 1000);
+    run_seconds(1);
     assert_int_equal(fake.cancels, 1);          /* at once, whatever its grace */
-    fake.phase = PHASE_FAILED;
-    fake.exit_code = 143;
-    rounds(1, 1000);
-    assert_true(text_is(record_in(STATE_FAILED).failure.reason, "Killed"));
-    assert_int_equal(record_in(STATE_FAILED).failure.when, RETRY_NEVER);
-    assert_int_equal(record_in(STATE_FAILED).size_next, 0);
+    end_with(PHASE_FAILED, 143);
+    struct job_record record = record_in(STATE_FAILED);
+    assert_true(text_is(record.failure.reason, "Killed"));
+    assert_int_equal(record.failure.when, RETRY_NEVER);
+    assert_int_equal(record.size_next, 0);
 }
 
 static void what_fails_by_itself_has_failed(void **state)
 {
     (void)state;
-    struct job_record record = a_record();
-    with_checkpoint(&record);
-    begin(&record);
-    rounds(1, 1000);
+    begin_with_checkpoint();
+    run_seconds(1);
     wish_for(2000);
-    fake.phase = PHASE_FAILED;
-    fake.exit_code = 3;
-    rounds(1, 1000);
-    record = record_in(STATE_FAILED);
-    assert_true(text_is(record.failure.reason, "Exited"));
-    assert_int_equal(record.resizes, 0);
-    assert_int_equal(record.size_next, 0);
+    end_with(PHASE_FAILED, 3);
+    expect_failed("Exited", 0, 0);
     assert_false(wish_is_there(STATE_FAILED));
     assert_int_equal(fake.signals, 0);
 }
@@ -519,37 +423,27 @@ static void what_fails_by_itself_has_failed(void **state)
 static void after_a_restart_it_is_told_again(void **state)
 {
     (void)state;
-    struct job_record record = a_record();
-    with_checkpoint(&record);
-    begin(&record);
-    wish_for(2000);
-    rounds(1, 1000);
-    track_stage.close(stage);
-    int job = open_job(STATE_SUBMITTED);
+    begin_to_change(2000);
+    close_stage();
+    int job = open_job(ID, STATE_SUBMITTED);
     assert_int_equal(resize_clear(job, &error), 0);     /* the log alone says it */
     close(job);
     open_stage();
-    rounds(1, 1000);
+    run_seconds(1);
     assert_int_equal(fake.signals, 2);
-    fake.phase = PHASE_FAILED;
-    fake.exit_code = 75;
-    rounds(1, 1000);
-    assert_true(text_is(record_in(STATE_FAILED).failure.reason, "Resized"));
-    assert_int_equal(record_in(STATE_FAILED).size_next, 2000);
+    end_with(PHASE_FAILED, 75);
+    expect_failed("Resized", 1, 2000);
 }
 
 static void the_deaf_are_ended_in_the_end(void **state)
 {
     (void)state;
-    struct job_record record = a_record();
-    with_checkpoint(&record);
-    begin(&record);
     fake.deaf = true;
-    wish_for(2000);
-    rounds(70, 1000);
+    begin_to_change(2000);
+    run_seconds(69);
     assert_int_equal(fake.cancels, 0);
     assert_true(fake.signals > 10);
-    rounds(15, 1000);
+    run_seconds(15);
     assert_int_equal(fake.cancels, 1);
 }
 
@@ -557,34 +451,25 @@ static void the_deaf_are_ended_in_the_end(void **state)
 static void cancel_is_its_signal(void **state)
 {
     (void)state;
-    struct job_record record = a_record();
-    with_checkpoint(&record);
     fake.operations.signal = NULL;
     fake.operations.resize = NULL;
-    begin(&record);
-    wish_for(2000);
-    rounds(19, 1000);
+    begin_to_change(2000);
+    run_seconds(18);
     assert_int_equal(fake.cancels, 1);
     assert_int_equal(fake.forced, 0);
-    rounds(3, 1000);
+    run_seconds(3);
     assert_int_equal(fake.forced, 1);
 }
 
 /* How such a job ended says nothing; what it counts does. */
 static void ends_after_cancel(int64_t wait, enum state wanted)
 {
-    struct job_record record = a_record();
-    with_checkpoint(&record);
     fake.operations.signal = NULL;
-    begin(&record);
-    wish_for(2000);
-    rounds(1, 1000);
-    rounds(1, wait);
-    fake.phase = PHASE_FAILED;
-    fake.exit_code = 143;
+    begin_to_change(2000);
+    run_round_after(wait);
     fake.prints = "step 1/100\nstep 100/100\n";
-    rounds(1, 1000);
-    assert_true(is_in(wanted));
+    end_with(PHASE_FAILED, 143);
+    assert_true(in_state(ID, wanted));
     assert_int_equal(events(wanted, "finished"), wanted == STATE_DONE);
 }
 
@@ -602,7 +487,7 @@ static void one_that_was_forced_goes_on(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, close_spool)
     const struct CMUnitTest tests[] = {
         TEST(it_is_given_what_can_be_given),
         TEST(it_is_asked_for_again_and_given_up),

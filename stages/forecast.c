@@ -114,7 +114,7 @@ static bool is_to_be_tried(const struct roster_job *job, const struct forecast_t
         return false;
     double start = job->state == STATE_RENDERED ? job->start_up : 0;
     double time = (double)(job->record.deadline - terms->now) / 1000;
-    return time < start + job->left_late / fastest->rate;
+    return time < start + job->left / fastest->rate;
 }
 
 /* Would a change that stops it take longer than it runs on as it is? */
@@ -138,6 +138,24 @@ static bool is_kept(const struct roster_job *job, const struct forecast_terms *t
            (!is_in_place(job) && job->record.checkpoint_signal.length == 0);
 }
 
+/* What four of five jobs do not exceed is a margin, and margins are wishes: a job that is predicted to be
+ * done in time if nothing comes in between is planned with all the time that there is. */
+static double planned_work(const struct roster_job *job, const struct forecast_terms *terms)
+{
+    const double slack = 1;     /* seconds */
+    const struct plan_level *fastest = &job->levels[job->level_count - 1], *level = &job->levels[0];
+    double time = (double)(job->record.deadline - terms->now) / 1000 - slack;
+    bool runs = job->state == STATE_SUBMITTED;
+    for (size_t i = 0; runs && i < job->level_count; i++)
+        if (job->levels[i].size <= forecast_units(job, job->size))
+            level = &job->levels[i];
+    double start = job->progress || runs ? job->restart : job->start_up;
+    double most = (time - start) * fastest->rate;
+    if (runs)
+        most = fmax(most, (time - restart_left(job, terms->now)) * level->rate);
+    return job->left_late > most && job->left <= most ? most : job->left_late;
+}
+
 void forecast_job(struct roster_job *job, const struct forecast_terms *terms)
 {
     const struct job_record *record = &job->record;
@@ -153,16 +171,17 @@ void forecast_job(struct roster_job *job, const struct forecast_terms *terms)
         .id = job->key,
         .arrival = (double)record->accepted / 1000,
         .deadline = timed ? (double)record->deadline / 1000 : (double)INFINITY,
-        .firm = text_is(record->deadline_mode, "firm"),
+        .firm = timed && text_is(record->deadline_mode, "firm"),
         .weight = timed ? weight : rank,
-        .work = fmax(job->left_late, LEAST_WORK * job->levels[0].rate),
+        .work = fmax(timed ? planned_work(job, terms) : job->left_late,
+                     LEAST_WORK * job->levels[0].rate),
         .levels = job->levels,
         .level_count = job->level_count,
         .wanted = forecast_units(job, record->size),
         .size = submitted ? forecast_units(job, job->size) : 0,
         .restart = job->progress || submitted ? job->restart : job->start_up,
         .restart_left = submitted ? restart_left(job, terms->now) : 0,
-        .promised = job->promised,
+        .promised = timed && job->promised,
         .kept = is_kept(job, terms),
         .unstoppable = is_in_place(job) && record->checkpoint_signal.length == 0,
         .least_gain = fmax(LEAST_GAIN, 2 * job->restart),
@@ -202,7 +221,7 @@ int64_t forecast_finish(const struct roster_job *job, int64_t now, bool late)
     if (!isfinite(finish) && plan->give > 0)
         finish = (double)now / 1000 + forecast_seconds(job, plan->give, true);
     if (!late)
-        finish -= (job->left_late - job->left) / (level ? level : &plan->levels[0])->rate;
+        finish -= (plan->work - job->left) / (level ? level : &plan->levels[0])->rate;
     if (!isfinite(finish) || finish > (double)now / 1000 + LONGEST)
         return 0;
     return finish < (double)now / 1000 ? now : (int64_t)(finish * 1000);

@@ -142,6 +142,7 @@ struct job_sketch {
     bool checkpoint;            /* it can be stopped */
     double units;               /* that it counts */
     double done, rate;          /* so many of them, at so many a second since it started */
+    double spread;              /* of the time of a unit */
     int64_t restart;            /* that took so long, once */
     double used;                /* this part of its processors; 0: all of it */
 };
@@ -183,7 +184,8 @@ static inline struct progress progress_of(const struct job_sketch *sketch)
     struct progress progress = {.time = now, .attempt = 1, .started = now - running,
                                 .done = sketch->done, .total = sketch->units,
                                 .most = sketch->done, .unit = now, .size = size,
-                                .since = now - running, .rate = sketch->rate, .samples = 20,
+                                .since = now - running, .rate = sketch->rate, .spread = sketch->spread,
+                                .samples = 20,
                                 .start_up = 500, .restart = sketch->restart ? sketch->restart : -1};
     struct progress_at_size *at = progress_at(&progress, 1, size);
     at->rate = sketch->rate;

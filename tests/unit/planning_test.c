@@ -51,6 +51,26 @@ static void standings_say_why(void **state)
     assert_true(strstr(fake.submitted, "hopeless "));
 }
 
+/* What it may take at worst is too long by a little: it is planned with all the time that there is, and
+ * not stopped for one like it of which less is known. */
+static void who_makes_it_by_the_median_is_planned(void **state)
+{
+    (void)state;
+    remember(100);
+    const char *runs = put_submitted(.name = "runs", .checkpoint = true, .units = 1000, .done = 100,
+                                     .rate = 9, .spread = 0.8, .deadline = 118);
+    const char *twin = put_rendered(.name = "twin", .checkpoint = true, .units = 1000,
+                                    .deadline = 170);
+    fake_has(1000, 0);
+    start_planning("dwell: 0, reserve: 0");
+    expect_standing(runs, "on track", NULL);
+    run_round();                /* who is to be stopped is told at the second plan */
+    assert_false(is_told_to_stop(runs));
+    assert_true(in_state(twin, STATE_RENDERED));
+    struct planned_job planned_one = planned(runs);
+    assert_true(planned_one.finish <= planned_one.late && planned_one.late <= planned_one.deadline);
+}
+
 static void a_firm_deadline_is_promised_once(void **state)
 {
     (void)state;
@@ -166,6 +186,7 @@ int main(void)
         TEST(what_others_hold_is_not_the_jobs_fault),
         TEST(while_the_executor_sleeps_all_are_told_how_they_stand),
         TEST(standings_say_why),
+        TEST(who_makes_it_by_the_median_is_planned),
         TEST(a_firm_deadline_is_promised_once),
         TEST(budgets_put_inventors_last),
         TEST(only_what_has_changed_is_read_again),

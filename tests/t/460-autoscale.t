@@ -151,12 +151,12 @@ is "$(fact patient attempt)$(fact hurried attempt)" 11 "each in one attempt"
 done_at=$(log hurried | sed -n 's/ finished .*//p')
 deadline=$(fact hurried deadline | tr -d '"')
 least=$(log patient | sed -nE 's/.* measured .*size=([0-9]+) .*/\1/p' | sort -n | head -n 1)
-echo "# deadline $deadline, done at $done_at; of half a processor it used $(used hurried 500) %, of one and a half $(used hurried 1500) %"
+echo "# deadline $deadline, done at $done_at; at half a processor it used $(used hurried 500) %, in the end $(used hurried) %"
 echo "# used of the processors: $(used wasteful) % of 1500 thousandths as asked for; $(used patient "$least") % of $least as planned"
 met=$([[ $done_at < $deadline ]] && echo met)
 if [ "$(used hurried 500)" -lt 80 ]; then
     pass "who gets more # SKIP others use this machine's processors: not even half of one was to be had"
-elif [ ! "$met" ] && grown hurried && [ "$(used hurried 1500)" -lt 80 ]; then
+elif [ ! "$met" ] && grown hurried && [ "$(used hurried)" -lt 80 ]; then
     pass "who gets more # SKIP others use this machine's processors: what it was given more was not to be had"
 elif [ "$met" ] && ! grown hurried; then
     pass "who gets more # SKIP others have left this machine's processors: half of one was enough"

@@ -22,15 +22,21 @@ static void end_sentence(struct error *error)
         error->text[start] = '\0';
 }
 
-int error_set(struct error *error, const char *format, ...)
+int error_set_list(struct error *error, const char *format, va_list arguments)
 {
     if (!error)
         return -1;
+    vsnprintf(error->text, sizeof(error->text), format, arguments);
+    end_sentence(error);
+    return -1;
+}
+
+int error_set(struct error *error, const char *format, ...)
+{
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(error->text, sizeof(error->text), format, arguments);
+    error_set_list(error, format, arguments);
     va_end(arguments);
-    end_sentence(error);
     return -1;
 }
 

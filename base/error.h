@@ -11,6 +11,7 @@
 #ifndef BASE_ERROR_H
 #define BASE_ERROR_H
 
+#include <stdarg.h>
 #include <stddef.h>
 
 enum { ERROR_TEXT_SIZE = 2048 };       /* bytes, with the final NUL; longer sentences are cut,
@@ -22,6 +23,9 @@ struct error {
 
 /* Set the sentence.  Returns -1, so that `return error_set(...)` reads well. */
 int error_set(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same for who was given such arguments himself. */
+int error_set_list(struct error *error, const char *format, va_list arguments)
+    __attribute__((format(printf, 2, 0)));
 
 /* Set the sentence and append ": " and the text of errno as it was on entry.  Returns -1. */
 int error_errno(struct error *error, const char *format, ...)

@@ -17,12 +17,10 @@ void plan_decide(struct plan *plan, enum submit_outcome outcome)
 
 void plan_refuse(struct plan *plan, const char *format, ...)
 {
-    char sentence[ERROR_TEXT_SIZE];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(sentence, sizeof(sentence), format, arguments);
+    error_set_list(&plan->submission->error, format, arguments);
     va_end(arguments);
-    error_set(&plan->submission->error, "%s", sentence);
     plan_decide(plan, SUBMIT_REFUSED);
 }
 

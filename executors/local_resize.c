@@ -43,12 +43,10 @@ static void decide_not(struct change *change, enum resize_outcome outcome, const
 
 static void decide_not(struct change *change, enum resize_outcome outcome, const char *format, ...)
 {
-    char sentence[ERROR_TEXT_SIZE];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(sentence, sizeof(sentence), format, arguments);
+    error_set_list(&change->job->error, format, arguments);
     va_end(arguments);
-    error_set(&change->job->error, "%s", sentence);
     decide(change, outcome);
 }
 

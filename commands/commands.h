@@ -1,7 +1,7 @@
 /* commands/commands.h - the verbs
  *
- * Each gets its words with arguments[0] the verb, and returns the exit status: 0 done, 1 refused
- * or failed with a sentence on standard error, 2 wrong usage.
+ * Each gets its words with arguments[0] the verb, and returns the exit status, one of STATUS_
+ * of commands/options.h.
  */
 #ifndef COMMANDS_COMMANDS_H
 #define COMMANDS_COMMANDS_H

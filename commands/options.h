@@ -38,7 +38,16 @@ struct verb_usage {
 /* The directory of the spool: from -s before or after the verb, $DLSPOOL_DIR, or the default. */
 extern const char *option_spool;
 
-enum { STATUS_DONE = 0, STATUS_FAILED = 1, STATUS_USAGE = 2 };
+/* What every verb ends with; docs/man/dlspool.1 lists them. */
+enum {
+    STATUS_DONE = 0,
+    STATUS_FAILED = 1,          /* refused, or it failed, with a sentence on standard error */
+    STATUS_USAGE = 2,           /* wrong words on the command line */
+    STATUS_UNSERVED = 3,        /* no daemon serves the spool */
+    STATUS_NOT_FOUND = 4,       /* no such job */
+    STATUS_TIMEOUT = 5,         /* the time that was given is over */
+    STATUS_JOB_FAILED = 6       /* the command worked; a job that it waited for failed */
+};
 
 /* Read the words after the verb (arguments[0]).  True: go on, *status is STATUS_DONE, and the
  * operands are arguments[1..*operand_count].  False: --help was shown or something is wrong and was said; leave

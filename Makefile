@@ -27,8 +27,11 @@ CFLAGS   ?= -O2 -g
 HARDEN   ?= -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fPIE
 HARDEN_LD ?= -pie -Wl,-z,relro,-z,now
 CPPFLAGS += -D_GNU_SOURCE -I. -DDLSPOOL_VERSION='"$(VERSION)"' -DDLSPOOL_PREFIX='"$(PREFIX)"'
-ALL_CFLAGS = -std=c17 $(WARNINGS) $(HARDEN) $(CFLAGS) $(shell pkg-config --cflags $(PACKAGES))
-ALL_LIBS   = $(HARDEN_LD) $(LDFLAGS) $(shell pkg-config --libs $(PACKAGES)) -lm
+# pkg-config is asked once, and not before something is compiled: set-up may still have to install it.
+PACKAGE_CFLAGS = $(eval PACKAGE_CFLAGS := $(shell pkg-config --cflags $(PACKAGES)))$(PACKAGE_CFLAGS)
+PACKAGE_LIBS = $(eval PACKAGE_LIBS := $(shell pkg-config --libs $(PACKAGES)))$(PACKAGE_LIBS)
+ALL_CFLAGS = -std=c17 $(WARNINGS) $(HARDEN) $(CFLAGS) $(PACKAGE_CFLAGS)
+ALL_LIBS   = $(HARDEN_LD) $(LDFLAGS) $(PACKAGE_LIBS) -lm
 
 SOURCES := $(foreach room,$(ROOMS),$(wildcard $(room)/*.c))
 OBJECTS := $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o $(BUILD)/schema_table.o
@@ -48,9 +51,13 @@ all: $(BUILD)/dlspool
 $(BUILD)/dlspool: $(OBJECTS)
 	@echo '  LD  $@'; $(CC) -o $@ $(OBJECTS) $(ALL_LIBS)
 
-$(BUILD)/%.o: %.c VERSION Makefile
+define COMPILE
 	@mkdir -p $(@D)
 	@echo '  CC  $<'; $(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+endef
+
+$(BUILD)/%.o: %.c VERSION Makefile
+	$(COMPILE)
 
 $(BUILD)/embedded.c: $(EMBEDDED) tools/embed Makefile
 	@mkdir -p $(@D)
@@ -68,47 +75,60 @@ $(BUILD)/libdlspool.a: $(LIBRARY_OBJECTS)
 	@rm -f $@
 	@ar rcs $@ $(LIBRARY_OBJECTS)
 
-$(BUILD)/tests/%: tests/unit/%.c $(BUILD)/libdlspool.a
+$(UNIT_TESTS): $(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(BUILD)/libdlspool.a
 	@mkdir -p $(@D)
-	@echo '  CC  $<'; $(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(BUILD)/libdlspool.a -lcmocka $(ALL_LIBS)
+	@echo '  LD  $@'; $(CC) -o $@ $< $(BUILD)/libdlspool.a -lcmocka $(ALL_LIBS)
 
 unit-tests: $(UNIT_TESTS)
 
 # One program that drives the stages with a table of system calls of its own.
 CRASH_SOURCES := $(wildcard tests/crash/*.c)
-$(BUILD)/tests/crash: $(CRASH_SOURCES) $(wildcard tests/crash/*.h) $(BUILD)/libdlspool.a
+CRASH_OBJECTS := $(CRASH_SOURCES:tests/crash/%.c=$(BUILD)/tests/crash-objects/%.o)
+$(CRASH_OBJECTS): $(BUILD)/tests/crash-objects/%.o: tests/crash/%.c VERSION Makefile
+	$(COMPILE)
+$(BUILD)/tests/crash: $(CRASH_OBJECTS) $(BUILD)/libdlspool.a
 	@mkdir -p $(@D)
-	@echo '  CC  tests/crash/*.c'; $(CC) $(CPPFLAGS) $(ALL_CFLAGS) -o $@ $(CRASH_SOURCES) \
-	    $(BUILD)/libdlspool.a $(ALL_LIBS)
+	@echo '  LD  $@'; $(CC) -o $@ $(CRASH_OBJECTS) $(BUILD)/libdlspool.a $(ALL_LIBS)
 
 # A fuzz target with what feeds it: runner.c, or what FUZZ_MAIN says.
 FUZZ_MAIN ?= tests/fuzz/runner.c
 FUZZ_SOURCES := $(wildcard tests/fuzz/*_fuzz.c)
 FUZZ_TARGETS := $(FUZZ_SOURCES:tests/fuzz/%_fuzz.c=$(BUILD)/fuzz/%)
 
-$(BUILD)/fuzz/%: tests/fuzz/%_fuzz.c $(FUZZ_MAIN) tests/fuzz/fuzz.h $(BUILD)/libdlspool.a
+FUZZ_OBJECTS := $(FUZZ_SOURCES:%.c=$(BUILD)/%.o) $(FUZZ_MAIN:%.c=$(BUILD)/%.o)
+
+$(FUZZ_TARGETS): $(BUILD)/fuzz/%: $(BUILD)/tests/fuzz/%_fuzz.o $(FUZZ_MAIN:%.c=$(BUILD)/%.o) $(BUILD)/libdlspool.a
 	@mkdir -p $(@D)
-	@echo '  CC  $<'; $(CC) $(CPPFLAGS) $(ALL_CFLAGS) -o $@ $< $(FUZZ_MAIN) $(BUILD)/libdlspool.a $(ALL_LIBS)
+	@echo '  LD  $@'; $(CC) -o $@ $(filter-out %.a,$^) $(BUILD)/libdlspool.a $(ALL_LIBS)
 
 fuzz-targets: $(FUZZ_TARGETS)
 
--include $(OBJECTS:.o=.d) $(UNIT_TESTS:%=%.d)
+UNIT_OBJECTS := $(UNIT_SOURCES:%.c=$(BUILD)/%.o)
+# Made on the way to a test, and kept: a change of the library links tests anew, and compiles none.
+.SECONDARY: $(UNIT_OBJECTS) $(CRASH_OBJECTS) $(FUZZ_OBJECTS)
+
+-include $(OBJECTS:.o=.d) $(UNIT_OBJECTS:.o=.d) $(CRASH_OBJECTS:.o=.d) $(FUZZ_OBJECTS:.o=.d)
 
 # The two commands.  Set-up comes first and in a make of its own: pkg-config may not be there yet.
 demo:
 	@tools/setup demo
-	@$(MAKE) --no-print-directory all
+	@$(PARALLEL) all
 	@tools/demo
 
 check:
 	@tools/setup check
-	@$(MAKE) --no-print-directory all unit asan crash tap
+	@$(MAKE) --no-print-directory unit asan crash tap
+
+# Compiling uses every processor; the suites run one after the other, each with jobs of its own.
+PROCESSORS := $(shell nproc)
+PARALLEL = $(MAKE) --no-print-directory -j $(PROCESSORS)
 
 PROVE := prove --timer
 # Unit tests and fuzz corpora know nothing of one another, and run side by side.
-PROVE_ALL := $(PROVE) -j $(shell nproc)
+PROVE_ALL := $(PROVE) -j $(PROCESSORS)
 
-unit: unit-tests
+unit:
+	@$(PARALLEL) unit-tests
 	@$(PROVE_ALL) -e tests/unit/run $(UNIT_TESTS)
 
 # The unit tests once more, and the fuzz targets' corpora, with the sanitizers watching.
@@ -116,12 +136,14 @@ ASAN := -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=a
 ASAN_MAKE = $(MAKE) --no-print-directory BUILD=$(BUILD)/asan CFLAGS='-O1 -g $(ASAN)' HARDEN= \
 	HARDEN_LD= LDFLAGS='$(ASAN)'
 asan:
-	@$(ASAN_MAKE) unit fuzz-runs
+	@$(ASAN_MAKE) unit
+	@$(ASAN_MAKE) fuzz-runs
 
 fuzz-corpus:
 	@$(ASAN_MAKE) fuzz-runs
 
-fuzz-runs: fuzz-targets
+fuzz-runs:
+	@$(PARALLEL) fuzz-targets
 	@$(PROVE_ALL) -e '' $(FUZZ_TARGETS)
 
 # For real.  gcc's build judges the warnings.  ONLY=name for one target.
@@ -133,11 +155,19 @@ fuzz:
 	    LDFLAGS='-fsanitize=fuzzer,$(FUZZER)' fuzz-targets
 	@tests/fuzz/fuzz $(BUILD)/fuzzer $(SECONDS) $(ONLY)
 
-crash: $(BUILD)/tests/crash
+crash:
+	@$(PARALLEL) $(BUILD)/tests/crash
 	@$(PROVE) -v -e '' $(BUILD)/tests/crash :: $(CRASH)
 
-tap: $(BUILD)/dlspool
-	DLSPOOL=$(CURDIR)/$(BUILD)/dlspool $(PROVE) tests/t
+# Scripts have files, ports and schedulers of their own, and mostly wait: more run than there are
+# processors.  Those that say `# Runs alone:` in their head count on having them, and come after.
+SCRIPTS := $(sort $(wildcard tests/t/*.t))
+ALONE = $(shell grep -l '^. Runs alone:' $(SCRIPTS))
+tap:
+	@$(PARALLEL) $(BUILD)/dlspool
+	@export DLSPOOL=$(abspath $(BUILD))/dlspool; \
+	    $(PROVE) -f -j $$(($(PROCESSORS) + 1)) $(filter-out $(ALONE),$(SCRIPTS)); together=$$?; \
+	    $(PROVE) -f $(ALONE) && exit $$together
 
 # A benchmark of a part, which links like a unit test.
 $(BUILD)/bench/%: tests/bench/%.c $(BUILD)/libdlspool.a

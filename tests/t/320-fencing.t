@@ -3,6 +3,7 @@
 # over; when it wakes up (SIGCONT) it fences itself: nothing is submitted twice.
 # To see it fail: let stage_is_fenced() in stages/stage.c return false; or take_strays() in
 # stages/intake.c do nothing.
+# Runs alone: a daemon that gets no processor for 2 s is taken for dead here.
 . "$(dirname "$0")/lib.bash"
 new_spool null || exit 1
 set_setting takeover_time 2s

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Deadlines in service, with real containers: jobs go by deadline and not by arrival, capacity holds
 # them back, and everybody is told how they stand; what was planned is decided again.
+# Runs alone: jobs are predicted by how fast they run.
 . "$(dirname "$0")/lib.bash"
 command -v podman >/dev/null || skip_all "podman is not installed"
 new_spool local || exit 1

@@ -2,6 +2,7 @@
 # Jobs that really train, in real containers, and what the plan gives them while they run: who is in a
 # hurry gets the processors, and who is not has what is left over; and a job of one task goes on with
 # two, from its checkpoint.
+# Runs alone: jobs are sized by how fast they run, and use all processors.
 . "$(dirname "$0")/lib.bash"
 command -v podman >/dev/null || skip_all "podman is not installed"
 [ "$(nproc)" -ge 2 ] || skip_all "this machine has one processor"

@@ -20,6 +20,7 @@
 #include "stages/lease.h"
 
 enum { FILE_LIMIT = 1 << 20, MOST_FILES = 4096 };
+enum { DAEMON_STARTS = 3000 };  /* milliseconds that a daemon is given to begin to serve */
 static const struct timespec look_interval = {.tv_nsec = 20 * 1000000};
 
 struct search {
@@ -112,45 +113,68 @@ static int check_and_drop(const struct spool *spool, const char *path, struct se
     return result;
 }
 
-/* Drop one file and find its job.  0 with its id; 1 when it was dropped but is not a job yet; -1
- * when it was refused. */
-static int submit_file(const struct spool *spool, const char *path, int64_t patience,
-                       char id[static ID_SIZE])
+/* A daemon that was started a moment ago serves soon: wait for one, once for all files. */
+static bool is_served(const struct spool *spool, int64_t until)
+{
+    char who[LEASE_TEXT_SIZE];
+    int present;
+    while ((present = lease_present(spool, who)) == 0 && clock_elapsed() < until)
+        nanosleep(&look_interval, NULL);
+    return present != 0;        /* where it cannot be told, the job will show */
+}
+
+/* Print the job's id, and what is wrong when it has failed at once. */
+static int tell_job(const struct job_view *view)
+{
+    printf("%s\n", view->place.id);
+    fflush(stdout);
+    if (view->place.state != STATE_FAILED)
+        return STATUS_DONE;
+    struct text sentence = view_sentence(view);
+    complain("%s: %.*s", view->place.id, (int)sentence.length, sentence.data);
+    return view_has_ended(view) ? STATUS_FAILED : STATUS_DONE;
+}
+
+/* Drop one file and find its job: *id is set when there is one.  The status for this file. */
+static int submit_file(const struct spool *spool, const char *path, int64_t daemon_by,
+                       int64_t patience, char id[static ID_SIZE])
 {
     struct search search = {.spool = spool, .arena = arena_new()};
     struct error error;
-    char name[NAME_MAX + 1], who[LEASE_TEXT_SIZE];
-    int result = -1;
+    char name[NAME_MAX + 1];
+    int result = STATUS_FAILED;
+    id[0] = '\0';
     if (check_and_drop(spool, path, &search, name, &error)) {
         complain("%s", error.text);
         goto done;
     }
     search.source = name;
-    result = 1;
-    if (lease_present(spool, who) == 0) {
-        complain("%s is in incoming/ as %s; it is taken when `dlspool run` is started", path,
-                 name);
+    if (!is_served(spool, daemon_by)) {
+        complain("%s is in incoming/ as %s, but no daemon serves %s; it becomes a job as soon as "
+                 "`dlspool run` is started", path, name, spool->path);
+        result = STATUS_UNSERVED;
         goto done;
     }
-    for (int64_t until = clock_elapsed() + patience; clock_elapsed() < until;) {
-        if (find_by_source(&search)) {
-            memcpy(id, search.view.place.id, ID_SIZE);
-            printf("%s\n", id);
-            fflush(stdout);
-            result = 0;
-            if (search.view.place.state == STATE_FAILED) {
-                struct text sentence = view_sentence(&search.view);
-                complain("%s: %.*s", id, (int)sentence.length, sentence.data);
-                result = view_has_ended(&search.view) ? -1 : 0;
-            }
-            goto done;
-        }
+    int64_t until = clock_elapsed() + patience;
+    bool found;
+    while (!(found = find_by_source(&search)) && clock_elapsed() < until)
         nanosleep(&look_interval, NULL);
+    if (found) {
+        memcpy(id, search.view.place.id, ID_SIZE);
+        result = tell_job(&search.view);
+    } else {
+        complain("%s is in incoming/ as %s and has not become a job yet", path, name);
+        result = STATUS_TIMEOUT;
     }
-    complain("%s is in incoming/ as %s and has not been taken yet", path, name);
 done:
     arena_free(search.arena);
     return result;
+}
+
+/* The status for all files: the first trouble, but a refusal before a file that may yet be taken. */
+static int worse(int status, int another)
+{
+    return status == STATUS_DONE || another == STATUS_FAILED ? another : status;
 }
 
 int command_submit(int argument_count, char **arguments)
@@ -175,17 +199,21 @@ int command_submit(int argument_count, char **arguments)
     char(*ids)[ID_SIZE] = memory_allocate((size_t)operands * sizeof(*ids));
     const char **started = memory_allocate((size_t)operands * sizeof(*started));
     size_t count = 0;
+    int64_t daemon_by = clock_elapsed() + (patience < DAEMON_STARTS ? patience : DAEMON_STARTS);
     for (int i = 1; i <= operands; i++) {
-        int result = submit_file(&spool, arguments[i], patience, ids[count]);
-        if (result < 0 || (result > 0 && wait))
-            status = STATUS_FAILED;
-        if (result == 0) {
+        int result = submit_file(&spool, arguments[i], daemon_by, patience, ids[count]);
+        if (result != STATUS_DONE)
+            status = worse(status, result);
+        if (ids[count][0]) {
             started[count] = ids[count];
             count++;
         }
     }
-    if (wait && count && follow_jobs(&spool, started, count, 0, false) != STATUS_DONE)
-        status = STATUS_FAILED;
+    if (wait && count) {
+        int result = follow_jobs(&spool, started, count, 0, false);
+        if (result != STATUS_DONE)
+            status = worse(status, result);
+    }
     free(ids);
     free(started);
     spool_close(&spool);

@@ -83,6 +83,29 @@ like "$output" 'sklearn' "and names the nearest library"
 stop_daemon
 is $? 0 "run ends with status 0 when told to stop"
 
+# No id without a status that says why: nobody serves, or nobody took the file in time.
+dlspool submit --patience 50ms "$scratch/native.yaml" >"$scratch/ids" 2>"$scratch/unserved"
+is $? 3 "submit ends with status 3 when no daemon serves"
+is "$(cat "$scratch/ids")" "" "and prints no id"
+like "$(cat "$scratch/unserved")" "native.yaml is in incoming/ as native-.*\.yaml, but no daemon serves $spool" "and says so"
+before=$(ls "$spool/incoming" | wc -l)
+dlspool submit "$scratch/native.yaml" "$scratch/batch.sh" >"$scratch/ids" 2>"$scratch/unserved" &
+submitter=$!
+dropped() { [ "$(ls "$spool/incoming" | wc -l)" -gt "$before" ]; }
+ok "submit drops the file" wait_for 10 dropped
+start_daemon
+wait "$submitter"
+is "$? $(wc -l <"$scratch/ids") $(cat "$scratch/unserved")" "0 2 " "a daemon that is just starting is waited for"
+intake=$(pgrep -P "$daemon" -x intake)
+kill -STOP "$intake"
+dlspool submit --patience 50ms "$scratch/native.yaml" >"$scratch/ids" 2>"$scratch/untaken"
+is "$? $(cat "$scratch/ids")" "5 " "submit ends with status 5 when the file is not taken in time"
+like "$(cat "$scratch/untaken")" "has not become a job yet" "and says so"
+kill -CONT "$intake"
+taken() { [ -z "$(ls "$spool/incoming")" ]; }
+ok "all of these become jobs" wait_for 20 taken
+stop_daemon
+
 # --drain works until nothing is left to do.
 for i in 1 2 3 4 5; do sed "s/native/drain$i/" "$scratch/native.yaml" >"$spool/incoming/drain$i.yaml"; done
 ok "run --drain ends by itself" timeout 30 "$DLSPOOL" -s "$spool" run --drain

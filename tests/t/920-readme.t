@@ -89,9 +89,6 @@ for page in README.md docs/*.md; do
         else
             fail "$page: ${command//$'\n'/ }" "status $?" "$output"
         fi
-        case $command in
-        *'&') wait_for 20 test -s "$spool/.lease" ;;    # a reader would take a moment, too
-        esac
     done <"$scratch/commands"
     # What the page has left behind is what it said: no file waits, and jobs are done.
     is "$(ls "$spool/incoming")" "" "$page leaves nothing in incoming/"

@@ -1,6 +1,7 @@
 /* commands/check.c - dlspool check [REVISION]: validate the templates of a repository, and the jobs
  *
- * Without a revision or a repository it is about a whole spool: its jobs are looked over, too.
+ * Without a revision or a repository it is about a whole spool: dlspool.yaml is read, the executor
+ * asked, and its jobs are looked over, too.
  *
  * The pre-receive hook of templates.git runs it on what is pushed, whose objects git keeps apart
  * until the hook lets them in.
@@ -8,6 +9,7 @@
 #include <stdio.h>
 
 #include "commands/check_jobs.h"
+#include "commands/check_settings.h"
 #include "commands/commands.h"
 #include "commands/options.h"
 #include "commands/view.h"
@@ -22,14 +24,15 @@ static int accept_manifest(void *context, const char *executor, struct text mani
     return executor_check(executor, manifest, error);
 }
 
-/* The jobs of the spool on the command line. */
-static int check_spool(bool quiet)
+/* The settings and the jobs of the spool on the command line; `repository` may be NULL. */
+static int check_spool(struct repository *repository, bool quiet)
 {
     struct spool spool;
     struct error error;
     struct check_jobs_result result;
     if (open_spool(&spool))
         return STATUS_FAILED;
+    bool good = check_settings(&spool, repository, quiet);
     int failed = check_jobs(&spool, &result, &error);
     spool_close(&spool);
     if (failed)
@@ -39,7 +42,7 @@ static int check_spool(bool quiet)
                  result.problems == 1 ? "problem" : "problems", result.jobs);
     else if (!quiet)
         printf("the files of %zu jobs are good\n", result.jobs);
-    return failed || result.problems ? STATUS_FAILED : STATUS_DONE;
+    return failed || result.problems || !good ? STATUS_FAILED : STATUS_DONE;
 }
 
 int command_check(int argument_count, char **arguments)
@@ -54,7 +57,7 @@ int command_check(int argument_count, char **arguments)
     const struct verb_usage usage = {
         "check", "[REVISION]", 0, 1,
         "Validate templates, images.txt, site.yaml and retry.txt of a repository at a revision; "
-        "without one, the files of all jobs, too.",
+        "without one, dlspool.yaml, the executor and the files of all jobs, too.",
         "Each problem is a line `path:line:column: sentence`, or `state/ID: sentence`.\n"
         "Status 0 when there is none.\n",
         options};
@@ -70,7 +73,7 @@ int command_check(int argument_count, char **arguments)
     if (!repository) {
         complain("%s", error.text);
         if (!path && !operands)
-            check_spool(quiet);         /* a spool without templates still has jobs */
+            check_spool(NULL, quiet);   /* a spool without templates still has jobs */
         return STATUS_FAILED;
     }
     if (repository_check(repository, &checking, &report, &result))
@@ -83,8 +86,8 @@ int command_check(int argument_count, char **arguments)
         printf("commit %.10s is good: %zu templates, %zu renderings\n",
                repository_commit(repository), result.templates, result.renderings);
     buffer_free(&report);
-    repository_close(repository);
-    if (!path && !operands && check_spool(quiet) != STATUS_DONE)
+    if (!path && !operands && check_spool(repository, quiet) != STATUS_DONE)
         status = STATUS_FAILED;
+    repository_close(repository);
     return status;
 }

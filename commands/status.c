@@ -1,17 +1,16 @@
 /* commands/status.c - dlspool status: who serves, what waits where, and what the executor has */
 #include <inttypes.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/quantity.h"
+#include "commands/ask.h"
 #include "commands/commands.h"
 #include "commands/options.h"
 #include "commands/view.h"
 #include "spool/plan_file.h"
 #include "spool/settings.h"
 #include "stages/lease.h"
-#include "stages/stage.h"
 
 struct report {
     struct arena *arena;
@@ -50,21 +49,10 @@ static void count_jobs(struct report *report)
         jobs_walk(&report->spool, (enum state)state, count_one, &report->jobs[state]);
 }
 
-/* The executor's credentials, and podman, are root's or the spool owner's. */
-static bool may_ask(const struct report *report, struct error *error)
-{
-    if (geteuid() == 0 || geteuid() == report->spool.owner)
-        return true;
-    error_set(error, "only root and the spool's owner can ask the executor");
-    return false;
-}
-
 static void ask_executor(struct report *report)
 {
-    struct stage stage = {.name = "status", .spool = report->spool, .settings = report->settings};
-    if (!may_ask(report, &report->not_ready))
-        return;
-    struct executor *executor = stage_executor(&stage, &report->not_ready);
+    struct executor *executor =
+        ask_open(&report->spool, &report->settings, &report->not_ready);
     if (!executor)
         return;
     report->asked = true;
@@ -72,10 +60,7 @@ static void ask_executor(struct report *report)
     if (report->takes_jobs)
         report->has_capacity = executor->operations->capacity(executor, &report->capacity,
                                                               &report->no_capacity) == 0;
-    /* What was started to be asked, for nobody else. */
-    if (report->serving == 0 && executor->operations->stop)
-        executor->operations->stop(executor);
-    executor->operations->close(executor);
+    ask_close(executor, report->serving != 0);
 }
 
 /* What jobs can be in a plan, and how many are. */
@@ -236,7 +221,8 @@ int command_status(int argument_count, char **arguments)
     const struct verb_usage usage = {
         "status", "", 0, 0,
         "Show who serves the spool, how many jobs are in each state, and what the executor has.",
-        "The executor is asked whether it takes jobs, and what of it is in use and free.\n",
+        "The executor is asked whether it takes jobs, and what of it is in use and free.\n"
+        "Status 3 when no daemon serves the spool.\n",
         options};
     int operands, status;
     struct error error;
@@ -258,6 +244,7 @@ int command_status(int argument_count, char **arguments)
             print_json(report_tree(&report));
         else
             print_report(&report);
+        status = report.serving > 0 ? STATUS_DONE : report.serving ? STATUS_FAILED : STATUS_UNSERVED;
     }
     settings_free(&report.settings);
     arena_free(report.arena);

@@ -136,6 +136,8 @@ struct capacity {
 
 struct executor;
 
+typedef void executor_tell(void *context, const char *sentence);
+
 struct executor_operations {
     const char *name;           /* "local", "null" */
     bool of_this_machine;       /* another host's executor of this name does not know our jobs */
@@ -165,6 +167,12 @@ struct executor_operations {
     int (*try_out)(struct executor *executor, struct submission *submission,
                    struct buffer *answer, struct error *error);
     int (*capacity)(struct executor *executor, struct capacity *capacity, struct error *error);
+    /* Look whether what the settings name is there, such as devices, and tell a sentence of each thing
+     * that is not.  NULL: there is nothing to look for. */
+    void (*inspect)(struct executor *executor, executor_tell *tell, void *context);
+    /* Is the image here, so that it need not be fetched?  1, 0, or -1 and a sentence.  NULL: it cannot
+     * be told. */
+    int (*has_image)(struct executor *executor, struct text image, struct error *error);
     /* Can a job of this manifest be given another size while it runs?  Asks nobody, or only once.
      * NULL: none can. */
     bool (*resizable)(struct executor *executor, struct text manifest, enum size_kind kind);

@@ -52,8 +52,7 @@ int local_capacity(struct executor *executor, struct capacity *capacity, struct 
     int result = local_list(local, arena, true, &containers, &count, error);
     if (result == 0) {
         struct room room;
-        room_empty(&room, arena, &local->machine);
-        local_count(local, &room, containers, count);
+        local_room(local, arena, &room, containers, count);
         *capacity = (struct capacity){
             .cpus = local->machine.cpus,
             .cpus_free = room.cpus > 0 ? room.cpus : 0,
@@ -103,6 +102,8 @@ static const struct executor_operations operations = {
     .output = local_output,
     .remove = local_remove,
     .capacity = local_capacity,
+    .inspect = local_inspect,
+    .has_image = local_has_image,
     .resizable = local_resizable,
     .resize = local_resize,
     .signal = local_signal,

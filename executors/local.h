@@ -122,6 +122,8 @@ void local_cancel(struct executor *executor, struct job_call **batch, size_t cou
 void local_remove(struct executor *executor, struct job_call **batch, size_t count);
 void local_output(struct executor *executor, struct job_call **batch, size_t count);
 int local_capacity(struct executor *executor, struct capacity *capacity, struct error *error);
+void local_inspect(struct executor *executor, executor_tell *tell, void *context);
+int local_has_image(struct executor *executor, struct text image, struct error *error);
 bool local_resizable(struct executor *executor, struct text manifest, enum size_kind kind);
 void local_resize(struct executor *executor, struct job_resize **batch, size_t count);
 void local_signal(struct executor *executor, struct job_call **batch, size_t count);
@@ -129,6 +131,12 @@ void local_signal(struct executor *executor, struct job_call **batch, size_t cou
 /* Containers of this spool's jobs, or of all spools'; -1 and a sentence. */
 int local_list(struct local *local, struct arena *arena, bool all_spools,
                struct podman_container **containers, size_t *count, struct error *error);
+/* Which of the machine's devices are not there: absent[i] is a sentence in the arena, or NULL.  How
+ * many.  None where the settings name a socket: that podman may look elsewhere. */
+size_t local_absent(const struct local *local, struct arena *arena, const char ***absent);
+/* What is left of the machine, given these containers. */
+void local_room(const struct local *local, struct arena *arena, struct room *room,
+                const struct podman_container *containers, size_t count);
 /* Take what living containers count for from `room`; those that wait for their turn count for
  * nothing but their devices. */
 void local_count(const struct local *local, struct room *room,

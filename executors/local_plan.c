@@ -308,8 +308,7 @@ static void take_room(struct batch *batch, struct plan *plan, struct room *room)
 void plan_take_room(struct batch *batch, const struct podman_container *containers, size_t count)
 {
     struct room room;
-    room_empty(&room, batch->arena, &batch->local->machine);
-    local_count(batch->local, &room, containers, count);
+    local_room(batch->local, batch->arena, &room, containers, count);
     for (size_t i = 0; i < batch->count; i++)
         if (!batch->plans[i].decided)
             take_room(batch, &batch->plans[i], &room);

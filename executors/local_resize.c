@@ -211,8 +211,7 @@ static void grow(struct local *local, struct arena *arena, struct change *change
     if (local_list(local, arena, true, &containers, &container_count, &error)) {
         put_off(changes, count, error.text);
     } else {
-        room_empty(&room, arena, &local->machine);
-        local_count(local, &room, containers, container_count);
+        local_room(local, arena, &room, containers, container_count);
         for (size_t i = 0; i < count; i++)
             if (!changes[i].decided)
                 take_room(&changes[i], &room);

@@ -237,8 +237,7 @@ static int look_for_room(struct local *local, struct arena *arena, struct room *
     size_t count;
     if (local_list(local, arena, true, &containers, &count, NULL))
         return -1;
-    room_empty(room, arena, &local->machine);
-    local_count(local, room, containers, count);
+    local_room(local, arena, room, containers, count);
     return 0;
 }
 

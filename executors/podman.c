@@ -123,6 +123,15 @@ void podman_call_inspect_pod(struct podman_call *call, const char *pod)
     prepare(call, "GET", "/pods/%s/json", pod);
 }
 
+void podman_call_image(struct podman_call *call, struct text image)
+{
+    struct buffer name = {0};
+    for (size_t i = 0; i < image.length; i++)   /* the rest of what a name may hold stands as it is */
+        buffer_printf(&name, image.data[i] == '#' ? "%%23" : "%c", image.data[i]);
+    prepare(call, "GET", "/images/%s/exists", name.data);
+    buffer_free(&name);
+}
+
 void podman_call_pull(struct podman_call *call, struct text image, int64_t timeout)
 {
     struct buffer name = {0};

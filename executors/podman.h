@@ -75,6 +75,7 @@ void podman_call_inspect(struct podman_call *call, const char *container);
 /* Another limit of processors (thousandths) for a container that runs; podman 4.3 and later. */
 void podman_call_update(struct podman_call *call, const char *container, int64_t cpus);
 void podman_call_inspect_pod(struct podman_call *call, const char *pod);
+void podman_call_image(struct podman_call *call, struct text image);     /* is it there? */
 void podman_call_pull(struct podman_call *call, struct text image, int64_t timeout);
 void podman_call_free(struct podman_call *call);
 

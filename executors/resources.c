@@ -44,6 +44,16 @@ void room_give(struct room *room, struct demand demand, struct text gpus)
     mark_gpus(room, gpus, false);
 }
 
+void room_withhold(struct room *room, size_t gpu, const char *why)
+{
+    if (room->gpu_taken[gpu])
+        return;
+    room->gpu_taken[gpu] = true;
+    room->gpus--;
+    if (!room->withheld)
+        room->withheld = why;
+}
+
 struct text room_assign(struct room *room, struct arena *arena, int count)
 {
     struct buffer names = {0};
@@ -117,6 +127,8 @@ int room_fits_now(const struct room *room, struct demand demand, struct error *e
                                  "; it asks for %d GPU%s, and %d of %zu is free now", demand.gpus,
                                  demand.gpus == 1 ? "" : "s", (int)not_negative(room->gpus),
                                  machine->gpu_count);
+    if (demand.gpus > room->gpus && room->withheld && used < sizeof(sentence))
+        used += (size_t)snprintf(sentence + used, sizeof(sentence) - used, " (%s)", room->withheld);
     if (used == 0)
         return 0;
     return error_set(error, "there is no room for the job just now: %s", sentence + 2);

@@ -29,6 +29,7 @@ struct room {
     int64_t cpus, memory;
     int gpus;
     bool *gpu_taken;            /* one for each of the machine's; in the arena */
+    const char *withheld;       /* why a device is not given to anybody, or NULL */
 };
 
 void room_empty(struct room *room, struct arena *arena, const struct machine *machine);
@@ -37,6 +38,10 @@ void room_empty(struct room *room, struct arena *arena, const struct machine *ma
  * those that the machine does not have (any more) are not counted. */
 void room_take(struct room *room, struct demand demand, struct text gpus);
 void room_give(struct room *room, struct demand demand, struct text gpus);
+
+/* Take the device of that index away, as it is not there.  `why` is a sentence that lives as long as the
+ * room. */
+void room_withhold(struct room *room, size_t gpu, const char *why);
 
 /* Choose `count` free devices, take them, and return their names with commas between them, in the
  * arena.  There must be as many. */

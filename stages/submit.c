@@ -265,6 +265,12 @@ static void submit_close(struct stage *stage)
     free(submitter);
 }
 
+static void tell_absent(void *context, const char *sentence)
+{
+    (void)context;
+    log_warn("%s", sentence);
+}
+
 static struct stage *submit_open(const char *directory, struct error *error)
 {
     struct submitter *submitter = memory_allocate(sizeof(*submitter));
@@ -284,6 +290,8 @@ static struct stage *submit_open(const char *directory, struct error *error)
     if (submitter->executor) {
         submitter->load = load_new(&stage->spool, submitter->executor);
         submitter->planning = planning_new(stage, submitter->executor);
+        if (submitter->executor->operations->inspect)
+            submitter->executor->operations->inspect(submitter->executor, tell_absent, NULL);
     }
     if (submitter->executor)
         submitter->watch =

@@ -249,12 +249,15 @@ static void follow_settings(struct supervisor *supervisor)
         snprintf(last_problem, sizeof(last_problem), "%s", error.text);
         return;
     }
+    bool same = strcmp(settings.sha256, supervisor->settings.sha256) == 0;
+    if (same && last_problem[0])
+        log_say("dlspool.yaml is again what is in force");
     last_problem[0] = '\0';
-    if (strcmp(settings.sha256, supervisor->settings.sha256) == 0) {
+    if (same) {
         settings_free(&settings);
         return;
     }
-    log_say("dlspool.yaml has changed; the stages start anew with it");
+    log_say("dlspool.yaml has changed and is good; it is in force from now on");
     settings_free(&supervisor->settings);
     supervisor->settings = settings;
     bool told_before = supervisor->stopping;

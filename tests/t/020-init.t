@@ -22,6 +22,15 @@ for file in images.txt site.yaml retry.txt local/any/single.yaml; do
 done
 ok "the hook is there and can be run" test -x "$spool/templates.git/hooks/pre-receive"
 ok "what is committed first passes the check" dlspool check
+like "$(dlspool check)" '^executor null takes jobs: ' "which asks the executor"
+sed -i 's/^  pids: .*/  pids: 0/' "$spool/dlspool.yaml"
+like "$(dlspool check 2>&1)" '^dlspool.yaml:[0-9]+: local.pids: found 0, expected a whole number from 1' \
+    "and reads the settings of the executors that are not used"
+ok "but not for a revision" dlspool check HEAD
+sed -i 's/^  pids: .*/  pids: 4096/' "$spool/dlspool.yaml"
+dlspool status >"$scratch/status"
+is $? 3 "status ends with 3 while nobody serves"
+like "$(cat "$scratch/status")" '^daemon +none serves' "and says so"
 
 echo "# mine" >>"$spool/dlspool.yaml"
 ok "init again succeeds" "$DLSPOOL" init --executor local "$spool"
@@ -34,5 +43,12 @@ ok "and nothing was made" test ! -e "$scratch/other"
 output=$("$DLSPOOL" init /proc/nowhere 2>&1)
 is $? 1 "a directory that cannot be made ends with status 1"
 like "$output" "/proc/nowhere" "and is named"
+
+
+start_daemon
+served() { [ "$(dlspool status --json | jq -r .daemon)" != null ]; }
+ok "a daemon serves" wait_for 10 served
+ok "status then ends with 0" dlspool status
+stop_daemon
 
 done_testing

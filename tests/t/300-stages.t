@@ -44,8 +44,12 @@ before=$(stage_pid submit)
 set_setting batch 7
 changed() { local now; now=$(stage_pid submit) && [ -n "$now" ] && [ "$now" != "$before" ]; }
 ok "the stages start anew when dlspool.yaml changes" wait_for 20 changed
+is "$(grep -c 'dlspool.yaml has changed and is good' "$scratch/second.log")" 1 "which one line confirms"
 sed -i 's/^batch: 7/batch: many/' "$spool/dlspool.yaml"
 ok "a wrong dlspool.yaml is said" wait_for 10 grep -q 'batch: found "many"' "$scratch/second.log"
+report=$(dlspool check 2>&1)
+is $? 1 "check fails on it"
+like "$report" '^dlspool.yaml:[0-9]+:[0-9]+: batch: found "many", expected a whole number' "and says the same"
 job still
 ok "and jobs are served with the old settings" wait_for 20 in_state still "done"
 sed -i 's/^batch: many/batch: 64/' "$spool/dlspool.yaml"

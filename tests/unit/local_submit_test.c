@@ -68,6 +68,38 @@ static void a_job_waits_for_room_and_gets_it(void **state)
     fixture_submit(f, "room-2", two);
 }
 
+/* A device that no CDI specification declares is given to nobody, until one does. */
+static void a_gpu_that_is_not_there_is_waited_for(void **state)
+{
+    struct fixture *f = *state;
+    FIXTURE_OR_SKIP();
+    char file[128], settings[128], specification[512];
+    snprintf(file, sizeof(file), "/run/cdi/dlspool-test-%d.json", getpid());
+    snprintf(settings, sizeof(settings), "  cpus: 4\n  gpus: [dlspool.test%d/gpu=0]\n", getpid());
+    snprintf(specification, sizeof(specification),
+             "{\"cdiVersion\": \"0.5.0\", \"kind\": \"dlspool.test%d/gpu\", \"devices\": [{\"name\": \"0\", "
+             "\"containerEdits\": {\"env\": [\"GPU=zero\"], \"deviceNodes\": [{\"path\": \"/dev/null\", "
+             "\"hostPath\": \"/dev/null\"}]}}]}", getpid());
+    mkdir("/run/cdi", 0755);
+    fixture_setup(f, settings);
+    struct capacity capacity;
+    struct error error;
+    const char *one = HEAD TASK("main", "[sh, -c, 'echo $GPU; sleep 600']", ", gpus: 1");
+    struct submission job;
+    assert_int_equal(hand_in(f, "cdi-1", one, &job), SUBMIT_NO_ROOM);
+    assert_non_null(strstr(job.error.text, "is declared by no CDI specification in /etc/cdi or /run/cdi"));
+    assert_int_equal(f->executor->operations->capacity(f->executor, &capacity, &error), 0);
+    assert_int_equal(capacity.gpus, 1);
+    assert_int_equal(capacity.gpus_free, 0);
+    FILE *out = fopen(file, "w");
+    assert_non_null(out);
+    fputs(specification, out);
+    fclose(out);
+    enum submit_outcome outcome = hand_in(f, "cdi-1", one, &job);
+    unlink(file);
+    assert_int_equal(outcome, SUBMIT_ACCEPTED);
+}
+
 static void gpus_are_given_to_one_task_at_a_time(void **state)
 {
     struct fixture *f = *state;
@@ -397,6 +429,7 @@ int main(void)
         FIXTURE_TEST(a_job_that_is_too_large_never_fits),
         FIXTURE_TEST(a_job_waits_for_room_and_gets_it),
         FIXTURE_TEST(gpus_are_given_to_one_task_at_a_time),
+        FIXTURE_TEST(a_gpu_that_is_not_there_is_waited_for),
         FIXTURE_TEST(submitting_again_adopts_what_runs),
         FIXTURE_TEST(what_was_made_and_not_started_is_finished),
         FIXTURE_TEST(a_stale_container_that_never_ran_is_made_anew),

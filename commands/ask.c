@@ -1,0 +1,29 @@
+/* commands/ask.c - the executor of a spool, for a command that has a question to it */
+#include "commands/ask.h"
+
+#include <unistd.h>
+
+#include "stages/stage.h"
+
+bool ask_allowed(const struct spool *spool)
+{
+    return geteuid() == 0 || geteuid() == spool->owner;
+}
+
+struct executor *ask_open(const struct spool *spool, const struct settings *settings,
+                          struct error *error)
+{
+    struct stage stage = {.name = "ask", .spool = *spool, .settings = *settings};
+    if (!ask_allowed(spool)) {
+        error_set(error, "only root and the spool's owner can ask the executor");
+        return NULL;
+    }
+    return stage_executor(&stage, error);
+}
+
+void ask_close(struct executor *executor, bool served)
+{
+    if (!served && executor->operations->stop)
+        executor->operations->stop(executor);
+    executor->operations->close(executor);
+}

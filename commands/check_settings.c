@@ -1,0 +1,117 @@
+/* commands/check_settings.c - dlspool.yaml as the daemon reads it, and what it names */
+#include "commands/check_settings.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/quantity.h"
+#include "commands/ask.h"
+#include "stages/lease.h"
+
+struct look {
+    struct executor *executor;
+    const char *name;           /* the executor's */
+    bool quiet;
+    size_t problems;
+};
+
+static void tell_absent(void *context, const char *sentence)
+{
+    struct look *look = context;
+    fprintf(stderr, "executor %s: %s\n", look->name, sentence);
+    look->problems++;
+}
+
+static void tell_capacity(struct look *look)
+{
+    struct capacity capacity = {0};
+    struct error error;
+    char cpus[QUANTITY_TEXT_SIZE], memory[QUANTITY_TEXT_SIZE];
+    if (look->executor->operations->capacity(look->executor, &capacity, &error))
+        fprintf(stderr, "executor %s: warning: what it has cannot be told: %s\n", look->name,
+                error.text);
+    else if (!look->quiet)
+        printf("executor %s takes jobs: %s CPUs, %s of memory, %d GPUs\n", look->name,
+               quantity_format_cpus(capacity.cpus, cpus),
+               quantity_format_bytes(capacity.memory, memory), capacity.gpus);
+}
+
+static bool named_before(const struct images *images, size_t row)
+{
+    for (size_t i = 0; i < row; i++)
+        if (text_equal(images->rows[i].image, images->rows[row].image))
+            return true;
+    return false;
+}
+
+/* An image that is not there is no problem: it is fetched when a job needs it. */
+static void tell_images(struct look *look, struct repository *repository)
+{
+    struct error error;
+    const struct images *images = repository ? repository_images(repository, &error) : NULL;
+    size_t named = 0, there = 0;
+    if (!images || !look->executor->operations->has_image || look->quiet)
+        return;
+    for (size_t i = 0; i < images->count; i++) {
+        struct text image = images->rows[i].image;
+        if (text_is(image, "host") || named_before(images, i))
+            continue;
+        int has = look->executor->operations->has_image(look->executor, image, &error);
+        if (has < 0) {
+            fprintf(stderr, "executor %s: warning: whether images are there cannot be told: %s\n",
+                    look->name, error.text);
+            return;
+        }
+        named++;
+        there += has > 0;
+    }
+    if (named)
+        printf("%zu of the %zu images that images.txt names are on this machine; any other is "
+               "fetched when a job needs it\n", there, named);
+}
+
+static void ask(struct look *look, const struct spool *spool, const struct settings *settings,
+                struct repository *repository)
+{
+    char who[LEASE_TEXT_SIZE];
+    struct error error;
+    look->executor = ask_open(spool, settings, &error);
+    if (!look->executor) {
+        if (!ask_allowed(spool))
+            return;             /* which is nobody's mistake */
+        tell_absent(look, error.text);
+        return;
+    }
+    if (look->executor->operations->ready(look->executor, &error)) {
+        fprintf(stderr, "executor %s: cannot take jobs: %s\n", look->name, error.text);
+        look->problems++;
+    } else {
+        tell_capacity(look);
+        tell_images(look, repository);
+    }
+    if (look->executor->operations->inspect)
+        look->executor->operations->inspect(look->executor, tell_absent, look);
+    ask_close(look->executor, lease_present(spool, who) != 0);
+}
+
+bool check_settings(const struct spool *spool, struct repository *repository, bool quiet)
+{
+    struct settings settings;
+    struct error error;
+    struct look look = {.quiet = quiet};
+    if (settings_read(&settings, spool, &error)) {
+        fprintf(stderr, "%s\n", error.text);
+        return false;
+    }
+    if (executor_check_settings(settings.tree, &error)) {
+        fprintf(stderr, "%s\n", error.text);
+        look.problems++;
+    } else {
+        if (!quiet)
+            printf("dlspool.yaml is good\n");
+        look.name = settings.executor.data;
+        ask(&look, spool, &settings, repository);
+    }
+    settings_free(&settings);
+    return look.problems == 0;
+}

@@ -124,8 +124,9 @@ PROCESSORS := $(shell nproc)
 PARALLEL = $(MAKE) --no-print-directory -j $(PROCESSORS)
 
 PROVE := prove --timer
-# Unit tests and fuzz corpora know nothing of one another, and run side by side.
-PROVE_ALL := $(PROVE) -j $(PROCESSORS)
+# Tests know nothing of one another, and many of them wait: they run side by side.
+TOGETHER := $$(($(PROCESSORS) + 1))
+PROVE_ALL := $(PROVE) -j $(TOGETHER)
 
 unit:
 	@$(PARALLEL) unit-tests
@@ -160,13 +161,14 @@ crash:
 	@$(PROVE) -v -e '' $(BUILD)/tests/crash :: $(CRASH)
 
 # Scripts have files, ports and schedulers of their own, and mostly wait: more run than there are
-# processors.  Those that say `# Runs alone:` in their head count on having them, and come after.
-SCRIPTS := $(sort $(wildcard tests/t/*.t))
+# processors, the long ones first.  Those that say `# Runs alone:` in their head count on having the
+# processors, and come after.
+SCRIPTS := $(shell ls -r tests/t/*.t)
 ALONE = $(shell grep -l '^. Runs alone:' $(SCRIPTS))
 tap:
 	@$(PARALLEL) $(BUILD)/dlspool
 	@export DLSPOOL=$(abspath $(BUILD))/dlspool; \
-	    $(PROVE) -f -j $$(($(PROCESSORS) + 1)) $(filter-out $(ALONE),$(SCRIPTS)); together=$$?; \
+	    $(PROVE) -f -j $(TOGETHER) $(filter-out $(ALONE),$(SCRIPTS)); together=$$?; \
 	    $(PROVE) -f $(ALONE) && exit $$together
 
 # A benchmark of a part, which links like a unit test.

@@ -16,6 +16,7 @@ struct listing {
     struct job_view *views;
     size_t count, capacity;
     struct plan_file plan;
+    struct waiting_file waiting;
     bool mine;
     int64_t since;              /* of done/: not older than this; 0: all */
 };
@@ -32,6 +33,7 @@ static int collect(void *context, const struct job_place *place)
     }
     if (view_read(listing->spool, place, listing->arena, &view))
         return 0;
+    view_take_waiting(&view, &listing->waiting, listing->arena);
     if (listing->mine && view.record.uid != getuid())
         return 0;
     if (listing->count == listing->capacity) {
@@ -150,6 +152,7 @@ int command_list(int argument_count, char **arguments)
     const int64_t one_day = 24 * 60 * 60 * (int64_t)1000;
     listing.since = all ? 0 : clock_now() - one_day;
     listing.arena = arena_new();
+    waiting_read(&spool, &listing.waiting);
     for (int i = 0; i < STATE_COUNT; i++)
         if (only == STATE_COUNT || only == i)
             jobs_walk(&spool, (enum state)i, collect, &listing);

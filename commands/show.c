@@ -93,6 +93,7 @@ static int show(const struct spool *spool, const char *id, bool json)
     struct job_place place;
     struct job_view view;
     struct plan_file plan;
+    struct waiting_file waiting;
     struct outlook outlook;
     struct buffer log = {0};
     if (find_job(spool, id, &place))
@@ -104,6 +105,8 @@ static int show(const struct spool *spool, const char *id, bool json)
         arena_free(arena);
         return -1;
     }
+    waiting_read(spool, &waiting);
+    view_take_waiting(&view, &waiting, arena);
     file_read_at(job, "log", LOG_LIMIT, &log, NULL);
     plan_file_read(spool, arena, &plan, NULL);
     outlook_read(spool, &view, &plan, clock_now(), &outlook);

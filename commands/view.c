@@ -37,6 +37,18 @@ struct text view_sentence(const struct job_view *view)
     return line;
 }
 
+void view_take_waiting(struct job_view *view, const struct waiting_file *waiting,
+                       struct arena *arena)
+{
+    struct text own = view_sentence(view);
+    struct error sentence;
+    if (view->place.state != STATE_RENDERED)
+        return;
+    waiting_reason(waiting, view->place.id, own, &sentence);
+    if (!text_is(own, sentence.text))
+        view->why = arena_printf(arena, "%s\n", sentence.text);
+}
+
 bool view_has_ended(const struct job_view *view)
 {
     enum retry_when when = view->record.failure.when;

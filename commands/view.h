@@ -5,6 +5,7 @@
 #include "renderer/repository.h"
 #include "spool/record.h"
 #include "spool/spool.h"
+#include "spool/waiting.h"
 
 struct job_view {
     struct job_place place;
@@ -16,6 +17,10 @@ struct job_view {
 /* Read what the job's files say.  -1 when the directory is not there (any more). */
 int view_read(const struct spool *spool, const struct job_place *place, struct arena *arena,
               struct job_view *view);
+
+/* Of a job of rendered/: let its why say what it waits for, if nothing else does. */
+void view_take_waiting(struct job_view *view, const struct waiting_file *waiting,
+                       struct arena *arena);
 
 /* The first line of why. */
 struct text view_sentence(const struct job_view *view);

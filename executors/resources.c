@@ -112,24 +112,24 @@ int room_fits_now(const struct room *room, struct demand demand, struct error *e
     const struct machine *machine = room->machine;
     if (demand.cpus > room->cpus)
         used += (size_t)snprintf(sentence + used, sizeof(sentence) - used,
-                                 "; it asks for %s processor%s, and %s of %s is free now",
+                                 "; %s CPU%s, %s of %s free",
                                  quantity_format_cpus(demand.cpus, asked), plural(demand.cpus),
                                  quantity_format_cpus(not_negative(room->cpus), left),
                                  quantity_format_cpus(machine->cpus, all));
     if (demand.memory > room->memory)
         used += (size_t)snprintf(sentence + used, sizeof(sentence) - used,
-                                 "; it asks for %s of memory, and %s of %s is free now",
+                                 "; %s of memory, %s of %s free",
                                  quantity_format_bytes(demand.memory, asked),
                                  quantity_format_bytes(not_negative(room->memory), left),
                                  quantity_format_bytes(machine->memory, all));
     if (demand.gpus > room->gpus)
         used += (size_t)snprintf(sentence + used, sizeof(sentence) - used,
-                                 "; it asks for %d GPU%s, and %d of %zu is free now", demand.gpus,
+                                 "; %d GPU%s, %d of %zu free", demand.gpus,
                                  demand.gpus == 1 ? "" : "s", (int)not_negative(room->gpus),
                                  machine->gpu_count);
     if (demand.gpus > room->gpus && room->withheld && used < sizeof(sentence))
         used += (size_t)snprintf(sentence + used, sizeof(sentence) - used, " (%s)", room->withheld);
     if (used == 0)
         return 0;
-    return error_set(error, "there is no room for the job just now: %s", sentence + 2);
+    return error_set(error, "needs %s", sentence + 2);
 }

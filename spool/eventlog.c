@@ -219,6 +219,8 @@ void eventlog_fold(struct text log, struct eventlog_fold *fold)
         } else if (text_is(event.name, "submitted")) {
             fold->accepted = true;
             fold->submitted = event;
+        } else if (text_is(event.name, "declined")) {
+            fold->intent = false;
         } else if (text_is(event.name, "failed")) {
             fold->failed = true;
             fold->retry = event_is(&event, "class", "unknown") && event_is(&event, "retry", "at");

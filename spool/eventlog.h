@@ -53,7 +53,7 @@ bool event_next_pair(struct text *rest, struct arena *arena, struct text *key, s
 /* What the log says has happened in the job's current attempt. */
 struct eventlog_fold {
     int attempt;                /* of the last intent, 0 when there was none */
-    bool intent;                /* an intent was noted ... */
+    bool intent;                /* an intent was noted, and not declined since ... */
     bool accepted, failed;      /* ... and one of these its outcome; neither: it is unknown */
     bool started, ended;
     bool retry;                 /* it failed with class unknown, and is to be tried again ... */

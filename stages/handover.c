@@ -16,6 +16,7 @@
 #include "stages/twin.h"
 
 enum { MANIFEST_LIMIT = 16 << 20, LOG_LIMIT = 16 << 20 };   /* bytes */
+static const int64_t declined_rest = 1000;      /* milliseconds, at least */
 
 void item_close(struct item *item)
 {
@@ -142,6 +143,7 @@ static bool has_room(struct submitter *submitter, struct item *item)
     case LOAD_TAKEN:
         return true;
     case LOAD_FULL:
+        submitter->reason = submission->error;
         item->fate = ITEM_WAIT;
         return false;
     case LOAD_NEVER:
@@ -149,7 +151,7 @@ static bool has_room(struct submitter *submitter, struct item *item)
     }
     struct circumstances circumstances = circumstances_of(submitter, &item->record);
     submission->outcome = SUBMIT_NEVER_FITS;
-    verdict_submission(&item->verdict, &circumstances, &item->record, submission);
+    verdict_submission(&item->verdict, &circumstances, submission);
     fail_item(item);
     return false;
 }
@@ -166,6 +168,7 @@ static bool look_at_item(struct submitter *submitter, struct item *item, const c
     item->submission = (struct submission){0};
     item->job = job_open(&submitter->stage.spool, &item->place);
     if (item->job < 0) {
+        waits_forget(submitter->waits, item->place.id);
         if (submitter->load)
             load_release(submitter->load, item->place.id, false);
         return false;           /* gone: it was moved by hand, or is held */
@@ -247,8 +250,35 @@ static void note_submitted(const struct submitter *submitter, struct item *item,
     if (item->submission.note[0])
         eventlog_add_string(&line, "note", item->submission.note);
     eventlog_end(&line);
-    if (eventlog_append(item->job, buffer_text(&line), error))
+    if (why_remove(item->job, error) || eventlog_append(item->job, buffer_text(&line), error))
         item->fate = ITEM_KEEP;
+    buffer_free(&line);
+}
+
+/* The executor did not take it: it waits where it is.  That nothing came of the intent is noted, so that
+ * the job can be killed, held and rendered at another size while it waits. */
+static void decline(struct submitter *submitter, struct item *item)
+{
+    const struct settings *settings = &submitter->stage.settings;
+    bool away = item->submission.outcome != SUBMIT_NO_ROOM;
+    int64_t least = away ? settings->probe_interval : declined_rest;
+    struct buffer line = {0};
+    struct error error;
+    eventlog_start(&line, clock_now(), "declined");
+    eventlog_add_number(&line, "attempt", item->submission.attempt);
+    eventlog_add_string(&line, "reason", away ? "ExecutorUnavailable" : "NoRoom");
+    eventlog_add_string(&line, "why", item->submission.error.text);
+    eventlog_end(&line);
+    item->fate = ITEM_DECLINED;
+    item->rest =
+        waits_decline(submitter->waits, item->place.id, least, settings->retry_longest, &item->again);
+    if (eventlog_append(item->job, buffer_text(&line), &error)) {
+        item->fate = ITEM_KEEP;
+        log_warn("%s: %s", item->place.id, error.text);
+    } else if (waits_explain(item->job, away ? WAITING_EXECUTOR : WAITING_ROOM,
+                             item->submission.error.text, &error)) {
+        log_warn("%s: %s", item->place.id, error.text);
+    }
     buffer_free(&line);
 }
 
@@ -260,49 +290,50 @@ static bool may_be_there(const struct submission *submission)
             (submission->outcome == SUBMIT_REFUSED && submission->unsettled));
 }
 
+static void note_answer(struct submitter *submitter, struct item *item,
+                        const struct circumstances *circumstances, struct error *error)
+{
+    const struct submission *submission = &item->submission;
+    if (submission->outcome == SUBMIT_UNAVAILABLE) {
+        log_warn("the executor cannot take submissions: %s", submission->error.text);
+        submitter->probe = clock_elapsed() + submitter->stage.settings.probe_interval;
+        submitter->reason = submission->error;
+    }
+    if (submission->outcome == SUBMIT_ACCEPTED) {
+        note_submitted(submitter, item, error);
+    } else if (submission->outcome == SUBMIT_UNKNOWN) {
+        item->fate = ITEM_KEEP;
+        log_warn("%s: the outcome of the submission is unknown, it is asked for again: %s",
+                 item->place.id, submission->error.text);
+    } else if (may_be_there(submission)) {
+        item->fate = ITEM_KEEP;
+        if (submission->outcome != SUBMIT_UNAVAILABLE)
+            log_warn("%s: whether the executor has it cannot be told, it is asked again: %s",
+                     item->place.id, submission->error.text);
+    } else if (submission->outcome == SUBMIT_UNAVAILABLE ||
+               submission->outcome == SUBMIT_NO_ROOM) {
+        decline(submitter, item);
+    } else {
+        verdict_submission(&item->verdict, circumstances, submission);
+        fail_item(item);
+    }
+}
+
 void item_note_outcome(struct submitter *submitter, struct item *item)
 {
-    struct error error;
+    struct error error = {""};
     struct circumstances circumstances = circumstances_of(submitter, &item->record);
     if (item->fate == ITEM_KEEP)
         return;                 /* it was not submitted, and why was said */
-    if (item->fate == ITEM_SUBMIT) {
-        switch (item->submission.outcome) {
-        case SUBMIT_ACCEPTED:
-            note_submitted(submitter, item, &error);
-            break;
-        case SUBMIT_UNKNOWN:
-            item->fate = ITEM_KEEP;
-            log_warn("%s: the outcome of the submission is unknown, it is asked for again: %s",
-                     item->place.id, item->submission.error.text);
-            break;
-        case SUBMIT_UNAVAILABLE:
-            log_warn("the executor cannot take submissions: %s", item->submission.error.text);
-            submitter->probe = clock_elapsed() + submitter->stage.settings.probe_interval;
-            if (may_be_there(&item->submission)) {
-                item->fate = ITEM_KEEP;
-                return;
-            }
-            /* fall through */
-        default:
-            if (may_be_there(&item->submission)) {
-                item->fate = ITEM_KEEP;
-                log_warn("%s: whether the executor has it cannot be told, it is asked again: %s",
-                         item->place.id, item->submission.error.text);
-                return;
-            }
-            verdict_submission(&item->verdict, &circumstances, &item->record, &item->submission);
-            fail_item(item);
-            break;
-        }
-    }
+    if (item->fate == ITEM_SUBMIT)
+        note_answer(submitter, item, &circumstances, &error);
     if (item->fate == ITEM_FAIL &&
         verdict_write(&item->verdict, item->job, &item->record, false, circumstances.now, &error))
         item->fate = ITEM_KEEP;
     if (item->fate == ITEM_HOLD &&
         hold_write(item->job, &item->record, false, circumstances.now, &error))
         item->fate = ITEM_KEEP;
-    if (item->fate == ITEM_KEEP && item->submission.outcome != SUBMIT_UNKNOWN)
+    if (item->fate == ITEM_KEEP && error.text[0])
         log_warn("%s: %s", item->place.id, error.text);
 }
 
@@ -313,7 +344,7 @@ void items_move(struct submitter *submitter, size_t count)
     bool moved[STATE_COUNT] = {false};
     for (size_t i = 0; i < count; i++) {
         struct item *item = &submitter->items[i];
-        if (item->fate == ITEM_KEEP)
+        if (item->fate == ITEM_KEEP || item->fate == ITEM_DECLINED)
             continue;
         enum state to = item->fate == ITEM_SUBMIT ? STATE_SUBMITTED
                         : item->fate == ITEM_HOLD ? STATE_HELD
@@ -324,6 +355,7 @@ void items_move(struct submitter *submitter, size_t count)
             continue;
         }
         moved[to] = moved[STATE_RENDERED] = true;
+        waits_forget(submitter->waits, item->place.id);
         if (to == STATE_SUBMITTED)
             log_detail("%s submitted", item->place.id);
     }

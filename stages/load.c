@@ -113,8 +113,11 @@ enum load_answer load_take(struct load *load, const char *id, struct text manife
                          " may be (live_max in dlspool.yaml)", weight, load->executor->live_max);
         return LOAD_NEVER;
     }
-    if (load->total + weight > load->executor->live_max)
+    if (load->total + weight > load->executor->live_max) {
+        error_set(error, "%" PRId64 " objects at the scheduler at most (live_max in dlspool.yaml)",
+                  load->executor->live_max);
         return LOAD_FULL;
+    }
     counted = count_job(load, id, weight);
     if (!counted)
         return LOAD_FULL;

@@ -24,7 +24,7 @@ int load_refresh(struct load *load, struct error *error);
 
 enum load_answer {
     LOAD_TAKEN,                 /* there is room, and the job now counts */
-    LOAD_FULL,                  /* not now */
+    LOAD_FULL,                  /* not now: a sentence says which limit it is */
     LOAD_NEVER                  /* it makes more objects than live_max */
 };
 

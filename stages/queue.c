@@ -292,6 +292,14 @@ bool queue_take(struct queue *queue, char id[static ID_SIZE])
     return true;
 }
 
+bool queue_first(const struct queue *queue, char id[static ID_SIZE])
+{
+    if (queue->ready == 0)
+        return false;
+    memcpy(id, queue->turns[0]->jobs.entries[0].id, ID_SIZE);
+    return true;
+}
+
 size_t queue_count(const struct queue *queue)
 {
     return queue->ready + queue->later.count;

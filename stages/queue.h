@@ -29,6 +29,10 @@ bool queue_has(const struct queue *queue, const char *id);
 /* Take the first job whose time has come; false when there is none. */
 bool queue_take(struct queue *queue, char id[static ID_SIZE]);
 
+/* The job that queue_take() would take next if none of those put back were due; false when there is
+ * none. */
+bool queue_first(const struct queue *queue, char id[static ID_SIZE]);
+
 size_t queue_count(const struct queue *queue);  /* with those put back */
 int64_t queue_due(const struct queue *queue);   /* when the first put-back one is due; INT64_MAX */
 

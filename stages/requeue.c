@@ -65,7 +65,9 @@ static bool may_be_submitted(int job)
     if (!file_read_at(job, "log", LOG_LIMIT, &log, NULL) && begins_well(buffer_text(&log))) {
         struct text rest = buffer_text(&log);
         while (eventlog_next(&rest, &event))
-            result = text_is(event.name, "rendered") || text_is(event.name, "requeued") ? false
+            result = text_is(event.name, "rendered") || text_is(event.name, "requeued") ||
+                             text_is(event.name, "declined")
+                         ? false
                      : text_is(event.name, "intent") || text_is(event.name, "submitted") ? true
                                                                                          : result;
     }

@@ -45,12 +45,17 @@ static void adapt_window(struct submitter *submitter, size_t count)
 
 static bool take_next(struct submitter *submitter, char id[static ID_SIZE])
 {
-    if (!submitter->next[0])
-        return planning_is_on(submitter->planning) ? planning_take(submitter->planning, id)
-                                                   : queue_take(submitter->queue, id);
-    memcpy(id, submitter->next, ID_SIZE);
-    submitter->next[0] = '\0';
-    return true;
+    if (submitter->next[0]) {
+        memcpy(id, submitter->next, ID_SIZE);
+        submitter->next[0] = '\0';
+        return true;
+    }
+    if (!planning_is_on(submitter->planning))
+        return queue_take(submitter->queue, id);
+    while (planning_take(submitter->planning, id))
+        if (!waits_rests(submitter->waits, id))
+            return true;
+    return false;
 }
 
 /* Fill a batch, in the queue's order: nobody overtakes a job that waits for room.  How many. */
@@ -116,11 +121,13 @@ static size_t submit_batch(struct submitter *submitter)
 
     for (size_t i = 0; i < count; i++) {
         struct item *item = &submitter->items[i];
-        if (item->fate == ITEM_KEEP)
+        if (item->fate == ITEM_KEEP || item->fate == ITEM_DECLINED)
             queue_later(submitter->queue, item->place.id, item->record.uid, item->record.priority,
-                        clock_elapsed() + again_after_error);
-        else
-            left++;
+                        clock_elapsed() +
+                            (item->fate == ITEM_KEEP ? again_after_error : item->rest));
+        /* One that is declined for the first time does not keep the others; what waits for the same
+         * is tried again a few at a time. */
+        left += item->fate != ITEM_KEEP && !(item->fate == ITEM_DECLINED && item->again);
         if (submitter->load && item->fate != ITEM_KEEP)
             load_release(submitter->load, item->place.id, item->fate == ITEM_SUBMIT);
         item_close(item);
@@ -203,6 +210,7 @@ static bool executor_answers(struct submitter *submitter)
     }
     if (!submitter->probe)
         log_warn("the executor cannot take submissions: %s", error.text);
+    submitter->reason = error;
     submitter->probe = clock_elapsed() + submitter->stage.settings.probe_interval;
     adapt_window(submitter, 0);
     return false;
@@ -211,7 +219,8 @@ static bool executor_answers(struct submitter *submitter)
 /* Is there anything for which the executor has to answer? */
 static bool has_work(const struct submitter *submitter)
 {
-    return queue_count(submitter->queue) || planning_is_on(submitter->planning);
+    return queue_count(submitter->queue) || submitter->next[0] ||
+           planning_is_on(submitter->planning);
 }
 
 /* When the next round is due. */
@@ -228,6 +237,22 @@ static int64_t next_round(const struct submitter *submitter)
     return later < due ? later : due;
 }
 
+/* Say what those wait for that are still here. */
+static void tell_waiting(struct submitter *submitter)
+{
+    char first[ID_SIZE] = "";
+    if (submitter->next[0])
+        memcpy(first, submitter->next, ID_SIZE);
+    else if (!planning_is_on(submitter->planning))
+        queue_first(submitter->queue, first);
+    if (submitter->probe && has_work(submitter))
+        waits_tell(submitter->waits, WAITING_EXECUTOR, first, submitter->reason.text);
+    else if (submitter->next[0])
+        waits_tell(submitter->waits, WAITING_LIMIT, first, submitter->reason.text);
+    else
+        waits_end(submitter->waits);
+}
+
 static int64_t submit_round(struct stage *stage)
 {
     struct submitter *submitter = (struct submitter *)stage;
@@ -235,10 +260,9 @@ static int64_t submit_round(struct stage *stage)
     bool answers = !has_work(submitter) || executor_answers(submitter);
     if (planning_make(submitter->planning, answers) && planning_is_on(submitter->planning))
         submitter->next[0] = '\0';      /* the plan has it, if it is still there */
-    if (!answers)
-        return next_round(submitter);
-    while (submit_batch(submitter) && !submitter->probe && stage_wait(stage, -1, 0))
+    while (answers && submit_batch(submitter) && !submitter->probe && stage_wait(stage, -1, 0))
         take_names(submitter);
+    tell_waiting(submitter);
     malloc_trim(0);             /* a batch of manifests takes much, which malloc() would keep */
     return next_round(submitter);
 }
@@ -261,6 +285,7 @@ static void submit_close(struct stage *stage)
     queue_free(submitter->queue);
     planning_free(submitter->planning);
     load_free(submitter->load);
+    waits_free(submitter->waits);
     stage_close(stage);
     free(submitter);
 }
@@ -280,6 +305,7 @@ static struct stage *submit_open(const char *directory, struct error *error)
         return NULL;
     }
     submitter->queue = queue_new();
+    submitter->waits = waits_new(stage);
     submitter->item_count = submitter->window = (size_t)stage->settings.batch;
     submitter->items = memory_allocate(submitter->item_count * sizeof(*submitter->items));
     for (size_t i = 0; i < submitter->item_count; i++)

@@ -11,6 +11,7 @@
 #include "stages/queue.h"
 #include "stages/stage.h"
 #include "stages/verdict.h"
+#include "stages/waits.h"
 #include "watcher/watch.h"
 
 struct item {                   /* a job of the batch */
@@ -24,9 +25,12 @@ struct item {                   /* a job of the batch */
         ITEM_FAIL,              /* to failed/ */
         ITEM_HOLD,              /* to held/ */
         ITEM_KEEP,              /* stays, and is looked at again a little later */
-        ITEM_WAIT               /* there is no room for it: live_max */
+        ITEM_DECLINED,          /* stays: the executor has no room for it, or is away */
+        ITEM_WAIT               /* has to wait for a limit: live_max */
     } fate;
     struct verdict verdict;     /* for ITEM_FAIL */
+    int64_t rest;               /* ITEM_DECLINED: milliseconds until it is tried again ... */
+    bool again;                 /* ... and it was not the first time */
 };
 
 struct submitter {
@@ -42,6 +46,8 @@ struct submitter {
     size_t item_count;
     size_t window;              /* jobs of the next batch: few after trouble */
     int64_t probe;              /* of clock_elapsed: when to ask the executor again; 0: it answers */
+    struct waits *waits;
+    struct error reason;        /* why the executor is away, or which limit `next` waits for */
 };
 
 /* Open a job and prepare its submission, with its intent noted but not yet durable.  False when

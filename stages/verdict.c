@@ -53,18 +53,6 @@ static void wait_for_time(struct verdict *verdict, const struct circumstances *c
              clock_format(verdict->failure.next, time), duration_format(delay, wait));
 }
 
-/* Due as soon as what it waits for is there; but a job that came back for that and was declined
- * again also waits a while, longer each time. */
-static void wait_for_executor(struct verdict *verdict, const struct circumstances *circumstances,
-                              const struct job_record *record, enum retry_when when)
-{
-    int64_t longest = circumstances->settings->retry_first;
-    int64_t delay = record->backoff ? record->backoff * 2 : 1;
-    verdict->failure.when = when;
-    verdict->failure.delay = delay < longest ? delay : longest;
-    verdict->failure.next = circumstances->now + verdict->failure.delay;
-}
-
 static void wait_for_nothing(struct verdict *verdict)
 {
     verdict->failure.when = RETRY_NEVER;
@@ -126,32 +114,11 @@ void verdict_render(struct verdict *verdict, const struct circumstances *circums
 }
 
 void verdict_submission(struct verdict *verdict, const struct circumstances *circumstances,
-                        const struct job_record *record, const struct submission *submission)
+                        const struct submission *submission)
 {
-    switch (submission->outcome) {
-    case SUBMIT_NO_ROOM:
-        decide(verdict, "NoRoom", "transient", RETRY_ROOM);
-        wait_for_executor(verdict, circumstances, record, RETRY_ROOM);
-        snprintf(verdict->next, sizeof(verdict->next),
-                 "the job is submitted again as soon as there is room for it.");
-        break;
-    case SUBMIT_UNAVAILABLE:
-    case SUBMIT_UNKNOWN:
-    case SUBMIT_ACCEPTED:
-        decide(verdict, "ExecutorUnavailable", "transient", RETRY_EXECUTOR);
-        wait_for_executor(verdict, circumstances, record, RETRY_EXECUTOR);
-        snprintf(verdict->next, sizeof(verdict->next),
-                 "the job is submitted again as soon as the executor answers.");
-        break;
-    case SUBMIT_NEVER_FITS:
-        decide(verdict, "NeverFits", "permanent", RETRY_CHANGE);
-        wait_for_change(verdict, circumstances);
-        break;
-    case SUBMIT_REFUSED:
-        decide(verdict, "Refused", "permanent", RETRY_CHANGE);
-        wait_for_change(verdict, circumstances);
-        break;
-    }
+    decide(verdict, submission->outcome == SUBMIT_NEVER_FITS ? "NeverFits" : "Refused", "permanent",
+           RETRY_CHANGE);
+    wait_for_change(verdict, circumstances);
     take_error(verdict, "", &submission->error);
 }
 

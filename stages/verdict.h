@@ -33,9 +33,9 @@ void verdict_refused_wish(struct verdict *verdict, const struct error *error);
 void verdict_refused_file(struct verdict *verdict, const struct error *error);
 void verdict_render(struct verdict *verdict, const struct circumstances *circumstances,
                     enum render_failure failure, const struct error *error);
-/* For every outcome but SUBMIT_ACCEPTED and SUBMIT_UNKNOWN. */
+/* For SUBMIT_NEVER_FITS and SUBMIT_REFUSED; after any other outcome the job is not in failed/. */
 void verdict_submission(struct verdict *verdict, const struct circumstances *circumstances,
-                        const struct job_record *record, const struct submission *submission);
+                        const struct submission *submission);
 /* For a job that ran and failed.  `log_text` is the end of what its tasks printed.  Counts a used
  * retry in `record`. */
 void verdict_ended(struct verdict *verdict, const struct circumstances *circumstances,

@@ -67,7 +67,7 @@ S
 ok "a program that cannot be started ends in failed/" wait_for 60 has_ended missing
 like "$(why missing)" 'main-0|interpreter|No such file' "with a reason"
 
-# More than is free just now: failed/ and back, when there is room.
+# More than is free just now: it waits until there is room.
 job holder 1.5 <<'S'
 #!/bin/sh
 exec sleep 1000
@@ -78,9 +78,11 @@ job waiter 1 <<'S'
 #!/bin/sh
 echo my turn
 S
-ok "one that does not fit beside it waits in failed/" wait_for 60 has_ended waiter
-like "$(why waiter)" 'free' "why says what is free"
-like "$(why waiter)" '^Next: the job is submitted again as soon as there is room' "and what happens next"
+has_why() { [ -e "$spool/rendered/$(basename "$(job_dir "$1")")/why" ]; }
+ok "one that does not fit beside it waits in rendered/" wait_for 60 has_why waiter
+like "$(why waiter)" '^Waiting for resources: needs 1 CPU, 0.5 of 2 free.$' "why says what is free"
+like "$(why waiter)" '^Next: the job starts automatically' "and what happens next"
+like "$(dlspool list)" 'waiter-.*Waiting for resources: needs 1 CPU, 0.5 of 2 free' "and so does list"
 ok "kill" dlspool kill holder
 before=$(date +%s%N)
 gone() { ! containers | grep -q '^holder-'; }
@@ -91,7 +93,8 @@ is "$((took < 5000))" 1 "within 5 s"
 ok "it ends in failed/" wait_for 20 has_ended holder
 like "$(why holder)" "killed by $(id -un)" "why says who killed it"
 ok "the waiting job goes through" wait_for 60 in_state waiter "done"
-like "$(cat "$(job_dir waiter)/log")" ' requeued cause=room ' "because there was room"
+is "$(grep -c ' failed \| requeued ' "$(job_dir waiter)/log")" 0 "and has not failed meanwhile"
+is "$(ls "$(job_dir waiter)" | grep -c '^why$')" 0 "its why is gone"
 
 job limited 0.5 'time_limit: 2s' <<'S'
 #!/bin/sh

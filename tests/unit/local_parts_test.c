@@ -27,11 +27,10 @@ static void room_is_counted(void **state)
     room_take(&room, (struct demand){3000, 8000, 0}, (struct text){"", 0});
     assert_int_equal(room_fits_now(&room, (struct demand){1000, 192, 1}, &error), 0);
     assert_int_equal(room_fits_now(&room, (struct demand){1001, 192, 1}, &error), -1);
-    assert_string_equal(error.text, "there is no room for the job just now: it asks for 1.001 "
-                                    "processors, and 1 of 4 is free now");
+    assert_string_equal(error.text, "needs 1.001 CPUs, 1 of 4 free");
     assert_int_equal(room_fits_now(&room, (struct demand){1000, 193, 2}, &error), -1);
     assert_non_null(strstr(error.text, "of memory"));
-    assert_non_null(strstr(error.text, "2 GPUs, and 1 of 3 is free now"));
+    assert_non_null(strstr(error.text, "2 GPUs, 1 of 3 free"));
     /* What the machine no longer has does not count; what is taken twice counts once. */
     room_take(&room, (struct demand){0, 0, 2}, TEXT("g1,gone"));
     assert_int_equal(room.gpus, 1);

@@ -59,7 +59,7 @@ static void processors_are_given_and_taken_while_it_runs(void **state)
     expect(resize(f, "a", 1500), RESIZE_DONE, NULL);
     assert_int_equal(free_cpus(f), 0);
     /* What is taken is nobody else's, of running and of new jobs; also after a restart. */
-    expect(resize(f, "b", 1000), RESIZE_NO_ROOM, "0.5 processors, and 0 of 2 is free now");
+    expect(resize(f, "b", 1000), RESIZE_NO_ROOM, "0.5 CPUs, 0 of 2 free");
     fixture_reopen(f);
     assert_int_equal(free_cpus(f), 0);
     struct submission more = fixture_submission("c", JOB("0.5", SLEEPS));

@@ -54,8 +54,7 @@ static void a_job_waits_for_room_and_gets_it(void **state)
     f->executor->operations->submit(f->executor, batch, 3);
     assert_int_equal(a.outcome, SUBMIT_ACCEPTED);
     assert_int_equal(b.outcome, SUBMIT_NO_ROOM);
-    assert_string_equal(b.error.text, "there is no room for the job just now: it asks for 1.5 "
-                                      "processors, and 0.5 of 2 is free now");
+    assert_string_equal(b.error.text, "needs 1.5 CPUs, 0.5 of 2 free");
     assert_int_equal(c.outcome, SUBMIT_ACCEPTED);
     struct capacity capacity;
     assert_int_equal(f->executor->operations->capacity(f->executor, &capacity, NULL), 0);
@@ -115,7 +114,7 @@ static void gpus_are_given_to_one_task_at_a_time(void **state)
     fixture_await_output(f, "gpu-2", "main-0.log", "\n");
     assert_string_equal(fixture_output(f, "gpu-2", "main-0.log"), "/dev/gpu-b\n");
     assert_int_equal(hand_in(f, "gpu-3", one, &s), SUBMIT_NO_ROOM);
-    assert_non_null(strstr(s.error.text, "1 GPU, and 0 of 2 is free now"));
+    assert_non_null(strstr(s.error.text, "1 GPU, 0 of 2 free"));
     executor_remove(f->executor, "gpu-1", 1, NULL);
     fixture_submit(f, "gpu-3", one);
     assert_int_equal(fixture_shell(f, "rm $D/output/*"), 0);

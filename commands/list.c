@@ -17,7 +17,8 @@ struct listing {
     size_t count, capacity;
     struct plan_file plan;
     struct waiting_file waiting;
-    bool mine;
+    bool mine, by_state;
+    struct job_state_filter only;       /* with by_state */
     int64_t since;              /* of done/: not older than this; 0: all */
 };
 
@@ -35,6 +36,9 @@ static int collect(void *context, const struct job_place *place)
         return 0;
     view_take_waiting(&view, &listing->waiting, listing->arena);
     if (listing->mine && view.record.uid != getuid())
+        return 0;
+    if (listing->by_state &&
+        !job_state_is_selected(&listing->only, place->state, view.situation.state))
         return 0;
     if (listing->count == listing->capacity) {
         listing->capacity = listing->capacity ? listing->capacity * 2 : 64;
@@ -60,26 +64,22 @@ static void print_view(const struct job_view *view, int64_t now, const char *out
              record->type.length ? record->type.data : "");
     duration_format(now - id_time(text_of(view->place.id)), age);
     printf("%-*s %-9s %-10.*s %-22s %-12s ", ID_SIZE - 1, view->place.id,
-           state_name(view->place.state), (int)record->owner.length,
+           job_state_name(view->situation.state), (int)record->owner.length,
            record->owner.length ? record->owner.data : "", kind, age);
     if (outlook)
         printf("%-32s ", outlook);
     printf("%.*s\n", (int)sentence.length, sentence.data);
 }
 
-static int find_state(const char *word)
+static bool select_states(const char *word, struct job_state_filter *filter)
 {
-    const char *names[STATE_COUNT + 1] = {NULL};
-    for (int i = 0; i < STATE_COUNT; i++) {
-        names[i] = state_name((enum state)i);
-        if (strcmp(names[i], word) == 0)
-            return i;
-    }
-    const char *nearest = nearest_word(text_of(word), names);
-    complain("--state: found \"%s\", expected rendered, submitted, failed, held or done%s%s%s",
-             word, nearest ? "; did you mean \"" : "", nearest ? nearest : "",
+    if (job_state_select(word, filter))
+        return true;
+    const char *nearest = nearest_word(text_of(word), job_state_words);
+    complain("--state: found \"%s\", expected waiting, queued, running, stopping, done, failed or "
+             "held%s%s%s", word, nearest ? "; did you mean \"" : "", nearest ? nearest : "",
              nearest ? "\"?" : "");
-    return -1;
+    return false;
 }
 
 static void print_objects(const struct listing *listing, const struct outlook *outlooks)
@@ -130,22 +130,22 @@ int command_list(int argument_count, char **arguments)
     struct listing listing = {.spool = &spool};
     const struct option_spec options[] = {
         {"state", 't', OPTION_TEXT, &state, "STATE",
-         "only jobs in rendered, submitted, failed, held or done"},
+         "only jobs that are waiting, queued, running, stopping, done, failed or held"},
         {"mine", 'm', OPTION_FLAG, &listing.mine, NULL, "only my jobs"},
         {"all", 'a', OPTION_FLAG, &all, NULL, "also jobs done before yesterday"},
         {"json", 'j', OPTION_FLAG, &json, NULL, "as JSON, a list of objects"},
         {0}};
     const struct verb_usage usage = {
         "list", "", 0, 0, "List the jobs, oldest first, with where they are and why.",
-        "The columns are id, state (the directory it is in), owner, library/type, age, how it\n"
+        "The columns are id, state, owner, library/type, age, how it\n"
         "stands to its deadline and when it is predicted to be done, if any job has a deadline\n"
         "or sizes, and the first line of `why`.\n",
         options};
     int operands, status;
     if (!options_read(&usage, argument_count, arguments, &operands, &status))
         return status;
-    int only = state ? find_state(state) : STATE_COUNT;
-    if (only < 0)
+    listing.by_state = state != NULL;
+    if (state && !select_states(state, &listing.only))
         return STATUS_USAGE;
     if (open_spool(&spool))
         return STATUS_FAILED;
@@ -154,7 +154,7 @@ int command_list(int argument_count, char **arguments)
     listing.arena = arena_new();
     waiting_read(&spool, &listing.waiting);
     for (int i = 0; i < STATE_COUNT; i++)
-        if (only == STATE_COUNT || only == i)
+        if (!state || job_state_may_be_in(&listing.only, (enum state)i))
             jobs_walk(&spool, (enum state)i, collect, &listing);
     if (listing.count)
         qsort(listing.views, listing.count, sizeof(*listing.views), compare_views);

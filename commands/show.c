@@ -44,7 +44,7 @@ static void print_people(const struct spool *spool, const struct job_view *view,
     const struct job_record *record = &view->record;
     struct event event;
     printf("%-10s %s\n", "id", view->place.id);
-    printf("%-10s %s\n", "state", state_name(view->place.state));
+    printf("%-10s %s\n", "state", job_state_name(view->situation.state));
     printf("%-10s %s/%s\n", "directory", spool->path, place_text(&view->place, path));
     print_fact("name", record->name);
     print_fact("owner", record->owner);

@@ -8,6 +8,7 @@
 #include "commands/commands.h"
 #include "commands/options.h"
 #include "commands/view.h"
+#include "spool/job_state.h"
 #include "spool/plan_file.h"
 #include "spool/settings.h"
 #include "stages/lease.h"
@@ -19,7 +20,7 @@ struct report {
     int serving;                /* as lease_present() */
     char who[LEASE_TEXT_SIZE];
     int64_t dropped;            /* files in incoming/ */
-    int64_t jobs[STATE_COUNT];
+    int64_t jobs[JOB_STATES];
     bool planned;               /* jobs have deadlines or sizes */
     struct plan_file plan;
     bool asked;                 /* the executor */
@@ -28,10 +29,15 @@ struct report {
     struct capacity capacity;
 };
 
-static int count_one(void *context, const struct job_place *place)
+/* A job that moves meanwhile may be counted where it was, or where it is. */
+static int count_job(void *context, const struct job_place *place)
 {
-    (void)place;
-    ++*(int64_t *)context;
+    struct report *report = context;
+    int job = place->state == STATE_DONE ? -1 : job_open(&report->spool, place);
+    if (job >= 0 || place->state == STATE_DONE)
+        report->jobs[job_state_read(job, place)]++;
+    if (job >= 0)
+        sys.close(job);
     return 0;
 }
 
@@ -46,7 +52,7 @@ static void count_jobs(struct report *report)
 {
     directory_walk(report->spool.incoming, count_file, &report->dropped);
     for (int state = 0; state < STATE_COUNT; state++)
-        jobs_walk(&report->spool, (enum state)state, count_one, &report->jobs[state]);
+        jobs_walk(&report->spool, (enum state)state, count_job, report);
 }
 
 static void ask_executor(struct report *report)
@@ -131,8 +137,8 @@ static void print_report(const struct report *report)
         printf("daemon       %s\n", report->serving == 0 ? "none serves; start `dlspool run`"
                                                          : "whether one serves cannot be told");
     printf("%-12s %" PRId64 "\n", "incoming", report->dropped);
-    for (int state = 0; state < STATE_COUNT; state++)
-        printf("%-12s %" PRId64 "\n", state_name((enum state)state), report->jobs[state]);
+    for (int state = 0; state < JOB_STATES; state++)
+        printf("%-12s %" PRId64 "\n", job_state_name((enum job_state)state), report->jobs[state]);
     if (report->planned)
         print_plan(report);
     printf("executor     %.*s: %s%s\n", (int)report->settings.executor.length,
@@ -196,8 +202,8 @@ static struct value *report_tree(const struct report *report)
     value_put(arena, tree, "daemon", report->serving > 0 ? value_text(arena, text_of(report->who))
                                                          : value_null(arena));
     value_put(arena, jobs, "incoming", value_number(arena, (double)report->dropped));
-    for (int state = 0; state < STATE_COUNT; state++)
-        value_put(arena, jobs, state_name((enum state)state),
+    for (int state = 0; state < JOB_STATES; state++)
+        value_put(arena, jobs, job_state_name((enum job_state)state),
                   value_number(arena, (double)report->jobs[state]));
     value_put(arena, tree, "jobs", jobs);
     value_put(arena, tree, "plan", report->planned ? plan_tree(report) : value_null(arena));

@@ -25,6 +25,7 @@ int view_read(const struct spool *spool, const struct job_place *place, struct a
     if (file_read_at(job, "why", WHY_LIMIT, &why, NULL) == 0)
         view->why = arena_text(arena, buffer_text(&why).data, why.length);
     buffer_free(&why);
+    job_situation_read(job, place, &view->situation);
     sys.close(job);
     return 0;
 }
@@ -89,12 +90,16 @@ struct value *view_tree(struct arena *arena, const struct job_view *view)
     struct value *tree = value_object(arena);
     char place[PLACE_TEXT_SIZE];
     value_put(arena, tree, "id", value_string(arena, view->place.id));
-    value_put(arena, tree, "state", value_string(arena, state_name(view->place.state)));
+    value_put(arena, tree, "state", value_string(arena, job_state_name(view->situation.state)));
+    value_put(arena, tree, "directory", value_string(arena, state_name(view->place.state)));
     value_put(arena, tree, "path", value_string(arena, place_text(&view->place, place)));
     put_text(arena, tree, "name", record->name);
     put_text(arena, tree, "owner", record->owner);
     value_put(arena, tree, "uid", value_number(arena, record->uid));
     put_time(arena, tree, "accepted", record->accepted);
+    put_time(arena, tree, "queued", view->situation.queued);
+    put_time(arena, tree, "started", view->situation.started);
+    put_time(arena, tree, "ended", view->situation.ended);
     put_text(arena, tree, "file", record->source);
     put_text(arena, tree, "library", record->library);
     put_text(arena, tree, "version", record->version);

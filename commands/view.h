@@ -3,6 +3,7 @@
 #define COMMANDS_VIEW_H
 
 #include "renderer/repository.h"
+#include "spool/job_state.h"
 #include "spool/record.h"
 #include "spool/spool.h"
 #include "spool/waiting.h"
@@ -12,6 +13,7 @@ struct job_view {
     struct job_record record;
     bool readable;              /* job.yaml could be read */
     struct text why;            /* whole; empty when there is none */
+    struct job_situation situation;
 };
 
 /* Read what the job's files say.  -1 when the directory is not there (any more). */

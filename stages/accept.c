@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "stages/control.h"
+#include "stages/end_line.h"
 #include "stages/newjob.h"
 
 enum { MOST_CLAIMS = 1024 };            /* in one batch */
@@ -151,6 +152,19 @@ static void look_once_more(struct acceptor *acceptor, struct acceptance *item)
     item->claim->look = clock_elapsed() + look_again;
 }
 
+static void say_published(const struct stage *stage, const struct acceptance *item)
+{
+    struct job_place place = {.state = item->state};
+    memcpy(place.id, item->id, sizeof(place.id));
+    int job = item->state == STATE_FAILED ? job_open(&stage->spool, &place) : -1;
+    if (job < 0) {
+        log_detail("%s: %s", item->id, state_name(item->state));
+        return;
+    }
+    end_line_say(job, item->id, item->state);
+    sys.close(job);
+}
+
 static void publish(struct acceptor *acceptor, struct acceptance *item)
 {
     struct error error;
@@ -164,7 +178,7 @@ static void publish(struct acceptor *acceptor, struct acceptance *item)
         item->doubtful = true;
         item->claim->look = clock_elapsed() + look_again;
     } else {
-        log_detail("%s: %s", item->id, state_name(item->state));
+        say_published(acceptor->stage, item);
     }
 }
 

@@ -33,7 +33,7 @@ static bool open_job(struct round *round, struct tracked *tracked)
         return false;
     }
     if (followed->job < 0)
-        log_warn("%s cannot be followed just now: %s", followed->place.id, strerror(errno));
+        log_warn("%s: cannot be followed just now: %s", followed->place.id, strerror(errno));
     followed->poll = (struct job_poll){.id = followed->place.id, .attempt = tracked->attempt};
     followed->call = (struct job_call){.id = followed->place.id, .attempt = tracked->attempt};
     return followed->job >= 0;
@@ -169,7 +169,7 @@ static void stop_jobs(struct round *round)
         struct followed *followed = &round->jobs[i];
         if (followed->stop && followed->killed > 0 && !followed->tracked->stopping &&
             note_left(tracker, followed, &error)) {
-            log_warn("%s cannot be stopped yet: %s", followed->place.id, error.text);
+            log_warn("%s: cannot be stopped yet: %s", followed->place.id, error.text);
             followed->stop = false;
         }
         if (followed->stop)
@@ -183,7 +183,7 @@ static void stop_jobs(struct round *round)
         if (!followed->stop)
             continue;
         if (followed->call.result) {
-            log_warn("%s could not be stopped, and is tried again: %s", followed->place.id,
+            log_warn("%s: could not be stopped, and is tried again: %s", followed->place.id,
                      followed->call.error.text);
             continue;
         }

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "spool/eventlog.h"
 #include "spool/history.h"
+#include "stages/end_line.h"
 #include "stages/output.h"
 #include "stages/progress.h"
 #include "stages/sweep.h"
@@ -142,7 +143,7 @@ static bool move_job(struct tracker *tracker, struct followed *followed)
         return false;
     }
     tracker_forget(tracker, followed->tracked);
-    log_detail("%s: %s", followed->place.id, state_name(to));
+    end_line_say(followed->job, followed->place.id, to);
     return true;
 }
 

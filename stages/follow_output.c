@@ -30,7 +30,7 @@ static void note_copied(struct followed *followed)
     if (clock_elapsed() - tracked->output_trouble < output_patience)
         followed->end = false;
     else
-        log_warn("%s ends without the rest of its output", followed->place.id);
+        log_warn("%s: ends without the rest of its output", followed->place.id);
 }
 
 void follow_copy_output(struct round *round)

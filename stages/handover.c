@@ -11,6 +11,7 @@
 #include "spool/eventlog.h"
 #include "stages/aside.h"
 #include "stages/control.h"
+#include "stages/end_line.h"
 #include "stages/hold.h"
 #include "stages/rerender.h"
 #include "stages/twin.h"
@@ -357,7 +358,9 @@ void items_move(struct submitter *submitter, size_t count)
         moved[to] = moved[STATE_RENDERED] = true;
         waits_forget(submitter->waits, item->place.id);
         if (to == STATE_SUBMITTED)
-            log_detail("%s submitted", item->place.id);
+            log_detail("%s: submitted", item->place.id);
+        else if (to == STATE_FAILED)
+            end_line_say(item->job, item->place.id, to);
     }
     for (int state = 0; state < STATE_COUNT; state++)
         if (moved[state] && spool_sync_state(spool, (enum state)state, &error))

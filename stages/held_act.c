@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "spool/eventlog.h"
 #include "stages/aside.h"
+#include "stages/end_line.h"
 #include "stages/twin.h"
 #include "stages/verdict.h"
 
@@ -185,6 +186,15 @@ static void act_on(struct acting *acting, struct held *held)
     arena_reset(resubmitter->arena);
 }
 
+static void say_ended(const struct spool *spool, const struct job_place *place)
+{
+    int job = job_open(spool, place);
+    if (job < 0)
+        return;
+    end_line_say(job, place->id, STATE_FAILED);
+    sys.close(job);
+}
+
 /* What was written is durable: move those whose waiting has ended. */
 static void move_ended(struct acting *acting)
 {
@@ -201,8 +211,7 @@ static void move_ended(struct acting *acting)
         if (job_move(spool, &place, STATE_FAILED, acting->pass->now, &error))
             log_warn("%s", error.text);
         else
-            log_detail("%s does not wait any longer: %s", place.id,
-                       acting->ended[i]->sentence ? acting->ended[i]->sentence : "it was killed");
+            say_ended(spool, &place);
     }
     if (spool_sync_state(spool, STATE_FAILED, &error) ||
         spool_sync_state(spool, STATE_HELD, &error))

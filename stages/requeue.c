@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "spool/eventlog.h"
 #include "stages/control.h"
+#include "stages/end_line.h"
 #include "stages/hold.h"
 #include "stages/prepare.h"
 #include "stages/resize.h"
@@ -238,13 +239,13 @@ static bool send_back(struct requeuer *requeuer, const struct job_place *place, 
     int renewed = renew_job(requeuer, job, record, to, deed, &error);
     if (renewed < 0) {
         /* The wish to try again stays where only trouble, such as a full disk, is in its way. */
-        log_warn("%s cannot be rendered anew: %s", place->id, error.text);
+        log_warn("%s: cannot be rendered anew: %s", place->id, error.text);
         if (!record->request_file.length)
             control_clear(job, CONTROL_RETRY, NULL);
         return false;
     }
     if (renewed > 0) {
-        log_detail("%s cannot go on: %s", place->id, record->failure.reason.data);
+        log_detail("%s: cannot go on: %s", place->id, record->failure.reason.data);
         to = STATE_FAILED;
     }
     if (to == place->state) {
@@ -291,7 +292,10 @@ void requeue_finish(struct requeuer *requeuer)
             log_warn("%s: %s", move->place.id, error.text);
         } else if (moves) {
             requeuer->requeued += move->to == STATE_RENDERED;
-            log_detail("%s goes to %s/ (%s)", move->place.id, state_name(move->to), move->cause);
+            if (move->to == STATE_FAILED)
+                end_line_say(move->job, move->place.id, move->to);
+            else
+                log_detail("%s: goes to %s/ (%s)", move->place.id, state_name(move->to), move->cause);
         }
         touched[from] = touched[move->to] = moves;
         sys.close(move->job);
@@ -334,11 +338,11 @@ void requeue_job(struct requeuer *requeuer, const struct requeue_deed *deed)
         if (damaged)
             control_clear(job, CONTROL_RETRY, NULL);
     } else if (twin_settle(requeuer->stage, &place, record.accepted)) {
-        log_detail("%s was a copy", place.id);
+        log_detail("%s: was a copy", place.id);
     } else if (deed->kind == DEED_KILL) {
         kill_waiting(requeuer, job, &record);
     } else if (deed->from == STATE_RENDERED && may_be_submitted(job)) {
-        log_detail("%s keeps its size: the executor may have it already", place.id);
+        log_detail("%s: keeps its size: the executor may have it already", place.id);
     } else if (send_back(requeuer, &place, job, &record, deed)) {
         job = -1;
     }

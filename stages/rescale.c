@@ -226,15 +226,15 @@ static void carry_on(struct rescaling *rescaling)
     switch (rescaling->step) {
     case STEP_GRANTED:
         measure_resized(tracked->measure, wish->to, wish->when);
-        log_detail("%s has %s instead of %s", followed->place.id, to, from);
+        log_detail("%s: has %s instead of %s", followed->place.id, to, from);
         break;
     case STEP_STOP:
         give_way_begin(tracked, wish);
-        log_detail("%s is stopped at its checkpoint for %s", followed->place.id,
+        log_detail("%s: is stopped at its checkpoint for %s", followed->place.id,
                    wish->to ? to : "others");
         return;                 /* the wish stays until it has ended */
     case STEP_REFUSED:
-        log_warn("%s keeps its size: %s", followed->place.id, rescaling->why.text);
+        log_warn("%s: keeps its size: %s", followed->place.id, rescaling->why.text);
         break;
     case STEP_NONE:
     case STEP_ASK:

@@ -111,7 +111,7 @@ static void learn_job(struct tracker *tracker, struct text id)
         return;
     int read = tracker_read_record(tracker, job, place.id, &record, &error);
     if (twin_settle(&tracker->stage, &place, read ? 0 : record.accepted)) {
-        log_detail("%s was a copy", place.id);
+        log_detail("%s: was a copy", place.id);
     } else if (read) {
         log_warn("%s: %s; it is tried again", place.id, error.text);
     } else if ((tracked = names_add(tracker->jobs, id))) {

@@ -108,7 +108,11 @@ stop_daemon
 
 # --drain works until nothing is left to do.
 for i in 1 2 3 4 5; do sed "s/native/drain$i/" "$scratch/native.yaml" >"$spool/incoming/drain$i.yaml"; done
-ok "run --drain ends by itself" timeout 30 "$DLSPOOL" -s "$spool" run --drain
+timeout 30 "$DLSPOOL" -s "$spool" run --drain 2>"$scratch/drain.log"
+is $? 0 "run --drain ends by itself"
+is "$(grep -cE "track\]: drain[1-5]-[a-z0-9]{13}: owner=$(id -un) state=done elapsed=[0-9.]+s attempt=1\$" "$scratch/drain.log")" 5 \
+    "one line of the service's log for each job that is done"
+is "$(wc -l <"$scratch/drain.log")" 5 "and no other"
 is "$(ls -d "$spool"/done/*/drain* | wc -l)" 5 "and all jobs are done"
 
 done_testing

@@ -32,6 +32,14 @@ JOB
 ok "an unknown field ends in failed/" wait_for 20 has_ended bad-key
 like "$(why bad-key)" 'library' "why names the nearest field"
 
+like "$(grep ' bad-key-' "$scratch/daemon.log")" \
+    "intake\]: bad-key-[a-z0-9]{13}: owner=$(id -un) state=failed reason=BadRequest class=permanent retry=never attempt=1 \(The job file cannot be used: bad-key.yaml:2:1: .*did you mean library.*\)" \
+    "one line of the service's log says who, what and why"
+printf '{"name": "bad", "lib\\u001b[31m\\nary": 1}' | drop bad-bytes.json
+ok "a key with control characters ends in failed/" wait_for 20 has_ended bad-bytes
+is "$(grep -c 'bad-bytes-' "$scratch/daemon.log") $(grep -c $'\e' "$scratch/daemon.log")" "1 0" \
+    "and they do not reach the service's log"
+
 printf 'a: [1, 2\n' | drop bad-yaml.yaml
 ok "what is not YAML ends in failed/" wait_for 20 has_ended bad-yaml
 like "$(why bad-yaml)" 'bad-yaml.yaml:[0-9]+:[0-9]+:' "why says where"

@@ -102,6 +102,9 @@ exec sleep 1000
 S
 ok "a time limit ends a job" wait_for 60 has_ended limited
 like "$(why limited)" 'limit' "why says so"
+like "$(grep ' limited-' "$scratch/daemon.log" | grep state=)" \
+    'track\]: limited-[a-z0-9]*: owner=.* state=failed reason=TimeLimit class=.* retry=.* elapsed=[1-9][.][0-9]s attempt=1 \(.*time limit' \
+    "and one line of the service's log"
 
 # Out of memory is told from other deaths.
 cat <<'JOB' | drop hungry.yaml

@@ -25,9 +25,17 @@ enum submit_outcome {
     SUBMIT_ACCEPTED,            /* the scheduler has it, or had it already under this token */
     SUBMIT_NO_ROOM,             /* it would fit, but not just now */
     SUBMIT_UNAVAILABLE,         /* the scheduler is down, throttles or times out: nobody's fault */
-    SUBMIT_NEVER_FITS,          /* it asks for more than there is: only a change can mend it */
-    SUBMIT_REFUSED,             /* the scheduler does not want this manifest: only a change ... */
+    SUBMIT_NEVER_FITS,          /* it asks for more than there is: a smaller job or more capacity mends it */
+    SUBMIT_REFUSED,             /* the scheduler does not want this manifest: see `mender` */
     SUBMIT_UNKNOWN              /* sent, and no answer: ask again under the same token */
+};
+
+/* Who can mend what a job was refused for. */
+enum submit_mender {
+    MENDER_MANIFEST,            /* who changes the manifest: the job's owner, or the templates */
+    MENDER_IMAGE,               /* whoever named the image: the job's owner, or images.txt */
+    MENDER_OWNER,               /* the job's owner, outside the spool: a path, a mode */
+    MENDER_SITE                 /* an administrator, outside the spool: a program, a device, a right */
 };
 
 struct submission {
@@ -47,6 +55,10 @@ struct submission {
     char note[512];             /* what the job's log should say beside "accepted"; may be "" */
     bool unsettled;             /* with SUBMIT_REFUSED: it could not be asked whether the scheduler
                                    has the job from an earlier try under this token */
+    enum submit_mender mender;  /* with SUBMIT_REFUSED */
+    char remedy[512];           /* with SUBMIT_REFUSED: what whoever can mend it does, a sentence without
+                                   its full stop that begins with a capital; "" when there is no better
+                                   one than to change the job file */
 };
 
 /* What the scheduler knows of a job. */

@@ -86,22 +86,20 @@ int room_fits_ever(const struct machine *machine, struct demand demand, struct e
     size_t used = 0;
     char asked[QUANTITY_TEXT_SIZE], there[QUANTITY_TEXT_SIZE];
     if (demand.cpus > machine->cpus)
-        used += (size_t)snprintf(sentence + used, sizeof(sentence) - used,
-                                 "; it asks for %s processor%s, and this machine has %s for jobs",
+        used += (size_t)snprintf(sentence + used, sizeof(sentence) - used, ", %s CPU%s of %s",
                                  quantity_format_cpus(demand.cpus, asked), plural(demand.cpus),
                                  quantity_format_cpus(machine->cpus, there));
     if (demand.memory > machine->memory)
-        used += (size_t)snprintf(sentence + used, sizeof(sentence) - used,
-                                 "; it asks for %s of memory, and this machine has %s for jobs",
+        used += (size_t)snprintf(sentence + used, sizeof(sentence) - used, ", %s of memory of %s",
                                  quantity_format_bytes(demand.memory, asked),
                                  quantity_format_bytes(machine->memory, there));
     if (demand.gpus > (int64_t)machine->gpu_count)
-        used += (size_t)snprintf(sentence + used, sizeof(sentence) - used,
-                                 "; it asks for %d GPU%s, and this machine has %zu for jobs",
+        used += (size_t)snprintf(sentence + used, sizeof(sentence) - used, ", %d GPU%s of %zu",
                                  demand.gpus, demand.gpus == 1 ? "" : "s", machine->gpu_count);
     if (used == 0)
         return 0;
-    return error_set(error, "the job can never fit on this machine: %s", sentence + 2);
+    return error_set(error, "the job requests more than this machine has for jobs: %s",
+                     sentence + 2);
 }
 
 int room_fits_now(const struct room *room, struct demand demand, struct error *error)

@@ -92,7 +92,7 @@ static const struct record_field failure_fields[] = {
     FIELD("class", FIELD_TEXT, class),          FIELD("exit_code", FIELD_INT, exit_code),
     FIELD("failed", FIELD_TIME, failed),        FIELD("next", FIELD_TIME, next),
     FIELD("delay_ms", FIELD_INT64, delay),      FIELD("commit", FIELD_TEXT, commit),
-    FIELD("settings", FIELD_TEXT, settings),
+    FIELD("settings", FIELD_TEXT, settings),    FIELD("capacity", FIELD_TEXT, capacity),
 };
 #undef FIELD
 

@@ -22,7 +22,7 @@ enum retry_when {
     RETRY_AT,                   /* at a time */
     RETRY_ROOM,                 /* when the executor has room for it */
     RETRY_EXECUTOR,             /* when the executor answers again */
-    RETRY_CHANGE                /* when templates.git or dlspool.yaml has changed */
+    RETRY_CHANGE                /* when what it is rendered to, or the capacity, has changed */
 };
 
 struct failure {
@@ -33,8 +33,9 @@ struct failure {
     int64_t failed;             /* when */
     int64_t next;               /* RETRY_AT: when it is due; 0 otherwise */
     int64_t delay;              /* RETRY_AT: the back-off, milliseconds */
-    struct text commit;         /* RETRY_CHANGE: of templates.git when it failed */
-    struct text settings;       /* RETRY_CHANGE: SHA-256 of dlspool.yaml when it failed */
+    struct text commit;         /* RETRY_CHANGE: of templates.git when it was last rendered */
+    struct text settings;       /* RETRY_CHANGE: SHA-256 of dlspool.yaml when it was last rendered */
+    struct text capacity;       /* RETRY_CHANGE, asked for too much: what there was (stages/growth.h) */
 };
 
 /* A job that this one waits for, under a condition. */

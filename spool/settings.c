@@ -51,6 +51,7 @@ static const struct setting table[] = {
     {"retry_interval", SETTING_DURATION, AT(retry_interval), 5000, 100, 3600e3},
     {"retry_first", SETTING_DURATION, AT(retry_first), 30000, 100, 86400e3},
     {"retry_longest", SETTING_DURATION, AT(retry_longest), 1800e3, 1000, 7 * 86400e3},
+    {"retry_change", SETTING_DURATION, AT(retry_change), 7 * 86400e3, 0, 365 * 86400e3},
     {"probe_interval", SETTING_DURATION, AT(probe_interval), 30000, 100, 3600e3},
     {"after_unknown", SETTING_DURATION, AT(after_unknown), 3600e3, 100, 14 * 86400e3},
     {"batch", SETTING_WHOLE, AT(batch), 512, 1, 1024},

@@ -2,9 +2,14 @@
 #include "spool/why.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "base/system.h"
 #include "spool/spool.h"
+
+enum { WHY_LIMIT = 64 * 1024 };         /* bytes */
 
 void why_format(const struct why *why, struct buffer *out)
 {
@@ -21,6 +26,37 @@ int why_write(int job, const struct why *why, struct error *error)
     why_format(why, &text);
     int result = job_file_replace(job, "why", buffer_text(&text), 0644, error);
     buffer_free(&text);
+    return result;
+}
+
+/* Where the last paragraph begins, or the end. */
+static size_t find_next(struct text why)
+{
+    static const char mark[] = "\nNext: ";
+    size_t length = sizeof(mark) - 1;
+    for (size_t at = why.length; at >= length; at--)
+        if (memcmp(why.data + at - length, mark, length) == 0)
+            return at - length;
+    return why.length;
+}
+
+int why_replace_next(int job, const char *next, struct error *error)
+{
+    struct buffer old = {0}, new = {0};
+    struct stat status;
+    int result = -1;
+    if (file_read_at(job, "why", WHY_LIMIT, &old, error) ||
+        sys.fstatat(job, "why", &status, AT_SYMLINK_NOFOLLOW)) {
+        result = errno == ENOENT ? 0 : -1;
+        goto done;
+    }
+    buffer_printf(&new, "%.*s\nNext: %s\n", (int)find_next(buffer_text(&old)), old.data, next);
+    result = status.st_mode & S_IROTH
+                 ? job_file_replace(job, "why", buffer_text(&new), 0644, error)
+                 : job_file_replace_private(job, "why", buffer_text(&new), status.st_gid, error);
+done:
+    buffer_free(&old);
+    buffer_free(&new);
     return result;
 }
 

@@ -18,6 +18,8 @@ struct why {
 
 void why_format(const struct why *why, struct buffer *out);       /* appended */
 int why_write(int job, const struct why *why, struct error *error);
+/* Write another last paragraph in its place.  -1 and a sentence on failure; none there is success. */
+int why_replace_next(int job, const char *next, struct error *error);
 int why_remove(int job, struct error *error);   /* none there is success */
 
 #endif

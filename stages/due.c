@@ -2,9 +2,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "stages/control.h"
 #include "stages/resubmit.h"
+#include "stages/verdict.h"
 
 static bool executor_ready(struct resubmitter *resubmitter)
 {
@@ -19,17 +21,23 @@ static bool executor_ready(struct resubmitter *resubmitter)
     return resubmitter->ready;
 }
 
+/* Ask what the executor has, unless that was done in this pass. */
+static void ask_capacity(struct resubmitter *resubmitter)
+{
+    struct error error;
+    if (resubmitter->asked_capacity || !executor_ready(resubmitter))
+        return;
+    resubmitter->asked_capacity = true;
+    resubmitter->have_capacity =
+        resubmitter->executor->operations->capacity(resubmitter->executor, &resubmitter->capacity,
+                                                    &error) == 0;
+}
+
 /* Take a job's share of the free room, if it has enough. */
 static bool take_room(struct resubmitter *resubmitter, const struct waiting *waiting)
 {
     struct capacity *capacity = &resubmitter->capacity;
-    struct error error;
-    if (!resubmitter->asked_capacity && executor_ready(resubmitter)) {
-        resubmitter->asked_capacity = true;
-        resubmitter->have_capacity =
-            resubmitter->executor->operations->capacity(resubmitter->executor, capacity, &error) ==
-            0;
-    }
+    ask_capacity(resubmitter);
     /* An executor that takes jobs and cannot say what it has is tried: the back-off sees to it that
      * it is not tried often. */
     if (resubmitter->asked_capacity && !resubmitter->have_capacity)
@@ -51,6 +59,41 @@ static bool has_changed(const struct resubmitter *resubmitter, const struct wait
            strcmp(resubmitter->settings, waiting->settings) != 0;
 }
 
+/* Look, now and then, whether the capacity is another one than before. */
+static void look_for_growth(struct resubmitter *resubmitter)
+{
+    char now[GROWTH_TEXT_SIZE];
+    if (clock_elapsed() < resubmitter->capacity_due)
+        return;
+    ask_capacity(resubmitter);
+    if (!resubmitter->have_capacity)
+        return;
+    resubmitter->capacity_due =
+        clock_elapsed() + resubmitter->stage.settings.probe_interval;
+    growth_describe(resubmitter->executor, &resubmitter->capacity, now);
+    if (resubmitter->capacity_changes && strcmp(now, resubmitter->capacity_text) == 0)
+        return;
+    memcpy(resubmitter->capacity_text, now, sizeof(now));
+    resubmitter->capacity_changes++;
+}
+
+/* Is there as much now as the job asked for?  Its record is read only when the capacity has changed
+ * since that was last found out. */
+static bool has_grown(struct resubmitter *resubmitter, struct waiting *waiting, int job)
+{
+    struct job_record record;
+    look_for_growth(resubmitter);
+    if (!resubmitter->have_capacity || waiting->capacity_seen == resubmitter->capacity_changes)
+        return false;
+    waiting->capacity_seen = resubmitter->capacity_changes;
+    struct growth_wanted wanted = {waiting->cpus, waiting->memory, waiting->gpus};
+    bool result = record_read(job, resubmitter->arena, &record, NULL) == 0 &&
+                  growth_is_enough(record.failure.capacity, resubmitter->executor,
+                                   &resubmitter->capacity, waiting->array ? NULL : &wanted);
+    arena_reset(resubmitter->arena);
+    return result;
+}
+
 /* Whether the back-off is over.  A time further away than the back-off can reach was computed
  * while the clock was wrong: such a job does not wait until that year. */
 static bool has_waited(const struct waiting *waiting, int64_t now)
@@ -60,7 +103,7 @@ static bool has_waited(const struct waiting *waiting, int64_t now)
 }
 
 /* The word for the log when a job is due, or NULL. */
-static const char *is_due(struct resubmitter *resubmitter, const struct waiting *waiting,
+static const char *is_due(struct resubmitter *resubmitter, struct waiting *waiting, int job,
                           int64_t now)
 {
     switch (waiting->when) {
@@ -73,9 +116,19 @@ static const char *is_due(struct resubmitter *resubmitter, const struct waiting 
     case RETRY_EXECUTOR:
         return has_waited(waiting, now) && executor_ready(resubmitter) ? "executor" : NULL;
     case RETRY_CHANGE:
-        return has_changed(resubmitter, waiting) ? "change" : NULL;
+        return waiting->too_much && has_grown(resubmitter, waiting, job) ? "capacity"
+               : has_changed(resubmitter, waiting)                       ? "change"
+                                                                         : NULL;
     }
     return NULL;
+}
+
+/* Nobody may remember a job that waits for a change for long. */
+static bool is_given_up(const struct resubmitter *resubmitter, const struct waiting *waiting,
+                        int64_t now)
+{
+    const struct failure failure = {.failed = waiting->failed};
+    return now >= verdict_change_ends(&resubmitter->stage.settings, &failure);
 }
 
 /* A job that was rendered once, and that somebody holds, waits for that in held/. */
@@ -106,7 +159,9 @@ void due_decide(struct resubmitter *resubmitter, struct requeue_deed *deed, int6
         } else if (is_to_be_held(job, waiting)) {
             deed->cause = "hold";
             deed->kind = DEED_REQUEUE;
-        } else if ((deed->cause = is_due(resubmitter, waiting, now))) {
+        } else if (waiting->when == RETRY_CHANGE && is_given_up(resubmitter, waiting, now)) {
+            deed->kind = DEED_GIVE_UP;
+        } else if ((deed->cause = is_due(resubmitter, waiting, job, now))) {
             deed->kind = DEED_REQUEUE;
         }
     }

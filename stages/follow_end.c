@@ -14,9 +14,10 @@
 #include "stages/sweep.h"
 #include "stages/twin.h"
 
-static struct circumstances circumstances_of(const struct tracker *tracker)
+static struct circumstances circumstances_of(const struct tracker *tracker, const char *id)
 {
     return (struct circumstances){.settings = &tracker->stage.settings,
+                                  .id = id,
                                   .commit = tracker->repository
                                                 ? repository_commit(tracker->repository)
                                                 : NULL,
@@ -45,7 +46,7 @@ static int write_failure(struct tracker *tracker, const struct followed *followe
     int job = followed->job;
     struct job_record record;
     struct verdict verdict;
-    struct circumstances circumstances = circumstances_of(tracker);
+    struct circumstances circumstances = circumstances_of(tracker, poll->id);
     if (tracker_read_record(tracker, job, poll->id, &record, error))
         return -1;
     record.retried = retries_used(job, error);
@@ -54,7 +55,7 @@ static int write_failure(struct tracker *tracker, const struct followed *followe
     if (!followed->killed || !record.array_left.length)
         sweep_note_left(tracker->arena, &record, poll);
     if (followed->killed)
-        verdict_killed(&verdict, followed->wish.by, followed->wish.when);
+        verdict_killed(&verdict, poll->id, followed->wish.by, followed->wish.when);
     else if (poll->phase != PHASE_VANISHED && record.request_file.length &&
              give_way_goes_on(followed->tracked, poll))
         give_way_verdict(followed->tracked, &circumstances, poll, &record, &verdict);

@@ -36,8 +36,25 @@ static struct circumstances circumstances_of(const struct submitter *submitter,
                                              const struct job_record *record)
 {
     return (struct circumstances){.settings = &submitter->stage.settings,
+                                  .id = record->id.data,
                                   .commit = record->commit.length ? record->commit.data : NULL,
                                   .now = clock_now()};
+}
+
+/* Why the executor does not have the job.  What there is when it asks for too much is noted, so that
+ * it comes back when there is more. */
+static void judge_submission(struct submitter *submitter, struct item *item)
+{
+    struct circumstances circumstances = circumstances_of(submitter, &item->record);
+    struct executor *executor = submitter->executor;
+    struct capacity capacity = {.cpus = 0};
+    struct error error;
+    char there[GROWTH_TEXT_SIZE] = "";
+    if (item->submission.outcome == SUBMIT_NEVER_FITS &&
+        executor->operations->capacity(executor, &capacity, &error) == 0)
+        growth_describe(executor, &capacity, there);
+    circumstances.capacity = there;
+    verdict_submission(&item->verdict, &circumstances, &item->record, &item->submission);
 }
 
 /* Read what is to be sent, and see that it is what was rendered. */
@@ -150,9 +167,8 @@ static bool has_room(struct submitter *submitter, struct item *item)
     case LOAD_NEVER:
         break;
     }
-    struct circumstances circumstances = circumstances_of(submitter, &item->record);
     submission->outcome = SUBMIT_NEVER_FITS;
-    verdict_submission(&item->verdict, &circumstances, submission);
+    judge_submission(submitter, item);
     fail_item(item);
     return false;
 }
@@ -190,7 +206,7 @@ static bool look_at_item(struct submitter *submitter, struct item *item, const c
     } else if ((killed || held) && !outcome_unknown(item->job)) {
         item->fate = killed ? ITEM_FAIL : ITEM_HOLD;
         if (killed)
-            verdict_killed(&item->verdict, kill.by, kill.when);
+            verdict_killed(&item->verdict, item->place.id, kill.by, kill.when);
     }
     return true;
 }
@@ -291,8 +307,7 @@ static bool may_be_there(const struct submission *submission)
             (submission->outcome == SUBMIT_REFUSED && submission->unsettled));
 }
 
-static void note_answer(struct submitter *submitter, struct item *item,
-                        const struct circumstances *circumstances, struct error *error)
+static void note_answer(struct submitter *submitter, struct item *item, struct error *error)
 {
     const struct submission *submission = &item->submission;
     if (submission->outcome == SUBMIT_UNAVAILABLE) {
@@ -315,7 +330,7 @@ static void note_answer(struct submitter *submitter, struct item *item,
                submission->outcome == SUBMIT_NO_ROOM) {
         decline(submitter, item);
     } else {
-        verdict_submission(&item->verdict, circumstances, submission);
+        judge_submission(submitter, item);
         fail_item(item);
     }
 }
@@ -323,16 +338,15 @@ static void note_answer(struct submitter *submitter, struct item *item,
 void item_note_outcome(struct submitter *submitter, struct item *item)
 {
     struct error error = {""};
-    struct circumstances circumstances = circumstances_of(submitter, &item->record);
     if (item->fate == ITEM_KEEP)
         return;                 /* it was not submitted, and why was said */
     if (item->fate == ITEM_SUBMIT)
-        note_answer(submitter, item, &circumstances, &error);
+        note_answer(submitter, item, &error);
     if (item->fate == ITEM_FAIL &&
-        verdict_write(&item->verdict, item->job, &item->record, false, circumstances.now, &error))
+        verdict_write(&item->verdict, item->job, &item->record, false, clock_now(), &error))
         item->fate = ITEM_KEEP;
     if (item->fate == ITEM_HOLD &&
-        hold_write(item->job, &item->record, false, circumstances.now, &error))
+        hold_write(item->job, &item->record, false, clock_now(), &error))
         item->fate = ITEM_KEEP;
     if (item->fate == ITEM_KEEP && error.text[0])
         log_warn("%s: %s", item->place.id, error.text);

@@ -126,13 +126,13 @@ static int write_end(struct acting *acting, struct held *held, int job, struct e
     struct error problem;
     switch (held->decision) {
     case HELD_KILLED:
-        verdict_killed(&verdict, held->kill.by, held->kill.when);
+        verdict_killed(&verdict, held_id(held).data, held->kill.by, held->kill.when);
         break;
     case HELD_REFUSED:
-        verdict_dependency(&verdict, REASON_BAD_AFTER, held->sentence);
+        verdict_dependency(&verdict, held_id(held).data, REASON_BAD_AFTER, held->sentence);
         break;
     case HELD_LOST:
-        verdict_dependency(&verdict, REASON_DEPENDENCY, held->sentence);
+        verdict_dependency(&verdict, held_id(held).data, REASON_DEPENDENCY, held->sentence);
         break;
     default:
         error_set(&problem, "%s", held->sentence);

@@ -227,6 +227,7 @@ int new_job_make(struct acceptor *acceptor, struct acceptance *item, int64_t now
     struct verdict verdict;
     struct circumstances circumstances = {
         .settings = &acceptor->stage->settings,
+        .id = item->id,
         .commit = repository_commit(acceptor->repository),
         .now = now,
     };

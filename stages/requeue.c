@@ -19,7 +19,7 @@
 #include "stages/twin.h"
 #include "stages/verdict.h"
 
-enum { LOG_LIMIT = 16 << 20 };  /* bytes */
+enum { LOG_LIMIT = 16 << 20, WHY_LIMIT = 64 * 1024 };   /* bytes */
 
 /* Whether the log tells of the job from its beginning on. */
 static bool begins_well(struct text log)
@@ -132,6 +132,87 @@ static int note_going(struct requeuer *requeuer, int job, struct job_record *rec
                : 0;
 }
 
+/* Is it rendered to what the executor did not want? */
+static bool is_as_refused(const struct job_record *before, const struct job_record *now)
+{
+    return (text_is(before->failure.reason, REASON_REFUSED) ||
+            text_is(before->failure.reason, REASON_NEVER_FITS)) &&
+           text_equal(before->manifest_sha256, now->manifest_sha256);
+}
+
+/* Can it still not be rendered, for the reason that its why gives?  (That there is no template is said
+ * with the commit.) */
+static bool fails_as_before(int job, const struct job_record *before,
+                            const struct preparation *preparation)
+{
+    struct buffer why = {0};
+    struct text rest, line = {"", 0}, now = text_of(preparation->error.text), sentence;
+    if (file_read_at(job, "why", WHY_LIMIT, &why, NULL) == 0) {
+        rest = buffer_text(&why);
+        text_next(&rest, '\n', &line);
+    }
+    text_next(&now, '\n', &sentence);
+    bool none = preparation->description && preparation->failure == RENDER_NO_TEMPLATE &&
+                text_is(before->failure.reason, REASON_NO_TEMPLATE);
+    bool result = before->failed && (none || text_equal(line, sentence));
+    buffer_free(&why);
+    return result;
+}
+
+/* It stays, and is not looked at again before the next change. */
+static int note_looked_at(struct requeuer *requeuer, int job, struct job_record *record,
+                          struct error *error)
+{
+    record->failure.commit = text_of(repository_commit(requeuer->repository));
+    record->failure.settings = text_of(requeuer->settings);
+    return record_replace(job, record, error);
+}
+
+static void put_back(struct job_record *record, const struct job_record *kept)
+{
+    record->attempt = kept->attempt;
+    record->array = kept->array;
+    record->array_left = kept->array_left;
+    record->size = kept->size;
+    record->size_now = kept->size_now;
+    record->size_next = kept->size_next;
+}
+
+/* It could not be rendered, and is in failed/ with that reason.  1, or -1 and a sentence. */
+static int write_unprepared(struct requeuer *requeuer, int job, struct job_record *record,
+                            enum prepare_result prepared, const struct preparation *preparation,
+                            int64_t failed, struct error *error)
+{
+    struct verdict verdict;
+    struct circumstances circumstances = {
+        .settings = &requeuer->stage->settings,
+        .id = record->id.data,
+        .commit = repository_commit(requeuer->repository),
+        .now = failed,
+    };
+    if (prepared == PREPARE_BAD_REQUEST)
+        verdict_bad_request(&verdict, record->source.data, &preparation->error);
+    else
+        verdict_render(&verdict, &circumstances, preparation->failure, &preparation->error);
+    if (verdict.failure.when == RETRY_CHANGE)
+        verdict.failure.settings = text_of(requeuer->settings);
+    return verdict_write(&verdict, job, record, false, clock_now(), error) ? -1 : 1;
+}
+
+static enum prepare_result prepare_again(struct requeuer *requeuer, struct text request,
+                                         struct job_record *record, int64_t size,
+                                         struct preparation *preparation)
+{
+    record->executor = requeuer->stage->settings.executor;
+    sweep_go_on(record);
+    take_size(record, size);
+    enum prepare_result prepared = prepare_request(requeuer->arena, request, record->source.data,
+                                                   record, preparation);
+    return prepared == PREPARED ? prepare_manifest(requeuer->arena, requeuer->repository, record,
+                                                   preparation)
+                                : prepared;
+}
+
 /* Render the job anew and write what has changed into its directory.  0: it may go to `to`; 1: it
  * fails, with the reason written; -1 and a sentence: trouble. */
 static int renew_job(struct requeuer *requeuer, int job, struct job_record *record, enum state to,
@@ -158,36 +239,20 @@ static int renew_job(struct requeuer *requeuer, int job, struct job_record *reco
     int attempt = next_attempt(job, record, error);
     if (attempt < 0)
         goto done;
-    record->executor = requeuer->stage->settings.executor;
     record->attempt = attempt;
-    sweep_go_on(record);
-    take_size(record, deed->size);
     enum prepare_result prepared =
-        prepare_request(requeuer->arena, buffer_text(&request), record->source.data, record,
-                        &preparation);
-    if (prepared == PREPARED)
-        prepared = prepare_manifest(requeuer->arena, requeuer->repository, record,
-                                    &preparation);
+        prepare_again(requeuer, buffer_text(&request), record, deed->size, &preparation);
+    bool for_change = strcmp(deed->cause, "change") == 0;
+    if (for_change && (prepared == PREPARED ? is_as_refused(&kept, record)
+                                            : fails_as_before(job, &kept, &preparation))) {
+        *record = kept;
+        result = note_looked_at(requeuer, job, record, error) ? -1 : 1;
+        goto done;
+    }
     if (prepared != PREPARED) {
-        record->attempt = before;
-        record->array = kept.array;
-        record->array_left = kept.array_left;
-        record->size = kept.size;
-        record->size_now = kept.size_now;
-        record->size_next = kept.size_next;
-        struct circumstances circumstances = {
-            .settings = &requeuer->stage->settings,
-            .commit = repository_commit(requeuer->repository),
-            .now = now,
-        };
-        if (prepared == PREPARE_BAD_REQUEST)
-            verdict_bad_request(&verdict, record->source.data, &preparation.error);
-        else
-            verdict_render(&verdict, &circumstances, preparation.failure, &preparation.error);
-        verdict.failure.settings =
-            verdict.failure.when == RETRY_CHANGE ? text_of(requeuer->settings)
-                                                 : verdict.failure.settings;
-        result = verdict_write(&verdict, job, record, false, now, error) ? -1 : 1;
+        put_back(record, &kept);
+        result = write_unprepared(requeuer, job, record, prepared, &preparation,
+                                  for_change ? kept.failure.failed : now, error);
         goto done;
     }
     /* The record goes on saying why the job failed until it has left failed/: a crash before that
@@ -313,8 +378,18 @@ static void kill_waiting(struct requeuer *requeuer, int job, struct job_record *
     struct wish wish;
     if (control_pending(job, CONTROL_KILL, &wish) != 1)
         return;
-    verdict_killed(&verdict, wish.by, wish.when);
+    verdict_killed(&verdict, record->id.data, wish.by, wish.when);
     if (verdict_write(&verdict, job, record, false, clock_now(), &error) ||
+        spool_sync(&requeuer->stage->spool, &error))
+        log_warn("%s: %s", record->id.data, error.text);
+}
+
+static void give_up(struct requeuer *requeuer, int job, struct job_record *record)
+{
+    struct error error;
+    if (!record->failed || record->failure.when != RETRY_CHANGE)
+        return;
+    if (verdict_give_up(job, record, &requeuer->stage->settings, &error) ||
         spool_sync(&requeuer->stage->spool, &error))
         log_warn("%s: %s", record->id.data, error.text);
 }
@@ -341,6 +416,8 @@ void requeue_job(struct requeuer *requeuer, const struct requeue_deed *deed)
         log_detail("%s: was a copy", place.id);
     } else if (deed->kind == DEED_KILL) {
         kill_waiting(requeuer, job, &record);
+    } else if (deed->kind == DEED_GIVE_UP) {
+        give_up(requeuer, job, &record);
     } else if (deed->from == STATE_RENDERED && may_be_submitted(job)) {
         log_detail("%s: keeps its size: the executor may have it already", place.id);
     } else if (send_back(requeuer, &place, job, &record, deed)) {

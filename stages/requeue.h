@@ -8,6 +8,9 @@
  * ended, goes to held/ instead.  It is rendered at the size that it is to have next, or that it was
  * given while it ran.
  *
+ * A job that is tried again for the cause "change" goes on only if it is rendered to something else than
+ * what was refused; one that is given up waits for no change any more.
+ *
  * A job of rendered/ stays there.  One that the executor may have, because an intent was noted, is left
  * as it is: it must not be submitted in two shapes under one token.
  *
@@ -18,12 +21,12 @@
 
 #include "stages/stage.h"
 
-enum deed_kind { DEED_NONE, DEED_REQUEUE, DEED_KILL };
+enum deed_kind { DEED_NONE, DEED_REQUEUE, DEED_KILL, DEED_GIVE_UP };
 
 struct requeue_deed {
     char id[ID_SIZE];
     enum state from;            /* STATE_FAILED, STATE_HELD or STATE_RENDERED */
-    enum deed_kind kind;        /* DEED_KILL: only of failed/ */
+    enum deed_kind kind;        /* DEED_KILL, DEED_GIVE_UP: only of failed/ */
     const char *cause;          /* of DEED_REQUEUE: the word for the log */
     int64_t size;               /* of one of rendered/: that it is to have (base/sizes.h) */
 };

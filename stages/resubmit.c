@@ -32,6 +32,10 @@ static void remember(struct waiting *waiting, const struct job_record *record)
     waiting->when = record->failed ? failure->when : RETRY_NEVER;
     waiting->next = failure->next;
     waiting->delay = failure->delay;
+    waiting->failed = failure->failed;
+    waiting->array = record->array.length > 0;
+    waiting->too_much = failure->capacity.length > 0;
+    waiting->capacity_seen = 0;
     waiting->cpus = record->cpus;
     waiting->memory = record->memory;
     waiting->gpus = record->gpus;

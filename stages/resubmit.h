@@ -11,6 +11,7 @@
 
 #include <time.h>
 
+#include "stages/growth.h"
 #include "stages/held.h"
 #include "stages/requeue.h"
 #include "stages/stage.h"
@@ -21,6 +22,10 @@ struct waiting {                /* what is remembered of a failed job between pa
     struct timespec changed;    /* mtime of its directory when its record was read */
     enum retry_when when;
     int64_t next, delay;
+    int64_t failed;             /* when */
+    bool array;                 /* how much it asks for at once is not known */
+    bool too_much;              /* it asks for more than there was, */
+    int capacity_seen;          /* and, at this count of changes of the capacity, than there is */
     int64_t cpus, memory;
     int gpus;
     int priority;
@@ -39,6 +44,9 @@ struct resubmitter {
     /* Asked at most once in a pass, and only if a job waits for it. */
     bool asked_ready, ready, asked_capacity, have_capacity;
     struct capacity capacity;
+    char capacity_text[GROWTH_TEXT_SIZE];       /* the last one that was looked at for growth, */
+    int capacity_changes;       /* how often it has changed, */
+    int64_t capacity_due;       /* and when, of clock_elapsed(), it is looked at again */
     char settings[SHA256_HEX_SIZE];     /* of dlspool.yaml as it is now */
     size_t requeued;
     struct watch *watch;

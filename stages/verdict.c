@@ -1,6 +1,7 @@
 /* stages/verdict.c - why a job goes to failed/, and what brings it back */
 #include "stages/verdict.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,14 +23,38 @@ static void decide(struct verdict *verdict, const char *reason, const char *clas
     verdict->failure.exit_code = -1;
 }
 
-static void wait_for_change(struct verdict *verdict, const struct circumstances *circumstances)
+/* Everybody who reads `why` is told what they can do themselves, with the command to type. */
+static void say_next(struct verdict *verdict, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void say_next(struct verdict *verdict, const char *format, ...)
 {
-    verdict->failure.when = RETRY_CHANGE;
-    verdict->failure.commit = text_of(circumstances->commit);
-    verdict->failure.settings = text_of(circumstances->settings->sha256);
-    snprintf(verdict->next, sizeof(verdict->next),
-             "the job is tried again as soon as templates.git gets a new commit or dlspool.yaml "
-             "changes. `dlspool retry` tries it at once.");
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(verdict->next, sizeof(verdict->next), format, arguments);
+    va_end(arguments);
+}
+
+int64_t verdict_change_ends(const struct settings *settings, const struct failure *failure)
+{
+    return failure->failed + settings->retry_change;
+}
+
+/* It comes back by itself only for a while, as its owner may have forgotten it.  `what` is what would
+ * have to come about. */
+static void wait_for_change(struct verdict *verdict, const struct circumstances *circumstances,
+                            const char *advice, const char *what)
+{
+    char until[CLOCK_TEXT_SIZE];
+    struct failure *failure = &verdict->failure;
+    failure->when = RETRY_CHANGE;
+    failure->failed = circumstances->now;
+    failure->commit = text_of(circumstances->commit);
+    failure->settings = text_of(circumstances->settings->sha256);
+    say_next(verdict, "%s. If %s before %s, it is retried by itself. To retry it now: dlspool retry %s",
+             advice, what,
+             clock_format(verdict_change_ends(circumstances->settings, failure), until),
+             circumstances->id);
 }
 
 /* Double the last delay, within the settings' bounds, and spread the result by a fifth, so that
@@ -53,11 +78,10 @@ static void wait_for_time(struct verdict *verdict, const struct circumstances *c
              clock_format(verdict->failure.next, time), duration_format(delay, wait));
 }
 
-static void wait_for_nothing(struct verdict *verdict)
+static void wait_for_nothing(struct verdict *verdict, const char *id)
 {
     verdict->failure.when = RETRY_NEVER;
-    snprintf(verdict->next, sizeof(verdict->next),
-             "nothing, until somebody asks for it: `dlspool retry` tries the job again.");
+    say_next(verdict, "not retried. To run it again: dlspool retry %s", id);
 }
 
 /* The first line of an error is the sentence; more lines are detail. */
@@ -96,29 +120,64 @@ void verdict_refused_file(struct verdict *verdict, const struct error *error)
 void verdict_render(struct verdict *verdict, const struct circumstances *circumstances,
                     enum render_failure failure, const struct error *error)
 {
-    static const char *const reasons[] = {[RENDER_NO_TEMPLATE] = "NoTemplate",
+    static const char *const reasons[] = {[RENDER_NO_TEMPLATE] = REASON_NO_TEMPLATE,
                                           [RENDER_NO_IMAGE] = "NoImage",
                                           [RENDER_TEMPLATE_FAULT] = "TemplateFault",
                                           [RENDER_NOT_ALLOWED] = "NotAllowed",
                                           [RENDER_REPOSITORY] = "TemplatesUnreadable"};
     decide(verdict, reasons[failure], "permanent", RETRY_CHANGE);
     take_error(verdict, "", error);
-    wait_for_change(verdict, circumstances);
     if (failure == RENDER_NOT_ALLOWED) {
-        char otherwise[sizeof(verdict->next)];
-        memcpy(otherwise, verdict->next, sizeof(otherwise));
-        snprintf(verdict->next, sizeof(verdict->next),
-                 "correct the job file and drop it into incoming/ again. Otherwise %.*s",
-                 (int)sizeof(otherwise) - 100, otherwise);
+        verdict->failure.when = RETRY_NEVER;
+        say_next(verdict,
+                 "not retried. Change the job file and submit it again. If the site's rules have "
+                 "changed: dlspool retry %s", circumstances->id);
+        return;
     }
+    wait_for_change(verdict, circumstances,
+                    failure == RENDER_NO_TEMPLATE || failure == RENDER_NO_IMAGE
+                        ? "change the job file and submit it again, or tell an administrator"
+                        : "tell an administrator: the job file is not at fault",
+                    "the templates are changed so that it can be rendered");
+}
+
+/* What was refused: the one who can mend it is told how. */
+static void verdict_refused(struct verdict *verdict, const struct circumstances *circumstances,
+                            const struct job_record *record, const struct submission *submission)
+{
+    enum submit_mender mender = submission->mender;
+    const char *remedy = submission->remedy, *id = circumstances->id;
+    decide(verdict, REASON_REFUSED, "permanent", RETRY_NEVER);
+    if (mender == MENDER_IMAGE)         /* `image` of the job file comes from no line of images.txt */
+        mender = record->image_line ? MENDER_MANIFEST : MENDER_OWNER;
+    if (mender == MENDER_OWNER && submission->mender == MENDER_IMAGE)
+        say_next(verdict, "not retried. %s, and submit it again. To retry it as it is: dlspool retry %s",
+                 *remedy ? remedy : "Change image in the job file", id);
+    else if (mender == MENDER_OWNER)
+        say_next(verdict,
+                 "not retried. %s, then run: dlspool retry %s\nIf it is not what was meant, change the job "
+                 "file and submit it again.", *remedy ? remedy : "Fix the cause", id);
+    else if (mender == MENDER_SITE)
+        say_next(verdict, "not retried. %s, then run: dlspool retry %s",
+                 *remedy ? remedy : "Ask an administrator to fix the cause", id);
+    else
+        wait_for_change(verdict, circumstances,
+                        *remedy ? remedy : "change the job file and submit it again",
+                        "the templates are changed so that it is rendered to something else");
 }
 
 void verdict_submission(struct verdict *verdict, const struct circumstances *circumstances,
-                        const struct submission *submission)
+                        const struct job_record *record, const struct submission *submission)
 {
-    decide(verdict, submission->outcome == SUBMIT_NEVER_FITS ? "NeverFits" : "Refused", "permanent",
-           RETRY_CHANGE);
-    wait_for_change(verdict, circumstances);
+    if (submission->outcome == SUBMIT_NEVER_FITS) {
+        decide(verdict, REASON_NEVER_FITS, "permanent", RETRY_CHANGE);
+        snprintf(verdict->capacity, sizeof(verdict->capacity), "%s",
+                 circumstances->capacity ? circumstances->capacity : "");
+        wait_for_change(verdict, circumstances, "change the job file and submit it again",
+                        "there is as much as it requests");
+    } else {
+        verdict_refused(verdict, circumstances, record, submission);
+    }
     take_error(verdict, "", &submission->error);
 }
 
@@ -161,7 +220,7 @@ void verdict_ended(struct verdict *verdict, const struct circumstances *circumst
         snprintf(verdict->next + used, sizeof(verdict->next) - used, " This is retry %d of %d.",
                  record->retried, record->retries);
     } else {
-        wait_for_nothing(verdict);
+        wait_for_nothing(verdict, circumstances->id);
     }
 }
 
@@ -195,13 +254,13 @@ void verdict_resized(struct verdict *verdict, const struct circumstances *circum
                   "has room for it. This uses up no retry.");
 }
 
-void verdict_killed(struct verdict *verdict, const char *by, int64_t when)
+void verdict_killed(struct verdict *verdict, const char *id, const char *by, int64_t when)
 {
     char time[CLOCK_TEXT_SIZE];
     decide(verdict, "Killed", "permanent", RETRY_NEVER);
     snprintf(verdict->sentence, sizeof(verdict->sentence), "The job was killed by %s at %s.", by,
              clock_format(when, time));
-    wait_for_nothing(verdict);
+    wait_for_nothing(verdict, id);
 }
 
 void verdict_stops(struct verdict *verdict, const char *stage, int tries)
@@ -219,13 +278,12 @@ void verdict_stops(struct verdict *verdict, const char *stage, int tries)
              "incoming/ again.");
 }
 
-void verdict_dependency(struct verdict *verdict, const char *reason, const char *sentence)
+void verdict_dependency(struct verdict *verdict, const char *id, const char *reason,
+                        const char *sentence)
 {
     decide(verdict, reason, "permanent", RETRY_NEVER);
     snprintf(verdict->sentence, sizeof(verdict->sentence), "%s", sentence);
-    snprintf(verdict->next, sizeof(verdict->next),
-             "nothing, until somebody asks for it: `dlspool retry` looks again at what the job waits "
-             "for.");
+    say_next(verdict, "not retried. To have what it waits for looked at again: dlspool retry %s", id);
 }
 
 void verdict_damaged(struct verdict *verdict, const struct error *error)
@@ -243,6 +301,22 @@ void verdict_lost_record(struct verdict *verdict, const char *detail)
     verdict_damaged(verdict, &error);
 }
 
+int verdict_give_up(int job, struct job_record *record, const struct settings *settings,
+                    struct error *error)
+{
+    struct buffer next = {0};
+    char waited[CLOCK_TEXT_SIZE];
+    buffer_printf(&next,
+                  "not retried by itself any more: nothing has changed in %s that could mend it. Change the "
+                  "job file and submit it again, or retry it: dlspool retry %.*s",
+                  duration_format(settings->retry_change, waited), (int)record->id.length,
+                  record->id.data);
+    record->failure.when = RETRY_NEVER;
+    int result = why_replace_next(job, next.data, error) || record_replace(job, record, error) ? -1 : 0;
+    buffer_free(&next);
+    return result;
+}
+
 int verdict_write(const struct verdict *verdict, int job, struct job_record *record, bool create,
                   int64_t now, struct error *error)
 {
@@ -250,7 +324,9 @@ int verdict_write(const struct verdict *verdict, int job, struct job_record *rec
     record->failure = verdict->failure;
     record->failure.reason = text_of(verdict->reason);
     record->failure.class = text_of(verdict->class);
-    record->failure.failed = now;
+    record->failure.capacity = text_of(verdict->capacity);
+    if (!record->failure.failed)
+        record->failure.failed = now;
     if (verdict->failure.delay)
         record->backoff = verdict->failure.delay;
     struct why why = {verdict->sentence, verdict->detail, verdict->next};

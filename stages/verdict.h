@@ -12,18 +12,22 @@
 #include "renderer/retry_table.h"
 #include "spool/record.h"
 #include "spool/settings.h"
+#include "stages/growth.h"
 
 struct verdict {
     struct failure failure;
     char class[16], reason[64];         /* what failure's texts point to */
     char sentence[ERROR_TEXT_SIZE], detail[ERROR_TEXT_SIZE], next[512];
     int retry_line;                     /* of retry.txt, when it decided; else 0 */
+    char capacity[GROWTH_TEXT_SIZE];    /* what failure's text points to, too */
 };
 
 /* What the verdict needs to know of the spool's present state. */
 struct circumstances {
     const struct settings *settings;
+    const char *id;                     /* of the job */
     const char *commit;                 /* of templates.git; may be NULL */
+    const char *capacity;               /* for SUBMIT_NEVER_FITS: what there is (stages/growth.h) */
     int64_t now;
 };
 
@@ -31,11 +35,15 @@ void verdict_bad_request(struct verdict *verdict, const char *source, const stru
 /* A control file that names no job, or of somebody who may not ask. */
 void verdict_refused_wish(struct verdict *verdict, const struct error *error);
 void verdict_refused_file(struct verdict *verdict, const struct error *error);
+#define REASON_NO_TEMPLATE "NoTemplate"
 void verdict_render(struct verdict *verdict, const struct circumstances *circumstances,
                     enum render_failure failure, const struct error *error);
+/* Reasons of RETRY_CHANGE for which a manifest was made: only another one is worth another try. */
+#define REASON_REFUSED "Refused"
+#define REASON_NEVER_FITS "NeverFits"
 /* For SUBMIT_NEVER_FITS and SUBMIT_REFUSED; after any other outcome the job is not in failed/. */
 void verdict_submission(struct verdict *verdict, const struct circumstances *circumstances,
-                        const struct submission *submission);
+                        const struct job_record *record, const struct submission *submission);
 /* For a job that ran and failed.  `log_text` is the end of what its tasks printed.  Counts a used
  * retry in `record`. */
 void verdict_ended(struct verdict *verdict, const struct circumstances *circumstances,
@@ -50,19 +58,27 @@ void verdict_vanished(struct verdict *verdict, const struct circumstances *circu
 void verdict_resized(struct verdict *verdict, const struct circumstances *circumstances,
                      enum size_kind kind, int64_t from, int64_t to, int exit_code,
                      const char *why);
-void verdict_killed(struct verdict *verdict, const char *by, int64_t when);
+void verdict_killed(struct verdict *verdict, const char *id, const char *by, int64_t when);
 /* Reading the job's file has ended a stage's process `tries` times. */
 void verdict_stops(struct verdict *verdict, const char *stage, int tries);
 /* What the job is to come after cannot be, from the beginning or no more. */
 #define REASON_BAD_AFTER "BadAfter"
 #define REASON_DEPENDENCY "Dependency"
-void verdict_dependency(struct verdict *verdict, const char *reason, const char *sentence);
+void verdict_dependency(struct verdict *verdict, const char *id, const char *reason,
+                        const char *sentence);
 void verdict_damaged(struct verdict *verdict, const struct error *error);
 /* For a job that failed after its record had been lost; `detail` is what the executor said. */
 void verdict_lost_record(struct verdict *verdict, const char *detail);
 
+/* RETRY_CHANGE ends at this time of day.  After that the job is given up: its record, and the last
+ * paragraph of its why, are written anew, and nothing is synced.  -1 and a sentence on failure. */
+int64_t verdict_change_ends(const struct settings *settings, const struct failure *failure);
+int verdict_give_up(int job, struct job_record *record, const struct settings *settings,
+                    struct error *error);
+
 /* Write the verdict into the job directory: job.yaml (with record->failure set from it), why, and
- * a "failed" event.  Nothing is synced or moved.  -1 and a sentence on failure. */
+ * a "failed" event.  `now` is when it failed, unless the verdict's failure.failed says that it did
+ * earlier.  Nothing is synced or moved.  -1 and a sentence on failure. */
 int verdict_write(const struct verdict *verdict, int job, struct job_record *record, bool create,
                   int64_t now, struct error *error);
 

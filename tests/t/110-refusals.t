@@ -66,7 +66,7 @@ tasks: {server: {command: ["true"]}, worker: {command: ["true"]}}
 JOB
 ok "a job without a template ends in failed/" wait_for 20 has_ended nothing
 like "$(why nothing)" 'local/mxnet/ps.yaml' "why names the template that is missing"
-like "$(why nothing)" '^Next: .*templates.git' "and says that a push mends it"
+like "$(why nothing)" '^Next: .*tell an administrator.*retried by itself' "and says that a push mends it"
 
 # A template does not want the job: its owner reads why, not where in the template.
 drop unwanted.yaml <<'JOB'
@@ -79,7 +79,7 @@ JOB
 ok "a job that its template refuses ends in failed/" wait_for 20 has_ended unwanted
 is "$(why unwanted | head -n 1)" "the role boss is none of TensorFlow; expected chief, ps, worker and evaluator" \
     "why begins with the template's sentence"
-like "$(why unwanted)" '^Next: correct the job file .*Otherwise .*templates.git' "and says what to do"
+like "$(why unwanted)" '^Next: not retried. Change the job file and submit it again' "and says what to do"
 
 # No row in images.txt.
 ok "clone" git clone -q "$spool/templates.git" "$scratch/clone"

@@ -135,10 +135,11 @@ first_refused() { grep -q 'BadAfter' "$spool/failed/$first_same/job.yaml"; }
 ok "its own name does not mean one that comes later" wait_for 20 first_refused
 
 # A job in failed/ that can still come back is waited for.
-job waits-change 'image: "somebody/else:1"'
+without_templates local/any/mpi.yaml
+body waits-change | sed "s/^type: .*/type: mpi/" | drop waits-change.yaml
 ok "a job waits for a change" wait_for 20 in_state waits-change failed
 job patient 'after: waits-change'
-ok "one that is to come after it waits" wait_for 20 held_for patient 'has failed (NotAllowed) and can still'
+ok "one that is to come after it waits" wait_for 20 held_for patient 'has failed (NoTemplate) and can still'
 fail_it patient
 like "$(why patient)" 'was killed by' "a held job can be killed"
 dlspool retry "$(id_of patient)" >/dev/null

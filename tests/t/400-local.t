@@ -59,7 +59,7 @@ S
 ok "1000 processors end in failed/" wait_for 60 has_ended huge
 like "$(why huge)" '1000' "why says what was asked for"
 like "$(why huge)" ' 2 ' "and what there is"
-like "$(why huge)" '^Next: .*dlspool.yaml' "and what would mend it"
+like "$(why huge)" '^Next: change the job file and submit it again' "and what to do"
 
 job missing 0.5 <<'S'
 #!/no/such/interpreter

@@ -31,10 +31,8 @@ static void a_job_that_is_too_large_never_fits(void **state)
                              HEAD "- {role: main, image: host, cpus: 1000, memory: 8Gi, gpus: 1, "
                                   "command: [x]}\n", &s), SUBMIT_NEVER_FITS);
     assert_string_equal(s.error.text,
-                        "the job can never fit on this machine: it asks for 1000 processors, and "
-                        "this machine has 2 for jobs; it asks for 8 GiB of memory, and this "
-                        "machine has 1 GiB for jobs; it asks for 1 GPU, and this machine has 0 "
-                        "for jobs");
+                        "the job requests more than this machine has for jobs: 1000 CPUs of 2, "
+                        "8 GiB of memory of 1 GiB, 1 GPU of 0");
     /* Its tasks fit one by one, and not together. */
     assert_int_equal(hand_in(f, "big-2",
                              HEAD "- {role: a, image: host, cpus: 1.5, memory: 1Mi, command: [x]}\n"

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "base/file_kind.h"
 #include "base/json.h"
 #include "base/yaml.h"
 #include "request/description.h"
@@ -108,8 +109,9 @@ struct description *request_read(struct arena *arena, struct text source, const 
     struct text file = name && *name ? text_of(name) : TEXT("job file");
     reading_start(&reading, arena, error_quote(&room, file.data, file.length));
 
-    if (text_starts(source, "\xff\xfe") || text_starts(source, "\xfe\xff")) {
-        problem_add(&reading, NULL, 0, 0, "found UTF-16, expected text in UTF-8");
+    const char *kind = file_kind(source);
+    if (kind) {
+        problem_add(&reading, NULL, 0, 0, "found %s", kind);
         problems_report(&reading, error);
         return NULL;
     }

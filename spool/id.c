@@ -100,3 +100,15 @@ int64_t id_time(struct text id)
     }
     return (int64_t)time;
 }
+
+bool id_token_in_file_name(struct text name, struct text *token)
+{
+    size_t end = name.length;
+    for (size_t i = name.length; i > 0 && end == name.length; i--)
+        if (name.data[i - 1] == '.')
+            end = i - 1;
+    if (end < TOKEN_LENGTH + 2)
+        return false;
+    *token = (struct text){name.data + end - TOKEN_LENGTH, TOKEN_LENGTH};
+    return token->data[-1] == '-' && token_valid(*token);
+}

@@ -32,4 +32,8 @@ bool id_valid(struct text id);
 struct text id_token(struct text id);           /* of a valid id */
 int64_t id_time(struct text id);                /* when it was made: milliseconds since 1970 */
 
+/* A file's name with a token, `<stem>-<token><ending>`, as commands give it to what they drop.  False
+ * when there is none in it; else *token is where it stands. */
+bool id_token_in_file_name(struct text name, struct text *token);
+
 #endif

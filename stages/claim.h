@@ -24,6 +24,8 @@ struct claim {
     int64_t changing;                   /* of clock_elapsed: since when it is being written; 0 */
     uid_t owner;                        /* who dropped it, when it was taken; (uid_t)-1 */
     int tries;                          /* how often intake has ended while it read this */
+    bool cut;                           /* it did not end with a whole line */
+    const char *complete;               /* how it was known to be complete (watcher/arrivals.h) */
     bool suspect;                       /* its job may exist already */
     bool found;                         /* ... and does, at `place` */
     struct job_place place;

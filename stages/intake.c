@@ -21,6 +21,7 @@
 #include "stages/stage.h"
 #include "stages/users.h"
 #include "watcher/arrivals.h"
+#include "watcher/leftovers.h"
 #include "watcher/mount.h"
 
 enum {
@@ -41,6 +42,7 @@ struct intake {
     struct repository *repository;
     struct acceptor *acceptor;
     struct arrivals *arrivals;
+    struct leftovers *leftovers;
     struct claim *claims[MOST_CLAIMS];
     char *refusals[MOST_CLAIMS];        /* NULL, or why the claim is to be refused */
     size_t claim_count;
@@ -220,6 +222,8 @@ static void take_arrivals(struct intake *intake)
         switch (claim_take(&intake->stage.spool, arrival.name, clock_now(), &claim, &error)) {
         case DROP_TAKEN:
             claim.owner = arrival.owner;
+            claim.cut = arrival.cut;
+            claim.complete = arrival.complete;
             add_claim(intake, &claim, arrival.refuse ? arrival.why.text : NULL);
             break;
         case DROP_REFUSED:
@@ -372,6 +376,8 @@ static int64_t next_look(struct intake *intake)
     int64_t until = full ? INT64_MAX : arrivals_due(intake->arrivals);
     if (intake->stray_look < until)
         until = intake->stray_look;
+    if (leftovers_due(intake->leftovers) < until)
+        until = leftovers_due(intake->leftovers);
     for (size_t i = 0; i < intake->claim_count; i++)
         if (intake->claims[i]->look < until)
             until = intake->claims[i]->look;
@@ -385,6 +391,7 @@ static int64_t intake_round(struct stage *stage)
     if (!space_is_left(intake))
         return clock_elapsed() + space_interval;
     take_strays(intake);
+    leftovers_look(intake->leftovers, stage->spool.incoming, clock_elapsed());
     /* What others drop meanwhile is learned of between batches. */
     do {
         if (arrivals_collect(intake->arrivals, &error)) {
@@ -417,10 +424,23 @@ static void intake_close(struct stage *stage)
     while (intake->claim_count)
         remove_claim(intake, 0);
     arrivals_close(intake->arrivals);
+    leftovers_free(intake->leftovers);
     acceptor_free(intake->acceptor);
     repository_close(intake->repository);
     stage_close(stage);
     free(intake);
+}
+
+/* Whether a file has a name as commands give it to what they rename into place: with a token that was
+ * made within a day of now.  Hosts' clocks differ. */
+static bool is_named_by_us(struct text name)
+{
+    static const int64_t day = (int64_t)24 * 60 * 60 * 1000;
+    struct text token;
+    if (!id_token_in_file_name(name, &token))
+        return false;
+    int64_t age = clock_now() - id_time(token);
+    return age > -day && age < day;
 }
 
 static struct stage *intake_open(const char *directory, struct error *error)
@@ -436,12 +456,16 @@ static struct stage *intake_open(const char *directory, struct error *error)
     struct settle_settings settle = local ? settle_local : settle_remote;
     settle.quiet = local || stage->settings.quiet_time > settle.quiet ? stage->settings.quiet_time
                                                                       : settle.quiet;
+    if (settle.doubtful_quiet < settle.quiet)
+        settle.doubtful_quiet = settle.quiet;
     settle.cut_patience = settle.empty_patience = stage->settings.cut_off_time;
     struct arrivals_settings settings = {
         .watch.interval = stage->settings.scan_interval,
         .settle = &settle,
+        .published = is_named_by_us,
     };
     intake->guard = guard_own();
+    intake->leftovers = leftovers_new("incoming", stage->settings.cut_off_time);
     intake->most = (size_t)stage->settings.batch;
     intake->stray_look = clock_elapsed() + stray_interval;
     intake->repository = stage_repository(stage, error);

@@ -75,8 +75,9 @@ static void add_notes(struct buffer *lines, const struct notes *notes)
 }
 
 /* Write the events of a new job's first moments. */
-static int write_first_events(int job, const struct job_record *record, const struct notes *notes,
-                              bool rendered, struct error *error)
+static int write_first_events(int job, const struct acceptance *item,
+                              const struct job_record *record, bool rendered,
+                              struct error *error)
 {
     struct buffer lines = {0};
     eventlog_start(&lines, record->accepted, "accepted");
@@ -85,8 +86,10 @@ static int write_first_events(int job, const struct job_record *record, const st
     eventlog_add_number(&lines, "uid", record->uid);
     if (record->request_sha256.length)
         eventlog_add(&lines, "sha256", record->request_sha256);
+    if (item->claim->complete)
+        eventlog_add(&lines, "complete", text_of(item->claim->complete));
     eventlog_end(&lines);
-    add_notes(&lines, notes);
+    add_notes(&lines, &item->notes);
     if (rendered) {
         eventlog_start(&lines, clock_now(), "rendered");
         eventlog_add(&lines, "commit", record->commit);
@@ -148,7 +151,7 @@ static int write_job(struct acceptor *acceptor, struct acceptance *item,
     if (!result && manifest.length)
         result = job_file_create_private(job, "manifest.yaml", manifest, record->gid, error);
     if (!result)
-        result = write_first_events(job, record, &item->notes, verdict == NULL, error);
+        result = write_first_events(job, item, record, verdict == NULL, error);
     if (!result)
         result = write_beginning(job, item, record, verdict, error);
     sys.close(job);
@@ -173,7 +176,13 @@ static int refuse_request(struct acceptor *acceptor, struct acceptance *item,
                           struct error *error)
 {
     struct verdict verdict;
+    struct error whole;
     set_id(item, record, name_from_source(item->claim->source));
+    if (item->claim->cut) {
+        error_set(&whole, "%s\nIt does not end with a newline: if it was cut off on its way, drop "
+                          "the whole file again", reason->text);
+        reason = &whole;
+    }
     verdict_bad_request(&verdict, item->claim->source, reason);
     return write_job(acceptor, item, record, (struct text){NULL, 0}, &verdict, error);
 }

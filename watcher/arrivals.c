@@ -47,6 +47,7 @@ struct arrivals {
     int directory;
     bool local;
     int64_t notice;
+    bool (*published)(struct text name);
     struct settle_settings settle;
     struct watch *watch;
     struct names *pending;      /* payload: struct pending */
@@ -81,6 +82,7 @@ struct arrivals *arrivals_open(int directory, const char *path,
                                   .directory = own,
                                   .local = mount_is_local(own),
                                   .notice = settings->notice ? settings->notice : DEFAULT_NOTICE,
+                                  .published = settings->published,
                                   .watch = watch,
                                   .pending = names_new(limit, sizeof(struct pending)),
                                   .limit = limit,
@@ -136,12 +138,15 @@ static void forget(struct arrivals *arrivals, struct pending *pending)
     names_remove(arrivals->pending, pending);
 }
 
-static void hand_out(struct text name, uid_t owner, bool refuse, struct arrival *arrival)
+static void hand_out(struct text name, const struct pending *pending, bool refuse,
+                     struct arrival *arrival)
 {
     memcpy(arrival->name, name.data, name.length);
     arrival->name[name.length] = '\0';
     arrival->length = name.length;
-    arrival->owner = owner;
+    arrival->owner = pending->owner;
+    arrival->cut = pending->memory.cut;
+    arrival->complete = refuse ? NULL : pending->memory.complete;
     arrival->refuse = refuse;
 }
 
@@ -309,11 +314,14 @@ static bool take(struct arrivals *arrivals, struct pending *pending, int64_t now
 {
     struct text name = names_text(pending);
     enum settle verdict = SETTLE_READY;
-    if (!(pending->flags & WATCH_RENAMED_IN))
+    bool published = !arrivals->local && arrivals->published && arrivals->published(name);
+    if ((pending->flags & WATCH_RENAMED_IN) || published)
+        pending->memory.complete = "rename";
+    else
         verdict = look(arrivals, pending, name, now, &arrival->why);
     if (verdict == SETTLE_WAIT)
         return false;
-    hand_out(name, pending->owner, verdict == SETTLE_REFUSE, arrival);
+    hand_out(name, pending, verdict == SETTLE_REFUSE, arrival);
     forget(arrivals, pending);
     return true;
 }

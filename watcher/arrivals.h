@@ -5,7 +5,8 @@
  * asks for one arrival after the other, claims it and reads it (watcher/drop.h).
  *
  * A file is handed out once; if it is then left where it is, the next scan hands it out again.
- * What was renamed into place is handed out without being opened.  What waits is looked at
+ * What was renamed into place is handed out without being opened; how that and other files were
+ * known to be complete is told with each.  What waits is looked at
  * when an event says so and when its time has come.  Every file is handed out in the end, to be
  * taken or to be refused, but for names that are somebody's work in progress, and files that a
  * program holds open for writing, of which the log says so once after a minute.
@@ -34,6 +35,9 @@
 struct arrivals_settings {              /* 0 and NULL stand for the defaults */
     struct watch_settings watch;
     const struct settle_settings *settle;       /* settle_local or settle_remote, as it is */
+    /* Whether a file of this name was renamed into place, where that is not seen otherwise (NFS):
+     * names that a program of ours makes, and uses for nothing else.  NULL: there are none. */
+    bool (*published)(struct text name);
     size_t pending;                     /* files remembered; 32768 */
     int64_t notice;                     /* milliseconds of waiting until the log says so; 60000 */
 };
@@ -44,6 +48,9 @@ struct arrival {
     char name[NAME_MAX + 1];            /* raw bytes and a NUL */
     size_t length;
     uid_t owner;                        /* (uid_t)-1: not learned */
+    bool cut;                           /* it does not end with a whole line */
+    const char *complete;               /* how it is known to be complete: `rename`, `link`,
+                                         * `end-mark`, `no-writer` or `quiet`; NULL: not */
     bool refuse;                        /* take it away, and refuse it for the reason in `why` */
     struct error why;                   /* "it is empty, and nobody ..."; set when `refuse` is */
 };

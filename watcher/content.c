@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "base/file_kind.h"
 #include "base/json.h"
 
 static bool is_space(char byte)
@@ -58,7 +59,7 @@ static enum content judge_brackets(struct text bytes)
     const char *comment;
     struct arena *arena = arena_new();
     struct text blanked = json_blank_comments(arena, bytes, &comment);
-    enum content content = CONTENT_CUT;
+    enum content content = CONTENT_UNCLOSED;
     if (json_read(arena, blanked, "it", &yaml_request_limits, NULL))
         content = CONTENT_COMPLETE;
     else if (brackets_close(blanked) || (comment != bytes.data && brackets_close(bytes)))
@@ -80,22 +81,30 @@ static bool ends_document(struct text bytes, struct text core)
     return core.data + core.length < bytes.data + bytes.length;
 }
 
+/* Whether more lines would go on with what the last one is part of: a batch script, or a value in
+ * YAML over several lines. */
+static bool may_go_on(struct text core)
+{
+    if (text_starts(core, "#!"))
+        return true;
+    const char *end = core.data + core.length, *line = end;
+    while (line > core.data && line[-1] != '\n')
+        line--;
+    return *line == ' ' || *line == '\t';
+}
+
 enum content content_judge(struct text bytes)
 {
     struct text core = bare(bytes);
     if (core.length == 0)
         return CONTENT_EMPTY;
+    if (file_kind(bytes))
+        return CONTENT_FOREIGN;
     if (is_bracketed(json_after_comments(core)))
         return judge_brackets(core);
     if (ends_document(bytes, core))
         return CONTENT_COMPLETE;
-    return bytes.data[bytes.length - 1] == '\n' ? CONTENT_PLAUSIBLE : CONTENT_CUT;
-}
-
-const char *content_missing(struct text bytes)
-{
-    struct text core = bare(bytes);
-    if (is_bracketed(core) && !brackets_close(core))
-        return "its brackets do not close";
-    return "it does not end with a newline";
+    if (bytes.data[bytes.length - 1] != '\n')
+        return CONTENT_CUT;
+    return may_go_on(core) ? CONTENT_OPEN : CONTENT_PLAUSIBLE;
 }

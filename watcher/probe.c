@@ -14,7 +14,7 @@
 #include "watcher/drop.h"
 
 /* What the content says, when it has the `size` bytes that it should have. */
-static enum content look_inside(int file, size_t size, struct buffer *bytes, const char **missing)
+static enum content look_inside(int file, size_t size, struct buffer *bytes)
 {
     buffer_clear(bytes);
     while (bytes->length <= size) {
@@ -32,7 +32,6 @@ static enum content look_inside(int file, size_t size, struct buffer *bytes, con
     }
     if (bytes->length != size)
         return CONTENT_UNKNOWN;         /* it changes as we look */
-    *missing = content_missing(buffer_text(bytes));
     return content_judge(buffer_text(bytes));
 }
 
@@ -74,7 +73,7 @@ int probe_look(int directory, const char *name, bool local, struct buffer *bytes
         if (look->writers == WRITERS_NONE)
             result = sys.fstat(file, &look->status);
         if (result == 0 && look->writers != WRITERS_SOME)
-            look->content = look_inside(file, (size_t)status->st_size, bytes, &look->missing);
+            look->content = look_inside(file, (size_t)status->st_size, bytes);
         look->age = local && result == 0 ? age_of(status) : 0;
     }
     int keep = errno;

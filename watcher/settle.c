@@ -1,18 +1,22 @@
 /* watcher/settle.c - is a dropped file complete? */
 #include "watcher/settle.h"
 
+#include <string.h>
+
 #include "base/clock.h"
 #include "watcher/drop.h"
 #include "watcher/watch.h"
 
 const struct settle_settings settle_local = {.quiet = 2000,
                                              .closed_quiet = 500,
+                                             .doubtful_quiet = 2000,
                                              .link_patience = 1000,
                                              .cut_patience = 60000,
                                              .empty_patience = 60000};
 
 const struct settle_settings settle_remote = {.quiet = 5000,
                                               .closed_quiet = 5000,
+                                              .doubtful_quiet = 40000,
                                               .link_patience = 1000,
                                               .cut_patience = 60000,
                                               .empty_patience = 60000};
@@ -22,15 +26,31 @@ const struct settle_settings settle_remote = {.quiet = 5000,
  * A quarter of the time waited so far, within these bounds. */
 enum { SOONEST_LOOK = 50, LATEST_LOOK = 2000 };
 
-bool settle_ignores(struct text name)
+/* The bytes at the end of the name that say that it is work in progress, or 0. */
+static size_t working_ending(struct text name)
 {
     static const char *const endings[] = {"~", ".tmp", ".part", ".swp", ".filepart"};
-    if (text_starts(name, "."))
-        return true;
     for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
         if (text_ends(name, endings[i]))
-            return true;
-    return false;
+            return strlen(endings[i]);
+    return 0;
+}
+
+bool settle_ignores(struct text name)
+{
+    return text_starts(name, ".") || working_ending(name) > 0;
+}
+
+struct text settle_plain_name(struct text name)
+{
+    size_t ending;
+    while (text_starts(name, ".")) {
+        name.data++;
+        name.length--;
+    }
+    while ((ending = working_ending(name)) > 0)
+        name.length -= ending;
+    return name;
 }
 
 static bool same_file(const struct settle_memory *memory, const struct stat *status)
@@ -55,6 +75,7 @@ static void remember(struct settle_memory *memory, const struct settle_look *loo
             .known = true, .first = first, .since = now - (credit ? look->age : 0)};
     } else if (!same_content(memory, status) || look->writers == WRITERS_SOME) {
         memory->reopened = memory->reopened || (memory->closed && memory->size > 0);
+        memory->grew = memory->grew || (memory->size > 0 && !same_content(memory, status));
         memory->since = now;
     }
     if (look->flags & WATCH_CLOSED)
@@ -73,8 +94,17 @@ static enum settle wait_until(int64_t time, int64_t *again, struct error *why, c
     return SETTLE_WAIT;
 }
 
-static enum settle judge_links(const struct settle_settings *settings,
-                               struct settle_memory *memory, int64_t now, int64_t *again,
+/* Ready, and how it is known to be complete. */
+static enum settle ready(struct settle_memory *memory, const struct settle_look *look,
+                         const char *complete)
+{
+    memory->complete = complete;
+    memory->cut = look->content == CONTENT_CUT || look->content == CONTENT_UNCLOSED;
+    return SETTLE_READY;
+}
+
+static enum settle judge_links(const struct settle_settings *settings, struct settle_memory *memory,
+                               const struct settle_look *look, int64_t now, int64_t *again,
                                struct error *why)
 {
     if (!memory->linked) {
@@ -82,10 +112,10 @@ static enum settle judge_links(const struct settle_settings *settings,
         memory->linked_since = now;
     }
     if (now - memory->linked_since >= settings->link_patience)
-        return SETTLE_READY;
-    int64_t look = now + SOONEST_LOOK;
+        return ready(memory, look, NULL);
+    int64_t soon = now + SOONEST_LOOK;
     int64_t last = memory->linked_since + settings->link_patience;
-    return wait_until(look < last ? look : last, again, why, "it has more than one link");
+    return wait_until(soon < last ? soon : last, again, why, "it has more than one link");
 }
 
 static enum settle judge_writers(const struct settle_memory *memory, int64_t now, int64_t *again,
@@ -98,9 +128,9 @@ static enum settle judge_writers(const struct settle_memory *memory, int64_t now
 }
 
 /* Refuse it when it has been like this for the whole of `patience`. */
-static enum settle judge_hopeless(const struct settle_memory *memory, int64_t patience,
-                                  int64_t now, int64_t *again, struct error *why,
-                                  const char *reason, const char *advice)
+static enum settle judge_hopeless(const struct settle_memory *memory, int64_t patience, int64_t now,
+                                  int64_t *again, struct error *why, const char *reason,
+                                  const char *advice)
 {
     if (now - memory->since < patience)
         return wait_until(memory->since + patience, again, why, reason);
@@ -110,6 +140,57 @@ static enum settle judge_hopeless(const struct settle_memory *memory, int64_t pa
     return SETTLE_REFUSE;
 }
 
+/* How long a file must have been quiet whose content does not say that it is complete. */
+static int64_t quiet_for(const struct settle_settings *settings, const struct settle_memory *memory,
+                         const struct settle_look *look)
+{
+    bool closed = look->writers == WRITERS_NONE;
+    if (!closed && (memory->grew || look->content == CONTENT_OPEN))
+        return settings->doubtful_quiet;
+    return closed && !memory->reopened && look->content != CONTENT_UNCLOSED ? settings->closed_quiet
+                                                                            : settings->quiet;
+}
+
+static enum settle judge_content(const struct settle_settings *settings,
+                                 struct settle_memory *memory, const struct settle_look *look,
+                                 int64_t now, int64_t *again, struct error *why)
+{
+    bool closed = look->writers == WRITERS_NONE;
+    bool cut = look->content == CONTENT_CUT;
+    switch (look->content) {
+    case CONTENT_COMPLETE:
+        return ready(memory, look, "end-mark");
+    case CONTENT_FOREIGN:
+        return ready(memory, look, NULL);
+    case CONTENT_EMPTY:
+        return judge_hopeless(memory, closed ? settings->quiet : settings->empty_patience, now,
+                              again, why, "it is empty", "write the job into it and drop it again");
+    case CONTENT_CUT:
+    case CONTENT_UNCLOSED:
+        if (!closed)
+            return judge_hopeless(memory, settings->cut_patience, now, again, why,
+                                  cut ? "it seems to be cut off: it does not end with a newline"
+                                      : "it seems to be cut off: its brackets do not close",
+                                  cut ? "end it with a newline, and drop it again with `dlspool "
+                                        "submit`, or rename it into place"
+                                      : "drop the whole file again, with `dlspool submit`, or "
+                                        "rename it into place");
+        break;
+    case CONTENT_UNKNOWN:
+    case CONTENT_OPEN:
+    case CONTENT_PLAUSIBLE:
+        break;
+    }
+    int64_t quiet = quiet_for(settings, memory, look);
+    if (now - memory->since < quiet)
+        return wait_until(memory->since + quiet, again, why,
+                          quiet > settings->quiet
+                              ? "it may go on, and nobody here can know whether it is still being "
+                                "written; rename into place, or end it with a line `...`"
+                              : "it was written to just now");
+    return ready(memory, look, closed ? "no-writer" : "quiet");
+}
+
 enum settle settle_judge(const struct settle_settings *settings, struct settle_memory *memory,
                          const struct settle_look *look, int64_t now, int64_t *again,
                          struct error *why)
@@ -117,36 +198,15 @@ enum settle settle_judge(const struct settle_settings *settings, struct settle_m
     const struct stat *status = &look->status;
     *again = now;
     if (!S_ISREG(status->st_mode) || status->st_size > DROP_LARGEST)
-        return SETTLE_READY;
+        return ready(memory, look, NULL);
     if (look->flags & WATCH_RENAMED_IN)
-        return SETTLE_READY;
+        return ready(memory, look, "rename");
     remember(memory, look, now);
     if (status->st_nlink > 1)
-        return judge_links(settings, memory, now, again, why);
+        return judge_links(settings, memory, look, now, again, why);
     if (memory->linked)
-        return SETTLE_READY;
+        return ready(memory, look, "link");
     if (look->writers == WRITERS_SOME)
         return judge_writers(memory, now, again, why);
-
-    int64_t quiet = look->writers == WRITERS_NONE && !memory->reopened ? settings->closed_quiet
-                                                                       : settings->quiet;
-    switch (look->content) {
-    case CONTENT_COMPLETE:
-        return SETTLE_READY;
-    case CONTENT_EMPTY:
-        return judge_hopeless(memory, settings->empty_patience, now, again, why, "it is empty",
-                              "write the job into it and drop it again");
-    case CONTENT_CUT: {
-        struct error reason;
-        error_set(&reason, "it seems to be cut off: %s", look->missing);
-        return judge_hopeless(memory, settings->cut_patience, now, again, why, reason.text,
-                              "drop the whole file again, or rename it into place");
-    }
-    case CONTENT_UNKNOWN:
-    case CONTENT_PLAUSIBLE:
-        break;
-    }
-    if (now - memory->since < quiet)
-        return wait_until(memory->since + quiet, again, why, "it was written to just now");
-    return SETTLE_READY;
+    return judge_content(settings, memory, look, now, again, why);
 }

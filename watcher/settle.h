@@ -15,16 +15,21 @@
  *     link and unlink does; after `link_patience` it is ready as it is, and will be refused.
  *  4. While somebody has it open for writing (watcher/writers.h) it waits, however long: he holds
  *     it open until he has written it or is dead.
- *  5. Content that says that it is all there (watcher/content.h) is ready.
+ *  5. Content that says that it is all there, or that it is no text (watcher/content.h), is ready.
  *  6. Otherwise it must have been quiet, that is, of the same inode, size and mtime, and not
  *     closed by a writer:
  *       - `closed_quiet` where it is known that nobody has it open for writing: this is how a
- *         `cp` ends;
- *       - `quiet` where that cannot be known, and where the file was seen to grow after it had
- *         already been closed once: a script that appends line by line;
- *       - `cut_patience` where the content is cut off in the middle of a line or of a JSON value,
- *         and then it is refused: its writer was killed, or does not end his lines;
- *       - `empty_patience` where it is empty, and then it is refused.
+ *         `cp` ends.  Its last line need not be whole: many editors do not end it, and whoever
+ *         reads the file finds out whether it can be used as it is;
+ *       - `quiet` where that cannot be known, where the file was seen to grow after it had
+ *         already been closed once (a script that appends line by line), and where a JSON value
+ *         does not close;
+ *       - `doubtful_quiet` where writers cannot be known of, and there is reason to doubt that
+ *         this is all: it was seen to grow, or its last line is in the midst of what may go on;
+ *       - `cut_patience` where writers cannot be known of, and the content is cut off in the
+ *         middle of a line or of a JSON value, and then it is refused;
+ *       - where it is empty, `quiet` if it is known that nobody has it open, and otherwise
+ *         `empty_patience`, and then it is refused.
  *
  * A file seen for the first time which is known to have no writer is credited with the time since
  * its last change (its ctime, which users cannot set): a backlog found at the start waits for
@@ -34,9 +39,12 @@
  *   - a writer that opens and closes it for each piece, ends each piece with a newline, and rests
  *     longer than `closed_quiet` after the first or `quiet` after a later one, loses his race;
  *   - one that was killed just after a newline leaves a file that looks complete;
+ *   - one that was killed in the middle of a line leaves one that may still parse;
  *   - where writers cannot be known of (NFS, or files of other users without CAP_LEASE), so does
- *     one that holds it open but rests longer than `quiet`.  An NFS client shows nothing of a
- *     file until it is closed, or in large pieces many seconds apart.
+ *     one that holds it open but rests longer than `quiet` before it was ever seen to grow, at
+ *     the end of a field, or longer than `doubtful_quiet`.  An NFS client shows what was
+ *     written after 30 to 35 s at the latest, when memory is short or at fsync sooner; so
+ *     `doubtful_quiet` is longer on NFS.
  * Renaming into place (`dlspool submit`, mv, rsync) has none of them.
  */
 #ifndef WATCHER_SETTLE_H
@@ -60,27 +68,30 @@ enum settle {
 struct settle_settings {                /* milliseconds */
     int64_t quiet;
     int64_t closed_quiet;
+    int64_t doubtful_quiet;
     int64_t link_patience;
     int64_t cut_patience;
     int64_t empty_patience;
 };
 
-extern const struct settle_settings settle_local;       /* 2 s, 0.5 s, 1 s, 60 s, 60 s */
-extern const struct settle_settings settle_remote;      /* 5 s where writers cannot be seen */
+extern const struct settle_settings settle_local;       /* 2 s, 0.5 s, 2 s, 1 s, 60 s, 60 s */
+extern const struct settle_settings settle_remote;      /* 5 s, and 40 s with doubt */
 
 struct settle_look {                    /* what one look at a file found */
     struct stat status;
     unsigned int flags;                 /* WATCH_ flags that came since the look before */
     enum writers writers;
     enum content content;
-    const char *missing;                /* for CONTENT_CUT: content_missing() */
     int64_t age;                        /* since its last change by its ctime; 0: cannot be told */
     bool first_and_last;                /* nothing will be remembered: believe the age */
 };
 
 /* What is remembered of a file from one look to the next.  Zero it before the first. */
 struct settle_memory {
-    bool known, linked, closed, reopened;
+    bool known, linked, closed, reopened, grew;
+    bool cut;                           /* what is ready does not end with a whole line */
+    const char *complete;               /* what is ready: by what it is known to be complete, a
+                                         * word for the job's log; NULL: it is none */
     dev_t device;
     ino_t inode;
     off_t size;
@@ -91,6 +102,8 @@ struct settle_memory {
 };
 
 bool settle_ignores(struct text name);
+/* The name without what makes it one of work in progress; empty when nothing else is left. */
+struct text settle_plain_name(struct text name);
 
 /* Judge.  `now` is clock_elapsed() time, as is *again, which is set with SETTLE_WAIT: the time by
  * which to look again if no event comes before.  `why` gets a sentence without the file's name in

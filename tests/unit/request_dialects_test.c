@@ -190,7 +190,8 @@ static void other_encodings_are_named(void **state)
     (void)state;
     static const char little[] = "\xff\xfen\0a\0m\0e\0";
     assert_null(request_read(arena, (struct text){little, sizeof(little) - 1}, "a.yaml", &error));
-    assert_string_equal(error.text, "a.yaml: found UTF-16, expected text in UTF-8");
+    assert_string_equal(error.text, "a.yaml: found UTF-16, expected text in UTF-8; save it so, or "
+                                    "convert it: iconv -f UTF-16 -t UTF-8");
     bad("name: caf\xe9\n", "a.yaml",
         "a.yaml:1:10: found bytes that are not UTF-8, expected UTF-8 text");
     good("\xef\xbb\xbfname: a\r\nlibrary: any\r\ntype: single\r\nscript: |\r\n  a\r\n  b\r\n",

@@ -14,9 +14,11 @@
 
 #include "watcher/arrivals.h"
 #include "watcher/drop.h"
+#include "watcher/leftovers.h"
 
 static const struct settle_settings times = {.quiet = 800,
                                              .closed_quiet = 200,
+                                             .doubtful_quiet = 800,
                                              .link_patience = 400,
                                              .cut_patience = 1000,
                                              .empty_patience = 1000};
@@ -271,6 +273,7 @@ static void a_writer_who_was_killed_leaves_no_job(void **state)
 {
     (void)state;
     struct writer writer = {.stop = strlen("name: digits\nlib")};
+    sys.lease = lease_refused;
     gate_open(&writer.go);
     open_arrivals(0);
     pid_t child = in_child(write_slowly, &writer);
@@ -286,12 +289,40 @@ static void a_writer_who_was_killed_leaves_no_job(void **state)
     gate_close(&writer.go);
 }
 
-/* Stop after each byte, for good: what is handed out to be taken ends with a whole line. */
+/* Nobody has it open any more: it is handed out soon, with word that its end is missing. */
+static void one_that_ends_in_mid_line_arrives_in_the_time_of_any(void **state)
+{
+    (void)state;
+    struct writer writer = {.stop = strlen("name: digits\nlib")};
+    need_leases();
+    gate_open(&writer.go);
+    open_arrivals(0);
+    pid_t child = in_child(write_slowly, &writer);
+    nothing_arrives_for(2 * times.quiet);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    int64_t start = clock_elapsed();
+    struct arrival arrival = arrives("job.yaml");
+    assert_false(arrival.refuse);
+    assert_true(arrival.cut);
+    assert_string_equal(arrival.complete, "no-writer");
+    assert_true(clock_elapsed() - start < times.cut_patience);
+    unlinkat(scratch.directory, "job.yaml", 0);
+    put(scratch.directory, "job.yaml", sample);
+    arrival = arrives("job.yaml");
+    assert_false(arrival.cut);
+    assert_string_equal(arrival.complete, "no-writer");
+    gate_close(&writer.go);
+}
+
+/* Stop after each byte, for good, where writers cannot be seen: what is handed out to be taken ends
+ * with a whole line. */
 static void a_copy_cut_at_any_byte_is_whole_lines_or_refused(void **state)
 {
     (void)state;
     char name[32];
     bool seen[sizeof(sample)] = {false};
+    sys.lease = lease_refused;
     open_arrivals(0);
     for (size_t cut = 0; cut < sizeof(sample); cut++) {
         snprintf(name, sizeof(name), "%zu", cut);
@@ -307,6 +338,60 @@ static void a_copy_cut_at_any_byte_is_whole_lines_or_refused(void **state)
         seen[cut] = true;
         unlinkat(scratch.directory, arrival.name, 0);
     }
+}
+
+static bool is_published(struct text name)
+{
+    return text_starts(name, "published");
+}
+
+static int not_local(int file, struct statfs *status)
+{
+    (void)file;
+    *status = (struct statfs){.f_type = 0x6969};        /* NFS */
+    return 0;
+}
+
+/* On NFS no event tells of a rename by another client; a name can. */
+static void a_name_can_say_that_it_was_renamed_into_place(void **state)
+{
+    (void)state;
+    struct settle_settings never = times;
+    never.quiet = never.doubtful_quiet = PATIENCE;
+    struct arrivals_settings settings = {.watch = {.interval = 200, .remote_interval = 200},
+                                         .settle = &never,
+                                         .published = is_published};
+    sys.fstatfs = not_local;
+    arrivals = arrivals_open(scratch.directory, "incoming", &settings, NULL);
+    assert_non_null(arrivals);
+    put(scratch.directory, "other.yaml", sample);
+    put(scratch.directory, "published.yaml", sample);
+    struct arrival arrival = arrives("published.yaml");
+    assert_string_equal(arrival.complete, "rename");
+    unlinkat(scratch.directory, "published.yaml", 0);
+    put(scratch.directory, "marked.yaml", "name: a\n...\n");
+    arrival = arrives("marked.yaml");
+    assert_string_equal(arrival.complete, "end-mark");
+}
+
+static void what_is_never_taken_is_named_once(void **state)
+{
+    (void)state;
+    struct leftovers *leftovers = leftovers_new("incoming", 100);
+    put(scratch.directory, "job.yaml~", sample);
+    put(scratch.directory, ".job.yaml", sample);
+    put(scratch.directory, ".refused-1", sample);
+    put(scratch.directory, "job.yaml", sample);
+    int64_t limit = clock_elapsed() + PATIENCE;
+    int named = leftovers_look(leftovers, scratch.directory, clock_elapsed());
+    while (named < 2 && clock_elapsed() < limit) {
+        usleep(10000);
+        named += leftovers_look(leftovers, scratch.directory, clock_elapsed());
+    }
+    assert_int_equal(named, 2);
+    usleep(100000);
+    assert_int_equal(leftovers_look(leftovers, scratch.directory, clock_elapsed() + 1000), 0);
+    leftovers_free(leftovers);
 }
 
 static void an_unnamed_file_that_is_linked_in_arrives(void **state)
@@ -632,6 +717,9 @@ int main(void)
         ARRIVALS_TEST(a_writer_that_rests_with_the_file_open_is_waited_for),
         ARRIVALS_TEST(a_slow_writer_who_cannot_be_seen_is_waited_for),
         ARRIVALS_TEST(a_writer_who_was_killed_leaves_no_job),
+        ARRIVALS_TEST(one_that_ends_in_mid_line_arrives_in_the_time_of_any),
+        ARRIVALS_TEST(a_name_can_say_that_it_was_renamed_into_place),
+        ARRIVALS_TEST(what_is_never_taken_is_named_once),
         ARRIVALS_TEST(a_copy_cut_at_any_byte_is_whole_lines_or_refused),
         ARRIVALS_TEST(an_unnamed_file_that_is_linked_in_arrives),
         ARRIVALS_TEST(a_hard_link_that_stays_is_handed_out_to_be_refused),

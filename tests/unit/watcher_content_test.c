@@ -6,6 +6,8 @@
 #include "tests/unit/watcher_support.h"
 #include "watcher/content.h"
 
+#define TEXT_OF(literal) {(literal), sizeof(literal) - 1}
+
 static void each_ending_has_its_class(void **state)
 {
     (void)state;
@@ -25,30 +27,30 @@ static void each_ending_has_its_class(void **state)
         {"name: a\n...\n\n", CONTENT_COMPLETE},
         {"name: a\n...", CONTENT_CUT},
         {"name: a...\n", CONTENT_PLAUSIBLE},
-        {"script: |\n  ...\n", CONTENT_PLAUSIBLE},
+        {"script: |\n  ...\n", CONTENT_OPEN},
         {"{\"name\": \"a\"}", CONTENT_COMPLETE},
         {"\xef\xbb\xbf  {\"name\": \"a\"}\n", CONTENT_COMPLETE},
         {"[1, [2], {}]", CONTENT_COMPLETE},
-        {"{\"name\": \"a}\"", CONTENT_CUT},
-        {"{\"name\": \"a\\\"}", CONTENT_CUT},
-        {"{\"name\": \"a\"", CONTENT_CUT},
-        {"{\"name\": \"a\",\n", CONTENT_CUT},
-        {"{\"a\": {\"b\": 1}\n", CONTENT_CUT},
+        {"{\"name\": \"a}\"", CONTENT_UNCLOSED},
+        {"{\"name\": \"a\\\"}", CONTENT_UNCLOSED},
+        {"{\"name\": \"a\"", CONTENT_UNCLOSED},
+        {"{\"name\": \"a\",\n", CONTENT_UNCLOSED},
+        {"{\"a\": {\"b\": 1}\n", CONTENT_UNCLOSED},
         {"{\"a\": 1,}", CONTENT_PLAUSIBLE},         /* wrong, but all there */
         {"{\"a\": 1} x\n", CONTENT_PLAUSIBLE},
         {"{\"a\": 1} // \"{", CONTENT_COMPLETE},
         {"// it's {\n{\"a\": \"//\"}", CONTENT_COMPLETE},
         {"{\"a\": // }\n", CONTENT_PLAUSIBLE},
-        {"// {}\n{\"a\": 1\n", CONTENT_CUT},
+        {"// {}\n{\"a\": 1\n", CONTENT_UNCLOSED},
         {"{\"a\": 1, // {\n}", CONTENT_PLAUSIBLE},
         {"{a: http://b}", CONTENT_PLAUSIBLE},
         {"// a\n", CONTENT_PLAUSIBLE},
         {"{a: '}'", CONTENT_PLAUSIBLE},             /* flow style: cannot be told */
         {"12", CONTENT_CUT},                        /* 123 could follow */
         {"\"text\"", CONTENT_CUT},
-        {"#!/bin/sh\n#DL library=any\necho\n", CONTENT_PLAUSIBLE},
+        {"#!/bin/sh\n#DL library=any\necho\n", CONTENT_OPEN},
         {"#!/bin/sh\necho", CONTENT_CUT},
-        {"#!/bin/sh\ncat <<.\n...\n", CONTENT_PLAUSIBLE},
+        {"#!/bin/sh\ncat <<.\n...\n", CONTENT_OPEN},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         enum content content = content_judge(text_of(cases[i].bytes));
@@ -82,11 +84,22 @@ static void no_beginning_of_a_complete_file_is_complete(void **state)
     }
 }
 
-static void what_is_missing_is_said(void **state)
+/* Whether it ends with a newline or not. */
+static void what_is_no_text_is_foreign(void **state)
 {
     (void)state;
-    assert_string_equal(content_missing(TEXT("{\"a\": ")), "its brackets do not close");
-    assert_string_equal(content_missing(TEXT("a: b")), "it does not end with a newline");
+    static const struct text cases[] = {
+        TEXT_OF("\x1f\x8b\x08\0abc\n"), TEXT_OF("PK\x03\x04\x14"), TEXT_OF("BZh91AY"),
+        TEXT_OF("\xff\xfen\0a\0m\0e\0"), TEXT_OF("n\0a\0m\0e\0:\0 \0a\0\n\0"),
+        TEXT_OF("\x7f" "ELF\2\1\1\0"), TEXT_OF("\1\2\3\0\1\2\3\0\n"),
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        if (content_judge(cases[i]) != CONTENT_FOREIGN)
+            fail_msg("case %zu is taken for text", i);
+    char archive[512] = "job.yaml";
+    memcpy(archive + 257, "ustar", 5);
+    assert_int_equal(content_judge((struct text){archive, sizeof(archive)}), CONTENT_FOREIGN);
+    assert_int_equal(content_judge(TEXT("name: \xc3\xa4\xc3\xb6\n")), CONTENT_PLAUSIBLE);
 }
 
 int main(void)
@@ -94,7 +107,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_ending_has_its_class),
         cmocka_unit_test(no_beginning_of_a_complete_file_is_complete),
-        cmocka_unit_test(what_is_missing_is_said),
+        cmocka_unit_test(what_is_no_text_is_foreign),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@ enum { START = 1000000 };
 
 static const struct settle_settings settings = {.quiet = 2000,
                                                 .closed_quiet = 500,
+                                                .doubtful_quiet = 9000,
                                                 .link_patience = 1000,
                                                 .cut_patience = 60000,
                                                 .empty_patience = 50000};
@@ -32,8 +33,7 @@ static struct story begin(void)
                                               .st_size = 100,
                                               .st_ino = 7,
                                               .st_mtim = {.tv_sec = 5}},
-                                   .content = CONTENT_PLAUSIBLE,
-                                   .missing = "something is missing"}};
+                                   .content = CONTENT_PLAUSIBLE}};
 }
 
 static enum settle judge(struct story *story)
@@ -65,6 +65,11 @@ static void work_in_progress_is_ignored(void **state)
         assert_true(settle_ignores(text_of(ignored[i])));
     for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++)
         assert_false(settle_ignores(text_of(taken[i])));
+    static const char *const plain[][2] = {{"job.yaml~", "job.yaml"}, {".job.yaml.swp", "job.yaml"},
+                                           {"job.tmp", "job"}, {"..a.part~", "a"}, {".tmp", "tmp"},
+                                           {"job.yaml", "job.yaml"}, {"~", ""}};
+    for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
+        assert_true(text_is(settle_plain_name(text_of(plain[i][0])), plain[i][1]));
 }
 
 static void what_will_never_be_a_job_file_waits_for_nothing(void **state)
@@ -136,14 +141,14 @@ static void growing_begins_the_quiet_time_anew(void **state)
     (void)state;
     struct story story = begin();
     assert_waits_until(&story, START + 2000);
-    story.look.status.st_size++;
-    assert_waits_until(&story, START + 4000);
+    story.look.status.st_size++;        /* from now on it is doubtful whether this is all */
+    assert_waits_until(&story, START + 11000);
     story.look.status.st_mtim.tv_nsec++;
-    assert_waits_until(&story, START + 6000);
+    assert_waits_until(&story, START + 20000);
     story.look.flags = WATCH_CLOSED;
-    assert_waits_until(&story, START + 8000);
+    assert_waits_until(&story, START + 29000);
     story.look.status.st_ino++;         /* another file of the same name */
-    assert_waits_until(&story, START + 10000);
+    assert_waits_until(&story, START + 31000);
     story.look.flags = WATCH_CHANGED | WATCH_SEEN;      /* chmod is not writing */
     assert_int_equal(judge(&story), SETTLE_READY);
 }
@@ -199,10 +204,10 @@ static void touching_before_writing_is_not_coming_back(void **state)
     story.look.writers = WRITERS_NONE;
     story.look.status.st_size = 0;
     story.look.content = CONTENT_EMPTY;
-    assert_waits_until(&story, START + 50000);
+    assert_waits_until(&story, START + 2000);
     story.look.status.st_size = 10;
     story.look.content = CONTENT_PLAUSIBLE;
-    assert_waits_until(&story, START + 50500);
+    assert_waits_until(&story, START + 2500);
     assert_int_equal(judge(&story), SETTLE_READY);
 }
 
@@ -245,20 +250,67 @@ static void complete_content_is_ready_unless_it_is_being_written(void **state)
     assert_int_equal(judge(&story), SETTLE_WAIT);
 }
 
-static void cut_content_is_refused_with_the_reason(void **state)
+static void cut_content_is_refused_where_writers_cannot_be_seen(void **state)
 {
     (void)state;
-    for (int writers = WRITERS_UNKNOWN; writers <= WRITERS_NONE; writers++) {
+    static const enum content cut[] = {CONTENT_CUT, CONTENT_UNCLOSED};
+    static const char *const reasons[] = {"it seems to be cut off: it does not end with a newline",
+                                          "it seems to be cut off: its brackets do not close"};
+    for (size_t i = 0; i < 2; i++) {
         struct story story = begin();
-        story.look.content = CONTENT_CUT;
-        story.look.writers = (enum writers)writers;
+        story.look.content = cut[i];
         assert_waits_until(&story, START + 60000);
         assert_int_equal(judge(&story), SETTLE_REFUSE);
-        assert_string_equal(story.why.text,
-                            "it seems to be cut off: something is missing, and nobody has written "
-                            "to it for 1 min 0 s; drop the whole file again, or rename it into "
-                            "place");
+        assert_true(strstr(story.why.text, reasons[i]) == story.why.text);
+        assert_non_null(strstr(story.why.text, "nobody has written to it for 1 min 0 s; "));
+        assert_non_null(strstr(story.why.text, "`dlspool submit`"));
     }
+}
+
+static void cut_content_without_a_writer_is_for_the_reader_to_judge(void **state)
+{
+    (void)state;
+    struct story story = begin();
+    story.look.content = CONTENT_CUT;
+    story.look.writers = WRITERS_NONE;
+    assert_waits_until(&story, START + 500);
+    assert_int_equal(judge(&story), SETTLE_READY);
+    assert_true(story.memory.cut);
+    story = begin();
+    story.look.content = CONTENT_UNCLOSED;
+    story.look.writers = WRITERS_NONE;
+    assert_waits_until(&story, START + 2000);
+    assert_int_equal(judge(&story), SETTLE_READY);
+    assert_true(story.memory.cut);
+}
+
+static void what_may_go_on_unseen_needs_longer(void **state)
+{
+    (void)state;
+    struct story story = begin();
+    story.look.content = CONTENT_OPEN;
+    assert_waits_until(&story, START + 9000);
+    assert_non_null(strstr(story.why.text, "rename into place"));
+    assert_int_equal(judge(&story), SETTLE_READY);
+    assert_string_equal(story.memory.complete, "quiet");
+    story = begin();
+    story.look.content = CONTENT_OPEN;
+    story.look.writers = WRITERS_NONE;
+    assert_waits_until(&story, START + 500);
+    assert_int_equal(judge(&story), SETTLE_READY);
+    assert_string_equal(story.memory.complete, "no-writer");
+}
+
+static void what_is_no_text_waits_for_nothing(void **state)
+{
+    (void)state;
+    struct story story = begin();
+    story.look.content = CONTENT_FOREIGN;
+    assert_int_equal(judge(&story), SETTLE_READY);
+    story = begin();
+    story.look.content = CONTENT_FOREIGN;
+    story.look.writers = WRITERS_SOME;
+    assert_int_equal(judge(&story), SETTLE_WAIT);
 }
 
 static void empty_is_refused_with_the_reason(void **state)
@@ -270,6 +322,11 @@ static void empty_is_refused_with_the_reason(void **state)
     assert_waits_until(&story, START + 50000);
     assert_int_equal(judge(&story), SETTLE_REFUSE);
     assert_true(strstr(story.why.text, "it is empty") == story.why.text);
+    story = begin();
+    story.look.content = CONTENT_EMPTY;
+    story.look.writers = WRITERS_NONE;
+    assert_waits_until(&story, START + 2000);
+    assert_int_equal(judge(&story), SETTLE_REFUSE);
 }
 
 static void what_cannot_be_read_is_ready_to_be_refused(void **state)
@@ -298,7 +355,10 @@ int main(void)
         cmocka_unit_test(a_backlog_waits_for_nobody),
         cmocka_unit_test(what_cannot_be_remembered_is_judged_by_its_age),
         cmocka_unit_test(complete_content_is_ready_unless_it_is_being_written),
-        cmocka_unit_test(cut_content_is_refused_with_the_reason),
+        cmocka_unit_test(cut_content_is_refused_where_writers_cannot_be_seen),
+        cmocka_unit_test(cut_content_without_a_writer_is_for_the_reader_to_judge),
+        cmocka_unit_test(what_may_go_on_unseen_needs_longer),
+        cmocka_unit_test(what_is_no_text_waits_for_nothing),
         cmocka_unit_test(empty_is_refused_with_the_reason),
         cmocka_unit_test(what_cannot_be_read_is_ready_to_be_refused),
     };

@@ -18,15 +18,17 @@
 #include "commands/view.h"
 #include "request/description.h"
 #include "stages/lease.h"
+#include "watcher/settle.h"
 
 enum { FILE_LIMIT = 1 << 20, MOST_FILES = 4096 };
-enum { DAEMON_STARTS = 3000 };  /* milliseconds that a daemon is given to begin to serve */
+enum { DAEMON_STARTS = 3000 }; /* milliseconds that a daemon is given to begin to serve */
 static const struct timespec look_interval = {.tv_nsec = 20 * 1000000};
 
 struct search {
     const struct spool *spool;
-    const char *source;         /* the name under which it was dropped */
+    const char *source; /* the name under which it was dropped */
     int64_t since;
+    struct control control; /* what a control file asks for */
     struct job_view view;
     struct arena *arena;
 };
@@ -62,29 +64,43 @@ static int read_file(const char *path, struct buffer *bytes, struct error *error
     return result;
 }
 
-static const char *ending_of(const char *path, struct text bytes)
+/* The name to drop the file under: its own without directory, and without what would make it one of
+ * work in progress, which is never taken. */
+static char *plain_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    const char *dot = strrchr(slash ? slash : path, '.');
-    if (dot && strlen(dot) <= 8 && dot[1])
-        return dot;
+    struct text name = settle_plain_name(text_of(slash ? slash + 1 : path));
+    if (strcmp(path, "-") == 0)
+        name = TEXT("stdin");
+    char *copy = memory_copy_string(name.length ? name.data : "job");
+    if (name.length)
+        copy[name.length] = '\0';
+    return copy;
+}
+
+/* Where the ending of the name begins, or where it ends. */
+static char *ending_in(char *name)
+{
+    enum { LONGEST = 8 };
+    char *dot = strrchr(name, '.');
+    return dot && dot > name && dot[1] && strlen(dot) <= LONGEST ? dot : name + strlen(name);
+}
+
+static const char *ending_for(struct text bytes)
+{
     return text_starts(bytes, "#!") ? ".sh" : text_starts(bytes, "{") ? ".json" : ".yaml";
 }
 
-/* The file's name without directory and ending, and without a first byte that would hide it. */
-static char *stem_of(const char *path)
+static int drop_bytes(const struct spool *spool, const char *path, struct text bytes,
+                      char name[static NAME_MAX + 1], struct error *error)
 {
-    const char *slash = strrchr(path, '/');
-    const char *base = slash ? slash + 1 : path;
-    if (strcmp(path, "-") == 0)
-        base = "stdin";
-    while (*base == '.')
-        base++;
-    char *stem = memory_copy_string(*base ? base : "job");
-    char *dot = strrchr(stem, '.');
-    if (dot && dot > stem)
-        *dot = '\0';
-    return stem;
+    char *stem = plain_name(path), *at = ending_in(stem);
+    char *ending = memory_copy_string(*at ? at : ending_for(bytes));
+    *at = '\0';
+    int result = drop_file(spool, stem, ending, bytes, name, error);
+    free(stem);
+    free(ending);
+    return result;
 }
 
 /* Is it a job file, and is there time for the job? */
@@ -95,19 +111,32 @@ static int check_file(struct arena *arena, struct text bytes, const char *path, 
     return job ? description_deadline(job, path, clock_now(), &deadline, error) : -1;
 }
 
+/* A control file: its job is to be there.  1 when the bytes are none. */
+static int check_control(const struct spool *spool, struct text bytes, const char *path,
+                         struct search *search, struct error *error)
+{
+    struct job_place place;
+    if (request_read_control(search->arena, bytes, path, &search->control, error))
+        return -1;
+    if (search->control.verb == CONTROL_NONE)
+        return 1;
+    const char *id =
+        arena_text(search->arena, search->control.id.data, search->control.id.length).data;
+    return find_job(spool, id, &place) ? error_set(error, "%s: nothing was asked for", path) : 0;
+}
+
 static int check_and_drop(const struct spool *spool, const char *path, struct search *search,
                           char name[static NAME_MAX + 1], struct error *error)
 {
     struct buffer bytes = {0};
     int result = read_file(path, &bytes, error);
     if (!result)
+        result = check_control(spool, buffer_text(&bytes), path, search, error);
+    if (result > 0)
         result = check_file(search->arena, buffer_text(&bytes), path, error);
     if (!result) {
-        char *stem = stem_of(path);
-        search->since = clock_now() - 60000;    /* clocks of hosts differ */
-        result = drop_file(spool, stem, ending_of(path, buffer_text(&bytes)),
-                           buffer_text(&bytes), name, error);
-        free(stem);
+        search->since = clock_now() - 60000; /* clocks of hosts differ */
+        result = drop_bytes(spool, path, buffer_text(&bytes), name, error);
     }
     buffer_free(&bytes);
     return result;
@@ -120,7 +149,7 @@ static bool is_served(const struct spool *spool, int64_t until)
     int present;
     while ((present = lease_present(spool, who)) == 0 && clock_elapsed() < until)
         nanosleep(&look_interval, NULL);
-    return present != 0;        /* where it cannot be told, the job will show */
+    return present != 0; /* where it cannot be told, the job will show */
 }
 
 /* Print the job's id, and what is wrong when it has failed at once. */
@@ -149,9 +178,16 @@ static int submit_file(const struct spool *spool, const char *path, int64_t daem
         goto done;
     }
     search.source = name;
+    if (search.control.verb != CONTROL_NONE) {
+        complain("%s is a control file, and was dropped; see `dlspool show %.*s`", path,
+                 (int)search.control.id.length, search.control.id.data);
+        result = STATUS_DONE;
+        goto done;
+    }
     if (!is_served(spool, daemon_by)) {
         complain("%s is in incoming/ as %s, but no daemon serves %s; it becomes a job as soon as "
-                 "`dlspool run` is started", path, name, spool->path);
+                 "`dlspool run` is started",
+                 path, name, spool->path);
         result = STATUS_UNSERVED;
         goto done;
     }
@@ -171,7 +207,8 @@ done:
     return result;
 }
 
-/* The status for all files: the first trouble, but a refusal before a file that may yet be taken. */
+/* The status for all files: the first trouble, but a refusal before a file that may yet be taken.
+ */
 static int worse(int status, int another)
 {
     return status == STATUS_DONE || another == STATUS_FAILED ? another : status;
@@ -187,9 +224,13 @@ int command_submit(int argument_count, char **arguments)
          "how long to look for the jobs' ids (default 10s)"},
         {0}};
     const struct verb_usage usage = {
-        "submit", "FILE...", 1, MOST_FILES,
+        "submit",
+        "FILE...",
+        1,
+        MOST_FILES,
         "Drop job files into incoming/ and print the ids of the jobs they became.",
-        "FILE - is standard input.  The same as renaming a file into incoming/.\n", options};
+        "FILE - is standard input.  The same as renaming a file into incoming/.\n",
+        options};
     int operands, status;
     struct spool spool;
     if (!options_read(&usage, argument_count, arguments, &operands, &status))

@@ -155,7 +155,7 @@ static struct value *job_of(const char *library, const struct shape *shape)
         roles[job.roles_count] = (struct context_role){
             .role = text_of(name),
             .count = shape->counts[job.roles_count],
-            .cpus = 1500,
+            .cpus = 9500,
             .memory = 1 << 30,
             .gpus = strcmp(name, "worker") == 0 ? 2 : 0,
         };
@@ -586,6 +586,17 @@ static void compare(const struct value *wanted, const struct told *told, const c
     }
 }
 
+/* The processes that torchrun starts in a task share its processors. */
+static void compare_threads(const struct told *told, const char *what)
+{
+    const struct value *processes = value_get(told->env, "PET_NPROC_PER_NODE");
+    const struct value *threads = value_get(told->env, "OMP_NUM_THREADS");
+    int expected = 9 / (processes ? atoi(processes->string.data) : 1);
+    assert_non_null(threads);
+    if (atoi(threads->string.data) != expected)
+        fail_msg("%s: OMP_NUM_THREADS is %s, expected %d", what, threads->string.data, expected);
+}
+
 static bool is_mpi_on_slurm(const char *executor, const char *type)
 {
     return strcmp(executor, "slurm") == 0 && strcmp(type, "mpi") == 0;
@@ -613,6 +624,8 @@ static void compare_job(const struct row *row, const char *library, const struct
             arena_printf(arena, "%s/%s/%s, %.*s %d of %d tasks", executor, library, shape->type,
                          (int)told->role.length, told->role.data, told->index, facts.tasks);
         compare(wanted_of(row, &facts), told, what.data);
+        if (strcmp(shape->type, "mpi") != 0)
+            compare_threads(told, what.data);
     }
 }
 

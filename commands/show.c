@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "commands/commands.h"
+#include "commands/notes.h"
 #include "commands/options.h"
 #include "commands/outlook.h"
 #include "spool/eventlog.h"
@@ -65,6 +66,7 @@ static void print_people(const struct spool *spool, const struct job_view *view,
         printf("\njob.yaml cannot be read.\n");
     if (view->why.length)
         printf("\nWhy:\n%.*s", (int)view->why.length, view->why.data);
+    notes_print(log);
     printf("\nLog:\n");
     while (eventlog_next(&log, &event))
         printf("  %s %.*s %.*s\n", clock_format(event.time, time), (int)event.name.length,

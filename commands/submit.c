@@ -14,6 +14,7 @@
 #include "commands/commands.h"
 #include "commands/drop.h"
 #include "commands/follow.h"
+#include "commands/notes.h"
 #include "commands/options.h"
 #include "commands/view.h"
 #include "request/description.h"
@@ -152,11 +153,12 @@ static bool is_served(const struct spool *spool, int64_t until)
     return present != 0; /* where it cannot be told, the job will show */
 }
 
-/* Print the job's id, and what is wrong when it has failed at once. */
-static int tell_job(const struct job_view *view)
+/* Print the job's id, what has no effect here, and what is wrong when it has failed at once. */
+static int tell_job(const struct spool *spool, const struct job_view *view)
 {
     printf("%s\n", view->place.id);
     fflush(stdout);
+    notes_complain(spool, &view->place);
     if (view->place.state != STATE_FAILED)
         return STATUS_DONE;
     struct text sentence = view_sentence(view);
@@ -197,7 +199,7 @@ static int submit_file(const struct spool *spool, const char *path, int64_t daem
         nanosleep(&look_interval, NULL);
     if (found) {
         memcpy(id, search.view.place.id, ID_SIZE);
-        result = tell_job(&search.view);
+        result = tell_job(spool, &search.view);
     } else {
         complain("%s is in incoming/ as %s and has not become a job yet", path, name);
         result = STATUS_TIMEOUT;

@@ -22,6 +22,7 @@ enum {
 struct role {
     struct text name;
     const struct value *command, *ports;
+    bool infiniband, main;
     int64_t count, cpus, memory, shm, gpus, storage;
     int64_t failed, succeeded;
 };
@@ -35,6 +36,16 @@ static void read_command(struct reading *reading, const struct path *path,
         problem_expected(reading, path, value, "a text: a command for bash");
     else
         *(const struct value **)into = value;
+}
+
+static void read_flag(struct reading *reading, const struct path *path, const struct value *value,
+                      const struct field *field, void *into)
+{
+    (void)field;
+    if (value->kind != VALUE_BOOLEAN)
+        problem_expected(reading, path, value, "true or false");
+    else
+        *(bool *)into = value->boolean;
 }
 
 #define MEMBER(name) .offset = offsetof(struct role, name)
@@ -51,6 +62,9 @@ static const struct field fields[] = {
      .most = STORAGE_GB_MOST},
     {FIELD_NAME("portList"), openpai_list, MEMBER(ports)},
     {FIELD_NAME("command"), read_command, MEMBER(command)},
+    /* Of OpenI, which grew out of OpenPAI. */
+    {FIELD_NAME("needIBDevice"), read_flag, MEMBER(infiniband)},
+    {FIELD_NAME("isMainRole"), read_flag, MEMBER(main)},
     {FIELD_NAME("minFailedTaskCount"), openpai_integer, MEMBER(failed), .least = 1,
      .most = TASKS_MOST},
     {FIELD_NAME("minSucceededTaskCount"), openpai_integer, MEMBER(succeeded), .least = 1,
@@ -180,6 +194,14 @@ static void note_role(struct arena *arena, size_t index, const struct value *map
         note_add(arena, notes, field_of(arena, index, "name"),
                  "no shell can name the variables of a role whose name holds . or ~; on "
                  "Kubernetes, those with ~ are left out");
+    if (role->infiniband)
+        note_add(arena, notes, field_of(arena, index, "needIBDevice"),
+                 "no effect: how tasks reach a fast network is in the templates and site.yaml");
+    if (role->main)
+        note_add(arena, notes, field_of(arena, index, "isMainRole"),
+                 "the job ends well when %" PRId64 " of this role's tasks have succeeded, whatever "
+                 "the other roles do",
+                 role->succeeded);
     if (is_null(map, "minFailedTaskCount") && role->count == 1)
         note_add(arena, notes, field_of(arena, index, "minFailedTaskCount"),
                  "null: the job does not fail when this role's only task fails");
@@ -217,6 +239,8 @@ static void read_fields_of(struct reading *reading, const struct path *path,
     fields_read(reading, path, map, &table, role);
     if (reading->found != found)
         return;
+    if (role->main && role->succeeded < 0)
+        role->succeeded = role->count;
     /* For docker, no size is the usual size. */
     if (role->shm == 0)
         role->shm = DEFAULT_SHM_MB;

@@ -233,9 +233,9 @@ static int resolve_queue(struct resolving *work)
         work->job->queue = cluster;
     else if (is_empty(map))
         note_add(work->arena, work->notes, work->words->cluster,
-                 "no effect: site.yaml says of no virtual cluster which queue it is "
-                 "(%s.virtual_clusters); %s is the default queue here",
-                 work->words->platform, name);
+                 "no effect: site.yaml names no queue for the virtual cluster %s "
+                 "(%s.virtual_clusters); the job goes to the default queue",
+                 name, work->words->platform);
     else
         return error_set(work->error,
                          "%s: found \"%s\", expected one that site.yaml of templates.git names "

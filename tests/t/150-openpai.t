@@ -50,6 +50,19 @@ for field in dataDir virtualCluster killAllOnCompletedTaskNumber jobEnvs.paiAzRD
     like "$(log_of staged)" " note field=$field text=\"no effect" "its log has a line for $field"
 done
 
+# `submit` says the same at once, and `show` in a place of its own.  (OpenI's fields are understood, too.)
+cat >"$scratch/openi.json" <<'JOB'
+{"jobName": "openi", "image": "a/b", "virtualCluster": "vc1",
+ "taskRoles": [{"name": "w", "taskNumber": 2, "command": "true", "needIBDevice": true, "isMainRole": true}]}
+JOB
+id=$(dlspool submit "$scratch/openi.json" 2>"$scratch/said")
+is "$?" 0 "submit accepts a job of which something has no effect"
+like "$(cat "$scratch/said")" "^dlspool submit: $id: note: taskRoles\[0\].needIBDevice: no effect: " "and prints the notes"
+like "$(cat "$scratch/said")" "note: taskRoles\[0\].isMainRole: .*when 2 of this role's tasks have succeeded" "one by one"
+like "$(cat "$scratch/said")" "note: virtualCluster: no effect: .* virtual cluster vc1 .*the job goes to the default queue" \
+    "which name what was asked for"
+like "$(dlspool show "$id" | sed -n '/^Notes:/,/^$/p')" "^  taskRoles\[0\].needIBDevice: no effect" "show has them in a paragraph of their own"
+
 # Refused, with the field named.
 number=0
 refused() { # refused PATTERN DESCRIPTION: standard input is the file

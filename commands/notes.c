@@ -1,0 +1,56 @@
+/* commands/notes.c - what a job's owner was told when it was accepted: fields without an effect
+ * here */
+#include "commands/notes.h"
+
+#include <stdio.h>
+
+#include "base/arena.h"
+#include "commands/options.h"
+#include "spool/eventlog.h"
+
+enum { HEAD_LIMIT = 1 << 20 }; /* bytes of the log: notes are among its first lines */
+
+void notes_walk(struct text log,
+                void (*tell)(void *context, struct text field, struct text sentence), void *context)
+{
+    struct arena *arena = arena_new();
+    struct event event;
+    while (eventlog_next(&log, &event))
+        if (text_is(event.name, "note"))
+            tell(context, event_get(arena, &event, "field"), event_get(arena, &event, "text"));
+    arena_free(arena);
+}
+
+static void complain_one(void *context, struct text field, struct text sentence)
+{
+    const struct job_place *place = context;
+    complain("%s: note: %.*s: %.*s", place->id, (int)field.length, field.data, (int)sentence.length,
+             sentence.data);
+}
+
+void notes_complain(const struct spool *spool, const struct job_place *place)
+{
+    struct job_place copy = *place;
+    struct buffer log = {0};
+    int job = job_open(spool, place);
+    if (job < 0)
+        return;
+    if (file_read_at(job, "log", HEAD_LIMIT, &log, NULL) == 0)
+        notes_walk(buffer_text(&log), complain_one, &copy);
+    buffer_free(&log);
+    sys.close(job);
+}
+
+static void print_one(void *context, struct text field, struct text sentence)
+{
+    bool *first = context;
+    printf("%s  %.*s: %.*s\n", *first ? "\nNotes:\n" : "", (int)field.length, field.data,
+           (int)sentence.length, sentence.data);
+    *first = false;
+}
+
+void notes_print(struct text log)
+{
+    bool first = true;
+    notes_walk(log, print_one, &first);
+}

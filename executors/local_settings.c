@@ -165,12 +165,24 @@ static int read_pull_timeout(const struct section *section, const struct value *
                             &local_of(section)->pull_timeout);
 }
 
+static int read_locked_memory(const struct section *section, const struct value *value)
+{
+    struct local_settings *local = local_of(section);
+    if (value->kind == VALUE_STRING && text_is(value->string, "unlimited")) {
+        local->locked_memory = LOCKED_UNLIMITED;
+        return 0;
+    }
+    return section_bytes(section, value, "locked_memory", "unlimited, or a size such as \"8Gi\"",
+                         &local->locked_memory);
+}
+
 static const struct section_field fields[] = {
     {"socket", read_socket},
     {"storage", read_storage},
     {"cpus", read_cpus},
     {"memory", read_memory},
     {"gpus", read_gpus},
+    {"locked_memory", read_locked_memory},
     {"runtime", read_runtime},
     {"pids", read_pids},
     {"request_timeout", read_request_timeout},

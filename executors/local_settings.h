@@ -4,7 +4,9 @@
  *   storage          absolute path for its files; "" (default): .podman in the spool
  *   cpus             what jobs may use together; null (default): the processors we may run on
  *   memory           likewise, such as "16Gi"; null (default): this machine's but 1 GiB
- *   gpus             list of devices, such as nvidia.com/gpu=0 or /dev/dri/renderD128
+ *   gpus             list of devices, such as nvidia.com/gpu=0 (see devices.h)
+ *   locked_memory    bytes that a task's process may lock (ulimit -l), such as "8Gi", or
+ *                    unlimited; null (default): what dlspool itself may
  *   runtime          OCI runtime, default runc
  *   pids             processes of one task, default 4096
  *   request_timeout  of one request to podman, default 30s
@@ -18,12 +20,15 @@
 #include "base/error.h"
 #include "base/value.h"
 
+enum { LOCKED_UNLIMITED = -1 };
+
 struct local_settings {
     struct text socket, storage, runtime;       /* socket and storage may be empty */
     int64_t cpus;               /* thousandths */
     int64_t memory;             /* bytes */
     struct text *gpus;
     size_t gpu_count;
+    int64_t locked_memory;      /* bytes; LOCKED_UNLIMITED; 0: what dlspool has */
     int pids;
     int64_t request_timeout, pull_timeout;      /* milliseconds */
     int in_flight;

@@ -87,7 +87,7 @@ static int prepare_storage(const struct podman_service *service, struct error *e
 }
 
 struct podman_service *podman_service_open(const char *storage, int directory, const char *runtime,
-                                           struct error *error)
+                                           int64_t locked_memory, struct error *error)
 {
     struct podman_service *service = memory_allocate(sizeof(*service));
     *service = (struct podman_service){
@@ -100,6 +100,7 @@ struct podman_service *podman_service_open(const char *storage, int directory, c
     service->settings = (struct podman_settings){
         .storage = service->storage,
         .runtime = service->runtime,
+        .locked_memory = locked_memory,
         .mount_program = service->mount_program,
         .overlay = geteuid() == 0 || service->mount_program,
     };

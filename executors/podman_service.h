@@ -23,10 +23,10 @@ struct podman_service;
 
 /* Refuse a directory that cannot hold containers or whose path is too long for a socket.  Starts
  * nothing.  `storage` is the absolute path, `directory` an open descriptor of it (local_storage.h),
- * which stays the caller's; `runtime` is the OCI runtime's name, such as "runc".  NULL and a
- * sentence on failure. */
-struct podman_service *podman_service_open(const char *storage, int directory,
-                                           const char *runtime, struct error *error);
+ * which stays the caller's; `runtime` is the OCI runtime's name, such as "runc"; `locked_memory`
+ * as in podman_settings.h.  NULL and a sentence on failure. */
+struct podman_service *podman_service_open(const char *storage, int directory, const char *runtime,
+                                           int64_t locked_memory, struct error *error);
 void podman_service_close(struct podman_service *service);      /* leaves it running */
 
 const char *podman_service_socket(const struct podman_service *service);

@@ -67,6 +67,16 @@ static uintmax_t bounded_limit(int resource, uintmax_t wish)
     return limit.rlim_max;
 }
 
+/* The same for locked memory, where no limit is a limit, too. */
+static void add_locked_memory(struct buffer *out, int64_t wish)
+{
+    uintmax_t limit = bounded_limit(RLIMIT_MEMLOCK, wish < 0 ? RLIM_INFINITY : (uintmax_t)wish);
+    if (limit == RLIM_INFINITY)
+        buffer_add_string(out, ", \"memlock=-1:-1\"");
+    else
+        buffer_printf(out, ", \"memlock=%ju:%ju\"", limit, limit);
+}
+
 static void add_storage(struct buffer *out, const struct podman_settings *settings)
 {
     buffer_add_string(out, "[storage]\n");
@@ -86,10 +96,13 @@ static void add_containers(struct buffer *out, const struct podman_settings *set
     uintmax_t processes = bounded_limit(RLIMIT_NPROC, PROCESSES);
     buffer_printf(out,
                   "[containers]\nlog_driver = \"k8s-file\"\n"
-                  "default_ulimits = [\"nofile=%ju:%ju\", \"nproc=%ju:%ju\"]\n"
-                  "[engine]\ncgroup_manager = \"cgroupfs\"\nevents_logger = \"file\"\n"
-                  "image_default_transport = \"docker://\"\n",
+                  "default_ulimits = [\"nofile=%ju:%ju\", \"nproc=%ju:%ju\"",
                   files, files, processes, processes);
+    if (settings->locked_memory)
+        add_locked_memory(out, settings->locked_memory);
+    buffer_printf(out,
+                  "]\n[engine]\ncgroup_manager = \"cgroupfs\"\nevents_logger = \"file\"\n"
+                  "image_default_transport = \"docker://\"\n");
     add_setting(out, "runtime", settings->runtime);
     add_path(out, "tmp_dir", settings, "tmp");
     buffer_add_string(out, "[network]\nnetwork_backend = \"netavark\"\n");

@@ -8,6 +8,7 @@
 #define EXECUTORS_PODMAN_SETTINGS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -15,6 +16,7 @@
 struct podman_settings {
     const char *storage;        /* absolute path; root/, run/ and tmp/ are below it */
     const char *runtime;        /* OCI runtime */
+    int64_t locked_memory;      /* bytes that a process may lock; -1: no bound; 0: as we may */
     const char *mount_program;  /* what makes overlays without root; NULL: the kernel does */
     bool overlay;               /* false: podman is to choose a storage driver that works */
 };

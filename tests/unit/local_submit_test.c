@@ -65,6 +65,17 @@ static void a_job_waits_for_room_and_gets_it(void **state)
     fixture_submit(f, "room-2", two);
 }
 
+static void memory_may_be_locked_up_to_the_setting(void **state)
+{
+    struct fixture *f = *state;
+    FIXTURE_OR_SKIP();
+    fixture_setup(f, "  locked_memory: 1Mi\n");
+    fixture_submit(f, "lock-1", HEAD TASK("main", "[sh, -c, 'ulimit -l']", ""));
+    fixture_wait(f, "lock-1");
+    assert_int_equal(executor_output(f->executor, "lock-1", 1, f->output, true, NULL), 0);
+    assert_int_equal(fixture_shell(f, "grep -qx 1024 $D/output/main-0.log"), 0);
+}
+
 /* A device that no CDI specification declares is given to nobody, until one does. */
 static void a_gpu_that_is_not_there_is_waited_for(void **state)
 {
@@ -426,6 +437,7 @@ int main(void)
         FIXTURE_TEST(a_job_that_is_too_large_never_fits),
         FIXTURE_TEST(a_job_waits_for_room_and_gets_it),
         FIXTURE_TEST(gpus_are_given_to_one_task_at_a_time),
+        FIXTURE_TEST(memory_may_be_locked_up_to_the_setting),
         FIXTURE_TEST(a_gpu_that_is_not_there_is_waited_for),
         FIXTURE_TEST(submitting_again_adopts_what_runs),
         FIXTURE_TEST(what_was_made_and_not_started_is_finished),

@@ -1,7 +1,7 @@
 /* executors/local_access.c - may this user have these paths?
  *
  * The child writes fields that end in NUL: 'g' and the groups, then for each path '+' and what it
- * resolves to or '-' and a sentence, and '.' at the end.
+ * resolves to, or '-' and a sentence and perhaps '!' and what can be done, and '.' at the end.
  */
 #include "executors/local_access.h"
 
@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "executors/local_look.h"
 #include "executors/process.h"
 
 enum {
@@ -57,8 +58,10 @@ static int become(const struct access_check *check, struct user *user, int pipe)
     gid_t groups[GROUPS_MAX] = {check->gid};
     int count = GROUPS_MAX;
     const struct passwd *entry = getpwuid(check->uid);
-    snprintf(user->name, sizeof(user->name), "%.32s%s%u%s", entry ? entry->pw_name : "",
-             entry ? " (uid " : "uid ", check->uid, entry ? ")" : "");
+    if (entry)
+        snprintf(user->name, sizeof(user->name), "%.32s", entry->pw_name);
+    else
+        snprintf(user->name, sizeof(user->name), "uid %u", check->uid);
     user->uid = check->uid;
     if (!entry || getgrouplist(entry->pw_name, check->gid, groups, &count) < 0)
         count = 1;
@@ -76,88 +79,30 @@ static int become(const struct access_check *check, struct user *user, int pipe)
     return 0;
 }
 
-static bool may(const char *path, int mode)
+static char *copy_of(struct text text)
 {
-    return faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0;
+    char *copy = memory_allocate(text.length + 1);
+    memcpy(copy, text.data, text.length);
+    copy[text.length] = '\0';
+    return copy;
 }
 
-/* The first directory on the way that does not let us in; `path` is cut there. */
-static const char *closed_directory(char *path)
+static void look_at_path(int pipe, const struct access_path *path, const struct user *user)
 {
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        if (!may(path, X_OK))
-            return path;
-        *slash = '/';
-    }
-    return NULL;
-}
-
-static void say_unreachable(int pipe, const char *path, const struct user *user, int number)
-{
-    struct error_quote_room room, inner;
-    struct buffer sentence = {0};
-    char *copy = memory_copy_string(path);
-    error_quote(&room, path, strlen(path));
-    const char *closed = number == EACCES ? closed_directory(copy) : NULL;
-    if (closed)
-        buffer_printf(&sentence, "user %s cannot reach %s: the directory %s does not let them in",
-                      user->name, room.text, error_quote(&inner, closed, strlen(closed)));
-    else if (number == ENOENT || number == ENOTDIR)
-        buffer_printf(&sentence, "%s does not exist on this machine, as user %s sees it", room.text,
-                      user->name);
-    else
-        buffer_printf(&sentence, "user %s cannot reach %s: %s", user->name, room.text,
-                      strerror(number));
-    say(pipe, '-', sentence.data);
-    buffer_free(&sentence);
-    free(copy);
-}
-
-static void say_denied(int pipe, const char *path, const struct user *user, const char *what,
-                       int number, const struct stat *status)
-{
-    struct error_quote_room room;
-    struct buffer sentence = {0};
-    error_quote(&room, path, strlen(path));
-    if (number == EACCES)
-        buffer_printf(&sentence,
-                      "user %s may not %s %s: it belongs to user %u and group %u, and "
-                      "its mode is %03o",
-                      user->name, what, room.text, status->st_uid, status->st_gid,
-                      status->st_mode & 07777u);
-    else
-        buffer_printf(&sentence, "user %s may not %s %s: %s", user->name, what, room.text,
-                      strerror(number));
-    say(pipe, '-', sentence.data);
-    buffer_free(&sentence);
-}
-
-static void look_at(int pipe, const struct access_path *wanted, const struct user *user)
-{
-    char *path = memory_allocate(wanted->path.length + 1);
-    memcpy(path, wanted->path.data, wanted->path.length);
-    path[wanted->path.length] = '\0';
-    char *resolved = realpath(path, NULL);
-    struct stat status;
-    if (!resolved || stat(resolved, &status)) {
-        say_unreachable(pipe, path, user, errno);
-    } else if (!S_ISDIR(status.st_mode) && !S_ISREG(status.st_mode)) {
-        struct buffer sentence = {0};
-        struct error_quote_room room;
-        buffer_printf(&sentence, "%s is neither a directory nor a file: only those are mounted",
-                      error_quote(&room, path, strlen(path)));
-        say(pipe, '-', sentence.data);
-        buffer_free(&sentence);
-    } else if (!may(resolved, R_OK | (S_ISDIR(status.st_mode) ? X_OK : 0))) {
-        say_denied(pipe, path, user, "read", errno, &status);
-    } else if (wanted->write && !may(resolved, W_OK)) {
-        say_denied(pipe, path, user, "write to", errno, &status);
+    struct look look = {.uid = user->uid};
+    char *name = copy_of(path->path), *entry = path->entry.length ? copy_of(path->entry) : NULL;
+    memcpy(look.user, user->name, sizeof(look.user));
+    const struct look_wanted wanted = {name, path->write, entry, path->executable};
+    if (look_at(&look, &wanted)) {
+        say(pipe, '+', look.resolved.data);
     } else {
-        say(pipe, '+', resolved);
+        say(pipe, '-', look.sentence.data);
+        if (look.remedy.length)
+            say(pipe, '!', look.remedy.data);
     }
-    free(resolved);
-    free(path);
+    look_free(&look);
+    free(name);
+    free(entry);
 }
 
 static _Noreturn void look(const struct access_check *check, int pipe)
@@ -171,7 +116,7 @@ static _Noreturn void look(const struct access_check *check, int pipe)
     struct user user;
     if (become(check, &user, pipe) == 0) {
         for (size_t i = 0; i < check->count; i++)
-            look_at(pipe, &check->paths[i], &user);
+            look_at_path(pipe, &check->paths[i], &user);
         say(pipe, '.', "");
     }
     _exit(0);
@@ -218,7 +163,7 @@ static void start(struct child *child, struct access_check *check)
     int ends[2];
     *child = (struct child){.check = check, .pipe = -1};
     check->outcome = ACCESS_UNKNOWN;
-    check->groups = (struct text){"", 0};
+    check->groups = check->remedy = (struct text){"", 0};
     if (pipe2(ends, O_CLOEXEC)) {
         error_errno(&check->error, "the paths of user %u could not be looked at", check->uid);
         return;
@@ -271,7 +216,7 @@ static void understand(struct arena *arena, struct child *child)
     struct access_check *check = child->check;
     struct text rest = buffer_text(&child->answer), field;
     size_t path = 0;
-    bool whole = false, denied = false;
+    bool whole = false, denied = false, first = false;
     while (rest.length && text_next(&rest, '\0', &field)) {
         if (field.length == 0)
             continue;
@@ -284,9 +229,12 @@ static void understand(struct arena *arena, struct child *child)
             whole = true;
         else if (field.data[0] == '-') {
             path++;
-            if (!denied)
+            first = !denied;
+            if (first)
                 error_set(&check->error, "%s", said.data);
             denied = true;
+        } else if (field.data[0] == '!' && first) {
+            check->remedy = said;
         }
     }
     if (denied)

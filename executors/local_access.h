@@ -28,6 +28,8 @@ enum access_outcome {
 struct access_path {
     struct text path;           /* absolute */
     bool write;
+    struct text entry;          /* a file below it that is started, or empty */
+    bool executable;            /* and not by an interpreter; or, without an entry, the path itself */
     struct text resolved;       /* filled in when granted: without links; in the arena */
 };
 
@@ -40,6 +42,7 @@ struct access_check {
     enum access_outcome outcome;
     struct text groups;         /* the user's groups beside gid, as numbers with spaces between */
     struct error error;         /* unless granted */
+    struct text remedy;         /* what the user can do, without a full stop; in the arena; may be empty */
 };
 
 /* Look at all of them at the same time, for at most `timeout` milliseconds.  When we are not root,

@@ -156,13 +156,15 @@ static bool find_loss(struct finding *finding)
 
 static bool find_failed_start(struct finding *finding)
 {
-    struct error_quote_room room;
+    struct error_quote_room room, command;
     if (finding->container->exit_code != 1 ||
         !find_start_error(finding->inquest->local, finding->container, &room))
         return false;
     bool missing = strcmp(room.text, "No such file or directory") == 0;
+    const char *starts = local_label(finding->container, "starts");
+    error_quote(&command, starts, strlen(starts));
     find(finding, missing ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE, "StartError",
-         "could not start its command: %s", room.text);
+         "could not start its command%s%s: %s", *starts ? " " : "", command.text, room.text);
     return true;
 }
 

@@ -5,6 +5,11 @@
  */
 #include "executors/local_step.h"
 
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json.h"
+
 /* ---- pods ---- */
 
 /* A pod of the name is there: is it ours? */
@@ -87,6 +92,15 @@ static void recognise_container(struct batch *batch, struct plan *plan, struct p
     podman_call_free(&call);
 }
 
+/* GPUs that dlspool.yaml names and podman does not know are the administrators' to set up. */
+static void note_device(struct plan *plan, const char *said)
+{
+    if (strstr(said, "CDI device"))
+        plan_mender(plan, MENDER_SITE,
+                    "Ask an administrator: local.gpus of dlspool.yaml names a GPU that podman does not know "
+                    "(nvidia-ctk cdi list shows those that it knows)");
+}
+
 static void note_created(struct batch *batch, struct subject *subject,
                          const struct podman_call *call)
 {
@@ -116,6 +130,7 @@ static void note_created(struct batch *batch, struct subject *subject,
         plan_refuse(plan, "podman refuses the container of task %.*s-%d: %s",
                     (int)task->task->role.length, task->task->role.data, task->task->index,
                     call->error.text);
+        note_device(plan, call->error.text);
         break;
     default:
         step_trouble(plan, call);
@@ -145,8 +160,35 @@ static void prepare_pull(struct batch *batch, struct podman_call *call, struct p
     podman_call_pull(call, task->task->image, batch->local->settings.pull_timeout);
 }
 
+/* The text of `error` in the last object that says one, in `room`; all of the answer when none can be
+ * read. */
+static const char *pull_error(struct arena *arena, struct text answer, struct error_quote_room *room)
+{
+    struct text rest = answer, line, said = answer;
+    while (rest.length && text_next(&rest, '\n', &line)) {
+        const struct value *tree = line.length ? json_read(arena, line, "answer", &yaml_request_limits, NULL) : NULL;
+        struct text error = tree && tree->kind == VALUE_OBJECT ? value_get_text(tree, "error")
+                                                               : (struct text){NULL, 0};
+        if (error.length)
+            said = error;
+    }
+    return error_quote(room, said.data, said.length);
+}
+
+/* Who can mend it is told what podman's words mean. */
+static void refuse_image(struct plan *plan, const char *image, const char *said)
+{
+    char remedy[sizeof(plan->submission->remedy)] = "Change image in the job file";
+    if (strstr(said, "short-name") || strstr(said, "unqualified-search"))
+        snprintf(remedy, sizeof(remedy),
+                 "Change image in the job file to a name with its registry, such as docker.io/%.256s%s",
+                 strchr(image, '/') ? "" : "library/", image);
+    plan_refuse(plan, "the image %s is not on this machine and could not be pulled: %s", image, said);
+    plan_mender(plan, MENDER_IMAGE, remedy);
+}
+
 /* podman answers a pull with status 200 before it knows how it goes; an error comes in the body. */
-static void note_pulled(struct subject *subject, const struct podman_call *call)
+static void note_pulled(struct arena *arena, struct subject *subject, const struct podman_call *call)
 {
     struct plan *plan = subject->plan;
     struct error_quote_room room, said;
@@ -159,11 +201,9 @@ static void note_pulled(struct subject *subject, const struct podman_call *call)
     if (call->outcome == PODMAN_DOWN)
         step_trouble(plan, call);
     else if (call->outcome != PODMAN_DONE)
-        plan_refuse(plan, "the image %s is not on this machine and could not be pulled: %s",
-                    room.text, call->error.text);
+        refuse_image(plan, room.text, call->error.text);
     else if (text_contains(answer, TEXT("\"error\"")))
-        plan_refuse(plan, "the image %s is not on this machine and could not be pulled: %s",
-                    room.text, error_quote(&said, answer.data, answer.length));
+        refuse_image(plan, room.text, pull_error(arena, answer, &said));
 }
 
 static void pull_images(struct batch *batch)
@@ -172,7 +212,7 @@ static void pull_images(struct batch *batch)
     step_add_tasks(batch, &step, TASK_ABSENT, prepare_pull);
     step_run(batch, &step);
     for (size_t i = 0; i < step.count; i++)
-        note_pulled(&step.subjects[i], &step.calls[i]);
+        note_pulled(batch->arena, &step.subjects[i], &step.calls[i]);
     step_free(&step);
 }
 

@@ -85,6 +85,21 @@ static int read_parallelism(struct manifest_reading *reading, const struct manif
     return manifest_read_count(reading, place, value, INDEX_MAX + 1, what, target);
 }
 
+static int read_below(struct manifest_reading *reading, const struct manifest_place *place,
+                      struct value *value, void *target)
+{
+    static const char what[] = "a path below the source, without \"..\"";
+    if (!manifest_is_plain(value) || text_starts(value->string, "/") || value->string.length == 0 ||
+        value->string.length > PATH_MAX_BYTES)
+        return manifest_expected(reading, place, value, what);
+    struct text rest = value->string, part;
+    while (text_next(&rest, '/', &part))
+        if (text_is(part, ".."))
+            return manifest_expected(reading, place, value, what);
+    *(struct text *)target = value->string;
+    return 0;
+}
+
 static int read_mode(struct manifest_reading *reading, const struct manifest_place *place,
                      struct value *value, void *target)
 {
@@ -131,6 +146,8 @@ static const struct manifest_field mount_fields[] = {
     {"source", true, read_path, offsetof(struct local_mount, source)},
     {"target", true, read_path, offsetof(struct local_mount, target)},
     {"readonly", false, manifest_read_boolean, offsetof(struct local_mount, readonly)},
+    {"entry", false, read_below, offsetof(struct local_mount, entry)},
+    {"executable", false, manifest_read_boolean, offsetof(struct local_mount, executable)},
     {NULL, false, NULL, 0},
 };
 

@@ -31,7 +31,10 @@
  *     gpus       whole number, default 0
  *     workdir    absolute path inside the container, default /
  *     mounts     list of {source*, target*, readonly}: absolute paths; the user who asked must be
- *                able to read the source (readonly: true, the default) or to write it (false)
+ *                able to read the source (readonly: true, the default) or to write it (false);
+ *                entry, a path below the source: a file that has to be there, for the command starts
+ *                it; executable, default false: it, or without an entry a source that is a file, is
+ *                started by itself, so its mode has to allow that
  *     files      list of {path*, content*, mode}: small files that are put into the container,
  *                which cannot change them; content is data; mode is a string of octal digits,
  *                default "0644"
@@ -53,6 +56,8 @@ enum local_network { NETWORK_PRIVATE, NETWORK_HOST, NETWORK_BRIDGE };
 struct local_mount {
     struct text source, target;
     bool readonly;
+    struct text entry;          /* may be empty */
+    bool executable;
 };
 
 struct local_file {

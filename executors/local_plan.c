@@ -24,6 +24,13 @@ void plan_refuse(struct plan *plan, const char *format, ...)
     plan_decide(plan, SUBMIT_REFUSED);
 }
 
+void plan_mender(struct plan *plan, enum submit_mender mender, const char *remedy)
+{
+    struct submission *submission = plan->submission;
+    submission->mender = mender;
+    snprintf(submission->remedy, sizeof(submission->remedy), "%s", remedy);
+}
+
 void plan_note(struct plan *plan, const char *sentence)
 {
     if (plan->note.length && strstr(plan->note.data, sentence))
@@ -49,9 +56,12 @@ static void read_without_root(struct batch *batch, struct plan *plan)
     char sentence[128];
     if (geteuid() == 0)
         return;
-    if (service && !podman_service_has_overlay(service) && wants_host_image(plan->manifest))
+    if (service && !podman_service_has_overlay(service) && wants_host_image(plan->manifest)) {
         plan_refuse(plan, "image: host needs dlspool to run as root or the program fuse-overlayfs: "
                           "without root the kernel lays no overlay over this machine's files");
+        plan_mender(plan, MENDER_SITE,
+                    "Have it installed (apt-get install fuse-overlayfs), or name another image");
+    }
     if (submission->uid == geteuid())
         return;
     snprintf(sentence, sizeof(sentence),
@@ -66,6 +76,8 @@ void plan_read(struct batch *batch, struct plan *plan, struct submission *submis
     submission->outcome = SUBMIT_UNKNOWN;
     submission->error.text[0] = '\0';
     submission->note[0] = '\0';
+    submission->mender = MENDER_MANIFEST;
+    submission->remedy[0] = '\0';
     sha256_hex(submission->manifest, plan->hash);
     plan->manifest = local_manifest_read(batch->arena, submission->manifest, &submission->error);
     if (!plan->manifest) {
@@ -334,7 +346,9 @@ static void prepare_check(struct batch *batch, struct plan *plan)
         plan->tasks[i].paths = paths + at;
         for (size_t j = 0; j < task->mount_count; j++)
             paths[at++] = (struct access_path){.path = task->mounts[j].source,
-                                               .write = !task->mounts[j].readonly};
+                                               .write = !task->mounts[j].readonly,
+                                               .entry = task->mounts[j].entry,
+                                               .executable = task->mounts[j].executable};
     }
     plan->access = (struct access_check){
         .uid = geteuid() == 0 ? plan->submission->uid : geteuid(),
@@ -378,6 +392,7 @@ void plan_check_access(struct batch *batch)
         plan->submission->error = plan->access.error;
         /* A file server that hangs is this job's trouble alone: like a lack of room, it passes. */
         plan_decide(plan, plan->access.outcome == ACCESS_DENIED ? SUBMIT_REFUSED : SUBMIT_NO_ROOM);
+        plan_mender(plan, MENDER_OWNER, plan->access.remedy.data);
     }
 }
 

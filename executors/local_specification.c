@@ -72,10 +72,29 @@ static struct value *job_labels(struct arena *arena, const struct specification 
     return labels;
 }
 
+/* What the task starts, for sentences: the command's first word, and of a file that comes from us the
+ * interpreter that its first line names. */
+static struct text started_by(struct arena *arena, const struct local_task *task)
+{
+    enum { MOST = 200 };        /* bytes of each */
+    struct text word = task->command->list.items[0]->string;
+    word.length = word.length < MOST ? word.length : MOST;
+    for (size_t i = 0; i < task->file_count; i++) {
+        struct text rest = task->files[i].content, line;
+        if (!text_equal(task->files[i].path, word) || !text_starts(rest, "#!") ||
+            !text_next(&rest, '\n', &line))
+            continue;
+        return arena_printf(arena, "%.*s (its first line is %.*s)", (int)word.length, word.data,
+                            (int)(line.length < MOST ? line.length : MOST), line.data);
+    }
+    return arena_text(arena, word.data, word.length);
+}
+
 static struct value *task_labels(struct arena *arena, const struct specification *spec,
                                  const struct local_task *task, struct text gpus)
 {
     struct value *labels = job_labels(arena, spec);
+    put_label(arena, labels, "starts", started_by(arena, task));
     put_label(arena, labels, "role", task->role);
     put_number_label(arena, labels, "index", task->index);
     put_number_label(arena, labels, "cpus", task->cpus);

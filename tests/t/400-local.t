@@ -58,14 +58,31 @@ job huge 1000 <<'S'
 S
 ok "1000 processors end in failed/" wait_for 60 has_ended huge
 like "$(why huge)" '1000' "why says what was asked for"
-like "$(why huge)" ' 2 ' "and what there is"
+like "$(why huge)" ' of 2$' "and what there is"
 like "$(why huge)" '^Next: change the job file and submit it again' "and what to do"
 
 job missing 0.5 <<'S'
 #!/no/such/interpreter
 S
 ok "a program that cannot be started ends in failed/" wait_for 60 has_ended missing
-like "$(why missing)" 'main-0|interpreter|No such file' "with a reason"
+like "$(why missing)" 'could not start its command /job/script \(its first line is #!/no/such/interpreter\): No such file' \
+    "why names the command and its interpreter"
+
+# What its owner has to mend is looked at before anything is started.
+mkdir "$scratch/program" && chmod 755 "$scratch/program"
+echo 'print("as meant")' >"$scratch/program/train.py"
+chmod 755 "$scratch"
+printf 'name: misspelt\nlibrary: any\ntype: single\nprogram: %s\nentry: trian.py\n' "$scratch/program" |
+    drop misspelt.yaml
+ok "a misspelt entry ends in failed/" wait_for 60 has_ended misspelt
+like "$(why misspelt)" '^entry: .*/trian.py: No such file.*did you mean train.py\?' "why says which was meant"
+like "$(why misspelt)" "^Next: not retried. .*dlspool retry $(basename "$(job_dir misspelt)")" "and what to type"
+is "$(grep -c ' started ' "$(job_dir misspelt)/log")" 0 "and nothing was started"
+mv "$scratch/program/train.py" "$scratch/program/trian.py"
+command=$(why misspelt | sed -n 's/.*then run: //p')
+like "$command" '^dlspool retry misspelt-[0-9a-z]*$' "the command stands at the end of the line"
+ok "it is typed" eval "$command"
+ok "and it is done" wait_for 60 in_state misspelt "done"
 
 # More than is free just now: it waits until there is room.
 job holder 1.5 <<'S'

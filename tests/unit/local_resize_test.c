@@ -65,7 +65,7 @@ static void processors_are_given_and_taken_while_it_runs(void **state)
     struct submission more = fixture_submission("c", JOB("0.5", SLEEPS));
     fixture_hand_in(f, &more);
     assert_int_equal(more.outcome, SUBMIT_NO_ROOM);
-    expect(resize(f, "b", 2500), RESIZE_NOT_POSSIBLE, "this machine has 2 for jobs");
+    expect(resize(f, "b", 2500), RESIZE_NOT_POSSIBLE, "2.5 CPUs of 2");
     expect(resize(f, "none", 500), RESIZE_UNAVAILABLE, "no container");
 
     /* One takes what the other gives, in either order. */

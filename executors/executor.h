@@ -19,6 +19,7 @@
 #include "base/sizes.h"
 #include "base/text.h"
 #include "base/value.h"
+#include "executors/resources.h"
 
 /* How a submission went. */
 enum submit_outcome {
@@ -178,6 +179,10 @@ struct executor_operations {
      * asked that. */
     int (*try_out)(struct executor *executor, struct submission *submission,
                    struct buffer *answer, struct error *error);
+    /* What must be free of the capacity for a job of this manifest to start: the executor starts what
+     * there is room for, has no queue of its own, and whose turn it is is the caller's to decide.  -1:
+     * the manifest does not tell.  NULL: the scheduler keeps those that wait. */
+    int (*needs)(struct executor *executor, struct text manifest, struct demand *demand);
     int (*capacity)(struct executor *executor, struct capacity *capacity, struct error *error);
     /* Look whether what the settings name is there, such as devices, and tell a sentence of each thing
      * that is not.  NULL: there is nothing to look for. */

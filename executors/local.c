@@ -101,6 +101,7 @@ static const struct executor_operations operations = {
     .cancel = local_cancel,
     .output = local_output,
     .remove = local_remove,
+    .needs = local_needs,
     .capacity = local_capacity,
     .inspect = local_inspect,
     .has_image = local_has_image,

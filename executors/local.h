@@ -121,6 +121,7 @@ int local_poll(struct executor *executor, struct arena *arena, struct job_poll *
 void local_cancel(struct executor *executor, struct job_call **batch, size_t count);
 void local_remove(struct executor *executor, struct job_call **batch, size_t count);
 void local_output(struct executor *executor, struct job_call **batch, size_t count);
+int local_needs(struct executor *executor, struct text manifest, struct demand *demand);
 int local_capacity(struct executor *executor, struct capacity *capacity, struct error *error);
 void local_inspect(struct executor *executor, executor_tell *tell, void *context);
 int local_has_image(struct executor *executor, struct text image, struct error *error);

@@ -91,6 +91,27 @@ static void take_stock(struct batch *batch)
     plan_take_room(batch, containers, count);
 }
 
+int local_needs(struct executor *executor, struct text manifest, struct demand *demand)
+{
+    struct arena *arena = arena_new();
+    struct error error;
+    const struct local_manifest *read = local_manifest_read(arena, manifest, &error);
+    (void)executor;
+    *demand = (struct demand){0};
+    /* Tasks that take turns begin when there is room for one of them. */
+    int result = read ? 0 : -1;
+    for (size_t i = 0; read && i < (read->parallelism ? 1 : read->task_count); i++) {
+        demand->cpus += read->tasks[i].cpus;
+        demand->gpus += read->tasks[i].gpus;
+        if (demand->memory > INT64_MAX - read->tasks[i].memory)
+            result = -1;        /* it can never fit, which submit() says */
+        else
+            demand->memory += read->tasks[i].memory;
+    }
+    arena_free(arena);
+    return result;
+}
+
 void local_submit(struct executor *executor, struct submission **submissions, size_t count)
 {
     struct batch batch = {

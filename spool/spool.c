@@ -319,6 +319,11 @@ void spool_ring_failed(const struct spool *spool)
     sys.utimensat(spool->root, state_names[STATE_FAILED], NULL, AT_SYMLINK_NOFOLLOW);
 }
 
+void spool_ring_rendered(const struct spool *spool)
+{
+    sys.utimensat(spool->root, state_names[STATE_RENDERED], NULL, AT_SYMLINK_NOFOLLOW);
+}
+
 static const gid_t no_group = (gid_t)-1;
 
 /* `durable`: the bytes are on the disk when this returns, as they must be before a rename puts them

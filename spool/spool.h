@@ -89,9 +89,10 @@ int job_move(struct spool *spool, struct job_place *place, enum state to, int64_
 
 /* Ring the bell: touch the job's directory, so that the stage that watches its state looks. */
 void job_ring(const struct spool *spool, const struct job_place *place);
-/* Ring for the stage that watches failed/, and sees to held/, when what jobs there wait for may have
- * come. */
+/* Ring for the stage that watches failed/, and sees to held/, or rendered/, when what jobs there wait for
+ * may have come. */
 void spool_ring_failed(const struct spool *spool);
+void spool_ring_rendered(const struct spool *spool);
 
 /* Did the directory change so long ago that what changes it from now on shows in its time, however
  * coarse the file system's clock is? */

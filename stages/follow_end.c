@@ -201,7 +201,8 @@ void follow_end_jobs(struct round *round)
     tracker->executor->operations->remove(tracker->executor, round->calls, count);
     if (!move_ended(round))
         return;
-    spool_ring_failed(spool);   /* there may be room now */
+    spool_ring_failed(spool);
+    spool_ring_rendered(spool); /* there may be room now */
     if (spool_sync_state(spool, STATE_FAILED, &error) ||
         spool_sync_state(spool, STATE_SUBMITTED, &error))
         log_warn("%s", error.text);

@@ -110,8 +110,7 @@ static bool read_history(int job, struct eventlog_fold *fold)
     return result;
 }
 
-/* Whether an intent was noted and its outcome was not: the executor may have the job. */
-static bool outcome_unknown(int job)
+bool item_is_unsettled(int job)
 {
     struct eventlog_fold fold;
     return !read_history(job, &fold) || (fold.intent && !fold.accepted && !fold.failed);
@@ -141,7 +140,7 @@ static bool renew_manifest(struct submitter *submitter, struct item *item, struc
     struct error problem;
     int number = errno;
     bool torn = number == EBADMSG && item->record.sizes.kind != SIZE_FIXED &&
-                !outcome_unknown(item->job) && !stage_is_fenced(&submitter->stage);
+                !item_is_unsettled(item->job) && !stage_is_fenced(&submitter->stage);
     memcpy(job.id, item->place.id, sizeof(job.id));
     if (torn && rerender_jobs(&submitter->stage, &job, 1, &problem) == 0 && job.done)
         return record_read(item->job, submitter->arena, &item->record, error) == 0 &&
@@ -173,8 +172,7 @@ static bool has_room(struct submitter *submitter, struct item *item)
     return false;
 }
 
-/* Open a job, and see whether it is to be submitted at all.  False when there is nothing to be done. */
-static bool look_at_item(struct submitter *submitter, struct item *item, const char *id)
+bool item_look(struct submitter *submitter, struct item *item, const char *id)
 {
     struct error error;
     struct wish kill, hold;
@@ -203,7 +201,7 @@ static bool look_at_item(struct submitter *submitter, struct item *item, const c
     } else if ((killed = control_pending(item->job, CONTROL_KILL, &kill)) < 0 ||
                (held = control_pending(item->job, CONTROL_HOLD, &hold)) < 0) {
         item->fate = ITEM_KEEP;
-    } else if ((killed || held) && !outcome_unknown(item->job)) {
+    } else if ((killed || held) && !item_is_unsettled(item->job)) {
         item->fate = killed ? ITEM_FAIL : ITEM_HOLD;
         if (killed)
             verdict_killed(&item->verdict, item->place.id, kill.by, kill.when);
@@ -227,7 +225,7 @@ static void prepare_submission(struct submitter *submitter, struct item *item)
                                            .gid = item->record.gid,
                                            .time_limit = item->record.time_limit,
                                            .manifest = buffer_text(&item->manifest),
-                                           .repeated = outcome_unknown(item->job),
+                                           .repeated = item_is_unsettled(item->job),
                                            .owner = item->record.owner,
                                            .request_sha256 = item->record.request_sha256,
                                            .commit = item->record.commit,
@@ -237,18 +235,15 @@ static void prepare_submission(struct submitter *submitter, struct item *item)
         log_warn("%s: %s", item->place.id, error.text);
 }
 
-bool item_open(struct submitter *submitter, struct item *item, const char *id)
+void item_prepare(struct submitter *submitter, struct item *item)
 {
-    if (!look_at_item(submitter, item, id))
-        return false;
     if (item->fate == ITEM_SUBMIT && has_room(submitter, item))
         prepare_submission(submitter, item);
-    return true;
 }
 
 bool item_open_asked(struct submitter *submitter, struct item *item, const char *id)
 {
-    if (!look_at_item(submitter, item, id))
+    if (!item_look(submitter, item, id))
         return false;
     if (item->fate == ITEM_FAIL || item->fate == ITEM_HOLD)
         return true;

@@ -7,6 +7,7 @@
  */
 #include "stages/queue.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,9 +15,7 @@
 #include "base/text.h"
 
 struct entry {
-    char id[ID_SIZE];
-    int priority;
-    uid_t owner;
+    struct queue_job job;
     int64_t time;
 };
 
@@ -28,29 +27,37 @@ struct heap {
 
 struct owner {
     uid_t uid;
-    uint64_t served;            /* the number of his last turn; 0 before the first */
-    size_t place;               /* in the heap of owners, while he has jobs */
+    uint64_t served; /* the number of his last turn; 0 before the first */
+    size_t place;    /* in the heap of owners, while he has jobs */
     struct heap jobs;
 };
 
 struct queue {
-    struct owner **owners;      /* all that were ever seen, by uid */
-    struct owner **turns;       /* a heap of those who have jobs; both have room for owner_room */
+    struct owner **owners; /* all that were ever seen, by uid */
+    struct owner **turns;  /* a heap of those who have jobs; both have room for owner_room */
     size_t owner_count, turn_count, owner_room;
-    uint64_t turn;              /* the last one's number */
-    size_t ready;               /* jobs of all owners */
+    uint64_t turn; /* the last one's number */
+    size_t ready;  /* jobs of all owners */
     struct heap later;
-    char (*table)[ID_SIZE];     /* "" is free */
+    char (*table)[ID_SIZE]; /* "" is free */
     size_t slots, used;
 };
 
+/* What is unsettled comes before any priority. */
+static int rank_of(const struct entry *entry)
+{
+    return entry->job.unsettled ? INT_MAX : entry->job.priority;
+}
+
 static bool goes_before(const struct entry *a, const struct entry *b)
 {
-    if (a->priority != b->priority)
-        return a->priority > b->priority;
-    struct text first = id_token(text_of(a->id)), second = id_token(text_of(b->id));
+    if (rank_of(a) != rank_of(b))
+        return rank_of(a) > rank_of(b);
+    if (a->job.first != b->job.first)
+        return a->job.first;
+    struct text first = id_token(text_of(a->job.id)), second = id_token(text_of(b->job.id));
     int order = text_compare(first, second);
-    return order ? order < 0 : strcmp(a->id, b->id) < 0;
+    return order ? order < 0 : strcmp(a->job.id, b->job.id) < 0;
 }
 
 static bool is_earlier(const struct entry *a, const struct entry *b)
@@ -95,7 +102,8 @@ static struct entry heap_pop(struct heap *heap)
 static bool has_turn_before(const struct owner *a, const struct owner *b)
 {
     const struct entry *first = &a->jobs.entries[0], *second = &b->jobs.entries[0];
-    if (first->priority == second->priority && a->served != b->served)
+    if (rank_of(first) == rank_of(second) && first->job.first == second->job.first &&
+        a->served != b->served)
         return a->served < b->served;
     return goes_before(first, second);
 }
@@ -151,7 +159,7 @@ static struct owner *find_owner(struct queue *queue, uid_t uid)
 
 static void ready_push(struct queue *queue, const struct entry *entry)
 {
-    struct owner *owner = find_owner(queue, entry->owner);
+    struct owner *owner = find_owner(queue, entry->job.owner);
     heap_push(&owner->jobs, entry);
     if (owner->jobs.count == 1)
         place_owner(queue, owner, queue->turn_count++);
@@ -163,6 +171,7 @@ static struct entry ready_pop(struct queue *queue)
 {
     struct owner *owner = queue->turns[0];
     struct entry entry = heap_pop(&owner->jobs);
+    entry.job.turn = owner->served;
     owner->served = ++queue->turn;
     queue->ready--;
     if (owner->jobs.count == 0)
@@ -254,22 +263,36 @@ void queue_free(struct queue *queue)
     free(queue);
 }
 
-void queue_later(struct queue *queue, const char *id, uid_t owner, int priority, int64_t time)
+static void add(struct queue *queue, const struct queue_job *job, int64_t time)
 {
-    struct entry entry = {.priority = priority, .owner = owner, .time = time};
-    if (queue_has(queue, id))
+    const struct entry entry = {.job = *job, .time = time};
+    if (queue_has(queue, job->id))
         return;
-    memcpy(entry.id, id, strlen(id) + 1);
     if (time)
         heap_push(&queue->later, &entry);
     else
         ready_push(queue, &entry);
-    table_add(queue, id);
+    table_add(queue, job->id);
 }
 
-void queue_add(struct queue *queue, const char *id, uid_t owner, int priority)
+void queue_later(struct queue *queue, const struct queue_job *job, int64_t time)
 {
-    queue_later(queue, id, owner, priority, 0);
+    add(queue, job, time);
+}
+
+void queue_add(struct queue *queue, const struct queue_job *job)
+{
+    add(queue, job, 0);
+}
+
+void queue_return(struct queue *queue, const struct queue_job *job)
+{
+    struct owner *owner = find_owner(queue, job->owner);
+    if (job->turn < owner->served)
+        owner->served = job->turn;
+    if (owner->jobs.count)
+        settle_owner(queue, owner->place);
+    add(queue, job, 0);
 }
 
 bool queue_has(const struct queue *queue, const char *id)
@@ -277,7 +300,7 @@ bool queue_has(const struct queue *queue, const char *id)
     return queue->slots && queue->table[find_slot(queue, id)][0];
 }
 
-bool queue_take(struct queue *queue, char id[static ID_SIZE])
+bool queue_take(struct queue *queue, struct queue_job *job)
 {
     int64_t now = clock_elapsed();
     while (queue->later.count && queue->later.entries[0].time <= now) {
@@ -287,17 +310,14 @@ bool queue_take(struct queue *queue, char id[static ID_SIZE])
     if (queue->ready == 0)
         return false;
     struct entry entry = ready_pop(queue);
-    memcpy(id, entry.id, ID_SIZE);
-    table_remove(queue, id);
+    *job = entry.job;
+    table_remove(queue, job->id);
     return true;
 }
 
-bool queue_first(const struct queue *queue, char id[static ID_SIZE])
+const struct queue_job *queue_first(const struct queue *queue)
 {
-    if (queue->ready == 0)
-        return false;
-    memcpy(id, queue->turns[0]->jobs.entries[0].id, ID_SIZE);
-    return true;
+    return queue->ready ? &queue->turns[0]->jobs.entries[0].job : NULL;
 }
 
 size_t queue_count(const struct queue *queue)

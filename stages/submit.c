@@ -1,6 +1,7 @@
 /* stages/submit.c - rendered/ to the executor, and on to submitted/
  *
- * Jobs go by priority; within one their owners take turns.  While any job has a deadline or sizes
+ * Jobs go by priority; within one their owners take turns.  Where the executor has no queue of its own,
+ * the first that does not fit keeps its place (stages/in_order.c).  While any job has a deadline or sizes
  * they go by plan instead, and only when they have room in it (stages/planning.h).  For a batch: the
  * intents are noted in the jobs' logs and made durable; then the executor is asked; then the
  * outcomes are noted, made durable, and the jobs moved.  After a crash the same jobs are submitted
@@ -22,6 +23,7 @@
 
 enum { WINDOW_LEAST = 8 };
 static const int64_t again_after_error = 1000;  /* milliseconds */
+static const int64_t again_for_room = 2000;     /* ... until the executor is asked for it */
 static const int64_t again_when_full = 250;     /* ... until submitted/ is looked at for room */
 
 /* The window grows while the executor takes jobs, and shrinks when it took none of a batch. */
@@ -50,15 +52,20 @@ static bool take_next(struct submitter *submitter, char id[static ID_SIZE])
         submitter->next[0] = '\0';
         return true;
     }
-    if (!planning_is_on(submitter->planning))
-        return queue_take(submitter->queue, id);
+    struct queue_job job;
+    if (!planning_is_on(submitter->planning)) {
+        bool taken = queue_take(submitter->queue, &job);
+        if (taken)
+            memcpy(id, job.id, ID_SIZE);
+        return taken;
+    }
     while (planning_take(submitter->planning, id))
         if (!waits_rests(submitter->waits, id))
             return true;
     return false;
 }
 
-/* Fill a batch, in the queue's order: nobody overtakes a job that waits for room.  How many. */
+/* Fill a batch, in the queue's order: nobody overtakes a job that waits for a limit.  How many. */
 static size_t take_items(struct submitter *submitter)
 {
     struct error error;
@@ -68,10 +75,13 @@ static size_t take_items(struct submitter *submitter)
         log_warn("%s; nothing is submitted until it can be", error.text);
         return 0;
     }
+    if (submitter->backfill && !planning_is_on(submitter->planning))
+        return take_in_order(submitter);
     while (count < submitter->window && take_next(submitter, id)) {
         struct item *item = &submitter->items[count];
-        if (!item_open(submitter, item, id))
+        if (!item_look(submitter, item, id))
             continue;
+        item_prepare(submitter, item);
         if (item->fate != ITEM_WAIT) {
             count++;
             continue;
@@ -81,6 +91,18 @@ static size_t take_items(struct submitter *submitter)
         break;
     }
     return count;
+}
+
+/* It stays in rendered/: for a little later. */
+static void put_back(struct submitter *submitter, const struct item *item)
+{
+    const struct job_record *record = &item->record;
+    struct queue_job job = {.owner = record->uid, .priority = record->priority,
+                            .demand = {record->cpus, record->memory, record->gpus},
+                            .unsettled = submitter->backfill && item->fate == ITEM_KEEP};
+    memcpy(job.id, item->place.id, ID_SIZE);
+    queue_later(submitter->queue, &job,
+                clock_elapsed() + (item->fate == ITEM_KEEP ? again_after_error : item->rest));
 }
 
 /* Submit one batch.  The number of jobs that left rendered/. */
@@ -122,9 +144,7 @@ static size_t submit_batch(struct submitter *submitter)
     for (size_t i = 0; i < count; i++) {
         struct item *item = &submitter->items[i];
         if (item->fate == ITEM_KEEP || item->fate == ITEM_DECLINED)
-            queue_later(submitter->queue, item->place.id, item->record.uid, item->record.priority,
-                        clock_elapsed() +
-                            (item->fate == ITEM_KEEP ? again_after_error : item->rest));
+            put_back(submitter, item);
         /* One that is declined for the first time does not keep the others; what waits for the same
          * is tried again a few at a time. */
         left += item->fate != ITEM_KEEP && !(item->fate == ITEM_DECLINED && item->again);
@@ -162,6 +182,34 @@ static void grant_wish(struct submitter *submitter, const char *id)
     arena_reset(submitter->arena);
 }
 
+/* Put a job into the queue that was not in it. */
+static void take_job(struct submitter *submitter, const char *id)
+{
+    struct job_place place = {.state = STATE_RENDERED};
+    struct queue_job queued = {.turn = 0};
+    struct job_record record;
+    memcpy(place.id, id, strlen(id) + 1);
+    memcpy(queued.id, place.id, ID_SIZE);
+    int job = job_open(&submitter->stage.spool, &place);
+    if (job < 0)
+        return;
+    bool readable = record_read(job, submitter->arena, &record, NULL) == 0;
+    if (readable) {
+        queued.owner = record.uid;
+        queued.priority = record.priority;
+        queued.demand = (struct demand){record.cpus, record.memory, record.gpus};
+    }
+    /* What the executor may have, and what is damaged, does not wait for room, nor does what somebody
+     * has asked for meanwhile. */
+    queued.unsettled = submitter->backfill &&
+                       (!readable || item_is_unsettled(job) || has_wish(submitter, id, "kill") ||
+                        has_wish(submitter, id, "hold"));
+    sys.close(job);
+    planning_see(submitter->planning, readable ? &record : NULL);
+    queue_add(submitter->queue, &queued);
+    arena_reset(submitter->arena);
+}
+
 /* Learn which jobs there are. */
 static void take_names(struct submitter *submitter)
 {
@@ -180,20 +228,9 @@ static void take_names(struct submitter *submitter)
             grant_wish(submitter, name.name);
         if (name.flags & ~(unsigned int)WATCH_SEEN)
             planning_see(submitter->planning, NULL);
-        if (queue_has(submitter->queue, name.name) || strcmp(submitter->next, name.name) == 0)
-            continue;
-        struct job_place place = {.state = STATE_RENDERED};
-        memcpy(place.id, name.name, name.length + 1);
-        int job = job_open(&submitter->stage.spool, &place);
-        if (job < 0)
-            continue;
-        struct job_record record;
-        bool readable = record_read(job, submitter->arena, &record, NULL) == 0;
-        sys.close(job);
-        planning_see(submitter->planning, readable ? &record : NULL);
-        queue_add(submitter->queue, name.name, readable ? record.uid : 0,
-                  readable ? record.priority : 0);
-        arena_reset(submitter->arena);
+        if (!queue_has(submitter->queue, name.name) && strcmp(submitter->next, name.name) != 0 &&
+            strcmp(submitter->first.id, name.name) != 0)
+            take_job(submitter, name.name);
     }
 }
 
@@ -219,7 +256,7 @@ static bool executor_answers(struct submitter *submitter)
 /* Is there anything for which the executor has to answer? */
 static bool has_work(const struct submitter *submitter)
 {
-    return queue_count(submitter->queue) || submitter->next[0] ||
+    return queue_count(submitter->queue) || submitter->next[0] || submitter->first.id[0] ||
            planning_is_on(submitter->planning);
 }
 
@@ -232,6 +269,10 @@ static int64_t next_round(const struct submitter *submitter)
                                                         : queue_due(submitter->queue);
     if (submitter->next[0] && clock_elapsed() + again_when_full < due)
         due = clock_elapsed() + again_when_full;
+    /* Room that others than dlspool's own jobs leave has no bell. */
+    if (submitter->first.id[0] && !planning_is_on(submitter->planning) &&
+        clock_elapsed() + again_for_room < due)
+        due = clock_elapsed() + again_for_room;
     if (has_work(submitter) && submitter->probe && submitter->probe < due)
         due = submitter->probe;
     return later < due ? later : due;
@@ -241,14 +282,20 @@ static int64_t next_round(const struct submitter *submitter)
 static void tell_waiting(struct submitter *submitter)
 {
     char first[ID_SIZE] = "";
+    bool planned = planning_is_on(submitter->planning);
+    const struct queue_job *queued = queue_first(submitter->queue);
     if (submitter->next[0])
         memcpy(first, submitter->next, ID_SIZE);
-    else if (!planning_is_on(submitter->planning))
-        queue_first(submitter->queue, first);
+    else if (submitter->first.id[0] && !planned)
+        memcpy(first, submitter->first.id, ID_SIZE);
+    else if (queued && !planned)
+        memcpy(first, queued->id, ID_SIZE);
     if (submitter->probe && has_work(submitter))
         waits_tell(submitter->waits, WAITING_EXECUTOR, first, submitter->reason.text);
     else if (submitter->next[0])
         waits_tell(submitter->waits, WAITING_LIMIT, first, submitter->reason.text);
+    else if (submitter->first.id[0] && !planned)
+        waits_tell(submitter->waits, WAITING_ROOM, first, submitter->reason.text);
     else
         waits_end(submitter->waits);
 }
@@ -285,6 +332,7 @@ static void submit_close(struct stage *stage)
     queue_free(submitter->queue);
     planning_free(submitter->planning);
     load_free(submitter->load);
+    backfill_free(submitter->backfill);
     waits_free(submitter->waits);
     stage_close(stage);
     free(submitter);
@@ -315,6 +363,7 @@ static struct stage *submit_open(const char *directory, struct error *error)
     submitter->executor = stage_executor(stage, error);
     if (submitter->executor) {
         submitter->load = load_new(&stage->spool, submitter->executor);
+        submitter->backfill = backfill_new(&stage->spool, submitter->executor);
         submitter->planning = planning_new(stage, submitter->executor);
         if (submitter->executor->operations->inspect)
             submitter->executor->operations->inspect(submitter->executor, tell_absent, NULL);

@@ -1,11 +1,12 @@
 /* stages/submitter.h - the inside of the submit stage
  *
- * Only submit.c (which jobs, and when) and handover.c (how one job of a batch is handed over) include
- * this.
+ * Only submit.c (which jobs, and when), in_order.c (which of them where the executor has no queue) and
+ * handover.c (how one job of a batch is handed over) include this.
  */
 #ifndef STAGES_SUBMITTER_H
 #define STAGES_SUBMITTER_H
 
+#include "stages/backfill.h"
 #include "stages/load.h"
 #include "stages/planning.h"
 #include "stages/queue.h"
@@ -40,23 +41,33 @@ struct submitter {
     struct queue *queue;
     struct planning *planning;  /* while it is on, the order is the plan's and not the queue's */
     struct load *load;          /* NULL: the executor takes any number of jobs */
-    char next[ID_SIZE];         /* taken from the queue already, and waits for room; or "" */
+    char next[ID_SIZE];         /* taken from the queue already, and waits for a limit; or "" */
+    struct backfill *backfill;  /* NULL: the scheduler keeps those that wait */
+    struct queue_job first;     /* with backfill: it keeps its place and waits for room; or its id is "" */
     struct arena *arena;        /* of a batch */
     struct item *items;         /* as many as a batch */
     size_t item_count;
     size_t window;              /* jobs of the next batch: few after trouble */
     int64_t probe;              /* of clock_elapsed: when to ask the executor again; 0: it answers */
     struct waits *waits;
-    struct error reason;        /* why the executor is away, or which limit `next` waits for */
+    struct error reason;        /* why the executor is away; or what `next` or `first` waits for */
 };
 
-/* Open a job and prepare its submission, with its intent noted but not yet durable.  False when
- * there is nothing to do for it. */
-bool item_open(struct submitter *submitter, struct item *item, const char *id);
+/* Open a job, and see whether it is to be submitted at all: ITEM_SUBMIT.  False when there is nothing to
+ * do for it. */
+bool item_look(struct submitter *submitter, struct item *item, const char *id);
+/* If it is to be submitted: fill in its submission, with its intent noted but not yet durable; or let it
+ * wait for a limit. */
+void item_prepare(struct submitter *submitter, struct item *item);
+/* May the executor have the job of that directory already?  An intent was noted, and no outcome. */
+bool item_is_unsettled(int job);
 /* Only open it when somebody has asked for it to be killed or held, and that can be done; or when it
  * is damaged.  False when there is nothing of that. */
 bool item_open_asked(struct submitter *submitter, struct item *item, const char *id);
 void item_close(struct item *item);
+
+/* Fill a batch where the executor starts what there is room for.  How many. */
+size_t take_in_order(struct submitter *submitter);
 
 /* Write down how a submission went, or why there was none. */
 void item_note_outcome(struct submitter *submitter, struct item *item);

@@ -113,6 +113,35 @@ ok "the waiting job goes through" wait_for 60 in_state waiter "done"
 is "$(grep -c ' failed \| requeued ' "$(job_dir waiter)/log")" 0 "and has not failed meanwhile"
 is "$(ls "$(job_dir waiter)" | grep -c '^why$')" 0 "its why is gone"
 
+# The first that does not fit keeps its place: a stream of small jobs does not pass it.
+for name in early1 early2; do
+    job $name 1 <<'S'
+#!/bin/sh
+exec sleep 1000
+S
+done
+for name in early1 early2; do ok "$name runs" wait_for 60 started $name; done
+job big 2 'priority: 10' <<'S'
+#!/bin/sh
+echo large
+S
+ok "a job for the whole machine waits" wait_for 20 has_why big
+for i in 1 2 3; do
+    job small$i 1 <<'S'
+#!/bin/sh
+echo small
+S
+    ok "small$i comes after it" wait_for 20 in_state small$i rendered
+done
+dlspool kill early1
+ok "one of those ends that ran when it came" wait_for 20 has_ended early1
+ok "its why follows" wait_for 20 grep -q '^Waiting for resources: needs 2 CPUs, 1 of 2 free\.$' "$spool"/rendered/big-*/why
+is "$(ls "$spool/submitted" | cut -d- -f1)" early2 "and nobody passes it"
+dlspool kill early2
+for name in big small1 small2 small3; do ok "$name ends" wait_for 60 in_state $name "done"; done
+is "$(for name in big small1 small2 small3; do echo "$(sed -n 's/ submitted .*//p' "$(job_dir $name)/log") $name"; done |
+    LC_ALL=C sort | head -n 1 | cut -d' ' -f2)" big "it started before all of them"
+
 job limited 0.5 'time_limit: 2s' <<'S'
 #!/bin/sh
 exec sleep 1000

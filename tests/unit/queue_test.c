@@ -6,23 +6,42 @@
 #include "base/clock.h"
 #include "stages/queue.h"
 
+static void put(struct queue *queue, const char *id, uid_t owner, int priority, int64_t time)
+{
+    struct queue_job job = {.owner = owner, .priority = priority};
+    snprintf(job.id, sizeof(job.id), "%s", id);
+    if (time)
+        queue_later(queue, &job, time);
+    else
+        queue_add(queue, &job);
+}
+
+static bool take(struct queue *queue, char id[static ID_SIZE])
+{
+    struct queue_job job;
+    bool result = queue_take(queue, &job);
+    if (result)
+        memcpy(id, job.id, ID_SIZE);
+    return result;
+}
+
 static void priority_comes_before_age(void **state)
 {
     (void)state;
     struct queue *queue = queue_new();
     char id[ID_SIZE];
-    queue_add(queue, "a-0000000000003", 1000, 0);
-    queue_add(queue, "b-0000000000001", 1000, 0);
-    queue_add(queue, "c-0000000000002", 1000, 5);
-    queue_add(queue, "b-0000000000001", 1000, 0);
+    put(queue, "a-0000000000003", 1000, 0, 0);
+    put(queue, "b-0000000000001", 1000, 0, 0);
+    put(queue, "c-0000000000002", 1000, 5, 0);
+    put(queue, "b-0000000000001", 1000, 0, 0);
     assert_int_equal(queue_count(queue), 3);
     static const char *const order[] = {"c-0000000000002", "b-0000000000001", "a-0000000000003"};
     for (int i = 0; i < 3; i++) {
-        assert_true(queue_take(queue, id));
+        assert_true(take(queue, id));
         assert_string_equal(id, order[i]);
         assert_false(queue_has(queue, id));
     }
-    assert_false(queue_take(queue, id));
+    assert_false(take(queue, id));
     queue_free(queue);
 }
 
@@ -31,12 +50,12 @@ static void what_is_put_back_waits(void **state)
     (void)state;
     struct queue *queue = queue_new();
     char id[ID_SIZE];
-    queue_later(queue, "a-0000000000001", 1000, 0, clock_elapsed() + 3600000);
-    queue_later(queue, "b-0000000000002", 1000, 0, clock_elapsed() - 1);
+    put(queue, "a-0000000000001", 1000, 0, clock_elapsed() + 3600000);
+    put(queue, "b-0000000000002", 1000, 0, clock_elapsed() - 1);
     assert_true(queue_has(queue, "a-0000000000001"));
-    assert_true(queue_take(queue, id));
+    assert_true(take(queue, id));
     assert_string_equal(id, "b-0000000000002");
-    assert_false(queue_take(queue, id));
+    assert_false(take(queue, id));
     assert_int_equal(queue_count(queue), 1);
     assert_true(queue_due(queue) > clock_elapsed());
     queue_free(queue);
@@ -60,12 +79,12 @@ static void owners_take_turns(void **state)
     struct queue *queue = queue_new();
     char id[ID_SIZE];
     for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++)
-        queue_add(queue, jobs[i].id, jobs[i].owner, jobs[i].priority);
+        put(queue, jobs[i].id, jobs[i].owner, jobs[i].priority, 0);
     for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
-        assert_true(queue_take(queue, id));
+        assert_true(take(queue, id));
         assert_string_equal(id, order[i]);
     }
-    assert_false(queue_take(queue, id));
+    assert_false(take(queue, id));
     queue_free(queue);
 }
 
@@ -77,14 +96,14 @@ static void nobody_waits_for_somebody_elses_backlog(void **state)
     char id[ID_SIZE];
     for (int i = 0; i < 10000; i++) {
         snprintf(id, sizeof(id), "many-%013d", i);
-        queue_add(queue, id, 1, 0);
+        put(queue, id, 1, 0, 0);
     }
     for (int i = 0; i < 1000; i++) {
         snprintf(id, sizeof(id), "one-%013d", 20000 + i);
-        queue_add(queue, id, 2 + (uid_t)(i % 3), 0);
+        put(queue, id, 2 + (uid_t)(i % 3), 0, 0);
         bool found = false;
         for (int j = 0; j < 2 && !found; j++)
-            found = queue_take(queue, id) && strncmp(id, "one-", 4) == 0;
+            found = take(queue, id) && strncmp(id, "one-", 4) == 0;
         assert_true(found);
     }
     queue_free(queue);
@@ -103,12 +122,12 @@ static void turns_are_fair_whatever_the_order(void **state)
     for (int i = 0; i < OWNERS * EACH; i++) {
         int number = i * 7919 % (OWNERS * EACH), owner = number % OWNERS;
         snprintf(id, sizeof(id), "o%d-%013d", owner, number / OWNERS);
-        queue_add(queue, id, 100 + (uid_t)(owner * 37 % OWNERS), 0);
+        put(queue, id, 100 + (uid_t)(owner * 37 % OWNERS), 0, 0);
     }
     for (int i = 0; i < OWNERS; i++)
         last[i] = -1;
     for (int turn = 0; turn < OWNERS * EACH; turn++) {
-        assert_true(queue_take(queue, id));
+        assert_true(take(queue, id));
         int owner = atoi(id + 1);
         assert_int_equal(atoi(strrchr(id, '-') + 1), next[owner]++);
         assert_true(last[owner] < 0 ? turn < OWNERS : turn - last[owner] == OWNERS);
@@ -133,11 +152,11 @@ static void behaves_like_a_sorted_list(void **state)
             snprintf(id, sizeof(id), "x-%013d", which);
             assert_int_equal(queue_has(queue, id), present[which] != 0);
             if (!present[which]) {
-                queue_add(queue, id, 1000, priority);
+                put(queue, id, 1000, priority, 0);
                 present[which] = priority + 1000;
                 count++;
             }
-        } else if (queue_take(queue, id)) {
+        } else if (take(queue, id)) {
             int taken = atoi(id + 2);
             assert_true(present[taken] != 0);
             if (step % 97 == 0)
@@ -152,6 +171,37 @@ static void behaves_like_a_sorted_list(void **state)
     queue_free(queue);
 }
 
+/* Who was not served does not lose his turn; what the executor may have goes before all. */
+static void what_is_given_back_keeps_its_turn(void **state)
+{
+    (void)state;
+    struct queue *queue = queue_new();
+    struct queue_job first, second;
+    put(queue, "a-0000000000001", 1, 0, 0);
+    put(queue, "a-0000000000002", 1, 0, 0);
+    put(queue, "b-0000000000003", 2, 0, 0);
+    assert_true(queue_take(queue, &first) && queue_take(queue, &second));
+    assert_string_equal(first.id, "a-0000000000001");
+    assert_string_equal(second.id, "b-0000000000003");
+    queue_return(queue, &first);
+    queue_return(queue, &second);
+    assert_int_equal(queue_count(queue), 3);
+    static const char *const order[] = {"a-0000000000001", "b-0000000000003", "a-0000000000002"};
+    for (int i = 0; i < 3; i++) {
+        assert_string_equal(queue_first(queue)->id, order[i]);
+        assert_true(queue_take(queue, &first));
+        assert_string_equal(first.id, order[i]);
+    }
+    assert_null(queue_first(queue));
+
+    struct queue_job unsettled = {.id = "z-0000000000009", .owner = 3, .priority = -5,
+                                  .unsettled = true};
+    put(queue, "a-0000000000001", 1, 100, 0);
+    queue_add(queue, &unsettled);
+    assert_string_equal(queue_first(queue)->id, unsettled.id);
+    queue_free(queue);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -160,6 +210,7 @@ int main(void)
         cmocka_unit_test(owners_take_turns),
         cmocka_unit_test(nobody_waits_for_somebody_elses_backlog),
         cmocka_unit_test(turns_are_fair_whatever_the_order),
+        cmocka_unit_test(what_is_given_back_keeps_its_turn),
         cmocka_unit_test(behaves_like_a_sorted_list),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,282 @@
+/* stages/backfill.c - what this machine has free, who is first to have it, and who may pass */
+#include "stages/backfill.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "spool/eventlog.h"
+#include "spool/progress_file.h"
+#include "stages/past.h"
+#include "stages/runs.h"
+
+enum { LOG_LIMIT = 16 << 20 }; /* bytes */
+
+static const int64_t NEVER = INT64_MAX;
+/* Milliseconds that a container takes beyond its program, until its room is seen to be free. */
+static const int64_t UNTIL_SEEN = 2000;
+/* ... that what is known of the jobs that run is good for. */
+static const int64_t RUNNING_KEPT = 1000;
+
+struct running {
+    struct demand held;
+    int64_t end; /* time of day; NEVER: not known */
+};
+
+struct backfill {
+    const struct spool *spool;
+    struct executor *executor;
+    struct runs *runs;
+    bool told;
+    struct demand all, free;
+    struct running *running; /* by end */
+    size_t count, capacity;
+    int64_t looked; /* when they were read, of clock_elapsed(); 0: not yet */
+    bool reserved;
+    int64_t turn;         /* when the first will start; NEVER: not known */
+    struct demand beside; /* what is left then, or now where that is not known */
+};
+
+struct backfill *backfill_new(const struct spool *spool, struct executor *executor)
+{
+    if (!executor->operations->needs)
+        return NULL;
+    struct backfill *backfill = memory_allocate(sizeof(*backfill));
+    *backfill = (struct backfill){.spool = spool, .executor = executor, .runs = runs_new(spool)};
+    return backfill;
+}
+
+void backfill_free(struct backfill *backfill)
+{
+    if (!backfill)
+        return;
+    runs_free(backfill->runs);
+    free(backfill->running);
+    free(backfill);
+}
+
+/* ---- amounts ---- */
+
+static bool fits(const struct demand *demand, const struct demand *room)
+{
+    return demand->cpus <= room->cpus && demand->memory <= room->memory &&
+           demand->gpus <= room->gpus;
+}
+
+static void take(struct demand *room, const struct demand *demand)
+{
+    room->cpus -= demand->cpus;
+    room->memory -= demand->memory;
+    room->gpus -= demand->gpus;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+static int64_t not_negative(int64_t amount)
+{
+    return amount > 0 ? amount : 0;
+}
+
+/* What `room` and `more` are together, of a machine that has `all`. */
+static struct demand together(const struct demand *room, const struct demand *more,
+                              const struct demand *all)
+{
+    return (struct demand){least(room->cpus + more->cpus, all->cpus),
+                           least(room->memory + more->memory, all->memory),
+                           (int)least(room->gpus + more->gpus, all->gpus)};
+}
+
+static struct demand beyond(const struct demand *room, const struct demand *demand)
+{
+    return (struct demand){not_negative(room->cpus - demand->cpus),
+                           not_negative(room->memory - demand->memory),
+                           (int)not_negative(room->gpus - demand->gpus)};
+}
+
+/* ---- what is free ---- */
+
+int backfill_refresh(struct backfill *backfill, struct error *error)
+{
+    struct capacity now = {.cpus = 0};
+    backfill->reserved = false;
+    backfill->told = backfill->executor->operations->capacity(backfill->executor, &now, error) == 0;
+    if (!backfill->told)
+        return -1;
+    backfill->all = (struct demand){now.cpus, now.memory, now.gpus};
+    backfill->free = (struct demand){now.cpus_free, now.memory_free, now.gpus_free};
+    return 0;
+}
+
+bool backfill_fits_ever(const struct backfill *backfill, const struct demand *demand)
+{
+    return !backfill->told || fits(demand, &backfill->all);
+}
+
+int backfill_take(struct backfill *backfill, const struct demand *demand, struct error *error)
+{
+    if (!backfill->told)
+        return 0;
+    const struct machine machine = {.cpus = backfill->all.cpus,
+                                    .memory = backfill->all.memory,
+                                    .gpu_count = (size_t)backfill->all.gpus};
+    const struct room room = {.machine = &machine,
+                              .cpus = backfill->free.cpus,
+                              .memory = backfill->free.memory,
+                              .gpus = backfill->free.gpus};
+    if (room_fits_now(&room, *demand, error))
+        return -1;
+    take(&backfill->free, demand);
+    return 0;
+}
+
+/* ---- when jobs are over ---- */
+
+/* Seconds that the job runs from now on, or from its start if it does not run; negative: not known.
+ */
+static double predict_seconds(struct backfill *backfill, const struct job_record *record,
+                              const struct progress *progress, bool running, bool late)
+{
+    struct predict_job question;
+    struct prediction answer;
+    past_job(record, progress, running, clock_now(), &question);
+    predict(runs_past(backfill->runs), &question, &answer);
+    if (!answer.known)
+        return -1;
+    double start_up = running || answer.start_up < 0 ? 0 : answer.start_up;
+    return start_up + prediction_seconds(&answer, past_plan_size(record, record->size), late);
+}
+
+static int64_t after(int64_t time, double seconds)
+{
+    const double longest = 100.0 * 365 * 86400; /* a prediction may be without end */
+    return seconds < longest ? time + (int64_t)(seconds * 1000) : NEVER;
+}
+
+static int64_t read_start(int job)
+{
+    struct buffer log = {0};
+    struct event event;
+    int64_t start = 0;
+    if (file_read_at(job, "log", LOG_LIMIT, &log, NULL) == 0) {
+        struct text rest = buffer_text(&log);
+        while (eventlog_next(&rest, &event)) {
+            if (text_is(event.name, "intent"))
+                start = 0;
+            else if (text_is(event.name, "started"))
+                start = event.time;
+        }
+    }
+    buffer_free(&log);
+    return start;
+}
+
+/* When a job that was submitted will be over. */
+static int64_t find_end(struct backfill *backfill, int job, const struct job_record *record)
+{
+    struct progress progress;
+    int64_t now = clock_now(), end = NEVER, start = read_start(job);
+    bool measured =
+        start && progress_read(job, &progress, NULL) == 0 && progress.attempt == record->attempt;
+    double seconds =
+        predict_seconds(backfill, record, measured ? &progress : NULL, measured, false);
+    if (!start)
+        start = now;
+    if (seconds >= 0)
+        end = after(measured ? now : start, seconds);
+    if (record->time_limit)
+        end = least(end, start + record->time_limit);
+    return end < now ? now : end;
+}
+
+static int look_at_running(void *context, const struct job_place *place)
+{
+    struct backfill *backfill = context;
+    struct job_record record;
+    int job = job_open(backfill->spool, place);
+    if (job < 0)
+        return 0; /* it has just left */
+    struct arena *arena = arena_new();
+    if (record_read(job, arena, &record, NULL) == 0) {
+        if (backfill->count == backfill->capacity) {
+            backfill->capacity = backfill->capacity ? backfill->capacity * 2 : 64;
+            backfill->running =
+                memory_resize(backfill->running, backfill->capacity * sizeof(struct running));
+        }
+        backfill->running[backfill->count++] =
+            (struct running){.held = {record.cpus, record.memory, record.gpus},
+                             .end = find_end(backfill, job, &record)};
+    }
+    arena_free(arena);
+    sys.close(job);
+    return 0;
+}
+
+static int by_end(const void *a, const void *b)
+{
+    const struct running *first = a, *second = b;
+    return (first->end > second->end) - (first->end < second->end);
+}
+
+/* Jobs that cannot be read, or were submitted a moment ago, only make the first's turn later. */
+static void look_at_all_running(struct backfill *backfill)
+{
+    if (backfill->looked && clock_elapsed() - backfill->looked < RUNNING_KEPT)
+        return;
+    backfill->looked = clock_elapsed();
+    backfill->count = 0;
+    runs_refresh(backfill->runs);
+    if (jobs_walk(backfill->spool, STATE_SUBMITTED, look_at_running, backfill))
+        log_warn("submitted/ could not be read; when there will be room is not known");
+    if (backfill->count)
+        qsort(backfill->running, backfill->count, sizeof(*backfill->running), by_end);
+}
+
+/* ---- who may pass ---- */
+
+void backfill_reserve(struct backfill *backfill, const struct demand *demand)
+{
+    struct demand room = backfill->free;
+    look_at_all_running(backfill);
+    backfill->reserved = true;
+    backfill->turn = NEVER;
+    for (size_t i = 0; i < backfill->count && backfill->turn == NEVER; i++) {
+        if (backfill->running[i].end == NEVER)
+            break;
+        room = together(&room, &backfill->running[i].held, &backfill->all);
+        if (fits(demand, &room))
+            backfill->turn = backfill->running[i].end;
+    }
+    backfill->beside = beyond(backfill->turn == NEVER ? &backfill->free : &room, demand);
+}
+
+bool backfill_may_pass(const struct backfill *backfill, const struct demand *demand)
+{
+    return fits(demand, &backfill->free) &&
+           (backfill->turn != NEVER || fits(demand, &backfill->beside));
+}
+
+bool backfill_is_shut(const struct backfill *backfill)
+{
+    const struct demand *room = backfill->turn == NEVER ? &backfill->beside : &backfill->free;
+    return room->cpus <= 0 || room->memory <= 0;
+}
+
+bool backfill_pass(struct backfill *backfill, const struct job_record *record,
+                   const struct demand *demand)
+{
+    if (!backfill_may_pass(backfill, demand))
+        return false;
+    if (!fits(demand, &backfill->beside)) {
+        double seconds = record->time_limit ? (double)record->time_limit / 1000
+                                            : predict_seconds(backfill, record, NULL, false, true);
+        if (seconds < 0 || after(clock_now() + UNTIL_SEEN, seconds) > backfill->turn)
+            return false;
+    } else {
+        take(&backfill->beside, demand);
+    }
+    take(&backfill->free, demand);
+    return true;
+}

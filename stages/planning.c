@@ -1,6 +1,7 @@
 /* stages/planning.c - when a plan is made, and its steps */
 #include "stages/planning_parts.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,10 +173,24 @@ static void stop_planning(struct planning *planning)
     planning->roster = roster_new(&planning->stage->spool);
 }
 
+/* Has a job come to submitted/ or left it since the last plan?  Then there may be room. */
+static bool has_changed(struct planning *planning)
+{
+    struct stat status;
+    if (sys.fstatat(planning->stage->spool.states[STATE_SUBMITTED], "", &status, AT_EMPTY_PATH))
+        return false;
+    bool same = status.st_mtim.tv_sec == planning->changed.tv_sec &&
+                status.st_mtim.tv_nsec == planning->changed.tv_nsec;
+    planning->changed = status.st_mtim;
+    return !same;
+}
+
 bool planning_make(struct planning *planning, bool answers)
 {
     struct error error;
     int64_t begin = clock_elapsed();
+    if (planning->on && has_changed(planning))
+        planning_see(planning, NULL);
     if (!planning->looked && !look_at_submitted(planning)) {
         stop_planning(planning);
         return false;

@@ -1,7 +1,7 @@
 /* stages/planning.h - the planner in service: who is handed over, at which size, and who is resized
  *
  * Planning is on while a job of rendered/ or submitted/ has a deadline or sizes.  A plan is then made
- * every planner.tick, and soon after something has come: the jobs of both directories
+ * every planner.tick, and soon after a job has come or ended: the jobs of both directories
  * (stages/roster.h), with what is predicted of them (stages/forecast.h), are sorted into pools of the
  * capacity that the executor tells (stages/pools.h), and policy_ours (planner/policy.h) decides.
  * What follows from it:

@@ -18,6 +18,7 @@ struct planning {
     bool on, looked;            /* looked: whether it is on at the start is known */
     int64_t due, made;          /* of clock_elapsed() */
     int64_t took;               /* the last plan, milliseconds */
+    struct timespec changed;    /* submitted/, before the last plan */
     bool answers;               /* the executor takes submissions now */
     bool told;                  /* the executor has told its capacity ... */
     struct capacity capacity;   /* ... this was it, last */

@@ -46,6 +46,28 @@ static void deadlines_are_the_order_and_capacity_holds_back(void **state)
     assert_string_equal(fake.submitted, "near far ");
 }
 
+/* Not when the tick has come only. */
+static void room_is_given_when_it_comes(void **state)
+{
+    (void)state;
+    remember(100);
+    put_submitted(.name = "runs", .deadline = 600);
+    const char *ends = put_submitted(.name = "ends");
+    const char *waits = put_rendered(.name = "waits");
+    fake_has(3000, 0);
+    start_planning("");
+    assert_string_equal(fake.submitted, "");
+    run_round_after(200);
+    end_job(ends, STATE_DONE);
+    fake_has(3000, 1000);
+    run_round_after(200);
+    assert_string_equal(fake.submitted, "waits ");
+    start_job(waits);
+    put_rendered(.name = "comes");
+    run_round_after(200);
+    assert_string_equal(fake.submitted, "waits comes ");
+}
+
 static void nobody_takes_the_memory_that_a_deadline_waits_for(void **state)
 {
     (void)state;
@@ -202,6 +224,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(without_deadlines_all_is_as_it_was),
         TEST(deadlines_are_the_order_and_capacity_holds_back),
+        TEST(room_is_given_when_it_comes),
         TEST(nobody_takes_the_memory_that_a_deadline_waits_for),
         TEST(memory_is_kept_for_who_can_be_in_time),
         TEST(who_is_late_has_his_turn),

@@ -16,6 +16,7 @@
 #include "base/line_diff.h"
 #include "commands/commands.h"
 #include "commands/options.h"
+#include "commands/pick.h"
 #include "commands/view.h"
 #include "spool/settings.h"
 #include "stages/replay.h"
@@ -276,7 +277,8 @@ int command_diff(int argument_count, char **arguments)
     const struct verb_usage usage = {
         "diff", "ID", 1, 1,
         "Render an old job with today's templates and show what would change; touches nothing.",
-        "ID is a job's id or a beginning of it that only one job has.\n", options};
+        "ID is a job's id, its name, which means your newest job of that name, or a beginning of\n"
+        "the id that only one job has.\n", options};
     int operands, status;
     struct error error;
     struct comparison comparison = {.arena = NULL};
@@ -284,8 +286,14 @@ int command_diff(int argument_count, char **arguments)
         return status;
     if (open_spool(&comparison.spool))
         return STATUS_FAILED;
+    struct job_place place;
+    status = pick_job(&comparison.spool, arguments[1], &place);
+    if (status != STATUS_DONE) {
+        spool_close(&comparison.spool);
+        return status;
+    }
     comparison.arena = arena_new();
-    bool looked = look(&comparison, arguments[1], revision, &error) == 0;
+    bool looked = look(&comparison, place.id, revision, &error) == 0;
     if (!looked)
         complain("%s", error.text);
     else if (json)

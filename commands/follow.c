@@ -1,65 +1,202 @@
 /* commands/follow.c - wait for jobs, as `wait` and `submit --wait` do */
 #include "commands/follow.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "commands/options.h"
+#include "commands/pick.h"
 #include "commands/view.h"
+#include "stages/lease.h"
 
 static const struct timespec look_interval = {.tv_nsec = 100 * 1000000};
+/* Milliseconds: what starts by itself in that time is not told; and how often it is looked who serves. */
+enum { PATIENCE = 1500, LEASE_INTERVAL = 2000, PROGRESS_INTERVAL = 1000 };
 
-/* 1: it has ended (and *failed says how); 0: not yet; -1: it cannot be found, which was said. */
-static int look(const struct spool *spool, const char *id, bool quiet, bool *failed)
+struct following {
+    const struct spool *spool;
+    const struct follow_options *options;
+    const char *const *ids;
+    size_t count, left;
+    bool *ended;
+    struct follow_said *said;
+    int64_t begun, lease_looked, progress_shown;
+    bool progress;              /* there is a line of progress on the terminal */
+    int status;
+};
+
+/* ---- what is told beside ends ---- */
+
+static void clear_progress(struct following *following)
+{
+    if (following->progress)
+        fputs("\r\033[K", stderr);
+    following->progress = false;
+}
+
+static void show_progress(struct following *following)
+{
+    char time[CLOCK_TEXT_SIZE];
+    int64_t now = clock_elapsed();
+    if (following->options->quiet || !isatty(STDERR_FILENO) ||
+        now - following->progress_shown < PROGRESS_INTERVAL)
+        return;
+    following->progress_shown = now;
+    fprintf(stderr, "\r\033[K%zu of %zu ended, after %s", following->count - following->left,
+            following->count, duration_format((now - following->begun) / 1000 * 1000, time));
+    fflush(stderr);
+    following->progress = true;
+}
+
+static void say_situation(const struct spool *spool, const struct job_place *place)
+{
+    struct job_view view;
+    struct waiting_file waiting;
+    struct arena *arena = arena_new();
+    if (view_read(spool, place, arena, &view) == 0 && view.situation.state != JOB_RUNNING &&
+        view.situation.state != JOB_STOPPING) {
+        waiting_read(spool, &waiting);
+        view_take_waiting(&view, &waiting, arena);
+        struct text sentence = view_sentence(&view);
+        complain("%s has not started yet, it is %s%s%.*s", place->id,
+                 job_state_name(view.situation.state), sentence.length ? ": " : "",
+                 (int)sentence.length, sentence.data);
+    }
+    arena_free(arena);
+}
+
+void follow_say_waiting(const struct spool *spool, const char *id, struct follow_said *said)
+{
+    struct job_place place;
+    int64_t now = clock_elapsed();
+    if (!said->since)
+        said->since = now;
+    if (said->said || now - said->since < PATIENCE)
+        return;
+    said->said = true;
+    if (job_find_whole(spool, text_of(id), &place))
+        say_situation(spool, &place);
+}
+
+static bool is_unserved(const struct spool *spool)
+{
+    char who[LEASE_TEXT_SIZE];
+    return lease_present(spool, who) == 0;
+}
+
+/* A daemon that is being restarted is none for a moment. */
+static void look_for_daemon(struct following *following)
+{
+    int64_t now = clock_elapsed();
+    struct follow_said *said = &following->said[0];
+    if (said->unserved || now - following->lease_looked < LEASE_INTERVAL)
+        return;
+    bool first = following->lease_looked == 0;
+    following->lease_looked = now;
+    if (first || !is_unserved(following->spool))
+        return;
+    said->unserved = true;
+    clear_progress(following);
+    complain("no daemon serves %s; what is waited for goes on when `dlspool run` is started",
+             following->spool->path);
+}
+
+/* ---- ends ---- */
+
+static void tell_end(const struct following *following, struct arena *arena,
+                     const struct job_view *view)
+{
+    char path[PLACE_TEXT_SIZE];
+    struct text sentence = view_sentence(view);
+    if (following->options->json)
+        print_json(view_tree(arena, view));
+    else if (!following->options->quiet)
+        printf("%s%s%.*s\n", place_text(&view->place, path), sentence.length ? ": " : "",
+               (int)sentence.length, sentence.data);
+    fflush(stdout);
+}
+
+static void take_end(struct following *following, const struct job_view *view)
+{
+    if (view->place.state == STATE_DONE || following->status != STATUS_DONE)
+        return;
+    int code = view->record.failure.exit_code;
+    following->status = following->options->exit_status && code > 0 && code < 256
+                            ? code
+                            : STATUS_JOB_FAILED;
+}
+
+/* Has it ended?  -1 and it was said: it is not there any more. */
+static int look(struct following *following, size_t i)
 {
     struct job_place place;
     struct job_view view;
-    if (find_job(spool, id, &place))
+    if (job_find_whole(following->spool, text_of(following->ids[i]), &place) &&
+        place.state != STATE_FAILED)
+        return 0;
+    if (pick_job(following->spool, following->ids[i], &place) != STATUS_DONE)
         return -1;
     struct arena *arena = arena_new();
-    int result = view_read(spool, &place, arena, &view) ? 0 : view_has_ended(&view);
-    if (result) {
-        char path[PLACE_TEXT_SIZE];
-        struct text sentence = view_sentence(&view);
-        *failed = place.state != STATE_DONE;
-        if (!quiet)
-            printf("%s%s%.*s\n", place_text(&place, path), sentence.length ? ": " : "",
-                   (int)sentence.length, sentence.data);
+    int ended = view_read(following->spool, &place, arena, &view) ? 0 : view_has_ended(&view);
+    if (ended) {
+        clear_progress(following);
+        tell_end(following, arena, &view);
+        take_end(following, &view);
     }
     arena_free(arena);
-    return result;
+    return ended;
+}
+
+static void look_at_all(struct following *following)
+{
+    for (size_t i = 0; i < following->count; i++) {
+        int result = following->ended[i] ? 0 : look(following, i);
+        if (result) {
+            following->ended[i] = true;
+            following->left--;
+        } else if (!following->ended[i] && !following->options->quiet) {
+            follow_say_waiting(following->spool, following->ids[i], &following->said[i]);
+        }
+        if (result < 0 && following->status == STATUS_DONE)
+            following->status = STATUS_NOT_FOUND;
+    }
+}
+
+static void tell_timeout(struct following *following)
+{
+    clear_progress(following);
+    complain("%zu %s not ended yet", following->left,
+             following->left == 1 ? "job has" : "jobs have");
+    if (following->status == STATUS_DONE)
+        following->status = is_unserved(following->spool) ? STATUS_UNSERVED : STATUS_TIMEOUT;
 }
 
 int follow_jobs(const struct spool *spool, const char *const *ids, size_t count,
-                int64_t timeout, bool quiet)
+                const struct follow_options *options)
 {
-    bool *ended = memory_allocate((count + 1) * sizeof(*ended));
-    int64_t until = clock_elapsed() + timeout;
-    size_t left = count;
-    int status = STATUS_DONE;
-    while (left) {
-        for (size_t i = 0; i < count; i++) {
-            bool failed = true;
-            int result = ended[i] ? 0 : look(spool, ids[i], quiet, &failed);
-            if (result == 0)
-                continue;
-            ended[i] = true;
-            left--;
-            if (failed)
-                status = STATUS_FAILED;
-        }
-        if (left && timeout && clock_elapsed() >= until) {
-            complain("%zu %s not ended yet", left, left == 1 ? "job has" : "jobs have");
-            status = STATUS_FAILED;
+    struct following following = {.spool = spool, .options = options, .ids = ids, .count = count,
+                                  .left = count, .begun = clock_elapsed()};
+    following.ended = memory_allocate((count + 1) * sizeof(*following.ended));
+    following.said = memory_allocate((count + 1) * sizeof(*following.said));
+    for (;;) {
+        look_at_all(&following);
+        if (!following.left || (options->any && following.left < count))
+            break;
+        if (options->timeout && clock_elapsed() >= following.begun + options->timeout) {
+            tell_timeout(&following);
             break;
         }
-        fflush(stdout);
-        if (left)
-            nanosleep(&look_interval, NULL);
+        look_for_daemon(&following);
+        show_progress(&following);
+        nanosleep(&look_interval, NULL);
     }
-    free(ended);
-    return status;
+    clear_progress(&following);
+    free(following.ended);
+    free(following.said);
+    return following.status;
 }

@@ -1,28 +1,39 @@
-/* commands/kill.c - dlspool kill, retry, hold and release ID...
+/* commands/kill.c - dlspool kill, retry, hold and release
  *
- * Each drops a control file; who may ask is decided by intake from the file's owner.  What would be
- * refused for certain is said here already.
+ * Each drops a control file for each job; who may ask is decided by intake from the file's owner.  What
+ * would be refused for certain is said here already.
  */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "commands/commands.h"
 #include "commands/drop.h"
+#include "commands/job_filter.h"
 #include "commands/options.h"
-#include "commands/view.h"
+#include "commands/pick.h"
 #include "spool/settings.h"
-#include "stages/control.h"
 
-static bool may_ask(const struct spool *spool, const struct job_view *view)
+struct asking {
+    const char *verb;
+    enum control_verb control;
+    struct spool spool;
+    struct job_filter filter;
+    bool json;
+    struct arena *arena;
+    struct job_place *selected;
+    size_t count, capacity;
+};
+
+static bool is_administrator(const struct spool *spool)
 {
     struct settings settings;
-    if (!view->readable || view->record.uid == getuid())
-        return true;
     if (settings_read(&settings, spool, NULL))
         return true;            /* intake will know */
-    bool may = settings_is_administrator(&settings, spool, getuid());
+    bool is = settings_is_administrator(&settings, spool, getuid());
     settings_free(&settings);
-    return may;
+    return is;
 }
 
 static bool is_held(const struct spool *spool, const struct job_place *place)
@@ -35,89 +46,192 @@ static bool is_held(const struct spool *spool, const struct job_place *place)
     return held;
 }
 
-static int ask(const struct spool *spool, const char *verb, enum control_verb control,
-               const char *id)
+/* May it be asked?  -1 and a sentence when it would be refused. */
+static int check(const struct asking *asking, const struct job_view *view, struct error *error)
 {
-    struct job_place place;
+    const char *id = view->place.id;
+    if (!control_allows(asking->control, &view->place, view->readable ? &view->record : NULL,
+                        error))
+        return -1;
+    if (asking->control == CONTROL_RELEASE && !is_held(&asking->spool, &view->place))
+        return error_set(error, "%s is not held", id);
+    if (view->readable && view->record.uid != getuid() && !is_administrator(&asking->spool))
+        return error_set(error, "%s belongs to %.*s; only its owner or an administrator may %s it",
+                         id, (int)view->record.owner.length, view->record.owner.data,
+                         asking->verb);
+    return 0;
+}
+
+static void tell_asked(const struct asking *asking, const char *id)
+{
+    if (!asking->json) {
+        printf("asked to %s %s\n", asking->verb, id);
+        return;
+    }
+    struct value *tree = value_object(asking->arena);
+    value_put(asking->arena, tree, "id", value_string(asking->arena, id));
+    value_put(asking->arena, tree, "asked", value_string(asking->arena, asking->verb));
+    print_json(tree);
+}
+
+/* Ask for one job.  The status; what is wrong was said. */
+static int ask(struct asking *asking, const struct job_place *place)
+{
     struct job_view view;
     struct error error;
     char line[ID_SIZE + 16], name[NAME_MAX + 1];
-    int result = -1;
-    if (find_job(spool, id, &place))
-        return -1;
-    struct arena *arena = arena_new();
-    if (view_read(spool, &place, arena, &view)) {
-        complain("%s moved just now; try again", place.id);
-    } else if (!control_allows(control, &place, view.readable ? &view.record : NULL,
-                                &error)) {
-        complain("%s", error.text);
-    } else if (control == CONTROL_RELEASE && !is_held(spool, &place)) {
-        complain("%s is not held", place.id);
-    } else if (!may_ask(spool, &view)) {
-        complain("%s belongs to %.*s; only its owner or an administrator may %s it", place.id,
-                 (int)view.record.owner.length, view.record.owner.data, verb);
-    } else {
-        int length = snprintf(line, sizeof(line), "%s: %s\n", verb, place.id);
-        result = drop_file(spool, verb, ".yaml", (struct text){line, (size_t)length}, name, &error);
-        if (result)
-            complain("%s", error.text);
-        else
-            printf("asked to %s %s\n", verb, place.id);
+    if (view_read(&asking->spool, place, asking->arena, &view))
+        return complain_gone(place);
+    int result = check(asking, &view, &error);
+    if (!result) {
+        int length = snprintf(line, sizeof(line), "%s: %s\n", asking->verb, place->id);
+        result = drop_file(&asking->spool, asking->verb, ".yaml",
+                           (struct text){line, (size_t)length}, name, &error);
     }
-    arena_free(arena);
-    return result;
+    if (result)
+        say_not_found(place->id, STATUS_FAILED, &error, asking->json);
+    else
+        tell_asked(asking, place->id);
+    return result ? STATUS_FAILED : STATUS_DONE;
 }
 
-static int ask_all(const struct verb_usage *usage, enum control_verb control, int argument_count,
-                   char **arguments)
+/* ---- many by what they are ---- */
+
+static int collect(void *context, const struct job_place *place)
 {
-    int operands, status;
-    struct spool spool;
-    if (!options_read(usage, argument_count, arguments, &operands, &status))
-        return status;
-    if (open_spool(&spool))
-        return STATUS_FAILED;
-    for (int i = 1; i <= operands; i++)
-        if (ask(&spool, usage->verb, control, arguments[i]))
+    struct asking *asking = context;
+    struct job_view view;
+    if (!filter_may_take(&asking->filter, place) ||
+        view_read(&asking->spool, place, asking->arena, &view) ||
+        !filter_takes(&asking->filter, &view) ||
+        !pick_applies(&asking->spool, &view, asking->control))
+        return 0;
+    if (asking->count == asking->capacity) {
+        asking->capacity = asking->capacity ? asking->capacity * 2 : 64;
+        asking->selected =
+            memory_resize(asking->selected, asking->capacity * sizeof(*asking->selected));
+    }
+    asking->selected[asking->count++] = *place;
+    return 0;
+}
+
+/* Without a user, the caller's own: another's jobs are never meant by chance. */
+static int ask_selected(struct asking *asking)
+{
+    int status = STATUS_DONE;
+    struct error error;
+    asking->filter.mine = !asking->filter.user;
+    if (!filter_prepare(&asking->filter))
+        return STATUS_USAGE;
+    for (int i = 0; i < STATE_DONE; i++)
+        jobs_walk(&asking->spool, (enum state)i, collect, asking);
+    if (!asking->count) {
+        error_set(&error, "there is no such job that could be asked to %s: %s", asking->verb,
+                  asking->filter.user ? "nothing was done"
+                                      : "only your own jobs are looked at without --user");
+        say_not_found("", STATUS_NOT_FOUND, &error, asking->json);
+        return STATUS_NOT_FOUND;
+    }
+    for (size_t i = 0; i < asking->count; i++)
+        if (ask(asking, &asking->selected[i]) != STATUS_DONE)
             status = STATUS_FAILED;
-    spool_close(&spool);
     return status;
 }
 
-static const struct option_spec no_options[] = {{0}};
+/* ---- those that are named ---- */
+
+/* Is it one task of an array, as `sweep[3]`, `sweep/3` or `sweep_3` of other systems would have it? */
+static bool is_element(const char *word)
+{
+    size_t length = strlen(word);
+    return (length > 3 && word[length - 1] == ']' && strchr(word, '[')) || strchr(word, '/');
+}
+
+static int ask_named(struct asking *asking, char *const *words, int count)
+{
+    int status = STATUS_DONE;
+    for (int i = 0; i < count; i++) {
+        struct job_place place;
+        struct error error;
+        int result;
+        if (is_element(words[i])) {
+            error_set(&error, "%s: one task of a job cannot be asked to %s by itself, only the "
+                              "whole job", words[i], asking->verb);
+            result = STATUS_FAILED;
+        } else {
+            result = pick_job_for(&asking->spool, words[i], asking->control, &place, &error);
+        }
+        if (result != STATUS_DONE)
+            say_not_found(words[i], result, &error, asking->json);
+        else
+            result = ask(asking, &place);
+        if (result != STATUS_DONE)
+            status = result;
+    }
+    return status;
+}
+
+static int ask_all(const char *verb, enum control_verb control, const char *summary,
+                   const char *details, int argument_count, char **arguments)
+{
+    int operands, status;
+    struct asking asking = {.verb = verb, .control = control};
+    const struct option_spec options[] = {
+        FILTER_OPTIONS(asking.filter),
+        {"json", 'j', OPTION_FLAG, &asking.json, NULL, "as JSON, an object for each job"},
+        {0}};
+    const struct verb_usage usage = {verb, "[ID...]", 0, -1, summary, details, options};
+    if (!options_read(&usage, argument_count, arguments, &operands, &status))
+        return status;
+    if ((operands == 0) == !filter_is_given(&asking.filter)) {
+        complain("%s; usage: dlspool %s ID..., or dlspool %s --mine, --name NAME, --state STATE",
+                 operands ? "found both ids and options that select jobs, expected one of them"
+                          : "found neither ids nor options that select jobs",
+                 verb, verb);
+        return STATUS_USAGE;
+    }
+    if (open_spool(&asking.spool))
+        return STATUS_FAILED;
+    asking.arena = arena_new();
+    status = operands ? ask_named(&asking, arguments + 1, operands) : ask_selected(&asking);
+    arena_free(asking.arena);
+    free(asking.selected);
+    spool_close(&asking.spool);
+    return status;
+}
+
+#define WHICH                                                                                       \
+    "Which jobs: by their ids; by a name, if only one of your jobs of that name can be meant; or\n" \
+    "all that the options select, of your own jobs unless --user names somebody.\n"
 
 int command_kill(int argument_count, char **arguments)
 {
-    static const struct verb_usage usage = {
-        "kill", "ID...", 1, -1, "Ask for jobs to be killed: they end in failed/.",
-        "Your own jobs, or anybody's if you are an administrator.  The same as dropping a file\n"
-        "that says `kill: ID` into incoming/.\n",
-        no_options};
-    return ask_all(&usage, CONTROL_KILL, argument_count, arguments);
+    return ask_all("kill", CONTROL_KILL, "Ask for jobs to be killed: they end in failed/.",
+                   WHICH "Your own jobs, or anybody's if you are an administrator.  The same as "
+                         "dropping a file\nthat says `kill: ID` into incoming/.\n",
+                   argument_count, arguments);
 }
 
 int command_retry(int argument_count, char **arguments)
 {
-    static const struct verb_usage usage = {
-        "retry", "ID...", 1, -1, "Ask for failed jobs to be tried again now.",
-        "The same as dropping a file that says `retry: ID` into incoming/.\n", no_options};
-    return ask_all(&usage, CONTROL_RETRY, argument_count, arguments);
+    return ask_all("retry", CONTROL_RETRY, "Ask for failed jobs to be retried now.",
+                   WHICH "The same as dropping a file that says `retry: ID` into incoming/.\n",
+                   argument_count, arguments);
 }
 
 int command_hold(int argument_count, char **arguments)
 {
-    static const struct verb_usage usage = {
-        "hold", "ID...", 1, -1, "Ask for jobs that have not begun to wait in held/.",
-        "They wait until they are released; what an administrator holds only an administrator\n"
-        "releases.  The same as dropping a file that says `hold: ID` into incoming/.\n", no_options};
-    return ask_all(&usage, CONTROL_HOLD, argument_count, arguments);
+    return ask_all("hold", CONTROL_HOLD, "Ask for jobs that have not begun to wait in held/.",
+                   WHICH "They wait until they are released; what an administrator holds only an "
+                         "administrator\nreleases.  The same as dropping a file that says "
+                         "`hold: ID` into incoming/.\n",
+                   argument_count, arguments);
 }
 
 int command_release(int argument_count, char **arguments)
 {
-    static const struct verb_usage usage = {
-        "release", "ID...", 1, -1, "Ask for held jobs to go on.",
-        "A job that also waits for others goes on waiting for those.  The same as dropping a file\n"
-        "that says `release: ID` into incoming/.\n", no_options};
-    return ask_all(&usage, CONTROL_RELEASE, argument_count, arguments);
+    return ask_all("release", CONTROL_RELEASE, "Ask for held jobs to go on.",
+                   WHICH "A job that also waits for others goes on waiting for those.  The same "
+                         "as dropping a file\nthat says `release: ID` into incoming/.\n",
+                   argument_count, arguments);
 }

@@ -12,6 +12,7 @@
 
 #include "commands/commands.h"
 #include "commands/options.h"
+#include "commands/pick.h"
 #include "commands/view.h"
 
 enum { MOST_TASKS = 20000 };
@@ -129,9 +130,15 @@ static bool has_ended(const struct spool *spool, const struct job_place *place)
 static int print_logs(struct logs *logs, const struct spool *spool, const char *id, bool follow)
 {
     struct job_place place;
+    char whole[ID_SIZE];
+    int status = pick_job(spool, id, &place);
+    if (status != STATUS_DONE)
+        return status;
+    memcpy(whole, place.id, sizeof(whole));     /* a newer job of that name is another */
     for (;;) {
-        if (find_job(spool, id, &place))
-            return STATUS_FAILED;
+        status = pick_job(spool, whole, &place);
+        if (status != STATUS_DONE)
+            return status;
         /* Asked first: what is printed after the end was known to have come is all there is. */
         bool ended = has_ended(spool, &place);
         if (print_new(logs, spool, &place) == 0 && (!follow || ended))

@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "commands/commands.h"
 #include "commands/options.h"
+#include "commands/pick.h"
 #include "commands/view.h"
 #include "request/notes.h"
 #include "spool/settings.h"
@@ -166,7 +167,7 @@ int command_render(int argument_count, char **arguments)
         "Print the manifest that a job file would become; touches nothing.",
         "FILE - is standard input.  With the ID of a job in the spool, render it again.\n",
         options};
-    int operands, status;
+    int operands, status, failure = STATUS_FAILED;
     struct error error;
     struct stat file;
     struct rendering_job job = {.arena = NULL};
@@ -184,8 +185,13 @@ int command_render(int argument_count, char **arguments)
     if (!result) {
         bool is_file = strcmp(arguments[1], "-") == 0 || stat(arguments[1], &file) == 0 ||
                        strchr(arguments[1], '/') || strchr(arguments[1], '.');
-        result = is_file ? read_file(&job, arguments[1], &error)
-                         : read_job(&job, arguments[1], &error);
+        struct job_place place;
+        int found = is_file ? STATUS_DONE : pick_find(&job.spool, arguments[1], &place, &error);
+        result = found != STATUS_DONE ? -1
+                 : is_file            ? read_file(&job, arguments[1], &error)
+                                      : read_job(&job, place.id, &error);
+        if (found != STATUS_DONE)
+            failure = found;
         char commit[64];
         snprintf(commit, sizeof(commit), "%.*s", (int)job.record.commit.length,
                  job.record.commit.length ? job.record.commit.data : "");
@@ -199,5 +205,5 @@ int command_render(int argument_count, char **arguments)
     settings_free(&job.settings);
     arena_free(job.arena);
     spool_close(&job.spool);
-    return result ? STATUS_FAILED : STATUS_DONE;
+    return result ? failure : STATUS_DONE;
 }

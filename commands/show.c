@@ -10,6 +10,7 @@
 #include "commands/notes.h"
 #include "commands/options.h"
 #include "commands/outlook.h"
+#include "commands/pick.h"
 #include "spool/eventlog.h"
 
 enum { LOG_LIMIT = 16 << 20 };  /* bytes */
@@ -98,14 +99,18 @@ static int show(const struct spool *spool, const char *id, bool json)
     struct waiting_file waiting;
     struct outlook outlook;
     struct buffer log = {0};
-    if (find_job(spool, id, &place))
-        return -1;
+    struct error error;
+    int status = pick_find(spool, id, &place, &error);
+    if (status != STATUS_DONE) {
+        say_not_found(id, status, &error, json);
+        return status;
+    }
     struct arena *arena = arena_new();
     int job = job_open(spool, &place);
     if (job < 0 || view_read(spool, &place, arena, &view)) {
-        complain("%s moved just now; try again", id);
+        complain_gone(&place);
         arena_free(arena);
-        return -1;
+        return STATUS_FAILED;
     }
     waiting_read(spool, &waiting);
     view_take_waiting(&view, &waiting, arena);
@@ -137,7 +142,8 @@ int command_show(int argument_count, char **arguments)
     const struct verb_usage usage = {
         "show", "ID...", 1, -1,
         "Show all that is known about jobs: facts, why they failed, and what has happened.",
-        "ID is a job's id or a beginning of it that only one job has.\n", options};
+        "ID is a job's id, its name, which means your newest job of that name, or a beginning of\n"
+        "the id that only one job has.\n", options};
     int operands, status;
     struct spool spool;
     if (!options_read(&usage, argument_count, arguments, &operands, &status))
@@ -147,8 +153,8 @@ int command_show(int argument_count, char **arguments)
     for (int i = 1; i <= operands; i++) {
         if (i > 1 && !json)
             printf("\n");
-        if (show(&spool, arguments[i], json))
-            status = STATUS_FAILED;
+        int result = show(&spool, arguments[i], json);
+        status = result != STATUS_DONE ? result : status;
     }
     spool_close(&spool);
     return status;

@@ -123,7 +123,9 @@ static int check_control(const struct spool *spool, struct text bytes, const cha
         return 1;
     const char *id =
         arena_text(search->arena, search->control.id.data, search->control.id.length).data;
-    return find_job(spool, id, &place) ? error_set(error, "%s: nothing was asked for", path) : 0;
+    if (job_find(spool, text_of(id), &place, error) == 0)
+        return 0;
+    return error_prefix(error, "%s: nothing was asked for", path);
 }
 
 static int check_and_drop(const struct spool *spool, const char *path, struct search *search,
@@ -253,7 +255,7 @@ int command_submit(int argument_count, char **arguments)
         }
     }
     if (wait && count) {
-        int result = follow_jobs(&spool, started, count, 0, false);
+        int result = follow_jobs(&spool, started, count, &(struct follow_options){.timeout = 0});
         if (result != STATUS_DONE)
             status = worse(status, result);
     }

@@ -1,6 +1,7 @@
 /* commands/view.c - jobs as the commands show them */
 #include "commands/view.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +18,10 @@ int view_read(const struct spool *spool, const struct job_place *place, struct a
     struct buffer why = {0};
     *view = (struct job_view){.place = *place};
     int job = job_open(spool, place);
-    if (job < 0)
+    if (job < 0) {
+        view->record = (struct job_record){.id = text_of(view->place.id)};
         return -1;
+    }
     view->readable = record_read(job, arena, &view->record, NULL) == 0;
     if (!view->readable)
         view->record = (struct job_record){.id = text_of(view->place.id)};
@@ -57,6 +60,25 @@ bool view_has_ended(const struct job_view *view)
         return true;
     return view->place.state == STATE_FAILED &&
            (!view->record.failed || when == RETRY_NEVER || when == RETRY_CHANGE);
+}
+
+int64_t view_elapsed(const struct job_view *view)
+{
+    const struct job_situation *situation = &view->situation;
+    bool runs = view->place.state == STATE_SUBMITTED;
+    if (!situation->started || (!runs && situation->ended < situation->started))
+        return -1;
+    int64_t elapsed = (runs ? clock_now() : situation->ended) - situation->started;
+    return elapsed > 0 ? elapsed : 0;
+}
+
+int view_exit_code(const struct job_view *view)
+{
+    if (view->place.state == STATE_DONE)
+        return 0;
+    return view->place.state == STATE_FAILED && view->record.failed
+               ? view->record.failure.exit_code
+               : -1;
 }
 
 static void put_text(struct arena *arena, struct value *tree, const char *key, struct text text)
@@ -100,11 +122,21 @@ struct value *view_tree(struct arena *arena, const struct job_view *view)
     put_time(arena, tree, "queued", view->situation.queued);
     put_time(arena, tree, "started", view->situation.started);
     put_time(arena, tree, "ended", view->situation.ended);
+    int64_t elapsed = view_elapsed(view);
+    value_put(arena, tree, "elapsed_seconds",
+              elapsed >= 0 ? value_number(arena, (double)elapsed / 1000) : value_null(arena));
     put_text(arena, tree, "file", record->source);
     put_text(arena, tree, "library", record->library);
     put_text(arena, tree, "version", record->version);
     put_text(arena, tree, "type", record->type);
     value_put(arena, tree, "priority", value_number(arena, record->priority));
+    value_put(arena, tree, "cpus", value_number(arena, (double)record->cpus / 1000));
+    value_put(arena, tree, "memory", value_number(arena, (double)record->memory));
+    value_put(arena, tree, "gpus", value_number(arena, record->gpus));
+    put_text(arena, tree, "gpu_type", record->gpu_type);
+    value_put(arena, tree, "time_limit_seconds",
+              record->time_limit ? value_number(arena, (double)record->time_limit / 1000)
+                                 : value_null(arena));
     put_text(arena, tree, "executor", record->executor);
     value_put(arena, tree, "attempt", value_number(arena, record->attempt));
     put_text(arena, tree, "image", record->image);
@@ -112,6 +144,9 @@ struct value *view_tree(struct arena *arena, const struct job_view *view)
     put_text(arena, tree, "commit", record->commit);
     put_text(arena, tree, "request_sha256", record->request_sha256);
     put_text(arena, tree, "manifest_sha256", record->manifest_sha256);
+    int code = view_exit_code(view);
+    value_put(arena, tree, "exit_code",
+              code >= 0 ? value_number(arena, code) : value_null(arena));
     if (record->after_count)
         value_put(arena, tree, "after", after_tree(arena, record));
     if (view->place.state == STATE_FAILED && record->failed) {
@@ -122,8 +157,7 @@ struct value *view_tree(struct arena *arena, const struct job_view *view)
                   value_string(arena, retry_when_name(record->failure.when)));
         put_time(arena, failure, "next", record->failure.next);
         value_put(arena, failure, "exit_code",
-                  record->failure.exit_code >= 0 ? value_number(arena, record->failure.exit_code)
-                                                 : value_null(arena));
+                  code >= 0 ? value_number(arena, code) : value_null(arena));
         value_put(arena, tree, "failure", failure);
     }
     put_text(arena, tree, "why", view_sentence(view));
@@ -139,12 +173,28 @@ void print_json(const struct value *tree)
     buffer_free(&out);
 }
 
+void say_not_found(const char *word, int status, const struct error *error, bool json)
+{
+    complain("%s", error->text);
+    if (!json)
+        return;
+    struct arena *arena = arena_new();
+    struct value *tree = value_object(arena);
+    struct error_quote_room room;
+    value_put(arena, tree, "operand",
+              value_string(arena, error_quote(&room, word, strlen(word))));
+    value_put(arena, tree, "error", value_string(arena, error->text));
+    value_put(arena, tree, "status", value_number(arena, status));
+    print_json(tree);
+    arena_free(arena);
+}
+
 int open_spool(struct spool *spool)
 {
     struct error error;
     if (spool_open(spool, option_spool, &error) == 0)
         return 0;
-    complain("%s", error.text);
+    complain("%s; -s DIR or DLSPOOL_DIR names the spool", error.text);
     return -1;
 }
 
@@ -167,11 +217,13 @@ struct repository *open_templates(const char *path, const char *revision, bool f
     return repository;
 }
 
-int find_job(const struct spool *spool, const char *id, struct job_place *place)
+int complain_gone(const struct job_place *place)
 {
-    struct error error;
-    if (job_find(spool, text_of(id), place, &error) == 0)
-        return 0;
-    complain("%s", error.text);
-    return -1;
+    char path[PLACE_TEXT_SIZE];
+    if (errno == EACCES)
+        complain("%s may not be read by you: the mode of %s/%s does not let you in", place->id,
+                 option_spool, place_text(place, path));
+    else
+        complain("%s moved just now; try again", place->id);
+    return STATUS_FAILED;
 }

@@ -16,7 +16,8 @@ struct job_view {
     struct job_situation situation;
 };
 
-/* Read what the job's files say.  -1 when the directory is not there (any more). */
+/* Read what the job's files say.  -1 with errno when the directory is not there (any more), or may not be
+ * read: then only the place is known. */
 int view_read(const struct spool *spool, const struct job_place *place, struct arena *arena,
               struct job_view *view);
 
@@ -31,11 +32,20 @@ struct text view_sentence(const struct job_view *view);
  * retry that comes by itself. */
 bool view_has_ended(const struct job_view *view);
 
+/* Milliseconds that the last attempt has run; -1: it has not started, or it is not known. */
+int64_t view_elapsed(const struct job_view *view);
+/* 0 of a job that is done; of the task that decided a failure; -1: no task has. */
+int view_exit_code(const struct job_view *view);
+
 /* A tree for --json. */
 struct value *view_tree(struct arena *arena, const struct job_view *view);
 
 /* Print a tree as a line of JSON. */
 void print_json(const struct value *tree);
+
+/* Say that what the word of the command line names cannot be had, with the status that it leads to: a
+ * sentence, and for programs an object in place of the job's. */
+void say_not_found(const char *word, int status, const struct error *error, bool json);
 
 /* Open the spool of the command line.  -1 and the sentence was said. */
 int open_spool(struct spool *spool);
@@ -46,7 +56,8 @@ int open_spool(struct spool *spool);
 struct repository *open_templates(const char *path, const char *revision, bool faulty,
                                   struct error *error);
 
-/* Find a job by its id or the beginning of it, and say so when there is none. */
-int find_job(const struct spool *spool, const char *id, struct job_place *place);
+/* Say why a job that was found cannot be read, by errno: it moved, or it is not for the caller.  The
+ * status. */
+int complain_gone(const struct job_place *place);
 
 #endif

@@ -162,7 +162,7 @@ static int match(void *context, const struct job_place *place)
 
 /* A whole id needs no walk, and a job that moves on between two looks is met by the next.  What is
  * found is looked for once more: on NFS it may have been moved on by another host. */
-static bool find_whole(const struct spool *spool, struct text id, struct job_place *place)
+bool job_find_whole(const struct spool *spool, struct text id, struct job_place *place)
 {
     struct stat status;
     if (!id_valid(id))
@@ -189,7 +189,7 @@ int job_find(const struct spool *spool, struct text id, struct job_place *place,
         error_set(error, "\"%s\" is not the id of a job", error_quote(&room, id.data, id.length));
         return 1;
     }
-    if (find_whole(spool, id, place))
+    if (job_find_whole(spool, id, place) || (id_valid(id) && job_find_done(spool, id, place) == 1))
         return 0;
     struct search search = {.wanted = id};
     for (int i = 0; i < STATE_COUNT; i++)

@@ -104,6 +104,9 @@ bool job_is_settled(const struct stat *status);
 int job_find(const struct spool *spool, struct text id, struct job_place *place,
              struct error *error);
 
+/* Find a job by its whole id where it is not done: reads no directory. */
+bool job_find_whole(const struct spool *spool, struct text id, struct job_place *place);
+
 /* Find a job in done/ by its whole, valid id: 1 and where it is; 0: it is not there; -1 with errno
  * when it cannot be told just now.  Only names of days are read, no day. */
 int job_find_done(const struct spool *spool, struct text id, struct job_place *place);

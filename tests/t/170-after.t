@@ -106,7 +106,7 @@ like "$(why in-turn)" "$(id_of wants-ok) .*: Dependency" "and says so"
 ok "and goes on with afterany" wait_for 20 in_state in-turn-any "done"
 like "$(cat "$(job_dir wants-ok)/job.yaml")" 'retry: "never"' "a lost job is not tried again"
 dlspool wait -q "$(id_of wants-ok)"
-is $? 1 "wait ends with it"
+is $? 6 "wait ends with it"
 
 # What cannot be from the beginning.
 job too-late 'after: bad'

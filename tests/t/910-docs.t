@@ -43,7 +43,7 @@ for page in $man/*.1 $man/*.5; do
     is "$(man --warnings -l "$page" 2>&1 >/dev/null)" "" "man finds no fault with ${page##*/}"
     name=${page##*/}
     name=${name%.[15]}
-    case $name in dlspool | dlspool.yaml | dlspool-job) continue ;; esac
+    case $name in dlspool | dlspool.yaml | dlspool-job | dlspool-json) continue ;; esac
     like " $(words <<<"$verbs")" " ${name#dlspool-} " "$name is the page of a verb"
 done
 for page in $(cat $man/*.[15] | sed 's/\\-/-/g' | grep -oE '^\.BR dlspool[a-z.-]* +"?\([15]\)' | tr -d ' "' | sort -u); do

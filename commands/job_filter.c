@@ -1,0 +1,78 @@
+/* commands/job_filter.c - which jobs are meant by --mine, --user, --name, --state and --since */
+#include "commands/job_filter.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/nearest.h"
+#include "commands/options.h"
+
+bool filter_prepare(struct job_filter *filter)
+{
+    if (filter->age)
+        filter->since = clock_now() - filter->age;
+    if (!filter->state || job_state_select(filter->state, &filter->states))
+        return true;
+    const char *nearest = nearest_word(text_of(filter->state), job_state_words);
+    complain("--state: found \"%s\", expected waiting, queued, running, stopping, done, failed or "
+             "held%s%s%s", filter->state, nearest ? "; did you mean \"" : "",
+             nearest ? nearest : "", nearest ? "\"?" : "");
+    return false;
+}
+
+bool filter_is_given(const struct job_filter *filter)
+{
+    return filter->mine || filter->user || filter->name || filter->state || filter->age;
+}
+
+static bool is_pattern(const char *name)
+{
+    return strpbrk(name, "*?[") != NULL;
+}
+
+bool filter_may_take(const struct job_filter *filter, const struct job_place *place)
+{
+    char id[ID_SIZE];
+    size_t name = strlen(place->id) - TOKEN_LENGTH;     /* with the dash */
+    if (filter->state && !job_state_may_be_in(&filter->states, place->state))
+        return false;
+    if (filter->since && id_time(text_of(place->id)) < filter->since)
+        return false;
+    if (!filter->name || is_pattern(filter->name))
+        return true;
+    id_make(text_of(filter->name), id_token(text_of(place->id)).data, id);
+    return strncmp(id, place->id, name) == 0;
+}
+
+static bool is_of_user(const struct job_record *record, const char *user)
+{
+    char *end;
+    unsigned long number = strtoul(user, &end, 10);
+    return text_is(record->owner, user) || (*user && !*end && record->uid == number);
+}
+
+static bool has_name(const struct job_view *view, const char *name)
+{
+    char own[256], of_id[ID_SIZE];
+    snprintf(own, sizeof(own), "%.*s", (int)view->record.name.length,
+             view->record.name.length ? view->record.name.data : "");
+    snprintf(of_id, sizeof(of_id), "%.*s", (int)(strlen(view->place.id) - TOKEN_LENGTH - 1),
+             view->place.id);
+    return fnmatch(name, own[0] ? own : of_id, 0) == 0;
+}
+
+bool filter_takes(const struct job_filter *filter, const struct job_view *view)
+{
+    if (filter->mine && (!view->readable || view->record.uid != getuid()))
+        return false;
+    if (filter->user && (!view->readable || !is_of_user(&view->record, filter->user)))
+        return false;
+    if (filter->name && !has_name(view, filter->name))
+        return false;
+    return !filter->state || job_state_is_selected(&filter->states, view->place.state,
+                                                   view->situation.state);
+}

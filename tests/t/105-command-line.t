@@ -1,0 +1,131 @@
+#!/usr/bin/env bash
+# Which jobs are meant by what stands on the command line, what is told of them, and the statuses that
+# commands end with.  The jobs are made by hand: most of it needs no daemon.
+#
+# Seen to fail with: prefer() of commands/pick.c preferring nothing; `strict` never looked at there;
+# filter_takes() taking all; take_end() of commands/follow.c without the job's exit code.
+. "$(dirname "$0")/lib.bash"
+new_spool null || exit 1
+me=$(id -u)
+count=0
+
+# make STATE NAME [KEY=VALUE...]: a job as the daemon leaves it; its id in $id.  uid, state, retry, code, log.
+make() {
+    local directory=$1 name=$2 uid=$me owner retry=never code=1 log='' why='' reason=Exited
+    shift 2
+    for setting; do local "${setting%%=*}=${setting#*=}"; done
+    owner=${owner:-$(id -un "$uid" 2>/dev/null || echo "$uid")}
+    count=$((count + 1))
+    id=$name-$(printf '1m82%09d' "$count")
+    local job=$spool/$directory/$id
+    mkdir -p "$job/output"
+    {
+        printf 'format: 1\nid: "%s"\nname: "%s"\nowner: "%s"\nuid: %s\ngid: %s\n' "$id" "$name" "$owner" "$uid" "$uid"
+        printf 'accepted: "2026-11-22T10:00:00.000Z"\nsource: "%s.yaml"\nrequest_file: "request.yaml"\n' "$name"
+        printf 'library: "any"\ntype: "single"\npriority: 0\nretries: 0\nretried: 0\nbackoff_ms: 0\ntime_limit_ms: 0\n'
+        printf 'cpus_milli: 2000\nmemory_bytes: 1073741824\ngpus: 1\nexecutor: "null"\nimage_line: 0\nattempt: 1\ndlspool: "1"\n'
+        [ "$directory" != failed ] ||
+            printf 'failure:\n  retry: "%s"\n  reason: "%s"\n  class: "unknown"\n  exit_code: %s\n  failed: "2026-11-22T10:05:00.000Z"\n' "$retry" "$reason" "$code"
+    } >"$job/job.yaml"
+    printf '2026-11-22T10:00:00.000Z accepted\n%b' "$log" >"$job/log"
+    [ -z "$why" ] || printf '%s\n' "$why" >"$job/why"
+}
+began='2026-11-22T10:00:00.000Z intent attempt=1\n2026-11-22T10:00:01.000Z submitted attempt=1\n'
+began+='2026-11-22T10:00:02.000Z started attempt=1 at=2026-11-22T10:00:02.000Z\n'
+ended="${began}2026-11-22T10:05:02.000Z ended attempt=1 at=2026-11-22T10:05:02.000Z outcome=failed main-0=3\n"
+today=done/2026-11-22
+
+# run COMMAND...: what it prints, and how it ends.
+run() { output=$("$@" 2>&1); status=$?; }
+
+make "$today" digits "log=$ended"; first=$id
+make failed digits "log=$ended" code=3 why="task main-0 ended with exit code 3"; second=$id
+make submitted digits "log=$began"; third=$id
+make submitted queuing; queuing=$id
+make rendered waits; waits=$id
+make held rests; rests=$id
+printf '2026-11-22T10:00:00.000Z hold by=ann uid=%s\n' "$me" >"$spool/held/$id/hold"
+make submitted stops "log=$began"; stops=$id
+printf '2026-11-22T10:00:00.000Z kill by=ann uid=%s\n' "$me" >"$spool/submitted/$id/kill"
+make rendered foreign uid=4711; foreign=$id
+make rendered digits uid=4711; others=$id
+
+# One word for where a job is.
+state() { dlspool show --json "$1" | jq -r .state; }
+is "$(for job in $first $second $third $queuing $waits $rests $stops; do state "$job"; done | tr '\n' ' ')" \
+    "done failed running queued waiting held stopping " "show tells one word"
+is "$(dlspool status --json 2>/dev/null | jq -c '[.jobs | .waiting, .queued, .running, .stopping, .done, .failed, .held]')" \
+    "[3,1,1,1,1,1,1]" "status counts by it"
+is "$(dlspool list --json --state running | jq -r '.[].id')" "$third" "list selects by it"
+is "$(dlspool list --json --state submitted | jq length)" 3 "and by a directory, as before"
+is "$(dlspool show --json "$stops" | jq -r .directory)" submitted "the directory is told as well"
+
+# Names.
+is "$(dlspool show --json digits | jq -r .id)" "$third" "a name means the newest job of that name of one's own"
+is "$(dlspool show --json queuing-1 | jq -r .id)" "$queuing" "a beginning that is unambiguous means that job"
+is "$(dlspool show --json foreign | jq -r .id)" "$foreign" "a name that only somebody else uses means his job"
+run dlspool show dig
+is $status 4 "an ambiguous beginning ends with status 4"
+like "$output" "4 jobs have an id that starts with \"dig\"" "and says so"
+like "$output" "$second +failed .* ago" "with the candidates"
+run dlspool show --json nosuch
+is $status 4 "a job that is not there ends with status 4"
+is "$(dlspool show --json nosuch 2>/dev/null | jq -r '"\(.operand) \(.status)"')" "nosuch 4" "and is an object with an error"
+run dlspool kill foreig
+is $status 4 "kill takes no beginning that cuts a name"
+is "$(ls "$spool/incoming")" "" "and asks for nothing"
+run dlspool retry digits
+is "$status $output" "0 asked to retry $second" "retry NAME means the one job that can be retried"
+run dlspool kill digits
+is "$status $output" "0 asked to kill $third" "kill NAME means the one that has not ended"
+make rendered digits
+run dlspool kill digits
+is $status 4 "kill NAME that two of one's jobs have is refused"
+like "$output" "2 jobs have the name \"digits\"" "with a sentence"
+like "$output" "$third +running" "and the candidates"
+rm -rf "$spool/rendered/$id"
+
+# Many at once.
+rm -f "$spool"/incoming/*
+run dlspool kill --state waiting
+is "$status $output" "0 asked to kill $waits" "kill --state means one's own jobs of that state"
+run dlspool release --mine
+is "$status $output" "0 asked to release $rests" "release --mine means those that are held"
+run dlspool kill --name 'w*' --json
+is "$(jq -r '"\(.id) \(.asked)"' <<<"$output")" "$waits kill" "--name takes a pattern, and --json gives objects"
+is "$(cat "$spool"/incoming/kill-*.yaml | sort -u)" "kill: $waits" "what is asked is in incoming/"
+run dlspool kill --name nosuch
+is $status 4 "an empty selection ends with status 4"
+run dlspool kill
+is $status 2 "neither ids nor a selection is wrong usage"
+run dlspool kill --mine "$waits"
+is $status 2 "and so are both"
+rm -f "$spool"/incoming/*
+
+# wait.
+run dlspool wait -q "$first"
+is $status 0 "wait for a job that is done ends with status 0"
+run dlspool wait "$second"
+is $status 6 "for one that failed with 6"
+run dlspool wait --exit-status "$second"
+is $status 3 "or with the exit code of its program"
+run dlspool wait --any "$third" "$first"
+is "$status $output" "0 $today/$first" "wait --any ends with the first"
+run dlspool wait -t 1s "$waits"
+is $status 3 "when the time is over and nobody serves, with 3"
+run dlspool wait nosuch
+is $status 4 "a job that is not there, with 4"
+is "$(dlspool wait --json "$second" | jq -r '"\(.id) \(.failure.exit_code)"')" "$second 3" "wait --json gives the job"
+
+# What one may not read is told so.
+if [ "$me" = 0 ]; then
+    chmod 0 "$spool/rendered/$waits"
+    run setpriv --reuid 65534 --clear-groups "$DLSPOOL" -s "$spool" show "$waits"
+    is $status 1 "a job that may not be read"
+    like "$output" "may not be read by you" "is told so"
+    chmod 755 "$spool/rendered/$waits"
+fi
+run "$DLSPOOL" -s "$scratch/nowhere" list
+like "$output" "-s DIR or DLSPOOL_DIR" "a spool that is not there: the sentence says how it is named"
+
+done_testing

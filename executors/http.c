@@ -10,6 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/heartbeat.h"
 #include "executors/http_easy.h"
 
 enum {
@@ -298,6 +299,7 @@ static void run_batch(struct http_client *client, struct http_request *const *ba
         if (busy == 0)
             return;
         int running;
+        heartbeat();
         curl_multi_perform(client->multi, &running);
         take_finished(client);
         if ((size_t)running == busy)

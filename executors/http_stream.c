@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/heartbeat.h"
 #include "executors/http_easy.h"
 
 enum {
@@ -288,6 +289,7 @@ static void drive(struct http_streams *streams, int64_t wait)
     for (;;) {
         size_t open;
         int running;
+        heartbeat();
         curl_multi_perform(streams->multi, &running);
         take_finished(streams);
         look_after(streams, &open);

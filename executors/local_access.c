@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/heartbeat.h"
 #include "executors/local_look.h"
 #include "executors/process.h"
 
@@ -193,7 +194,7 @@ static void hear(struct child *children, size_t count, int64_t until)
         int64_t rest = until - clock_elapsed();
         if (open == 0 || rest <= 0)
             return;
-        if (poll(files, count, (int)rest) < 0 && errno != EINTR)
+        if (poll(files, count, (int)heartbeat_nap(rest)) < 0 && errno != EINTR)
             return;
         for (size_t i = 0; i < count; i++) {
             struct child *child = &children[i];

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/heartbeat.h"
 #include "base/log.h"
 #include "stages/lease.h"
 
@@ -36,6 +37,7 @@ void stage_set_epoch(int64_t epoch)
 
 bool stage_is_fenced(struct stage *stage)
 {
+    heartbeat();
     if (stage->failed)
         return true;
     int ours = lease_look(&stage->spool, stage->epoch);
@@ -81,16 +83,18 @@ void stage_close(struct stage *stage)
 
 bool stage_wait(struct stage *stage, int descriptor, int64_t until)
 {
-    int64_t left = until - clock_elapsed();
-    if (left < 0)
-        left = 0;
-    if (left > INT_MAX)
-        left = INT_MAX;
     struct pollfd descriptors[2] = {{.fd = stage->signals, .events = POLLIN},
                                     {.fd = descriptor, .events = POLLIN}};
     if (stage->stopping)
         return false;
-    if (poll(descriptors, 2, (int)left) < 0 && errno != EINTR)
+    int ready = 0;
+    for (bool again = true; again && !ready;) {
+        int64_t left = until - clock_elapsed();
+        int64_t nap = heartbeat_nap(left < 0 ? 0 : left > INT_MAX ? INT_MAX : left);
+        ready = poll(descriptors, 2, (int)nap);
+        again = nap < left;
+    }
+    if (ready < 0 && errno != EINTR)
         log_warn("poll: waiting failed; going on");
     if (descriptors[0].revents)
         stage->stopping = true;

@@ -18,11 +18,13 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/notify.h"
 #include "executors/executor.h"
 #include "stages/drain.h"
 #include "stages/guard.h"
 #include "stages/lease.h"
 #include "stages/stage.h"
+#include "stages/watchdog.h"
 
 /* In the order in which they are started, and stopped. */
 static const struct stage_operations *const stage_table[] = {&intake_stage, &resubmit_stage,
@@ -50,6 +52,7 @@ struct supervisor {
     int signals;
     bool stopping;
     struct drain drain;
+    struct watchdog *watchdog;
 };
 
 static int take_signals(sigset_t *before, struct error *error)
@@ -65,6 +68,14 @@ static int take_signals(sigset_t *before, struct error *error)
     return descriptor < 0 ? error_errno(error, "signals could not be taken") : descriptor;
 }
 
+static void look_after(const struct supervisor *supervisor)
+{
+    const char *names[STAGES];
+    for (int i = 0; i < STAGES; i++)
+        names[i] = stage_table[i]->name;
+    watchdog_look(supervisor->watchdog, names);
+}
+
 /* Sleep until a signal comes or the time is over; notices a request to stop. */
 static void nap(struct supervisor *supervisor, int64_t milliseconds)
 {
@@ -74,6 +85,7 @@ static void nap(struct supervisor *supervisor, int64_t milliseconds)
     while (read(supervisor->signals, &signal, sizeof(signal)) == (ssize_t)sizeof(signal))
         if (signal.ssi_signo != SIGCHLD)
             supervisor->stopping = true;
+    look_after(supervisor);
 }
 
 /* Whether that error is one that passes: there is hardly a block or an inode left, for us at least,
@@ -101,11 +113,15 @@ static int take_lease(struct supervisor *supervisor, struct error *error)
             return -1;
         if (taken > 0)
             break;
-        if (taken < 0 && strcmp(last_problem, error->text) != 0)
+        if (taken < 0 && strcmp(last_problem, error->text) != 0) {
             log_warn("%s; waiting until it can", error->text);
+            watchdog_ready(error->text);
+        }
         snprintf(last_problem, sizeof(last_problem), "%s", taken < 0 ? error->text : "");
-        if (taken == 0 && !said)
+        if (taken == 0 && !said) {
             log_say("%s serves this spool; standing by", who);
+            watchdog_ready("standing by: another daemon serves this spool");
+        }
         said = said || taken == 0;
         nap(supervisor, standby_interval);
         if (supervisor->stopping)
@@ -123,12 +139,14 @@ static void start_child(struct supervisor *supervisor, int which, const sigset_t
 {
     struct child *child = &supervisor->children[which];
     pid_t parent = getpid();
+    struct heart *heart = watchdog_heart(supervisor->watchdog, (size_t)which);
     child->started = clock_elapsed();
     if (stage_table[which] == &intake_stage)
         supervisor->guard_count = supervisor->guard->count;
     pid_t process = fork();
     if (process < 0) {
         log_warn("%s could not be started: %s", stage_table[which]->name, strerror(errno));
+        watchdog_rest(supervisor->watchdog, (size_t)which);
         child->start_at = clock_elapsed() + longest_pause;
         return;
     }
@@ -143,6 +161,7 @@ static void start_child(struct supervisor *supervisor, int which, const sigset_t
         spool_close(&supervisor->spool);
         settings_free(&supervisor->settings);
         guard_give(supervisor->guard);
+        heartbeat_give(heart);
         _exit(stage_run(stage_table[which], supervisor->directory));
     }
     child->process = process;
@@ -165,6 +184,7 @@ static void note_end(struct supervisor *supervisor, pid_t process, int status)
         if (child->process != process)
             continue;
         child->process = 0;
+        watchdog_rest(supervisor->watchdog, (size_t)i);
         int64_t now = clock_elapsed();
         bool blamed = stage_table[i] == &intake_stage && guard_blames(supervisor->guard) &&
                       supervisor->guard->count != supervisor->guard_count;
@@ -192,6 +212,7 @@ static void stop_child(struct supervisor *supervisor, int which)
     if (child->process == 0)
         return;
     kill(child->process, SIGTERM);
+    watchdog_rest(supervisor->watchdog, (size_t)which);
     while (child->process) {
         reap(supervisor);
         if (child->process && clock_elapsed() > until) {
@@ -271,8 +292,12 @@ static void follow_settings(struct supervisor *supervisor)
 static int serve(struct supervisor *supervisor, bool drain, const sigset_t *signals,
                  struct error *error)
 {
+    bool said = false;
     while (!supervisor->stopping) {
         start_missing(supervisor, signals);
+        if (!said)
+            watchdog_ready("serving");
+        said = true;
         nap(supervisor, tick);
         reap(supervisor);
         if (supervisor->stopping)
@@ -286,6 +311,7 @@ static int serve(struct supervisor *supervisor, bool drain, const sigset_t *sign
             break;
     }
     log_detail("stopping");
+    notify_send("STOPPING=1\nSTATUS=stopping");
     stop_all(supervisor);
     return 0;
 }
@@ -330,6 +356,9 @@ int supervise(const char *directory, bool drain, struct error *error)
     supervisor.guard = guard_new(error);
     if (!supervisor.guard)
         goto done;
+    supervisor.watchdog = watchdog_new(STAGES, error);
+    if (!supervisor.watchdog)
+        goto done;
     lease_open(&supervisor.lease, &supervisor.spool, supervisor.settings.takeover_time);
     for (bool again = true; again && !supervisor.stopping;) {
         int taken = take_lease(&supervisor, error);
@@ -347,6 +376,7 @@ done:
         close(supervisor.signals);
     lease_release(&supervisor.lease);
     guard_free(supervisor.guard);
+    watchdog_free(supervisor.watchdog);
     settings_free(&supervisor.settings);
     spool_close(&supervisor.spool);
     return result;

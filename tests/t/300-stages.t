@@ -55,6 +55,32 @@ ok "and jobs are served with the old settings" wait_for 20 in_state still "done"
 sed -i 's/^batch: many/batch: 64/' "$spool/dlspool.yaml"
 stop_daemon
 
+# What systemd is told: that the service is ready, and, as long as all stages make rounds, that it is well.
+perl -MIO::Socket::UNIX -e '
+    my $socket = IO::Socket::UNIX->new(Type => SOCK_DGRAM, Local => $ARGV[0]) or die;
+    $| = 1;
+    while (defined $socket->recv(my $message, 4096)) { $message =~ tr/\n/ /; print "$message\n"; }
+' "$scratch/notify" >"$scratch/notified" &
+listener=$!
+ok "somebody listens in place of systemd" wait_for 5 test -S "$scratch/notify"
+NOTIFY_SOCKET=$scratch/notify WATCHDOG_USEC=4000000 start_daemon
+ok "systemd is told that the daemon serves" wait_for 10 grep -qx 'READY=1 STATUS=serving' "$scratch/notified"
+pets() { grep -cx WATCHDOG=1 "$scratch/notified"; }
+more_pets() { [ "$(pets)" -gt "$((before + 1))" ]; }
+before=$(pets)
+ok "and that it is well, again and again" wait_for 10 more_pets
+kill -STOP "$(stage_pid track)"
+silent() { grep -q 'track has not got on for' "$scratch/daemon.log"; }
+ok "a stage that hangs is told on" wait_for 10 silent
+before=$(pets)
+sleep 1.5
+is "$(pets)" "$before" "and systemd is not told that all is well"
+kill -CONT "$(stage_pid track)"
+ok "but again when the stage gets on" wait_for 10 more_pets
+stop_daemon
+ok "systemd is told that the service stops" grep -qx 'STOPPING=1 STATUS=stopping' "$scratch/notified"
+kill "$listener"
+
 # All killed at once in the middle of a stream of jobs, again and again: each job is there once in
 # the end.  Every other time when claims are there, and when the first of them have become jobs.
 family() { echo "$1"; pgrep -P "$1"; }

@@ -12,6 +12,7 @@
 #include <yaml.h>
 
 #include "base/yaml_references.h"
+#include "base/yaml_words.h"
 
 const struct yaml_limits yaml_request_limits = {.bytes = 1 << 20, .nodes = 10000, .depth = 32};
 const struct yaml_limits yaml_trusted_limits = {.bytes = 16 << 20, .nodes = 1000000, .depth = 100};
@@ -97,12 +98,26 @@ static int next_event(struct reader *reader, yaml_event_t *event)
     const yaml_parser_t *parser = &reader->parser;
     if (parser->error == YAML_READER_ERROR)
         return fail_unreadable(reader);
-    const char *context = parser->context ? parser->context : "";
     /* At the end of a text without a final line end libyaml is one line ahead of it. */
     yaml_mark_t mark = parser->problem_mark, end = mark_of_byte(reader, reader->source.length);
-    return fail_at(reader, mark.line > end.line ? end : mark, "not well-formed YAML: %s%s%s",
-                   parser->problem ? parser->problem : "unknown problem", *context ? " " : "",
-                   context);
+    if (mark.line > end.line)
+        mark = end;
+    struct yaml_trouble trouble = {
+        .source = reader->source,
+        .problem = parser->problem,
+        .context = parser->context,
+        .at = {mark.line, mark.column},
+        .began = {mark.line, mark.column},
+    };
+    if (parser->context)
+        trouble.began =
+            (struct yaml_place){parser->context_mark.line, parser->context_mark.column};
+    struct yaml_place place;
+    char words[YAML_WORDS_SIZE];
+    yaml_words(&trouble, words, &place);
+    mark.line = place.line;
+    mark.column = place.column;
+    return fail_at(reader, mark, "not well-formed YAML: %s", words);
 }
 
 /* `[-+]? digits` without a leading zero before another digit. */

@@ -15,8 +15,8 @@ int section_expected(const struct section *section, const struct value *value, c
 {
     struct error_quote_room room;
     if (value->kind == VALUE_STRING)
-        return error_set(section->error, "dlspool.yaml:%u: %s.%s: found \"%s\", expected %s",
-                         value->line, section->name, field,
+        return error_set(section->error, "dlspool.yaml:%u:%u: %s.%s: found \"%s\", expected %s",
+                         value->line, value->column, section->name, field,
                          error_quote(&room, value->string.data, value->string.length), what);
     char number[NUMBER_TEXT_SIZE];
     const char *found = value_kind_name(value->kind);
@@ -24,7 +24,7 @@ int section_expected(const struct section *section, const struct value *value, c
         number_format(value->number, number);
         found = number;
     }
-    return error_set(section->error, "dlspool.yaml:%u: %s.%s: found %s, expected %s", value->line,
+    return error_set(section->error, "dlspool.yaml:%u:%u: %s.%s: found %s, expected %s", value->line, value->column,
                      section->name, field, found, what);
 }
 

@@ -14,7 +14,7 @@
  *   library, version, type
  *                 strings  version may be ""
  *   program       string or null    absolute path of a directory, or of a file when entry is null
- *   entry         string or null    boot file below program
+ *   entry         string or null    entry point below program
  *   args          list of strings   perhaps empty
  *   script        string or null    the program inline; then program and entry are null
  *   dataset, output

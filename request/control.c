@@ -76,12 +76,16 @@ static bool is_id(struct text id)
 }
 
 /* The member that makes a control file of this tree, or NULL: a verb as a key, in a map that has
- * none of the fields every job has. */
+ * no other field of a job. */
 static const struct member *control_member(const struct value *root)
 {
-    if (root->kind != VALUE_OBJECT || field_given(root, "name") || field_given(root, "library") ||
-        field_given(root, "type"))
+    if (root->kind != VALUE_OBJECT)
         return NULL;
+    for (size_t i = 0; i < root->object.count; i++) {
+        struct text key = root->object.members[i].key;
+        if (find_verb(key) < 0 && field_find(&job_fields, key))
+            return NULL;
+    }
     for (size_t i = 0; i < root->object.count; i++)
         if (find_verb(root->object.members[i].key) >= 0)
             return &root->object.members[i];

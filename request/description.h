@@ -159,7 +159,7 @@ struct description {
     struct text name;           /* as the user wrote it */
     struct text library, version, type;
     struct text program;        /* absolute path of a directory or file; or empty */
-    struct text entry;          /* boot file below program */
+    struct text entry;          /* entry point below program */
     struct text *args;
     size_t args_count;
     struct text script;         /* the program inline; excludes program and entry */

@@ -12,6 +12,7 @@
 #include "request/description.h"
 #include "request/dlworkspace.h"
 #include "request/dlworkspace_draft.h"
+#include "request/foreign.h"
 #include "request/job.h"
 #include "request/openpai.h"
 #include "request/openpai_v2.h"
@@ -20,9 +21,15 @@
 struct dialect {
     bool (*recognise)(const struct value *root);
     struct description *(*read)(struct reading *reading, const struct value *root);
-    bool comments;              /* its JSON may hold comments, // ... */
-    bool beyond;                /* its YAML may hold anchors, merge keys, and tags */
+    bool comments; /* its JSON may hold comments, // ... */
+    bool beyond;   /* its YAML may hold anchors, merge keys, and tags */
 };
+
+/* A job of ours, unless it is a file of a system whose jobs are not read. */
+static struct description *read_job(struct reading *reading, const struct value *root)
+{
+    return foreign_tree(reading, root) ? NULL : job_read(reading, root);
+}
 
 static bool is_anything(const struct value *root)
 {
@@ -36,14 +43,14 @@ static const struct dialect dialects[] = {
     {openpai_2_recognise, openpai_2_read, false, true},
     {dlworkspace_recognise, dlworkspace_read, false, false},
     {dlworkspace_draft_recognise, dlworkspace_draft_read, false, false},
-    {is_anything, job_read, false, false},
+    {is_anything, read_job, false, false},
 };
 
 /* What of a file's syntax not every dialect takes. */
 struct syntax {
     struct text source;
-    const char *comment;        /* where the first one of a JSON file starts, or NULL */
-    struct yaml_beyond beyond;  /* in YAML */
+    const char *comment;       /* where the first one of a JSON file starts, or NULL */
+    struct yaml_beyond beyond; /* in YAML */
 };
 
 static void refuse_comments(struct reading *reading, const struct syntax *syntax)
@@ -81,6 +88,19 @@ static bool is_json(struct text source, struct text name)
 }
 
 /* The tree of the file's fields, or NULL after a problem. */
+/* A file that is called JSON, and is not: said when it does not even begin so. */
+static bool is_miscalled(struct reading *reading, struct text source, struct text name)
+{
+    struct text bare = text_trim(json_after_comments(source));
+    if (!text_ends(name, ".json") || bare.length == 0 ||
+        source.length > yaml_request_limits.bytes || memchr("{[\"", bare.data[0], 3))
+        return false;
+    problem_add(reading, NULL, 1, 1,
+                "found text that does not begin with {, expected JSON, as the file's name ends in "
+                ".json; call it .yaml if it is YAML");
+    return true;
+}
+
 static struct value *read_syntax(struct reading *reading, struct text source, struct text name,
                                  struct syntax *syntax)
 {
@@ -88,17 +108,45 @@ static struct value *read_syntax(struct reading *reading, struct text source, st
         return script_read(reading, source);
     struct error error;
     bool json = is_json(source, name);
+    if ((!json && foreign_text(reading, source, name)) || is_miscalled(reading, source, name))
+        return NULL;
     if (json) {
         syntax->source = source;
         source = json_blank_comments(reading->arena, source, &syntax->comment);
     }
-    struct value *root = json ? json_read(reading->arena, source, reading->file,
-                                          &yaml_request_limits, &error)
-                              : yaml_read_beyond(reading->arena, source, reading->file,
-                                                 &yaml_request_limits, &syntax->beyond, &error);
+    struct value *root =
+        json ? json_read(reading->arena, source, reading->file, &yaml_request_limits, &error)
+             : yaml_read_beyond(reading->arena, source, reading->file, &yaml_request_limits,
+                                &syntax->beyond, &error);
     if (!root)
         problem_add_sentence(reading, error.text);
     return root;
+}
+
+/* The file's name as a job's: without directory and ending, other bytes than names have made to
+ * `-`. */
+static struct text stem_of(struct arena *arena, struct text name)
+{
+    enum { LONGEST = 63 };
+    const char *slash = name.length ? memrchr(name.data, '/', name.length) : NULL;
+    if (slash)
+        name = (struct text){slash + 1, name.length - (size_t)(slash + 1 - name.data)};
+    const char *dot = name.length ? memrchr(name.data, '.', name.length) : NULL;
+    if (dot && dot > name.data)
+        name.length = (size_t)(dot - name.data);
+    char *stem = arena_allocate(arena, LONGEST + 1);
+    size_t length = 0;
+    for (size_t i = 0; i < name.length && length < LONGEST; i++) {
+        char c = name.data[i];
+        bool first = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        if (first || (length && memchr("._-", c, 3)))
+            stem[length++] = c;
+        else if (length && stem[length - 1] != '-')
+            stem[length++] = '-';
+    }
+    while (length && stem[length - 1] == '-')
+        length--;
+    return length ? (struct text){stem, length} : TEXT("job");
 }
 
 struct description *request_read(struct arena *arena, struct text source, const char *name,
@@ -119,6 +167,8 @@ struct description *request_read(struct arena *arena, struct text source, const 
         source.data += 3;
         source.length -= 3;
     }
+    reading.source = source;
+    reading.stem = stem_of(arena, file);
     struct description *job = NULL;
     struct syntax syntax = {.comment = NULL};
     struct value *root = read_syntax(&reading, source, file, &syntax);

@@ -3,7 +3,7 @@
 
 #include "base/nearest.h"
 
-enum { MOST_FIELDS = 64 };      /* of one table, for lists on the stack */
+enum { MOST_FIELDS = 64 }; /* of one table, for lists on the stack */
 
 const struct field *field_find(const struct field_table *table, struct text name)
 {
@@ -31,12 +31,34 @@ static const char *list_names(struct arena *arena, const struct field_table *tab
     return list;
 }
 
+/* The field that is called so elsewhere, or NULL: `--mem`, `mem` and `MEM` are one. */
+static const char *find_synonym(const struct field_table *table, struct text key)
+{
+    enum { LONGEST = 40 };
+    char word[LONGEST + 1];
+    size_t length = 0;
+    while (key.length && key.data[0] == '-') {
+        key.data++;
+        key.length--;
+    }
+    if (!table->synonyms || key.length > LONGEST)
+        return NULL;
+    for (; length < key.length; length++) {
+        char c = key.data[length];
+        word[length] = (char)(c == '-' ? '_' : c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+    }
+    for (const struct synonym *synonym = table->synonyms; synonym->word; synonym++)
+        if (text_is((struct text){word, length}, synonym->word))
+            return synonym->ours;
+    return NULL;
+}
+
 static void refuse_unknown(struct reading *reading, const struct path *path,
                            const struct member *member, const struct field_table *table)
 {
     const char *names[MOST_FIELDS + 1] = {NULL};
     if (reading->full) {
-        reading->found++;       /* Finding the nearest name ten thousand times takes long. */
+        reading->found++; /* Finding the nearest name ten thousand times takes long. */
         return;
     }
     if (table->other && field_find(table->other, member->key)) {
@@ -46,14 +68,20 @@ static void refuse_unknown(struct reading *reading, const struct path *path,
     }
     for (size_t i = 0; i < table->count && i < MOST_FIELDS; i++)
         names[i] = table->fields[i].name.data;
-    const char *near = nearest_word(member->key, names);
+    const char *near = find_synonym(table, member->key);
+    if (!near)
+        near = nearest_word(member->key, names);
     if (near)
-        problem_add(reading, path, member->line, member->column,
-                    "unknown field; did you mean %s?", near);
+        problem_add(reading, path, member->line, member->column, "unknown field; did you mean %s?",
+                    near);
+    else if (reading->listed == table)
+        problem_add(reading, path, member->line, member->column, "unknown field");
     else
         problem_add(reading, path, member->line, member->column,
                     "unknown field; the fields of %s are %s", table->owner,
                     list_names(reading->arena, table));
+    if (!near)
+        reading->listed = table;
 }
 
 static void read_later(struct reading *reading, const struct path *path,

@@ -4,8 +4,8 @@
  * each field its name, the function that reads its value, its limits, and whether a later version
  * implements it.  One walk serves all tables:
  *
- *   - a key that is not in the table is a problem that names the nearest one that is, unless the
- *     table is an open one;
+ *   - a key that is not in the table is a problem that names what is called so elsewhere, or the
+ *     nearest one that is, or once all of them, unless the table is an open one;
  *   - null means that the field is not given, so that programs may write out all of them, unless
  *     the table takes null for a value;
  *   - a field of a later version is read first, so that nonsense is called nonsense, and is then
@@ -35,11 +35,18 @@ struct field {
 /* A field's name with its length, for an initialiser. */
 #define FIELD_NAME(literal) {(literal), sizeof(literal) - 1}
 
+/* What a field of ours is called elsewhere. */
+struct synonym {
+    const char *word;           /* in small letters, with _ for - */
+    const char *ours;           /* the field, as it is written in a job file */
+};
+
 struct field_table {
     const struct field *fields;
     size_t count;
     const char *owner;          /* "a job", "a task role": whose fields these are */
     const struct field_table *other;    /* where a field may have been meant to go */
+    const struct synonym *synonyms;     /* ends with a word NULL; NULL: there are none */
     bool null_is_value;         /* null goes to the field's reader, as any value does */
     bool open;                  /* keys that are not in the table are let pass */
 };

@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "request/after.h"
 #include "request/array.h"
@@ -16,12 +17,13 @@
 #include "request/deadline.h"
 #include "request/later.h"
 #include "request/size.h"
+#include "request/synonyms.h"
 #include "request/tasks.h"
 #include "request/units.h"
 #include "request/values.h"
 
 enum {
-    NAME_LONGEST = 63,          /* bytes: a DNS label */
+    NAME_LONGEST = 63, /* bytes: a DNS label */
     WORD_LONGEST = 63,
     PATH_LONGEST = PATH_MAX - 1,
     IMAGE_LONGEST = 512,
@@ -30,7 +32,7 @@ enum {
     RETRIES_MOST = 100,
 };
 
-#define TIME_LIMIT_LEAST ((int64_t)1000)        /* milliseconds */
+#define TIME_LIMIT_LEAST ((int64_t)1000) /* milliseconds */
 
 #define MEMBER(name) .offset = offsetof(struct description, name)
 #define COUNT(name) .count_offset = offsetof(struct description, name)
@@ -76,6 +78,7 @@ const struct field_table job_fields = {
     .count = sizeof(fields) / sizeof(fields[0]),
     .owner = "a job",
     .other = &task_fields,
+    .synonyms = job_synonyms,
 };
 
 /* Add a problem of a field: at its value, or, when it is not given, at the file's start. */
@@ -89,14 +92,16 @@ static void problem_of(struct reading *reading, const struct value *root, const 
     problem_add(reading, &path, value->line, value->column, "%s", sentence);
 }
 
-static void check_required(struct reading *reading, const struct value *root)
+/* What is not given: the name from the file's, any library, one task, or those of a sweep. */
+static void set_defaults(const struct reading *reading, const struct value *root,
+                         struct description *job)
 {
     if (!field_given(root, "name"))
-        problem_of(reading, root, "name", "missing, expected the job's name");
+        job->name = reading->stem;
     if (!field_given(root, "library"))
-        problem_of(reading, root, "library", "missing, expected the library, such as pytorch");
+        job->library = TEXT("any");
     if (!field_given(root, "type"))
-        problem_of(reading, root, "type", "missing, expected the job's type, such as single");
+        job->type = field_given(root, "array") ? TEXT("array") : TEXT("single");
 }
 
 /* Of an MPI job the launcher says what runs, and the template what its workers do. */
@@ -148,6 +153,20 @@ static void report_nothing_runs(struct reading *reading, const struct value *roo
                 "runs");
 }
 
+/* The program is the file, where its directory is expected. */
+static void report_file(struct reading *reading, const struct value *root, struct text program)
+{
+    const char *slash = memrchr(program.data, '/', program.length);
+    size_t before = (size_t)(slash - program.data);
+    struct error_quote_room directory, file;
+    error_quote(&directory, program.data, before ? before : 1);
+    error_quote(&file, slash + 1, program.length - before - 1);
+    struct error sentence;
+    error_set(&sentence, "found a file, expected its directory, and entry: program: %s, entry: %s",
+              directory.text, file.text);
+    problem_of(reading, root, "program", sentence.text);
+}
+
 /* Exactly one of script, program with entry, or a command for every role. */
 static void check_what_runs(struct reading *reading, const struct value *root,
                             const struct description *job)
@@ -163,8 +182,12 @@ static void check_what_runs(struct reading *reading, const struct value *root,
         problem_of(reading, root, "script", "found beside program, expected only one of them");
     if (entry && !program)
         problem_of(reading, root, "entry", "found without program, expected program as well");
-    if (program && !entry && !script && needs_program)
-        problem_of(reading, root, "entry", "missing, expected the boot file's path below program");
+    if (program && !entry && !script && needs_program && text_ends(job->program, ".py"))
+        report_file(reading, root, job->program);
+    else if (program && !entry && !script && needs_program)
+        problem_of(reading, root, "entry",
+                   "missing, expected the entry point: the file below program that is run, such "
+                   "as train.py");
     if (!script && !program && !entry && needs_program)
         report_nothing_runs(reading, root, without, some_commands);
     if (all_commands && script)
@@ -186,9 +209,11 @@ static void check_single(struct reading *reading, const struct value *root,
     int64_t total = 0;
     for (size_t i = 0; i < job->tasks_count; i++)
         total += job->tasks[i].count;
-    char sentence[80];
-    snprintf(sentence, sizeof(sentence), "found %lld tasks, expected one, as the type is %s",
-             (long long)total, text_is(job->type, "single") ? "single" : "notebook");
+    char sentence[128];
+    bool single = text_is(job->type, "single");
+    snprintf(sentence, sizeof(sentence), "found %lld tasks, expected one, as the type is %s%s",
+             (long long)total, single ? "single" : "notebook",
+             single ? "; use type: distributed for tasks that work together" : "");
     if (total > 1)
         problem_of(reading, root, "tasks", sentence);
 }
@@ -198,11 +223,11 @@ struct description *job_read(struct reading *reading, const struct value *root)
     struct description *job = arena_allocate(reading->arena, sizeof(*job));
     if (root->kind != VALUE_OBJECT) {
         problem_expected(reading, NULL, root,
-                         "the fields of a job: name, library, type and what runs");
+                         "the fields of a job, such as script, or program and entry");
         return NULL;
     }
     fields_read(reading, NULL, root, &job_fields, job);
-    check_required(reading, root);
+    set_defaults(reading, root, job);
     check_what_runs(reading, root, job);
     if (!field_given(root, "tasks"))
         tasks_default(reading->arena, job);

@@ -19,8 +19,10 @@ void reading_start(struct reading *reading, struct arena *arena, const char *fil
 {
     reading->arena = arena;
     reading->file = file;
+    reading->source = reading->stem = (struct text){NULL, 0};
     reading->found = reading->shown = reading->length = 0;
     reading->full = false;
+    reading->listed = NULL;
     reading->text[0] = '\0';
 }
 

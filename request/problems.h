@@ -26,7 +26,10 @@ struct reading {
     struct arena *arena;        /* what is read lives here */
     const char *file;           /* its name, fit for a sentence */
     size_t found, shown;        /* problems */
+    struct text source;         /* all of it, for what a value's place tells */
+    struct text stem;           /* a name for a job that has none, from the file's */
     size_t length;              /* bytes of `text` that are used */
+    const void *listed;         /* the table whose fields were all named last */
     bool full;                  /* no further problem is shown, only counted */
     char text[ERROR_TEXT_SIZE];
 };

@@ -2,25 +2,28 @@
 #include "request/script.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "base/yaml.h"
 
-enum { DEEPEST_KEY = 8 };       /* parts of `a.b.c`; no field of ours has more than four */
+enum { DEEPEST_KEY = 8 }; /* parts of `a.b.c`; no field of ours has more than four */
 
 static const char marker[] = "#DL";
 
 /* One `#DL` line. */
 struct directive {
-    struct text line;           /* as it stands in the file, without its end */
-    uint32_t number;            /* of the line, from 1 */
-    struct text key, value;     /* parts of the line */
+    struct text line;       /* as it stands in the file, without its end */
+    uint32_t number;        /* of the line, from 1 */
+    struct text key, value; /* parts of the line */
 };
 
 struct script {
     struct reading *reading;
     struct value *root;
-    size_t values;              /* all of them, for the common limit */
+    size_t values; /* all of them, for the common limit */
     bool full;
+    uint32_t other; /* the first line that is for another system; 0: none */
+    const char *other_word;
 };
 
 /* The column of a byte of the directive's line.  What stands before a key or a value that is looked
@@ -60,8 +63,7 @@ static struct value *read_value(struct script *script, const struct directive *d
 {
     struct reading *reading = script->reading;
     struct error error;
-    struct yaml_origin origin = {directive->number,
-                                 column_at(directive, directive->value.data)};
+    struct yaml_origin origin = {directive->number, column_at(directive, directive->value.data)};
     struct value *value = yaml_read_at(reading->arena, directive->value, reading->file, origin,
                                        &yaml_request_limits, &error);
     if (!value) {
@@ -158,8 +160,7 @@ static void read_directive(struct script *script, struct text line, uint32_t num
     const char *equals = memchr(content.data, '=', content.length);
     if (equals) {
         const char *end = content.data + content.length;
-        directive.key =
-            text_trim((struct text){content.data, (size_t)(equals - content.data)});
+        directive.key = text_trim((struct text){content.data, (size_t)(equals - content.data)});
         directive.value = text_trim((struct text){equals + 1, (size_t)(end - equals - 1)});
     }
     count_more(script, &directive, 1);
@@ -175,6 +176,41 @@ static void read_directive(struct script *script, struct text line, uint32_t num
     struct value *value = read_value(script, &directive);
     if (value)
         place_value(script, &directive, value);
+}
+
+/* Fields of this kind in a comment that is no #DL line: told, or the job would run without them. */
+static void check_comment(struct script *script, struct text line, struct text trimmed,
+                          uint32_t number)
+{
+    struct text rest = {trimmed.data + 1, trimmed.length - 1};
+    bool blank = rest.length && (rest.data[0] == ' ' || rest.data[0] == '\t');
+    rest = text_trim(rest);
+    bool word = rest.length > 2 && strncasecmp(rest.data, "DL", 2) == 0 &&
+                (rest.data[2] == ' ' || rest.data[2] == '\t');
+    if (word && memchr(rest.data, '=', rest.length) && (blank || !text_starts(trimmed, "#DL")))
+        problem_add(script->reading, NULL, number, (uint32_t)(trimmed.data - line.data) + 1,
+                    "found a comment that seems to be a field; write #DL, in capitals and without "
+                    "a blank after the #");
+    static const char *const others[] = {"#SBATCH ", "#PBS ", "#BSUB ", "#$ -"};
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        if (!script->other && text_starts(trimmed, others[i])) {
+            script->other = number;
+            script->other_word = others[i];
+        }
+}
+
+/* A script for another system, with no line for this one: it would run without all that it asks
+ * for. */
+static void check_other(struct script *script)
+{
+    struct error_quote_room room;
+    if (!script->other || script->root->object.count > 1)
+        return;
+    struct text word = text_trim(text_of(script->other_word));
+    problem_add(script->reading, NULL, script->other, 1,
+                "%s lines are not read; write #DL lines beside them, such as #DL name=train, #DL "
+                "tasks.main.gpus=1, #DL tasks.main.memory=16Gi, #DL time_limit=2h",
+                error_quote(&room, word.data, word.length));
 }
 
 /* The rest of a `#DL` line, trimmed; data NULL when the line is another comment. */
@@ -228,15 +264,17 @@ struct value *script_read(struct reading *reading, struct text source)
 
     struct text rest = source, line;
     bool program = false;
-    for (uint32_t number = 1; !program && !script.full && text_next(&rest, '\n', &line);
-         number++) {
+    for (uint32_t number = 1; !program && !script.full && text_next(&rest, '\n', &line); number++) {
         struct text trimmed = text_trim(line);
         struct text content = directive_content(trimmed);
         if (content.data)
             read_directive(&script, line, number, content);
+        else if (trimmed.length > 0 && trimmed.data[0] == '#')
+            check_comment(&script, line, trimmed, number);
         else
-            program = trimmed.length > 0 && trimmed.data[0] != '#';
+            program = trimmed.length > 0;
     }
+    check_other(&script);
     if (!program && !script.full)
         problem_add(reading, NULL, 1, 1,
                     "found nothing but comments, expected a program after them");

@@ -6,6 +6,7 @@
 #include "base/quantity.h"
 #include "request/job.h"
 #include "request/ports.h"
+#include "request/synonyms.h"
 #include "request/values.h"
 
 #define MEMBER(name) .offset = offsetof(struct task_role, name)
@@ -28,6 +29,7 @@ const struct field_table task_fields = {
     .count = sizeof(fields) / sizeof(fields[0]),
     .owner = "a task role",
     .other = &job_fields,
+    .synonyms = task_synonyms,
 };
 
 /* A DNS-1123 label: [a-z0-9]([-a-z0-9]*[a-z0-9])?, short. */

@@ -7,7 +7,7 @@
 #include "base/pattern.h"
 #include "request/values.h"
 
-static const double total_most = 1e15;  /* whole numbers are exact as far */
+static const double total_most = 1e15; /* whole numbers are exact as far */
 
 static void read_total(struct reading *reading, const struct path *path, const struct value *value,
                        const struct field *field, void *into)
@@ -17,6 +17,17 @@ static void read_total(struct reading *reading, const struct path *path, const s
         *(double *)into = value->number;
     else
         problem_expected(reading, path, value, "a number above 0: how many units there are in all");
+}
+
+/* Whether it was meant for a regular expression. */
+static bool looks_regular(struct text pattern)
+{
+    static const char *const signs[] = {"\\d", "\\s", "\\w", "\\b",  "\\.", "\\(", "\\[",
+                                        "\\/", ".*",  ".+",  "[0-9", "(?",  "+)",  "^"};
+    for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++)
+        if (text_contains(pattern, text_of(signs[i])))
+            return true;
+    return false;
 }
 
 static void read_pattern(struct reading *reading, const struct path *path,
@@ -29,7 +40,11 @@ static void read_pattern(struct reading *reading, const struct path *path,
         problem_expected(reading, path, value,
                          "text as the job prints it, such as \"step {done}/{total}\"");
     else if (pattern_parse(value->string, &pattern, &error))
-        problem_add(reading, path, value->line, value->column, "%s", error.text);
+        problem_add(reading, path, value->line, value->column, "%s%s", error.text,
+                    looks_regular(value->string)
+                        ? "; this is no regular expression: write the line as the job prints it, "
+                          "with {done} and {total} for the numbers and * for any text"
+                        : "");
     else
         *(struct text *)into = value->string;
 }

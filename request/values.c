@@ -11,16 +11,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/nearest.h"
 #include "base/quantity.h"
-
-static const char *const libraries[] = {
-    "pytorch", "tensorflow", "mxnet",  "paddle", "jax",     "mindspore", "deepspeed", "horovod",
-    "keras",   "caffe",      "caffe2", "cntk",   "chainer", "sklearn",   "xgboost",   "any",
-    NULL};
-
-static const char *const types[] = {"single",  "distributed", "ps",    "mpi",   "elastic",
-                                    "serving", "notebook",    "array", "roles", NULL};
 
 bool take_scalar_text(const struct value *value, bool booleans, struct text *text)
 {
@@ -46,8 +37,7 @@ static bool is_made_of(struct text text, const char *others, size_t most)
     if (text.length == 0 || text.length > most || !is_letter_or_digit(text.data[0]))
         return false;
     for (size_t i = 1; i < text.length; i++)
-        if (!is_letter_or_digit(text.data[i]) &&
-            !memchr(others, text.data[i], strlen(others)))
+        if (!is_letter_or_digit(text.data[i]) && !memchr(others, text.data[i], strlen(others)))
             return false;
     return true;
 }
@@ -78,46 +68,6 @@ void read_version(struct reading *reading, const struct path *path, const struct
         problem_expected(reading, path, value, "a version such as 2.1 or 1.13.1");
     else
         *(struct text *)into = text;
-}
-
-static bool has_word(const char *const *words, struct text text)
-{
-    for (; *words; words++)
-        if (text_is(text, *words))
-            return true;
-    return false;
-}
-
-static void read_known_word(struct reading *reading, const struct path *path,
-                            const struct value *value, const char *const *known, void *into)
-{
-    if (value->kind == VALUE_STRING && has_word(known, value->string)) {
-        *(struct text *)into = value->string;
-        return;
-    }
-    const char *near = value->kind == VALUE_STRING ? nearest_word(value->string, known) : NULL;
-    struct buffer list = {0};
-    for (size_t i = 0; known[i]; i++)
-        buffer_printf(&list, "%s%s", i ? ", " : "", known[i]);
-    if (near)
-        problem_expected(reading, path, value, "one of %s; did you mean %s?", list.data, near);
-    else
-        problem_expected(reading, path, value, "one of %s", list.data);
-    buffer_free(&list);
-}
-
-void read_library(struct reading *reading, const struct path *path, const struct value *value,
-                  const struct field *field, void *into)
-{
-    (void)field;
-    read_known_word(reading, path, value, libraries, into);
-}
-
-void read_type(struct reading *reading, const struct path *path, const struct value *value,
-               const struct field *field, void *into)
-{
-    (void)field;
-    read_known_word(reading, path, value, types, into);
 }
 
 /* No C0 or C1 control character, no DEL. */
@@ -154,11 +104,23 @@ static bool clean_path(struct arena *arena, struct text path, struct text *clean
     return length > 0;
 }
 
+/* Shells replace these; a job file is read by none. */
+static bool is_for_a_shell(struct text path)
+{
+    return text_starts(path, "~") || memchr(path.data, '$', path.length);
+}
+
 static void read_path(struct reading *reading, const struct path *path, const struct value *value,
                       bool absolute, const char *expected, const struct field *field, void *into)
 {
     struct text clean;
-    if (value->kind != VALUE_STRING || text_starts(value->string, "/") != absolute)
+    if (value->kind == VALUE_STRING && value->string.length && is_for_a_shell(value->string) &&
+        text_starts(value->string, "/") != absolute && absolute)
+        problem_expected(reading, path, value,
+                         "%s: ~ and $NAME are not replaced in a job file; write the directory out, "
+                         "such as /home/ann/project",
+                         expected);
+    else if (value->kind != VALUE_STRING || text_starts(value->string, "/") != absolute)
         problem_expected(reading, path, value, "%s", expected);
     else if (value->string.length > (size_t)field->most)
         problem_expected(reading, path, value, "at most %" PRId64 " bytes", field->most);
@@ -170,14 +132,14 @@ static void read_path(struct reading *reading, const struct path *path, const st
         *(struct text *)into = clean;
 }
 
-void read_absolute_path(struct reading *reading, const struct path *path,
-                        const struct value *value, const struct field *field, void *into)
+void read_absolute_path(struct reading *reading, const struct path *path, const struct value *value,
+                        const struct field *field, void *into)
 {
     read_path(reading, path, value, true, "an absolute path below /", field, into);
 }
 
-void read_relative_path(struct reading *reading, const struct path *path,
-                        const struct value *value, const struct field *field, void *into)
+void read_relative_path(struct reading *reading, const struct path *path, const struct value *value,
+                        const struct field *field, void *into)
 {
     read_path(reading, path, value, false, "a file's path relative to program", field, into);
 }
@@ -185,8 +147,7 @@ void read_relative_path(struct reading *reading, const struct path *path,
 void read_image(struct reading *reading, const struct path *path, const struct value *value,
                 const struct field *field, void *into)
 {
-    if (value->kind == VALUE_STRING &&
-        is_made_of(value->string, "._-/:@+", (size_t)field->most))
+    if (value->kind == VALUE_STRING && is_made_of(value->string, "._-/:@+", (size_t)field->most))
         *(struct text *)into = value->string;
     else
         problem_expected(reading, path, value,
@@ -208,11 +169,30 @@ static struct text plain_line_ends(struct arena *arena, struct text script)
     return (struct text){copy, length};
 }
 
+/* Whether the value is written as YAML's folded text of more than one line. */
+static bool is_folded(const struct reading *reading, const struct value *value)
+{
+    struct text rest = reading->source, line = {"", 0};
+    for (uint32_t number = 0; number < value->line; number++)
+        if (!text_next(&rest, '\n', &line))
+            return false;
+    if (!value->column || value->column > line.length || line.data[value->column - 1] != '>' ||
+        !text_next(&rest, '\n', &line))
+        return false;
+    struct text next = {"", 0};
+    bool more = text_next(&rest, '\n', &next);
+    return more && text_starts(next, " ") && text_trim(next).length > 0;
+}
+
 void read_script(struct reading *reading, const struct path *path, const struct value *value,
                  const struct field *field, void *into)
 {
     if (value->kind != VALUE_STRING || text_trim(value->string).length == 0)
         problem_expected(reading, path, value, "the text of a program");
+    else if (is_folded(reading, value))
+        problem_add(reading, path, value->line, value->column,
+                    "found folded text (>), which makes one line of several, expected the lines as "
+                    "they are: write script: |");
     else if (value->string.length > (size_t)field->most)
         problem_add(reading, path, value->line, value->column,
                     "%zu bytes, expected at most %" PRId64, value->string.length, field->most);
@@ -228,9 +208,8 @@ void read_integer(struct reading *reading, const struct path *path, const struct
 {
     if (value->kind != VALUE_NUMBER || value->number != floor(value->number) ||
         value->number < (double)field->least || value->number > (double)field->most)
-        problem_expected(reading, path, value,
-                         "a whole number from %" PRId64 " to %" PRId64, field->least,
-                         field->most);
+        problem_expected(reading, path, value, "a whole number from %" PRId64 " to %" PRId64,
+                         field->least, field->most);
     else if (into)
         *(int *)into = (int)value->number;
 }
@@ -272,8 +251,7 @@ void read_cpus(struct reading *reading, const struct path *path, const struct va
     }
     char least[QUANTITY_TEXT_SIZE], most[QUANTITY_TEXT_SIZE];
     if (!read)
-        problem_expected(reading, path, value,
-                         "a number of processors such as 4, 0.5 or 500m");
+        problem_expected(reading, path, value, "a number of processors such as 4, 0.5 or 500m");
     else if (thousandths < field->least || thousandths > field->most)
         problem_expected(reading, path, value, "from %s to %s processors, such as 4, 0.5 or 500m",
                          quantity_format_cpus(field->least, least),
@@ -290,12 +268,11 @@ void read_duration(struct reading *reading, const struct path *path, const struc
     char least[CLOCK_TEXT_SIZE], most[CLOCK_TEXT_SIZE];
     if (!take_scalar_text(value, false, &text) || duration_parse(text, &milliseconds) ||
         milliseconds < field->least || milliseconds > field->most)
-        problem_expected(reading, path, value,
-                         "a duration of at least %s and at most %s, such as %s (seconds)",
-                         duration_format(field->least, least),
-                         field->most == DURATION_MOST ? "ten years"
-                                                      : duration_format(field->most, most),
-                         field->most == DURATION_MOST ? "90m, 2h30m or 3600" : "30s, 2m or 90");
+        problem_expected(
+            reading, path, value, "a duration of at least %s and at most %s, such as %s (seconds)",
+            duration_format(field->least, least),
+            field->most == DURATION_MOST ? "ten years" : duration_format(field->most, most),
+            field->most == DURATION_MOST ? "90m, 2h30m or 3600" : "30s, 2m or 90");
     else
         *(int64_t *)into = milliseconds;
 }

@@ -259,12 +259,23 @@ static void take_terms(struct arena *arena, struct job_record *record,
     record->arguments_sha256 = arguments_sum(arena, description);
 }
 
+/* The name that the user gave the file: commands put a token into it. */
+static const char *name_without_token(struct arena *arena, const char *source)
+{
+    struct text token;
+    if (!source || !id_token_in_file_name(text_of(source), &token))
+        return source;
+    const char *ending = token.data + token.length;
+    return arena_printf(arena, "%.*s%s", (int)(token.data - 1 - source), source, ending).data;
+}
+
 enum prepare_result prepare_request(struct arena *arena, struct text request, const char *source,
                                     struct job_record *record, struct preparation *preparation)
 {
     *preparation = (struct preparation){0};
-    struct description *description = request_read(arena, request, source, &preparation->error);
-    if (!description || description_deadline(description, source, record->accepted,
+    const char *name = name_without_token(arena, source);
+    struct description *description = request_read(arena, request, name, &preparation->error);
+    if (!description || description_deadline(description, name, record->accepted,
                                              &record->deadline, &preparation->error))
         return PREPARE_BAD_REQUEST;
     preparation->description = description;

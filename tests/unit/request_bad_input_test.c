@@ -137,11 +137,12 @@ static void missing_fields(void **state)
 {
     (void)state;
     static const struct mistake mistakes[] = {
-        {YAML, "name: a\ntype: roles\ntasks: {m: {command: [run]}}\n",
-         "f.yaml:1:1: library: missing"},
-        {JSON, "{\"name\": \"a\", \"library\": \"any\", \"script\": \"x\"}",
-         "f.json:1:1: type: missing"},
-        {SCRIPT, "#!/bin/sh\n#DL name=a\n#DL type=single\nrun\n", "library: missing"},
+        {YAML, "name: a\ntype: roles\ntasks: {m: {cpus: 1}}\n",
+         "f.yaml:1:1: nothing says what runs"},
+        {JSON, "{\"name\": \"a\", \"library\": \"any\", \"program\": \"/p\"}",
+         "f.json:1:1: entry: missing"},
+        {SCRIPT, "#!/bin/sh\n#DL name=a\n#DL type=single\n",
+         "found nothing but comments"},
         {OPENPAI_1, "{\"jobName\": \"a\", \"taskRoles\": [{\"name\": \"m\", \"command\": \"c\"}]}",
          "f.json:1:1: image: missing"},
         {OPENPAI_1, "{\"jobName\": \"a\", \"image\": \"b\", \"taskRoles\": [{\"name\": \"m\"}]}",

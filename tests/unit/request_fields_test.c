@@ -152,29 +152,39 @@ static void null_is_not_given(void **state)
     assert_int_equal(job->tasks_count, 1);
     job = good("tasks: {w: {count: null, memory: ~, ports: null, command: null}}");
     assert_int_equal(job->tasks[0].count, 1);
-    check_sentence("", read_yaml("name: ~\nlibrary: any\ntype: single\nscript: x\n"),
-                   "f.yaml:1:1: name: missing, expected the job's name");
 }
 
-static void required_fields_are_missed(void **state)
+static void what_is_not_given_has_a_default(void **state)
 {
     (void)state;
-    check_sentence("", read_yaml("script: x\n"),
-                   "f.yaml:1:1: name: missing, expected the job's name\n"
-                   "f.yaml:1:1: library: missing, expected the library, such as pytorch\n"
-                   "f.yaml:1:1: type: missing, expected the job's type, such as single");
+    struct description *job = read_yaml("script: x\n");
+    assert_non_null(job);
+    assert_true(text_is(job->name, "f"));
+    assert_true(text_is(job->library, "any"));
+    assert_true(text_is(job->type, "single"));
+    assert_true(text_is(read_yaml("name: ~\nscript: x\n")->name, "f"));
+    assert_true(text_is(read_yaml("script: x\narray: 0-3\n")->type, "array"));
+    static const char *const names[][2] = {{"/a/b c/my train (2).yaml", "my-train-2"},
+                                           {"\xc3\xa9t\xc3\xa9.sh", "t"},
+                                           {"-", "job"},
+                                           {"v1.2_x.json", "v1.2_x"}};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        job = request_read(arena, TEXT("#!/bin/sh\ntrue\n"), names[i][0], &error);
+        if (!job || !text_is(job->name, names[i][1]))
+            fail_msg("%s: expected %s: %s", names[i][0], names[i][1], error.text);
+    }
     static const char *const nothing[] = {"", "# only\n", "---\n...\n", "~\n"};
     for (size_t i = 0; i < sizeof(nothing) / sizeof(nothing[0]); i++) {
         assert_null(read_yaml(nothing[i]));
-        assert_non_null(strstr(error.text, "found nothing, expected the fields of a job: name, "
-                                           "library, type and what runs"));
+        assert_non_null(strstr(error.text, "found nothing, expected the fields of a job, such as "
+                                           "script, or program and entry"));
     }
     check_sentence("", read_yaml("- a\n"),
-                   "f.yaml:1:1: found a list, expected the fields of a job: name, library, type "
-                   "and what runs");
+                   "f.yaml:1:1: found a list, expected the fields of a job, such as script, or "
+                   "program and entry");
     check_sentence("", read_yaml("just words"),
-                   "f.yaml:1:1: found \"just words\", expected the fields of a job: name, library, "
-                   "type and what runs");
+                   "f.yaml:1:1: found \"just words\", expected the fields of a job, such as script, "
+                   "or program and entry");
 }
 
 static void names_and_words(void **state)
@@ -243,10 +253,14 @@ static void libraries_and_types_are_known_ones(void **state)
                  strcmp(types[i], "array") == 0 ? "array: 3\n" : "");
         assert_non_null(read_yaml(source));
     }
-    check_sentence("", read_yaml("name: a\nlibrary: PyTorch\ntype: single\nscript: x\n"),
-                   "f.yaml:2:10: library: found \"PyTorch\", expected one of pytorch, tensorflow, "
+    assert_true(text_is(read_yaml("library: PyTorch\nscript: x\n")->library, "pytorch"));
+    check_sentence("", read_yaml("library: pytoch\nscript: x\n"),
+                   "f.yaml:1:10: library: found \"pytoch\", expected one of pytorch, tensorflow, "
                    "mxnet, paddle, jax, mindspore, deepspeed, horovod, keras, caffe, caffe2, cntk, "
                    "chainer, sklearn, xgboost, any; did you mean pytorch?");
+    check_sentence("", read_yaml("library: pytorch==2.1\nscript: x\n"),
+                   "f.yaml:1:10: library: found \"pytorch==2.1\", expected the library alone; its "
+                   "version is a field of its own: library: pytorch, version: 2.1");
     check_sentence("", read_yaml("name: a\nlibrary: any\ntype: 1\nscript: x\n"),
                    "f.yaml:3:7: type: found 1, expected one of single, distributed, ps, mpi, "
                    "elastic, serving, notebook, array, roles");
@@ -278,7 +292,8 @@ static void paths_stay_where_they_say(void **state)
                                    "without control characters"},
         {"output: \"\"", "f.yaml:5:9: output: found \"\", expected an absolute path below /"},
         {"output: ~root/x", "f.yaml:5:9: output: found \"~root/x\", expected an absolute path "
-                            "below /"},
+                            "below /: ~ and $NAME are not replaced in a job file; write the "
+                            "directory out, such as /home/ann/project"},
     };
     CHECK_BAD(cases);
     assert_true(text_is(good("output: /a/...x/b..")->output, "/a/...x/b.."));
@@ -665,7 +680,14 @@ static void exactly_one_thing_runs(void **state)
         {HEAD "script: x\nprogram: /p\n",
          "f.yaml:4:9: script: found beside program, expected only one of them"},
         {HEAD "program: /p\n",
-         "f.yaml:1:1: entry: missing, expected the boot file's path below program"},
+         "f.yaml:1:1: entry: missing, expected the entry point: the file below program that is run, "
+         "such as train.py"},
+        {HEAD "program: /p/train.py\n",
+         "f.yaml:4:10: program: found a file, expected its directory, and entry: program: /p, "
+         "entry: train.py"},
+        {HEAD "script: >\n  a\n  b\n",
+         "f.yaml:4:9: script: found folded text (>), which makes one line of several, expected the "
+         "lines as they are: write script: |"},
         {HEAD "entry: e\n", "f.yaml:4:8: entry: found without program, expected program as well"},
         {HEAD "tasks: {a: {command: [x]}, b: {}}\n",
          "f.yaml:4:28: tasks.b.command: missing, expected a command, as neither script nor program "
@@ -683,7 +705,8 @@ static void exactly_one_thing_runs(void **state)
          "f.yaml:4:7: args: found without a script or an entry, expected something to give them "
          "to"},
         {"name: a\nlibrary: any\ntype: single\nscript: x\ntasks: {a: {count: 2}, b: {}}\n",
-         "f.yaml:5:8: tasks: found 3 tasks, expected one, as the type is single"},
+         "f.yaml:5:8: tasks: found 3 tasks, expected one, as the type is single; use type: "
+         "distributed for tasks that work together"},
         {"name: a\nlibrary: any\ntype: notebook\ntasks: {w: {count: 3}}\n",
          "f.yaml:4:8: tasks: found 3 tasks, expected one, as the type is notebook"},
         {"name: a\nlibrary: any\ntype: mpi\ntasks: {launcher: {}, worker: {command: [x]}}\n",
@@ -761,7 +784,7 @@ int main(void)
         TEST(all_fields_arrive),
         TEST(what_is_not_given_has_its_default),
         TEST(null_is_not_given),
-        TEST(required_fields_are_missed),
+        TEST(what_is_not_given_has_a_default),
         TEST(names_and_words),
         TEST(libraries_and_types_are_known_ones),
         TEST(paths_stay_where_they_say),

@@ -46,6 +46,8 @@ struct submission {
     gid_t gid;
     int64_t time_limit;         /* milliseconds of running; 0: none */
     struct text manifest;       /* the bytes of manifest.yaml */
+    struct text gpu_type;       /* that was asked for; may be empty.  An executor whose manifests do not
+                                   say it gives GPUs of that type, or refuses the job */
     bool repeated;              /* it was submitted under this token before, with unknown outcome */
     /* What the scheduler's objects may say of where they come from; each may be empty: */
     struct text owner;          /* user name */

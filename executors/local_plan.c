@@ -233,6 +233,27 @@ static struct demand demand_of(const struct plan *plan, bool absent_only)
     return sum;
 }
 
+/* Has this machine GPUs of the type that the job asks for? */
+static bool has_type(const struct batch *batch, struct plan *plan)
+{
+    struct submission *submission = plan->submission;
+    struct text has = batch->local->settings.gpu_type, asked = submission->gpu_type;
+    struct error_quote_room rooms[2];
+    if (!asked.length || text_equal(has, asked) || !demand_of(plan, false).gpus)
+        return true;
+    error_quote(&rooms[0], asked.data, asked.length);
+    if (has.length)
+        error_set(&submission->error,
+                  "the job asks for GPUs of the type %s, and this machine's are of the type %s",
+                  rooms[0].text, error_quote(&rooms[1], has.data, has.length));
+    else
+        error_set(&submission->error,
+                  "the job asks for GPUs of the type %s, and local.gpu_type of dlspool.yaml does not "
+                  "say of which type this machine's are; leave gpu_type out to get any", rooms[0].text);
+    plan_decide(plan, SUBMIT_NEVER_FITS);
+    return false;
+}
+
 /* Several tasks' memory may be more than an int64_t counts: one that is too large ends it. */
 static bool fits(struct plan *plan, struct room *room)
 {
@@ -301,7 +322,7 @@ static void take_turns_room(struct batch *batch, struct plan *plan, struct room 
 
 static void take_room(struct batch *batch, struct plan *plan, struct room *room)
 {
-    if (!fits(plan, room))
+    if (!has_type(batch, plan) || !fits(plan, room))
         return;
     if (plan->manifest->parallelism) {
         take_turns_room(batch, plan, room);

@@ -133,6 +133,18 @@ static int read_gpus(const struct section *section, const struct value *value)
     return 0;
 }
 
+static int read_gpu_type(const struct section *section, const struct value *value)
+{
+    enum { LONGEST_TYPE = 63 }; /* bytes */
+    if (value->kind != VALUE_STRING || value->string.length > LONGEST_TYPE ||
+        memchr(value->string.data, '\0', value->string.length))
+        return section_expected(section, value, "gpu_type",
+                                "the type of the GPUs, such as A100, at most 63 bytes");
+    local_of(section)->gpu_type =
+        arena_text(section->arena, value->string.data, value->string.length);
+    return 0;
+}
+
 static int read_pids(const struct section *section, const struct value *value)
 {
     int64_t number = 0;
@@ -183,6 +195,7 @@ static const struct section_field fields[] = {
     {"memory", read_memory},
     {"gpus", read_gpus},
     {"locked_memory", read_locked_memory},
+    {"gpu_type", read_gpu_type},
     {"runtime", read_runtime},
     {"pids", read_pids},
     {"request_timeout", read_request_timeout},

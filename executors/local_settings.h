@@ -5,6 +5,7 @@
  *   cpus             what jobs may use together; null (default): the processors we may run on
  *   memory           likewise, such as "16Gi"; null (default): this machine's but 1 GiB
  *   gpus             list of devices, such as nvidia.com/gpu=0 (see devices.h)
+ *   gpu_type         what these are, such as A100; "" (default): jobs that ask for a type are refused
  *   locked_memory    bytes that a task's process may lock (ulimit -l), such as "8Gi", or
  *                    unlimited; null (default): what dlspool itself may
  *   runtime          OCI runtime, default runc
@@ -29,6 +30,7 @@ struct local_settings {
     struct text *gpus;
     size_t gpu_count;
     int64_t locked_memory;      /* bytes; LOCKED_UNLIMITED; 0: what dlspool has */
+    struct text gpu_type;       /* may be empty */
     int pids;
     int64_t request_timeout, pull_timeout;      /* milliseconds */
     int in_flight;

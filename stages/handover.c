@@ -226,6 +226,7 @@ static void prepare_submission(struct submitter *submitter, struct item *item)
                                            .time_limit = item->record.time_limit,
                                            .manifest = buffer_text(&item->manifest),
                                            .repeated = item_is_unsettled(item->job),
+                                           .gpu_type = item->record.gpu_type,
                                            .owner = item->record.owner,
                                            .request_sha256 = item->record.request_sha256,
                                            .commit = item->record.commit,

@@ -108,6 +108,41 @@ static void a_gpu_that_is_not_there_is_waited_for(void **state)
     assert_int_equal(outcome, SUBMIT_ACCEPTED);
 }
 
+/* A type of GPU that is asked for is what the job gets, or it is refused. */
+static void a_type_of_gpu_is_given_or_refused(void **state)
+{
+    struct fixture *f = *state;
+    FIXTURE_OR_SKIP();
+    fixture_setup(f, "  cpus: 4\n  gpu_type: A100\n  gpus: [/dev/null:/dev/gpu-a]\n");
+    struct submission job = fixture_submission("type-1", HEAD TASK("main", "[sleep, '600']", ", gpus: 1"));
+    job.gpu_type = TEXT("H100");
+    fixture_hand_in(f, &job);
+    assert_int_equal(job.outcome, SUBMIT_NEVER_FITS);
+    assert_string_equal(job.error.text, "the job asks for GPUs of the type H100, and this machine's are "
+                                        "of the type A100");
+    job = fixture_submission("type-2", HEAD TASK("main", "[sleep, '600']", ", gpus: 1"));
+    job.gpu_type = TEXT("A100");
+    fixture_hand_in(f, &job);
+    assert_int_equal(job.outcome, SUBMIT_ACCEPTED);
+}
+
+static void a_type_of_gpu_that_nobody_knows_is_refused(void **state)
+{
+    struct fixture *f = *state;
+    FIXTURE_OR_SKIP();
+    fixture_setup(f, "  cpus: 4\n  gpus: [/dev/null:/dev/gpu-a, /dev/zero:/dev/gpu-b]\n");
+    struct submission job = fixture_submission("type-3", HEAD TASK("main", "[sleep, '600']", ", gpus: 1"));
+    job.gpu_type = TEXT("A100");
+    fixture_hand_in(f, &job);
+    assert_int_equal(job.outcome, SUBMIT_NEVER_FITS);
+    assert_non_null(strstr(job.error.text, "local.gpu_type of dlspool.yaml does not say"));
+    /* It does not matter to a job without GPUs. */
+    job = fixture_submission("type-4", HEAD TASK("main", "[sleep, '600']", ""));
+    job.gpu_type = TEXT("A100");
+    fixture_hand_in(f, &job);
+    assert_int_equal(job.outcome, SUBMIT_ACCEPTED);
+}
+
 static void gpus_are_given_to_one_task_at_a_time(void **state)
 {
     struct fixture *f = *state;
@@ -436,6 +471,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(a_job_that_is_too_large_never_fits),
         FIXTURE_TEST(a_job_waits_for_room_and_gets_it),
+        FIXTURE_TEST(a_type_of_gpu_is_given_or_refused),
+        FIXTURE_TEST(a_type_of_gpu_that_nobody_knows_is_refused),
         FIXTURE_TEST(gpus_are_given_to_one_task_at_a_time),
         FIXTURE_TEST(memory_may_be_locked_up_to_the_setting),
         FIXTURE_TEST(a_gpu_that_is_not_there_is_waited_for),

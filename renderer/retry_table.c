@@ -9,20 +9,19 @@
  */
 #include "renderer/retry_table.h"
 
-#include <regex.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/nearest.h"
+#include "renderer/retry_search.h"
 
 enum row_kind { ROW_REASON, ROW_LOG, ROW_EXIT, ROW_SIGNAL };
 
 enum {
     LONGEST_EXPRESSION = 1000,  /* bytes, with repetitions written out too; regcomp recurses */
-    DEEPEST_GROUP = 32,         /* of parentheses */
-    LONGEST_LINE = 1024         /* bytes searched at once where a line of a log is longer */
+    DEEPEST_GROUP = 32          /* of parentheses */
 };
 
 static const char *const kind_names[] = {"reason", "log", "exit", "signal", NULL};
@@ -227,8 +226,9 @@ static int parse_expression(struct row *row, struct error *error)
         if (pattern.data[i] == '\\' && next)
             expression[length++] = pattern.data[++i];
     }
+    int quotes = retry_hint_quotes(row->hint);
     int problem = length ? regcomp(&row->expression, expression,
-                                   REG_EXTENDED | REG_ICASE | REG_NOSUB | REG_NEWLINE)
+                                   REG_EXTENDED | REG_ICASE | REG_NEWLINE | (quotes < 0 ? REG_NOSUB : 0))
                          : REG_BADPAT;
     if (problem) {
         char words[128] = "it is empty";
@@ -236,6 +236,12 @@ static int parse_expression(struct row *row, struct error *error)
             regerror(problem, &row->expression, words, sizeof(words));
         error_set(error, "log \"%s\" is not a regular expression: %s",
                   error_quote(&room, pattern.data, pattern.length), words);
+        goto done;
+    }
+    if (quotes > (int)row->expression.re_nsub) {
+        error_set(error, "the hint quotes $%d, and log \"%s\" has %zu groups", quotes,
+                  error_quote(&room, pattern.data, pattern.length), row->expression.re_nsub);
+        regfree(&row->expression);
         goto done;
     }
     result = 0;
@@ -288,6 +294,9 @@ static int parse_hint(struct text rest, struct row *row, struct error *error)
     }
     if (!utf8_valid(row->hint))
         return error_set(error, "the hint is not UTF-8 text");
+    if (row->kind != ROW_LOG && retry_hint_quotes(row->hint) >= 0)
+        return error_set(error, "the hint quotes $%d, which only that of a log row can",
+                         retry_hint_quotes(row->hint));
     return 0;
 }
 
@@ -403,81 +412,40 @@ static bool reason_fits(const struct row *row, struct text reason)
            strncasecmp(row->pattern.data, reason.data, reason.length) == 0;
 }
 
-static bool piece_fits(const struct row *row, struct text log, size_t from, size_t to, int flags)
-{
-    regmatch_t range = {.rm_so = 0, .rm_eo = (regoff_t)(to - from)};
-    return regexec(&row->expression, log.data + from, 1, &range, REG_STARTEND | flags) == 0;
-}
-
-/* Past the line that starts at `start`. */
-static size_t line_end(struct text log, size_t start)
-{
-    const char *end = memchr(log.data + start, '\n', log.length - start);
-    return end ? (size_t)(end - log.data) + 1 : log.length;
-}
-
-/* Search a long line in pieces that overlap by half. */
-static bool long_line_fits(const struct row *row, struct text log, size_t start, size_t end)
-{
-    for (size_t from = start;; from += LONGEST_LINE / 2) {
-        size_t to = end - from > LONGEST_LINE ? from + LONGEST_LINE : end;
-        int flags = (from > start ? REG_NOTBOL : 0) | (to < end ? REG_NOTEOL : 0);
-        if (piece_fits(row, log, from, to, flags))
-            return true;
-        if (to == end)
-            return false;
-    }
-}
-
-/* glibc's regexec begins anew at every byte and may each time read on to the end of the line: where
- * nobody ends his lines, 64 KiB would take it ten seconds. */
-static bool log_fits(const struct row *row, struct text log)
-{
-    for (size_t start = 0; row->kind == ROW_LOG && start < log.length;) {
-        /* As many lines at once as are short. */
-        size_t end = start, next = start;
-        while (next < log.length && next - end <= LONGEST_LINE) {
-            end = next;
-            next = line_end(log, next);
-        }
-        if (next - end <= LONGEST_LINE)
-            end = next;
-        bool fits = end > start ? piece_fits(row, log, start, end, 0)
-                                : long_line_fits(row, log, start, next);
-        if (fits)
-            return true;
-        start = end > start ? end : next;
-    }
-    return false;
-}
-
 static bool exit_fits(const struct row *row, int exit_code)
 {
     return (row->kind == ROW_EXIT || row->kind == ROW_SIGNAL) && exit_code >= row->lowest &&
            exit_code <= row->highest;
 }
 
-static const struct row *find_row(const struct retry_table *table, int exit_code,
-                                  struct text reason, struct text log)
+static bool row_fits(const struct row *row, int exit_code, struct text reason, struct text log)
 {
-    if (log.length > RETRY_LOG_LIMIT) {
-        log.data += log.length - RETRY_LOG_LIMIT;
-        log.length = RETRY_LOG_LIMIT;
-    }
-    for (const struct row *row = table->rows; row; row = row->next)
-        if ((reason.length && reason_fits(row, reason)) || (log.length && log_fits(row, log)) ||
-            exit_fits(row, exit_code))
-            return row;
-    return NULL;
+    return (reason.length && reason_fits(row, reason)) ||
+           (row->kind == ROW_LOG && log.length && retry_search(&row->expression, log)) ||
+           exit_fits(row, exit_code);
 }
 
 struct retry_decision retry_decide(const struct retry_table *table, int exit_code,
                                    struct text reason, struct text log)
 {
-    const struct row *row = table ? find_row(table, exit_code, reason, log) : NULL;
+    const struct row *row = table ? table->rows : NULL;
+    if (log.length > RETRY_LOG_LIMIT) {
+        log.data += log.length - RETRY_LOG_LIMIT;
+        log.length = RETRY_LOG_LIMIT;
+    }
+    while (row && !row_fits(row, exit_code, reason, log))
+        row = row->next;
     if (!row)
         return (struct retry_decision){.class = RETRY_UNKNOWN};
-    return (struct retry_decision){.class = row->class, .hint = row->hint, .line = row->line};
+    struct retry_decision decision = {.class = row->class, .hint = row->hint, .line = row->line};
+    if (retry_hint_quotes(row->hint) >= 0)
+        retry_quote(&row->expression, log, decision.quoted);
+    return decision;
+}
+
+void retry_hint(const struct retry_decision *decision, struct buffer *out)
+{
+    retry_hint_write(decision->hint, decision->quoted, out);
 }
 
 const char *retry_class_name(enum retry_class class)

@@ -14,6 +14,9 @@
  *   signal N        the task was ended by this signal, a number or a name (9, KILL); the same as
  *                   `exit 128+N`
  *
+ * The hint of a log row may quote what the expression found: `$0`, and `$1` to `$9` for its groups
+ * (renderer/retry_search.h).
+ *
  * Classes: transient (try again, not counted), permanent (only a change can mend it), unknown (try
  * again while the job's retries last).
  */
@@ -22,6 +25,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "renderer/retry_search.h"
 
 enum retry_class { RETRY_UNKNOWN, RETRY_TRANSIENT, RETRY_PERMANENT };
 
@@ -30,6 +34,7 @@ struct retry_table;
 struct retry_decision {
     enum retry_class class;
     struct text hint;           /* may be empty; lives as long as the table */
+    struct text quoted[RETRY_QUOTES];   /* what the hint quotes of the log, and lives as long as that */
     int line;                   /* of retry.txt; 0 when no row fits */
 };
 
@@ -48,6 +53,9 @@ size_t retry_table_report(struct text source, const char *name, struct buffer *r
  * table decides unknown. */
 struct retry_decision retry_decide(const struct retry_table *table, int exit_code,
                                    struct text reason, struct text log);
+
+/* Append the hint, with what it quotes of the log made visible. */
+void retry_hint(const struct retry_decision *decision, struct buffer *out);
 
 const char *retry_class_name(enum retry_class class);   /* "unknown", "transient", "permanent" */
 

@@ -24,6 +24,11 @@ static void decide(const struct retry_table *table, size_t lines, int exit_code,
     CHECK(decision.line >= 0 && (size_t)decision.line <= lines);
     CHECK(decision.line > 0 || (decision.class == RETRY_UNKNOWN && !decision.hint.length));
     CHECK(utf8_valid(decision.hint));
+    struct buffer hint = {0};
+    retry_hint(&decision, &hint);
+    CHECK(utf8_valid(buffer_text(&hint)));
+    CHECK(!hint.length || !memchr(hint.data, '\n', hint.length));
+    buffer_free(&hint);
     CHECK(!decision.hint.length || !memchr(decision.hint.data, '\n', decision.hint.length));
     CHECK(retry_class_name(decision.class)[0]);
 }

@@ -349,6 +349,73 @@ static void tables_of_openpai(void **state)
     assert_true(checked > 20);
 }
 
+/* What a program said last is quoted, and made visible.  Seen to fail: with retry_quote() searching from
+ * the beginning; without error_quote(). */
+static void hints_quote_what_was_found(void **state)
+{
+    (void)state;
+    struct retry_table *table = shipped_table();
+    static const struct {
+        const char *log, *words;
+        enum retry_class class;
+    } cases[] = {
+        {"Traceback (most recent call last):\nModuleNotFoundError: No module named 'foo'\n",
+         "(No module named 'foo'): choose", RETRY_PERMANENT},
+        {"ImportError: x\nModuleNotFoundError: No module named 'bar'", "(No module named 'bar')",
+         RETRY_PERMANENT},
+        {"ImportError: \033[31mred\r\n", "(\\x1b[31mred\\x0d)", RETRY_PERMANENT},
+        {"python3: can't open file '/job/program/trian.py': [Errno 2] No such file or directory\n",
+         "The script /job/program/trian.py was not found", RETRY_PERMANENT},
+        {"socket.gaierror: [Errno -3] Temporary failure in name resolution\n",
+         "(Temporary failure in name resolution)", RETRY_UNKNOWN},
+        {"curl: (6) Could not resolve host: example.org\n", "(Could not resolve host: example.org)",
+         RETRY_UNKNOWN},
+        {"OSError: [Errno 30] Read-only file system: 'model.pt'\n", "(model.pt)", RETRY_PERMANENT},
+        {"mkdir: cannot create directory 'runs': Read-only file system\n", "may not", RETRY_PERMANENT},
+        {"FileNotFoundError: [Errno 2] No such file or directory: '/data/x.csv'\n",
+         "The file /data/x.csv is missing", RETRY_PERMANENT},
+        {"PermissionError: [Errno 13] Permission denied: '/data'\n", "may not use /data", RETRY_PERMANENT},
+        {"ValueError: first\nValueError: too many values to unpack (expected 2)\n",
+         "error, ValueError: too many values to unpack (expected 2)", RETRY_PERMANENT},
+        {"AssertionError\n", "error, AssertionError", RETRY_PERMANENT},
+        {"KeyError: 'lr'\n", "error, KeyError: 'lr'", RETRY_PERMANENT},
+        {"torch.nn.TypeError: x\n", "error, TypeError: x", RETRY_PERMANENT},
+        {"RuntimeError: shapes do not fit\n", "error, RuntimeError: shapes do not fit", RETRY_UNKNOWN},
+        {"/job/script: line 2: /home/ann/venv/bin/activate: No such file or directory\n",
+         "The shell did not find /home/ann/venv/bin/activate", RETRY_PERMANENT},
+        {"/job/script: 2: .: cannot open /home/ann/venv/bin/activate: No such file\n",
+         "The shell did not find /home/ann/venv/bin/activate", RETRY_PERMANENT},
+        {"/job/script: 3: pyhton3: not found\n", "the command pyhton3 in the image", RETRY_PERMANENT},
+        {"/job/script: line 3: pyhton3: command not found\n", "the command pyhton3 in", RETRY_PERMANENT},
+        {"/bin/sh: 0: cannot open echo one: No such file\n", "`script: |` keeps lines", RETRY_PERMANENT},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct buffer hint = {0};
+        struct retry_decision decision = retry_decide(table, 1, TEXT("Exited"), text_of(cases[i].log));
+        retry_hint(&decision, &hint);
+        if (decision.class != cases[i].class || !strstr(hint.length ? hint.data : "", cases[i].words))
+            fail_msg("%s: line %d: %s", cases[i].log, decision.line, hint.length ? hint.data : "");
+        buffer_free(&hint);
+    }
+    retry_table_free(table);
+}
+
+static void a_hint_quotes_only_what_there_is(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *row, *words;
+    } cases[] = {
+        {"log \"a(b)\" permanent \"$2\"\n", "retry.txt:1: the hint quotes $2, and log \"a(b)\" has 1 groups"},
+        {"exit 3 permanent \"it cost $0\"\n", "retry.txt:1: the hint quotes $0, which only that of a log row"},
+    };
+    for (size_t i = 0; i < 2; i++) {
+        struct error error;
+        assert_null(retry_table_parse(text_of(cases[i].row), "retry.txt", &error));
+        assert_non_null(strstr(error.text, cases[i].words));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -361,6 +428,8 @@ int main(void)
         cmocka_unit_test(shipped_table_decides),
         cmocka_unit_test(classes_of_openpai),
         cmocka_unit_test(tables_of_openpai),
+        cmocka_unit_test(hints_quote_what_was_found),
+        cmocka_unit_test(a_hint_quotes_only_what_there_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,8 +9,27 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "commands/options.h"
+#include "spool/eventlog.h"
 
-enum { WHY_LIMIT = 64 * 1024 };         /* bytes */
+enum { WHY_LIMIT = 64 * 1024, LOG_LIMIT = 16 << 20 };   /* bytes */
+
+/* A why that quotes what the job printed is not for everybody; its first sentence is, and stands in the
+ * log, too. */
+static struct text sentence_of_log(int job, struct arena *arena)
+{
+    struct buffer log = {0};
+    struct event event;
+    struct text result = {"", 0};
+    if (file_read_at(job, "log", LOG_LIMIT, &log, NULL) == 0) {
+        struct text rest = buffer_text(&log);
+        while (eventlog_next(&rest, &event))
+            if (text_is(event.name, "failed"))
+                result = event_get(arena, &event, "why");
+    }
+    result = result.length ? arena_printf(arena, "%.*s\n", (int)result.length, result.data) : result;
+    buffer_free(&log);
+    return result;
+}
 
 int view_read(const struct spool *spool, const struct job_place *place, struct arena *arena,
               struct job_view *view)
@@ -27,6 +46,8 @@ int view_read(const struct spool *spool, const struct job_place *place, struct a
         view->record = (struct job_record){.id = text_of(view->place.id)};
     if (file_read_at(job, "why", WHY_LIMIT, &why, NULL) == 0)
         view->why = arena_text(arena, buffer_text(&why).data, why.length);
+    else if (errno == EACCES)
+        view->why = sentence_of_log(job, arena);
     buffer_free(&why);
     job_situation_read(job, place, &view->situation);
     sys.close(job);

@@ -29,6 +29,15 @@ int why_write(int job, const struct why *why, struct error *error)
     return result;
 }
 
+int why_write_private(int job, const struct why *why, gid_t group, struct error *error)
+{
+    struct buffer text = {0};
+    why_format(why, &text);
+    int result = job_file_replace_private(job, "why", buffer_text(&text), group, error);
+    buffer_free(&text);
+    return result;
+}
+
 /* Where the last paragraph begins, or the end. */
 static size_t find_next(struct text why)
 {

@@ -7,6 +7,8 @@
 #ifndef SPOOL_WHY_H
 #define SPOOL_WHY_H
 
+#include <sys/types.h>
+
 #include "base/error.h"
 #include "base/text.h"
 
@@ -18,6 +20,8 @@ struct why {
 
 void why_format(const struct why *why, struct buffer *out);       /* appended */
 int why_write(int job, const struct why *why, struct error *error);
+/* The same where it quotes what the job printed: readable as output/ is, by its owner's group and us. */
+int why_write_private(int job, const struct why *why, gid_t group, struct error *error);
 /* Write another last paragraph in its place.  -1 and a sentence on failure; none there is success. */
 int why_replace_next(int job, const char *next, struct error *error);
 int why_remove(int job, struct error *error);   /* none there is success */

@@ -39,6 +39,15 @@ static int retries_used(int job, struct error *error)
     return result ? -1 : fold.retries;
 }
 
+static void judge_end(struct tracker *tracker, const struct followed *followed,
+                      const struct circumstances *circumstances, struct job_record *record,
+                      struct verdict *verdict)
+{
+    const struct output_end printed =
+        output_of_failure(tracker->arena, followed->job, &followed->poll, RETRY_LOG_LIMIT);
+    verdict_ended(verdict, circumstances, record, &followed->poll, tracker_table(tracker), &printed);
+}
+
 static int write_failure(struct tracker *tracker, const struct followed *followed,
                          struct error *error)
 {
@@ -64,8 +73,7 @@ static int write_failure(struct tracker *tracker, const struct followed *followe
     else if (poll->phase == PHASE_VANISHED)
         verdict_vanished(&verdict, &circumstances, &record);
     else
-        verdict_ended(&verdict, &circumstances, &record, poll, tracker_table(tracker),
-                      output_of_failure(tracker->arena, job, poll, RETRY_LOG_LIMIT));
+        judge_end(tracker, followed, &circumstances, &record, &verdict);
     return verdict_write(&verdict, job, &record, false, circumstances.now, error);
 }
 

@@ -53,28 +53,31 @@ static size_t read_end(int job, const char *name, char *bytes, size_t limit)
     return length > 0 ? (size_t)length : 0;
 }
 
-struct text output_of_failure(struct arena *arena, int job, const struct job_poll *poll,
-                              size_t limit)
+struct output_end output_of_failure(struct arena *arena, int job, const struct job_poll *poll,
+                                    size_t limit)
 {
     const struct task_state *task = NULL;
     for (size_t i = 0; i < poll->task_count && !task; i++)
         if (poll->tasks[i].ended && poll->tasks[i].exit_code == poll->exit_code &&
             poll->exit_code != 0)
             task = &poll->tasks[i];
+    struct output_end end = {.bytes = {"", 0}};
     if (!task)
-        return (struct text){"", 0};
+        return end;
     char name[128];
+    snprintf(end.task, sizeof(end.task), "%s-%d", task->role, task->index);
     char *bytes = arena_allocate(arena, limit + 1);
     /* What is missing in a log that was begun anew a moment ago is at the end of <name>.1. */
-    snprintf(name, sizeof(name), "output/%s-%d.log", task->role, task->index);
+    snprintf(name, sizeof(name), "output/%s.log", end.task);
     size_t length = read_end(job, name, bytes, limit);
     if (length < limit) {
-        snprintf(name, sizeof(name), "output/%s-%d.log.1", task->role, task->index);
+        snprintf(name, sizeof(name), "output/%s.log.1", end.task);
         char *both = arena_allocate(arena, limit + 1);
         size_t before = read_end(job, name, both, limit - length);
         memcpy(both + before, bytes, length);
         bytes = both;
         length += before;
     }
-    return (struct text){bytes, length};
+    end.bytes = (struct text){bytes, length};
+    return end;
 }

@@ -14,9 +14,14 @@
  * failure. */
 int output_open(int job, gid_t gid, struct error *error);
 
-/* The last `limit` bytes that the task which decided a failure has printed, in the arena; empty
- * when there is none.  For the patterns of retry.txt. */
-struct text output_of_failure(struct arena *arena, int job, const struct job_poll *poll,
-                              size_t limit);
+/* The end of what the task which decided a failure has printed. */
+struct output_end {
+    char task[80];              /* ROLE-INDEX; empty: there is no such task */
+    struct text bytes;          /* in the arena; may be empty */
+};
+
+/* Its last `limit` bytes, for the patterns of retry.txt. */
+struct output_end output_of_failure(struct arena *arena, int job, const struct job_poll *poll,
+                                    size_t limit);
 
 #endif

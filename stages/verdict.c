@@ -181,25 +181,52 @@ void verdict_submission(struct verdict *verdict, const struct circumstances *cir
     take_error(verdict, "", &submission->error);
 }
 
-static void explain(struct verdict *verdict, const struct retry_decision *decision)
+/* What the task that decided printed last, and the command that shows all of it. */
+static void add_excerpt(struct buffer *detail, const char *id, const struct job_poll *poll,
+                        const struct output_end *printed)
 {
-    const char *class = retry_class_name(decision->class);
+    size_t before = detail->length;
+    if (!printed->task[0])
+        return;
+    buffer_printf(detail, "The last lines that %s printed:\n", printed->task);
+    size_t start = detail->length;
+    excerpt_write(printed->bytes, detail);
+    if (detail->length == start) {
+        detail->length = before;
+        buffer_printf(detail, "%s printed nothing.\n", printed->task);
+        return;
+    }
+    buffer_printf(detail, "All of it: dlspool logs %s%s%s\n", id, poll->task_count > 1 ? " " : "",
+                  poll->task_count > 1 ? printed->task : "");
+}
+
+/* The evidence first, then what retry.txt makes of it. */
+static void explain(struct verdict *verdict, const char *id, const struct job_poll *poll,
+                    const struct output_end *printed, const struct retry_decision *decision)
+{
+    struct buffer detail = {0};
+    buffer_add(&detail, "", 0);
+    add_excerpt(&detail, id, poll, printed);
     verdict->retry_line = decision->line;
-    if (decision->line)
-        snprintf(verdict->detail, sizeof(verdict->detail), "retry.txt, line %d: %s%s%.*s",
-                 decision->line, class, decision->hint.length ? ": " : "",
-                 (int)decision->hint.length, decision->hint.length ? decision->hint.data : "");
-    else
-        snprintf(verdict->detail, sizeof(verdict->detail),
-                 "No line of retry.txt knows this failure: it counts as %s.", class);
+    verdict->quotes = printed->bytes.length > 0;
+    if (decision->hint.length) {
+        retry_hint(decision, &detail);
+        buffer_printf(&detail, " (%s: line %d of retry.txt)", retry_class_name(decision->class),
+                      decision->line);
+    } else if (decision->line) {
+        buffer_printf(&detail, "Line %d of retry.txt says that this is %s.", decision->line,
+                      retry_class_name(decision->class));
+    }
+    snprintf(verdict->detail, sizeof(verdict->detail), "%s", detail.data ? detail.data : "");
+    buffer_free(&detail);
 }
 
 void verdict_ended(struct verdict *verdict, const struct circumstances *circumstances,
                    struct job_record *record, const struct job_poll *poll,
-                   const struct retry_table *table, struct text log_text)
+                   const struct retry_table *table, const struct output_end *printed)
 {
     struct retry_decision decision =
-        retry_decide(table, poll->exit_code, text_of(poll->reason), log_text);
+        retry_decide(table, poll->exit_code, text_of(poll->reason), printed->bytes);
     decide(verdict, poll->reason[0] ? poll->reason : "Exited", retry_class_name(decision.class),
            RETRY_NEVER);
     verdict->failure.exit_code = poll->exit_code;
@@ -209,7 +236,7 @@ void verdict_ended(struct verdict *verdict, const struct circumstances *circumst
              sweep.length ? ": " : "",
              poll->detail[0] ? poll->detail : "The job failed at the executor.");
     buffer_free(&sweep);
-    explain(verdict, &decision);
+    explain(verdict, circumstances->id, poll, printed, &decision);
     bool endless = record->retries == RETRIES_ENDLESS && decision.class == RETRY_UNKNOWN;
     if (decision.class == RETRY_TRANSIENT || endless || record->retries == RETRIES_ALWAYS) {
         wait_for_time(verdict, circumstances, record);
@@ -331,7 +358,8 @@ int verdict_write(const struct verdict *verdict, int job, struct job_record *rec
         record->backoff = verdict->failure.delay;
     struct why why = {verdict->sentence, verdict->detail, verdict->next};
     if ((create ? record_create : record_replace)(job, record, error) ||
-        why_write(job, &why, error))
+        (verdict->quotes ? why_write_private(job, &why, record->gid, error)
+                         : why_write(job, &why, error)))
         return -1;
 
     struct arena *arena = arena_new();

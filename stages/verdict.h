@@ -12,12 +12,15 @@
 #include "renderer/retry_table.h"
 #include "spool/record.h"
 #include "spool/settings.h"
+#include "stages/excerpt.h"
 #include "stages/growth.h"
+#include "stages/output.h"
 
 struct verdict {
     struct failure failure;
     char class[16], reason[64];         /* what failure's texts point to */
-    char sentence[ERROR_TEXT_SIZE], detail[ERROR_TEXT_SIZE], next[512];
+    char sentence[ERROR_TEXT_SIZE], detail[ERROR_TEXT_SIZE + EXCERPT_SIZE], next[512];
+    bool quotes;                        /* detail has something of what the job printed */
     int retry_line;                     /* of retry.txt, when it decided; else 0 */
     char capacity[GROWTH_TEXT_SIZE];    /* what failure's text points to, too */
 };
@@ -44,11 +47,10 @@ void verdict_render(struct verdict *verdict, const struct circumstances *circums
 /* For SUBMIT_NEVER_FITS and SUBMIT_REFUSED; after any other outcome the job is not in failed/. */
 void verdict_submission(struct verdict *verdict, const struct circumstances *circumstances,
                         const struct job_record *record, const struct submission *submission);
-/* For a job that ran and failed.  `log_text` is the end of what its tasks printed.  Counts a used
- * retry in `record`. */
+/* For a job that ran and failed.  Counts a used retry in `record`. */
 void verdict_ended(struct verdict *verdict, const struct circumstances *circumstances,
                    struct job_record *record, const struct job_poll *poll,
-                   const struct retry_table *table, struct text log_text);
+                   const struct retry_table *table, const struct output_end *printed);
 void verdict_vanished(struct verdict *verdict, const struct circumstances *circumstances,
                       const struct job_record *record);
 /* It was stopped to go on from its checkpoint: at the size `to`, or, when that is 0, when the plan has
@@ -77,7 +79,8 @@ int verdict_give_up(int job, struct job_record *record, const struct settings *s
                     struct error *error);
 
 /* Write the verdict into the job directory: job.yaml (with record->failure set from it), why, and
- * a "failed" event.  `now` is when it failed, unless the verdict's failure.failed says that it did
+ * a "failed" event.  A why that quotes what the job printed is for those who may read that: its owner,
+ * his group and us.  `now` is when it failed, unless the verdict's failure.failed says that it did
  * earlier.  Nothing is synced or moved.  -1 and a sentence on failure. */
 int verdict_write(const struct verdict *verdict, int job, struct job_record *record, bool create,
                   int64_t now, struct error *error);

@@ -269,7 +269,7 @@ JOB
     ok "retryCount -2 runs a job again that ended well" wait_for 90 tried_three_times service
     ok "retryCount -1 tries for ever" wait_for 90 tried_three_times stubborn
     ok "but not what a program forbids" wait_for 90 has_ended forbidden
-    like "$(why forbidden)" 'retry.txt, line [0-9]+: permanent' "as why says"
+    like "$(why forbidden)" '\(permanent: line [0-9]+ of retry.txt\)' "as why says"
     stays() { grep -q 'the container is kept for 604800 s' "$(job_dir debugged)"/output/w-0.log; }
     ok "a task of a debug job that failed stays" wait_for 60 stays
     is "$(state_of debugged)" "submitted" "and so does the job"

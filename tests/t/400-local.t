@@ -39,6 +39,18 @@ S
 ok "a program that exits 3 ends in failed/" wait_for 60 has_ended three
 like "$(why three)" 'main-0.* exited with 3|exit(ed)?.*3' "why says which task and which status"
 ok "its output is kept" grep -q 'going to fail' "$(job_dir three)/output/main-0.log"
+is "$(why three | sed -n '3,5p')" "The last lines that main-0 printed:
+    going to fail
+All of it: dlspool logs $(basename "$(job_dir three)")" "why has its last lines, and how to get all"
+like "$(why three)" "^Next: not retried. To run it again: dlspool retry $(basename "$(job_dir three)")$" "and what to type"
+is "$(stat -c %a "$(job_dir three)/why")" "$(stat -c %a "$(job_dir three)/output/main-0.log")" "who may read the output may read it"
+if [ "$(id -u)" = 0 ]; then
+    somebody() { setpriv --reuid nobody --regid nogroup --clear-groups "$@"; }
+    chmod 755 "$scratch" "$spool"
+    is "$(somebody cat "$(job_dir three)/why" 2>&1 | grep -c going)" 0 "others may not"
+    like "$(somebody "$DLSPOOL" -s "$spool" list)" 'three-.*task main-0 ended with exit code 3' "list gives them the sentence"
+    unlike "$(somebody "$DLSPOOL" -s "$spool" show "$(basename "$(job_dir three)")")" 'going to fail' "show no more"
+fi
 like "$(cat "$(job_dir three)/job.yaml")" 'exit_code: 3' "job.yaml has the status"
 
 job retried 0.5 'retries: 1' <<'S'

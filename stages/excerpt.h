@@ -1,0 +1,17 @@
+/* stages/excerpt.h - the last lines of what a task printed, for people
+ *
+ * Terminals obey what is in them: colours and the like are left out, of a line that was written over
+ * (a bar of progress) only what stood last is there, and other control characters are made visible.
+ */
+#ifndef STAGES_EXCERPT_H
+#define STAGES_EXCERPT_H
+
+#include "base/text.h"
+
+enum { EXCERPT_LINES = 5, EXCERPT_WIDTH = 200, EXCERPT_SIZE = EXCERPT_LINES * (EXCERPT_WIDTH + 16) };
+
+/* Append at most EXCERPT_LINES lines that are not empty, each of at most EXCERPT_WIDTH bytes, indented,
+ * with line ends. */
+void excerpt_write(struct text printed, struct buffer *out);
+
+#endif

@@ -1,0 +1,58 @@
+/* tests/unit/excerpt_test.c - the last lines of what a task printed, for people
+ *
+ * Seen to fail: without escape_end(); without last_writing(); with the lines not bounded.
+ */
+#include "tests/unit/unit.h"
+
+#include "stages/excerpt.h"
+
+static void lines_are_made_fit_to_read(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *printed, *excerpt;
+    } cases[] = {
+        {"", ""},
+        {"\n\n \n", ""},
+        {"one", "    one\n"},
+        {"1\n2\n\n3\n4\n5\n6\n\n", "    2\n    3\n    4\n    5\n    6\n"},
+        {"\033[1;31mred\033[0m and \033]0;title\awhite\r\n", "    red and white\n"},
+        {"10 %\r50 %\r100 %\n", "    100 %\n"},
+        {"a\tb\x01" "c\xff" "d\n", "    a    b\\x01c\\xffd\n"},
+        {"Next: nothing\n", "    Next: nothing\n"},
+        {"\xc2\x9b" "31m \xc3\xa4\n", "    \\xc2\\x9b31m \xc3\xa4\n"},
+        {"\033", ""},
+        {"x\033[", "    x\n"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct buffer out = {0};
+        excerpt_write(text_of(cases[i].printed), &out);
+        assert_string_equal(out.length ? out.data : "", cases[i].excerpt);
+        buffer_free(&out);
+    }
+}
+
+static void it_is_bounded(void **state)
+{
+    (void)state;
+    struct buffer printed = {0}, out = {0};
+    for (int line = 0; line < 10; line++) {
+        for (int i = 0; i < 5000; i++)
+            buffer_add_string(&printed, "\x01");
+        buffer_add_byte(&printed, '\n');
+    }
+    excerpt_write(buffer_text(&printed), &out);
+    assert_true(out.length < EXCERPT_SIZE);
+    assert_true(text_ends(buffer_text(&out), "...\n"));
+    buffer_free(&printed);
+    buffer_free(&out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lines_are_made_fit_to_read),
+        cmocka_unit_test(it_is_bounded),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -34,7 +34,7 @@ ALL_CFLAGS = -std=c17 $(WARNINGS) $(HARDEN) $(CFLAGS) $(PACKAGE_CFLAGS)
 ALL_LIBS   = $(HARDEN_LD) $(LDFLAGS) $(PACKAGE_LIBS) -lm
 
 SOURCES := $(foreach room,$(ROOMS),$(wildcard $(room)/*.c))
-OBJECTS := $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o $(BUILD)/schema_table.o
+OBJECTS := $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o $(BUILD)/schema_table.o $(BUILD)/host_script.o
 
 # What `dlspool init` puts into a new spool travels inside the program.
 TEMPLATES := $(shell find templates -type f | LC_ALL=C sort)
@@ -67,7 +67,12 @@ $(BUILD)/schema_table.c: executors/kubernetes_schema.txt tools/embed
 	@mkdir -p $(@D)
 	@tools/embed --bytes kubernetes_schema $< > $@.new && mv $@.new $@
 
-$(BUILD)/embedded.o $(BUILD)/schema_table.o: $(BUILD)/%.o: $(BUILD)/%.c
+# What dlspool run asks this machine's Python.
+$(BUILD)/host_script.c: etc/host-libraries.py tools/embed
+	@mkdir -p $(@D)
+	@tools/embed --bytes host_script $< > $@.new && mv $@.new $@
+
+$(BUILD)/embedded.o $(BUILD)/schema_table.o $(BUILD)/host_script.o: $(BUILD)/%.o: $(BUILD)/%.c
 	@echo '  CC  $<'; $(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
 
 # The library as one archive, so that a unit test links what it uses.

@@ -20,6 +20,7 @@
 #include "base/log.h"
 #include "base/notify.h"
 #include "executors/executor.h"
+#include "stages/ask_host.h"
 #include "stages/drain.h"
 #include "stages/guard.h"
 #include "stages/lease.h"
@@ -259,6 +260,14 @@ static int read_settings(struct settings *settings, const struct spool *spool,
     return 0;
 }
 
+/* What the machine has is known before a stage renders. */
+static void learn_host(const struct supervisor *supervisor)
+{
+    struct error error;
+    if (ask_host(&supervisor->spool, &supervisor->settings, &error))
+        log_warn("%s; what this machine has stays as it was last known", error.text);
+}
+
 static void follow_settings(struct supervisor *supervisor)
 {
     struct settings settings;
@@ -283,6 +292,7 @@ static void follow_settings(struct supervisor *supervisor)
     supervisor->settings = settings;
     bool told_before = supervisor->stopping;
     stop_all(supervisor);
+    learn_host(supervisor);
     if (!told_before)
         for (int i = 0; i < STAGES; i++)
             supervisor->children[i] = (struct child){0};
@@ -293,6 +303,7 @@ static int serve(struct supervisor *supervisor, bool drain, const sigset_t *sign
                  struct error *error)
 {
     bool said = false;
+    learn_host(supervisor);
     while (!supervisor->stopping) {
         start_missing(supervisor, signals);
         if (!said)

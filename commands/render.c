@@ -131,6 +131,8 @@ static int render(struct rendering_job *job, const char *revision, const char *w
     job->record.id = text_of(job->id);
     snprintf(path, sizeof(path), "%s/templates.git", job->spool.path);
     struct repository *repository = repository_open(path, revision, error);
+    if (repository)
+        repository_read_host(repository, job->spool.path);
     int result = repository ? repository_refresh(repository, error) : -1;
     if (!result) {
         result = prepare_manifest(job->arena, repository, &job->record, &preparation) == PREPARED

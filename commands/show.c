@@ -21,6 +21,17 @@ static void print_fact(const char *name, struct text text)
         printf("%-10s %.*s\n", name, (int)text.length, text.data);
 }
 
+/* What the job's image has, and what was asked for where that says less. */
+static void print_version(const struct job_record *record)
+{
+    struct text has = record->library_version, asked = record->version;
+    if (has.length && asked.length && !text_equal(has, asked))
+        printf("%-10s %.*s (%.*s was asked for)\n", "version", (int)has.length, has.data,
+               (int)asked.length, asked.data);
+    else
+        print_fact("version", has.length ? has : asked);
+}
+
 static int print_output_name(void *context, const char *name, unsigned char type)
 {
     (void)context;
@@ -54,7 +65,7 @@ static void print_people(const struct spool *spool, const struct job_view *view,
         printf("%-10s %s\n", "accepted", clock_format(record->accepted, time));
     print_fact("file", record->source);
     print_fact("library", record->library);
-    print_fact("version", record->version);
+    print_version(record);
     print_fact("type", record->type);
     print_fact("executor", record->executor);
     print_fact("image", record->image);

@@ -8,6 +8,7 @@
 #include "commands/commands.h"
 #include "commands/options.h"
 #include "commands/view.h"
+#include "renderer/host.h"
 #include "spool/job_state.h"
 #include "spool/plan_file.h"
 #include "spool/settings.h"
@@ -27,6 +28,7 @@ struct report {
     bool takes_jobs, has_capacity;
     struct error not_ready, no_capacity;
     struct capacity capacity;
+    const struct host *host;    /* which libraries this machine has; NULL: nobody has asked it */
 };
 
 /* A job that moves meanwhile may be counted where it was, or where it is. */
@@ -128,6 +130,20 @@ static void print_capacity(const struct report *report)
         printf("  (%s)\n", capacity->note);
 }
 
+/* Which libraries tasks with the image `host` find. */
+static void print_host(const struct report *report)
+{
+    printf("  %-10s ", "host");
+    for (size_t i = 0; i < report->host->count; i++) {
+        const struct host_library *library = &report->host->libraries[i];
+        bool any = text_is(library->name, "any");
+        printf("%s%s %.*s%s", i ? ", " : "", any ? "Python" : library->name.data,
+               (int)library->version.length, library->version.data,
+               library->gpus || any ? "" : " (no GPUs)");
+    }
+    printf("\n");
+}
+
 static void print_report(const struct report *report)
 {
     printf("spool        %s\n", report->spool.path);
@@ -149,9 +165,25 @@ static void print_report(const struct report *report)
         print_capacity(report);
     else if (report->takes_jobs)
         printf("  (%s)\n", report->no_capacity.text);
+    if (report->host)
+        print_host(report);
 }
 
 /* For programs */
+
+static struct value *host_tree(const struct report *report)
+{
+    struct arena *arena = report->arena;
+    struct value *tree = value_object(arena);
+    for (size_t i = 0; i < report->host->count; i++) {
+        const struct host_library *library = &report->host->libraries[i];
+        struct value *item = value_object(arena);
+        value_put(arena, item, "version", value_text(arena, library->version));
+        value_put(arena, item, "gpus", value_boolean(arena, library->gpus));
+        value_set(arena, tree, library->name, item);
+    }
+    return tree;
+}
 
 static void put_pair(struct arena *arena, struct value *object, const char *name, double total,
                      double available)
@@ -215,6 +247,7 @@ static struct value *report_tree(const struct report *report)
                                  : value_text(arena, text_of(report->not_ready.text)));
     value_put(arena, executor, "capacity",
               report->has_capacity ? capacity_tree(arena, &report->capacity) : value_null(arena));
+    value_put(arena, executor, "host", report->host ? host_tree(report) : value_null(arena));
     value_put(arena, tree, "executor", executor);
     return tree;
 }
@@ -245,6 +278,7 @@ int command_status(int argument_count, char **arguments)
         report.serving = lease_present(&report.spool, report.who);
         count_jobs(&report);
         report.planned = plan_file_read(&report.spool, report.arena, &report.plan, NULL) == 0;
+        report.host = host_read(report.arena, report.spool.path, &error);
         ask_executor(&report);
         if (json)
             print_json(report_tree(&report));

@@ -228,6 +228,7 @@ struct repository *open_templates(const char *path, const char *revision, bool f
     const char *pushed = getenv("GIT_OBJECT_DIRECTORY");
     if (!repository)
         return NULL;
+    repository_read_host(repository, option_spool);
     if (faulty)
         repository_serve_faulty(repository);
     if ((pushed && *pushed && repository_add_objects(repository, pushed, error)) ||

@@ -62,7 +62,7 @@ static int check_word(struct text word, const char *column, struct error *error)
     if (memchr(word.data, '*', word.length))
         return error_set(error,
                          "%s is \"%s\"; * matches anything and stands alone in its column "
-                         "(a version 2.1 already fits 2.1.3)",
+                         "(the version 2.1.3 already fits jobs that ask for 2.1)",
                          column, error_quote(&room, word.data, word.length));
     bool valid = word.length <= LONGEST_WORD && is_alphanumeric(word.data[0]);
     for (size_t i = 0; valid && i < word.length; i++)
@@ -140,6 +140,12 @@ static bool image_serves(struct text image, bool host)
     return host || !text_is(image, "host");
 }
 
+/* A row of `*` fits only jobs that name no version, and so does any before it. */
+static bool version_hides(struct text earlier, struct text later)
+{
+    return text_is(later, "*") || (!text_is(earlier, "*") && version_begins(earlier, later));
+}
+
 /* The earlier row that matches whatever `row` matches, or NULL. */
 static const struct image_row *hidden_by(const struct image_row *rows, size_t count,
                                          const struct image_row *row)
@@ -147,7 +153,7 @@ static const struct image_row *hidden_by(const struct image_row *rows, size_t co
     for (size_t i = 0; i < count; i++)
         if (image_serves(rows[i].image, text_is(row->image, "host")) &&
             column_covers(rows[i].library, row->library) &&
-            column_covers(rows[i].version, row->version) &&
+            version_hides(rows[i].version, row->version) &&
             column_covers(rows[i].type, row->type) &&
             column_covers(rows[i].accelerator, row->accelerator))
             return &rows[i];
@@ -187,28 +193,70 @@ size_t images_report(struct text source, const char *name, struct buffer *report
     return faults;
 }
 
-static bool version_fits(struct text row, struct text asked)
+/* What this machine has of the library; NULL: nothing, or it is not known. */
+static const struct host_library *on_machine(const struct image_wish *wish)
 {
-    if (asked.length == 0 || text_is(row, "*") || text_equal(row, asked))
-        return true;
-    return asked.length > row.length && memcmp(asked.data, row.data, row.length) == 0 &&
-           (asked.data[row.length] == '.' || asked.data[row.length] == '+');
+    return wish->machine ? host_find(wish->machine, wish->library) : NULL;
 }
 
-const struct image_row *images_find(const struct images *images, struct text library,
-                                    struct text version, struct text type, struct text accelerator,
-                                    bool host)
+static bool version_fits(struct text row, struct text asked)
 {
-    if (accelerator.length == 0)
-        accelerator = TEXT("none");
+    return asked.length == 0 || (!text_is(row, "*") && version_begins(row, asked));
+}
+
+/* Does the machine have what the row and the job want of it? */
+static bool machine_fits(const struct image_row *row, const struct image_wish *wish,
+                         struct text accelerator)
+{
+    const struct host_library *library = on_machine(wish);
+    return library && (library->gpus || text_is(accelerator, "none")) &&
+           (text_is(row->version, "*") || version_begins(library->version, row->version)) &&
+           version_begins(library->version, wish->version);
+}
+
+static bool row_fits(const struct image_row *row, const struct image_wish *wish)
+{
+    struct text accelerator = wish->accelerator.length ? wish->accelerator : TEXT("none");
+    if (!image_serves(row->image, wish->host) || !column_covers(row->library, wish->library) ||
+        !column_covers(row->type, wish->type) || !column_covers(row->accelerator, accelerator))
+        return false;
+    return wish->machine && text_is(row->image, "host") ? machine_fits(row, wish, accelerator)
+                                                        : version_fits(row->version, wish->version);
+}
+
+const struct image_row *images_find(const struct images *images, const struct image_wish *wish)
+{
+    for (size_t i = 0; i < images->count; i++)
+        if (row_fits(&images->rows[i], wish))
+            return &images->rows[i];
+    return NULL;
+}
+
+struct text images_version(const struct image_row *row, const struct image_wish *wish)
+{
+    const struct host_library *library = text_is(row->image, "host") ? on_machine(wish) : NULL;
+    if (library)
+        return library->version;
+    return text_is(row->version, "*") ? TEXT("") : row->version;
+}
+
+void images_tell_versions(const struct images *images, const struct image_wish *wish,
+                          struct buffer *out)
+{
+    const struct host_library *library = wish->host ? on_machine(wish) : NULL;
+    size_t before = out->length;
+    if (library)
+        buffer_printf(out, "%.*s on this machine%s", (int)library->version.length,
+                      library->version.data, library->gpus ? "" : ", without GPUs");
     for (size_t i = 0; i < images->count; i++) {
         const struct image_row *row = &images->rows[i];
-        if (image_serves(row->image, host) && column_covers(row->library, library) &&
-            column_covers(row->type, type) && column_covers(row->accelerator, accelerator) &&
-            version_fits(row->version, version))
-            return row;
+        if (text_is(row->image, "host") || text_is(row->version, "*") ||
+            !column_covers(row->library, wish->library) || !column_covers(row->type, wish->type))
+            continue;
+        buffer_printf(out, "%s%.*s (line %d, accelerator %.*s)", out->length > before ? "; " : "",
+                      (int)row->version.length, row->version.data, row->line,
+                      (int)row->accelerator.length, row->accelerator.data);
     }
-    return NULL;
 }
 
 bool images_serve(const struct images *images, struct text library, struct text type, bool host)

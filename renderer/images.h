@@ -1,10 +1,11 @@
 /* renderer/images.h - images.txt: which base image for (library, version, type, accelerator)
  *
  * One row a line, five columns parted by white space: library version type accelerator image.
- * `*` matches anything; `#` at the start of a word starts a comment.  The first row that matches
+ * `*` matches anything, but in the version's column only jobs that name none: nobody knows which
+ * version such an image has.  `#` at the start of a word starts a comment.  The first row that matches
  * decides.  A row whose image is `host`, the files of the machine that runs the task, serves the
  * executor of this machine, and a cluster whose nodes run jobs without containers; for any other it is
- * passed over.
+ * passed over.  Where it is known what this machine has (host.h), such a row fits just that.
  */
 #ifndef RENDERER_IMAGES_H
 #define RENDERER_IMAGES_H
@@ -13,6 +14,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "base/value.h"
+#include "renderer/host.h"
 
 struct image_row {
     struct text library, version, type, accelerator, image;
@@ -35,13 +37,27 @@ struct images *images_parse(struct arena *arena, struct text source, const char 
 size_t images_report(struct text source, const char *name, struct buffer *report,
                      size_t *warnings);
 
-/* The first row that fits, or NULL.  An empty version fits any row (the first one is the site's
- * preference); an empty accelerator fits `none` and `*`; otherwise a version fits when it is equal
- * or the row's is a prefix of whole parts (row 2.1 fits 2.1.3 and 2.1+cu118, not 2.10).  `host`:
- * rows with that image count. */
-const struct image_row *images_find(const struct images *images, struct text library,
-                                    struct text version, struct text type,
-                                    struct text accelerator, bool host);
+/* What an image is wanted for. */
+struct image_wish {
+    struct text library, type;
+    struct text version;        /* empty: none was named, and any will do */
+    struct text accelerator;    /* empty: none */
+    bool host;                  /* rows with the image `host` count ... */
+    const struct host *machine; /* ... for what this machine has; NULL: it is not known */
+};
+
+/* The first row that fits, or NULL.  A version fits when it is the row's, or a beginning of it in whole
+ * parts (2.1 fits the rows 2.1, 2.1.3 and 2.1+cu118, not 2.10, nor 2); `*` and `none` fit an empty
+ * accelerator. */
+const struct image_row *images_find(const struct images *images, const struct image_wish *wish);
+
+/* The version of the library that an image of that row has, or empty: it cannot be told. */
+struct text images_version(const struct image_row *row, const struct image_wish *wish);
+
+/* Append which versions of the library there are, for a wish that no row fits; nothing when there are
+ * none. */
+void images_tell_versions(const struct images *images, const struct image_wish *wish,
+                          struct buffer *out);
 
 /* Does any row serve this (library, type), whatever the version and accelerator? */
 bool images_serve(const struct images *images, struct text library, struct text type, bool host);

@@ -170,27 +170,49 @@ static int check_role_images(struct work *work, const struct value *site)
     return 0;
 }
 
+static void say_no_image(struct work *work, const struct images *images,
+                         const struct image_wish *wish)
+{
+    struct text version = wish->version.length ? wish->version : TEXT("(not given)");
+    struct error_quote_room rooms[5];
+    struct buffer there = {0};
+    images_tell_versions(images, wish, &there);
+    error_set(work->error,
+              "no row of images.txt fits library %s, version %s, type %s, accelerator "
+              "%s%s in templates.git at commit %.7s%s%s; ask for what there is, or its maintainers to "
+              "add a row",
+              error_quote(&rooms[0], wish->library.data, wish->library.length),
+              error_quote(&rooms[1], version.data, version.length),
+              error_quote(&rooms[2], wish->type.data, wish->type.length),
+              error_quote(&rooms[3], wish->accelerator.data, wish->accelerator.length),
+              wish->host ? "" : " (rows with the image host left out)",
+              work->result->commit.data, there.length ? "; there is " : "",
+              there.length ? error_quote(&rooms[4], there.data, there.length) : "");
+    buffer_free(&there);
+}
+
 /* The image that images.txt names. */
 static int choose_image(struct work *work, const struct images *images)
 {
     const struct render_input *input = work->input;
-    struct text version = input->version.length ? input->version : TEXT("(not given)");
-    struct text accelerator = input->accelerator.length ? input->accelerator : TEXT("none");
-    const struct image_row *row = images_find(images, input->library, input->version, input->type,
-                                              accelerator, takes_host(work));
-    struct error_quote_room rooms[4];
-    if (!row)
-        return error_set(work->error,
-                         "no row of images.txt fits library %s, version %s, type %s, accelerator "
-                         "%s%s in templates.git at commit %.7s; ask its maintainers to add one",
-                         error_quote(&rooms[0], input->library.data, input->library.length),
-                         error_quote(&rooms[1], version.data, version.length),
-                         error_quote(&rooms[2], input->type.data, input->type.length),
-                         error_quote(&rooms[3], accelerator.data, accelerator.length),
-                         takes_host(work) ? "" : " (rows with the image host left out)",
-                         work->result->commit.data);
+    bool ours = strcmp(template_executor(input), "local") == 0;
+    const struct image_wish wish = {
+        .library = input->library,
+        .version = input->version,
+        .type = input->type,
+        .accelerator = input->accelerator.length ? input->accelerator : TEXT("none"),
+        .host = takes_host(work),
+        .machine = ours ? repository_host(work->repository) : NULL,
+    };
+    const struct image_row *row = images_find(images, &wish);
+    if (!row) {
+        say_no_image(work, images, &wish);
+        return -1;
+    }
+    struct text version = images_version(row, &wish);
     work->result->image = arena_text(work->arena, row->image.data, row->image.length);
     work->result->image_line = row->line;
+    work->result->version = arena_text(work->arena, version.data, version.length);
     return 0;
 }
 

@@ -41,6 +41,7 @@ struct render_result {
     struct text template_path;
     struct text image;
     int image_line;             /* of images.txt; 0 when the user chose */
+    struct text version;        /* of the library in it; empty when that cannot be told */
 };
 
 /* Render with the commit that `repository` serves now: refresh it first.  0, or -1 with *failure

@@ -24,6 +24,8 @@ struct repository {
     char *path, *revision;
     bool serve_faulty;
     struct snapshot *served; /* NULL when nothing could ever be read */
+    struct arena *host_arena;
+    const struct host *host; /* NULL: not known */
     git_oid failed_id;       /* the commit that could not be served, */
     int64_t failed_at;       /* when (clock_elapsed), 0 for none, */
     struct error failure;    /* and why */
@@ -111,6 +113,18 @@ int repository_add_objects(struct repository *repository, const char *directory,
     return 0;
 }
 
+void repository_read_host(struct repository *repository, const char *directory)
+{
+    if (!repository->host_arena)
+        repository->host_arena = arena_new();
+    repository->host = host_read(repository->host_arena, directory, NULL);
+}
+
+const struct host *repository_host(const struct repository *repository)
+{
+    return repository->host;
+}
+
 void repository_serve_faulty(struct repository *repository)
 {
     repository->serve_faulty = true;
@@ -121,6 +135,7 @@ void repository_close(struct repository *repository)
     if (!repository)
         return;
     snapshot_free(repository->served);
+    arena_free(repository->host_arena);
     git_odb_free(repository->objects);
     git_repository_free(repository->git);
     free(repository->path);

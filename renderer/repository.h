@@ -18,6 +18,7 @@
 
 #include "base/error.h"
 #include "base/value.h"
+#include "renderer/host.h"
 #include "renderer/images.h"
 #include "renderer/template.h"
 
@@ -66,6 +67,11 @@ const struct value *repository_tree(struct repository *repository, struct text p
 /* images.txt and site.yaml of the served commit, parsed; NULL and a sentence when wrong. */
 const struct images *repository_images(struct repository *repository, struct error *error);
 const struct value *repository_site(struct repository *repository, struct error *error);
+
+/* What this machine has, for the rows of images.txt whose image is `host`: have it read from the file of
+ * that directory (host.h).  Where there is none, repository_host() stays NULL: it is not known. */
+void repository_read_host(struct repository *repository, const char *directory);
+const struct host *repository_host(const struct repository *repository);
 
 /* Call `visit` with the path of every file of the served commit, sorted by bytes, links included.
  * `visit` returns 0 to go on, or anything else to stop with that result. */

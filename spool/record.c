@@ -31,6 +31,7 @@ static const struct record_field fields[] = {
     FIELD("request_sha256", FIELD_TEXT, request_sha256, false),
     FIELD("library", FIELD_TEXT, library, false),
     FIELD("version", FIELD_TEXT, version, false),
+    FIELD("library_version", FIELD_TEXT, library_version, false),
     FIELD("type", FIELD_TEXT, type, false),
     FIELD("priority", FIELD_INT, priority, false),
     FIELD("retries", FIELD_INT, retries, false),

@@ -54,6 +54,7 @@ struct job_record {
     struct text request_file;   /* "request.yaml", "request.json" or "request.sh" */
     struct text request_sha256;
     struct text library, version, type;
+    struct text library_version;        /* that the chosen image has; empty: it cannot be told */
     int priority, retries;
     int retried;                /* of the retries, how many are used up */
     int64_t backoff;            /* the last back-off, milliseconds; 0 before the first */

@@ -319,6 +319,7 @@ enum prepare_result prepare_manifest(struct arena *arena, struct repository *rep
         preparation->failure = RENDER_NOT_ALLOWED;
         return PREPARE_NOT_RENDERED;
     }
+    record->gpu_type = job.gpu_type;
     struct render_input input = {
         .executor = executor,
         .job = context_job(arena, &job),
@@ -340,6 +341,7 @@ enum prepare_result prepare_manifest(struct arena *arena, struct repository *rep
     record->template_path = rendered->template_path;
     record->image = rendered->image;
     record->image_line = rendered->image_line;
+    record->library_version = rendered->version;
     return PREPARED;
 }
 

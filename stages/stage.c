@@ -116,7 +116,10 @@ struct repository *stage_repository(struct stage *stage, struct error *error)
 {
     char path[PATH_MAX + 32];
     snprintf(path, sizeof(path), "%s/templates.git", stage->spool.path);
-    return repository_open(path, "HEAD", error);
+    struct repository *repository = repository_open(path, "HEAD", error);
+    if (repository)
+        repository_read_host(repository, stage->spool.path);
+    return repository;
 }
 
 int stage_run(const struct stage_operations *operations, const char *directory)

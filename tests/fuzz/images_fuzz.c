@@ -21,6 +21,18 @@ static struct text asked(struct text word)
     return text_is(word, "*") ? TEXT("anything") : word;
 }
 
+/* What the row has; a version of * fits jobs that name none. */
+static struct image_wish wish_for(const struct image_row *row, bool version)
+{
+    return (struct image_wish){
+        .library = asked(row->library),
+        .version = version && !text_is(row->version, "*") ? row->version : TEXT(""),
+        .type = asked(row->type),
+        .accelerator = asked(row->accelerator),
+        .host = true,
+    };
+}
+
 static void check_row(const struct images *images, const struct image_row *row)
 {
     const struct text words[] = {row->library, row->version, row->type, row->accelerator,
@@ -28,14 +40,16 @@ static void check_row(const struct images *images, const struct image_row *row)
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         check_word(words[i]);
     CHECK(image_name_valid(row->image) && !strchr("-:@+#", row->image.data[0]));
-    const struct image_row *found = images_find(images, asked(row->library), asked(row->version),
-                                                asked(row->type), asked(row->accelerator), true);
+    struct image_wish wish = wish_for(row, true), any_version = wish_for(row, false);
+    const struct image_row *found = images_find(images, &wish);
     CHECK(found && found <= row && found->line <= row->line);
     CHECK(images_serve(images, asked(row->library), asked(row->type), true));
     /* A version that was not asked for fits as well. */
-    const struct image_row *any = images_find(images, asked(row->library), TEXT(""),
-                                              asked(row->type), asked(row->accelerator), true);
+    const struct image_row *any = images_find(images, &any_version);
     CHECK(any && any <= found);
+    /* No row gives another version than the one that was named. */
+    struct text version = images_version(found, &wish);
+    CHECK(!wish.version.length || version_begins(version, wish.version));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)

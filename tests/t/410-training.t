@@ -17,6 +17,19 @@ example digits '' >"$scratch/digits.yaml" && cp "$scratch/digits.yaml" "$spool/i
 must "digits: trained" wait_for 120 in_state digits "done"
 like "$(cat "$(job_dir digits)/output/main-0.log")" 'accuracy.*0\.9' "and the accuracy is in output/"
 
+# A version that is named is the one that runs, or the job is refused.
+has() { dlspool status --json | jq -r ".executor.host.$1.version"; }
+is "$(has sklearn)" "$(/usr/bin/python3 -c 'import sklearn; print(sklearn.__version__)')" "status tells which versions this machine has"
+is "$(dlspool status --json | jq .executor.host.pytorch.gpus)" \
+    "$(/usr/bin/python3 -c 'import torch; print("true" if torch.version.cuda else "false")')" "and whether with GPUs"
+is "$(sed -n 's/^library_version: "\(.*\)"/\1/p' "$(job_dir digits)/job.yaml")" "$(has sklearn)" "the job's record tells which one it got"
+for version in "$(has sklearn | cut -d. -f1)" 99; do
+    example digits "s/^name:.*/name: v$version/; s/^type:/version: $version\n&/" | drop "v$version.yaml"
+done
+ok "a version that is not there is refused" wait_for 60 in_state v99 failed
+like "$(cat "$(job_dir v99)/why")" "library sklearn, version 99,.*there is $(has sklearn | sed 's/+.*//').* on this machine" "and what there is is told"
+ok "one that is there runs" wait_for 60 in_state "v$(has sklearn | cut -d. -f1)" "done"
+
 example ddp '' >"$scratch/ddp.yaml" && cp "$scratch/ddp.yaml" "$spool/incoming/"
 ok "ddp: trained" wait_for 180 in_state ddp "done"
 for worker in 0 1; do

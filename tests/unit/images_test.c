@@ -10,11 +10,13 @@
 #include "renderer/images.h"
 
 static struct arena *arena;
+static const struct host *machine;      /* NULL: not known what it has */
 
 static int set_up(void **state)
 {
     (void)state;
     arena = arena_new();
+    machine = NULL;
     return 0;
 }
 
@@ -48,8 +50,13 @@ static void refuses(const char *source, const char *sentence)
 static const char *find(const struct images *images, const char *library, const char *version,
                         const char *type, const char *accelerator)
 {
-    const struct image_row *row = images_find(images, text_of(library), text_of(version),
-                                              text_of(type), text_of(accelerator), true);
+    const struct image_wish wish = {.library = text_of(library),
+                                    .version = text_of(version),
+                                    .type = text_of(type),
+                                    .accelerator = text_of(accelerator),
+                                    .host = true,
+                                    .machine = machine};
+    const struct image_row *row = images_find(images, &wish);
     return row ? arena_text(arena, row->image.data, row->image.length).data : "";
 }
 
@@ -90,17 +97,18 @@ static void host_is_passed_over_where_it_is_of_no_use(void **state)
 {
     (void)state;
     struct images *images = parse("pytorch * * * host\npytorch 2 * * two\nany * * * host\n");
-    const struct image_row *row =
-        images_find(images, TEXT("pytorch"), TEXT(""), TEXT("single"), TEXT(""), false);
+    struct image_wish wish = {.library = TEXT("pytorch"), .type = TEXT("single")};
+    const struct image_row *row = images_find(images, &wish);
     assert_true(row && text_is(row->image, "two"));
     assert_string_equal(find(images, "pytorch", "", "single", ""), "host");
-    assert_null(images_find(images, TEXT("any"), TEXT(""), TEXT("single"), TEXT(""), false));
+    wish.library = TEXT("any");
+    assert_null(images_find(images, &wish));
     assert_false(images_serve(images, TEXT("any"), TEXT("single"), false));
     assert_true(images_serve(images, TEXT("any"), TEXT("single"), true));
     /* A row behind one of `host` is reached by others. */
     struct buffer report = {0};
     size_t warnings = 0;
-    assert_int_equal(images_report(TEXT("a * * * host\na * * * x\na 1 * * y\na * * * host\n"), "i",
+    assert_int_equal(images_report(TEXT("a 1.2 * * host\na 1.2 * * x\na 1 * * y\na * * * host\n"), "i",
                                    &report, &warnings),
                      0);
     assert_int_equal(warnings, 2);
@@ -118,26 +126,82 @@ static void first_row_that_fits_decides(void **state)
                                   "*       *   single      *    four\n");
     assert_string_equal(find(images, "pytorch", "2.1", "single", ""), "one");
     assert_string_equal(find(images, "pytorch", "2.1", "single", "none"), "one");
-    assert_string_equal(find(images, "pytorch", "2.1.3", "single", "none"), "one");
-    assert_string_equal(find(images, "pytorch", "2.1+cu118", "single", "none"), "one");
-    assert_string_equal(find(images, "pytorch", "2.10", "distributed", "none"), "two");
+    assert_string_equal(find(images, "pytorch", "2", "single", "none"), "one");
+    assert_string_equal(find(images, "pytorch", "2", "distributed", "h100"), "two");
     assert_string_equal(find(images, "pytorch", "", "distributed", ""), "one");
-    assert_string_equal(find(images, "pytorch", "2.1", "distributed", "a100"), "two");
-    assert_string_equal(find(images, "pytorch", "1.9", "distributed", "a100"), "three");
-    assert_string_equal(find(images, "jax", "1", "single", "h100"), "four");
+    assert_string_equal(find(images, "pytorch", "", "single", "a100"), "three");
+    assert_string_equal(find(images, "jax", "", "single", "h100"), "four");
     assert_string_equal(find(images, "pytorch", "1.9", "distributed", "h100"), "");
     assert_string_equal(find(images, "jax", "", "ps", ""), "");
     assert_true(images_serve(images, TEXT("pytorch"), TEXT("ps"), true));
     assert_false(images_serve(images, TEXT("jax"), TEXT("ps"), true));
 }
 
-static void a_longer_row_does_not_fit_a_shorter_version(void **state)
+/* Nobody gets another version than the one that the job names. */
+static void a_version_that_is_named_is_what_runs(void **state)
 {
     (void)state;
-    struct images *images = parse("a 2.1.3 * * x\n");
-    assert_string_equal(find(images, "a", "2.1", "single", ""), "");
+    struct images *images = parse("a 2.1.3 * * x\na 2.4+cu118 * * y\na * * * z\n");
+    assert_string_equal(find(images, "a", "2", "single", ""), "x");
+    assert_string_equal(find(images, "a", "2.1", "single", ""), "x");
     assert_string_equal(find(images, "a", "2.1.3", "single", ""), "x");
+    assert_string_equal(find(images, "a", "2.4", "single", ""), "y");
     assert_string_equal(find(images, "a", "2.1.30", "single", ""), "");
+    assert_string_equal(find(images, "a", "2.1.3.1", "single", ""), "");
+    assert_string_equal(find(images, "a", "2.10", "single", ""), "");
+    assert_string_equal(find(images, "a", "99.9", "single", ""), "");
+    assert_string_equal(find(parse("a * * * z\n"), "a", "99.9", "single", ""), "");
+    assert_string_equal(find(parse("a * * * z\n"), "a", "", "single", ""), "z");
+}
+
+static const char has[] =
+    "{\"libraries\": {\"any\": {\"version\": \"3.11.2\", \"gpus\": true},"
+    " \"pytorch\": {\"version\": \"1.13.0a0\", \"gpus\": false},"
+    " \"jax\": {\"version\": \"0.4.1\", \"gpus\": true},"
+    " \"caffe\": {\"version\": \"\", \"gpus\": false}}}";
+
+/* A row of `host` fits what the machine has, and nothing else. */
+static void host_is_what_this_machine_has(void **state)
+{
+    (void)state;
+    struct error error;
+    machine = host_parse(arena, TEXT(has), &error);
+    assert_non_null(machine);
+    struct images *images = parse("* * * * host\npytorch 2.5.1 * * two\nmxnet * * none three\n");
+    assert_string_equal(find(images, "pytorch", "", "single", ""), "host");
+    assert_string_equal(find(images, "pytorch", "1.13", "single", ""), "host");
+    assert_string_equal(find(images, "pytorch", "2.5", "single", ""), "two");
+    assert_string_equal(find(images, "pytorch", "1.1", "single", ""), "");
+    assert_string_equal(find(images, "pytorch", "99.9", "single", ""), "");
+    assert_string_equal(find(images, "pytorch", "", "single", "gpu"), "two");
+    assert_string_equal(find(images, "jax", "0.4", "single", "h100"), "host");
+    assert_string_equal(find(images, "any", "", "single", "gpu"), "host");
+    assert_string_equal(find(images, "mxnet", "", "single", ""), "three");
+    assert_string_equal(find(images, "horovod", "", "single", ""), "");
+    assert_string_equal(find(images, "caffe", "", "single", ""), "host");
+    assert_string_equal(find(images, "caffe", "1", "single", ""), "");
+    /* A row that names a version fits when the machine has that one. */
+    assert_string_equal(find(parse("* 1.13 * * host\n"), "pytorch", "", "single", ""), "host");
+    assert_string_equal(find(parse("* 1.12 * * host\n"), "pytorch", "", "single", ""), "");
+}
+
+static void what_there_is_is_told(void **state)
+{
+    (void)state;
+    struct error error;
+    struct buffer out = {0};
+    struct images *images = parse("* * * * host\npytorch 2.5.1 * gpu two\n");
+    struct image_wish wish = {.library = TEXT("pytorch"),
+                              .type = TEXT("single"),
+                              .host = true,
+                              .machine = host_parse(arena, TEXT(has), &error)};
+    images_tell_versions(images, &wish, &out);
+    assert_string_equal(out.data, "1.13.0a0 on this machine, without GPUs; 2.5.1 (line 2, accelerator gpu)");
+    assert_true(text_is(images_version(&images->rows[0], &wish), "1.13.0a0"));
+    assert_true(text_is(images_version(&images->rows[1], &wish), "2.5.1"));
+    buffer_free(&out);
+    assert_null(host_parse(arena, TEXT("{\"libraries\": []}"), &error));
+    assert_null(host_parse(arena, TEXT("nonsense"), &error));
 }
 
 static void report_lists_every_fault(void **state)
@@ -146,7 +210,7 @@ static void report_lists_every_fault(void **state)
     struct buffer report = {0};
     size_t warnings = 0;
     size_t faults =
-        images_report(TEXT("a b c\nx * * * i\nx 1 * * j\nk\n"), "images.txt", &report, &warnings);
+        images_report(TEXT("a b c\nx 1.2 * * i\nx 1 * * j\nk\n"), "images.txt", &report, &warnings);
     assert_int_equal(faults, 2);
     assert_int_equal(warnings, 1);
     assert_non_null(strstr(report.data, "images.txt:1: 3 columns"));
@@ -163,8 +227,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(wrong_columns_are_refused_with_line, set_up, tear_down),
         cmocka_unit_test_setup_teardown(host_is_passed_over_where_it_is_of_no_use, set_up, tear_down),
         cmocka_unit_test_setup_teardown(first_row_that_fits_decides, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_longer_row_does_not_fit_a_shorter_version, set_up,
-                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_version_that_is_named_is_what_runs, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(host_is_what_this_machine_has, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_there_is_is_told, set_up, tear_down),
         cmocka_unit_test_setup_teardown(report_lists_every_fault, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -109,14 +109,17 @@ static void serve(const char *template)
 static void the_template_and_image_of_the_pair_are_chosen(void **state)
 {
     (void)state;
-    struct render_input input = input_for("pytorch", "2.1.3");
+    struct render_input input = input_for("pytorch", "2.1");
     assert_int_equal(render(&input), 0);
     assert_true(text_is(result.manifest, "kind: \"torch\"\nimage: \"torch:2.1\"\n"));
     assert_true(text_is(result.commit, repository_commit(repository)));
     assert_true(text_is(result.template_path, "local/pytorch/single.yaml"));
     assert_true(text_is(result.image, "torch:2.1"));
     assert_int_equal(result.image_line, 1);
+    assert_true(text_is(result.version, "2.1"));
     input.accelerator = TEXT("a100");
+    fails(&input, RENDER_NO_IMAGE, "; there is 2.1 (line 1, accelerator none); ask for what there is");
+    input.version = TEXT("");
     assert_int_equal(render(&input), 0);
     assert_true(text_is(result.image, "torch:gpu"));
     assert_int_equal(result.image_line, 2);

@@ -11,10 +11,25 @@
 
 #define MEMBER(name) .offset = offsetof(struct task_role, name)
 
+/* A number alone counts bytes, as in Kubernetes; so few of them were meant for something else. */
+static void read_memory(struct reading *reading, const struct path *path,
+                        const struct value *value, const struct field *field, void *into)
+{
+    static const double fewest = 16 << 20;
+    char size[QUANTITY_TEXT_SIZE];
+    if (value->kind == VALUE_NUMBER && value->number >= (double)field->least &&
+        value->number < fewest)
+        problem_expected(reading, path, value,
+                         "a size such as 512Mi or 16Gi; a number alone counts bytes, and this is "
+                         "%s", quantity_format_bytes((int64_t)value->number, size));
+    else
+        read_bytes(reading, path, value, field, into);
+}
+
 static const struct field fields[] = {
     {FIELD_NAME("count"), read_integer, MEMBER(count), .least = 1, .most = TASKS_MOST},
     {FIELD_NAME("cpus"), read_cpus, MEMBER(cpus), .least = CPUS_LEAST, .most = CPUS_MOST},
-    {FIELD_NAME("memory"), read_bytes, MEMBER(memory), .least = MEMORY_LEAST, .most = MEMORY_MOST},
+    {FIELD_NAME("memory"), read_memory, MEMBER(memory), .least = MEMORY_LEAST, .most = MEMORY_MOST},
     {FIELD_NAME("gpus"), read_integer, MEMBER(gpus), .least = 0, .most = GPUS_MOST},
     {FIELD_NAME("shm"), read_bytes, MEMBER(shm), .least = SHM_LEAST, .most = MEMORY_MOST},
     {FIELD_NAME("command"), read_words, MEMBER(command), .least = 1,

@@ -453,7 +453,7 @@ static void numbers_have_limits(void **state)
     assert_int_equal(good("tasks: {w: {cpus: \"2\"}}")->tasks[0].cpus, 2000);
     assert_int_equal(good("tasks: {w: {cpus: 0.1}}")->tasks[0].cpus, 100);
     assert_int_equal(good("tasks: {w: {cpus: 100000}}")->tasks[0].cpus, 100000000);
-    assert_int_equal(good("tasks: {w: {memory: 4194304}}")->tasks[0].memory, 4194304);
+    assert_int_equal(good("tasks: {w: {memory: 16777216}}")->tasks[0].memory, 16777216);
     assert_int_equal(good("tasks: {w: {memory: 1e9}}")->tasks[0].memory, 1000000000);
     assert_int_equal(good("tasks: {w: {count: 10000}}")->tasks[0].count, 10000);
     assert_int_equal(good("tasks: {w: {gpus: 1024}}")->tasks[0].gpus, 1024);

@@ -33,7 +33,6 @@ struct backfill {
     struct running *running; /* by end */
     size_t count, capacity;
     int64_t looked; /* when they were read, of clock_elapsed(); 0: not yet */
-    bool reserved;
     int64_t turn;         /* when the first will start; NEVER: not known */
     struct demand beside; /* what is left then, or now where that is not known */
 };
@@ -98,16 +97,28 @@ static struct demand beyond(const struct demand *room, const struct demand *dema
 
 /* ---- what is free ---- */
 
+void backfill_tell(struct backfill *backfill, const struct capacity *now)
+{
+    backfill->told = true;
+    backfill->all = (struct demand){now->cpus, now->memory, now->gpus};
+    backfill->free = (struct demand){now->cpus_free, now->memory_free, now->gpus_free};
+}
+
 int backfill_refresh(struct backfill *backfill, struct error *error)
 {
     struct capacity now = {.cpus = 0};
-    backfill->reserved = false;
-    backfill->told = backfill->executor->operations->capacity(backfill->executor, &now, error) == 0;
-    if (!backfill->told)
-        return -1;
-    backfill->all = (struct demand){now.cpus, now.memory, now.gpus};
-    backfill->free = (struct demand){now.cpus_free, now.memory_free, now.gpus_free};
-    return 0;
+    backfill->told =
+        backfill->executor->operations->capacity(backfill->executor, &now, error) == 0;
+    if (backfill->told)
+        backfill_tell(backfill, &now);
+    return backfill->told ? 0 : -1;
+}
+
+void backfill_hold(struct backfill *backfill, const struct demand *demand, bool taken)
+{
+    if (!taken)
+        backfill->free = beyond(&backfill->free, demand);
+    backfill->all = beyond(&backfill->all, demand);
 }
 
 bool backfill_fits_ever(const struct backfill *backfill, const struct demand *demand)
@@ -240,7 +251,6 @@ void backfill_reserve(struct backfill *backfill, const struct demand *demand)
 {
     struct demand room = backfill->free;
     look_at_all_running(backfill);
-    backfill->reserved = true;
     backfill->turn = NEVER;
     for (size_t i = 0; i < backfill->count && backfill->turn == NEVER; i++) {
         if (backfill->running[i].end == NEVER)

@@ -33,6 +33,12 @@ void backfill_free(struct backfill *backfill); /* NULL is fine */
  * cannot tell: everything fits then, for the executor to decide. */
 int backfill_refresh(struct backfill *backfill, struct error *error);
 
+/* The same of figures that were asked for already. */
+void backfill_tell(struct backfill *backfill, const struct capacity *now);
+/* So much is for others, as far as it is there: of what is free, unless they have it already, and of
+ * what can ever be free. */
+void backfill_hold(struct backfill *backfill, const struct demand *demand, bool taken);
+
 /* Has the machine so much in all? */
 bool backfill_fits_ever(const struct backfill *backfill, const struct demand *demand);
 /* Take it of what is free.  -1 and a sentence, "needs 2 CPUs, 1 of 2 free", when there is less. */

@@ -18,7 +18,8 @@ struct planning *planning_new(struct stage *stage, struct executor *executor)
     struct planning *planning = memory_allocate(sizeof(*planning));
     *planning = (struct planning){.stage = stage, .executor = executor,
                                   .roster = roster_new(&stage->spool),
-                                  .runs = runs_new(&stage->spool)};
+                                  .runs = runs_new(&stage->spool),
+                                  .backfill = backfill_new(&stage->spool, executor)};
     return planning;
 }
 
@@ -36,6 +37,7 @@ void planning_free(struct planning *planning)
     if (!planning)
         return;
     forget_plan(planning);
+    backfill_free(planning->backfill);
     runs_free(planning->runs);
     roster_free(planning->roster);
     free(planning);

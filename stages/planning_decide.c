@@ -1,6 +1,7 @@
 /* stages/planning_decide.c - the planner is asked, pool by pool */
 #include "stages/planning_parts.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,9 +79,15 @@ static void decide_pool(struct planning *planning, struct pool *pool, int capaci
     const char **names = memory_allocate((pool->count + 1) * sizeof(const char *));
     budget_make(&budget, pool, runs_history(planning->runs), capacity, settings->planner_budget,
                 planning->now);
+    size_t count = 0;
     for (size_t i = 0; i < pool->count; i++) {
-        jobs[i] = &pool->jobs[i]->plan;
-        names[i] = roster_id(pool->jobs[i]);
+        struct roster_job *job = pool->jobs[i];
+        job->plan.finish = (double)INFINITY;
+        job->plan.standing = STANDING_BEST_EFFORT;
+        if (job->behind)
+            continue;
+        jobs[count] = &job->plan;
+        names[count++] = roster_id(job);
     }
     struct plan_state state = {.now = (double)planning->now / 1000,
                                .capacity = capacity,
@@ -90,7 +97,7 @@ static void decide_pool(struct planning *planning, struct pool *pool, int capaci
                                .tokens = budget.tokens,
                                .token_count = budget.count,
                                .jobs = jobs,
-                               .job_count = pool->count};
+                               .job_count = count};
     ask_planner(planning, pool, &state, names);
     for (size_t i = 0; i < pool->count; i++) {
         struct roster_job *job = pool->jobs[i];
@@ -122,10 +129,13 @@ void planning_decide(struct planning *planning, struct arena *arena, struct plan
     pools_sort(&pools, planning->roster, &left, planning_counts);
     lines->pools = arena_allocate(arena, (pools.count + 1) * sizeof(*lines->pools));
     for (size_t i = 0; i < pools.count; i++) {
+        make_keys(&pools.items[i]);
+        for (size_t k = 0; k < pools.items[i].count; k++)
+            forecast_job(pools.items[i].jobs[k], &terms);
+    }
+    planning_keep_first(planning);
+    for (size_t i = 0; i < pools.count; i++) {
         struct pool *pool = &pools.items[i];
-        make_keys(pool);
-        for (size_t k = 0; k < pool->count; k++)
-            forecast_job(pool->jobs[k], &terms);
         int capacity = planning->told ? pool_capacity(pool, &left) : UNBOUNDED;
         decide_pool(planning, pool, capacity);
         pool_take(pool, &left);

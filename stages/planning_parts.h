@@ -1,12 +1,13 @@
 /* stages/planning_parts.h - the inside of stages/planning.h
  *
  * planning.c says when a plan is made and goes through its steps; decide.c asks the planner; hand.c
- * makes the order of handing over; tell.c writes down what was decided.  All are called planning_*.c.
+ * makes the order of handing over; first.c tells who waits behind a job that does not fit; tell.c writes down what was decided.  All are called planning_*.c.
  */
 #ifndef STAGES_PLANNING_PARTS_H
 #define STAGES_PLANNING_PARTS_H
 
 #include "spool/plan_file.h"
+#include "stages/backfill.h"
 #include "stages/planning.h"
 #include "stages/pools.h"
 
@@ -30,6 +31,8 @@ struct planning {
     size_t order_count;
     char (*handing)[ID_SIZE];   /* to be handed over */
     size_t handing_count, handed;
+    struct backfill *backfill;  /* NULL: the scheduler keeps those that wait */
+    char first[ID_SIZE];        /* keeps its place: it has no deadline, and does not fit; or "" */
     bool more;                  /* some wait to be rendered anew: it is planned again at once */
 };
 
@@ -39,6 +42,9 @@ bool planning_counts(const struct roster_job *job);
 /* Ask the planner, pool by pool: what each job is given is in its plan and in `next`.  `lines` gets a
  * line for each pool, whose names are the arena's. */
 void planning_decide(struct planning *planning, struct arena *arena, struct plan_file *lines);
+
+/* Mark those without a deadline that stay behind the first that does not fit (roster_job.behind). */
+void planning_keep_first(struct planning *planning);
 
 /* Put all jobs in order, and list those that are to be handed over now. */
 void planning_order(struct planning *planning);

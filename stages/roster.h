@@ -50,6 +50,7 @@ struct roster_job {
     bool resizable, resizable_known;    /* while it runs, by the executor */
     size_t pool;                /* index */
     int64_t next;               /* the size that the plan gives it; 0: none */
+    bool behind;                /* it takes no part: it may not pass the first that does not fit */
     bool outgrown;              /* more than the executor has in all: it is to refuse it */
     int leaning;                /* which way the plan wants to change it ... */
     int64_t leaned;             /* ... since then, of clock_elapsed(): stages/wishes.c */

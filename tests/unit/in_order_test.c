@@ -101,7 +101,7 @@ static void my_close(struct executor *executor)
     (void)executor;
 }
 
-static const struct executor_operations operations = {.name = "mine",
+static const struct executor_operations operations = {.name = "mine", .of_this_machine = true,
                                                       .ready = my_ready,
                                                       .submit = my_submit,
                                                       .capacity = my_capacity,
@@ -131,12 +131,14 @@ static void end_one(const char *name)
 
 /* ---- jobs ---- */
 
+static int64_t pause_between;
 static int jobs; /* so many in this test */
 
 struct sketch {
     const char *name;
     int cpus, gpus, priority;
     unsigned uid;
+    int64_t deadline;           /* in so many seconds */
     int64_t time_limit; /* seconds */
     const char *arguments;
     const char *log;
@@ -157,7 +159,9 @@ static struct job_record record_of(const struct sketch *sketch, char id[static I
                                .memory = 1,
                                .priority = sketch->priority,
                                .time_limit = sketch->time_limit * 1000,
-                               .template_path = TEXT("local/any/single.yaml"),
+                               .deadline = sketch->deadline ? now + sketch->deadline * 1000 : 0,
+        .deadline_mode = sketch->deadline ? TEXT("count") : TEXT(""),
+        .template_path = TEXT("local/any/single.yaml"),
                                .commit = TEXT("c0ffee"),
                                .image = TEXT("image"),
                                .arguments_sha256 =
@@ -180,7 +184,7 @@ static const char *put(struct sketch sketch)
 
 static void round_now(void)
 {
-    run_round_after(10);
+    run_round_after(pause_between);
 }
 
 static void expect(const char *started)
@@ -196,6 +200,7 @@ static int open_all(void **state)
     memset(&machine, 0, sizeof(machine));
     machine.all = machine.free = (struct demand){2000, 1 << 20, 8};
     jobs = 0;
+    pause_between = 10;
     open_spool(&submit_stage, &operations, 1767268800000);
     write_settings("sync: none\n");
     open_stage();
@@ -217,6 +222,33 @@ static const char *reason_of(const char *id)
         &sentence);
     buffer_free(&why);
     return sentence.text;
+}
+
+/* Jobs of the arguments "minute" have always taken one; those of "moment", two seconds. */
+static void remember(void)
+{
+    for (int i = 0; i < 10; i++)
+        for (int which = 0; which < 2; which++) {
+            char id[ID_SIZE];
+            struct job_record record = record_of(
+                &(struct sketch){
+                    .name = "old", .cpus = 1, .arguments = which ? "minute" : "moment"},
+                id);
+            double seconds = which ? 60 : 2;
+            struct progress progress = {.attempt = 1,
+                                        .started = now - (int64_t)(seconds * 1000),
+                                        .unit = now,
+                                        .size = 1,
+                                        .start_up = -1,
+                                        .restart = -1,
+                                        .size_count = 1};
+            progress.sizes[0] = (struct progress_at_size){.attempt = 1,
+                                                          .size = 1,
+                                                          .running = (int64_t)(seconds * 1000),
+                                                          .resize = -1,
+                                                          .cpu_used = -1};
+            assert_int_equal(history_add(&spool, &record, &progress, true, now, &error), 0);
+        }
 }
 
 /* ---- nobody passes ---- */
@@ -256,7 +288,6 @@ static void stream(int small, int large, int gpus, int priority)
     for (int i = 0; i < count; i++)
         PUT(.name = "s", .cpus = gpus ? 0 : small, .gpus = gpus ? small : 0);
     round_now();
-    assert_int_equal(machine.count, count);
     const char *big = PUT(.name = "big", .cpus = gpus ? 0 : large, .gpus = gpus ? large : 0,
                           .priority = priority);
     machine.started[0] = '\0';
@@ -291,6 +322,33 @@ static void eight_gpus_among_single_ones(void **state)
 {
     (void)state;
     stream(1, 8, 1, 0);
+}
+
+/* So it is while a plan is made, because somebody has a deadline. */
+static void nor_is_anybody_starved_while_somebody_has_a_deadline(void **state)
+{
+    (void)state;
+    machine.all.cpus = machine.free.cpus = 3000;
+    pause_between = 1000;
+    remember();
+    PUT(.name = "due", .cpus = 1, .deadline = 86400, .arguments = "minute");
+    round_now();
+    stream(1, 2, 0, 0);
+}
+
+/* What does not fit beside those with deadlines may have to wait for ever: it keeps nobody. */
+static void who_waits_for_deadlines_keeps_nobody(void **state)
+{
+    (void)state;
+    machine.all.cpus = machine.free.cpus = 3000;
+    pause_between = 1000;
+    remember();
+    PUT(.name = "due", .cpus = 1, .deadline = 86400, .arguments = "minute");
+    round_now();
+    PUT(.name = "whole", .cpus = 3);
+    round_now();
+    PUT(.name = "little", .cpus = 1);
+    expect("due little ");
 }
 
 /* Owners who were never served take turns behind the first, not before it. */
@@ -370,32 +428,11 @@ static void who_is_over_in_time_passes(void **state)
     expect("s short big ");
 }
 
-/* As the limits, where jobs of the same arguments have always taken a minute, or two seconds. */
+/* As time limits do. */
 static void predictions_tell_who_is_over_in_time(void **state)
 {
     (void)state;
-    for (int i = 0; i < 10; i++)
-        for (int which = 0; which < 2; which++) {
-            char id[ID_SIZE];
-            struct job_record record = record_of(
-                &(struct sketch){
-                    .name = "old", .cpus = 1, .arguments = which ? "minute" : "moment"},
-                id);
-            double seconds = which ? 60 : 2;
-            struct progress progress = {.attempt = 1,
-                                        .started = now - (int64_t)(seconds * 1000),
-                                        .unit = now,
-                                        .size = 1,
-                                        .start_up = -1,
-                                        .restart = -1,
-                                        .size_count = 1};
-            progress.sizes[0] = (struct progress_at_size){.attempt = 1,
-                                                          .size = 1,
-                                                          .running = (int64_t)(seconds * 1000),
-                                                          .resize = -1,
-                                                          .cpu_used = -1};
-            assert_int_equal(history_add(&spool, &record, &progress, true, now, &error), 0);
-        }
+    remember();
     const char *s = PUT(.name = "s", .cpus = 1, .arguments = "minute");
     round_now();
     append_event(s, STATE_SUBMITTED, "2026-01-01T12:00:00.010Z started attempt=1\n");
@@ -476,6 +513,8 @@ int main(void)
         TEST(a_large_job_starts_when_those_end_that_ran_when_it_came),
         TEST(a_stream_of_small_jobs_starves_nobody),
         TEST(nor_does_one_of_equal_priority),
+        TEST(nor_is_anybody_starved_while_somebody_has_a_deadline),
+        TEST(who_waits_for_deadlines_keeps_nobody),
         TEST(eight_gpus_among_single_ones),
         TEST(a_new_owner_does_not_take_the_first_place),
         TEST(higher_priority_goes_before_the_first),

@@ -67,6 +67,17 @@ const char *clock_format(int64_t time, char room[static CLOCK_TEXT_SIZE])
     return room;
 }
 
+const char *clock_local(int64_t time, char room[static CLOCK_TEXT_SIZE])
+{
+    time_t seconds = (time_t)(time / 1000 - (time % 1000 < 0));
+    struct tm tm;
+    if (!localtime_r(&seconds, &tm))
+        memset(&tm, 0, sizeof(tm));
+    size_t length = write_year(&tm, room);
+    strftime(room + length, CLOCK_TEXT_SIZE - length, "-%m-%d %H:%M:%S", &tm);
+    return room;
+}
+
 const char *clock_date(int64_t time, char room[static CLOCK_TEXT_SIZE])
 {
     int milliseconds;

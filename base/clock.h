@@ -22,6 +22,9 @@ void clock_replace(clock_source *now, clock_source *elapsed);
 /* Write a time; returns `room`. */
 const char *clock_format(int64_t time, char room[static CLOCK_TEXT_SIZE]);
 
+/* The same for people, in the time zone of TZ, to the second and without the zone: 2026-11-21 04:09:24. */
+const char *clock_local(int64_t time, char room[static CLOCK_TEXT_SIZE]);
+
 /* Read what clock_format writes, and every RFC 3339 time with Z or an offset and at most
  * millisecond precision kept.  -1 when it is not one, or not of the years 0000 to 9999 in UTC. */
 int clock_parse(struct text text, int64_t *time);

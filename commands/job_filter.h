@@ -10,7 +10,7 @@ struct job_filter {
     const char *user;           /* a name or a number */
     const char *name;           /* a job's name, or a pattern of the shell */
     const char *state;
-    int64_t age;                /* milliseconds: accepted no longer ago */
+    const char *age;            /* "2d", or a date or a time: accepted since then */
     /* Made of it by filter_prepare(): */
     struct job_state_filter states;
     int64_t since;

@@ -1,166 +1,280 @@
-/* commands/list.c - dlspool list */
+/* commands/list.c - dlspool list
+ *
+ * Jobs are printed as they are read, so that a spool of any size is listed in little memory; only to sort
+ * them by something else than their age, what they are sorted by is kept of each.
+ */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/nearest.h"
+#include "commands/columns.h"
 #include "commands/commands.h"
+#include "commands/gather.h"
 #include "commands/options.h"
 #include "commands/outlook.h"
 
-struct listing {
-    const struct spool *spool;
-    struct arena *arena;
-    struct job_view *views;
-    size_t count, capacity;
-    struct plan_file plan;
-    struct waiting_file waiting;
-    bool mine, by_state;
-    struct job_state_filter only;       /* with by_state */
-    int64_t since;              /* of done/: not older than this; 0: all */
+enum { USUAL_LIMIT = 50, UNLIMITED = -1 };
+static const struct timespec watch_interval = {.tv_sec = 2};
+
+enum sort_by { SORT_AGE, SORT_NAME, SORT_USER, SORT_STATE, SORT_ELAPSED, SORT_STARTED, SORT_ENDED,
+               SORT_PRIORITY, SORTS };
+static const char *const sort_words[SORTS + 1] = {"age",     "name",    "user",  "state",
+                                                  "elapsed", "started", "ended", "priority", NULL};
+
+struct sort_key {
+    struct job_place place;
+    int64_t number;
+    char text[40];
 };
 
-static int collect(void *context, const struct job_place *place)
+struct listing {
+    const struct spool *spool;
+    struct job_filter filter;
+    bool all, json;
+    int limit;                  /* of jobs; UNLIMITED: only of those that have ended, unless `all` */
+    enum sort_by sort;
+    const char *format;
+    int64_t now;
+    struct arena *plan_arena;
+    struct plan_file plan;
+    struct waiting_file waiting;
+    struct columns *columns;
+    size_t printed;
+    struct sort_key *keys;
+    size_t key_count, key_capacity;
+};
+
+/* ---- one job ---- */
+
+static int read_view(const struct listing *listing, const struct job_place *place,
+                     struct arena *arena, struct job_view *view)
 {
-    struct listing *listing = context;
-    struct job_view view;
-    if (place->state == STATE_DONE && listing->since &&
-        id_time(text_of(place->id)) < listing->since) {
-        char date[CLOCK_TEXT_SIZE];
-        if (strcmp(place->date, clock_date(listing->since, date)) < 0)
-            return 0;
-    }
-    if (view_read(listing->spool, place, listing->arena, &view))
-        return 0;
-    view_take_waiting(&view, &listing->waiting, listing->arena);
-    if (listing->mine && view.record.uid != getuid())
-        return 0;
-    if (listing->by_state &&
-        !job_state_is_selected(&listing->only, place->state, view.situation.state))
-        return 0;
-    if (listing->count == listing->capacity) {
-        listing->capacity = listing->capacity ? listing->capacity * 2 : 64;
-        listing->views = memory_resize(listing->views, listing->capacity * sizeof(view));
-    }
-    listing->views[listing->count++] = view;
+    if (view_read(listing->spool, place, arena, view) && errno != EACCES)
+        return -1;
+    view_take_waiting(view, &listing->waiting, arena);
     return 0;
 }
 
-static int compare_views(const void *a, const void *b)
+static void print_view(struct listing *listing, struct arena *arena, const struct job_view *view)
 {
-    const struct job_view *first = a, *second = b;
-    return text_compare(id_token(text_of(first->place.id)), id_token(text_of(second->place.id)));
+    struct outlook outlook;
+    outlook_read(listing->spool, view, &listing->plan, listing->now, &outlook);
+    if (listing->json) {
+        struct value *tree = view_tree(arena, view);
+        outlook_put(arena, tree, view, &outlook, false);
+        fputs(listing->printed ? ",\n" : "[", stdout);
+        print_json_part(tree);
+    } else {
+        columns_add(listing->columns, view, &outlook);
+    }
+    listing->printed++;
 }
 
-static void print_view(const struct job_view *view, int64_t now, const char *outlook)
+static int64_t sort_number(const struct listing *listing, const struct job_view *view)
 {
-    char age[CLOCK_TEXT_SIZE], kind[64];
-    const struct job_record *record = &view->record;
-    struct text sentence = view_sentence(view);
-    snprintf(kind, sizeof(kind), "%.*s/%.*s", (int)record->library.length,
-             record->library.length ? record->library.data : "", (int)record->type.length,
-             record->type.length ? record->type.data : "");
-    duration_format(now - id_time(text_of(view->place.id)), age);
-    printf("%-*s %-9s %-10.*s %-22s %-12s ", ID_SIZE - 1, view->place.id,
-           job_state_name(view->situation.state), (int)record->owner.length,
-           record->owner.length ? record->owner.data : "", kind, age);
-    if (outlook)
-        printf("%-32s ", outlook);
-    printf("%.*s\n", (int)sentence.length, sentence.data);
+    switch (listing->sort) {
+    case SORT_STATE:
+        return view->situation.state;
+    case SORT_ELAPSED:
+        return -view_elapsed(view);
+    case SORT_STARTED:
+        return -view->situation.started;
+    case SORT_ENDED:
+        return -view->situation.ended;
+    case SORT_PRIORITY:
+        return -view->record.priority;
+    default:
+        return 0;
+    }
 }
 
-static bool select_states(const char *word, struct job_state_filter *filter)
+static void keep_key(struct listing *listing, const struct job_view *view)
 {
-    if (job_state_select(word, filter))
-        return true;
-    const char *nearest = nearest_word(text_of(word), job_state_words);
-    complain("--state: found \"%s\", expected waiting, queued, running, stopping, done, failed or "
-             "held%s%s%s", word, nearest ? "; did you mean \"" : "", nearest ? nearest : "",
+    if (listing->key_count == listing->key_capacity) {
+        listing->key_capacity = listing->key_capacity ? listing->key_capacity * 2 : 64;
+        listing->keys =
+            memory_resize(listing->keys, listing->key_capacity * sizeof(*listing->keys));
+    }
+    struct sort_key *key = &listing->keys[listing->key_count++];
+    *key = (struct sort_key){.place = view->place, .number = sort_number(listing, view)};
+    struct text text = listing->sort == SORT_NAME   ? view->record.name
+                       : listing->sort == SORT_USER ? view->record.owner
+                                                    : TEXT("");
+    snprintf(key->text, sizeof(key->text), "%.*s", (int)text.length,
+             text.length ? text.data : "");
+}
+
+/* Those that are alike stay newest first. */
+static int compare_keys(const void *a, const void *b)
+{
+    const struct sort_key *first = a, *second = b;
+    int order = first->number < second->number   ? -1
+                : first->number > second->number ? 1
+                                                 : strcmp(first->text, second->text);
+    return order ? order
+                 : text_compare(id_token(text_of(second->place.id)),
+                                id_token(text_of(first->place.id)));
+}
+
+static void print_sorted(struct listing *listing)
+{
+    struct arena *arena = arena_new();
+    if (listing->key_count)
+        qsort(listing->keys, listing->key_count, sizeof(*listing->keys), compare_keys);
+    for (size_t i = 0; i < listing->key_count; i++) {
+        struct job_view view;
+        if (read_view(listing, &listing->keys[i].place, arena, &view) == 0)
+            print_view(listing, arena, &view);
+        arena_reset(arena);
+    }
+    arena_free(arena);
+}
+
+/* ---- all of them ---- */
+
+static bool has_ended(const struct job_place *place)
+{
+    return place->state == STATE_DONE || place->state == STATE_FAILED;
+}
+
+static void tell_left(const struct listing *listing, const struct gathering *gathering)
+{
+    bool more;
+    size_t left = gather_left(gathering, &more);
+    bool exact = !listing->filter.mine && !listing->filter.user && !listing->filter.name;
+    if (!left && !more)
+        return;
+    fflush(stdout);
+    if (exact && left)
+        complain("%s%zu more; --all lists all, --limit or --since more of them",
+                 more ? "at least " : "", left);
+    else
+        complain("older jobs were not looked at; --all lists all, --limit or --since more of them");
+}
+
+/* -1 when a directory cannot be read, which was said. */
+static int go_through(struct listing *listing, struct gathering *gathering)
+{
+    struct arena *arena = arena_new();
+    struct job_place place;
+    int result, taken = 0, ended = 0;
+    while ((result = gather_next(gathering, &place)) > 0) {
+        struct job_view view;
+        arena_reset(arena);
+        if (read_view(listing, &place, arena, &view) || !filter_takes(&listing->filter, &view))
+            continue;
+        if (listing->sort == SORT_AGE)
+            print_view(listing, arena, &view);
+        else
+            keep_key(listing, &view);
+        taken++;
+        ended += has_ended(&place);
+        if (listing->limit >= 0 && taken >= listing->limit)
+            break;
+        if (listing->limit < 0 && !listing->all && !listing->filter.age && ended >= USUAL_LIMIT)
+            gather_skip_ended(gathering);
+    }
+    arena_free(arena);
+    if (result < 0)
+        complain("the jobs could not be read: %s", strerror(errno));
+    return result < 0 ? -1 : 0;
+}
+
+static int print_listing(struct listing *listing)
+{
+    struct gathering *gathering = gather_open(listing->spool, &listing->filter);
+    if (!gathering) {
+        complain("the jobs could not be read: %s", strerror(errno));
+        return STATUS_FAILED;
+    }
+    listing->now = clock_now();
+    listing->printed = listing->key_count = 0;
+    listing->plan_arena = arena_new();
+    plan_file_read(listing->spool, listing->plan_arena, &listing->plan, NULL);
+    waiting_read(listing->spool, &listing->waiting);
+    int result = go_through(listing, gathering);
+    if (listing->sort != SORT_AGE)
+        print_sorted(listing);
+    if (listing->json)
+        puts(listing->printed ? "]" : "[]");
+    else
+        columns_flush(listing->columns);
+    tell_left(listing, gathering);
+    gather_close(gathering);
+    arena_free(listing->plan_arena);
+    return result ? STATUS_FAILED : STATUS_DONE;
+}
+
+static int list(struct listing *listing, bool watch)
+{
+    int status;
+    do {
+        listing->columns = columns_new(listing->format, terminal_width());
+        if (!listing->columns)
+            return STATUS_USAGE;
+        if (watch && isatty(STDOUT_FILENO))
+            fputs("\033[H\033[2J", stdout);
+        status = print_listing(listing);
+        columns_free(listing->columns);
+        if (watch && (fflush(stdout) || nanosleep(&watch_interval, NULL)))
+            break;
+    } while (watch && status == STATUS_DONE);
+    free(listing->keys);
+    return status;
+}
+
+static bool read_sort(const char *word, enum sort_by *sort)
+{
+    for (int i = 0; i < SORTS; i++)
+        if (strcmp(word, sort_words[i]) == 0) {
+            *sort = (enum sort_by)i;
+            return true;
+        }
+    const char *nearest = nearest_word(text_of(word), sort_words);
+    complain("--sort: found \"%s\", expected age, name, user, state, elapsed, started, ended or "
+             "priority%s%s%s", word, nearest ? "; did you mean \"" : "", nearest ? nearest : "",
              nearest ? "\"?" : "");
     return false;
 }
 
-static void print_objects(const struct listing *listing, const struct outlook *outlooks)
-{
-    struct value *list = value_list(listing->arena);
-    for (size_t i = 0; i < listing->count; i++) {
-        struct value *tree = view_tree(listing->arena, &listing->views[i]);
-        outlook_put(listing->arena, tree, &listing->views[i], &outlooks[i], false);
-        value_append(listing->arena, list, tree);
-    }
-    print_json(list);
-}
-
-/* How jobs stand is a column when there is anything to be said. */
-static void print_lines(const struct listing *listing, const struct outlook *outlooks, int64_t now)
-{
-    bool standing = false;
-    for (size_t i = 0; i < listing->count; i++)
-        standing = standing || outlook_is_there(&outlooks[i]);
-    if (listing->count && isatty(STDOUT_FILENO))
-        printf("%-*s %-9s %-10s %-22s %-12s %s%s\n", ID_SIZE - 1, "ID", "STATE", "OWNER",
-               "LIBRARY/TYPE", "AGE", standing ? "STANDING, PREDICTED FINISH       " : "", "WHY");
-    for (size_t i = 0; i < listing->count; i++) {
-        char room[OUTLOOK_TEXT_SIZE];
-        print_view(&listing->views[i], now, standing ? outlook_text(&outlooks[i], room) : NULL);
-    }
-}
-
-static void print_listing(struct listing *listing, bool json)
-{
-    int64_t now = clock_now();
-    struct outlook *outlooks = memory_allocate((listing->count + 1) * sizeof(*outlooks));
-    plan_file_read(listing->spool, listing->arena, &listing->plan, NULL);
-    for (size_t i = 0; i < listing->count; i++)
-        outlook_read(listing->spool, &listing->views[i], &listing->plan, now, &outlooks[i]);
-    if (json)
-        print_objects(listing, outlooks);
-    else
-        print_lines(listing, outlooks, now);
-    free(outlooks);
-}
-
 int command_list(int argument_count, char **arguments)
 {
-    bool all = false, json = false;
-    const char *state = NULL;
+    const char *sort = "age";
+    bool watch = false;
     struct spool spool;
-    struct listing listing = {.spool = &spool};
+    struct listing listing = {.spool = &spool, .limit = UNLIMITED};
     const struct option_spec options[] = {
-        {"state", 't', OPTION_TEXT, &state, "STATE",
-         "only jobs that are waiting, queued, running, stopping, done, failed or held"},
-        {"mine", 'm', OPTION_FLAG, &listing.mine, NULL, "only my jobs"},
-        {"all", 'a', OPTION_FLAG, &all, NULL, "also jobs done before yesterday"},
-        {"json", 'j', OPTION_FLAG, &json, NULL, "as JSON, a list of objects"},
+        FILTER_OPTIONS(listing.filter),
+        {"since", 0, OPTION_TEXT, &listing.filter.age, "TIME",
+         "only jobs that came since then: 90m, 2d, 2026-05-01"},
+        {"limit", 'l', OPTION_WHOLE, &listing.limit, "N", "at most so many jobs"},
+        {"all", 'a', OPTION_FLAG, &listing.all, NULL, "all jobs, however many have ended"},
+        {"sort", 0, OPTION_TEXT, &sort, "WORD",
+         "by age (the usual), name, user, state, elapsed, started, ended or priority"},
+        {"format", 'o', OPTION_TEXT, &listing.format, "COLUMNS",
+         "the columns, such as id,state,reason"},
+        {"watch", 'w', OPTION_FLAG, &watch, NULL, "list again every two seconds"},
+        {"json", 'j', OPTION_FLAG, &listing.json, NULL, "as JSON, a list of objects"},
         {0}};
     const struct verb_usage usage = {
-        "list", "", 0, 0, "List the jobs, oldest first, with where they are and why.",
-        "The columns are id, state, owner, library/type, age, how it\n"
-        "stands to its deadline and when it is predicted to be done, if any job has a deadline\n"
-        "or sizes, and the first line of `why`.\n",
+        "list", "", 0, 0, "List the jobs, newest first: all that have not ended, and 50 that have.",
+        "Columns: id name state user elapsed queue cpus gpus node reason age submitted started\n"
+        "ended memory priority exit deadline library type directory.  On a terminal, columns that\n"
+        "say nothing are left out, and the reason is cut.  Times are by TZ.\n",
         options};
     int operands, status;
     if (!options_read(&usage, argument_count, arguments, &operands, &status))
         return status;
-    listing.by_state = state != NULL;
-    if (state && !select_states(state, &listing.only))
+    if (!filter_prepare(&listing.filter) || !read_sort(sort, &listing.sort))
         return STATUS_USAGE;
     if (open_spool(&spool))
         return STATUS_FAILED;
-    const int64_t one_day = 24 * 60 * 60 * (int64_t)1000;
-    listing.since = all ? 0 : clock_now() - one_day;
-    listing.arena = arena_new();
-    waiting_read(&spool, &listing.waiting);
-    for (int i = 0; i < STATE_COUNT; i++)
-        if (!state || job_state_may_be_in(&listing.only, (enum state)i))
-            jobs_walk(&spool, (enum state)i, collect, &listing);
-    if (listing.count)
-        qsort(listing.views, listing.count, sizeof(*listing.views), compare_views);
-    print_listing(&listing, json);
-    free(listing.views);
-    arena_free(listing.arena);
+    status = list(&listing, watch);
     spool_close(&spool);
-    return STATUS_DONE;
+    return status;
 }

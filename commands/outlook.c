@@ -123,7 +123,7 @@ const char *outlook_text(const struct outlook *outlook, char room[static OUTLOOK
 {
     char time[CLOCK_TEXT_SIZE] = "";
     if (outlook->finish)
-        format_second(outlook->finish, time);
+        clock_local(outlook->finish, time);
     snprintf(room, OUTLOOK_TEXT_SIZE, "%s%s%s", outlook->standing ? outlook->standing : "-",
              time[0] ? " " : "", time);
     return room;

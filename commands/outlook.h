@@ -31,7 +31,7 @@ void outlook_measure(int job, struct arena *arena, struct outlook *outlook);
 /* Has it anything to be said in a list? */
 bool outlook_is_there(const struct outlook *outlook);
 
-/* "on track 2026-11-22T11:40:05Z", for a column; returns `room`. */
+/* "on track 2026-11-22 11:40:05", for a column; returns `room`. */
 enum { OUTLOOK_TEXT_SIZE = 64 };
 const char *outlook_text(const struct outlook *outlook, char room[static OUTLOOK_TEXT_SIZE]);
 

@@ -155,6 +155,8 @@ struct value *view_tree(struct arena *arena, const struct job_view *view)
     value_put(arena, tree, "memory", value_number(arena, (double)record->memory));
     value_put(arena, tree, "gpus", value_number(arena, record->gpus));
     put_text(arena, tree, "gpu_type", record->gpu_type);
+    put_text(arena, tree, "queue", record->queue);
+    put_text(arena, tree, "node", text_of(view->situation.node));
     value_put(arena, tree, "time_limit_seconds",
               record->time_limit ? value_number(arena, (double)record->time_limit / 1000)
                                  : value_null(arena));
@@ -185,13 +187,18 @@ struct value *view_tree(struct arena *arena, const struct job_view *view)
     return tree;
 }
 
-void print_json(const struct value *tree)
+void print_json_part(const struct value *tree)
 {
     struct buffer out = {0};
     json_write(&out, tree, false, NULL);
-    buffer_add_byte(&out, '\n');
     fwrite(out.data, 1, out.length, stdout);
     buffer_free(&out);
+}
+
+void print_json(const struct value *tree)
+{
+    print_json_part(tree);
+    putchar('\n');
 }
 
 void say_not_found(const char *word, int status, const struct error *error, bool json)

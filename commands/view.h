@@ -40,7 +40,8 @@ int view_exit_code(const struct job_view *view);
 /* A tree for --json. */
 struct value *view_tree(struct arena *arena, const struct job_view *view);
 
-/* Print a tree as a line of JSON. */
+/* Print a tree as a line of JSON, or without the end of the line. */
+void print_json_part(const struct value *tree);
 void print_json(const struct value *tree);
 
 /* Say that what the word of the command line names cannot be had, with the status that it leads to: a

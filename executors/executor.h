@@ -89,6 +89,7 @@ struct job_poll {
     /* filled in: */
     enum job_phase phase;
     int64_t started, ended;     /* times of day, 0 when not known */
+    char node[64];              /* where its first task runs, or its nodes; "" when that is not known */
     int exit_code;              /* of the task that decided a failure */
     char reason[64];            /* one word of the executor for a failure, as in task_state */
     char detail[512];           /* a sentence: which task, what happened, or why it waits */

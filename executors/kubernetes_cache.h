@@ -61,6 +61,7 @@ struct cached_pod {
     uint64_t uid, version;      /* hash of metadata.uid; resourceVersion, 0 when not a number */
     uint32_t seen;              /* the list it was last in, or came after */
     char *name, *role;
+    char node[64];              /* that it was bound to; "": none yet */
     int index;
     enum cached_phase phase;
     bool started;               /* the main container has run: it may have a log */

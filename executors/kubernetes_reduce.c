@@ -203,6 +203,9 @@ bool reduce_pod(struct cached_pod *pod, const struct value *object)
     pod->version = read_digits(value_get_text(metadata, "resourceVersion"));
     reduce_set_copy(&pod->name, name, NAME_LIMIT);
     set_role(&pod->role, value_get(metadata, "labels"));
+    struct text node = value_get_text(value_get(object, "spec"), "nodeName");
+    snprintf(pod->node, sizeof(pod->node), "%.*s", (int)node.length,
+             node.length ? node.data : "");
     pod->index = read_index(metadata);
     pod->created = get_time(metadata, "creationTimestamp");
     pod->deletion = get_time(metadata, "deletionTimestamp");

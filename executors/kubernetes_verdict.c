@@ -196,6 +196,8 @@ static void look_at_task(struct look *look, struct task *task)
         look->started = true;
         if (pod->start && (!look->poll->started || pod->start < look->poll->started))
             look->poll->started = pod->start;
+        if (!look->poll->node[0])
+            memcpy(look->poll->node, pod->node, sizeof(look->poll->node));
     }
     if (task->state.ended && task->end != INT64_MAX && task->end > look->poll->ended)
         look->poll->ended = task->end;

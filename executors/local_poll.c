@@ -26,6 +26,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "executors/completion.h"
 #include "executors/local_inquest.h"
@@ -188,6 +189,13 @@ static int compare_tasks(const void *a, const void *b)
     return order ? order : (first->index > second->index) - (first->index < second->index);
 }
 
+/* All tasks run on this machine. */
+static void name_node(struct job_poll *poll)
+{
+    if (!poll->node[0] && gethostname(poll->node, sizeof(poll->node) - 1))
+        poll->node[0] = '\0';
+}
+
 /* The tasks of the job; the failure of the one that ended first is the job's. */
 static void take_tasks(struct inquest *inquest, struct arena *arena, const struct group *group,
                        struct job_poll *poll)
@@ -205,6 +213,8 @@ static void take_tasks(struct inquest *inquest, struct arena *arena, const struc
         poll->cpu_time += used > 0 ? used : 0;
         if (container->started && (!poll->started || container->started < poll->started))
             poll->started = container->started;
+        if (container->started)
+            name_node(poll);
         if (!task->ended)
             continue;
         if (container->ended > poll->ended)

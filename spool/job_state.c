@@ -2,6 +2,7 @@
 #include "spool/job_state.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -24,6 +25,15 @@ const char *job_state_name(enum job_state state)
 
 /* ---- what the log tells ---- */
 
+static void take_node(const struct event *event, struct job_situation *situation)
+{
+    struct arena *arena = arena_new();
+    struct text node = event_get(arena, event, "node");
+    snprintf(situation->node, sizeof(situation->node), "%.*s", (int)node.length,
+             node.length ? node.data : "");
+    arena_free(arena);
+}
+
 static int64_t time_of(const struct event *event)
 {
     struct arena *arena = arena_new();
@@ -45,6 +55,7 @@ static void fold_event(const struct event *event, struct job_situation *situatio
         situation->queued = event->time;
     } else if (text_is(event->name, "started")) {
         situation->started = time_of(event);
+        take_node(event, situation);
     } else if (text_is(event->name, "ended")) {
         situation->ended = time_of(event);
     } else if (text_is(event->name, "finished") || text_is(event->name, "failed")) {

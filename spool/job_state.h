@@ -31,6 +31,7 @@ struct job_situation {
     /* Times of day of the last attempt; 0: it has not come to that, or it is not known. */
     int64_t queued;             /* when the scheduler took it */
     int64_t started, ended;
+    char node[64];              /* where it runs or ran; "" when that is not known */
 };
 
 /* Read the situation of the job whose directory is `job` and was found at `place`.  What cannot be read is

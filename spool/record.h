@@ -91,6 +91,7 @@ struct job_record {
     struct text checkpoint_signal;      /* "TERM", "USR1", ...; empty: it cannot be stopped */
     int64_t checkpoint_grace, checkpoint_interval;      /* milliseconds; interval 0: only on signal */
     struct text gpu_type;       /* that was asked for */
+    struct text queue;          /* of the scheduler, that was asked for; may be empty */
     struct text arguments_sha256;       /* of what decides how much there is to do: program, entry,
                                            arguments, script, dataset, environment */
     bool failed;                /* the job is in failed/, and `failure` says why */

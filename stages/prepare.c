@@ -256,6 +256,7 @@ static void take_terms(struct arena *arena, struct job_record *record,
     record->checkpoint_grace = description->checkpoint.grace;
     record->checkpoint_interval = description->checkpoint.interval;
     record->gpu_type = description->gpu_type;
+    record->queue = description->queue;
     record->arguments_sha256 = arguments_sum(arena, description);
 }
 

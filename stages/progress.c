@@ -20,6 +20,8 @@ int progress_started(int job, const struct job_poll *poll, struct error *error)
     eventlog_start(&line, clock_now(), "started");
     eventlog_add_number(&line, "attempt", poll->attempt);
     add_time(&line, "at", poll->started);
+    if (poll->node[0])
+        eventlog_add_string(&line, "node", poll->node);
     eventlog_end(&line);
     int result = eventlog_append(job, buffer_text(&line), error);
     buffer_free(&line);

@@ -278,6 +278,9 @@ static void take_times(struct job_poll *poll, const struct slurm_record *record,
     if (record->state != SLURM_STATE_WAITING && record->started &&
         (!poll->started || record->started < poll->started))
         poll->started = record->started;
+    if (record->state != SLURM_STATE_WAITING && record->nodes.length && !poll->node[0])
+        snprintf(poll->node, sizeof(poll->node), "%.*s", (int)record->nodes.length,
+                 record->nodes.data);
     if (over && record->ended > poll->ended)
         poll->ended = record->ended;
 }

@@ -60,6 +60,44 @@ is "$(dlspool list --json --state running | jq -r '.[].id')" "$third" "list sele
 is "$(dlspool list --json --state submitted | jq length)" 3 "and by a directory, as before"
 is "$(dlspool show --json "$stops" | jq -r .directory)" submitted "the directory is told as well"
 
+# list: newest first, with what is asked for.
+is "$(dlspool list --format id | head -n 2 | tr '\n' ' ')" "$others $foreign " "list is newest first"
+is "$(dlspool list --name digits --mine --format state,elapsed,cpus,gpus,exit,reason | tr -s ' ' | tail -n +2)" \
+    "failed 5:00 2 1 3 task main-0 ended with exit code 3
+done 5:00 2 1 0 -" "list has the columns that are asked for"
+is "$(dlspool list --user 4711 --sort name --format name | tr '\n' ' ')" "digits foreign " "--user and --sort"
+is "$(TZ=Asia/Tokyo dlspool list --limit 1 --state running --format started)" "2026-11-22 19:00:02" "times are by TZ"
+is "$(dlspool list --since 2020-01-01 --format id | wc -l)" 9 "--since takes a date"
+is "$(dlspool list --since 1s 2>/dev/null | wc -l)" 0 "or a duration"
+run dlspool list --format id,stat
+is $status 2 "a column that is not known"
+like "$output" 'did you mean "state"' "is answered with the nearest"
+on_terminal() { script -qec "stty cols ${columns:-80}; $DLSPOOL -s $spool list $*" /dev/null </dev/null | tr -d '\r'; }
+output=$(on_terminal --state failed)
+like "$output" '^ID +STATE +USER +ELAPSED +CPUS +GPUS +REASON' "on a terminal there are headings, and no empty columns"
+output=$(columns=70 on_terminal)
+is "$(awk 'length($0) > 72' <<<"$output")" "" "and lines are cut to its width"
+
+# Many jobs that are done cost nothing until they are asked for.
+many() { # many DAY FROM TO
+    local jobs file
+    mapfile -t jobs < <(seq -f "$spool/done/$1/many-1m7%010.0f" "$2" "$3")
+    mkdir -p "${jobs[@]}"
+    for file in job.yaml log; do tee "${jobs[@]/%//$file}" <"$spool/$today/$first/$file" >/dev/null; done
+}
+many 2026-11-20 1 30
+many 2026-11-21 31 100
+opened=$(strace -f -e trace=openat -o /dev/stdout "$DLSPOOL" -s "$spool" list --format id 2>/dev/null)
+is "$(grep -o "done/.*job.yaml\|job.yaml" <<<"$opened" | wc -l)" $((7 + 50 + 1)) "list reads all that have not ended, and 50 that have (one that failed twice)"
+like "$(dlspool list 2>&1 >/dev/null)" "52 more; --all lists all" "and says how many there are more"
+is "$(dlspool list --all --format id | wc -l)" 109 "list --all has them all"
+is "$(dlspool list --all --json | jq length)" 109 "as has --json"
+opened=$(strace -f -e trace=openat -o /dev/stdout "$DLSPOOL" -s "$spool" list --limit 2 2>/dev/null)
+unlike "$opened" '2026-11-20' "a day that is not needed is not read"
+many 2026-11-19 1000 3000
+is "$(ulimit -d 20000; dlspool list --all --json | jq length)" 2110 "a list of thousands takes little memory"
+rm -rf "$spool/done/2026-11-19" "$spool/done/2026-11-2"[01]
+
 # Names.
 is "$(dlspool show --json digits | jq -r .id)" "$third" "a name means the newest job of that name of one's own"
 is "$(dlspool show --json queuing-1 | jq -r .id)" "$queuing" "a beginning that is unambiguous means that job"

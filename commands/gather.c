@@ -1,0 +1,148 @@
+/* commands/gather.c - the jobs of a spool, newest first, one after another */
+#include "commands/gather.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+struct places {
+    struct job_place *items;
+    size_t count, capacity;
+    size_t next;                /* that was not handed out yet */
+};
+
+struct gathering {
+    const struct spool *spool;
+    const struct job_filter *filter;
+    struct places open, ended;  /* newest first from `next` on */
+    day_name *days;             /* of done/, newest first */
+    size_t day_count, day_next;
+    bool skip_ended;
+};
+
+static void add_place(struct places *places, const struct job_place *place)
+{
+    if (places->count == places->capacity) {
+        places->capacity = places->capacity ? places->capacity * 2 : 64;
+        places->items =
+            memory_resize(places->items, places->capacity * sizeof(*places->items));
+    }
+    places->items[places->count++] = *place;
+}
+
+static int take(void *context, const struct job_place *place)
+{
+    struct gathering *gathering = context;
+    bool ended = place->state == STATE_DONE || place->state == STATE_FAILED;
+    if (filter_may_take(gathering->filter, place))
+        add_place(ended ? &gathering->ended : &gathering->open, place);
+    return 0;
+}
+
+static int compare_newest(const void *a, const void *b)
+{
+    const struct job_place *first = a, *second = b;
+    int order = memcmp(second->id + strlen(second->id) - TOKEN_LENGTH,
+                       first->id + strlen(first->id) - TOKEN_LENGTH, TOKEN_LENGTH);
+    return order ? order : strcmp(first->id, second->id);
+}
+
+static void sort_places(struct places *places)
+{
+    if (places->count > places->next)
+        qsort(places->items + places->next, places->count - places->next,
+              sizeof(*places->items), compare_newest);
+}
+
+struct gathering *gather_open(const struct spool *spool, const struct job_filter *filter)
+{
+    struct gathering *gathering = memory_allocate(sizeof(*gathering));
+    *gathering = (struct gathering){.spool = spool, .filter = filter};
+    int result = 0;
+    for (int i = 0; i < STATE_DONE && !result; i++)
+        if (!filter->state || job_state_may_be_in(&filter->states, (enum state)i))
+            result = jobs_walk(spool, (enum state)i, take, gathering);
+    if (!result && (!filter->state || job_state_may_be_in(&filter->states, STATE_DONE)))
+        result = days_list(spool, &gathering->days, &gathering->day_count);
+    sort_places(&gathering->open);
+    sort_places(&gathering->ended);
+    if (!result)
+        return gathering;
+    int keep = errno;
+    gather_close(gathering);
+    errno = keep;
+    return NULL;
+}
+
+void gather_close(struct gathering *gathering)
+{
+    free(gathering->open.items);
+    free(gathering->ended.items);
+    free(gathering->days);
+    free(gathering);
+}
+
+/* Can a job that ended on that day be newer than the newest one that is at hand?  A job is not older than
+ * its day, so it cannot unless that day is over only after the job came. */
+static bool may_be_newer(const char *day, const struct places *ended)
+{
+    char date[CLOCK_TEXT_SIZE];
+    if (ended->next == ended->count)
+        return true;
+    return strcmp(clock_date(id_time(text_of(ended->items[ended->next].id)), date), day) <= 0;
+}
+
+static int read_days(struct gathering *gathering)
+{
+    while (gathering->day_next < gathering->day_count &&
+           may_be_newer(gathering->days[gathering->day_next], &gathering->ended)) {
+        const char *day = gathering->days[gathering->day_next++];
+        char first[CLOCK_TEXT_SIZE];
+        if (gathering->filter->since &&
+            strcmp(day, clock_date(gathering->filter->since, first)) < 0) {
+            gathering->day_next = gathering->day_count;         /* nor those before */
+            break;
+        }
+        if (jobs_walk_day(gathering->spool, day, take, gathering) < 0)
+            return -1;
+        sort_places(&gathering->ended);
+    }
+    return 0;
+}
+
+static const struct job_place *peek(const struct places *places)
+{
+    return places->next < places->count ? &places->items[places->next] : NULL;
+}
+
+int gather_next(struct gathering *gathering, struct job_place *place)
+{
+    if (!gathering->skip_ended && read_days(gathering))
+        return -1;
+    const struct job_place *open = peek(&gathering->open);
+    const struct job_place *ended = gathering->skip_ended ? NULL : peek(&gathering->ended);
+    if (!open && !ended)
+        return 0;
+    bool first = open && (!ended || compare_newest(open, ended) < 0);
+    *place = first ? *open : *ended;
+    if (first)
+        gathering->open.next++;
+    else
+        gathering->ended.next++;
+    return 1;
+}
+
+void gather_skip_ended(struct gathering *gathering)
+{
+    gathering->skip_ended = true;
+}
+
+size_t gather_left(const struct gathering *gathering, bool *more)
+{
+    *more = gathering->day_next < gathering->day_count;
+    return gathering->ended.count - gathering->ended.next +
+           (gathering->open.count - gathering->open.next);
+}

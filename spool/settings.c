@@ -44,6 +44,7 @@ static const struct setting table[] = {
     {"sync", SETTING_SYNC, AT(sync), 0, 0, 0},
     {"scan_interval", SETTING_DURATION, AT(scan_interval), 5000, 100, 600e3},
     {"quiet_time", SETTING_DURATION, AT(quiet_time), 2000, 100, 600e3},
+    {"doubtful_time", SETTING_DURATION, AT(doubtful_time), 40000, 1000, 86400e3},
     {"cut_off_time", SETTING_DURATION, AT(cut_off_time), 60000, 1000, 86400e3},
     {"poll_interval", SETTING_DURATION, AT(poll_interval), 500, 50, 600e3},
     {"kill_grace", SETTING_DURATION, AT(kill_grace), 3000, 0, 600e3},

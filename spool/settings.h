@@ -24,7 +24,7 @@ struct settings {
     size_t administrator_count;
     enum sync_mode sync;
     /* All durations in milliseconds. */
-    int64_t scan_interval, quiet_time, cut_off_time;
+    int64_t scan_interval, quiet_time, doubtful_time, cut_off_time;
     int64_t poll_interval, kill_grace;
     int64_t takeover_time;
     int64_t retry_interval, retry_first, retry_longest, probe_interval;

@@ -456,6 +456,7 @@ static struct stage *intake_open(const char *directory, struct error *error)
     struct settle_settings settle = local ? settle_local : settle_remote;
     settle.quiet = local || stage->settings.quiet_time > settle.quiet ? stage->settings.quiet_time
                                                                       : settle.quiet;
+    settle.doubtful_quiet = local ? settle.quiet : stage->settings.doubtful_time;
     if (settle.doubtful_quiet < settle.quiet)
         settle.doubtful_quiet = settle.quiet;
     settle.cut_patience = settle.empty_patience = stage->settings.cut_off_time;

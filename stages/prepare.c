@@ -296,6 +296,19 @@ static struct text accelerator_of(const struct context_job *job, const struct jo
     return job->gpu_type.length ? job->gpu_type : TEXT("gpu");
 }
 
+/* A machine has no queues, unless its site makes something of them: a job that names one is told. */
+static void note_queue(struct arena *arena, const char *executor,
+                       const struct description *description, const struct value *site,
+                       struct notes *notes)
+{
+    const struct value *queues = site ? value_get(site, "queues") : NULL;
+    bool listed = queues && queues->kind == VALUE_LIST && queues->list.count > 0;
+    bool machine = strcmp(executor, "local") == 0 || strcmp(executor, "null") == 0;
+    if (description->queue.length && machine && !listed)
+        note_add(arena, notes, "queue",
+                 "no effect here: jobs of this machine have one queue; leave it out");
+}
+
 enum prepare_result prepare_manifest(struct arena *arena, struct repository *repository,
                                      struct job_record *record, struct preparation *preparation)
 {
@@ -320,6 +333,7 @@ enum prepare_result prepare_manifest(struct arena *arena, struct repository *rep
         preparation->failure = RENDER_NOT_ALLOWED;
         return PREPARE_NOT_RENDERED;
     }
+    note_queue(arena, executor, description, site, &preparation->notes);
     record->gpu_type = job.gpu_type;
     struct render_input input = {
         .executor = executor,

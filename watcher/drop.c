@@ -84,7 +84,7 @@ static const char *kind_refusal(mode_t mode)
 {
     switch (mode & S_IFMT) {
     case S_IFDIR:
-        return "is a directory; drop a job file, not a directory";
+        return "is a directory; drop a job file, not a directory; what was dropped is kept here, as dropped";
     case S_IFLNK:
         return "is a symbolic link, and links are not followed; drop the file itself (cp -L)";
     case S_IFIFO:

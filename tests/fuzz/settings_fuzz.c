@@ -14,6 +14,7 @@ static void check_settings(const struct settings *settings)
 {
     const int64_t durations[] = {
         settings->scan_interval, settings->quiet_time,     settings->cut_off_time,
+        settings->doubtful_time,
         settings->poll_interval, settings->retry_interval, settings->retry_first,
         settings->retry_longest, settings->probe_interval,
     };

@@ -63,6 +63,14 @@ for i in "${!numbers[@]}"; do
         is "$(cat "$scratch/$row/status")" 0 "$row: and by submit"
         continue
     fi
+    if [ "${kinds[i]}" = noted ]; then
+        like "$job" '/done/' "$row: ${files[i]} is a job"
+        while IFS= read -r words; do
+            like "$(cat "$job/log")" "$words" "$row: whose log has a note"
+            like "$(cat "$scratch/$row/said")" "$words" "$row: which submit prints"
+        done <"$scratch/$row/words"
+        continue
+    fi
     like "$job" '/failed/' "$row: ${files[i]} is refused"
     while IFS= read -r words; do
         like "$(cat "$job/why")" "$words" "$row: and cp is told so"

@@ -4,7 +4,8 @@
 # owners, files that somebody holds open, and what `dlspool` shows on B.
 #
 # Seen to fail with: begin_scan() in watcher/watch.c reading the directory through the descriptor that
-# the watch holds (what was dropped on B is not picked up in time).
+# the watch holds (what was dropped on B is not picked up in time); settle.doubtful_quiet no longer than
+# settle.quiet there (half of the script that is written with a rest runs).
 . "$(dirname "$0")/nfs.bash"
 
 # id_of NAME, and log_of NAME: as the server has it.
@@ -19,9 +20,17 @@ check_version() {
     attach A "$version" && attach B "$version" || { fail "$v: mounted"; return; }
     mkdir -p "$served" && chown "$uid" "$served"
     must "$v: a spool is made on A" on_user A "$uid" "$DLSPOOL" init --executor null "$spool"
+    sed -i 's/^doubtful_time:.*/doubtful_time: 12s/' "$served/dlspool.yaml"
     setsid "$RIG_FILES/on" A setpriv --reuid "$uid" --regid "$uid" --clear-groups -- "$DLSPOOL" -s "$spool" run -v 2>>"$scratch/A.log" &
     daemon_A=$!
 
+    # A script whose writer rests at the end of a line, and what `dlspool submit` drops meanwhile.
+    { printf '#!/bin/sh\n#DL name=paused\n'; for i in $(seq 200); do echo "echo line $i"; done; } | tee "$scratch/paused.sh" >/dev/null
+    on_user B 5 perl -MIO::Handle -MTime::HiRes=sleep -e '
+        open my $in, "<", $ARGV[0] or die; open my $out, ">", $ARGV[1] or die; my @lines = <$in>;
+        print $out @lines[0 .. 99]; $out->flush; $out->sync; sleep 8; print $out @lines[100 .. $#lines]; close $out or die;
+        ' "$scratch/paused.sh" "$spool/incoming/paused.sh" &
+    local resting=$!
     # A has looked for these names, and believes that they are not there.
     on A sh -c 'stat "$1"/renamed.yaml "$1"/copied.yaml; ls "$1"' sh "$spool/incoming" >/dev/null 2>&1
     sleep 3
@@ -64,9 +73,17 @@ check_version() {
     id=$(id_of bad)
     ok "$v: B asks for another try" on_user B 5 "$DLSPOOL" -s "$spool" retry "$id"
     ok "$v: it is tried" wait_for 15 has_event bad retry
+    job given | tee "$scratch/given.yaml" >/dev/null
+    like "$(on_user B 5 "$DLSPOOL" -s "$spool" submit "$scratch/given.yaml")" '^given-' "$v: submit on B gives an id"
+    like "$(cat "$(served_dir given)/log")" 'complete=rename' "$v: for it is known that it was renamed"
+    wait $resting
+    is $? 0 "$v: somebody on B wrote a script, with a rest of 8 s"
+    ok "$v: it is taken" wait_for 30 served_in paused "done"
+    ok "$v: all of it" cmp "$scratch/paused.sh" "$(served_dir paused)/request.sh"
+    like "$(cat "$(served_dir paused)/log")" 'complete=quiet' "$v: for it was quiet"
     kill $reader $holder
     wait $reader $holder 2>/dev/null
-    is "$(find "$served/done" "$served/failed" -mindepth 1 -type d -name '[a-z]*-*' | wc -l)" 6 "$v: there are as many jobs as files"
+    is "$(find "$served/done" "$served/failed" -mindepth 1 -type d -name '[a-z]*-*' | wc -l)" 8 "$v: there are as many jobs as files"
     is "$(ls -A "$served/.claims" "$served/.new" | grep -vc -e : -e '^$' -e '^\.nfs')" 0 "$v: nothing is left of them"
     stop_on A
     is $? 0 "$v: the daemon stops"

@@ -137,7 +137,8 @@ static void what_is_no_regular_file_is_refused(void **state)
     assert_int_equal(mkfifoat(incoming, "fifo", 0644), 0);
     assert_refused("fifo", "\"fifo\" is a named pipe (fifo); drop an ordinary file");
     assert_int_equal(mkdirat(incoming, "dir", 0755), 0);
-    assert_refused("dir", "\"dir\" is a directory; drop a job file, not a directory");
+    assert_refused("dir", "\"dir\" is a directory; drop a job file, not a directory; "
+                         "what was dropped is kept here, as dropped");
     put(incoming, "target", "name: a\n");
     assert_int_equal(symlinkat("target", incoming, "link"), 0);
     assert_refused("link", "\"link\" is a symbolic link, and links are not followed; drop the "

@@ -1,8 +1,4 @@
-/* commands/logs.c - dlspool logs ID [TASK]: print what a job's tasks printed
- *
- * The files are those of <id>/output/, <task>.log and what may have been cut off it into
- * <task>.log.1; with --follow, what is added to them until the job ends.
- */
+/* commands/logs.c - dlspool logs ID [TASK]: print what a job's tasks printed */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,112 +7,19 @@
 #include <time.h>
 
 #include "commands/commands.h"
+#include "commands/follow.h"
 #include "commands/options.h"
 #include "commands/pick.h"
-#include "commands/view.h"
+#include "commands/task_output.h"
 
-enum { MOST_TASKS = 20000 };
 static const struct timespec look_interval = {.tv_nsec = 200 * 1000000};
 
-struct log_file {
-    char *name;                 /* "main-0.log" */
-    bool begun;                 /* something of it was printed, or tried to be */
-    off_t printed;
-};
-
 struct logs {
-    const char *task;           /* only this one; NULL: all */
-    struct log_file *files;
-    size_t count;
-    const char *last;           /* whose output was printed last */
-    bool denied;                /* a file may not be read by who asks */
+    const struct spool *spool;
+    struct task_output tasks;
+    bool follow, previous;
+    struct follow_said said;
 };
-
-static int add_file(void *context, const char *name, unsigned char type)
-{
-    struct logs *logs = context;
-    (void)type;
-    struct text text = text_of(name);
-    if (!text_ends(text, ".log") || logs->count == MOST_TASKS)
-        return 0;
-    if (logs->task && (strncmp(name, logs->task, text.length - 4) != 0 ||
-                       strlen(logs->task) != text.length - 4))
-        return 0;
-    for (size_t i = 0; i < logs->count; i++)
-        if (strcmp(logs->files[i].name, name) == 0)
-            return 0;
-    logs->files = memory_resize(logs->files, (logs->count + 1) * sizeof(*logs->files));
-    logs->files[logs->count++] = (struct log_file){.name = memory_copy_string(name)};
-    return 0;
-}
-
-static int compare_files(const void *a, const void *b)
-{
-    const struct log_file *first = a, *second = b;
-    return strverscmp(first->name, second->name);
-}
-
-/* Print a file of a task from an offset on.  Where it ended; -1 when it is not there. */
-static off_t print_from(struct logs *logs, const struct log_file *log, int output,
-                        const char *name, off_t offset)
-{
-    char bytes[65536];
-    ssize_t count;
-    int file = sys.openat(output, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
-    if (file < 0) {
-        logs->denied = logs->denied || errno == EACCES;
-        return -1;
-    }
-    while ((count = sys.pread(file, bytes, sizeof(bytes), offset)) > 0) {
-        if (logs->count > 1 && logs->last != log->name)
-            printf("%s==> %.*s <==\n", logs->last ? "\n" : "", (int)strlen(log->name) - 4,
-                   log->name);
-        logs->last = log->name;
-        fwrite(bytes, 1, (size_t)count, stdout);
-        offset += count;
-    }
-    sys.close(file);
-    return offset;
-}
-
-/* Print what is new of one task.  A log that has grown too long was renamed to <name>.1, and a new
- * one begun: what is left of that comes first. */
-static void print_file(struct logs *logs, struct log_file *log, int output)
-{
-    char older[NAME_MAX + 8];
-    struct stat status;
-    bool shorter = !sys.fstatat(output, log->name, &status, AT_SYMLINK_NOFOLLOW) &&
-                   status.st_size < log->printed;
-    if (!log->begun || shorter) {
-        snprintf(older, sizeof(older), "%s.1", log->name);
-        print_from(logs, log, output, older, log->printed);
-        log->printed = 0;
-    }
-    log->begun = true;
-    off_t end = print_from(logs, log, output, log->name, log->printed);
-    if (end >= 0)
-        log->printed = end;
-}
-
-/* Print what is new of all tasks.  -1 when the job's directory cannot be opened. */
-static int print_new(struct logs *logs, const struct spool *spool, const struct job_place *place)
-{
-    int job = job_open(spool, place);
-    if (job < 0)
-        return -1;
-    int output = sys.openat(job, "output", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
-    sys.close(job);
-    if (output < 0)
-        return 0;
-    directory_walk(output, add_file, logs);
-    if (logs->count)
-        qsort(logs->files, logs->count, sizeof(*logs->files), compare_files);
-    for (size_t i = 0; i < logs->count; i++)
-        print_file(logs, &logs->files[i], output);
-    sys.close(output);
-    fflush(stdout);
-    return 0;
-}
 
 static bool has_ended(const struct spool *spool, const struct job_place *place)
 {
@@ -127,57 +30,141 @@ static bool has_ended(const struct spool *spool, const struct job_place *place)
     return ended;
 }
 
-static int print_logs(struct logs *logs, const struct spool *spool, const char *id, bool follow)
+/* Keep the highest number of output-N/. */
+static int find_previous(void *context, const char *name, unsigned char type)
+{
+    int *highest = context;
+    char *end;
+    (void)type;
+    if (strncmp(name, "output-", 7) != 0)
+        return 0;
+    long number = strtol(name + 7, &end, 10);
+    if (end > name + 7 && !*end && number > *highest && number < INT_MAX)
+        *highest = (int)number;
+    return 0;
+}
+
+/* The directory with what is to be printed, or -1 with errno. */
+static int open_output(const struct logs *logs, const struct job_place *place)
+{
+    char name[32] = "output";
+    int highest = 0;
+    int job = job_open(logs->spool, place);
+    if (job < 0)
+        return -1;
+    if (logs->previous) {
+        directory_walk(job, find_previous, &highest);
+        snprintf(name, sizeof(name), "output-%d", highest);
+    }
+    int output = sys.openat(job, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+    int keep = errno;
+    sys.close(job);
+    errno = keep;
+    return output;
+}
+
+/* Print what is new.  -1 when the job's directory is not there (any more). */
+static int print_new(struct logs *logs, const struct job_place *place)
+{
+    struct stat status;
+    int output = open_output(logs, place);
+    if (output >= 0) {
+        output_print(&logs->tasks, output);
+        sys.close(output);
+        return 0;
+    }
+    if (errno != ENOENT)
+        return 0;
+    int job = job_open(logs->spool, place);     /* gone, or it has no output yet? */
+    int result = job < 0 || sys.fstat(job, &status) ? -1 : 0;
+    if (job >= 0)
+        sys.close(job);
+    return result;
+}
+
+/* Nothing of that task: which are there? */
+static int complain_task(const struct logs *logs, const struct job_place *place)
+{
+    struct buffer names = {0};
+    int output = open_output(logs, place);
+    if (output >= 0) {
+        output_names(output, &names);
+        sys.close(output);
+    }
+    complain("%s has no output of a task \"%s\"; %s%s", place->id, logs->tasks.task,
+             names.length ? "there is output of " : "no task has printed anything",
+             names.length ? names.data : "");
+    buffer_free(&names);
+    return STATUS_NOT_FOUND;
+}
+
+static int tell_end(const struct logs *logs, const struct job_place *place, bool ended)
+{
+    if (logs->tasks.denied) {
+        complain("what %s printed is for its owner and the owner's group", place->id);
+        return STATUS_FAILED;
+    }
+    if (logs->tasks.count == 0 && logs->tasks.task)
+        return complain_task(logs, place);
+    if (logs->previous && logs->tasks.count == 0)
+        complain("%s has no attempt before this one that printed anything", place->id);
+    else if (!logs->tasks.any)
+        complain("%s has printed nothing%s", place->id, ended ? "" : " yet");
+    return STATUS_DONE;
+}
+
+static int print_logs(struct logs *logs, const char *word)
 {
     struct job_place place;
-    char whole[ID_SIZE];
-    int status = pick_job(spool, id, &place);
+    char id[ID_SIZE];
+    int status = pick_job(logs->spool, word, &place);
     if (status != STATUS_DONE)
         return status;
-    memcpy(whole, place.id, sizeof(whole));     /* a newer job of that name is another */
+    memcpy(id, place.id, sizeof(id));   /* a newer job of that name is another */
     for (;;) {
-        status = pick_job(spool, whole, &place);
+        /* Asked first: what is printed after the end was known to have come is all there is. */
+        bool ended = has_ended(logs->spool, &place);
+        if (print_new(logs, &place) == 0 && (!logs->follow || ended))
+            return tell_end(logs, &place, ended);
+        if (!logs->tasks.any)
+            follow_say_waiting(logs->spool, id, &logs->said);
+        nanosleep(&look_interval, NULL);
+        status = pick_job(logs->spool, id, &place);
         if (status != STATUS_DONE)
             return status;
-        /* Asked first: what is printed after the end was known to have come is all there is. */
-        bool ended = has_ended(spool, &place);
-        if (print_new(logs, spool, &place) == 0 && (!follow || ended))
-            break;
-        nanosleep(&look_interval, NULL);
     }
-    if (logs->count == 0 && logs->task) {
-        complain("%s has no output of a task \"%s\"", place.id, logs->task);
-        return STATUS_FAILED;
-    }
-    if (logs->denied) {
-        complain("what %s printed is for its owner and his group", place.id);
-        return STATUS_FAILED;
-    }
-    return STATUS_DONE;
 }
 
 int command_logs(int argument_count, char **arguments)
 {
-    bool follow = false;
+    struct logs logs = {.tasks = {.tail = -1}};
+    bool json = false, prefix = false;
     const struct option_spec options[] = {
-        {"follow", 'f', OPTION_FLAG, &follow, NULL, "go on until the job has ended"}, {0}};
+        {"follow", 'f', OPTION_FLAG, &logs.follow, NULL, "go on until the job has ended"},
+        {"tail", 'n', OPTION_WHOLE, &logs.tasks.tail, "N", "only the last N lines of each task"},
+        {"previous", 'p', OPTION_FLAG, &logs.previous, NULL,
+         "what the attempt before this one printed"},
+        {"prefix", 0, OPTION_FLAG, &prefix, NULL, "each line with its task in front"},
+        {"json", 'j', OPTION_FLAG, &json, NULL, "as JSON, an object for each line"},
+        {0}};
     const struct verb_usage usage = {
         "logs", "ID [TASK]", 1, 2, "Print what a job's tasks printed.",
-        "TASK is a role and an index, such as worker-0; without it, all tasks are printed.\n",
+        "ID is a job's id, its name, which means your newest job of that name, or a beginning of\n"
+        "the id that only one job has.  TASK is a role and an index, such as worker-0; without\n"
+        "it, all tasks are printed.\n",
         options};
     int operands, status;
     struct spool spool;
-    struct logs logs = {0};
     if (!options_read(&usage, argument_count, arguments, &operands, &status))
         return status;
     if (open_spool(&spool))
         return STATUS_FAILED;
-    if (operands == 2)
-        logs.task = arguments[2];
-    status = print_logs(&logs, &spool, arguments[1], follow);
-    for (size_t i = 0; i < logs.count; i++)
-        free(logs.files[i].name);
-    free(logs.files);
+    logs.spool = &spool;
+    logs.tasks.task = operands == 2 ? arguments[2] : NULL;
+    logs.tasks.style = json ? OUTPUT_OBJECTS : prefix ? OUTPUT_LINES : OUTPUT_FILES;
+    logs.tasks.interleave = logs.follow;
+    status = print_logs(&logs, arguments[1]);
+    output_end(&logs.tasks);
     spool_close(&spool);
     return status;
 }

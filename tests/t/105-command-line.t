@@ -140,6 +140,26 @@ run dlspool kill --mine "$waits"
 is $status 2 "and so are both"
 rm -f "$spool"/incoming/*
 
+# logs.
+printf 'one\ntwo\nthree\n' >"$spool/$today/$first/output/main-0.log"
+mkdir "$spool/$today/$first/output-1" "$spool/$today/$first/output-2"
+echo before >"$spool/$today/$first/output-2/main-0.log"
+echo other >"$spool/$today/$first/output/main-1.log"
+is "$(dlspool logs "$first" main-0)" "$(printf 'one\ntwo\nthree')" "logs prints a task"
+is "$(dlspool logs --tail 2 "$first" main-0)" "$(printf 'two\nthree')" "or its last lines"
+is "$(dlspool logs --tail 0 "$first" main-0 2>/dev/null)" "" "or none"
+is "$(dlspool logs --previous "$first")" "before" "or what the attempt before printed"
+is "$(dlspool logs --follow --tail 1 "$first")" "$(printf 'main-0| three\nmain-1| other')" \
+    "several tasks that are followed are told apart line by line"
+is "$(dlspool logs --json "$first" main-1 | jq -c '[.task, .line]')" '["main-1","other"]' "--json gives an object for each"
+run dlspool logs "$first" worker-0
+is $status 4 "a task that is not there ends with status 4"
+like "$output" "there is output of main-0, main-1" "and the sentence says which there are"
+run dlspool logs "$second"
+is "$status $output" "0 dlspool logs: $second has printed nothing" "a job without output is told so"
+run timeout 3 "$DLSPOOL" -s "$spool" logs -f "$rests"
+like "$output" "$rests has not started yet, it is held" "logs -f says what it waits for"
+
 # wait.
 run dlspool wait -q "$first"
 is $status 0 "wait for a job that is done ends with status 0"

@@ -1,0 +1,210 @@
+/* commands/task_output.c - printing what the tasks of a job have printed */
+#include "commands/task_output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/system.h"
+#include "commands/view.h"
+
+enum { MOST_TASKS = 20000, BLOCK = 65536, LINE_LIMIT = 1 << 20 };
+
+static int task_length(const char *name)
+{
+    return (int)strlen(name) - 4;       /* without ".log" */
+}
+
+/* ---- which files there are ---- */
+
+static int add_file(void *context, const char *name, unsigned char type)
+{
+    struct task_output *tasks = context;
+    (void)type;
+    if (!text_ends(text_of(name), ".log") || tasks->count == MOST_TASKS)
+        return 0;
+    if (tasks->task && ((int)strlen(tasks->task) != task_length(name) ||
+                        strncmp(name, tasks->task, strlen(tasks->task)) != 0))
+        return 0;
+    for (size_t i = 0; i < tasks->count; i++)
+        if (strcmp(tasks->files[i].name, name) == 0)
+            return 0;
+    tasks->files = memory_resize(tasks->files, (tasks->count + 1) * sizeof(*tasks->files));
+    tasks->files[tasks->count++] = (struct output_file){.name = memory_copy_string(name)};
+    return 0;
+}
+
+static int compare_files(const void *a, const void *b)
+{
+    const struct output_file *first = a, *second = b;
+    return strverscmp(first->name, second->name);
+}
+
+static void find_files(struct task_output *tasks, int output)
+{
+    directory_walk(output, add_file, tasks);
+    if (tasks->count)
+        qsort(tasks->files, tasks->count, sizeof(*tasks->files), compare_files);
+}
+
+void output_names(int output, struct buffer *out)
+{
+    struct task_output tasks = {.tail = -1};
+    find_files(&tasks, output);
+    for (size_t i = 0; i < tasks.count; i++)
+        buffer_printf(out, "%s%.*s", i ? ", " : "", task_length(tasks.files[i].name),
+                      tasks.files[i].name);
+    output_end(&tasks);
+}
+
+/* ---- printing ---- */
+
+static void print_object(const struct output_file *file)
+{
+    struct arena *arena = arena_new();
+    struct value *tree = value_object(arena);
+    struct buffer line = {0};
+    struct text rest = buffer_text(&file->line);
+    /* What is not UTF-8 cannot be in JSON. */
+    while (rest.length) {
+        size_t length = utf8_sequence(rest.data, rest.length);
+        if (length)
+            buffer_add(&line, rest.data, length);
+        else
+            buffer_add_string(&line, "\xef\xbf\xbd");
+        rest.data += length ? length : 1;
+        rest.length -= length ? length : 1;
+    }
+    value_put(arena, tree, "task",
+              value_text(arena, (struct text){file->name, (size_t)task_length(file->name)}));
+    value_put(arena, tree, "line", value_text(arena, buffer_text(&line)));
+    print_json(tree);
+    buffer_free(&line);
+    arena_free(arena);
+}
+
+static void print_line(const struct task_output *tasks, struct output_file *file)
+{
+    if (tasks->style == OUTPUT_OBJECTS) {
+        print_object(file);
+    } else {
+        printf("%.*s| ", task_length(file->name), file->name);
+        fwrite(file->line.data, 1, file->line.length, stdout);
+        putchar('\n');
+    }
+    buffer_clear(&file->line);
+}
+
+static void print_lines(const struct task_output *tasks, struct output_file *file, const char *bytes,
+                        size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (bytes[i] == '\n' || file->line.length == LINE_LIMIT)
+            print_line(tasks, file);
+        if (bytes[i] != '\n')
+            buffer_add_byte(&file->line, bytes[i]);
+    }
+}
+
+static void print_bytes(struct task_output *tasks, struct output_file *file, const char *bytes,
+                        size_t count)
+{
+    tasks->any = true;
+    if (tasks->style != OUTPUT_FILES) {
+        print_lines(tasks, file, bytes, count);
+        return;
+    }
+    if (tasks->count > 1 && tasks->last != file->name)
+        printf("%s==> %.*s <==\n", tasks->last ? "\n" : "", task_length(file->name), file->name);
+    tasks->last = file->name;
+    fwrite(bytes, 1, count, stdout);
+}
+
+/* Where the last `lines` lines of a file begin. */
+static off_t find_tail(int file, int lines)
+{
+    char bytes[BLOCK];
+    struct stat status;
+    if (sys.fstat(file, &status) || lines == 0)
+        return lines ? 0 : status.st_size;
+    off_t end = status.st_size;
+    int found = 0;
+    for (off_t at = end; at > 0;) {
+        off_t from = at > BLOCK ? at - BLOCK : 0;
+        ssize_t count = sys.pread(file, bytes, (size_t)(at - from), from);
+        for (ssize_t i = count - 1; i >= 0; i--)
+            if (bytes[i] == '\n' && from + i + 1 < end && ++found >= lines)
+                return from + i + 1;
+        if (count <= 0)
+            break;
+        at = from;
+    }
+    return 0;
+}
+
+/* Print a file of a task from an offset on, or its last lines.  Where it ended; -1 when it is not there. */
+static off_t print_from(struct task_output *tasks, struct output_file *log, int output,
+                        const char *name, off_t offset, int tail)
+{
+    char bytes[BLOCK];
+    ssize_t count;
+    int file = sys.openat(output, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
+    if (file < 0) {
+        tasks->denied = tasks->denied || errno == EACCES;
+        return -1;
+    }
+    if (tail >= 0)
+        offset = find_tail(file, tail);
+    while ((count = sys.pread(file, bytes, sizeof(bytes), offset)) > 0) {
+        print_bytes(tasks, log, bytes, (size_t)count);
+        offset += count;
+    }
+    sys.close(file);
+    return offset;
+}
+
+/* Print what is new of one task.  A log that has grown too long was renamed to <name>.1, and a new
+ * one begun: what is left of that comes first. */
+static void print_file(struct task_output *tasks, struct output_file *log, int output)
+{
+    char older[NAME_MAX + 8];
+    struct stat status;
+    bool shorter = !sys.fstatat(output, log->name, &status, AT_SYMLINK_NOFOLLOW) &&
+                   status.st_size < log->printed;
+    int tail = log->begun ? -1 : tasks->tail;
+    if (tail < 0 && (!log->begun || shorter)) {
+        snprintf(older, sizeof(older), "%s.1", log->name);
+        print_from(tasks, log, output, older, log->printed, -1);
+        log->printed = 0;
+    }
+    log->begun = true;
+    off_t end = print_from(tasks, log, output, log->name, log->printed, tail);
+    if (end >= 0)
+        log->printed = end;
+}
+
+void output_print(struct task_output *tasks, int output)
+{
+    find_files(tasks, output);
+    if (tasks->interleave && tasks->count > 1 && tasks->style == OUTPUT_FILES)
+        tasks->style = OUTPUT_LINES;
+    for (size_t i = 0; i < tasks->count; i++)
+        print_file(tasks, &tasks->files[i], output);
+    fflush(stdout);
+}
+
+void output_end(struct task_output *tasks)
+{
+    for (size_t i = 0; i < tasks->count; i++) {
+        struct output_file *file = &tasks->files[i];
+        if (file->line.length)
+            print_line(tasks, file);
+        buffer_free(&file->line);
+        free(file->name);
+    }
+    free(tasks->files);
+    tasks->files = NULL;
+    tasks->count = 0;
+}

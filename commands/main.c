@@ -17,15 +17,15 @@ struct verb {
 
 static const struct verb verbs[] = {
     {"init", command_init, "make a spool"},
-    {"run", command_run, "serve a spool: take, render, submit and follow jobs"},
+    {"run", command_run, "run the daemon: take, render, submit and follow jobs"},
     {"submit", command_submit, "drop job files and say which jobs they became"},
     {"list", command_list, "list the jobs"},
-    {"status", command_status, "show who serves, what waits where, and what the executor has"},
+    {"status", command_status, "show the daemon, job counts by state, and available resources"},
     {"show", command_show, "show all that is known about a job"},
     {"logs", command_logs, "print what a job's tasks printed"},
     {"wait", command_wait, "wait until jobs have ended"},
     {"kill", command_kill, "ask for jobs to be killed"},
-    {"retry", command_retry, "ask for failed jobs to be tried again"},
+    {"retry", command_retry, "ask for failed jobs to be retried"},
     {"hold", command_hold, "ask for jobs to wait until they are released"},
     {"release", command_release, "ask for held jobs to go on"},
     {"resubmit", command_resubmit, "make one pass over the failed and held jobs (for cron)"},
@@ -44,12 +44,42 @@ enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };
 static void print_help(FILE *out)
 {
     fprintf(out, "usage: dlspool [-s DIR] VERB [OPTIONS] [OPERANDS]\n\n"
-                 "The spool for deep-learning jobs: drop a job file into DIR/incoming, find the "
-                 "result in\nDIR/done, or the reason in DIR/failed.\n\nVerbs:\n");
+                 "A batch queue for deep-learning jobs: drop a job file into DIR/incoming, find the "
+                 "result\nin DIR/done, or the reason in DIR/failed.\n\nVerbs:\n");
     for (int i = 0; i < VERB_COUNT; i++)
         fprintf(out, "  %-10s %s\n", verbs[i].name, verbs[i].summary);
-    fprintf(out, "\n`dlspool VERB --help` says more; so do the manual pages dlspool(1) and "
+    fprintf(out, "\n`dlspool help VERB` says more; so do the manual pages dlspool(1) and "
                  "dlspool-VERB(1).\n");
+}
+
+/* What other systems call it. */
+static const struct {
+    const char *word, *verb;
+} others[] = {
+    {"cancel", "kill"},     {"delete", "kill"},    {"stop", "kill"},     {"scancel", "kill"},
+    {"rm", "kill"},         {"qdel", "kill"},      {"ps", "list"},       {"queue", "list"},
+    {"squeue", "list"},     {"get", "list"},       {"ls", "list"},       {"jobs", "list"},
+    {"qstat", "list"},      {"sacct", "list"},     {"describe", "show"}, {"inspect", "show"},
+    {"scontrol", "show"},   {"requeue", "retry"},  {"restart", "retry"}, {"resume", "release"},
+    {"unhold", "release"},  {"suspend", "hold"},   {"pause", "hold"},    {"sbatch", "submit"},
+    {"qsub", "submit"},     {"run-job", "submit"}, {"apply", "submit"},  {"create", "submit"},
+    {"launch", "submit"},   {"add", "submit"},     {"log", "logs"},      {"tail", "logs"},
+    {"sinfo", "status"},    {"info", "status"},    {"top", "status"},    {"start", "run"},
+    {"serve", "run"},       {"daemon", "run"},     {"validate", "check"},
+};
+
+static const char *nearest_verb(const char *word)
+{
+    const char *names[VERB_COUNT + 2] = {NULL};
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        if (strcmp(others[i].word, word) == 0)
+            return others[i].verb;
+    for (int i = 0; i < VERB_COUNT; i++)
+        names[i] = verbs[i].name;
+    names[VERB_COUNT] = "help";
+    const char *nearest = nearest_word(text_of(word), names);
+    /* What does not even begin alike was not meant: "bogus" is not "logs". */
+    return nearest && nearest[0] == word[0] ? nearest : NULL;
 }
 
 static const struct verb *find_verb(const char *word)
@@ -62,14 +92,26 @@ static const struct verb *find_verb(const char *word)
 
 static int complain_unknown(const char *word)
 {
-    const char *names[VERB_COUNT + 1] = {NULL};
-    for (int i = 0; i < VERB_COUNT; i++)
-        names[i] = verbs[i].name;
-    const char *nearest = nearest_word(text_of(word), names);
+    const char *nearest = nearest_verb(word);
     complain("there is no %s \"%s\"%s%s%s; `dlspool --help` lists the verbs",
              word[0] == '-' ? "option" : "verb", word, nearest ? "; did you mean \"" : "",
              nearest ? nearest : "", nearest ? "\"?" : "");
     return STATUS_USAGE;
+}
+
+/* `help VERB` is `VERB --help`. */
+static int help(int count, char **words)
+{
+    char option[] = "--help";
+    if (count == 0 || words[0][0] == '-') {
+        print_help(stdout);
+        return STATUS_DONE;
+    }
+    const struct verb *verb = find_verb(words[0]);
+    if (!verb)
+        return complain_unknown(words[0]);
+    char *arguments[] = {words[0], option, NULL};
+    return verb->run(2, arguments);
 }
 
 int main(int argument_count, char **arguments)
@@ -107,6 +149,8 @@ int main(int argument_count, char **arguments)
         return STATUS_USAGE;
     }
     const struct verb *verb = find_verb(arguments[at]);
+    if (!verb && strcmp(arguments[at], "help") == 0)
+        return help(argument_count - at - 1, arguments + at + 1);
     if (!verb)
         return complain_unknown(arguments[at]);
     int status = verb->run(argument_count - at, arguments + at);

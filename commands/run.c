@@ -33,7 +33,7 @@ int command_run(int argument_count, char **arguments)
         {0}};
     const struct verb_usage usage = {
         "run", "", 0, 0,
-        "Serve a spool: take dropped files, render, submit and follow jobs, until told to stop.",
+        "Run the daemon: take dropped files, render, submit and follow jobs, until told to stop.",
         "SIGTERM or SIGINT stops it when what is under way is written down; containers go on.\n"
         "A second one on the same spool stands by and takes over when the first has gone.\n",
         options};

@@ -1,4 +1,4 @@
-/* commands/status.c - dlspool status: who serves, what waits where, and what the executor has */
+/* commands/status.c - dlspool status: the daemon, job counts by state, and available resources */
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -16,6 +16,12 @@ like "$("$DLSPOOL" version)" '^dlspool [0-9]+\.[0-9]+' "version prints the versi
 output=$("$DLSPOOL" sumbit 2>&1)
 is $? 2 "a mistyped verb ends with status 2"
 like "$output" 'did you mean "submit"\?' "a mistyped verb names the nearest one"
+is "$("$DLSPOOL" help list)" "$("$DLSPOOL" list --help)" "help VERB is VERB --help"
+like "$("$DLSPOOL" help)" 'Verbs:' "and help alone lists the verbs"
+for pair in cancel:kill delete:kill ps:list queue:list squeue:list get:list describe:show requeue:retry; do
+    like "$("$DLSPOOL" "${pair%:*}" 2>&1)" "did you mean \"${pair#*:}\"" "${pair%:*} of other systems is ${pair#*:}"
+done
+unlike "$("$DLSPOOL" bogus 2>&1)" 'did you mean' "what is like no verb is not answered with one"
 output=$("$DLSPOOL" list --jsno 2>&1)
 is $? 2 "a mistyped option ends with status 2"
 like "$output" 'did you mean --json\?' "a mistyped option names the nearest one"

@@ -7,14 +7,24 @@ new_spool null || exit 1
 start_daemon
 
 . "$(dirname "$0")/mistakes.bash"
-read_table refused taken noted cp
+read_table see
+for i in "${!numbers[@]}"; do
+    ok "${numbers[i]}: ${files[i]} shows it" grep -qF -f "$scratch/${numbers[i]}/words" "$top/${files[i]}"
+done
+numbers=() kinds=() files=()
+read_table refused taken noted cp place
 
 # All are copied at once, under names that tell them apart, and submitted while those are looked at.
 for i in "${!numbers[@]}"; do
-    cp "$scratch/${numbers[i]}/${files[i]}" "$spool/incoming/m${numbers[i]}-${files[i]}"
+    to=$spool/incoming/m${numbers[i]}-${files[i]}
+    if [ "${kinds[i]}" = place ]; then
+        eval "$(sed "s|@|'$to'|" "$scratch/${numbers[i]}/text")"
+    else
+        cp "$scratch/${numbers[i]}/${files[i]}" "$to"
+    fi
 done
 for i in "${!numbers[@]}"; do
-    [ "${kinds[i]}" = cp ] && continue
+    [[ ${kinds[i]} = @(cp|place) ]] && continue
     dlspool submit "$scratch/${numbers[i]}/${files[i]}" >"$scratch/${numbers[i]}/id" 2>"$scratch/${numbers[i]}/said"
     echo $? >"$scratch/${numbers[i]}/status"
 done
@@ -39,8 +49,8 @@ for i in "${!numbers[@]}"; do
     like "$job" '/failed/' "$row: ${files[i]} is refused"
     while IFS= read -r words; do
         like "$(cat "$job/why")" "$words" "$row: and cp is told so"
-        [ "${kinds[i]}" = cp ] || like "$(cat "$scratch/$row/said")" "$words" "$row: as is submit"
+        [[ ${kinds[i]} = @(cp|place) ]] || like "$(cat "$scratch/$row/said")" "$words" "$row: as is submit"
     done <"$scratch/$row/words"
-    [ "${kinds[i]}" = cp ] || is "$(cat "$scratch/$row/status")$(cat "$scratch/$row/id")" 1 "$row: which drops nothing"
+    [[ ${kinds[i]} = @(cp|place) ]] || is "$(cat "$scratch/$row/status")$(cat "$scratch/$row/id")" 1 "$row: which drops nothing"
 done
 done_testing

@@ -23,6 +23,7 @@ read_table() {
     local i
     for i in "${!numbers[@]}"; do
         row=${numbers[i]}
+        [ "${kinds[i]}" != see ] || continue
         if [ "$(head -n 1 "$scratch/$row/text")" = %b ]; then
             # Escapes, and no newline at the end.
             printf '%b' "$(tail -n +2 "$scratch/$row/text")" >"$scratch/$row/${files[i]}"

@@ -10,13 +10,13 @@
 
 enum { MOST_IN_SENTENCE = 4, MOST_LINES = 40 };         /* jobs that are named */
 
-/* What has to become of the other job, as an infinitive. */
+/* What has to become of the other job. */
 static const char *wanted(struct text condition)
 {
     static const char *const words[] = {
-        [AFTER_OK] = "to finish well", [AFTER_ANY] = "to end", [AFTER_NOT_OK] = "to fail"};
+        [AFTER_OK] = "must succeed", [AFTER_ANY] = "must finish", [AFTER_NOT_OK] = "must fail"};
     enum condition known;
-    return condition_find(condition, &known) ? words[known] : "to end";
+    return condition_find(condition, &known) ? words[known] : "must finish";
 }
 
 static void add_text(struct buffer *out, struct text text)
@@ -28,21 +28,20 @@ static void add_text(struct buffer *out, struct text text)
 static void name_job(struct buffer *out, const struct awaited *awaited)
 {
     add_text(out, awaited->id.length ? awaited->id : awaited->job);
-    buffer_printf(out, " %s", wanted(awaited->condition));
+    buffer_printf(out, " (%s)", wanted(awaited->condition));
 }
 
 static void add_sentence(struct buffer *out, const struct hold_view *view)
 {
     size_t shown = view->count > MOST_IN_SENTENCE ? MOST_IN_SENTENCE : view->count;
-    buffer_add_string(out, "The job ");
     if (view->wish)
-        buffer_printf(out, "is held by %s%s", view->wish->by, view->count ? ", and " : ".");
+        buffer_printf(out, "Held by %s.%s", view->wish->by, view->count ? " " : "");
     if (!view->count)
         return;
-    buffer_add_string(out, "waits for ");
+    buffer_add_string(out, "Waiting for: ");
     for (size_t i = 0; i < shown; i++) {
         if (i)
-            buffer_add_string(out, i + 1 == view->count ? " and " : ", ");
+            buffer_add_string(out, ", ");
         name_job(out, view->reasons[i].awaited);
     }
     if (shown < view->count)
@@ -70,7 +69,7 @@ static void add_line(struct buffer *out, const struct hold_reason *reason)
         buffer_add_string(out, " which waits in held/ itself.\n");
         break;
     case STANDING_FAILED:
-        buffer_printf(out, " which has failed (%s) and can still be tried again.\n",
+        buffer_printf(out, " which has failed (%s) and can still be retried.\n",
                       reason->reason);
         break;
     default:
@@ -85,18 +84,20 @@ static void add_next(struct buffer *out, const struct hold_view *view)
     bool unknown = false;
     for (size_t i = 0; i < view->count; i++)
         unknown = unknown || !view->reasons[i].awaited->id.length;
-    if (view->wish)
-        buffer_printf(out, "nothing, until %s: `dlspool release`.",
-                      view->by_owner ? "its owner or an administrator releases the job"
-                                     : "an administrator releases the job");
     if (view->count)
-        buffer_printf(out, "%she job goes to rendered/ when %s, and to failed/ as soon as that "
-                      "cannot be any more.",
-                      view->wish ? " Then t" : "t",
-                      view->count == 1 ? "that has come about" : "all of that has come about");
+        buffer_printf(out, "it is queued when %s, and fails if %s can no longer be met.",
+                      view->count == 1 ? "this condition is met" : "all conditions are met",
+                      view->count == 1 ? "it" : "one");
     if (unknown && view->patience_ends)
         buffer_printf(out, " A job that has not come by %s is not waited for any longer.",
                       clock_format(view->patience_ends, time));
+    if (view->wish)
+        buffer_printf(out, "%s %s releases it: dlspool release %s",
+                      view->count ? " It is held until" : "not started until",
+                      view->by_owner ? "its owner or an administrator" : "an administrator", view->id);
+    else if (unknown)
+        buffer_printf(out, " If the name is wrong, change the job file and submit it again; to end this one: "
+                      "dlspool kill %s", view->id);
 }
 
 void hold_explain(struct buffer *why, const struct hold_view *view)
@@ -139,7 +140,7 @@ int hold_write(int job, struct job_record *record, bool create, int64_t now, str
         memory_allocate((record->after_count + 1) * sizeof(*reasons));
     struct buffer why = {0};
     struct wish wish;
-    struct hold_view view = {.reasons = reasons};
+    struct hold_view view = {.id = record->id.data, .reasons = reasons};
     bool held;
     int result = hold_is_due(job, record, &held, &wish);
     if (result < 0) {

@@ -18,6 +18,7 @@ struct hold_reason {
 };
 
 struct hold_view {
+    const char *id;
     const struct wish *wish;            /* who holds it; NULL: nobody does */
     bool by_owner;                      /* that is its owner */
     const struct hold_reason *reasons;  /* those that do not hold yet */

@@ -74,7 +74,7 @@ static void wait_for_time(struct verdict *verdict, const struct circumstances *c
     verdict->failure.when = RETRY_AT;
     verdict->failure.delay = delay;
     verdict->failure.next = circumstances->now + delay + jitter;
-    snprintf(verdict->next, sizeof(verdict->next), "the job is tried again at %s (in about %s).",
+    snprintf(verdict->next, sizeof(verdict->next), "it is retried by itself at %s (in about %s).",
              clock_format(verdict->failure.next, time), duration_format(delay, wait));
 }
 
@@ -114,7 +114,8 @@ void verdict_refused_file(struct verdict *verdict, const struct error *error)
     decide(verdict, "BadFile", "permanent", RETRY_NEVER);
     take_error(verdict, "What was dropped cannot be a job: ", error);
     snprintf(verdict->next, sizeof(verdict->next),
-             "nothing. Drop a job file, a plain file of at most 1 MiB, into incoming/.");
+             "nothing. Submit a job file, a plain file of at most 1 MiB. What was dropped is kept here, "
+             "as `dropped`.");
 }
 
 void verdict_render(struct verdict *verdict, const struct circumstances *circumstances,

@@ -46,7 +46,7 @@ fail_it() { dlspool kill "$(id_of "$1")" >/dev/null; wait_for 20 in_state "$1" f
 # A chain, dropped from its end.
 job chain-c 'after: chain-b'
 job chain-b 'after: [chain-a]'
-ok "c waits for b" wait_for 20 held_for chain-c '^The job waits for chain-b-[0-9a-z]* to finish well'
+ok "c waits for b" wait_for 20 held_for chain-c '^Waiting for: chain-b-[0-9a-z]* (must succeed)\.$'
 ok "b waits for a, which has not come" wait_for 20 held_for chain-b 'chain-a is not known yet'
 like "$(why chain-b)" 'A job that has not come by 20.*Z is not waited for any longer' \
     "why says until when"
@@ -75,7 +75,7 @@ job left 'after: {afterok: top}'
 job right 'after: "afterany:top"'
 job bottom 'after: afterok:left:right,afterany:top'
 ok "the diamond's bottom waits for three" wait_for 20 held_for bottom \
-    'waits for left-.* to finish well, right-.* to finish well and top-.* to end'
+    '^Waiting for: left-.* (must succeed), right-.* (must succeed), top-.* (must finish)\.$'
 ok "left waits for top, which waits itself" wait_for 20 held_for left 'which waits in held/ itself'
 is "$(dlspool list --state held | wc -l)" 4 "list knows them"
 like "$(dlspool show "$(id_of left)")" 'state +held' "show does"
@@ -143,7 +143,7 @@ ok "one that is to come after it waits" wait_for 20 held_for patient 'has failed
 fail_it patient
 like "$(why patient)" 'was killed by' "a held job can be killed"
 dlspool retry "$(id_of patient)" >/dev/null
-ok "and tried again: it waits again" wait_for 20 held_for patient 'waits for waits-change'
+ok "and tried again: it waits again" wait_for 20 held_for patient '^Waiting for: waits-change'
 ls "$(job_dir patient)" | grep -Eqx 'kill|retry'; is $? 1 "without the wishes that were granted"
 fail_it patient
 
@@ -156,7 +156,7 @@ ok "a dependent is lost" wait_for 20 lost dependent
 dlspool retry "$(id_of second-chance)" >/dev/null
 ok "what it waited for is tried again, and held as before" wait_for 20 in_state second-chance held
 dlspool retry "$(id_of dependent)" >/dev/null
-ok "then it waits again" wait_for 20 held_for dependent 'waits for second-chance'
+ok "then it waits again" wait_for 20 held_for dependent '^Waiting for: second-chance'
 let_go second-chance >/dev/null
 ok "and ends" wait_for 20 in_state dependent "done"
 
@@ -171,7 +171,7 @@ ok "a still waits" wait_for 20 held_for two-a 'two-b is not known'
 job three-x 'after: three-y'
 job three-y 'after: three-z'
 wait_for 20 held_for three-y 'three-z is not known'
-wait_for 20 held_for three-x 'waits for three-y-'
+wait_for 20 held_for three-x '^Waiting for: three-y-'
 job three-z 'after: three-x'
 ok "a circle of three" wait_for 20 refused three-z
 like "$(why three-z)" "three-z-[^ ]* waits for three-x-[^ ]*, which waits for three-y-[^ ]*, which waits for three-z-" \
@@ -190,14 +190,14 @@ ok "and those of four" wait_for 20 in_state four-a "done"
 
 # hold and release.
 gate held-one
-like "$(why held-one)" '^The job is held by [^ ]*\.$' "why says who holds it"
-like "$(why held-one)" '^Next: nothing, until its owner or an administrator' "and what next"
+like "$(why held-one)" '^Held by [^ ]*\.$' "why says who holds it"
+like "$(why held-one)" "^Next: not started until its owner or an administrator releases it: dlspool release $(id_of held-one)$" "and what next"
 like "$(dlspool release "$(id_of chain-a)" 2>&1)" 'finished already' "a finished job is not released"
 like "$(dlspool hold "$(id_of chain-a)" 2>&1)" 'finished already' "nor held"
 job waits-two 'after: held-one' 'hold: true'
-ok "held, and waiting for another" wait_for 20 held_for waits-two 'is held by .*, and waits for held-one-'
+ok "held, and waiting for another" wait_for 20 held_for waits-two '^Held by [^ ]*\. Waiting for: held-one-'
 like "$(let_go waits-two)" '^asked to release waits-two-' "release"
-released() { says waits-two '^The job waits for held-one-'; }
+released() { says waits-two '^Waiting for: held-one-'; }
 ok "a released job goes on waiting" wait_for 20 released
 like "$(dlspool release "$(id_of waits-two)" 2>&1)" 'is not held' "what is not held is not released"
 let_go held-one >/dev/null
@@ -301,7 +301,7 @@ if [ -n "$root" ]; then
     ok "somebody else may not release it" wait_for 20 in_state release-daemon failed
     like "$(why release-daemon)" 'belongs to nobody; daemon may not release it' "and is told so"
     ask root hold "$theirs"
-    held_by_root() { says theirs '^The job is held by root'; }
+    held_by_root() { says theirs '^Held by root'; }
     ok "root holds it" wait_for 20 held_by_root
     ask nobody release "$theirs"
     ok "its owner may not release that" wait_for 20 in_state release-nobody failed
@@ -313,7 +313,7 @@ if [ -n "$root" ]; then
     ask nobody kill "$theirs"
     ok "but kill it" wait_for 20 in_state theirs failed
     ask nobody retry "$theirs"
-    ok "and have it tried again: it is held as before" wait_for 20 held_for theirs 'is held by root'
+    ok "and have it tried again: it is held as before" wait_for 20 held_for theirs '^Held by root'
     ask root release "$theirs"
     ok "root releases it" wait_for 20 in_state theirs "done"
 else

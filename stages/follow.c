@@ -29,7 +29,7 @@ static bool open_job(struct round *round, struct tracked *tracked)
     memcpy(followed->place.id, id.data, id.length);
     followed->job = job_open(&round->tracker->stage.spool, &followed->place);
     if (followed->job < 0 && errno == ENOENT) {
-        names_remove(round->tracker->jobs, tracked);    /* it was moved by hand */
+        tracker_forget(round->tracker, tracked);        /* it was moved by hand */
         return false;
     }
     if (followed->job < 0)

@@ -377,7 +377,7 @@ const struct progress *measure_progress(const struct measure *measure)
 
 bool measure_complete(const struct measure *measure)
 {
-    const struct progress *progress = measure->progress;
+    const struct progress *progress = measure_progress(measure);
     return measure->units && progress->unit && progress->total > 0 &&
            progress->done >= progress->total;
 }

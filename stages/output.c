@@ -23,12 +23,22 @@ static int give_group(int output, gid_t gid)
     return errno == EPERM ? 0 : -1;
 }
 
+static int open_directory(int job)
+{
+    return sys.openat(job, "output", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+}
+
 int output_open(int job, gid_t gid, struct error *error)
 {
     if (sys.mkdirat(job, "output", OUTPUT_MODE) && errno != EEXIST)
         return error_errno(error, "output/ could not be made");
-    int output =
-        sys.openat(job, "output", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+    int output = open_directory(job);
+    if (output < 0 && (errno == ENOTDIR || errno == ELOOP)) {
+        /* What is in its way is kept under another name: no end waits for it. */
+        sys.renameat(job, "output", job, "output.damaged");
+        if (!sys.mkdirat(job, "output", OUTPUT_MODE))
+            output = open_directory(job);
+    }
     if (output < 0)
         return error_errno(error, "output/ could not be opened");
     if (!give_group(output, gid))

@@ -9,9 +9,9 @@
 
 #include "executors/executor.h"
 
-/* A descriptor of output/ in the job's directory `job`, which is made if it is not there.  It has the
- * group `gid` ((gid_t)-1: none is known), as far as we may give files away.  -1 and a sentence on
- * failure. */
+/* A descriptor of output/ in the job's directory `job`.  It is made if it is not there; what has its
+ * name and is no directory becomes output.damaged.  It has the group `gid` ((gid_t)-1: none is
+ * known), as far as we may give files away.  -1 and a sentence on failure. */
 int output_open(int job, gid_t gid, struct error *error);
 
 /* The end of what the task which decided a failure has printed. */

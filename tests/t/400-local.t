@@ -73,12 +73,13 @@ like "$(why huge)" '1000' "why says what was asked for"
 like "$(why huge)" ' of 2$' "and what there is"
 like "$(why huge)" '^Next: change the job file and submit it again' "and what to do"
 
-job missing 0.5 <<'S'
+job missing 0.5 'units: {total: 9, pattern: "step {done}"}' <<'S'
 #!/no/such/interpreter
 S
 ok "a program that cannot be started ends in failed/" wait_for 60 has_ended missing
 like "$(why missing)" 'could not start its command /job/script \(its first line is #!/no/such/interpreter\): No such file' \
     "why names the command and its interpreter"
+unlike "$(cat "$scratch/daemon.log")" 'track was ended' "that it counts units, and never ran, does no harm"
 
 # What its owner has to mend is looked at before anything is started.
 mkdir "$scratch/program" && chmod 755 "$scratch/program"

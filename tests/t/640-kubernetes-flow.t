@@ -41,13 +41,14 @@ fate 'greedy-' '"oom": true'
 fate 'missing-' '"start_error": "exec: \"train\": executable file not found in $PATH"'
 fate 'slow-' '"seconds": -1'
 fate 'pushed-' '"evict": "The node was low on resource: memory.", "seconds": 0.1, "count": 1'
-job three; job greedy; job missing; job slow 'time_limit: 1s'; job pushed
+job three; job greedy; job missing 'units: {total: 9, pattern: "step {done}"}'; job slow 'time_limit: 1s'; job pushed
 for name in three greedy missing slow; do
     ok "$name fails" wait_for 40 has_ended $name
 done
 like "$(cat "$(job_dir three)/job.yaml")" 'exit_code: 3' "the exit code is kept"
 like "$(cat "$(job_dir greedy)/why")" 'more memory than it asked for' "out of memory is told apart"
 like "$(cat "$(job_dir missing)/job.yaml")" 'reason: "StartError"' "so is a command that is not there"
+unlike "$(cat "$scratch/daemon.log")" 'track was ended' "that it counts units, and never ran, does no harm"
 like "$(cat "$(job_dir slow)/job.yaml")" 'reason: "TimeLimit"' "and the time limit"
 ok "a job that was evicted is tried again" wait_for 40 in_state pushed "done"
 like "$(log_of pushed)" 'reason=Evicted' "and its log says why"
@@ -94,8 +95,10 @@ server=https://127.0.0.1:$(cat "$api/port")
 admin -X POST "$server/api/v1/namespaces/dlspool/resourcequotas" -d '{"apiVersion": "v1", "kind": "ResourceQuota",
     "metadata": {"name": "few"}, "spec": {"hard": {"count/jobs.batch": "0"}}}' >/dev/null
 job full
-ok "a quota makes a job wait in failed/" wait_for 20 in_state full failed
-like "$(cat "$(job_dir full)/why")" 'exceeded quota' "why has the server's words"
+declined() { says full ' declined ' && [ -e "$(job_dir full)/why" ]; }
+ok "a quota declines a job" wait_for 20 declined
+is "$(state_of full)" rendered "which waits in rendered/"
+like "$(cat "$(job_dir full)/why")" '^Waiting for resources: .*exceeded quota' "why has the server's words"
 admin -X DELETE "$server/api/v1/namespaces/dlspool/resourcequotas/few" >/dev/null
 ok "it goes on when there is room" wait_for 40 in_state full "done"
 

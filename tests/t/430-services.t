@@ -46,7 +46,7 @@ with socket.socket() as taker:
 taker=$!
 wait_for 10 grep -q taken "$scratch/taker"
 ok "retry" dlspool retry server
-refused() { in_state server failed && grep -q "port $port" "$(job_dir server)/why"; }
+refused() { in_state server rendered && grep -q "^Waiting for resources: .*port $port" "$(job_dir server)/why"; }
 ok "while somebody else has its port it waits, and why names the port" wait_for 30 refused
 kill $taker; wait $taker 2>/dev/null
 ok "when the port is free, it answers again" wait_for 60 answers "$port" answer

@@ -8,13 +8,16 @@
  */
 #include <stdio.h>
 
+#include "base/yaml.h"
 #include "commands/check_jobs.h"
 #include "commands/check_settings.h"
 #include "commands/commands.h"
+#include "commands/embedded.h"
 #include "commands/options.h"
 #include "commands/view.h"
 #include "executors/executor.h"
 #include "renderer/check.h"
+#include "request/values.h"
 
 static int accept_manifest(void *context, const char *executor, struct text manifest,
                            const struct value *tree, struct error *error)
@@ -65,15 +68,22 @@ int command_check(int argument_count, char **arguments)
     struct error error;
     struct buffer report = {0};
     struct check_result result;
-    const struct check_options checking = {.accept = accept_manifest};
     if (!options_read(&usage, argument_count, arguments, &operands, &status))
         return status;
+    struct arena *arena = arena_new();
+    const struct check_options checking = {
+        .accept = accept_manifest,
+        .libraries = request_libraries(),
+        .site = yaml_read(arena, embedded_find("templates.git/site.yaml"), "site.yaml",
+                          &yaml_trusted_limits, NULL),
+    };
     struct repository *repository =
         open_templates(path, operands ? arguments[1] : "HEAD", true, &error);
     if (!repository) {
         complain("%s", error.text);
         if (!path && !operands)
             check_spool(NULL, quiet);   /* a spool without templates still has jobs */
+        arena_free(arena);
         return STATUS_FAILED;
     }
     if (repository_check(repository, &checking, &report, &result))
@@ -89,5 +99,6 @@ int command_check(int argument_count, char **arguments)
     if (!path && !operands && check_spool(repository, quiet) != STATUS_DONE)
         status = STATUS_FAILED;
     repository_close(repository);
+    arena_free(arena);
     return status;
 }

@@ -9,6 +9,8 @@
 
 #include <stddef.h>
 
+#include "base/text.h"
+
 struct embedded_file {
     const char *path;           /* NULL ends the array */
     const unsigned char *bytes;
@@ -16,5 +18,8 @@ struct embedded_file {
 };
 
 extern const struct embedded_file embedded_files[];
+
+/* Its bytes; data NULL when there is none of that path. */
+struct text embedded_find(const char *path);
 
 #endif

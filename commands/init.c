@@ -22,19 +22,6 @@
 
 enum { SETTINGS_MODE = 0644, HOOK_MODE = 0755 };
 
-static const struct embedded_file *find_embedded(const char *path)
-{
-    const struct embedded_file *file = embedded_files;
-    while (file->path && strcmp(file->path, path) != 0)
-        file++;
-    return file;
-}
-
-static struct text embedded_text(const struct embedded_file *file)
-{
-    return (struct text){(const char *)file->bytes, file->length};
-}
-
 /* Append `text` with every `from` replaced by `to`. */
 static void add_replaced(struct buffer *out, struct text text, const char *from, const char *to)
 {
@@ -66,7 +53,7 @@ static int write_settings(int root, const char *executor, const char *user, stru
     struct buffer with_executor = {0}, bytes = {0};
     char line[160];
     snprintf(line, sizeof(line), "\nexecutor: \"%s\"\n", executor);
-    add_replaced(&with_executor, embedded_text(find_embedded("dlspool.yaml")),
+    add_replaced(&with_executor, embedded_find("dlspool.yaml"),
                  "\nexecutor: local\n", line);
     snprintf(line, sizeof(line), "\nuser: \"%s\"\n", user);
     add_replaced(&bytes, buffer_text(&with_executor), "\nuser: \"\"\n", line);
@@ -141,7 +128,7 @@ static int install_hook(const char *repository, struct error *error)
     if (hooks < 0)
         return error_errno(error, "%s could not be opened", path);
     struct buffer bytes = {0};
-    add_replaced(&bytes, embedded_text(find_embedded("hooks/pre-receive")), "@DLSPOOL@", self);
+    add_replaced(&bytes, embedded_find("hooks/pre-receive"), "@DLSPOOL@", self);
     int result = write_new(hooks, "pre-receive", buffer_text(&bytes), HOOK_MODE, error);
     buffer_free(&bytes);
     close(hooks);

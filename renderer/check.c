@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "renderer/check_names.h"
 #include "renderer/check_site.h"
 #include "renderer/manifest.h"
 #include "renderer/retry_table.h"
@@ -62,6 +63,34 @@ static void problem_of(struct check *check, const char *path, const struct error
 
 /* images.txt, site.yaml, retry.txt */
 
+static void tell_name(void *context, bool fault, const char *line)
+{
+    struct check *check = context;
+    if (fault) {
+        problem(check, line, NULL);
+        return;
+    }
+    buffer_printf(check->report, "%s\n", line);
+    check->result->warnings++;
+}
+
+/* Of tables that are well-formed. */
+static void check_words(struct check *check)
+{
+    const struct check_options *options = check->options;
+    const struct check_names names = {.libraries = options ? options->libraries : NULL,
+                                      .types = known_types,
+                                      .site = options ? options->site : NULL,
+                                      .tell = tell_name,
+                                      .context = check};
+    const struct images *images = repository_images(check->repository, NULL);
+    const struct value *site = repository_site(check->repository, NULL);
+    if (images && names.libraries)
+        check_image_names(check->repository, images, site, &names);
+    if (site)
+        check_site_names(check->repository, site, &names);
+}
+
 static void check_tables(struct check *check)
 {
     struct error error;
@@ -74,6 +103,7 @@ static void check_tables(struct check *check)
     const struct value *site = repository_site(check->repository, &error);
     if (!site || check_site(site, &error))
         problem_of(check, "site.yaml", &error);
+    check_words(check);
     if (!repository_has(check->repository, "retry.txt"))
         warning(check, "retry.txt", "it is missing, so every failure is of class unknown");
     else if (repository_read(check->repository, "retry.txt", &content, &error))

@@ -24,6 +24,9 @@ typedef int check_accept(void *context, const char *executor, struct text manife
 struct check_options {
     check_accept *accept;       /* may be NULL: manifests are not looked at */
     void *accept_context;
+    /* As in check_names.h; NULL: names are not looked at. */
+    const char *const *libraries;
+    const struct value *site;
 };
 
 struct check_result {

@@ -13,6 +13,11 @@ static const char *const libraries[] = {"pytorch",   "tensorflow", "mxnet",   "p
 static const char *const types[] = {"single",  "distributed", "ps",    "mpi",   "elastic",
                                     "serving", "notebook",    "array", "roles", NULL};
 
+const char *const *request_libraries(void)
+{
+    return libraries;
+}
+
 static bool has_word(const char *const *words, struct text text)
 {
     for (; *words; words++)

@@ -14,6 +14,9 @@
 field_reader read_word;
 /* struct text: a version: as a word, and `+` too (2.1.0+cu118). */
 field_reader read_version;
+/* The libraries that a job file can name; NULL ends it. */
+const char *const *request_libraries(void);
+
 /* struct text: one of the known libraries, or job types. */
 field_reader read_library, read_type;
 /* struct text: an absolute path below /, or a relative one that stays below where it starts.

@@ -9,7 +9,7 @@ cd "$scratch/clone" || exit 1
 
 # refused DESCRIPTION PATTERN: committing and pushing what is in the work tree fails with it.
 refused() {
-    local output before
+    local before
     before=$(git -C "$spool/templates.git" rev-parse HEAD)
     git add -A
     git commit -qm "$1"
@@ -35,6 +35,24 @@ echo 'exit maybe transient' >>retry.txt
 refused "a line of retry.txt that makes no sense" "retry.txt:$(wc -l <retry.txt)"
 echo 'a: [' >>site.yaml
 refused "a site.yaml that is not YAML" 'site.yaml:[0-9]+'
+
+# Names that nobody knows, all of them at once; a name that a template reads is the site's own.
+{ echo 'torch * * * host'; echo 'pytorch * distribued * host'; echo 'pytorch * * nnone host'; } >>images.txt
+last=$(wc -l <images.txt)
+sed -i 's/^  priority_classes:/  mine: 7\n  priority_clases:/' site.yaml
+printf 'locall: {}\nours: {x: 1}\nyours: 1\n' >>site.yaml
+printf '# ${site.ours} and {$if: "mine" in site.kubernetes}\n' >>local/sklearn/single.yaml
+refused "unknown names in images.txt and site.yaml" \
+    "images.txt:$((last - 2)): the library \"torch\" is not known; did you mean pytorch\?"
+for line in "images.txt:$((last - 1)): the job type \"distribued\" is not known; did you mean distributed\?" \
+    "images.txt:$last: warning: the accelerator \"nnone\" is not known; did you mean none\?" \
+    'site.yaml:[0-9]+:1: locall: not known, and no template reads it; did you mean local\?' \
+    'site.yaml:[0-9]+:1: yours: not known, and no template reads it' \
+    'site.yaml:[0-9]+:3: kubernetes.priority_clases: not known, and no template reads it; did you mean priority_classes\?'; do
+    like "$output" "$line" "the same push: $line"
+done
+unlike "$output" ' (kubernetes.mine|ours): ' "but not the names that a template reads"
+
 output=$(git push origin :main 2>&1)
 like "$output" 'cannot be deleted' "the served branch cannot be deleted"
 

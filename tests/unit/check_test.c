@@ -227,7 +227,7 @@ static void the_executor_is_asked(void **state)
 {
     (void)state;
     int calls = 0;
-    struct check_options options = {refuse_manifest, &calls};
+    struct check_options options = {.accept = refuse_manifest, .accept_context = &calls};
     assert_int_equal(check_with(&options), -1);
     assert_int_equal(result.problems, 1);
     assert_true(calls > 0);

@@ -6,6 +6,7 @@
  * Seen to fail with: `...` believed without the line's end after it; brackets that close
  * believed without asking whether they are JSON.
  */
+#include "base/file_kind.h"
 #include "tests/fuzz/fuzz.h"
 #include "watcher/content.h"
 
@@ -30,8 +31,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     struct text source = fuzz_text(bytes, length);
     enum content content = content_judge(source);
     CHECK(content != CONTENT_UNKNOWN);
-    const char *missing = content_missing(source);
-    CHECK(missing && *missing);
+    const char *kind = file_kind(source);
+    CHECK(!kind || *kind);
+    CHECK(content == CONTENT_FOREIGN || content == CONTENT_EMPTY || !kind);
     if (content == CONTENT_EMPTY)
         CHECK(text_trim(source).length == 0 || text_starts(source, "\xef\xbb\xbf"));
     if (content != CONTENT_COMPLETE)

@@ -140,12 +140,20 @@ static enum settle judge_hopeless(const struct settle_memory *memory, int64_t pa
     return SETTLE_REFUSE;
 }
 
+/* Its content was this old when it was renamed, linked, or given its times. */
+static bool was_old(const struct settle_settings *settings, const struct settle_look *look)
+{
+    const struct stat *status = &look->status;
+    return (int64_t)(status->st_ctim.tv_sec - status->st_mtim.tv_sec) * 1000 >
+           settings->doubtful_quiet;
+}
+
 /* How long a file must have been quiet whose content does not say that it is complete. */
 static int64_t quiet_for(const struct settle_settings *settings, const struct settle_memory *memory,
                          const struct settle_look *look)
 {
     bool closed = look->writers == WRITERS_NONE;
-    if (!closed && (memory->grew || look->content == CONTENT_OPEN))
+    if (!closed && (memory->grew || (look->content == CONTENT_OPEN && !was_old(settings, look))))
         return settings->doubtful_quiet;
     return closed && !memory->reopened && look->content != CONTENT_UNCLOSED ? settings->closed_quiet
                                                                             : settings->quiet;

@@ -25,7 +25,8 @@
  *         already been closed once (a script that appends line by line), and where a JSON value
  *         does not close;
  *       - `doubtful_quiet` where writers cannot be known of, and there is reason to doubt that
- *         this is all: it was seen to grow, or its last line is in the midst of what may go on;
+ *         this is all: it was seen to grow, or its last line is in the midst of what may go on, and its
+ *         mtime is not older than its ctime by as much, as that of what was moved here is;
  *       - `cut_patience` where writers cannot be known of, and the content is cut off in the
  *         middle of a line or of a JSON value, and then it is refused;
  *       - where it is empty, `quiet` if it is known that nobody has it open, and otherwise

@@ -293,6 +293,11 @@ static void what_may_go_on_unseen_needs_longer(void **state)
     assert_non_null(strstr(story.why.text, "rename into place"));
     assert_int_equal(judge(&story), SETTLE_READY);
     assert_string_equal(story.memory.complete, "quiet");
+    story = begin();                    /* written long before it was moved here */
+    story.look.content = CONTENT_OPEN;
+    story.look.status.st_ctim.tv_sec = story.look.status.st_mtim.tv_sec + 10;
+    assert_waits_until(&story, START + 2000);
+    assert_int_equal(judge(&story), SETTLE_READY);
     story = begin();
     story.look.content = CONTENT_OPEN;
     story.look.writers = WRITERS_NONE;

@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "commands/commands.h"
+#include "commands/job_file.h"
 #include "commands/options.h"
 #include "commands/pick.h"
 #include "commands/view.h"
@@ -24,7 +25,6 @@
 #include "stages/prepare.h"
 #include "stages/stage.h"
 
-enum { FILE_LIMIT = 1 << 20 };
 
 struct rendering_job {
     struct arena *arena;
@@ -37,13 +37,7 @@ struct rendering_job {
 
 static int read_file(struct rendering_job *job, const char *path, struct error *error)
 {
-    bool standard_input = strcmp(path, "-") == 0;
-    int file = standard_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return error_errno(error, "%s could not be opened", path);
-    int result = file_read_all(file, FILE_LIMIT, &job->request, path, error);
-    if (!standard_input)
-        close(file);
+    int result = job_file_read(path, &job->request, error);
     job->record = (struct job_record){
         .uid = getuid(),
         .gid = getgid(),

@@ -14,6 +14,7 @@
 #include "commands/commands.h"
 #include "commands/drop.h"
 #include "commands/follow.h"
+#include "commands/job_file.h"
 #include "commands/notes.h"
 #include "commands/options.h"
 #include "commands/view.h"
@@ -21,7 +22,7 @@
 #include "stages/lease.h"
 #include "watcher/settle.h"
 
-enum { FILE_LIMIT = 1 << 20, MOST_FILES = 4096 };
+enum { MOST_FILES = 4096 };
 enum { DAEMON_STARTS = 3000 }; /* milliseconds that a daemon is given to begin to serve */
 static const struct timespec look_interval = {.tv_nsec = 20 * 1000000};
 
@@ -51,18 +52,6 @@ static bool find_by_source(struct search *search)
         if (jobs_walk(search->spool, (enum state)i, match_source, search) == 1)
             return true;
     return false;
-}
-
-static int read_file(const char *path, struct buffer *bytes, struct error *error)
-{
-    bool standard_input = strcmp(path, "-") == 0;
-    int file = standard_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return error_errno(error, "%s could not be opened", path);
-    int result = file_read_all(file, FILE_LIMIT, bytes, path, error);
-    if (!standard_input)
-        close(file);
-    return result;
 }
 
 /* The name to drop the file under: its own without directory, and without what would make it one of
@@ -132,7 +121,7 @@ static int check_and_drop(const struct spool *spool, const char *path, struct se
                           char name[static NAME_MAX + 1], struct error *error)
 {
     struct buffer bytes = {0};
-    int result = read_file(path, &bytes, error);
+    int result = job_file_read(path, &bytes, error);
     if (!result)
         result = check_control(spool, buffer_text(&bytes), path, search, error);
     if (result > 0)

@@ -11,7 +11,7 @@ containers() {
     CONTAINERS_STORAGE_CONF=$spool/.podman/storage.conf CONTAINERS_CONF=$spool/.podman/containers.conf \
         podman ps -a --format '{{.Names}}' 2>/dev/null
 }
-example() { sed "s|/path/to/examples|$top/examples|; $2" "$top/examples/$1/job.yaml"; }
+example() { sed "s|^program: \.|program: $top/examples/$1|; $2" "$top/examples/$1/job.yaml"; }
 
 example digits '' >"$scratch/digits.yaml" && cp "$scratch/digits.yaml" "$spool/incoming/"
 must "digits: trained" wait_for 120 in_state digits "done"

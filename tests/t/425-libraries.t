@@ -9,7 +9,7 @@ command -v podman >/dev/null || skip_all "podman is not installed"
 /usr/bin/python3 -c 'import xgboost' 2>/dev/null || skip_all "python3-xgboost is not installed"
 new_spool local || exit 1
 start_daemon
-example() { sed "s|/path/to/examples|$top/examples|; $2" "$top/examples/$1/job.yaml"; }
+example() { sed "s|^program: \.|program: $top/examples/$1|; $2" "$top/examples/$1/job.yaml"; }
 said() { cat "$(job_dir "$1")/output/$2.log" 2>/dev/null; }
 
 # A node is lost: the agent of rank 1 is killed with its program, and the other goes on alone, after it

@@ -17,7 +17,7 @@ git clone -q "$spool/templates.git" "$scratch/templates" &&
     sed -i "s|^  storage: \[\]|  storage: [{prefix: $top/examples, hostPath: {path: $top/examples}}]|" "$scratch/templates/site.yaml" &&
     git -C "$scratch/templates" commit -qam "site: the examples" && git -C "$scratch/templates" push -q || exit 1
 start_daemon
-example() { sed "s|/path/to/examples|$top/examples|; $2" "$top/examples/$1/job.yaml"; }
+example() { sed "s|^program: \.|program: $top/examples/$1|; $2" "$top/examples/$1/job.yaml"; }
 output() { cat "$(job_dir "$1")/output/$2.log"; }
 drop_as() { # drop_as USER NAME: as that user, standard input
     cat >"$scratch/drop.tmp" && chown "$1" "$scratch/drop.tmp" && mv "$scratch/drop.tmp" "$spool/incoming/$2"

@@ -12,7 +12,7 @@ trap 'stop_daemon; stop_slurm; finish' EXIT
 start_slurm
 slurm_spool || exit 1
 start_daemon
-example() { sed "s|/path/to/examples|$top/examples|; $2" "$top/examples/$1/job.yaml"; }
+example() { sed "s|^program: \.|program: $top/examples/$1|; $2" "$top/examples/$1/job.yaml"; }
 said() { output_of "$1" "$2.log" 2>/dev/null; }
 # A rank on each of several nodes: two of these do not fit on one.
 alone='cpus: 5'

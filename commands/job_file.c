@@ -1,0 +1,54 @@
+/* commands/job_file.c - a job file as its user has it */
+#include "commands/job_file.h"
+
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/system.h"
+#include "commands/options.h"
+#include "request/relative.h"
+
+enum { FILE_LIMIT = 1 << 20 };
+
+/* Write out what is relative to the file's directory; of standard input, to ours. */
+static void make_absolute(const char *path, struct buffer *bytes)
+{
+    char directory[PATH_MAX];
+    char *copy = memory_copy_string(strcmp(path, "-") == 0 ? "./-" : path);
+    bool known = realpath(dirname(copy), directory) != NULL;
+    free(copy);
+    if (!known)
+        return;
+    struct arena *arena = arena_new();
+    struct buffer said = {0};
+    struct text before = buffer_text(bytes), line;
+    struct text after = request_absolute(arena, before, directory, &said);
+    if (after.data != before.data) {
+        buffer_clear(bytes);
+        buffer_add_text(bytes, after);
+    }
+    struct text rest = buffer_text(&said);
+    while (text_next(&rest, '\n', &line))
+        complain("%s:%.*s", path, (int)line.length, line.data);
+    buffer_free(&said);
+    arena_free(arena);
+}
+
+int job_file_read(const char *path, struct buffer *bytes, struct error *error)
+{
+    bool standard_input = strcmp(path, "-") == 0;
+    int file = standard_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return error_errno(error, "%s could not be opened", path);
+    int result = file_read_all(file, FILE_LIMIT, bytes, path, error);
+    if (!standard_input)
+        close(file);
+    if (!result)
+        make_absolute(path, bytes);
+    return result;
+}

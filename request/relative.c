@@ -1,0 +1,121 @@
+/* request/relative.c - paths of a job file that are relative to the file */
+#include "request/relative.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/yaml.h"
+
+static const char *const fields[] = {"program", "dataset", "output"};
+enum { FIELDS = sizeof(fields) / sizeof(fields[0]) };
+
+/* Bytes of the source that are replaced. */
+struct replacement {
+    size_t start, length;
+    struct text path;
+};
+
+/* `~` and `$NAME` belong to shells, and are refused by the reader. */
+static bool is_relative(const struct value *value)
+{
+    return value && value->kind == VALUE_STRING && value->string.length &&
+           !memchr("/~", value->string.data[0], 2) &&
+           !memchr(value->string.data, '$', value->string.length);
+}
+
+/* Where the value begins; the source's length when there is no such place. */
+static size_t offset_of(struct text source, const struct value *value)
+{
+    size_t offset = 0;
+    for (uint32_t line = 1; line < value->line; line++) {
+        const char *end = memchr(source.data + offset, '\n', source.length - offset);
+        if (!end)
+            return source.length;
+        offset = (size_t)(end - source.data) + 1;
+    }
+    return offset + value->column - 1 < source.length ? offset + value->column - 1 : source.length;
+}
+
+/* Does the path stand there as it is, plain or in quotes? */
+static bool stands_at(struct text source, const struct value *value, struct replacement *found)
+{
+    size_t start = offset_of(source, value), length = value->string.length;
+    bool quoted = start < source.length && memchr("\"'", source.data[start], 2);
+    found->start = start;
+    found->length = length + (quoted ? 2 : 0);
+    if (found->length > source.length - start ||
+        memcmp(source.data + start + quoted, value->string.data, length) != 0)
+        return false;
+    size_t after = start + found->length;
+    if (quoted)
+        return source.data[after - 1] == source.data[start];
+    return after == source.length || memchr(" \t\r\n,}", source.data[after], 6);
+}
+
+/* The path from the directory, without `.` and `..` parts. */
+static struct text join(struct arena *arena, const char *directory, struct text path)
+{
+    struct buffer joined = {0};
+    struct text part;
+    buffer_add_string(&joined, strcmp(directory, "/") == 0 ? "" : directory);
+    while (text_next(&path, '/', &part)) {
+        if (part.length == 0 || text_is(part, "."))
+            continue;
+        if (!text_is(part, "..")) {
+            buffer_printf(&joined, "/%.*s", (int)part.length, part.data);
+            continue;
+        }
+        while (joined.length && joined.data[--joined.length] != '/')
+            ;
+    }
+    struct text result = joined.length ? arena_text(arena, joined.data, joined.length) : TEXT("/");
+    buffer_free(&joined);
+    return result;
+}
+
+static void add_sorted(struct replacement *list, size_t count, struct replacement new)
+{
+    for (; count && list[count - 1].start > new.start; count--)
+        list[count] = list[count - 1];
+    list[count] = new;
+}
+
+static struct text replace(struct arena *arena, struct text source, const struct replacement *list,
+                           size_t count)
+{
+    struct buffer out = {0};
+    size_t at = 0;
+    for (size_t i = 0; i < count; i++) {
+        buffer_add(&out, source.data + at, list[i].start - at);
+        json_write(&out, value_text(arena, list[i].path), false, NULL);
+        at = list[i].start + list[i].length;
+    }
+    buffer_add(&out, source.data + at, source.length - at);
+    struct text result = arena_text(arena, out.data, out.length);
+    buffer_free(&out);
+    return result;
+}
+
+struct text request_absolute(struct arena *arena, struct text source, const char *directory,
+                             struct buffer *said)
+{
+    struct replacement list[FIELDS], new;
+    size_t count = 0;
+    struct error error;
+    if (text_starts(source, "#!") || text_starts(json_after_comments(source), "{"))
+        return source;
+    const struct value *root = yaml_read(arena, source, "job file", &yaml_request_limits, &error);
+    for (size_t i = 0; root && i < FIELDS; i++) {
+        const struct value *value = value_get(root, fields[i]);
+        struct error_quote_room rooms[2];
+        if (!is_relative(value) || !stands_at(source, value, &new))
+            continue;
+        new.path = join(arena, directory, value->string);
+        add_sorted(list, count++, new);
+        buffer_printf(said, "%s%u: %s: %s is %s", said->length ? "\n" : "", value->line, fields[i],
+                      error_quote(&rooms[0], value->string.data, value->string.length),
+                      error_quote(&rooms[1], new.path.data, new.path.length));
+    }
+    return count ? replace(arena, source, list, count) : source;
+}

@@ -33,7 +33,7 @@ static void make_absolute(const char *path, struct buffer *bytes)
         buffer_add_text(bytes, after);
     }
     struct text rest = buffer_text(&said);
-    while (text_next(&rest, '\n', &line))
+    while (said.length && text_next(&rest, '\n', &line))
         complain("%s:%.*s", path, (int)line.length, line.data);
     buffer_free(&said);
     arena_free(arena);

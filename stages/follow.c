@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "stages/lost.h"
 #include "stages/progress.h"
 #include "stages/sweep.h"
 
@@ -29,8 +30,13 @@ static bool open_job(struct round *round, struct tracked *tracked)
     memcpy(followed->place.id, id.data, id.length);
     followed->job = job_open(&round->tracker->stage.spool, &followed->place);
     if (followed->job < 0 && errno == ENOENT) {
-        tracker_forget(round->tracker, tracked);        /* it was moved by hand */
+        if (lost_look(round->tracker, tracked))
+            tracker_forget(round->tracker, tracked);
         return false;
+    }
+    if (followed->job >= 0) {
+        free(tracked->lost);
+        tracked->lost = NULL;
     }
     if (followed->job < 0)
         log_warn("%s: cannot be followed just now: %s", followed->place.id, strerror(errno));

@@ -94,6 +94,7 @@ void tracker_forget(struct tracker *tracker, struct tracked *tracked)
 {
     measure_free(tracked->measure);
     free(tracked->giving);
+    free(tracked->lost);
     names_remove(tracker->jobs, tracked);
 }
 

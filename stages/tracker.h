@@ -56,6 +56,7 @@ struct tracked {
                                    again ... */
     int64_t wish_patience;      /* ... and when no more; 0: there is none */
     struct giving_way *giving;  /* NULL: it is not stopped for that */
+    struct lost_job *lost;      /* its directory is gone (lost.h); NULL: it is there */
 };
 
 struct followed {               /* a job of a batch */

@@ -1,0 +1,169 @@
+/* tests/unit/lost_test.c - a job's directory is removed from submitted/ by hand, through the track stage
+ *
+ * Seen to fail: with lost_look() returning true at once, what the executor has of it is never ended.
+ */
+#include "tests/unit/stage_fixture.h"
+
+static const int64_t noon = 1767268801000;      /* 2026-01-01 */
+
+static struct {
+    int cancels, forced, removals;
+    bool stubborn;              /* a polite signal ends nothing */
+} fake;
+
+static int fake_ready(struct executor *executor, struct error *problem)
+{
+    (void)executor;
+    (void)problem;
+    return 0;
+}
+
+static int fake_poll(struct executor *executor, struct arena *arena, struct job_poll **jobs,
+                     size_t count, struct error *problem)
+{
+    (void)executor;
+    (void)arena;
+    (void)problem;
+    bool ended = fake.forced || (fake.cancels && !fake.stubborn);
+    for (size_t i = 0; i < count; i++)
+        jobs[i]->phase = ended ? PHASE_FAILED : PHASE_RUNNING;
+    return 0;
+}
+
+static void fake_cancel(struct executor *executor, struct job_call **batch, size_t count)
+{
+    (void)executor;
+    for (size_t i = 0; i < count; i++) {
+        assert_string_equal(batch[i]->id, "lost-1m7y5dm13etbd");
+        assert_int_equal(batch[i]->attempt, 2);
+        fake.cancels++;
+        fake.forced += batch[i]->force;
+        batch[i]->result = 0;
+    }
+}
+
+static void fake_output(struct executor *executor, struct job_call **batch, size_t count)
+{
+    (void)executor;
+    for (size_t i = 0; i < count; i++)
+        batch[i]->result = 0;
+}
+
+static void fake_remove(struct executor *executor, struct job_call **batch, size_t count)
+{
+    (void)executor;
+    for (size_t i = 0; i < count; i++) {
+        fake.removals++;
+        batch[i]->result = 0;
+    }
+}
+
+static void fake_close(struct executor *executor)
+{
+    (void)executor;
+}
+
+static const struct executor_operations operations = {
+    .name = "local", .ready = fake_ready, .poll = fake_poll, .cancel = fake_cancel,
+    .output = fake_output, .remove = fake_remove, .close = fake_close};
+
+static int open_spool_with_job(void **state)
+{
+    (void)state;
+    struct job_record record = {.id = TEXT("lost-1m7y5dm13etbd"), .name = TEXT("lost"),
+                                .owner = TEXT("ann"), .accepted = noon, .attempt = 2,
+                                .request_file = TEXT("request.yaml"), .library = TEXT("any"),
+                                .type = TEXT("single"), .executor = TEXT("local"),
+                                .dlspool = TEXT("1")};
+    fake.cancels = fake.forced = fake.removals = 0;
+    fake.stubborn = false;
+    open_spool(&track_stage, &operations, noon);
+    write_settings("executor: \"null\"\nkill_grace: 3s\nscan_interval: 1s\n");
+    put_job(STATE_SUBMITTED, &record, "", NULL);
+    open_stage();
+    run_round_after(1000);
+    return 0;
+}
+
+static void shell(const char *format)
+{
+    char command[1024], with[1200];
+    snprintf(command, sizeof(command), "%s", format);
+    snprintf(with, sizeof(with), "cd '%s' && %s", path, command);
+    assert_int_equal(system(with), 0);
+}
+
+static void run_for(int64_t milliseconds)
+{
+    for (int64_t i = 0; i < milliseconds; i += 1000)
+        run_round_after(1000);
+}
+
+static void a_removed_job_is_ended_at_the_executor(void **state)
+{
+    (void)state;
+    shell("rm -r submitted/lost-1m7y5dm13etbd");
+    run_for(25000);
+    assert_int_equal(fake.cancels, 0);          /* it may only be out of sight */
+    run_for(10000);
+    assert_int_equal(fake.cancels, 1);
+    assert_int_equal(fake.forced, 0);
+    assert_int_equal(fake.removals, 1);
+    run_for(60000);
+    assert_int_equal(fake.cancels, 1);
+    assert_int_equal(fake.removals, 1);
+}
+
+static void one_that_does_not_end_is_ended_with_force(void **state)
+{
+    (void)state;
+    fake.stubborn = true;
+    shell("rm -r submitted/lost-1m7y5dm13etbd");
+    run_for(33000);
+    assert_int_equal(fake.cancels, 1);
+    assert_int_equal(fake.removals, 0);
+    run_for(5000);
+    assert_int_equal(fake.forced, 1);
+    assert_int_equal(fake.removals, 1);
+}
+
+static void one_that_is_elsewhere_or_comes_back_is_left_alone(void **state)
+{
+    (void)state;
+    shell("mv submitted/lost-1m7y5dm13etbd .");
+    run_for(20000);
+    shell("mv lost-1m7y5dm13etbd submitted/");
+    run_for(5000);
+    shell("mv submitted/lost-1m7y5dm13etbd .");
+    run_for(25000);             /* it is counted from the beginning */
+    shell("mv lost-1m7y5dm13etbd held/");
+    run_for(60000);
+    assert_int_equal(fake.cancels, 0);
+}
+
+/* The whole directory was exchanged: not a job was removed, but what the stage holds is no spool any
+ * more.  It begins anew. */
+static void nothing_is_ended_when_the_spool_is_not_whole(void **state)
+{
+    (void)state;
+    shell("mv submitted elsewhere && mkdir submitted && rm -r elsewhere/lost-1m7y5dm13etbd");
+    for (int i = 0; i < 90 && !stage->failed; i++) {
+        advance(1000);
+        stage_kind->round(stage);
+    }
+    assert_true(stage->failed);
+    assert_int_equal(fake.cancels, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_spool_with_job, close_spool)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_removed_job_is_ended_at_the_executor),
+        TEST(one_that_does_not_end_is_ended_with_force),
+        TEST(one_that_is_elsewhere_or_comes_back_is_left_alone),
+        TEST(nothing_is_ended_when_the_spool_is_not_whole),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

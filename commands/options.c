@@ -71,6 +71,12 @@ static void complain_unknown(const struct verb_usage *usage, const char *word, s
              nearest ? "; did you mean --" : "", nearest ? nearest : "", nearest ? "?" : "");
 }
 
+static void add_text(struct option_list *list, const char *word)
+{
+    list->items = memory_resize(list->items, (list->count + 1) * sizeof(*list->items));
+    list->items[list->count++] = word;
+}
+
 static bool take_value(const struct option_spec *option, const char *word)
 {
     char *end;
@@ -81,6 +87,9 @@ static bool take_value(const struct option_spec *option, const char *word)
         return true;
     case OPTION_TEXT:
         *(const char **)option->target = word;
+        return true;
+    case OPTION_TEXTS:
+        add_text(option->target, word);
         return true;
     case OPTION_WHOLE:
         number = strtol(word, &end, 10);

@@ -7,14 +7,23 @@
 #define COMMANDS_OPTIONS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum option_kind {
     OPTION_FLAG,                /* bool: set to true */
     OPTION_TEXT,                /* const char *: the next word */
+    OPTION_TEXTS,               /* struct option_list: the same, any number of times */
     OPTION_WHOLE,               /* int: a whole number, 0 or more */
     OPTION_DURATION,            /* int64_t: milliseconds */
     OPTION_NUMBER               /* double: 0 or more */
+};
+
+/* What an option that may be given several times was given; `items` are the words of the command line, the
+ * array is the caller's to free. */
+struct option_list {
+    const char **items;
+    size_t count;
 };
 
 struct option_spec {

@@ -13,10 +13,12 @@
 #include "base/clock.h"
 #include "commands/commands.h"
 #include "commands/drop.h"
+#include "commands/dry_run.h"
 #include "commands/follow.h"
 #include "commands/job_file.h"
 #include "commands/notes.h"
 #include "commands/options.h"
+#include "commands/set_fields.h"
 #include "commands/view.h"
 #include "request/description.h"
 #include "stages/lease.h"
@@ -25,6 +27,14 @@
 enum { MOST_FILES = 4096 };
 enum { DAEMON_STARTS = 3000 }; /* milliseconds that a daemon is given to begin to serve */
 static const struct timespec look_interval = {.tv_nsec = 20 * 1000000};
+
+/* What the command line says. */
+struct submitting {
+    struct spool spool;
+    struct option_list sets;    /* FIELD=VALUE */
+    bool wait, json, dry_run;
+    int64_t patience, daemon_by;
+};
 
 struct search {
     const struct spool *spool;
@@ -117,16 +127,37 @@ static int check_control(const struct spool *spool, struct text bytes, const cha
     return error_prefix(error, "%s: nothing was asked for", path);
 }
 
-static int check_and_drop(const struct spool *spool, const char *path, struct search *search,
-                          char name[static NAME_MAX + 1], struct error *error)
+/* Read the file, and set in it what the command line sets. */
+static int read_changed(const struct submitting *submitting, const char *path, struct arena *arena,
+                        struct buffer *bytes, struct error *error)
+{
+    struct buffer changed = {0};
+    int result = job_file_read(path, bytes, error);
+    if (result || !submitting->sets.count)
+        return result;
+    result = set_fields(arena, buffer_text(bytes), path, &submitting->sets, &changed, error);
+    buffer_free(bytes);
+    *bytes = changed;
+    return result;
+}
+
+static int check_and_drop(const struct submitting *submitting, const char *path,
+                          struct search *search, char name[static NAME_MAX + 1],
+                          struct error *error)
 {
     struct buffer bytes = {0};
-    int result = job_file_read(path, &bytes, error);
+    const struct spool *spool = &submitting->spool;
+    const char *label = submitting->sets.count
+                            ? arena_printf(search->arena, "%s, as changed by --set", path).data
+                            : path;
+    int result = read_changed(submitting, path, search->arena, &bytes, error);
     if (!result)
         result = check_control(spool, buffer_text(&bytes), path, search, error);
     if (result > 0)
-        result = check_file(search->arena, buffer_text(&bytes), path, error);
-    if (!result) {
+        result = check_file(search->arena, buffer_text(&bytes), label, error);
+    if (!result && submitting->dry_run)
+        result = dry_run(spool, buffer_text(&bytes), path, submitting->json, error);
+    else if (!result) {
         search->since = clock_now() - 60000; /* clocks of hosts differ */
         result = drop_bytes(spool, path, buffer_text(&bytes), name, error);
     }
@@ -144,58 +175,73 @@ static bool is_served(const struct spool *spool, int64_t until)
     return present != 0; /* where it cannot be told, the job will show */
 }
 
-/* Print the job's id, what has no effect here, and what is wrong when it has failed at once. */
-static int tell_job(const struct spool *spool, const struct job_view *view)
+/* Print the job's id, what has no effect here, and what is wrong when it has failed at once: unless its end
+ * is waited for, which tells that. */
+static int tell_job(const struct submitting *submitting, struct arena *arena,
+                    const struct job_view *view)
 {
-    printf("%s\n", view->place.id);
+    if (!submitting->json)
+        printf("%s\n", view->place.id);
+    else if (!submitting->wait)
+        print_json(view_tree(arena, view));
     fflush(stdout);
-    notes_complain(spool, &view->place);
-    if (view->place.state != STATE_FAILED)
+    notes_complain(&submitting->spool, &view->place);
+    if (view->place.state != STATE_FAILED || submitting->wait)
         return STATUS_DONE;
     struct text sentence = view_sentence(view);
     complain("%s: %.*s", view->place.id, (int)sentence.length, sentence.data);
     return view_has_ended(view) ? STATUS_FAILED : STATUS_DONE;
 }
 
-/* Drop one file and find its job: *id is set when there is one.  The status for this file. */
-static int submit_file(const struct spool *spool, const char *path, int64_t daemon_by,
-                       int64_t patience, char id[static ID_SIZE])
+static int refuse(const struct submitting *submitting, const char *path, int status,
+                  const struct error *error)
 {
-    struct search search = {.spool = spool, .arena = arena_new()};
+    say_not_found(path, status, error, submitting->json);
+    return status;
+}
+
+/* Look for the job that the dropped file became. */
+static int find_dropped(const struct submitting *submitting, const char *path, const char *name,
+                        struct search *search, char id[static ID_SIZE])
+{
     struct error error;
-    char name[NAME_MAX + 1];
-    int result = STATUS_FAILED;
-    id[0] = '\0';
-    if (check_and_drop(spool, path, &search, name, &error)) {
-        complain("%s", error.text);
-        goto done;
-    }
-    search.source = name;
-    if (search.control.verb != CONTROL_NONE) {
-        complain("%s is a control file, and was dropped; see `dlspool show %.*s`", path,
-                 (int)search.control.id.length, search.control.id.data);
-        result = STATUS_DONE;
-        goto done;
-    }
-    if (!is_served(spool, daemon_by)) {
-        complain("%s is in incoming/ as %s, but no daemon serves %s; it becomes a job as soon as "
-                 "`dlspool run` is started",
-                 path, name, spool->path);
-        result = STATUS_UNSERVED;
-        goto done;
-    }
-    int64_t until = clock_elapsed() + patience;
+    int64_t until = clock_elapsed() + submitting->patience;
     bool found;
-    while (!(found = find_by_source(&search)) && clock_elapsed() < until)
+    while (!(found = find_by_source(search)) && clock_elapsed() < until)
         nanosleep(&look_interval, NULL);
     if (found) {
-        memcpy(id, search.view.place.id, ID_SIZE);
-        result = tell_job(spool, &search.view);
-    } else {
-        complain("%s is in incoming/ as %s and has not become a job yet", path, name);
-        result = STATUS_TIMEOUT;
+        memcpy(id, search->view.place.id, ID_SIZE);
+        return tell_job(submitting, search->arena, &search->view);
     }
-done:
+    error_set(&error, "%s is in incoming/ as %s and has not become a job yet", path, name);
+    return refuse(submitting, path, STATUS_TIMEOUT, &error);
+}
+
+/* Drop one file and find its job: *id is set when there is one.  The status for this file. */
+static int submit_file(const struct submitting *submitting, const char *path,
+                       char id[static ID_SIZE])
+{
+    struct search search = {.spool = &submitting->spool, .arena = arena_new()};
+    struct error error;
+    char name[NAME_MAX + 1];
+    int result = STATUS_DONE;
+    id[0] = '\0';
+    if (check_and_drop(submitting, path, &search, name, &error)) {
+        result = refuse(submitting, path, STATUS_FAILED, &error);
+    } else if (submitting->dry_run) {
+        result = STATUS_DONE;
+    } else if (search.control.verb != CONTROL_NONE) {
+        complain("%s is a control file, and was dropped; see `dlspool show %.*s`", path,
+                 (int)search.control.id.length, search.control.id.data);
+    } else if (!is_served(&submitting->spool, submitting->daemon_by)) {
+        error_set(&error, "%s is in incoming/ as %s, but no daemon serves %s; it becomes a job as "
+                          "soon as `dlspool run` is started",
+                  path, name, submitting->spool.path);
+        result = refuse(submitting, path, STATUS_UNSERVED, &error);
+    } else {
+        search.source = name;
+        result = find_dropped(submitting, path, name, &search, id);
+    }
     arena_free(search.arena);
     return result;
 }
@@ -207,49 +253,78 @@ static int worse(int status, int another)
     return status == STATUS_DONE || another == STATUS_FAILED ? another : status;
 }
 
-int command_submit(int argument_count, char **arguments)
+static int submit_all(struct submitting *submitting, char *const *files, int count)
 {
-    bool wait = false;
-    int64_t patience = 10000;
-    const struct option_spec options[] = {
-        {"wait", 'w', OPTION_FLAG, &wait, NULL, "wait until the jobs have ended"},
-        {"patience", 'p', OPTION_DURATION, &patience, "TIME",
-         "how long to look for the jobs' ids (default 10s)"},
-        {0}};
-    const struct verb_usage usage = {
-        "submit",
-        "FILE...",
-        1,
-        MOST_FILES,
-        "Drop job files into incoming/ and print the ids of the jobs they became.",
-        "FILE - is standard input.  The same as renaming a file into incoming/.\n",
-        options};
-    int operands, status;
-    struct spool spool;
-    if (!options_read(&usage, argument_count, arguments, &operands, &status))
-        return status;
-    if (open_spool(&spool))
-        return STATUS_FAILED;
-    char(*ids)[ID_SIZE] = memory_allocate((size_t)operands * sizeof(*ids));
-    const char **started = memory_allocate((size_t)operands * sizeof(*started));
-    size_t count = 0;
-    int64_t daemon_by = clock_elapsed() + (patience < DAEMON_STARTS ? patience : DAEMON_STARTS);
-    for (int i = 1; i <= operands; i++) {
-        int result = submit_file(&spool, arguments[i], daemon_by, patience, ids[count]);
+    int status = STATUS_DONE;
+    char(*ids)[ID_SIZE] = memory_allocate((size_t)count * sizeof(*ids));
+    const char **started = memory_allocate((size_t)count * sizeof(*started));
+    size_t found = 0;
+    for (int i = 0; i < count; i++) {
+        int result = submit_file(submitting, files[i], ids[found]);
         if (result != STATUS_DONE)
             status = worse(status, result);
-        if (ids[count][0]) {
-            started[count] = ids[count];
-            count++;
+        if (ids[found][0]) {
+            started[found] = ids[found];
+            found++;
         }
     }
-    if (wait && count) {
-        int result = follow_jobs(&spool, started, count, &(struct follow_options){.timeout = 0});
+    if (submitting->wait && found) {
+        const struct follow_options following = {.json = submitting->json};
+        int result = follow_jobs(&submitting->spool, started, found, &following);
         if (result != STATUS_DONE)
             status = worse(status, result);
     }
     free(ids);
     free(started);
-    spool_close(&spool);
+    return status;
+}
+
+/* --name and --hold are short for --set. */
+static void add_set(struct submitting *submitting, struct arena *arena, const char *field,
+                    const char *value)
+{
+    struct option_list *sets = &submitting->sets;
+    sets->items = memory_resize(sets->items, (sets->count + 1) * sizeof(*sets->items));
+    sets->items[sets->count++] = arena_printf(arena, "%s=%s", field, value).data;
+}
+
+int command_submit(int argument_count, char **arguments)
+{
+    struct submitting submitting = {.patience = 10000};
+    const char *name = NULL;
+    bool hold = false;
+    const struct option_spec options[] = {
+        {"set", 0, OPTION_TEXTS, &submitting.sets, "FIELD",
+         "set FIELD=VALUE, such as tasks.main.gpus=2, in what is submitted"},
+        {"name", 'n', OPTION_TEXT, &name, "NAME", "the same as --set name=NAME"},
+        {"hold", 0, OPTION_FLAG, &hold, NULL, "the same as --set hold=true"},
+        {"dry-run", 0, OPTION_FLAG, &submitting.dry_run, NULL,
+         "check and render the files, and drop nothing"},
+        {"wait", 'w', OPTION_FLAG, &submitting.wait, NULL, "wait until the jobs have ended"},
+        {"patience", 'p', OPTION_DURATION, &submitting.patience, "TIME",
+         "how long to look for the jobs' ids (default 10s)"},
+        {"json", 'j', OPTION_FLAG, &submitting.json, NULL, "as JSON, an object for each job"},
+        {0}};
+    const struct verb_usage usage = {
+        "submit", "FILE...", 1, MOST_FILES,
+        "Drop job files into incoming/ and print the ids of the jobs they became.",
+        "FILE - is standard input.  The same as renaming a file into incoming/.\n", options};
+    int operands, status;
+    if (!options_read(&usage, argument_count, arguments, &operands, &status))
+        return status;
+    if (open_spool(&submitting.spool))
+        return STATUS_FAILED;
+    struct arena *arena = arena_new();
+    if (name)
+        add_set(&submitting, arena, "name", name);
+    if (hold)
+        add_set(&submitting, arena, "hold", "true");
+    submitting.daemon_by = clock_elapsed() + (submitting.patience < DAEMON_STARTS
+                                                  ? submitting.patience
+                                                  : DAEMON_STARTS);
+    status = submit_all(&submitting, arguments + 1, operands);
+    free(submitting.sets.items);
+    arena_free(arena);
+    spool_close(&submitting.spool);
     return status;
 }

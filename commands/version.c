@@ -6,12 +6,17 @@
 
 int command_version(int argument_count, char **arguments)
 {
-    static const struct option_spec options[] = {{0}};
-    static const struct verb_usage usage = {
+    bool json = false;
+    const struct option_spec options[] = {
+        {"json", 'j', OPTION_FLAG, &json, NULL, "as JSON, an object"}, {0}};
+    const struct verb_usage usage = {
         "version", "", 0, 0, "Print the version of dlspool.", NULL, options};
     int operands, status;
     if (!options_read(&usage, argument_count, arguments, &operands, &status))
         return status;
-    printf("dlspool %s\n", DLSPOOL_VERSION);
+    if (json)
+        printf("{\"version\":\"%s\"}\n", DLSPOOL_VERSION);
+    else
+        printf("dlspool %s\n", DLSPOOL_VERSION);
     return STATUS_DONE;
 }

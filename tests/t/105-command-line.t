@@ -186,4 +186,41 @@ fi
 run "$DLSPOOL" -s "$scratch/nowhere" list
 like "$output" "-s DIR or DLSPOOL_DIR" "a spool that is not there: the sentence says how it is named"
 
+# submit.
+start_daemon
+ok "the daemon serves" wait_for 20 eval '[ "$(dlspool status --json | jq -r .daemon)" != null ]'
+cat >"$scratch/train.yaml" <<'JOB'
+# a comment
+name: train
+library: any
+type: single
+env: {RATE: 1.10}
+script: "#!/bin/sh"
+tasks:
+  main: {cpus: 1}
+JOB
+printf '#!/bin/sh\n#DL name=batch\n#DL library=any\n#DL type=single\n#DL tasks.main.cpus=1\necho\n' >"$scratch/batch.sh"
+run dlspool submit --dry-run --set tasks.main.cpus=2 "$scratch/train.yaml"
+is $status 0 "submit --dry-run of a good file ends with status 0"
+like "$output" "train.yaml is good: train would run in .*, with 2 CPUs" "and says what would run"
+is "$(dlspool submit --dry-run --json "$scratch/train.yaml" | jq -c '[.name, .cpus]')" '["train",1]' "as an object, too"
+run dlspool submit --dry-run --set tasks.main.gpuz=2 "$scratch/train.yaml"
+is $status 1 "a field that there is not is refused"
+like "$output" "gpuz: unknown field; did you mean gpus" "as it is in a file"
+run dlspool submit --set gpus "$scratch/train.yaml"
+like "$output" "expected FIELD=VALUE" "so is what sets nothing"
+is "$(dlspool list --name train 2>/dev/null)" "" "and nothing was dropped"
+id=$(dlspool submit --hold --name other --set tasks.main.gpus=3 --set 'args=[--lr, "0.1"]' "$scratch/train.yaml" 2>"$scratch/errors") || cat "$scratch/errors"
+ok "submit --hold is held" wait_for 20 test -d "$spool/held/$id"
+is "$(dlspool show --json "$id" | jq -c '[.name, .gpus]')" '["other",3]' "--set changes what it says"
+like "$(cat "$spool/held/$id/request.yaml")" 'RATE: "1.10"' "and nothing else"
+is "$(dlspool submit --json --hold --set tasks.main.cpus=0.5 "$scratch/batch.sh" | jq -c '[.name, .cpus]')" '["batch",0.5]' \
+    "a batch script is changed by lines of #DL; --json gives the job"
+run dlspool submit -w --set after=afterok:nosuch-0123456789abc "$scratch/train.yaml"
+is $status 6 "submit -w of a job that fails at once ends with status 6"
+is "$(grep -c 'failed/\|nosuch' <<<"$output")" 1 "and its failure is told once"
+like "$output" '^failed/train-[^ ]*: .' "with the reason"
+is "$(dlspool submit --json --set name=-x "$scratch/train.yaml" 2>/dev/null | jq .status)" 1 "a refusal is an object"
+is "$(dlspool version --json | jq -r .version)" "$(cat "$top/VERSION")" "version --json"
+
 done_testing

@@ -1,0 +1,84 @@
+/* commands/dry_run.c - what would become of a job file, without dropping it */
+#include "commands/dry_run.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/quantity.h"
+#include "commands/options.h"
+#include "commands/view.h"
+#include "spool/settings.h"
+#include "request/notes.h"
+#include "stages/prepare.h"
+
+static void tell(const char *path, const struct job_record *record)
+{
+    char cpus[QUANTITY_TEXT_SIZE], memory[QUANTITY_TEXT_SIZE];
+    printf("%s is good: %.*s would run in %.*s, by %.*s, with %s CPUs, %s and %d GPUs\n", path,
+           (int)record->name.length, record->name.data, (int)record->image.length,
+           record->image.data, (int)record->template_path.length, record->template_path.data,
+           quantity_format_cpus(record->cpus, cpus),
+           quantity_format_bytes(record->memory, memory), record->gpus);
+}
+
+static void tell_program(struct arena *arena, const char *path, const struct job_record *record)
+{
+    struct value *tree = value_object(arena);
+    value_put(arena, tree, "operand", value_string(arena, path));
+    value_put(arena, tree, "name", value_text(arena, record->name));
+    value_put(arena, tree, "template", value_text(arena, record->template_path));
+    value_put(arena, tree, "commit", value_text(arena, record->commit));
+    value_put(arena, tree, "image", value_text(arena, record->image));
+    value_put(arena, tree, "cpus", value_number(arena, (double)record->cpus / 1000));
+    value_put(arena, tree, "memory", value_number(arena, (double)record->memory));
+    value_put(arena, tree, "gpus", value_number(arena, record->gpus));
+    print_json(tree);
+}
+
+static int render(const struct spool *spool, struct arena *arena, struct text bytes,
+                  const char *path, struct job_record *record, struct error *error)
+{
+    struct preparation preparation;
+    struct repository *repository = NULL;
+    char id[ID_SIZE], templates[PATH_MAX + 32];
+    int result = prepare_request(arena, bytes, path, record, &preparation) == PREPARED ? 0 : -1;
+    if (!result) {
+        id_make(record->name, "0000000000000", id);
+        record->id = arena_text(arena, id, strlen(id));
+        snprintf(templates, sizeof(templates), "%s/templates.git", spool->path);
+        repository = open_templates(templates, "HEAD", false, &preparation.error);
+        result = repository && prepare_manifest(arena, repository, record, &preparation) == PREPARED
+                     ? 0
+                     : -1;
+    }
+    for (size_t i = 0; i < preparation.notes.count && i < NOTES_MOST && !result; i++)
+        fprintf(stderr, "note: %s: %s\n", preparation.notes.items[i].field.data,
+                preparation.notes.items[i].sentence.data);
+    if (repository)
+        repository_close(repository);
+    if (result)
+        *error = preparation.error;
+    return result;
+}
+
+int dry_run(const struct spool *spool, struct text bytes, const char *path, bool json,
+            struct error *error)
+{
+    struct settings settings;
+    if (settings_read(&settings, spool, error))
+        return -1;
+    struct arena *arena = arena_new();
+    struct job_record record = {.uid = getuid(), .gid = getgid(),
+                                .owner = prepare_owner(arena, getuid()), .accepted = clock_now(),
+                                .source = text_of(path), .executor = settings.executor};
+    int result = render(spool, arena, bytes, path, &record, error);
+    if (!result && json)
+        tell_program(arena, path, &record);
+    else if (!result)
+        tell(path, &record);
+    arena_free(arena);
+    settings_free(&settings);
+    return result;
+}

@@ -99,6 +99,8 @@ struct specification {
     const struct local_manifest *manifest;
     const char *manifest_hash;
     struct text groups;         /* the user's, numbers with spaces between */
+    struct text home, home_source;      /* their home directory, and the same without links; may be
+                                           empty */
     int at_once;                /* tasks that run at once at most, where they take turns; else 0 */
 };
 

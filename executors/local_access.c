@@ -106,6 +106,39 @@ static void look_at_path(int pipe, const struct access_path *path, const struct 
     free(entry);
 }
 
+/* Places of a container that no directory of this machine may hide. */
+static bool is_taken(const char *path)
+{
+    static const char *const taken[] = {"/",     "/job", "/tmp", "/dev",
+                                        "/proc", "/sys", "/etc", "/usr"};
+    for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++) {
+        size_t length = strlen(taken[i]);
+        if (strcmp(path, taken[i]) == 0 ||
+            (length > 1 && strncmp(path, taken[i], length) == 0 && path[length] == '/'))
+            return true;
+    }
+    return false;
+}
+
+/* The home directory that the system names, where it is one, and the user's own: 'h' as it is
+ * written, and 'H' as it resolves. */
+static void look_for_home(int pipe, uid_t uid)
+{
+    enum { ALL = R_OK | W_OK | X_OK };
+    const struct passwd *entry = getpwuid(uid);
+    struct stat status;
+    if (!entry || !entry->pw_dir || entry->pw_dir[0] != '/' || strstr(entry->pw_dir, "/.."))
+        return;
+    char *resolved = realpath(entry->pw_dir, NULL);
+    if (resolved && !is_taken(entry->pw_dir) && !is_taken(resolved) && !stat(resolved, &status) &&
+        S_ISDIR(status.st_mode) && status.st_uid == uid &&
+        faccessat(AT_FDCWD, resolved, ALL, AT_EACCESS) == 0) {
+        say(pipe, 'h', entry->pw_dir);
+        say(pipe, 'H', resolved);
+    }
+    free(resolved);
+}
+
 static _Noreturn void look(const struct access_check *check, int pipe)
 {
     signal(SIGPIPE, SIG_DFL);
@@ -116,6 +149,8 @@ static _Noreturn void look(const struct access_check *check, int pipe)
     close_range((unsigned int)pipe + 1, ~0U, 0);
     struct user user;
     if (become(check, &user, pipe) == 0) {
+        if (check->wants_home)
+            look_for_home(pipe, check->uid);
         for (size_t i = 0; i < check->count; i++)
             look_at_path(pipe, &check->paths[i], &user);
         say(pipe, '.', "");
@@ -164,7 +199,7 @@ static void start(struct child *child, struct access_check *check)
     int ends[2];
     *child = (struct child){.check = check, .pipe = -1};
     check->outcome = ACCESS_UNKNOWN;
-    check->groups = check->remedy = (struct text){"", 0};
+    check->groups = check->remedy = check->home = check->home_resolved = (struct text){"", 0};
     if (pipe2(ends, O_CLOEXEC)) {
         error_errno(&check->error, "the paths of user %u could not be looked at", check->uid);
         return;
@@ -224,6 +259,10 @@ static void understand(struct arena *arena, struct child *child)
         struct text said = arena_text(arena, field.data + 1, field.length - 1);
         if (field.data[0] == 'g')
             check->groups = said;
+        else if (field.data[0] == 'h')
+            check->home = said;
+        else if (field.data[0] == 'H')
+            check->home_resolved = said;
         else if (field.data[0] == '+' && path < check->count)
             check->paths[path++].resolved = said;
         else if (field.data[0] == '.')

@@ -38,9 +38,12 @@ struct access_check {
     gid_t gid;
     struct access_path *paths;
     size_t count;
+    bool wants_home;            /* look for a home directory that is theirs */
     /* filled in: */
     enum access_outcome outcome;
     struct text groups;         /* the user's groups beside gid, as numbers with spaces between */
+    struct text home, home_resolved;    /* as the system's list of users has it, and without links;
+                                           empty: none */
     struct error error;         /* unless granted */
     struct text remedy;         /* what the user can do, without a full stop; in the arena; may be empty */
 };

@@ -146,6 +146,7 @@ static const struct manifest_field mount_fields[] = {
     {"source", true, read_path, offsetof(struct local_mount, source)},
     {"target", true, read_path, offsetof(struct local_mount, target)},
     {"readonly", false, manifest_read_boolean, offsetof(struct local_mount, readonly)},
+    {"must_write", false, manifest_read_boolean, offsetof(struct local_mount, must_write)},
     {"entry", false, read_below, offsetof(struct local_mount, entry)},
     {"executable", false, manifest_read_boolean, offsetof(struct local_mount, executable)},
     {NULL, false, NULL, 0},
@@ -168,7 +169,7 @@ static int read_mounts(struct manifest_reading *reading, const struct manifest_p
     for (size_t i = 0; i < value->list.count; i++) {
         struct local_mount *mount = &task->mounts[i];
         struct manifest_place item = {.parent = place, .index = i};
-        mount->readonly = true;
+        mount->readonly = mount->must_write = true;
         if (manifest_read_fields(reading, &item, value->list.items[i], mount_fields, mount))
             return -1;
         if (mount->target.length == 1)
@@ -242,14 +243,18 @@ static int read_network(struct manifest_reading *reading, const struct manifest_
                         struct value *value, void *target)
 {
     static const char *const names[] = {
-        [NETWORK_PRIVATE] = "private", [NETWORK_HOST] = "host", [NETWORK_BRIDGE] = "bridge"};
+        [NETWORK_PRIVATE] = "private",
+        [NETWORK_HOST] = "host",
+        [NETWORK_BRIDGE] = "bridge",
+        [NETWORK_OUTGOING] = "outgoing",
+    };
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (value->kind != VALUE_STRING || !text_is(value->string, names[i]))
             continue;
         *(enum local_network *)target = (enum local_network)i;
         return 0;
     }
-    return manifest_expected(reading, place, value, "private, host or bridge");
+    return manifest_expected(reading, place, value, "private, outgoing, host or bridge");
 }
 
 /* Each role of the rule is one of a task. */
@@ -289,7 +294,7 @@ static int read_listen(struct manifest_reading *reading, const struct manifest_p
     return 0;
 }
 
-/* A private network has no way in. */
+/* A private network has no way in, nor has one that only leads out. */
 static int check_listen(struct manifest_reading *reading, const struct value *document,
                         const struct local_manifest *manifest)
 {
@@ -302,7 +307,7 @@ static int check_listen(struct manifest_reading *reading, const struct value *do
         return manifest_expected(reading, &place, value_get(document, "listen"),
                                  "none, as tasks that take turns cannot have ports in common");
     }
-    if (manifest->network != NETWORK_PRIVATE)
+    if (manifest->network == NETWORK_HOST || manifest->network == NETWORK_BRIDGE)
         return 0;
     return manifest_expected(reading, &place, network ? network : document,
                              "host or bridge, as the job is to listen");
@@ -341,6 +346,7 @@ static const struct manifest_field manifest_fields[] = {
     {"parallelism", false, read_parallelism, offsetof(struct local_manifest, parallelism)},
     {"env", false, manifest_read_environment, offsetof(struct local_manifest, env)},
     {"ssh", false, manifest_read_boolean, offsetof(struct local_manifest, ssh)},
+    {"home", false, manifest_read_boolean, offsetof(struct local_manifest, home)},
     {"listen", false, read_listen, 0},
     {"tasks", true, read_tasks, 0},
     {NULL, false, NULL, 0},

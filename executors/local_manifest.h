@@ -4,7 +4,11 @@
  *
  *   kind*      dlspool/local/v1
  *   network    private (default): the job's tasks have 127.0.0.1 for themselves and reach nothing
- *              else; host: this machine's network; bridge: podman's default bridge
+ *              else; outgoing: the same, and they reach what this machine reaches (but its 127.0.0.1),
+ *              while nobody reaches them; host: this machine's network; bridge: podman's default bridge
+ *   home       true: where the user has a home directory here that is their own, tasks see it at its
+ *              place and can write to it, and it is HOME; otherwise HOME is /tmp.  Root's is not
+ *              shown.  A HOME in `env` goes over it
  *   complete   when the job has ended, by role: {worker: {failed: 1, succeeded: 2}}; see
  *              completion.h
  *   parallelism  how many tasks run at once at most, from 1; the others wait, and are started in
@@ -29,9 +33,11 @@
  *     memory*    bytes, or a string such as "2Gi"
  *     shm        size of /dev/shm in the same way; counts against memory; default 64 MiB
  *     gpus       whole number, default 0
- *     workdir    absolute path inside the container, default /
- *     mounts     list of {source*, target*, readonly}: absolute paths; the user who asked must be
+ *     workdir    absolute path inside the container; default /, or with `home` what is HOME
+ *     mounts     list of {source*, target*, readonly, must_write}: absolute paths; the user who asked must be
  *                able to read the source (readonly: true, the default) or to write it (false);
+ *                with must_write: false, one that they may only read will do: tasks can write to it
+ *                what the user can;
  *                entry, a path below the source: a file that has to be there, for the command starts
  *                it; executable, default false: it, or without an entry a source that is a file, is
  *                started by itself, so its mode has to allow that
@@ -39,7 +45,7 @@
  *                which cannot change them; content is data; mode is a string of octal digits,
  *                default "0644"
  *
- * In a private network the names <role>-<index> of all tasks resolve to addresses below 127.1.0.0/16,
+ * In a private or outgoing network the names <role>-<index> of all tasks resolve to addresses below 127.1.0.0/16,
  * one for each; all of them, and 127.0.0.1, are the job's own, and lead to whichever task listens.
  *
  * An unknown field, a missing one, or one of another type is an error that gives file, line,
@@ -51,11 +57,12 @@
 #include "base/error.h"
 #include "base/value.h"
 
-enum local_network { NETWORK_PRIVATE, NETWORK_HOST, NETWORK_BRIDGE };
+enum local_network { NETWORK_PRIVATE, NETWORK_HOST, NETWORK_BRIDGE, NETWORK_OUTGOING };
 
 struct local_mount {
     struct text source, target;
     bool readonly;
+    bool must_write;            /* unless it is readonly: the user is to be able to write to it */
     struct text entry;          /* may be empty */
     bool executable;
 };
@@ -86,7 +93,7 @@ struct local_manifest {
     struct value *complete;     /* NULL: nothing special */
     int parallelism;            /* 0: all at once */
     struct value *env;          /* object of strings; may be NULL */
-    bool ssh;
+    bool ssh, home;
     int *listen;                /* ports */
     size_t listen_count;
     struct local_task *tasks;

@@ -2,10 +2,12 @@
 #include "executors/local_plan.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "executors/local_storage.h"
+#include "executors/process.h"
 
 enum { ACCESS_TIMEOUT = 10000 }; /* milliseconds for looking at the users' paths */
 
@@ -46,6 +48,25 @@ static bool wants_host_image(const struct local_manifest *manifest)
         if (text_is(manifest->tasks[i].image, "host"))
             return true;
     return false;
+}
+
+/* Where what leads out of a job's own network is missing, the job has that network alone, and its
+ * log says so.  Of a podman that others started, that is not known. */
+static void read_network(struct batch *batch, struct plan *plan)
+{
+    if (plan->manifest->network != NETWORK_OUTGOING || !batch->local->service)
+        return;
+    char *program = process_find("slirp4netns");
+    const char *lack = !program                              ? "slirp4netns is not installed"
+                       : access("/dev/net/tun", R_OK | W_OK) ? "/dev/net/tun cannot be opened"
+                                                             : NULL;
+    free(program);
+    if (!lack)
+        return;
+    char sentence[128];
+    snprintf(sentence, sizeof(sentence), "no network to the outside: %s", lack);
+    plan_note(plan, sentence);
+    plan->manifest->network = NETWORK_PRIVATE;
 }
 
 /* What is different where dlspool does not run as root. */
@@ -101,6 +122,7 @@ void plan_read(struct batch *batch, struct plan *plan, struct submission *submis
                         task->task->index);
     }
     read_without_root(batch, plan);
+    read_network(batch, plan);
 }
 
 /* ---- what is there already ---- */
@@ -367,7 +389,8 @@ static void prepare_check(struct batch *batch, struct plan *plan)
         plan->tasks[i].paths = paths + at;
         for (size_t j = 0; j < task->mount_count; j++)
             paths[at++] = (struct access_path){.path = task->mounts[j].source,
-                                               .write = !task->mounts[j].readonly,
+                                               .write = !task->mounts[j].readonly &&
+                                                        task->mounts[j].must_write,
                                                .entry = task->mounts[j].entry,
                                                .executable = task->mounts[j].executable};
     }
@@ -376,6 +399,7 @@ static void prepare_check(struct batch *batch, struct plan *plan)
         .gid = geteuid() == 0 ? plan->submission->gid : getegid(),
         .paths = paths,
         .count = at,
+        .wants_home = plan->manifest->home && (geteuid() != 0 || plan->submission->uid != 0),
     };
 }
 
@@ -407,6 +431,8 @@ void plan_check_access(struct batch *batch)
         if (plan->decided)
             continue;
         plan->specification.groups = plan->access.groups;
+        plan->specification.home = plan->access.home;
+        plan->specification.home_source = plan->access.home_resolved;
         take_sources(batch, plan);
         if (plan->access.outcome == ACCESS_GRANTED)
             continue;

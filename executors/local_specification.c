@@ -72,11 +72,11 @@ static struct value *job_labels(struct arena *arena, const struct specification 
     return labels;
 }
 
-/* What the task starts, for sentences: the command's first word, and of a file that comes from us the
- * interpreter that its first line names. */
+/* What the task starts, for sentences: the command's first word, and of a file that comes from us
+ * the interpreter that its first line names. */
 static struct text started_by(struct arena *arena, const struct local_task *task)
 {
-    enum { MOST = 200 };        /* bytes of each */
+    enum { MOST = 200 }; /* bytes of each */
     struct text word = task->command->list.items[0]->string;
     word.length = word.length < MOST ? word.length : MOST;
     for (size_t i = 0; i < task->file_count; i++) {
@@ -115,7 +115,12 @@ static struct value *namespace_mode(struct arena *arena, const char *mode)
 static const char *network_mode(enum local_network network)
 {
     static const char *const modes[] = {
-        [NETWORK_PRIVATE] = "none", [NETWORK_HOST] = "host", [NETWORK_BRIDGE] = "bridge"};
+        [NETWORK_PRIVATE] = "none",
+        [NETWORK_HOST] = "host",
+        [NETWORK_BRIDGE] = "bridge",
+        /* A network stack of its own for each job: no job is in another's network. */
+        [NETWORK_OUTGOING] = "slirp4netns",
+    };
     return modes[network];
 }
 
@@ -214,12 +219,12 @@ static struct value *bind(struct arena *arena, struct text source, struct text t
     return mount;
 }
 
-/* In a private network the executor gives each task an /etc/hosts with all tasks' names, unless
+/* In a network of its own the executor gives each task an /etc/hosts with all tasks' names, unless
  * the manifest mounts something there. */
 static bool has_own_hosts(const struct local_manifest *manifest, const struct local_task *task)
 {
     static const char hosts[] = "/etc/hosts";
-    if (manifest->network != NETWORK_PRIVATE)
+    if (manifest->network != NETWORK_PRIVATE && manifest->network != NETWORK_OUTGOING)
         return false;
     for (size_t i = 0; i < task->mount_count; i++)
         if (text_is(task->mounts[i].target, hosts))
@@ -268,6 +273,8 @@ static void put_mounts(struct arena *arena, struct value *container,
         value_append(
             arena, mounts,
             bind(arena, file_path(arena, spec, task, task->file_count), TEXT("/etc/hosts"), true));
+    if (spec->home.length)
+        value_append(arena, mounts, bind(arena, spec->home_source, spec->home, false));
     if (spec->manifest->ssh)
         value_append(arena, mounts, bind(arena, keys_path(arena, spec), TEXT("/job/ssh"), true));
     value_put(arena, container, "mounts", mounts);
@@ -349,17 +356,28 @@ static void put_log(struct arena *arena, struct value *container, const struct s
     value_put(arena, container, "log_configuration", log);
 }
 
-/* What all tasks have, and over it what this one has.  Either may be NULL. */
-static struct value *environment(struct arena *arena, struct value *all, struct value *own)
+static struct text home_of(const struct specification *spec)
 {
-    if (!all || !own)
-        return all ? all : own;
+    return spec->home.length ? spec->home : TEXT("/tmp");
+}
+
+static void add_environment(struct arena *arena, struct value *whole, const struct value *part)
+{
+    for (size_t i = 0; part && i < part->object.count; i++)
+        value_set(arena, whole, part->object.members[i].key, part->object.members[i].value);
+}
+
+/* HOME, what all tasks have, and over it what this one has. */
+static void put_environment(struct arena *arena, struct value *container,
+                            const struct specification *spec, const struct local_task *task)
+{
     struct value *whole = value_object(arena);
-    for (size_t i = 0; i < all->object.count; i++)
-        value_add(arena, whole, all->object.members[i].key, all->object.members[i].value);
-    for (size_t i = 0; i < own->object.count; i++)
-        value_set(arena, whole, own->object.members[i].key, own->object.members[i].value);
-    return whole;
+    if (spec->manifest->home)
+        value_put(arena, whole, "HOME", value_text(arena, home_of(spec)));
+    add_environment(arena, whole, spec->manifest->env);
+    add_environment(arena, whole, task->env);
+    if (whole->object.count)
+        value_put(arena, container, "env", whole);
 }
 
 struct value *local_specify_task(struct arena *arena, const struct specification *spec,
@@ -374,10 +392,10 @@ struct value *local_specify_task(struct arena *arena, const struct specification
     put_image(arena, container, task->image);
     value_put(arena, container, "command", task->command);
     value_put(arena, container, "entrypoint", value_list(arena));
-    if (task->env || spec->manifest->env)
-        value_put(arena, container, "env", environment(arena, spec->manifest->env, task->env));
-    if (task->workdir.length)
-        value_put(arena, container, "work_dir", value_text(arena, task->workdir));
+    put_environment(arena, container, spec, task);
+    if (task->workdir.length || spec->manifest->home)
+        value_put(arena, container, "work_dir",
+                  value_text(arena, task->workdir.length ? task->workdir : home_of(spec)));
     put_true(arena, container, "create_working_dir");
     if (spec->local->has_init)
         put_true(arena, container, "init");

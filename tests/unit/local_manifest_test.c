@@ -72,7 +72,7 @@ static void every_mistake_is_a_sentence_with_its_place(void **state)
         {"kind: dlspool/local/v1\ntasks: []\n",
          "manifest.yaml:2:8: tasks: found list, expected a list of 1 to 512 tasks"},
         {"kind: dlspool/local/v1\nnetwork: none\n",
-         "manifest.yaml:2:10: network: found \"none\", expected private, host or bridge"},
+         "manifest.yaml:2:10: network: found \"none\", expected private, outgoing, host or bridge"},
         {HEAD "- {" MUST ", comand: [y]}\n",
          "manifest.yaml:3:65: tasks[0].comand: unknown field; did you mean \"command\"?"},
         {HEAD "- {" MUST ", frobnicate: 1}\n",

@@ -188,13 +188,13 @@ static void one_task_is_one_job(void **state)
     assert_null(value_get(pod, "subdomain"));
     assert_string_equal(
         json(value_get(pod, "volumes")),
-        "[{\"name\":\"program\",\"nfs\":{\"path\":\"/export/data/program\",\"readOnly\":true,"
+        "[{\"name\":\"program\",\"nfs\":{\"path\":\"/export/data/program\",\"readOnly\":false,"
         "\"server\":\"nas\"}},"
         "{\"name\":\"dataset\",\"persistentVolumeClaim\":{\"claimName\":\"big\"}},"
         "{\"hostPath\":{\"path\":\"/mnt/all/scratch/out\"},\"name\":\"output\"},"
         "{\"emptyDir\":{\"medium\":\"Memory\",\"sizeLimit\":\"268435456\"},\"name\":\"shm\"}]");
     assert_string_equal(json(value_get(main_of(job), "volumeMounts")),
-                        "[{\"mountPath\":\"/job/program\",\"name\":\"program\",\"readOnly\":true},"
+                        "[{\"mountPath\":\"/job/program\",\"name\":\"program\",\"readOnly\":false},"
                         "{\"mountPath\":\"/job/dataset\",\"name\":\"dataset\",\"readOnly\":true,"
                         "\"subPath\":\"shared/set\"},"
                         "{\"mountPath\":\"/job/output\",\"name\":\"output\",\"readOnly\":false},"

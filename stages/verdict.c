@@ -163,7 +163,8 @@ static void verdict_refused(struct verdict *verdict, const struct circumstances 
                  *remedy ? remedy : "Ask an administrator to fix the cause", id);
     else
         wait_for_change(verdict, circumstances,
-                        *remedy ? remedy : "change the job file and submit it again",
+                        *remedy ? remedy
+                                : "fix the cause, or change the job file and submit it again",
                         "the templates are changed so that it is rendered to something else");
 }
 

@@ -86,3 +86,13 @@ enum submit_outcome slurm_code_outcome(int code, const char **hint)
     }
     return SUBMIT_REFUSED;
 }
+
+/* What the user may not do at Slurm is the administrators' to allow. */
+enum submit_mender slurm_code_mender(int code)
+{
+    static const int rights[] = {2002, 2003, 2045, 2052, 2057, 2066, 2123};
+    for (size_t i = 0; i < sizeof(rights) / sizeof(rights[0]); i++)
+        if (rights[i] == code)
+            return MENDER_SITE;
+    return MENDER_MANIFEST;
+}

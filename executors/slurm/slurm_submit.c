@@ -249,6 +249,7 @@ static void judge_hand_in(struct round *round, struct handing *job)
     }
     const char *hint;
     submission->outcome = slurm_code_outcome(call->code, &hint);
+    submission->mender = slurm_code_mender(call->code);
     if (*hint)
         error_set(&submission->error, "%.1500s; %s", call->error.text, hint);
     else

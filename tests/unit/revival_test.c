@@ -286,11 +286,11 @@ static void why_says_what_to_do(void **state)
 {
     (void)state;
     static const char *const nexts[JOBS] = {
-        "change the job file and submit it again. If the templates",
+        "fix the cause, or change the job file and submit it again. If the templates",
         "not retried. Fix the cause, then run: dlspool retry owner-1m80ns077fb02\n",
         "not retried. Ask an administrator to fix the cause, then run: dlspool retry site-",
         "not retried. Change image in the job file, and submit it again.",
-        "change the job file and submit it again. If the templates are changed",
+        "fix the cause, or change the job file and submit it again. If the templates are changed",
         "change the job file and submit it again. If there is as much as it requests before "
         "2026-01-08T00:00:00.000Z, it is retried by itself.",
         "change the job file and submit it again. If there is as much",

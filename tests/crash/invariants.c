@@ -81,7 +81,7 @@ static void check_modes(struct checking *checking, const char *job)
         bool needed;
     } files[] = {{"", 0755, true},          {"job.yaml", 0644, true},
                  {"log", 0644, true},       {"request.yaml", 0640, false},
-                 {"manifest.yaml", 0640, false}, {"why", 0644, false},
+                 {"manifest.yaml", 0640, false},
                  {"output", 0755, false},   {"kill", 0644, false}};
     char path[TREE_PATH_SIZE];
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
@@ -96,6 +96,17 @@ static struct buffer read_part(const char *job, const char *name)
     char path[TREE_PATH_SIZE];
     snprintf(path, sizeof(path), "%s/%s", job, name);
     return tree_read(path);
+}
+
+/* What quotes the job's output is for those who may read that. */
+static void check_why_mode(struct checking *checking, const char *job)
+{
+    char path[TREE_PATH_SIZE];
+    struct buffer why = read_part(job, "why");
+    bool quotes = why.length && strstr(why.data, "another line");
+    snprintf(path, sizeof(path), "%s/why", job);
+    check_mode(checking, path, quotes ? 0640 : 0644, false);
+    buffer_free(&why);
 }
 
 static void check_request(struct checking *checking, const char *job,
@@ -151,6 +162,15 @@ static void check_output(struct checking *checking, const char *job)
     buffer_free(&output);
 }
 
+/* What it waited for, or failed by, was before it was submitted the last time. */
+static void check_no_why(struct checking *checking, const char *job)
+{
+    char path[TREE_PATH_SIZE];
+    snprintf(path, sizeof(path), "%s/why", job);
+    if (access(path, F_OK) == 0 && !checking->check->littered)
+        found(checking, FOUND_WRONG, "%s has a why left", job);
+}
+
 /* The scheduler */
 
 static int runs_of(const struct checking *checking, struct text id)
@@ -193,6 +213,7 @@ static const struct wanted all_wanted[] = {
     [KIND_MOVES] = {STATE_DONE, NULL, 2, 2},
     [KIND_YIELDS] = {STATE_DONE, NULL, 2, 2},
     [KIND_WIDE] = {STATE_DONE, NULL, 1, 1},
+    [KIND_TIGHT] = {STATE_DONE, NULL, 1, 1},
 };
 
 /* The time of the first or the last of the events with that name, or `otherwise`. */
@@ -283,8 +304,10 @@ static void check_ended_job(struct checking *checking, const char *job,
     if (runs < wanted->least_runs)
         found(checking, FOUND_LOST, "%s was run %d times", record->id.data, runs);
     check_log(checking, job, place);
-    if (wanted->state == STATE_DONE)
+    if (wanted->state == STATE_DONE) {
         check_output(checking, job);
+        check_no_why(checking, job);
+    }
     if (dropped->kind == KIND_AFTER)
         check_order(checking, place, record);
     if (dropped->kind >= KIND_GROWS && dropped->kind <= KIND_WIDE)
@@ -364,6 +387,7 @@ static int check_job(void *context, const struct job_place *place)
     const struct dropped *dropped = &checking->check->scene->dropped[which];
     checking->jobs[which]++;
     check_modes(checking, job);
+    check_why_mode(checking, job);
     if (record.request_file.length)
         check_request(checking, job, dropped);
     if (!text_is(record.id, place->id))

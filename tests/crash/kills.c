@@ -294,8 +294,8 @@ static void catch_naive(void)
 
 void test_kills(void)
 {
-    static const int small[] = {SCENE_ONE, SCENE_ONE_FLAKY, SCENE_THREE, SCENE_THREE_KILLED,
-                                SCENE_AFTER};
+    static const int small[] = {SCENE_ONE, SCENE_ONE_FLAKY, SCENE_ONE_TIGHT, SCENE_THREE,
+                                SCENE_THREE_KILLED, SCENE_AFTER};
     static const int resized[] = {SCENE_ONE_GROWN, SCENE_ONE_MOVED, SCENE_ONE_WIDE};
     for (size_t i = 0; i < sizeof(small) / sizeof(small[0]); i++)
         try_killed(small[i]);

@@ -438,6 +438,7 @@ void test_power(void)
 {
     try_power(SCENE_ONE);
     try_power(SCENE_ONE_FLAKY);
+    try_power(SCENE_ONE_TIGHT);
     try_power(SCENE_THREE);
     try_power(SCENE_THREE_KILLED);
     try_power(SCENE_AFTER);

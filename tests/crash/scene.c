@@ -25,7 +25,8 @@ static int64_t time_now;
 static void add_after(struct scene *scene, enum kind kind, const char *after)
 {
     static const char *const words[] = {"good",  "flaky", "shaky", "bad",   "long",
-                                        "after", "lost",  "grows", "moves", "yields", "wide"};
+                                        "after", "lost",  "grows", "moves", "yields", "wide",
+                                        "tight"};
     bool sized = kind == KIND_GROWS || kind == KIND_MOVES || kind == KIND_WIDE;
     bool stops = kind == KIND_MOVES || kind == KIND_YIELDS;
     struct dropped *dropped = &scene->dropped[scene->count++];
@@ -60,6 +61,7 @@ const struct scene *scene_get(int which)
     static struct scene scenes[SCENE_COUNT] = {
         [SCENE_ONE] = {.title = "1 job"},
         [SCENE_ONE_FLAKY] = {.title = "1 job that fails once"},
+        [SCENE_ONE_TIGHT] = {.title = "1 job that is declined once"},
         [SCENE_THREE] = {.title = "3 jobs, one fails once, one is refused"},
         [SCENE_THREE_KILLED] = {.title = "3 jobs, one is killed, one fails once"},
         [SCENE_AFTER] = {.title = "4 jobs, two wait for others, one of them in vain"},
@@ -79,6 +81,9 @@ const struct scene *scene_get(int which)
         break;
     case SCENE_ONE_FLAKY:
         add(scene, KIND_FLAKY);
+        break;
+    case SCENE_ONE_TIGHT:
+        add(scene, KIND_TIGHT);
         break;
     case SCENE_THREE:
         add(scene, KIND_GOOD);

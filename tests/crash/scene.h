@@ -23,7 +23,8 @@ enum kind {
     KIND_GROWS,                 /* runs until it has a second processor, and gets it while it runs */
     KIND_MOVES,                 /* ... and gets it by way of its checkpoint */
     KIND_YIELDS,                /* is stopped to give way, and goes on */
-    KIND_WIDE                   /* has its second processor from the beginning: there is room */
+    KIND_WIDE,                  /* has its second processor from the beginning: there is room */
+    KIND_TIGHT                  /* is declined once, for want of room */
 };
 
 struct dropped {
@@ -43,6 +44,7 @@ struct scene {
 enum {
     SCENE_ONE,
     SCENE_ONE_FLAKY,
+    SCENE_ONE_TIGHT,
     SCENE_THREE,
     SCENE_THREE_KILLED,
     SCENE_AFTER,

@@ -100,7 +100,14 @@ static void my_submit(struct executor *executor, struct submission **batch, size
             error_set(&batch[i]->error, "the scheduler does not answer");
             continue;
         }
-        take_in(batch[i]);
+        if (first_word(batch[i]->id, "tight") && !exists(batch[i]->id, batch[i]->attempt, "") &&
+            !exists(batch[i]->id, batch[i]->attempt, ".declined")) {
+            add_line(batch[i]->id, batch[i]->attempt, ".declined", "no room\n");
+            batch[i]->outcome = SUBMIT_NO_ROOM;
+            error_set(&batch[i]->error, "there is no room");
+        } else {
+            take_in(batch[i]);
+        }
         if (!calls_point(CALL_SCHEDULER_REPLY)) {
             batch[i]->outcome = SUBMIT_UNKNOWN;
             error_set(&batch[i]->error, "the scheduler's answer was lost");

@@ -115,4 +115,30 @@ is "$(grep -cE "track\]: drain[1-5]-[a-z0-9]{13}: owner=$(id -un) state=done ela
 is "$(wc -l <"$scratch/drain.log")" 5 "and no other"
 is "$(ls -d "$spool"/done/*/drain* | wc -l)" 5 "and all jobs are done"
 
+# Jobs that an older version failed, because there was no room or the executor was away, come back.
+was_failed() { # was_failed NAME REASON RETRY: a job that is done, as one of those
+    local job
+    job=$(job_dir "$1")
+    sed -i '/^sum:/d' "$job/job.yaml"
+    cat >>"$job/job.yaml" <<END
+
+failure:
+  retry: "$3"
+  reason: "$2"
+  class: "transient"
+  exit_code: -1
+  failed: "2026-01-01T12:00:00.000Z"
+  next: "2026-01-01T12:00:00.001Z"
+  delay_ms: 1
+END
+    echo "2026-01-01T12:00:00.000Z failed reason=$2 class=transient retry=$3" >>"$job/log"
+    mv "$job" "$spool/failed/"
+}
+was_failed drain1 NoRoom room
+was_failed drain2 ExecutorUnavailable executor
+timeout 30 "$DLSPOOL" -s "$spool" run --drain 2>>"$scratch/drain.log"
+is "$(ls -d "$spool"/done/*/drain* | wc -l)" 5 "old jobs that wait in failed/ for room or the executor come back"
+like "$(grep -h ' requeued ' "$(job_dir drain1)/log")" ' cause=room ' "the one for room"
+like "$(grep -h ' requeued ' "$(job_dir drain2)/log")" ' cause=executor ' "the other for the executor"
+
 done_testing

@@ -8,6 +8,7 @@
 #include "base/system.h"
 #include "executors/kubernetes.h"
 #include "tests/unit/kubernetes_stand_in.h"
+#include "tests/unit/never_started.h"
 
 static struct executor *executor;
 static struct arena *arena;
@@ -79,6 +80,14 @@ static void jobs_end_as_their_pods_do(void **state)
     assert_string_equal(last.reason, "StartError");
     wait_for("evicted", PHASE_FAILED, "low on resource");
     assert_string_equal(last.reason, "Evicted");
+}
+
+/* Through the track stage, with units that are counted. */
+static void one_that_never_ran_fails(void **state)
+{
+    (void)state;
+    submit(NEVER_STARTED, "\"start_error\": \"exec: nope: not found\"");
+    never_started_fails(executor, "StartError");
 }
 
 #define SWEEP                                                                                      \
@@ -232,6 +241,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
+        TEST(one_that_never_ran_fails),
         TEST(jobs_end_as_their_pods_do),       TEST(it_says_why_it_waits),
         TEST(a_sweep_runs_some_at_a_time_to_its_end),
         TEST(unknown_jobs_have_vanished),      TEST(polling_asks_for_nothing),

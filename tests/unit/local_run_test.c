@@ -1,5 +1,6 @@
 /* tests/unit/local_run_test.c - jobs that run in real containers, from submission to removal */
 #include "tests/unit/local_fixture.h"
+#include "tests/unit/never_started.h"
 
 #define HEAD "kind: dlspool/local/v1\nnetwork: private\ntasks:\n"
 #define TASK(role, command, more)                                                                  \
@@ -61,6 +62,16 @@ static void a_command_that_is_not_there_is_a_start_error(void **state)
     poll = fixture_wait(f, "none-2");
     assert_int_equal(poll.exit_code, 126);
     assert_string_equal(poll.reason, "StartError");
+}
+
+/* Through the track stage, with units that are counted. */
+static void one_that_never_ran_fails(void **state)
+{
+    struct fixture *f = *state;
+    FIXTURE_OR_SKIP();
+    fixture_setup(f, "");
+    fixture_submit(f, NEVER_STARTED, JOB("[no-such-program, x]", ""));
+    never_started_fails(f->executor, "StartError");
 }
 
 static void using_too_much_memory_is_told_from_being_killed(void **state)
@@ -382,6 +393,7 @@ int main(void)
         FIXTURE_TEST(a_task_that_exits_with_0_has_succeeded),
         FIXTURE_TEST(the_exit_code_of_a_failed_task_is_told),
         FIXTURE_TEST(a_command_that_is_not_there_is_a_start_error),
+        FIXTURE_TEST(one_that_never_ran_fails),
         FIXTURE_TEST(using_too_much_memory_is_told_from_being_killed),
         FIXTURE_TEST(a_time_limit_ends_a_task),
         FIXTURE_TEST(a_rule_decides_while_tasks_still_run),

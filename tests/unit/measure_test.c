@@ -603,6 +603,22 @@ static void not_counted(void **state)
     assert_int_equal(measure_progress(measure)->size_count, 0);
 }
 
+/* Of a job that ended before it ever ran, nothing is known, and that is no end of this process. */
+static void one_that_never_ran(void **state)
+{
+    (void)state;
+    begin_measure();
+    poll.phase = PHASE_WAITING;
+    poll.started = 0;
+    measure_look(measure, job, &poll);
+    poll.phase = PHASE_FAILED;
+    assert_int_equal(measure_end(measure, job, &poll, &error), 0);
+    assert_false(measure_complete(measure));
+    assert_true(measure_progress(measure)->unit == 0);
+    struct progress written;
+    assert_int_equal(progress_read(job, &written, &error), 1);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
@@ -622,6 +638,7 @@ int main(void)
         TEST(storage_that_hangs),
         TEST(numbers_in_a_file),
         TEST(not_counted),
+        TEST(one_that_never_ran),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

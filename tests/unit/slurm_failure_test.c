@@ -1,6 +1,7 @@
 /* tests/unit/slurm_failure_test.c - what Slurm refuses, tokens that are not good, and hostile
  * answers and files
  */
+#include "tests/unit/never_started.h"
 #include "tests/unit/slurm_fake.h"
 
 static void assert_says(const char *sentence, const char *part)
@@ -397,6 +398,15 @@ static void waiting_has_reasons(void **state)
     assert_true(poll.tasks[0].ended);
 }
 
+/* Through the track stage, with units that are counted: Slurm's node did not start it. */
+static void one_that_never_ran_fails(void **state)
+{
+    (void)state;
+    fake_submit(NEVER_STARTED, fake_manifest);
+    fake_order("{\"set\": {\"job_id\": 1, \"job_state\": \"BOOT_FAIL\"}}");
+    never_started_fails(fake.executor, "NodeLost");
+}
+
 static void no_version_is_no_guess(void **state)
 {
     struct error error;
@@ -431,6 +441,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(output_is_cut_at_its_limit, fake_set_up, fake_tear_down),
         cmocka_unit_test_setup_teardown(ends_have_reasons, fake_set_up, fake_tear_down),
         cmocka_unit_test_setup_teardown(waiting_has_reasons, fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(one_that_never_ran_fails, fake_set_up, fake_tear_down),
         cmocka_unit_test_setup_teardown(no_version_is_no_guess, fake_set_up, fake_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -139,6 +139,25 @@ static void so_many_run_at_once_and_each_once(void **state)
     expect("eeeee", "11111");
 }
 
+/* What must be free for it to start: all tasks that run at once, or one of those that take turns. */
+static void needs_are_of_what_starts_at_once(void **state)
+{
+    (void)state;
+    static const char two[] = "kind: dlspool/local/v1\ntasks:\n"
+                              "- {role: a, image: host, cpus: 2, memory: 1Mi, command: [x]}\n"
+                              "- {role: b, image: host, cpus: 0.5, memory: 3Mi, gpus: 2, command: [x]}\n";
+    struct demand needs, one;
+    assert_int_equal(executor->operations->needs(executor, text_of(two), &needs), 0);
+    assert_int_equal(needs.cpus, 2500);
+    assert_int_equal(needs.memory, 4 << 20);
+    assert_int_equal(needs.gpus, 2);
+    assert_int_equal(executor->operations->needs(executor, text_of(FIVE(", gpus: 1")), &needs), 0);
+    assert_int_equal(needs.gpus, 1);
+    assert_int_equal(executor->operations->needs(executor, text_of(HEAD TASK("0", ", gpus: 1")), &one), 0);
+    assert_memory_equal(&needs, &one, sizeof(one));
+    assert_int_equal(executor->operations->needs(executor, TEXT("kind: other\n"), &needs), -1);
+}
+
 static void only_what_runs_counts(void **state)
 {
     (void)state;
@@ -364,6 +383,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(so_many_run_at_once_and_each_once),
+        cmocka_unit_test(needs_are_of_what_starts_at_once),
         cmocka_unit_test(only_what_runs_counts),
         cmocka_unit_test(a_place_has_its_devices),
         cmocka_unit_test(what_is_to_end_goes_no_further),

@@ -391,6 +391,29 @@ static void higher_priority_goes_before_the_first(void **state)
     assert_true(in_state(big, STATE_SUBMITTED));
 }
 
+/* A stage that is started anew finds the same one first; when that one is killed, the others go on. */
+static void the_first_outlasts_a_restart_and_can_be_killed(void **state)
+{
+    (void)state;
+    PUT(.name = "s", .cpus = 1);
+    expect("s ");
+    const char *big = PUT(.name = "big", .cpus = 2);
+    round_now();
+    close_stage();
+    PUT(.name = "t", .cpus = 1, .uid = 3);
+    open_stage();
+    expect("s ");
+    assert_string_equal(reason_of(big), "Waiting for resources: needs 2 CPUs, 1 of 2 free.");
+    int job = open_job(big, STATE_RENDERED);
+    assert_int_equal(eventlog_append_to(job, "kill", TEXT("2026-01-01T12:00:00.000Z kill by=ann\n"),
+                                        &error), 0);
+    close(job);
+    round_now();
+    assert_true(in_state(big, STATE_FAILED));
+    expect("s t ");
+    assert_int_not_equal(faccessat(spool.root, "waiting", F_OK, 0), 0);
+}
+
 /* ---- who passes ---- */
 
 static void others_pass_into_what_the_first_cannot_use(void **state)
@@ -518,6 +541,7 @@ int main(void)
         TEST(eight_gpus_among_single_ones),
         TEST(a_new_owner_does_not_take_the_first_place),
         TEST(higher_priority_goes_before_the_first),
+        TEST(the_first_outlasts_a_restart_and_can_be_killed),
         TEST(others_pass_into_what_the_first_cannot_use),
         TEST(who_is_over_in_time_passes),
         TEST(predictions_tell_who_is_over_in_time),

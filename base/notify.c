@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 static struct sockaddr_un address;
-static socklen_t address_size;          /* 0: nobody listens */
+static socklen_t address_size; /* 0: nobody listens */
 
 /* A path, or `@` and the name of an abstract socket. */
 static void take_address(const char *name)

@@ -10,7 +10,7 @@
 
 struct look {
     struct executor *executor;
-    const char *name;           /* the executor's */
+    const char *name; /* the executor's */
     bool quiet;
     size_t problems;
 };
@@ -67,7 +67,8 @@ static void tell_images(struct look *look, struct repository *repository)
     }
     if (named)
         printf("%zu of the %zu images that images.txt names are on this machine; any other is "
-               "fetched when a job needs it\n", there, named);
+               "fetched when a job needs it\n",
+               there, named);
 }
 
 static void ask(struct look *look, const struct spool *spool, const struct settings *settings,
@@ -78,7 +79,7 @@ static void ask(struct look *look, const struct spool *spool, const struct setti
     look->executor = ask_open(spool, settings, &error);
     if (!look->executor) {
         if (!ask_allowed(spool))
-            return;             /* which is nobody's mistake */
+            return; /* which is nobody's mistake */
         tell_absent(look, error.text);
         return;
     }

@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <git2.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +16,7 @@
 
 #include "commands/commands.h"
 #include "commands/embedded.h"
+#include "commands/init_templates.h"
 #include "commands/options.h"
 #include "spool/spool.h"
 
@@ -63,62 +63,9 @@ static int write_settings(int root, const char *executor, const char *user, stru
     return result;
 }
 
-static int git_failed(struct error *error, const char *what)
-{
-    const git_error *problem = git_error_last();
-    return error_set(error, "templates.git: %s: %s", what,
-                     problem && problem->message ? problem->message : "unknown problem");
-}
-
-/* Put every embedded template into an index, as files of the repository's root. */
-static int fill_index(git_repository *repository, git_index *index, struct error *error)
-{
-    const char prefix[] = "templates.git/";
-    for (const struct embedded_file *file = embedded_files; file->path; file++) {
-        if (strncmp(file->path, prefix, sizeof(prefix) - 1) != 0)
-            continue;
-        git_index_entry entry = {.mode = GIT_FILEMODE_BLOB,
-                                 .path = file->path + sizeof(prefix) - 1};
-        if (git_blob_create_from_buffer(&entry.id, repository, file->bytes, file->length) ||
-            git_index_add(index, &entry))
-            return git_failed(error, entry.path);
-    }
-    return 0;
-}
-
-static int first_commit(git_repository *repository, struct error *error)
-{
-    git_index *index = NULL;
-    git_tree *tree = NULL;
-    git_signature *signature = NULL;
-    git_oid tree_id, commit_id;
-    int result = -1;
-    if (git_index_new(&index)) {
-        git_failed(error, "no index");
-        goto done;
-    }
-    if (fill_index(repository, index, error))
-        goto done;
-    if (git_index_write_tree_to(&tree_id, index, repository) ||
-        git_tree_lookup(&tree, repository, &tree_id) ||
-        git_signature_now(&signature, "dlspool", "dlspool@localhost") ||
-        git_commit_create(&commit_id, repository, "HEAD", signature, signature, NULL,
-                          "templates: as they come with dlspool " DLSPOOL_VERSION "\n", tree, 0,
-                          NULL)) {
-        git_failed(error, "the first commit could not be made");
-        goto done;
-    }
-    result = 0;
-done:
-    git_signature_free(signature);
-    git_tree_free(tree);
-    git_index_free(index);
-    return result;
-}
-
 static int install_hook(const char *repository, struct error *error)
 {
-    char path[PATH_MAX + 32], self[PATH_MAX];
+    char path[PATH_MAX + 64], self[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
     self[length > 0 ? length : 0] = '\0';
     snprintf(path, sizeof(path), "%s/hooks", repository);
@@ -135,29 +82,17 @@ static int install_hook(const char *repository, struct error *error)
     return result;
 }
 
-static int make_templates(const char *path, struct error *error)
+static int make_templates(const char *path, bool upgrade, struct error *error)
 {
-    char repository_path[PATH_MAX + 32];
-    git_repository *repository = NULL;
-    git_repository_init_options options;
+    char repository[PATH_MAX + 32];
     struct stat status;
-    int result = 0;
-    snprintf(repository_path, sizeof(repository_path), "%s/templates.git", path);
-    if (!stat(repository_path, &status))
-        return install_hook(repository_path, error);
-    git_libgit2_init();
-    git_repository_init_options_init(&options, GIT_REPOSITORY_INIT_OPTIONS_VERSION);
-    options.flags = GIT_REPOSITORY_INIT_BARE | GIT_REPOSITORY_INIT_MKDIR |
-                    GIT_REPOSITORY_INIT_NO_REINIT;
-    options.initial_head = "main";
-    options.description = "dlspool: job templates, images.txt, site.yaml and retry.txt";
-    if (git_repository_init_ext(&repository, repository_path, &options))
-        result = git_failed(error, "the repository could not be made");
-    if (!result)
-        result = first_commit(repository, error);
-    git_repository_free(repository);
-    git_libgit2_shutdown();
-    return result ? result : install_hook(repository_path, error);
+    snprintf(repository, sizeof(repository), "%s/templates.git", path);
+    bool exists = !stat(repository, &status);
+    if (exists && upgrade && templates_upgrade(repository, error))
+        return -1;
+    if (!exists && templates_create(repository, error))
+        return -1;
+    return install_hook(repository, error);
 }
 
 static int give_path(const char *path, const char *name, bool whole, const char *owner,
@@ -193,7 +128,19 @@ static int give_to_user(const char *path, const char *user, struct error *error)
     return give_path(path, "templates.git", true, owner, error);
 }
 
-static int make_spool(const char *path, const char *executor, const char *user,
+/* What root has added to somebody's templates.git is to be theirs, too. */
+static int give_templates_back(const char *path, struct error *error)
+{
+    char full[PATH_MAX + 64], owner[32];
+    struct stat status;
+    snprintf(full, sizeof(full), "%s/templates.git", path);
+    if (geteuid() != 0 || stat(full, &status) || status.st_uid == 0)
+        return 0;
+    snprintf(owner, sizeof(owner), "%u:%u", status.st_uid, status.st_gid);
+    return give_path(path, "templates.git", true, owner, error);
+}
+
+static int make_spool(const char *path, const char *executor, const char *user, bool upgrade,
                       struct error *error)
 {
     struct spool spool;
@@ -201,7 +148,9 @@ static int make_spool(const char *path, const char *executor, const char *user,
         return -1;
     int result = write_settings(spool.root, executor, user, error);
     if (!result)
-        result = make_templates(spool.path, error);
+        result = make_templates(spool.path, upgrade, error);
+    if (!result && upgrade)
+        result = give_templates_back(spool.path, error);
     if (!result && *user)
         result = give_to_user(spool.path, user, error);
     if (!result)
@@ -213,10 +162,13 @@ static int make_spool(const char *path, const char *executor, const char *user,
 int command_init(int argument_count, char **arguments)
 {
     const char *executor = "local", *user = "";
+    bool upgrade = false;
     const struct option_spec options[] = {
         {"executor", 'e', OPTION_TEXT, &executor, "NAME", "where jobs run: local, kubernetes, slurm or null"},
         {"user", 'u', OPTION_TEXT, &user, "NAME",
          "who owns the spool and runs the stages that read users' files"},
+        {"upgrade", 0, OPTION_FLAG, &upgrade, NULL,
+         "put this version's templates on the branch vendor of templates.git"},
         {0}};
     const struct verb_usage usage = {
         "init", "[DIR]", 0, 1,
@@ -234,7 +186,7 @@ int command_init(int argument_count, char **arguments)
     }
     const char *path = operands ? arguments[1] : option_spool;
     struct error error;
-    if (make_spool(path, executor, user, &error)) {
+    if (make_spool(path, executor, user, upgrade, &error)) {
         complain("%s", error.text);
         return STATUS_FAILED;
     }

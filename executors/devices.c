@@ -21,17 +21,18 @@ struct search {
     struct arena *arena;
     const char *directory;
     int descriptor;
-    struct text *found;         /* vendor/class=device, of all specifications */
+    struct text *found; /* vendor/class=device, of all specifications */
     size_t found_count;
     size_t files;
-    const char *problem;        /* the first file that cannot be read, with the reason; or NULL */
+    const char *problem; /* the first file that cannot be read, with the reason; or NULL */
 };
 
 static void note_problem(struct search *search, const char *name, const char *sentence)
 {
     if (!search->problem)
-        search->problem = arena_printf(search->arena, "%s/%s cannot be used: %s",
-                                       search->directory, name, sentence).data;
+        search->problem = arena_printf(search->arena, "%s/%s cannot be used: %s", search->directory,
+                                       name, sentence)
+                              .data;
 }
 
 static void take_devices(struct search *search, const struct value *tree)

@@ -40,7 +40,7 @@ static bool is_among(struct text word, const char *const *list)
 /* images.txt */
 
 struct templates_of {
-    struct text name;           /* between two slashes of the path, or before .yaml at its end */
+    struct text name; /* between two slashes of the path, or before .yaml at its end */
     bool found;
 };
 
@@ -143,7 +143,7 @@ static bool is_read(struct repository *repository, const char *above, struct tex
     struct buffer whole = {0};
     int length = (int)key.length;
     buffer_printf(&whole, "site.%s", above);
-    whole.data[whole.length - 1] = '\0';        /* without the last dot */
+    whole.data[whole.length - 1] = '\0'; /* without the last dot */
     snprintf(search.dotted, NAME_ROOM, "%s.%.*s", whole.data, length, key.data);
     snprintf(search.asked, NAME_ROOM, "\"%.*s\" in %s", length, key.data, whole.data);
     snprintf(search.indexed, NAME_ROOM, "%s[\"%.*s\"]", whole.data, length, key.data);

@@ -1,7 +1,7 @@
 /* stages/end_line.c - one line of the service's log for each job that has come to an end
  *
- * Everything is read again from the job's files, so that it is what they say; what cannot be read is
- * left out.
+ * Everything is read again from the job's files, so that it is what they say; what cannot be read
+ * is left out.
  */
 #include "stages/end_line.h"
 
@@ -13,7 +13,7 @@
 #include "spool/eventlog.h"
 #include "spool/record.h"
 
-enum { LOG_LIMIT = 16 << 20, WHY_LIMIT = 1 << 20, SENTENCE_LIMIT = 400 };   /* bytes */
+enum { LOG_LIMIT = 16 << 20, WHY_LIMIT = 1 << 20, SENTENCE_LIMIT = 400 }; /* bytes */
 
 /* When an event happened: by the executor's clock, if it said so. */
 static int64_t time_of(struct arena *arena, const struct event *event)
@@ -54,15 +54,15 @@ static void add_failure(struct buffer *line, const struct failure *failure)
     eventlog_add_string(line, "retry", retry_when_name(failure->when));
 }
 
-/* What a user wrote was made visible when `why` was written; this is for a `why` that was changed by
- * hand. */
+/* What a user wrote was made visible when `why` was written; this is for a `why` that was changed
+ * by hand. */
 static void add_visible(struct buffer *line, struct text text)
 {
     bool good = utf8_valid(text);
     for (size_t i = 0; i < text.length; i++) {
         unsigned char byte = (unsigned char)text.data[i];
         bool second = good && byte == 0xc2 && i + 1 < text.length &&
-                      (unsigned char)text.data[i + 1] < 0xa0;   /* U+0080 to U+009F: controls */
+                      (unsigned char)text.data[i + 1] < 0xa0; /* U+0080 to U+009F: controls */
         bool shown = byte >= ' ' && byte != 0x7f && (good || byte < 0x80) && !second;
         buffer_add_byte(line, shown ? text.data[i] : '?');
         i += second;

@@ -10,13 +10,13 @@
 #include "base/log.h"
 
 enum { LOOKS_LEAST = 3 };
-static const int64_t between_looks = 5000;      /* milliseconds */
+static const int64_t between_looks = 5000; /* milliseconds */
 
 struct lost_job {
-    int64_t since, next;        /* of clock_elapsed */
+    int64_t since, next; /* of clock_elapsed */
     int looks;
-    bool told, forced;          /* it was told to end, politely and with force */
-    int64_t force_time;         /* of clock_elapsed: when the grace is over */
+    bool told, forced;  /* it was told to end, politely and with force */
+    int64_t force_time; /* of clock_elapsed: when the grace is over */
 };
 
 enum sight { SIGHT_NONE, SIGHT_SEEN, SIGHT_UNKNOWN };
@@ -59,7 +59,8 @@ static void tell_to_end(struct tracker *tracker, struct lost_job *lost, const ch
         return;
     if (!lost->told)
         log_warn("%s: its directory was removed from submitted/; what the executor has of it is "
-                 "ended", id);
+                 "ended",
+                 id);
     if (executor_cancel(tracker->executor, id, attempt, force, &error)) {
         log_warn("%s: could not be ended: %s", id, error.text);
         return;
@@ -87,7 +88,8 @@ static bool clean_up(struct tracker *tracker, const char *id, int attempt)
         return false;
     }
     log_say("%s: state=removed attempt=%d (its directory was removed; nothing of it is left at the "
-            "executor)", id, attempt);
+            "executor)",
+            id, attempt);
     return true;
 }
 
@@ -114,7 +116,7 @@ bool lost_look(struct tracker *tracker, struct tracked *tracked)
     lost->next = now + (lost->told ? 0 : between_looks);
     enum sight sight = look_everywhere(&tracker->stage.spool, id);
     if (sight == SIGHT_SEEN)
-        return true;            /* elsewhere, or here again: then it is learnt anew */
+        return true; /* elsewhere, or here again: then it is learnt anew */
     if (sight == SIGHT_UNKNOWN || !is_whole(&tracker->stage.spool) ||
         stage_is_fenced(&tracker->stage)) {
         lost->since = now;

@@ -9,20 +9,20 @@
 #include "base/notify.h"
 #include "base/text.h"
 
-static const int64_t silent_after = 300000;     /* milliseconds, where nobody sets a time */
+static const int64_t silent_after = 300000; /* milliseconds, where nobody sets a time */
 
 struct pulse {
-    bool expected;              /* the stage runs */
-    bool said;                  /* that it gives no sign of life */
+    bool expected; /* the stage runs */
+    bool said;     /* that it gives no sign of life */
 };
 
 struct watchdog {
-    struct heart *hearts;       /* shared with the stages */
+    struct heart *hearts; /* shared with the stages */
     struct pulse *pulses;
     size_t count;
-    int64_t patience;           /* milliseconds without a sign of life */
-    int64_t interval;           /* between two messages; 0: nobody wants them */
-    int64_t next;               /* of clock_elapsed */
+    int64_t patience; /* milliseconds without a sign of life */
+    int64_t interval; /* between two messages; 0: nobody wants them */
+    int64_t next;     /* of clock_elapsed */
 };
 
 struct watchdog *watchdog_new(size_t count, struct error *error)

@@ -24,7 +24,7 @@ ok "the hook is there and can be run" test -x "$spool/templates.git/hooks/pre-re
 ok "what is committed first passes the check" dlspool check
 like "$(dlspool check)" '^executor null takes jobs: ' "which asks the executor"
 sed -i 's/^  pids: .*/  pids: 0/' "$spool/dlspool.yaml"
-like "$(dlspool check 2>&1)" '^dlspool.yaml:[0-9]+: local.pids: found 0, expected a whole number from 1' \
+like "$(dlspool check 2>&1)" '^dlspool.yaml:[0-9]+(:[0-9]+)?: local.pids: found 0, expected a whole number from 1' \
     "and reads the settings of the executors that are not used"
 ok "but not for a revision" dlspool check HEAD
 sed -i 's/^  pids: .*/  pids: 4096/' "$spool/dlspool.yaml"
@@ -32,10 +32,36 @@ dlspool status >"$scratch/status"
 is $? 3 "status ends with 3 while nobody serves"
 like "$(cat "$scratch/status")" '^daemon +none serves' "and says so"
 
+is "$(git -C "$spool/templates.git" rev-parse vendor)" "$(git -C "$spool/templates.git" rev-parse main)" \
+    "the branch vendor begins with the same commit"
+ok "init --upgrade with the same version" dlspool init --upgrade
+is "$(git -C "$spool/templates.git" rev-list --count vendor)" 1 "adds nothing to it"
+
+# A spool of an older version, whose retry.txt lacks its last line, and a site that has changed images.txt.
+git clone -q "$spool/templates.git" "$scratch/site" 2>/dev/null
+(cd "$scratch/site" && sed -i '$d' retry.txt && git commit -qa --amend -m 'the version before' &&
+    git push -qf "$spool/templates.git" HEAD:refs/heads/vendor &&
+    git -C "$spool/templates.git" update-ref refs/heads/main vendor &&
+    sed -i '1i # ours' images.txt && git commit -qam 'ours' &&
+    git -C "$spool/templates.git" fetch -q "$scratch/site" +HEAD:refs/heads/main) 2>"$scratch/site.log"
+served=$(git -C "$spool/templates.git" rev-parse main)
+ok "init --upgrade with a newer version" dlspool init --upgrade
+is "$(git -C "$spool/templates.git" rev-list --count vendor)" 2 "adds a commit to vendor"
+is "$(git -C "$spool/templates.git" rev-parse main)" "$served" "and leaves alone what is served"
+ok "git merge origin/vendor takes what is new" \
+    git -C "$scratch/site" -c core.editor=true pull -q --no-rebase origin vendor
+is "$(head -n 1 "$scratch/site/images.txt")" "# ours" "keeps what the site has changed"
+ok "and has the new line" cmp "$scratch/site/retry.txt" "$top/templates/retry.txt"
+ok "the merge can be pushed" git -C "$scratch/site" push -q
+git -C "$spool/templates.git" update-ref -d refs/heads/vendor
+ok "a spool without the branch" dlspool init --upgrade
+is "$(git -C "$spool/templates.git" rev-list --count vendor)" 2 "gets it, after the first commit of what is served"
+commits=$(git -C "$spool/templates.git" rev-list --count HEAD)
+
 echo "# mine" >>"$spool/dlspool.yaml"
 ok "init again succeeds" "$DLSPOOL" init --executor local "$spool"
 like "$(tail -n 1 "$spool/dlspool.yaml")" '^# mine$' "and leaves dlspool.yaml alone"
-is "$(git -C "$spool/templates.git" rev-list --count HEAD)" 1 "and templates.git too"
+is "$(git -C "$spool/templates.git" rev-list --count HEAD)" "$commits" "and templates.git too"
 
 output=$("$DLSPOOL" init --executor podmn "$scratch/other" 2>&1)
 is $? 2 "an unknown executor is wrong usage"

@@ -75,11 +75,16 @@ static void remember(struct settle_memory *memory, const struct settle_look *loo
             .known = true, .first = first, .since = now - (credit ? look->age : 0)};
     } else if (!same_content(memory, status) || look->writers == WRITERS_SOME) {
         memory->reopened = memory->reopened || (memory->closed && memory->size > 0);
+        memory->held = memory->held && !memory->closed; /* written anew */
         memory->grew = memory->grew || (memory->size > 0 && !same_content(memory, status));
         memory->since = now;
     }
     if (look->flags & WATCH_CLOSED)
         memory->since = now;
+    if (look->writers != WRITERS_SOME)
+        memory->held_since = 0;
+    else if (memory->held_since == 0)
+        memory->held_since = now;
     memory->closed = look->writers == WRITERS_NONE;
     memory->device = status->st_dev;
     memory->inode = status->st_ino;
@@ -175,7 +180,7 @@ static enum settle judge_content(const struct settle_settings *settings,
                               again, why, "it is empty", "write the job into it and drop it again");
     case CONTENT_CUT:
     case CONTENT_UNCLOSED:
-        if (!closed)
+        if (!closed || memory->held)
             return judge_hopeless(memory, settings->cut_patience, now, again, why,
                                   cut ? "it seems to be cut off: it does not end with a newline"
                                       : "it seems to be cut off: its brackets do not close",
@@ -214,7 +219,9 @@ enum settle settle_judge(const struct settle_settings *settings, struct settle_m
         return judge_links(settings, memory, look, now, again, why);
     if (memory->linked)
         return ready(memory, look, "link");
-    if (look->writers == WRITERS_SOME)
+    if (look->writers == WRITERS_SOME) {
+        memory->held = now - memory->held_since >= settings->closed_quiet;
         return judge_writers(memory, now, again, why);
+    }
     return judge_content(settings, memory, look, now, again, why);
 }

@@ -21,14 +21,16 @@
  *       - `closed_quiet` where it is known that nobody has it open for writing: this is how a
  *         `cp` ends.  Its last line need not be whole: many editors do not end it, and whoever
  *         reads the file finds out whether it can be used as it is;
+ *         but not when a writer was seen to hold it open for as long: who takes so long over a job
+ *         file and leaves it in the middle of a line was killed;
  *       - `quiet` where that cannot be known, where the file was seen to grow after it had
  *         already been closed once (a script that appends line by line), and where a JSON value
  *         does not close;
  *       - `doubtful_quiet` where writers cannot be known of, and there is reason to doubt that
  *         this is all: it was seen to grow, or its last line is in the midst of what may go on, and its
  *         mtime is not older than its ctime by as much, as that of what was moved here is;
- *       - `cut_patience` where writers cannot be known of, and the content is cut off in the
- *         middle of a line or of a JSON value, and then it is refused;
+ *       - `cut_patience` where writers cannot be known of, or one was seen for so long, and the
+ *         content is cut off in the middle of a line or of a JSON value; then it is refused;
  *       - where it is empty, `quiet` if it is known that nobody has it open, and otherwise
  *         `empty_patience`, and then it is refused.
  *
@@ -40,7 +42,8 @@
  *   - a writer that opens and closes it for each piece, ends each piece with a newline, and rests
  *     longer than `closed_quiet` after the first or `quiet` after a later one, loses his race;
  *   - one that was killed just after a newline leaves a file that looks complete;
- *   - one that was killed in the middle of a line leaves one that may still parse;
+ *   - one that was killed in the middle of a line within `closed_quiet`, or while nobody looked,
+ *     leaves one that may still parse;
  *   - where writers cannot be known of (NFS, or files of other users without CAP_LEASE), so does
  *     one that holds it open but rests longer than `quiet` before it was ever seen to grow, at
  *     the end of a field, or longer than `doubtful_quiet`.  An NFS client shows what was
@@ -89,7 +92,7 @@ struct settle_look {                    /* what one look at a file found */
 
 /* What is remembered of a file from one look to the next.  Zero it before the first. */
 struct settle_memory {
-    bool known, linked, closed, reopened, grew;
+    bool known, linked, closed, reopened, grew, held;
     bool cut;                           /* what is ready does not end with a whole line */
     const char *complete;               /* what is ready: by what it is known to be complete, a
                                          * word for the job's log; NULL: it is none */
@@ -100,6 +103,7 @@ struct settle_memory {
     int64_t first;                      /* when it was seen first */
     int64_t since;                      /* since when it has been quiet */
     int64_t linked_since;
+    int64_t held_since;                 /* when a writer was seen first; 0: none has it open */
 };
 
 bool settle_ignores(struct text name);

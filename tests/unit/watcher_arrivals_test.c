@@ -289,7 +289,8 @@ static void a_writer_who_was_killed_leaves_no_job(void **state)
     gate_close(&writer.go);
 }
 
-/* Nobody has it open any more: it is handed out soon, with word that its end is missing. */
+/* Who has written it is done: it is handed out soon, with word that its end is missing.  One who was
+ * killed is not. */
 static void one_that_ends_in_mid_line_arrives_in_the_time_of_any(void **state)
 {
     (void)state;
@@ -297,10 +298,7 @@ static void one_that_ends_in_mid_line_arrives_in_the_time_of_any(void **state)
     need_leases();
     gate_open(&writer.go);
     open_arrivals(0);
-    pid_t child = in_child(write_slowly, &writer);
-    nothing_arrives_for(2 * times.quiet);
-    kill(child, SIGKILL);
-    waitpid(child, NULL, 0);
+    put(scratch.directory, "job.yaml", "name: digits\nlibrary: any");
     int64_t start = clock_elapsed();
     struct arrival arrival = arrives("job.yaml");
     assert_false(arrival.refuse);
@@ -308,6 +306,11 @@ static void one_that_ends_in_mid_line_arrives_in_the_time_of_any(void **state)
     assert_string_equal(arrival.complete, "no-writer");
     assert_true(clock_elapsed() - start < times.cut_patience);
     unlinkat(scratch.directory, "job.yaml", 0);
+    pid_t child = in_child(write_slowly, &writer);
+    nothing_arrives_for(2 * times.quiet);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    is_refused("job.yaml", "it seems to be cut off: it does not end with a newline");
     put(scratch.directory, "job.yaml", sample);
     arrival = arrives("job.yaml");
     assert_false(arrival.cut);

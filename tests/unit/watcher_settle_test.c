@@ -284,6 +284,36 @@ static void cut_content_without_a_writer_is_for_the_reader_to_judge(void **state
     assert_true(story.memory.cut);
 }
 
+/* Who held it open for long, and left it in mid-line, was killed; one who writes it anew was not. */
+static void cut_content_of_a_slow_writer_is_refused(void **state)
+{
+    (void)state;
+    struct story story = begin();
+    story.look.content = CONTENT_CUT;
+    story.look.writers = WRITERS_SOME;
+    assert_int_equal(judge(&story), SETTLE_WAIT);
+    story.now += 500;
+    assert_int_equal(judge(&story), SETTLE_WAIT);
+    story.look.writers = WRITERS_NONE;
+    story.look.flags = WATCH_CLOSED;
+    assert_waits_until(&story, START + 60500);
+    assert_int_equal(judge(&story), SETTLE_REFUSE);
+    story.look.status.st_size++;
+    story.look.flags = WATCH_CLOSED;
+    assert_int_equal(judge(&story), SETTLE_WAIT);
+    story.now = story.again;
+    assert_int_equal(judge(&story), SETTLE_READY);
+    story = begin();
+    story.look.content = CONTENT_CUT;
+    story.look.writers = WRITERS_SOME;
+    assert_int_equal(judge(&story), SETTLE_WAIT);
+    story.now += 499;
+    story.look.writers = WRITERS_NONE;
+    story.look.flags = WATCH_CLOSED;
+    assert_waits_until(&story, START + 999);
+    assert_int_equal(judge(&story), SETTLE_READY);
+}
+
 static void what_may_go_on_unseen_needs_longer(void **state)
 {
     (void)state;
@@ -362,6 +392,7 @@ int main(void)
         cmocka_unit_test(complete_content_is_ready_unless_it_is_being_written),
         cmocka_unit_test(cut_content_is_refused_where_writers_cannot_be_seen),
         cmocka_unit_test(cut_content_without_a_writer_is_for_the_reader_to_judge),
+        cmocka_unit_test(cut_content_of_a_slow_writer_is_refused),
         cmocka_unit_test(what_may_go_on_unseen_needs_longer),
         cmocka_unit_test(what_is_no_text_waits_for_nothing),
         cmocka_unit_test(empty_is_refused_with_the_reason),

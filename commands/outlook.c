@@ -107,18 +107,6 @@ bool outlook_is_there(const struct outlook *outlook)
 
 /* ---- for people ---- */
 
-/* To the second, which is enough of a prediction. */
-static const char *format_second(int64_t time, char room[static CLOCK_TEXT_SIZE])
-{
-    clock_format(time, room);
-    char *point = strchr(room, '.');
-    if (point) {
-        point[0] = 'Z';
-        point[1] = '\0';
-    }
-    return room;
-}
-
 const char *outlook_text(const struct outlook *outlook, char room[static OUTLOOK_TEXT_SIZE])
 {
     char time[CLOCK_TEXT_SIZE] = "";
@@ -134,8 +122,8 @@ static void print_standing(const struct outlook *outlook)
     char finish[CLOCK_TEXT_SIZE], late[CLOCK_TEXT_SIZE];
     printf("%-10s %s", "standing", outlook->standing);
     if (outlook->finish)
-        printf(": predicted to be done %s, and in four cases of five by %s",
-               format_second(outlook->finish, finish), format_second(outlook->late, late));
+        printf(": estimated completion %s (80th percentile: %s)",
+               clock_local(outlook->finish, finish), clock_local(outlook->late, late));
     if (outlook->reason.length)
         printf("%s %.*s", outlook->finish ? ";" : ":", (int)outlook->reason.length,
                outlook->reason.data);
@@ -175,7 +163,7 @@ static void print_progress(const struct outlook *outlook)
         printf("\n");
     }
     if (outlook->used >= 0 && outlook->allocated > 0)
-        printf("%-10s %.0f %% of its processors: %.1f s of %.1f s\n", "used",
+        printf("%-10s CPU efficiency %.0f %%: %.2f of %.2f core-seconds\n", "used",
                100 * (double)outlook->used / (double)outlook->allocated,
                (double)outlook->used / 1000, (double)outlook->allocated / 1000);
 }
@@ -184,7 +172,7 @@ void outlook_print(const struct job_view *view, const struct outlook *outlook)
 {
     char deadline[CLOCK_TEXT_SIZE];
     if (outlook->deadline)
-        printf("%-10s %s%s\n", "deadline", format_second(outlook->deadline, deadline),
+        printf("%-10s %s%s\n", "deadline", clock_local(outlook->deadline, deadline),
                text_is(view->record.deadline_mode, "firm") ? " (firm)" : "");
     if (outlook->standing)
         print_standing(outlook);

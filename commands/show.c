@@ -6,12 +6,16 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/quantity.h"
+#include "commands/columns.h"
 #include "commands/commands.h"
 #include "commands/notes.h"
 #include "commands/options.h"
 #include "commands/outlook.h"
 #include "commands/pick.h"
+#include "request/description.h"
 #include "spool/eventlog.h"
+#include "stages/prepare.h"
 
 enum { LOG_LIMIT = 16 << 20 };  /* bytes */
 
@@ -30,6 +34,87 @@ static void print_version(const struct job_record *record)
                (int)asked.length, asked.data);
     else
         print_fact("version", has.length ? has : asked);
+}
+
+static void print_time(const char *name, int64_t time)
+{
+    char room[CLOCK_TEXT_SIZE];
+    if (time)
+        printf("%-10s %s\n", name, clock_local(time, room));
+}
+
+static void print_times(const struct job_view *view)
+{
+    char span[SPAN_TEXT_SIZE];
+    int64_t elapsed = view_elapsed(view);
+    print_time("accepted", view->record.accepted);
+    print_time("queued", view->situation.queued);
+    print_time("started", view->situation.started);
+    print_time("ended", view->situation.ended);
+    if (elapsed >= 0)
+        printf("%-10s %s\n", "elapsed", span_format(elapsed, span));
+}
+
+static void print_state(const struct job_view *view)
+{
+    int code = view_exit_code(view);
+    printf("%-10s %s", "state", job_state_name(view->situation.state));
+    if (code >= 0)
+        printf(", exit code %d", code);
+    printf("\n");
+}
+
+/* What all its tasks ask for together. */
+static void print_resources(const struct job_record *record)
+{
+    char cpus[QUANTITY_TEXT_SIZE], memory[QUANTITY_TEXT_SIZE], span[SPAN_TEXT_SIZE];
+    if (record->cpus || record->memory)
+        printf("%-10s %s CPUs, %s, %d GPUs%s%.*s\n", "requests",
+               quantity_format_cpus(record->cpus, cpus),
+               quantity_format_bytes(record->memory, memory), record->gpus,
+               record->gpu_type.length ? " of type " : "", (int)record->gpu_type.length,
+               record->gpu_type.length ? record->gpu_type.data : "");
+    if (record->time_limit)
+        printf("%-10s %s\n", "time limit", span_format(record->time_limit, span));
+    if (record->priority)
+        printf("%-10s %d\n", "priority", record->priority);
+}
+
+static void print_words(const struct text *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct error_quote_room room;
+        printf(" %s", error_quote(&room, words[i].data, words[i].length));
+    }
+}
+
+/* From the job file, which only its owner's group may read: nothing for others. */
+static void print_command(int job, const struct job_record *record)
+{
+    struct buffer request = {0};
+    struct arena *arena = arena_new();
+    struct description *description = NULL;
+    struct error_quote_room room;
+    if (record->request_file.length && prepare_read(job, record, &request, NULL) == 0)
+        description = request_read(
+            arena, buffer_text(&request),
+            arena_text(arena, record->request_file.data, record->request_file.length).data, NULL);
+    if (description)
+        description_mask(description);
+    if (description && (description->program.length || description->entry.length)) {
+        printf("%-10s %s", "command",
+               error_quote(&room, description->program.data, description->program.length));
+        if (description->entry.length)
+            printf("/%s", error_quote(&room, description->entry.data, description->entry.length));
+        print_words(description->args, description->args_count);
+        printf("\n");
+    } else if (description && description->tasks[0].command_count) {
+        printf("%-10s", "command");
+        print_words(description->tasks[0].command, description->tasks[0].command_count);
+        printf("\n");
+    }
+    buffer_free(&request);
+    arena_free(arena);
 }
 
 static int print_output_name(void *context, const char *name, unsigned char type)
@@ -57,17 +142,20 @@ static void print_people(const struct spool *spool, const struct job_view *view,
     const struct job_record *record = &view->record;
     struct event event;
     printf("%-10s %s\n", "id", view->place.id);
-    printf("%-10s %s\n", "state", job_state_name(view->situation.state));
+    print_state(view);
     printf("%-10s %s/%s\n", "directory", spool->path, place_text(&view->place, path));
     print_fact("name", record->name);
     print_fact("owner", record->owner);
-    if (record->accepted)
-        printf("%-10s %s\n", "accepted", clock_format(record->accepted, time));
+    print_times(view);
     print_fact("file", record->source);
     print_fact("library", record->library);
     print_version(record);
     print_fact("type", record->type);
+    print_resources(record);
+    print_command(job, record);
     print_fact("executor", record->executor);
+    print_fact("queue", record->queue);
+    print_fact("node", text_of(view->situation.node));
     print_fact("image", record->image);
     print_fact("template", record->template_path);
     print_fact("commit", record->commit);
@@ -75,13 +163,13 @@ static void print_people(const struct spool *spool, const struct job_view *view,
         printf("%-10s %d\n", "attempt", record->attempt);
     outlook_print(view, outlook);
     if (!view->readable)
-        printf("\njob.yaml cannot be read.\n");
+        printf("\njob.yaml cannot be read; `dlspool check` says what is wrong with it.\n");
     if (view->why.length)
         printf("\nWhy:\n%.*s", (int)view->why.length, view->why.data);
     notes_print(log);
     printf("\nLog:\n");
     while (eventlog_next(&log, &event))
-        printf("  %s %.*s %.*s\n", clock_format(event.time, time), (int)event.name.length,
+        printf("  %s %.*s %.*s\n", clock_local(event.time, time), (int)event.name.length,
                event.name.data, (int)event.rest.length, event.rest.data);
     print_output_names(job);
 }

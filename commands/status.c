@@ -1,6 +1,7 @@
 /* commands/status.c - dlspool status: the daemon, job counts by state, and available resources */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/quantity.h"
@@ -12,6 +13,7 @@
 #include "spool/job_state.h"
 #include "spool/plan_file.h"
 #include "spool/settings.h"
+#include "stages/capacity_file.h"
 #include "stages/lease.h"
 
 struct report {
@@ -22,12 +24,14 @@ struct report {
     char who[LEASE_TEXT_SIZE];
     int64_t dropped;            /* files in incoming/ */
     int64_t jobs[JOB_STATES];
+    char oldest[ID_SIZE];       /* of those that wait; "": none does */
     bool planned;               /* jobs have deadlines or sizes */
     struct plan_file plan;
     bool asked;                 /* the executor */
     bool takes_jobs, has_capacity;
     struct error not_ready, no_capacity;
     struct capacity capacity;
+    int64_t capacity_time;      /* when the daemon asked; 0: it was asked now */
     const struct host *host;    /* which libraries this machine has; NULL: nobody has asked it */
 };
 
@@ -36,8 +40,14 @@ static int count_job(void *context, const struct job_place *place)
 {
     struct report *report = context;
     int job = place->state == STATE_DONE ? -1 : job_open(&report->spool, place);
-    if (job >= 0 || place->state == STATE_DONE)
-        report->jobs[job_state_read(job, place)]++;
+    if (job >= 0 || place->state == STATE_DONE) {
+        enum job_state state = job_state_read(job, place);
+        report->jobs[state]++;
+        if (state == JOB_WAITING &&
+            (!report->oldest[0] ||
+             text_compare(id_token(text_of(place->id)), id_token(text_of(report->oldest))) < 0))
+            memcpy(report->oldest, place->id, sizeof(report->oldest));
+    }
     if (job >= 0)
         sys.close(job);
     return 0;
@@ -61,8 +71,11 @@ static void ask_executor(struct report *report)
 {
     struct executor *executor =
         ask_open(&report->spool, &report->settings, &report->not_ready);
-    if (!executor)
+    if (!executor) {
+        report->has_capacity =
+            capacity_read(&report->spool, &report->capacity, &report->capacity_time) == 0;
         return;
+    }
     report->asked = true;
     report->takes_jobs = executor->operations->ready(executor, &report->not_ready) == 0;
     if (report->takes_jobs)
@@ -144,26 +157,40 @@ static void print_host(const struct report *report)
     printf("\n");
 }
 
+/* Of those that wait, how long the oldest has waited. */
+static void print_count(const struct report *report, enum job_state state)
+{
+    char age[CLOCK_TEXT_SIZE];
+    printf("%-12s %" PRId64, job_state_name(state), report->jobs[state]);
+    if (state == JOB_WAITING && report->oldest[0])
+        printf(", the oldest %s for %s", report->oldest,
+               duration_format(clock_now() - id_time(text_of(report->oldest)), age));
+    printf("\n");
+}
+
 static void print_report(const struct report *report)
 {
     printf("spool        %s\n", report->spool.path);
     if (report->serving > 0)
-        printf("daemon       %s serves\n", report->who);
+        printf("daemon       running (%s)\n", report->who);
     else
-        printf("daemon       %s\n", report->serving == 0 ? "none serves; start `dlspool run`"
-                                                         : "whether one serves cannot be told");
+        printf("daemon       %s\n", report->serving == 0 ? "not running (start it with `dlspool run`)"
+                                                         : "whether one is running cannot be told");
     printf("%-12s %" PRId64 "\n", "incoming", report->dropped);
     for (int state = 0; state < JOB_STATES; state++)
-        printf("%-12s %" PRId64 "\n", job_state_name((enum job_state)state), report->jobs[state]);
+        print_count(report, (enum job_state)state);
     if (report->planned)
         print_plan(report);
     printf("executor     %.*s: %s%s\n", (int)report->settings.executor.length,
            report->settings.executor.data,
            report->takes_jobs ? "takes jobs" : report->asked ? "cannot take jobs: " : "not asked: ",
            report->takes_jobs ? "" : report->not_ready.text);
-    if (report->has_capacity)
+    if (report->has_capacity) {
+        char time[CLOCK_TEXT_SIZE];
+        if (report->capacity_time)
+            printf("  (as the daemon found it %s)\n", clock_local(report->capacity_time, time));
         print_capacity(report);
-    else if (report->takes_jobs)
+    } else if (report->takes_jobs)
         printf("  (%s)\n", report->no_capacity.text);
     if (report->host)
         print_host(report);
@@ -238,6 +265,8 @@ static struct value *report_tree(const struct report *report)
         value_put(arena, jobs, job_state_name((enum job_state)state),
                   value_number(arena, (double)report->jobs[state]));
     value_put(arena, tree, "jobs", jobs);
+    value_put(arena, tree, "oldest_waiting",
+              report->oldest[0] ? value_string(arena, report->oldest) : value_null(arena));
     value_put(arena, tree, "plan", report->planned ? plan_tree(report) : value_null(arena));
     value_put(arena, executor, "name", value_text(arena, report->settings.executor));
     value_put(arena, executor, "ready", report->asked ? value_boolean(arena, report->takes_jobs)
@@ -247,6 +276,11 @@ static struct value *report_tree(const struct report *report)
                                  : value_text(arena, text_of(report->not_ready.text)));
     value_put(arena, executor, "capacity",
               report->has_capacity ? capacity_tree(arena, &report->capacity) : value_null(arena));
+    char time[CLOCK_TEXT_SIZE];
+    value_put(arena, executor, "capacity_time",
+              report->capacity_time
+                  ? value_string(arena, clock_format(report->capacity_time, time))
+                  : value_null(arena));
     value_put(arena, executor, "host", report->host ? host_tree(report) : value_null(arena));
     value_put(arena, tree, "executor", executor);
     return tree;
@@ -259,7 +293,7 @@ int command_status(int argument_count, char **arguments)
         {"json", 'j', OPTION_FLAG, &json, NULL, "as JSON, an object"}, {0}};
     const struct verb_usage usage = {
         "status", "", 0, 0,
-        "Show who serves the spool, how many jobs are in each state, and what the executor has.",
+        "Show the daemon, job counts by state, and available resources.",
         "The executor is asked whether it takes jobs, and what of it is in use and free.\n"
         "Status 3 when no daemon serves the spool.\n",
         options};

@@ -24,6 +24,7 @@
 #include "request/description.h"
 #include "spool/eventlog.h"
 #include "stages/aside.h"
+#include "stages/capacity_file.h"
 #include "stages/twin.h"
 
 const struct retry_table *tracker_table(struct tracker *tracker)
@@ -160,12 +161,28 @@ static void follow_all(struct tracker *tracker)
     }
 }
 
+/* Tell what the executor has while jobs run, and once more when the last has gone; so nobody is woken up for
+ * it.  When it is due next. */
+static int64_t note_capacity(struct tracker *tracker)
+{
+    bool idle = names_count(tracker->jobs) == 0;
+    if ((idle && tracker->capacity_idle) || stage_is_fenced(&tracker->stage))
+        return INT64_MAX;
+    if (clock_elapsed() >= tracker->capacity_next) {
+        capacity_note(&tracker->stage.spool, tracker->executor, &tracker->capacity_next);
+        tracker->capacity_idle = idle;
+    }
+    return idle && tracker->capacity_idle ? INT64_MAX : tracker->capacity_next;
+}
+
 static int64_t track_round(struct stage *stage)
 {
     struct tracker *tracker = (struct tracker *)stage;
     take_names(tracker);
     follow_all(tracker);
     int64_t due = watch_due(tracker->watch);
+    int64_t capacity = note_capacity(tracker);
+    due = capacity < due ? capacity : due;
     int64_t poll = clock_elapsed() + stage->settings.poll_interval;
     return names_count(tracker->jobs) && poll < due ? poll : due;
 }

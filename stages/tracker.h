@@ -88,6 +88,8 @@ struct tracker {
     struct names *jobs;         /* id -> struct tracked */
     struct arena *arena;        /* of one batch */
     bool executor_lost;
+    int64_t capacity_next;      /* of clock_elapsed(): when DIR/capacity is to be written again ... */
+    bool capacity_idle;         /* ... which it was since the last job went */
 };
 
 /* Read a job's record.  One that is damaged is followed to its end by what its log tells: whatever

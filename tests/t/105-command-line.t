@@ -56,6 +56,7 @@ is "$(for job in $first $second $third $queuing $waits $rests $stops; do state "
     "done failed running queued waiting held stopping " "show tells one word"
 is "$(dlspool status --json 2>/dev/null | jq -c '[.jobs | .waiting, .queued, .running, .stopping, .done, .failed, .held]')" \
     "[3,1,1,1,1,1,1]" "status counts by it"
+like "$(dlspool status 2>/dev/null)" "^waiting +3, the oldest $waits for" "and tells which has waited for the longest"
 is "$(dlspool list --json --state running | jq -r '.[].id')" "$third" "list selects by it"
 is "$(dlspool list --json --state submitted | jq length)" 3 "and by a directory, as before"
 is "$(dlspool show --json "$stops" | jq -r .directory)" submitted "the directory is told as well"
@@ -221,6 +222,21 @@ is $status 6 "submit -w of a job that fails at once ends with status 6"
 is "$(grep -c 'failed/\|nosuch' <<<"$output")" 1 "and its failure is told once"
 like "$output" '^failed/train-[^ ]*: .' "with the reason"
 is "$(dlspool submit --json --set name=-x "$scratch/train.yaml" 2>/dev/null | jq .status)" 1 "a refusal is an object"
+ok "what the executor has is in a file" wait_for 20 test -s "$spool/capacity"
+if [ "$me" = 0 ]; then
+    output=$(setpriv --reuid 65534 --clear-groups "$DLSPOOL" -s "$spool" status)
+    like "$output" 'as the daemon found it 20' "status tells users who may not ask the executor"
+    like "$output" '^  gpus +[0-9]+ of [0-9]+ in use' "how many GPUs are in use"
+fi
+output=$(TZ=Asia/Tokyo dlspool show "$second")
+like "$output" '^state +failed, exit code 3$' "show has the exit code"
+like "$output" '^started +2026-11-22 19:00:02$' "and when it started, by TZ"
+like "$output" '^elapsed +5:00$' "and how long it ran"
+like "$output" '^requests +2 CPUs, 1 GiB, 1 GPUs' "and what it asked for"
+printf 'name: x\nlibrary: any\ntype: single\ntasks: {main: {command: [python3, train.py, "two words"]}}\n' \
+    >"$scratch/command.yaml"
+id=$(dlspool submit --hold "$scratch/command.yaml")
+like "$(dlspool show "$id")" '^command +python3 train.py two words$' "and its command"
 is "$(dlspool version --json | jq -r .version)" "$(cat "$top/VERSION")" "version --json"
 
 done_testing

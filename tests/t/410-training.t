@@ -1,19 +1,20 @@
 #!/usr/bin/env bash
-# Real training programs in real containers: scikit-learn on the digits, and PyTorch's
-# DistributedDataParallel over gloo with two workers, run to its end and killed.
+# Real training programs in real containers, the examples as they are delivered among them: scikit-learn
+# on the digits, and PyTorch's DistributedDataParallel over gloo with two workers, run to its end and
+# killed.  425-libraries.t runs the examples of other libraries.
 . "$(dirname "$0")/lib.bash"
 command -v podman >/dev/null || skip_all "podman is not installed"
 /usr/bin/python3 -c 'import sklearn' 2>/dev/null || skip_all "python3-sklearn is not installed"
 /usr/bin/python3 -c 'import torch' 2>/dev/null || skip_all "python3-torch is not installed"
 new_spool local || exit 1
 start_daemon
-containers() {
-    CONTAINERS_STORAGE_CONF=$spool/.podman/storage.conf CONTAINERS_CONF=$spool/.podman/containers.conf \
-        podman ps -a --format '{{.Names}}' 2>/dev/null
+in_podman() {
+    CONTAINERS_STORAGE_CONF=$spool/.podman/storage.conf CONTAINERS_CONF=$spool/.podman/containers.conf podman "$@"
 }
+containers() { in_podman ps -a --format '{{.Names}}' 2>/dev/null; }
 example() { sed "s|^program: \.|program: $top/examples/$1|; $2" "$top/examples/$1/job.yaml"; }
 
-example digits '' >"$scratch/digits.yaml" && cp "$scratch/digits.yaml" "$spool/incoming/"
+ok "digits: submitted as it is delivered" dlspool submit "$top/examples/digits/job.yaml"
 must "digits: trained" wait_for 120 in_state digits "done"
 like "$(cat "$(job_dir digits)/output/main-0.log")" 'accuracy.*0\.9' "and the accuracy is in output/"
 
@@ -30,7 +31,18 @@ ok "a version that is not there is refused" wait_for 60 in_state v99 failed
 like "$(cat "$(job_dir v99)/why")" "library sklearn, version 99,.*there is $(has sklearn | sed 's/+.*//').* on this machine" "and what there is is told"
 ok "one that is there runs" wait_for 60 in_state "v$(has sklearn | cut -d. -f1)" "done"
 
-example ddp '' >"$scratch/ddp.yaml" && cp "$scratch/ddp.yaml" "$spool/incoming/"
+# The image that an example names, without its registry: this machine's bash and Python.
+python=$(readlink -f /usr/bin/python3) library=/usr/lib/$(basename "$(readlink -f /usr/bin/python3)")
+programs=(/bin/{bash,sh,cat,cp,chmod,ln,mkdir,mv,rm,sleep} "$python" /usr/bin/python3)
+tar -chf "$scratch/python.tar" --exclude=test --exclude=__pycache__ --exclude=dist-packages "${programs[@]}" "$library" \
+    $(ldd "${programs[@]}" "$library"/lib-dynload/*.so 2>/dev/null | awk '$3 ~ /^\// {print $3} $1 ~ /^\/.*ld-/ {print $1}' | sort -u) \
+    2>/dev/null
+ok "an image is imported" in_podman import "$scratch/python.tar" docker.io/library/python:3.12-slim-bookworm
+ok "the others are submitted" dlspool submit "$top/examples/hello/job.sh" "$top/examples/openpai/two-roles.json" \
+    "$top/examples/ddp/job.yaml"
+ok "hello: done" wait_for 60 in_state hello "done"
+ok "two-roles: done" wait_for 60 in_state two-roles "done"
+is "$(cat "$(job_dir two-roles)/output/worker-0.log")" "the server answers" "the worker was answered"
 ok "ddp: trained" wait_for 180 in_state ddp "done"
 for worker in 0 1; do
     like "$(cat "$(job_dir ddp)/output/worker-$worker.log")" 'loss' "worker $worker printed its losses"

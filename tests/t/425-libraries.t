@@ -49,8 +49,7 @@ tasks:
     command: [python3, -m, torch.distributed.run, /job/program/elastic.py]
 JOB
 
-example ps 's/cpus: 0.25/cpus: 0.2/' | drop servers.yaml
-example xgboost 's/cpus: 0.5/cpus: 0.3/' | drop boosted.yaml
+ok "two examples are submitted as they are delivered" dlspool submit "$top/examples/ps/job.yaml" "$top/examples/xgboost/job.yaml"
 
 must "parameter servers: the job is done when its workers are" wait_for 120 in_state servers "done"
 like "$(said servers worker-1)" 'worker 1 of 2 done' "each worker has trained"

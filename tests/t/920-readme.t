@@ -105,6 +105,26 @@ for target in demo check; do
     like "$(make --no-print-directory -n $target 2>&1 | head -n 1)" "^tools/setup $target\$" "make $target sets up first"
 done
 like "$(make --no-print-directory -n demo 2>&1)" 'tools/demo$' "make demo runs the demonstration"
+# What containers need is told, each in a sentence, before anything is tried.
+fake=$scratch/fake
+mkdir -p "$fake"/{etc,dev,sys/fs/cgroup/memory,proc/self,proc/sys/user,proc/sys/kernel}
+lacks() { CONTAINERS_UID=$1 tools/containers "$fake" 2>&1 | grep -v 'the program'; }
+echo '1 0 8:1 / /mnt rw - ext4 /dev/sda rw' >"$fake/proc/self/mountinfo"
+like "$(lacks 0)" '^containers cannot be started here: / is a directory that chroot made the root' "a plain chroot is told"
+echo '1 0 8:1 / / rw - ext4 /dev/sda rw' >"$fake/proc/self/mountinfo"
+is "$(lacks 0)" "" "root lacks nothing more"
+echo 0 >"$fake/proc/sys/user/max_user_namespaces"
+lacking=$(lacks 1000)
+for what in '/etc/subuid gives the user .* no range' '/etc/subgid gives' 'there is no /dev/fuse' 'no user namespaces'; do
+    like "$lacking" "$what" "an ordinary user lacks: $what"
+done
+for file in subuid subgid; do echo "$(id -un):100000:65536" >"$fake/etc/$file"; done
+echo 10000 >"$fake/proc/sys/user/max_user_namespaces"
+touch "$fake/dev/fuse"
+is "$(lacks 1000)" "" "and then nothing"
+rm -r "$fake/sys/fs/cgroup"
+like "$(lacks 0)" 'no control groups are mounted' "control groups are looked for"
+
 is "$(grep -vE '^(#|set -e$|cd "\$\(dirname "\$0"\)/\.\."$|$)' .ci/run)" "exec make check" \
     ".ci/run runs make check and nothing else"
 packages=$(sed -n 's/^PACKAGES := //p' Makefile)

@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/sha256.h"
@@ -203,6 +204,19 @@ static void check_twin(struct checker *checker)
             place_text(&other, room));
 }
 
+/* On a terminal, where many jobs take long; 0: it is over, and the line goes. */
+static void show_progress(size_t jobs)
+{
+    enum { OFTEN = 500 };
+    static bool shown;
+    if (jobs % OFTEN || (!jobs && !shown) || !isatty(STDERR_FILENO))
+        return;
+    shown = jobs > 0;
+    fputs("\r\033[K", stderr);
+    if (shown)
+        fprintf(stderr, "%zu jobs looked at", jobs);
+}
+
 static int check_job(void *context, const struct job_place *place)
 {
     struct checker *checker = context;
@@ -214,6 +228,7 @@ static int check_job(void *context, const struct job_place *place)
     if (checker->job < 0 && errno == ENOENT)
         return 0;
     checker->result->jobs++;
+    show_progress(checker->result->jobs);
     if (checker->job < 0 && errno != EACCES)
         say(checker, true, "is no directory that can be opened: %s",
             error_quote(&room, strerror(errno), strlen(strerror(errno))));
@@ -279,6 +294,7 @@ int check_jobs(const struct spool *spool, struct check_jobs_result *result, stru
     }
     if (!failed && spool->claims >= 0)
         directory_walk(spool->claims, check_claim, NULL);
+    show_progress(0);
     buffer_free(&checker.lines);
     names_free(checker.seen);
     arena_free(checker.arena);

@@ -73,6 +73,13 @@ is "$(dlspool list --since 1s 2>/dev/null | wc -l)" 0 "or a duration"
 run dlspool list --format id,stat
 is $status 2 "a column that is not known"
 like "$output" 'did you mean "state"' "is answered with the nearest"
+page=$(sed 's/\\-/-/g' "$top/docs/man/dlspool-json.5" | tr -c 'a-z_0-9' '\n' | sort -u)
+is "$(dlspool list --json --all | jq -r '.[] | keys[]' | sort -u | comm -23 - <(echo "$page"))" "" \
+    "dlspool-json(5) names every field of a job"
+is "$(for job in $first $second $third; do dlspool show --json "$job"; done | jq -r 'keys[]' | sort -u | comm -23 - <(echo "$page"))" "" \
+    "and of show"
+is "$(dlspool list --json --all | jq -c '[.[] | select(.state == "done" or .state == "failed") | .exit_code] | sort')" '[0,3]' \
+    "exit codes are numbers of what has ended"
 on_terminal() { script -qec "stty cols ${columns:-80}; $DLSPOOL -s $spool list $*" /dev/null </dev/null | tr -d '\r'; }
 output=$(on_terminal --state failed)
 like "$output" '^ID +STATE +USER +ELAPSED +CPUS +GPUS +REASON' "on a terminal there are headings, and no empty columns"

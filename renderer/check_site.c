@@ -52,6 +52,11 @@ static bool is_text_map(const struct value *value)
     return true;
 }
 
+static bool is_boolean(const struct value *value)
+{
+    return value->kind == VALUE_BOOLEAN;
+}
+
 static bool is_images(const struct value *value)
 {
     if (value->kind == VALUE_BOOLEAN)
@@ -84,6 +89,8 @@ static const struct rule rules[] = {
     {"gpu_types", is_text_map, "a map to the names of kinds of GPUs"},
     {"auth_files", is_text_map, "a map to the names of Secrets"},
     {"images", is_images, "true, false, or a list of names"},
+    {"strict", is_boolean, "true or false"},
+    {"registry", is_text, "the name of a registry, or an empty text"},
     {"workdir", is_text, "an absolute path"},
     {"debug", is_seconds, "a whole number of seconds"},
     {NULL, NULL, NULL},

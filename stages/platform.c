@@ -169,7 +169,9 @@ static int resolve_directory(struct resolving *work, const char *field, struct t
     if (path->length)
         return 0;
     error_quote(&room, seen->data, seen->length);
-    if (text_is(value_get_text(work->map, "unmapped"), "refuse"))
+    bool code = strcmp(field, work->words->code) == 0;
+    if (text_is(value_get_text(work->map, "unmapped"), "refuse") ||
+        (code && value_get_boolean(work->map, "strict", false)))
         return error_set(work->error, "%s: found \"%s\", expected a place that this site has: %s",
                          field, room.text, why);
     note_add(work->arena, work->notes, field, "no effect: %s: %s; %s", room.text, why, effect);
@@ -252,6 +254,42 @@ static void resolve_gpu_type(struct resolving *work)
         work->job->gpu_type = member->value->string;
 }
 
+/* Images */
+
+static void resolve_images(struct resolving *work)
+{
+    struct context_job *job = work->job;
+    struct context_role *roles =
+        arena_allocate(work->arena, (job->roles_count + 1) * sizeof(*roles));
+    for (size_t i = 0; i < job->roles_count; i++) {
+        roles[i] = job->roles[i];
+        roles[i].image = platform_image(work->arena, work->site, work->description->platform.name,
+                                        roles[i].image);
+    }
+    job->roles = roles;
+}
+
+/* What cannot work */
+
+/* A site may want to refuse what is sure to fail: ranks that are started over an ssh that is not
+ * there. */
+static int check_ssh(struct resolving *work)
+{
+    static const char *const needing[] = {"mpirun", "mpiexec", "horovodrun"};
+    bool noted = false;
+    for (size_t i = 0; i < work->notes->count && i < NOTES_MOST; i++)
+        noted = noted || text_ends(work->notes->items[i].field, "plugin ssh");
+    for (size_t i = 0; noted && i < work->description->tasks_count; i++)
+        for (size_t j = 0; j < sizeof(needing) / sizeof(needing[0]); j++)
+            if (text_contains(work->description->tasks[i].script, text_of(needing[j])))
+                return error_set(work->error,
+                                 "the commands of the task role %s run %s, which needs the ssh "
+                                 "that OpenPAI adds to "
+                                 "tasks and dlspool does not: write the job as one of type: mpi",
+                                 work->description->tasks[i].role.data, needing[j]);
+    return 0;
+}
+
 /* The rest */
 
 static void resolve_credentials(struct resolving *work)
@@ -317,10 +355,11 @@ static int resolve_platform(struct resolving *work)
     if (resolve_directories(work) || resolve_queue(work))
         return -1;
     resolve_gpu_type(work);
+    resolve_images(work);
     resolve_credentials(work);
     note_registries(work);
     note_storage(work);
-    return 0;
+    return value_get_boolean(work->map, "strict", false) ? check_ssh(work) : 0;
 }
 
 /* Ports */

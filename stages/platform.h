@@ -11,6 +11,8 @@
  *     virtual_clusters: {vc1: night}        # to queues; null: the default queue
  *     gpu_types: {TITANX: titan-x}
  *     auth_files: {"hdfs://...": secret}    # to the scheduler's secrets for registries
+ *     strict: false                         # refuse what is sure to fail, instead of noting it
+ *     registry: docker.io                   # of images whose names say none; "" leaves them so
  *     debug: 604800                         # seconds that a failed task of a debug job is kept
  *
  * What has no counterpart is noted, so that the job's log tells of it, or refused.
@@ -27,5 +29,10 @@
 int platform_resolve(struct arena *arena, const struct value *site,
                      const struct description *description, const struct job_record *record,
                      struct context_job *job, struct notes *notes, struct error *error);
+
+/* The image's name with the registry that it is of on that platform, where the name says none.  It is as
+ * it was for a job of no platform. */
+struct text platform_image(struct arena *arena, const struct value *site, struct text platform,
+                           struct text image);
 
 #endif

@@ -342,7 +342,7 @@ enum prepare_result prepare_manifest(struct arena *arena, struct repository *rep
         .version = description->version,
         .type = description->type,
         .accelerator = accelerator_of(&job, record),
-        .image = description->image,
+        .image = platform_image(arena, site, description->platform.name, description->image),
         .now = record->accepted,
     };
     struct render_result *rendered = &preparation->rendered;

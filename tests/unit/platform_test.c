@@ -69,6 +69,44 @@ static bool has_note(const char *field, const char *words)
     "  - {prefix: $PAI_DEFAULT_FS_URI, path: /srv/pai}\n"                                          \
     "  - {prefix: hdfs://h:9000/big/, path: /srv/big/}\n"
 
+static void short_image_names_are_of_docker_hub(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *site, *platform, *image, *expected;
+    } cases[] = {
+        {"{}", "openpai", "openpai/pai.example.pytorch", "docker.io/openpai/pai.example.pytorch"},
+        {"{}", "dlworkspace", "ubuntu:22.04", "docker.io/library/ubuntu:22.04"},
+        {"openpai: {registry: reg.example.org/mirror}", "openpai", "a", "reg.example.org/mirror/a"},
+        {"openpai: {registry: \"\"}", "openpai", "a/b", "a/b"},
+        {"{}", "openpai", "reg.example.org/a/b:1", "reg.example.org/a/b:1"},
+        {"{}", "openpai", "localhost/a", "localhost/a"},
+        {"{}", "openpai", "reg:5000/a", "reg:5000/a"},
+        {"{}", "openpai", "host", "host"},
+        {"{}", "", "a/b", "a/b"},
+        {"{}", "openpai", "", ""},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct value *site =
+            yaml_read(arena, text(cases[i].site), "site.yaml", &yaml_request_limits, &error);
+        assert_text(
+            platform_image(arena, site, text(cases[i].platform), text(cases[i].image)),
+            cases[i].expected);
+    }
+}
+
+static void a_strict_site_refuses_what_cannot_work(void **state)
+{
+    (void)state;
+    static const char code[] = ", \"codeDir\": \"hdfs://h/code\"";
+    static const char lax[] = "openpai: {strict: false}", strict[] = "openpai: {strict: true}";
+    resolve(code, lax);
+    assert_true(has_note("codeDir", "no effect"));
+    assert_int_equal(resolve_for("local", code, strict), -1);
+    assert_non_null(strstr(error.text, "codeDir"));
+    assert_int_equal(resolve_for("local", ", \"dataDir\": \"hdfs://h/data\"", strict), 0);
+}
+
 static void locations_become_paths(void **state)
 {
     (void)state;
@@ -256,6 +294,8 @@ static void tasks_have_their_ports(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(short_image_names_are_of_docker_hub),
+        TEST(a_strict_site_refuses_what_cannot_work),
         TEST(locations_become_paths),
         TEST(what_is_nowhere_is_noted),
         TEST(outputs_have_a_default),

@@ -20,6 +20,7 @@ int command_hold(int argument_count, char **arguments);
 int command_release(int argument_count, char **arguments);
 int command_resubmit(int argument_count, char **arguments);
 int command_render(int argument_count, char **arguments);
+int command_convert(int argument_count, char **arguments);
 int command_diff(int argument_count, char **arguments);
 int command_plan(int argument_count, char **arguments);
 int command_check(int argument_count, char **arguments);

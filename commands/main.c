@@ -30,6 +30,7 @@ static const struct verb verbs[] = {
     {"release", command_release, "ask for held jobs to go on"},
     {"resubmit", command_resubmit, "make one pass over the failed and held jobs (for cron)"},
     {"render", command_render, "print the manifest a job file would become"},
+    {"convert", command_convert, "print job files of other systems as job files of dlspool"},
     {"diff", command_diff, "show what an old job would become today"},
     {"plan", command_plan, "say what a commit of the templates would change for recent jobs"},
     {"check", command_check, "check the templates of a repository"},

@@ -21,7 +21,7 @@ cat >"$scratch/regular.json" <<'F'
  "plugins": {"imagePull": [{"registry": "r.example.org", "username": "bob", "password": "S3CR3T-pw"}]}}
 F
 manifest=$(dlspool render "$scratch/regular.json" 2>/dev/null)
-like "$manifest" 'image: "org/train:1"' "render takes such a file"
+like "$manifest" 'image: "docker.io/org/train:1"' "render takes such a file"
 like "$manifest" 'source: "/srv/storage/cifar"' "its data is where the site says"
 like "$manifest" 'source: "/srv/work/alice/jobs/1"' "and its results go"
 like "$manifest" 'python train.py --data \$DLSPOOL_DATASET' "its command runs"

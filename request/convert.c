@@ -1,0 +1,196 @@
+/* request/convert.c - a job description as a job file of dlspool's own
+ *
+ * Known weakness: it converts what files of OpenPAI and DLWorkspace can say, and not what only the
+ * own form can.
+ */
+#include "request/convert.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "request/notes.h"
+
+enum { NAME_LONGEST = 63, RETRIES_MOST = 100 };
+
+static void put_text(struct arena *arena, struct value *map, const char *key, struct text text)
+{
+    if (text.length)
+        value_put(arena, map, key, value_text(arena, text));
+}
+
+static void put_bytes(struct arena *arena, struct value *map, const char *key, int64_t bytes)
+{
+    if (bytes)
+        value_put(arena, map, key,
+                  value_text(arena, arena_printf(arena, "%" PRId64 "Mi", bytes >> 20)));
+}
+
+static void put_environment(struct arena *arena, struct value *map,
+                            const struct environment *environment)
+{
+    struct value *variables = value_object(arena);
+    for (size_t i = 0; i < environment->count; i++)
+        value_set(arena, variables, environment->variables[i].name,
+                  value_text(arena, environment->variables[i].value));
+    if (variables->object.count)
+        value_put(arena, map, "env", variables);
+}
+
+/* A script of a role's own, which starts with its interpreter, is bash's. */
+static void put_command(struct arena *arena, struct value *map, const struct task_role *task)
+{
+    struct value *words = value_list(arena);
+    if (task->script.length) {
+        value_append(arena, words, value_string(arena, "bash"));
+        value_append(arena, words, value_string(arena, "-c"));
+        value_append(arena, words, value_text(arena, task->script));
+    }
+    for (size_t i = 0; i < task->command_count && !task->script.length; i++)
+        value_append(arena, words, value_text(arena, task->command[i]));
+    if (words->list.count)
+        value_put(arena, map, "command", words);
+}
+
+static bool is_port_label(struct text label)
+{
+    for (size_t i = 0; i < label.length; i++)
+        if (label.data[i] == '~')
+            return false;
+    return label.length > 0;
+}
+
+static void put_ports(struct arena *arena, struct value *map, const struct task_role *task,
+                      struct notes *notes)
+{
+    struct value *ports = value_object(arena);
+    for (size_t i = 0; i < task->ports_count; i++) {
+        const struct port_wish *port = &task->ports[i];
+        if (port->first || !is_port_label(port->label))
+            note_add(arena, notes, "ports", "the ports %.*s of the role %.*s are left out: %s",
+                     (int)port->label.length, port->label.data, (int)task->role.length,
+                     task->role.data,
+                     port->first ? "dlspool chooses their numbers" : "no ports are called so here");
+        else
+            value_set(arena, ports, port->label, value_number(arena, port->count));
+    }
+    if (ports->object.count)
+        value_put(arena, map, "ports", ports);
+}
+
+static struct value *role_tree(struct arena *arena, const struct task_role *task,
+                               struct notes *notes)
+{
+    struct value *map = value_object(arena);
+    value_put(arena, map, "count", value_number(arena, task->count));
+    value_put(arena, map, "cpus", value_number(arena, (double)task->cpus / 1000));
+    put_bytes(arena, map, "memory", task->memory);
+    put_bytes(arena, map, "shm", task->shm);
+    if (task->gpus)
+        value_put(arena, map, "gpus", value_number(arena, task->gpus));
+    put_environment(arena, map, &task->environment);
+    put_ports(arena, map, task, notes);
+    put_command(arena, map, task);
+    return map;
+}
+
+static void put_complete(struct arena *arena, struct value *map, const struct description *job)
+{
+    struct value *complete = value_object(arena);
+    for (size_t i = 0; i < job->complete_count; i++) {
+        const struct completion *entry = &job->complete[i];
+        struct value *rule = value_object(arena);
+        if (entry->failed)
+            value_put(arena, rule, "failed", value_number(arena, entry->failed));
+        if (entry->succeeded)
+            value_put(arena, rule, "succeeded", value_number(arena, entry->succeeded));
+        value_set(arena, complete, entry->role, rule);
+    }
+    if (complete->object.count)
+        value_put(arena, map, "complete", complete);
+}
+
+static void put_retries(struct arena *arena, struct value *map, struct description *job)
+{
+    int retries = job->retries < 0 || job->retries > RETRIES_MOST ? RETRIES_MOST : job->retries;
+    if (retries != job->retries)
+        note_add(arena, &job->notes, "retries", "%d here, the most that there are", RETRIES_MOST);
+    if (retries)
+        value_put(arena, map, "retries", value_number(arena, retries));
+}
+
+/* What the other system's site gave, and a job file of one's own has to name. */
+static void note_platform(struct arena *arena, struct description *job)
+{
+    const struct platform *platform = &job->platform;
+    const struct {
+        struct text place;
+        const char *field;
+    } places[] = {
+        {platform->data, "dataset"}, {platform->output, "output"}, {platform->code, "program"}};
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+        if (places[i].place.length)
+            note_add(arena, &job->notes, places[i].field,
+                     "left out: %.*s is no directory here; name the directory that holds the same",
+                     (int)places[i].place.length, places[i].place.data);
+    if (platform->cluster.length && !text_is(platform->cluster, "default"))
+        note_add(arena, &job->notes, "queue",
+                 "left out: name the queue that stands for the virtual cluster %.*s",
+                 (int)platform->cluster.length, platform->cluster.data);
+    if (job->registries_count)
+        note_add(arena, &job->notes, "registries",
+                 "left out: who may fetch images is the administrators' to say");
+    if (platform->name.length)
+        note_add(
+            arena, &job->notes, "env",
+            "variables of the other system, such as PAI_TASK_INDEX, are not set: programs find "
+            "DLSPOOL_INDEX and others (docs/libraries.md)");
+}
+
+static bool is_of_name(char byte)
+{
+    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+           (byte >= '0' && byte <= '9');
+}
+
+/* The name with hyphens for what no name of ours holds. */
+static struct text own_name(struct arena *arena, struct text name)
+{
+    struct buffer out = {0};
+    for (size_t i = 0; i < name.length && out.length < NAME_LONGEST; i++) {
+        char byte = name.data[i];
+        if (is_of_name(byte) || (out.length && strchr("._-", byte)))
+            buffer_add_byte(&out, byte);
+        else if (out.length && out.data[out.length - 1] != '-')
+            buffer_add_byte(&out, '-');
+    }
+    struct text own = arena_text(arena, out.length ? out.data : "", out.length);
+    buffer_free(&out);
+    return own;
+}
+
+struct value *description_convert(struct arena *arena, struct description *job)
+{
+    struct value *map = value_object(arena), *tasks = value_object(arena);
+    put_text(arena, map, "name", own_name(arena, job->name));
+    put_text(arena, map, "library", job->library);
+    put_text(arena, map, "type", job->type);
+    put_text(arena, map, "image", job->image);
+    put_text(arena, map, "gpu_type", job->gpu_type);
+    put_text(arena, map, "program", job->program);
+    put_text(arena, map, "dataset", job->dataset);
+    put_text(arena, map, "output", job->output);
+    put_retries(arena, map, job);
+    put_environment(arena, map, &job->environment);
+    put_complete(arena, map, job);
+    for (size_t i = 0; i < job->tasks_count; i++) {
+        if (job->tasks[i].image.length && !text_equal(job->tasks[i].image, job->image))
+            note_add(arena, &job->notes, "image",
+                     "the image %.*s of the role %.*s is left out: a job has one image here",
+                     (int)job->tasks[i].image.length, job->tasks[i].image.data,
+                     (int)job->tasks[i].role.length, job->tasks[i].role.data);
+        value_set(arena, tasks, job->tasks[i].role, role_tree(arena, &job->tasks[i], &job->notes));
+    }
+    value_put(arena, map, "tasks", tasks);
+    note_platform(arena, job);
+    return map;
+}

@@ -1,0 +1,115 @@
+/* tests/unit/convert_test.c - job files of other systems as job files of dlspool's own
+ *
+ * Every file of the corpora that is a job of another system is converted, and what comes out is a
+ * job file that, converted again, stays as it is.
+ *
+ * Seen to fail: with commands, ports or `complete` left out of description_convert(), and with
+ * memory in bytes.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/system.h"
+#include "base/yaml.h"
+#include "request/convert.h"
+
+static struct error error;
+
+static struct value *converted(struct arena *arena, struct text source, const char *name,
+                               struct buffer *out)
+{
+    struct description *job = request_read(arena, source, name, &error);
+    if (!job)
+        return NULL;
+    struct value *tree = description_convert(arena, job);
+    assert_int_equal(yaml_write(out, tree, &error), 0);
+    return tree;
+}
+
+/* Whether the file is a job. */
+static bool check(const char *path)
+{
+    struct arena *arena = arena_new();
+    struct buffer source = {0}, once = {0}, twice = {0};
+    assert_int_equal(file_read_at(AT_FDCWD, path, 1 << 20, &source, &error), 0);
+    struct value *tree = converted(arena, buffer_text(&source), path, &once);
+    if (tree) {
+        struct value *again = converted(arena, buffer_text(&once), "b.yaml", &twice);
+        if (!again)
+            fail_msg("%s: %s\n%s", path, error.text, once.data);
+        if (!value_equal(tree, again))
+            fail_msg("%s becomes\n%s\nand then\n%s", path, once.data, twice.data);
+    }
+    buffer_free(&source);
+    buffer_free(&once);
+    buffer_free(&twice);
+    arena_free(arena);
+    return tree != NULL;
+}
+
+static void every_sample_becomes_a_job_file_of_ones_own(void **state)
+{
+    (void)state;
+    static const char *const corpora[] = {
+        "tests/fuzz/corpus/openpai", "tests/fuzz/corpus/request_openpai_v2",
+        "tests/fuzz/corpus/request_dlworkspace", "examples/openpai"};
+    for (size_t i = 0; i < sizeof(corpora) / sizeof(corpora[0]); i++) {
+        int jobs = 0;
+        DIR *directory = opendir(corpora[i]);
+        assert_non_null(directory);
+        for (struct dirent *entry; (entry = readdir(directory));) {
+            char path[512];
+            snprintf(path, sizeof(path), "%s/%s", corpora[i], entry->d_name);
+            jobs += entry->d_name[0] != '.' && check(path);
+        }
+        closedir(directory);
+        if (jobs == 0)
+            fail_msg("%s holds no job", corpora[i]);
+    }
+}
+
+static void what_it_asks_for_is_kept(void **state)
+{
+    (void)state;
+    static const char source[] =
+        "{\"jobName\": \"a\", \"image\": \"i/j\", \"retryCount\": -2, \"taskRoles\": [{\"name\": "
+        "\"w_1\", "
+        "\"taskNumber\": 3, \"cpuNumber\": 2, \"memoryMB\": 1024, \"gpuNumber\": 1, "
+        "\"minSucceededTaskCount\": 2, \"command\": \"echo a; echo b\"}], \"jobEnvs\": {\"A\": "
+        "\"1\"}}";
+    struct arena *arena = arena_new();
+    struct buffer out = {0};
+    assert_non_null(converted(arena, text_of(source), "a.json", &out));
+    struct description *job = request_read(arena, buffer_text(&out), "b.yaml", &error);
+    assert_non_null(job);
+    const struct task_role *task = &job->tasks[0];
+    assert_true(text_is(task->role, "w-1") && text_is(job->image, "i/j"));
+    assert_int_equal(task->count, 3);
+    assert_int_equal(task->cpus, 2000);
+    assert_int_equal(task->memory, 1024 << 20);
+    assert_int_equal(task->gpus, 1);
+    assert_int_equal(job->retries, 100);
+    assert_int_equal(job->complete[0].succeeded, 2);
+    assert_true(text_is(task->command[2], "echo a; echo b"));
+    assert_true(text_is(job->environment.variables[0].value, "1"));
+    buffer_free(&out);
+    arena_free(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_sample_becomes_a_job_file_of_ones_own),
+        cmocka_unit_test(what_it_asks_for_is_kept),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -220,6 +220,11 @@ void follow_batch(struct tracker *tracker, struct tracked **batch, size_t count)
         .jobs = arena_allocate(tracker->arena, BATCH * sizeof(*round.jobs)),
         .calls = arena_allocate(tracker->arena, BATCH * sizeof(struct job_call *)),
     };
+    char only[ID_SIZE] = "";
+    if (count == 1)
+        snprintf(only, sizeof(only), "%s", names_text(batch[0]).data);
+    round.about = only;
+    guard_enter(tracker->guard, only, 0);
     open_jobs(&round, batch, count);
     bool answered = ask(&round);
     if (answered && !stage_is_fenced(&tracker->stage))
@@ -234,7 +239,10 @@ void follow_batch(struct tracker *tracker, struct tracked **batch, size_t count)
         follow_write_ends(&round);
         follow_end_jobs(&round);
     }
-    for (size_t i = 0; i < round.count; i++)
+    guard_leave(tracker->guard);
+    for (size_t i = 0; i < round.count; i++) {
+        guard_passed(tracker->guard, round.jobs[i].place.id);
         sys.close(round.jobs[i].job);
+    }
     arena_reset(tracker->arena);
 }

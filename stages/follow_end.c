@@ -128,9 +128,11 @@ void follow_write_ends(struct round *round)
     struct error error;
     for (size_t i = 0; i < round->count; i++) {
         struct followed *followed = &round->jobs[i];
+        guard_enter(round->tracker->guard, followed->place.id, 0);
         if (followed->end && followed->fate == FATE_NONE &&
             write_end(round->tracker, followed, &error))
             log_warn("%s: %s", followed->place.id, error.text);
+        guard_enter(round->tracker->guard, round->about, 0);
         followed->end = followed->end && followed->fate != FATE_NONE;
     }
 }

@@ -1,4 +1,4 @@
-/* stages/guard.c - which job file a process was reading when it ended */
+/* stages/guard.c - over which job a process was when it ended */
 #include "stages/guard.h"
 
 #include <signal.h>
@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/text.h"
 
 const int guard_patience = 5;
@@ -92,13 +93,94 @@ static void look(int signal)
         _exit(GUARD_STALLED);
 }
 
+/* ---- counting ---- */
+
+enum { MOST_NARROWING = 10 };   /* a batch of 1,024 comes down to one job */
+
+static struct guard_counted *find_counted(const struct guard *guard, const char *name)
+{
+    for (int i = 0; guard && i < GUARD_COUNTED; i++)
+        if (guard->counted[i].tries && strcmp(guard->counted[i].name, name) == 0)
+            return (struct guard_counted *)(uintptr_t)&guard->counted[i];
+    return NULL;
+}
+
+static struct guard_counted *add_counted(struct guard *guard, const char *name)
+{
+    struct guard_counted *counted = find_counted(guard, name);
+    if (counted)
+        return counted;
+    counted = &guard->counted[0];
+    for (int i = 1; i < GUARD_COUNTED; i++)
+        if (guard->counted[i].tries < counted->tries)
+            counted = &guard->counted[i];
+    snprintf(counted->name, sizeof(counted->name), "%s", name);
+    counted->tries = 0;
+    return counted;
+}
+
+void guard_count(struct guard *guard, const char *stage)
+{
+    if (!guard_blames(guard))
+        return;
+    if (guard->name[0]) {
+        struct guard_counted *counted = add_counted(guard, guard->name);
+        counted->tries++;
+        log_warn("%s ended over the job %s (%u of %d times; then it is set aside)", stage,
+                 counted->name, counted->tries, GUARD_MOST_TRIES);
+    } else if (guard->ends < MOST_NARROWING) {
+        guard->ends++;
+        log_warn("%s ended over several jobs; it takes fewer at a time until it is known over which",
+                 stage);
+    }
+    guard_leave(guard);
+}
+
+int guard_tries(const struct guard *guard, const char *name)
+{
+    const struct guard_counted *counted = find_counted(guard, name);
+    return counted ? (int)counted->tries : 0;
+}
+
+void guard_passed(struct guard *guard, const char *name)
+{
+    struct guard_counted *counted = find_counted(guard, name);
+    if (counted && counted->tries != GUARD_SHUNNED)
+        counted->tries = 0;
+}
+
+void guard_shun(struct guard *guard, const char *name)
+{
+    if (guard)
+        add_counted(guard, name)->tries = GUARD_SHUNNED;
+}
+
+size_t guard_narrow(const struct guard *guard, size_t most)
+{
+    size_t part = guard ? most >> guard->ends : most;
+    return part ? part : 1;
+}
+
+void guard_widen(struct guard *guard)
+{
+    if (guard && guard->ends)
+        guard->ends--;
+}
+
+/* ---- limits ---- */
+
 int guard_limit(struct guard *guard, struct error *error)
 {
     struct rlimit memory = {(rlim_t)guard_memory, (rlim_t)guard_memory};
-    struct sigaction action = {.sa_handler = look, .sa_flags = SA_RESTART};
-    const struct itimerval second = {{1, 0}, {1, 0}};
     if (setrlimit(RLIMIT_DATA, &memory))
         return error_errno(error, "the memory of this process could not be limited");
+    return guard_limit_time(guard, error);
+}
+
+int guard_limit_time(struct guard *guard, struct error *error)
+{
+    struct sigaction action = {.sa_handler = look, .sa_flags = SA_RESTART};
+    const struct itimerval second = {{1, 0}, {1, 0}};
     if (!guard)
         return 0;
     watched = guard;

@@ -1,4 +1,4 @@
-/* stages/guard.h - which job file a process was reading when it ended
+/* stages/guard.h - over which job a process was when it ended
  *
  * What strangers wrote is read by processes that may crash or stall over it.  Before such a process
  * turns to a job file it notes the name in a page of memory that it shares with its parent, and
@@ -9,6 +9,11 @@
  * The limits, for a process that has called guard_limit(): `guard_patience` of processor time for
  * one job file, and `guard_memory` of memory in all.  Time that passes while a file system does not
  * answer counts for nothing, so that nobody is blamed for a slow disk.
+ *
+ * The stages that submit, follow and resubmit jobs note the job that they are about in the same way,
+ * or, while they ask the executor about many at once, that they are about a batch.  After an end over
+ * a batch the next process takes half as many at a time, until it is one job; after a batch that went
+ * well, twice as many.  stages/give_up.h sets a job aside over which a stage has ended three times.
  *
  * Weaknesses: a process that sleeps for ever over a job file is not noticed; nothing that reads one
  * sleeps.  A process that is killed from outside while it reads one is counted against that file,
@@ -24,7 +29,8 @@
 #include "base/error.h"
 
 enum {
-    GUARD_MOST_TRIES = 3,       /* ends of a process over one job file; then it is set aside */
+    GUARD_MOST_TRIES = 3,       /* ends of a process over one job file or job; then it is set aside */
+    GUARD_COUNTED = 32,         /* jobs whose ends are counted at a time */
     GUARD_STALLED = 112         /* the exit status of a process that took too long over one */
 };
 extern const int guard_patience;        /* seconds of processor time */
@@ -36,7 +42,11 @@ struct guard {
     uint32_t tries;             /* of the one below, before this one */
     uint32_t ends;              /* of processes, since the last batch that went well */
     uint64_t done;              /* for whoever forks: what the process counts */
-    char name[NAME_MAX + 1];    /* of the job file that is or was being read */
+    char name[NAME_MAX + 1];    /* of the job file, or job, that is or was being read; "": a batch */
+    struct guard_counted {
+        char name[NAME_MAX + 1];
+        uint32_t tries;         /* 0: free */
+    } counted[GUARD_COUNTED];   /* by guard_count() */
 };
 
 /* A page that this process and those it will fork share; NULL and a sentence when there is none to
@@ -59,7 +69,22 @@ bool guard_blames(const struct guard *guard);
 enum { GUARD_END_SIZE = 64 };
 const char *guard_end(int status, char room[static GUARD_END_SIZE]);
 
-/* Put this process under the limits. */
+/* For a stage that begins: count what the process before it has left, and say so.  A job that cannot
+ * be counted because too many are takes the place of the one with the fewest ends. */
+void guard_count(struct guard *guard, const char *stage);
+/* How often the stage has ended over that job since it last went well. */
+int guard_tries(const struct guard *guard, const char *name);
+/* The stage is done with that job, and has not ended over it. */
+void guard_passed(struct guard *guard, const char *name);
+/* It is left alone until dlspool is started anew, whatever was counted. */
+void guard_shun(struct guard *guard, const char *name);
+enum { GUARD_SHUNNED = 1000 };  /* what guard_tries() says of one that is */
+/* How many of `most` to take together; and that a batch has gone well. */
+size_t guard_narrow(const struct guard *guard, size_t most);
+void guard_widen(struct guard *guard);
+
+/* Put this process under the limits, or under the limit of time alone. */
 int guard_limit(struct guard *guard, struct error *error);
+int guard_limit_time(struct guard *guard, struct error *error);
 
 #endif

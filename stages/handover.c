@@ -181,6 +181,7 @@ bool item_look(struct submitter *submitter, struct item *item, const char *id)
     memcpy(item->place.id, id, strlen(id) + 1);
     item->fate = ITEM_SUBMIT;
     item->submission = (struct submission){0};
+    guard_enter(submitter->guard, item->place.id, 0);
     item->job = job_open(&submitter->stage.spool, &item->place);
     if (item->job < 0) {
         waits_forget(submitter->waits, item->place.id);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "stages/guard.h"
 #include "stages/held_parts.h"
 
 void held_forget(struct held *held)
@@ -92,15 +93,18 @@ static int look_at_held(void *context, const struct job_place *place)
     if (!held)
         return 0;               /* more than MOST_HELD: when others have gone */
     held->met = jobs->pass;
-    if (held->changed.tv_sec == status.st_mtim.tv_sec &&
-        held->changed.tv_nsec == status.st_mtim.tv_nsec)
+    if ((held->changed.tv_sec == status.st_mtim.tv_sec &&
+         held->changed.tv_nsec == status.st_mtim.tv_nsec) ||
+        guard_tries(guard_own(), place->id) >= GUARD_MOST_TRIES)
         return 0;
     int job = job_open(jobs->spool, place);
     if (job < 0)
         return 0;
     held->decision = HELD_WAITS;
     held->changed = (struct timespec){0};
+    guard_enter(guard_own(), place->id, 0);
     read_held(jobs, held, job);
+    guard_leave(guard_own());
     if (held->readable && job_is_settled(&status))
         held->changed = status.st_mtim;
     sys.close(job);

@@ -94,7 +94,7 @@ size_t take_in_order(struct submitter *submitter)
     taking->submitter = submitter;
     if (backfill_refresh(submitter->backfill, &error))
         log_detail("the executor cannot tell what is free: %s", error.text);
-    while (count < submitter->window && taking->passed_count < MOST_PASSED - 1 &&
+    while (count < submit_window(submitter) && taking->passed_count < MOST_PASSED - 1 &&
            !(taking->blocked && backfill_is_shut(submitter->backfill)) && take_next(taking, &job)) {
         struct item *item = &submitter->items[count];
         if (taking->blocked && !job.unsettled &&

@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "stages/aside.h"
+#include "stages/give_up.h"
 #include "stages/reread.h"
 #include "stages/twin.h"
 
@@ -88,7 +89,7 @@ static const struct error *error_of(struct error *error, const char *sentence)
 }
 
 /* What is known of a failed job, read anew if its directory has changed. */
-static struct waiting *know_job(struct resubmitter *resubmitter, const struct job_place *place)
+static struct waiting *know_unguarded(struct resubmitter *resubmitter, const struct job_place *place)
 {
     struct stat status;
     struct error error;
@@ -135,6 +136,34 @@ static struct waiting *know_job(struct resubmitter *resubmitter, const struct jo
     sys.close(job);
     arena_reset(resubmitter->arena);
     return waiting;
+}
+
+static struct waiting *know_job(struct resubmitter *resubmitter, const struct job_place *place)
+{
+    struct guard *guard = guard_own();
+    if (give_up(&resubmitter->stage, guard, place, NULL))
+        return NULL;
+    guard_enter(guard, place->id, 0);
+    struct waiting *waiting = know_unguarded(resubmitter, place);
+    guard_leave(guard);
+    return waiting;
+}
+
+/* Jobs of held/ over which this stage has ended too often go to failed/. */
+static void give_up_held(struct resubmitter *resubmitter)
+{
+    const struct guard *guard = guard_own();
+    for (int i = 0; guard && i < GUARD_COUNTED; i++) {
+        struct job_place place = {.state = STATE_HELD};
+        struct stat status;
+        if (guard->counted[i].tries < GUARD_MOST_TRIES || !id_valid(text_of(guard->counted[i].name)))
+            continue;
+        snprintf(place.id, sizeof(place.id), "%.*s", (int)sizeof(place.id) - 1,
+                 guard->counted[i].name);
+        if (!sys.fstatat(resubmitter->stage.spool.states[STATE_HELD], place.id, &status,
+                         AT_SYMLINK_NOFOLLOW))
+            give_up(&resubmitter->stage, guard_own(), &place, NULL);
+    }
 }
 
 static int look_at_job(void *context, const struct job_place *place)
@@ -255,12 +284,17 @@ static int make_pass(struct resubmitter *resubmitter, struct error *error)
         log_warn("%s", warning.text);
     if (jobs_walk(&resubmitter->stage.spool, STATE_FAILED, look_at_job, &pass))
         result = error_errno(error, "failed/ could not be read");
+    give_up_held(resubmitter);
     held_act(resubmitter, &pass);
     if (pass.count)
         qsort(pass.candidates, pass.count, sizeof(*pass.candidates), compare_candidates);
     for (size_t i = 0; i < pass.count; i++)
-        if (pass.candidates[i].deed.from == STATE_FAILED)
+        if (pass.candidates[i].deed.from == STATE_FAILED) {
+            guard_enter(guard_own(), pass.candidates[i].deed.id, 0);
             due_decide(resubmitter, &pass.candidates[i].deed, pass.now);
+            guard_leave(guard_own());
+            guard_passed(guard_own(), pass.candidates[i].deed.id);
+        }
     if (!result)
         result = do_deeds(resubmitter, &pass, error);
     forget_gone(resubmitter);
@@ -283,6 +317,12 @@ static void resubmit_close(struct stage *stage)
     free(resubmitter);
 }
 
+static int resubmit_confine(struct stage *stage, struct error *error)
+{
+    (void)stage;
+    return guard_limit_time(guard_own(), error);
+}
+
 static struct stage *resubmit_open(const char *directory, struct error *error)
 {
     struct resubmitter *resubmitter = memory_allocate(sizeof(*resubmitter));
@@ -292,6 +332,7 @@ static struct stage *resubmit_open(const char *directory, struct error *error)
         return NULL;
     }
     struct watch_settings watching = {.interval = stage->settings.scan_interval};
+    guard_count(guard_own(), stage->name);
     resubmitter->arena = arena_new();
     resubmitter->jobs = names_new(MOST_FAILED, sizeof(struct waiting));
     resubmitter->held = held_jobs_new(&stage->spool, &stage->settings);
@@ -337,6 +378,7 @@ static int resubmit_descriptor(const struct stage *stage)
 const struct stage_operations resubmit_stage = {
     .name = "resubmit",
     .open = resubmit_open,
+    .confine = resubmit_confine,
     .round = resubmit_round,
     .descriptor = resubmit_descriptor,
     .close = resubmit_close,

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "spool/eventlog.h"
+#include "stages/guard.h"
 #include "stages/resize.h"
 #include "watcher/names.h"
 
@@ -228,7 +229,7 @@ static int see_job(void *context, const struct job_place *place)
     if (!job)
         return 0;               /* more than a million: those wait */
     job->seen = true;
-    if (known)
+    if (known || guard_tries(guard_own(), place->id) >= GUARD_MOST_TRIES)
         return 0;
     int directory = job_open(roster->spool, place);
     if (directory < 0)
@@ -236,7 +237,9 @@ static int see_job(void *context, const struct job_place *place)
     job->state = place->state;
     job->changed = status.st_mtim;
     job->settled = job_is_settled(&status);
+    guard_enter(guard_own(), place->id, 0);
     read_job(roster, job, directory);
+    guard_leave(guard_own());
     sys.close(directory);
     return 0;
 }

@@ -20,6 +20,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "stages/give_up.h"
 
 enum { WINDOW_LEAST = 8 };
 static const int64_t again_after_error = 1000;  /* milliseconds */
@@ -43,6 +44,12 @@ static void adapt_window(struct submitter *submitter, size_t count)
         submitter->window = submitter->window * 2 < most ? submitter->window * 2 : most;
     else if (declined)
         submitter->window = submitter->window / 2 > least ? submitter->window / 2 : least;
+}
+
+size_t submit_window(const struct submitter *submitter)
+{
+    size_t most = guard_narrow(submitter->guard, (size_t)submitter->stage.settings.batch);
+    return submitter->window < most ? submitter->window : most;
 }
 
 static bool take_next(struct submitter *submitter, char id[static ID_SIZE])
@@ -77,7 +84,7 @@ static size_t take_items(struct submitter *submitter)
     }
     if (submitter->backfill && !planning_is_on(submitter->planning))
         return take_in_order(submitter);
-    while (count < submitter->window && take_next(submitter, id)) {
+    while (count < submit_window(submitter) && take_next(submitter, id)) {
         struct item *item = &submitter->items[count];
         if (!item_look(submitter, item, id))
             continue;
@@ -114,11 +121,14 @@ static size_t submit_batch(struct submitter *submitter)
     size_t count, submissions = 0, left = 0;
 
     count = take_items(submitter);
+    guard_enter(submitter->guard, count == 1 ? submitter->items[0].place.id : "", 0);
     for (size_t i = 0; i < count; i++)
         if (submitter->items[i].fate == ITEM_SUBMIT)
             batch[submissions++] = &submitter->items[i].submission;
-    if (count == 0)
+    if (count == 0) {
+        guard_leave(submitter->guard);
         return 0;
+    }
     if (submissions && spool_sync(&stage->spool, &error)) {
         log_warn("%s; nothing is submitted until it can be", error.text);
         for (size_t i = 0; i < count; i++)
@@ -131,6 +141,7 @@ static size_t submit_batch(struct submitter *submitter)
         for (size_t i = 0; i < count; i++)
             item_close(&submitter->items[i]);
         arena_reset(submitter->arena);
+        guard_leave(submitter->guard);
         return 0;
     }
     for (size_t i = 0; i < count; i++)
@@ -150,9 +161,12 @@ static size_t submit_batch(struct submitter *submitter)
         left += item->fate != ITEM_KEEP && !(item->fate == ITEM_DECLINED && item->again);
         if (submitter->load && item->fate != ITEM_KEEP)
             load_release(submitter->load, item->place.id, item->fate == ITEM_SUBMIT);
+        guard_passed(submitter->guard, item->place.id);
         item_close(item);
     }
     arena_reset(submitter->arena);
+    guard_leave(submitter->guard);
+    guard_widen(submitter->guard);
     return left;
 }
 
@@ -190,6 +204,9 @@ static void take_job(struct submitter *submitter, const char *id)
     struct job_record record;
     memcpy(place.id, id, strlen(id) + 1);
     memcpy(queued.id, place.id, ID_SIZE);
+    if (give_up(&submitter->stage, submitter->guard, &place, submitter->executor))
+        return;
+    guard_enter(submitter->guard, id, 0);
     int job = job_open(&submitter->stage.spool, &place);
     if (job < 0)
         return;
@@ -224,13 +241,15 @@ static void take_names(struct submitter *submitter)
         if (!id_valid(id))
             continue;
         /* Its bell was rung, or the executor is long in answering. */
-        if (submitter->probe || name.flags & WATCH_CHANGED)
+        if ((submitter->probe || name.flags & WATCH_CHANGED) &&
+            guard_tries(submitter->guard, name.name) < GUARD_MOST_TRIES)
             grant_wish(submitter, name.name);
         if (name.flags & ~(unsigned int)WATCH_SEEN)
             planning_see(submitter->planning, NULL);
         if (!queue_has(submitter->queue, name.name) && strcmp(submitter->next, name.name) != 0 &&
             strcmp(submitter->first.id, name.name) != 0)
             take_job(submitter, name.name);
+        guard_leave(submitter->guard);
     }
 }
 
@@ -344,6 +363,11 @@ static void tell_absent(void *context, const char *sentence)
     log_warn("%s", sentence);
 }
 
+static int submit_confine(struct stage *stage, struct error *error)
+{
+    return guard_limit_time(((struct submitter *)stage)->guard, error);
+}
+
 static struct stage *submit_open(const char *directory, struct error *error)
 {
     struct submitter *submitter = memory_allocate(sizeof(*submitter));
@@ -354,6 +378,8 @@ static struct stage *submit_open(const char *directory, struct error *error)
     }
     submitter->queue = queue_new();
     submitter->waits = waits_new(stage);
+    submitter->guard = guard_own();
+    guard_count(submitter->guard, stage->name);
     submitter->item_count = submitter->window = (size_t)stage->settings.batch;
     submitter->items = memory_allocate(submitter->item_count * sizeof(*submitter->items));
     for (size_t i = 0; i < submitter->item_count; i++)
@@ -380,6 +406,7 @@ static struct stage *submit_open(const char *directory, struct error *error)
 const struct stage_operations submit_stage = {
     .name = "submit",
     .open = submit_open,
+    .confine = submit_confine,
     .round = submit_round,
     .descriptor = submit_descriptor,
     .close = submit_close,

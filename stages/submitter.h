@@ -9,6 +9,7 @@
 #include "stages/backfill.h"
 #include "stages/load.h"
 #include "stages/planning.h"
+#include "stages/guard.h"
 #include "stages/queue.h"
 #include "stages/stage.h"
 #include "stages/verdict.h"
@@ -48,6 +49,7 @@ struct submitter {
     struct item *items;         /* as many as a batch */
     size_t item_count;
     size_t window;              /* jobs of the next batch: few after trouble */
+    struct guard *guard;        /* whom this process is about */
     int64_t probe;              /* of clock_elapsed: when to ask the executor again; 0: it answers */
     struct waits *waits;
     struct error reason;        /* why the executor is away; or what `next` or `first` waits for */
@@ -68,6 +70,9 @@ void item_close(struct item *item);
 
 /* Fill a batch where the executor starts what there is room for.  How many. */
 size_t take_in_order(struct submitter *submitter);
+
+/* How many jobs to take together now. */
+size_t submit_window(const struct submitter *submitter);
 
 /* Write down how a submission went, or why there was none. */
 void item_note_outcome(struct submitter *submitter, struct item *item);

@@ -48,8 +48,8 @@ struct supervisor {
     struct settings settings;
     struct child children[STAGES];
     struct lease lease;
-    struct guard *guard;        /* of intake ... */
-    uint64_t guard_count;       /* ... and its count when intake was started last */
+    struct guard *guards[STAGES];
+    uint64_t guard_counts[STAGES];      /* what they had counted when the stage was started last */
     int signals;
     bool stopping;
     struct drain drain;
@@ -142,8 +142,7 @@ static void start_child(struct supervisor *supervisor, int which, const sigset_t
     pid_t parent = getpid();
     struct heart *heart = watchdog_heart(supervisor->watchdog, (size_t)which);
     child->started = clock_elapsed();
-    if (stage_table[which] == &intake_stage)
-        supervisor->guard_count = supervisor->guard->count;
+    supervisor->guard_counts[which] = supervisor->guards[which]->count;
     pid_t process = fork();
     if (process < 0) {
         log_warn("%s could not be started: %s", stage_table[which]->name, strerror(errno));
@@ -161,15 +160,15 @@ static void start_child(struct supervisor *supervisor, int which, const sigset_t
         prctl(PR_SET_NAME, stage_table[which]->name);
         spool_close(&supervisor->spool);
         settings_free(&supervisor->settings);
-        guard_give(supervisor->guard);
+        guard_give(supervisor->guards[which]);
         heartbeat_give(heart);
         _exit(stage_run(stage_table[which], supervisor->directory));
     }
     child->process = process;
 }
 
-/* How long to wait before a stage that ended is started again.  One that ended over a job file,
- * which is counted against that file and so comes to an end, goes on with the others at once. */
+/* How long to wait before a stage that ended is started again.  One that ended over a job file or a
+ * job, which is counted against that and so comes to an end, goes on with the others at once. */
 static int64_t next_pause(const struct child *child, int64_t now, bool blamed)
 {
     if (blamed || child->pause == 0 || now - child->started > stable_after)
@@ -187,8 +186,8 @@ static void note_end(struct supervisor *supervisor, pid_t process, int status)
         child->process = 0;
         watchdog_rest(supervisor->watchdog, (size_t)i);
         int64_t now = clock_elapsed();
-        bool blamed = stage_table[i] == &intake_stage && guard_blames(supervisor->guard) &&
-                      supervisor->guard->count != supervisor->guard_count;
+        bool blamed = guard_blames(supervisor->guards[i]) &&
+                      supervisor->guards[i]->count != supervisor->guard_counts[i];
         child->pause = next_pause(child, now, blamed);
         child->start_at = now + child->pause;
         if (!supervisor->stopping)
@@ -225,8 +224,8 @@ static void stop_child(struct supervisor *supervisor, int which)
         if (child->process)
             nap(supervisor, 20);
     }
-    if (killed && stage_table[which] == &intake_stage)
-        guard_leave(supervisor->guard);         /* what it read may not be to blame */
+    if (killed)
+        guard_leave(supervisor->guards[which]); /* what it read may not be to blame */
 }
 
 static void stop_all(struct supervisor *supervisor)
@@ -364,9 +363,11 @@ int supervise(const char *directory, bool drain, struct error *error)
     supervisor.signals = take_signals(&signals, error);
     if (supervisor.signals < 0)
         goto done;
-    supervisor.guard = guard_new(error);
-    if (!supervisor.guard)
-        goto done;
+    for (int i = 0; i < STAGES; i++) {
+        supervisor.guards[i] = guard_new(error);
+        if (!supervisor.guards[i])
+            goto done;
+    }
     supervisor.watchdog = watchdog_new(STAGES, error);
     if (!supervisor.watchdog)
         goto done;
@@ -386,7 +387,8 @@ done:
     if (supervisor.signals >= 0)
         close(supervisor.signals);
     lease_release(&supervisor.lease);
-    guard_free(supervisor.guard);
+    for (int i = 0; i < STAGES; i++)
+        guard_free(supervisor.guards[i]);
     watchdog_free(supervisor.watchdog);
     settings_free(&supervisor.settings);
     spool_close(&supervisor.spool);

@@ -25,6 +25,7 @@
 #include "spool/eventlog.h"
 #include "stages/aside.h"
 #include "stages/capacity_file.h"
+#include "stages/give_up.h"
 #include "stages/twin.h"
 
 const struct retry_table *tracker_table(struct tracker *tracker)
@@ -99,7 +100,7 @@ void tracker_forget(struct tracker *tracker, struct tracked *tracked)
     names_remove(tracker->jobs, tracked);
 }
 
-static void learn_job(struct tracker *tracker, struct text id)
+static void learn_job_unguarded(struct tracker *tracker, struct text id)
 {
     struct error error;
     struct job_record record;
@@ -108,6 +109,9 @@ static void learn_job(struct tracker *tracker, struct text id)
     if (tracked || !id_valid(id))
         return;
     memcpy(place.id, id.data, id.length);
+    if (give_up(&tracker->stage, tracker->guard, &place, tracker->executor))
+        return;
+    guard_enter(tracker->guard, place.id, 0);
     int job = job_open(&tracker->stage.spool, &place);
     if (job < 0)
         return;
@@ -129,6 +133,12 @@ static void learn_job(struct tracker *tracker, struct text id)
     arena_reset(tracker->arena);
 }
 
+static void learn_job(struct tracker *tracker, struct text id)
+{
+    learn_job_unguarded(tracker, id);
+    guard_leave(tracker->guard);
+}
+
 static void take_names(struct tracker *tracker)
 {
     struct watch_name name;
@@ -144,7 +154,7 @@ static void take_names(struct tracker *tracker)
 static void follow_all(struct tracker *tracker)
 {
     struct tracked *batch[BATCH];
-    size_t count = 0;
+    size_t count = 0, most = guard_narrow(tracker->guard, BATCH);
     struct tracked *next;
     for (struct tracked *tracked = names_first(tracker->jobs); tracked; tracked = next) {
         /* The successor is looked up before the batch, which may remove this one.  It cannot
@@ -152,13 +162,14 @@ static void follow_all(struct tracker *tracker)
         next = names_after(tracked);
         if (!tracked->elsewhere)
             batch[count++] = tracked;
-        if (count == BATCH || (count && !next)) {
+        if (count == most || (count && !next)) {
             follow_batch(tracker, batch, count);
             count = 0;
             if (tracker->stage.stopping || tracker->stage.failed)
                 return;
         }
     }
+    guard_widen(tracker->guard);
 }
 
 /* Tell what the executor has while jobs run, and once more when the last has gone; so nobody is woken up for
@@ -208,6 +219,11 @@ static void track_close(struct stage *stage)
     free(tracker);
 }
 
+static int track_confine(struct stage *stage, struct error *error)
+{
+    return guard_limit_time(((struct tracker *)stage)->guard, error);
+}
+
 static struct stage *track_open(const char *directory, struct error *error)
 {
     struct tracker *tracker = memory_allocate(sizeof(*tracker));
@@ -219,6 +235,8 @@ static struct stage *track_open(const char *directory, struct error *error)
     struct watch_settings watching = {.interval = stage->settings.scan_interval};
     tracker->arena = arena_new();
     tracker->jobs = names_new(MOST_TRACKED, sizeof(struct tracked));
+    tracker->guard = guard_own();
+    guard_count(tracker->guard, stage->name);
     tracker->repository = stage_repository(stage, error);
     if (!tracker->repository)
         log_warn("%s; failures are not classed until this is mended", error->text);
@@ -235,6 +253,7 @@ static struct stage *track_open(const char *directory, struct error *error)
 const struct stage_operations track_stage = {
     .name = "track",
     .open = track_open,
+    .confine = track_confine,
     .round = track_round,
     .descriptor = track_descriptor,
     .close = track_close,

@@ -12,6 +12,7 @@
 
 #include "renderer/retry_table.h"
 #include "stages/control.h"
+#include "stages/guard.h"
 #include "stages/measure.h"
 #include "stages/resize.h"
 #include "stages/stage.h"
@@ -76,6 +77,7 @@ struct round {                  /* one batch */
     struct followed *jobs;
     size_t count;
     struct job_call **calls;    /* room for a batch */
+    const char *about;          /* what the guard says of the whole: its only job, or "" */
 };
 
 struct tracker {
@@ -87,6 +89,7 @@ struct tracker {
     struct watch *watch;
     struct names *jobs;         /* id -> struct tracked */
     struct arena *arena;        /* of one batch */
+    struct guard *guard;        /* whom this process is about */
     bool executor_lost;
     int64_t capacity_next;      /* of clock_elapsed(): when DIR/capacity is to be written again ... */
     bool capacity_idle;         /* ... which it was since the last job went */

@@ -307,6 +307,22 @@ void verdict_stops(struct verdict *verdict, const char *stage, int tries)
              "incoming/ again.");
 }
 
+void verdict_stops_stage(struct verdict *verdict, const char *id, const char *stage, int tries)
+{
+    decide(verdict, REASON_STOPS_STAGE, "permanent", RETRY_NEVER);
+    snprintf(verdict->sentence, sizeof(verdict->sentence),
+             "This job made dlspool's %s stage end %d times, and is set aside so that other jobs go on.",
+             stage, tries);
+    snprintf(verdict->detail, sizeof(verdict->detail),
+             "Each time the process crashed, was killed, or took more than %d s of processor time over "
+             "this job. That is a fault of dlspool. What the job's tasks have printed so far is in "
+             "output/. What ran of it was told to end.", guard_patience);
+    snprintf(verdict->next, sizeof(verdict->next),
+             "not retried. Tell the administrator, who finds the process's end in the service's log; "
+             "`dlspool retry %s` tries the job again once the fault is repaired and dlspool was "
+             "restarted.", id);
+}
+
 void verdict_dependency(struct verdict *verdict, const char *id, const char *reason,
                         const char *sentence)
 {

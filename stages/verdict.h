@@ -63,6 +63,9 @@ void verdict_resized(struct verdict *verdict, const struct circumstances *circum
 void verdict_killed(struct verdict *verdict, const char *id, const char *by, int64_t when);
 /* Reading the job's file has ended a stage's process `tries` times. */
 void verdict_stops(struct verdict *verdict, const char *stage, int tries);
+/* A stage of that name has ended `tries` times over the job. */
+#define REASON_STOPS_STAGE "StopsStage"
+void verdict_stops_stage(struct verdict *verdict, const char *id, const char *stage, int tries);
 /* What the job is to come after cannot be, from the beginning or no more. */
 #define REASON_BAD_AFTER "BadAfter"
 #define REASON_DEPENDENCY "Dependency"

@@ -7,8 +7,14 @@
  *   POISON-STALL     it goes on for ever
  *   POISON-FILL      it asks for memory without end, and ends when there is none
  *   POISON-RESUBMIT  as POISON-CRASH, but only in the resubmit stage
+ *
+ * So is a job whose record has a name that begins with one of these:
+ *
+ *   poison-STAGE     the stage of that name ends by a signal whenever it reads the record
+ *   late-STAGE       ... when it reads it for the second time
  */
 #include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -41,12 +47,28 @@ static int in_resubmit(void)
     return strcmp(name, "resubmit") == 0;
 }
 
+static int has_name(const unsigned char *input, size_t size, const char *kind)
+{
+    char name[17] = "", word[64];
+    prctl(PR_GET_NAME, name);
+    snprintf(word, sizeof(word), "name: \"%s-%s", kind, name);
+    return has(input, size, word);
+}
+
+static int is_fatal(const unsigned char *input, size_t size)
+{
+    static int late;
+    return has_name(input, size, "poison") || (has_name(input, size, "late") && ++late > 1);
+}
+
 /* In place of libyaml's: the parser is what it takes, which nobody looks into here. */
 void yaml_parser_set_input_string(void *parser, const unsigned char *input, size_t size);
 void yaml_parser_set_input_string(void *parser, const unsigned char *input, size_t size)
 {
     void (*real)(void *, const unsigned char *, size_t);
     *(void **)&real = dlsym(RTLD_NEXT, "yaml_parser_set_input_string");
+    if (is_fatal(input, size))
+        crash();
     if (has(input, size, "POISON-CRASH") || (in_resubmit() && has(input, size, "POISON-RESUBMIT")))
         crash();
     if (has(input, size, "POISON-STALL"))

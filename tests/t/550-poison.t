@@ -2,8 +2,9 @@
 # Job files that crash, stall or fill what reads them, in intake and when failed jobs are read again:
 # each is tried three times and then set aside with a reason and what was dropped; other people's jobs
 # are accepted meanwhile; and what reads them comes to rest.
-# Seen to fail without guard_enter() in accept_one() of stages/accept.c (nothing is set aside), and without
-# blame() in reread_jobs() of stages/reread.c (the pass never comes to an end).
+# Seen to fail without guard_enter() in accept_one() of stages/accept.c (nothing is set aside), without
+# blame() in reread_jobs() of stages/reread.c (the pass never comes to an end), and without give_up() in each of
+# the three stages.
 . "$(dirname "$0")/lib.bash"
 "${CC:-cc}" -shared -fPIC -O1 -D_GNU_SOURCE -o "$scratch/poison.so" "$top/tests/poison.c" -ldl 2>"$scratch/cc.log" ||
     skip_all "no compiler for the library that crashes: $(head -n 1 "$scratch/cc.log")"
@@ -63,6 +64,30 @@ git clone -q "$spool/templates.git" "$scratch/work" 2>/dev/null
 rm -f "$spool/templates.git/hooks/pre-receive"
 git -C "$scratch/work" rm -q local/any/mpi.yaml
 git -C "$scratch/work" commit -qm "without a template" && git -C "$scratch/work" push -q 2>/dev/null
+# Jobs over which another stage ends: they are set aside with a reason, and other jobs go on.
+set_aside_by() { # STAGE NAME
+    local dir
+    ok "$2: it is set aside" wait_for 60 sh -c "grep -q \"made dlspool's $1 stage end 3 times\" '$spool'/failed/$2-?????????????/why"
+    dir=$(job_dir "$2")
+    like "$(why "$2")" "^Next: .*dlspool retry $(basename "$dir")" "$2: and says what its reader can do"
+    like "$(cat "$dir/log")" ' failed reason=StopsStage ' "$2: so says its log"
+}
+for stage in submit track; do
+    for kind in poison late; do job "$kind-$stage" fine; job "beside-$stage-$kind" fine; done
+done
+job poison-resubmit fine mpi
+printf 'name: poison-resubmit-held\nlibrary: any\ntype: single\nhold: true\nscript: fine\n' | drop held-late.yaml
+for stage in submit track; do
+    for kind in poison late; do set_aside_by "$stage" "$kind-$stage"; done
+done
+for name in poison-resubmit poison-resubmit-held; do set_aside_by resubmit $name; done
+for stage in submit track; do
+    for kind in poison late; do ok "one beside $kind-$stage is done" wait_for 40 in_state "beside-$stage-$kind" "done"; done
+done
+lines=$(grep -c 'was ended by' "$log")
+quick after-stages "all stages"
+is "$(grep -c 'was ended by' "$log")" "$lines" "no stage ends any more"
+
 job again POISON-RESUBMIT mpi
 job hope fine mpi
 ok "a job waits for a change" wait_for 10 has_ended again

@@ -1,0 +1,128 @@
+/* stages/give_up.c - a job over which a stage ends again and again */
+#include "stages/give_up.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "spool/eventlog.h"
+#include "stages/aside.h"
+#include "stages/verdict.h"
+
+/* What the executor has of the job is to end: how that went, for `why`. */
+static void end_at_executor(struct executor *executor, const struct job_record *record,
+                            struct verdict *verdict)
+{
+    struct error error;
+    const struct executor_operations *operations = executor->operations;
+    struct job_call call = {.id = record->id.data, .attempt = record->attempt, .force = true};
+    struct job_call *calls[] = {&call};
+    operations->cancel(executor, calls, 1);
+    if (call.result == 0)
+        operations->remove(executor, calls, 1);
+    if (call.result == 0)
+        return;
+    error = call.error;
+    size_t used = strlen(verdict->detail);
+    snprintf(verdict->detail + used, sizeof(verdict->detail) - used,
+             " The executor could not be told to end it, so it may still run there: %s", error.text);
+}
+
+/* How much of the job may be read, by how often that went wrong. */
+enum care {
+    READ_RECORD = GUARD_MOST_TRIES,     /* all that is needed */
+    READ_LOG,                           /* its log, of which a new record is made */
+    READ_NOTHING,
+    TOUCH_NOTHING
+};
+
+/* With a record, and with the executor told. */
+static int explain(struct stage *stage, int job, const struct job_place *place, int care,
+                   struct executor *executor, struct verdict *verdict, struct error *error)
+{
+    struct arena *arena = arena_new();
+    struct job_record record;
+    if (care != READ_RECORD || record_read(job, arena, &record, error))
+        aside_salvage(job, place->id, arena, &record);
+    if (executor && place->state != STATE_FAILED && place->state != STATE_HELD &&
+        !stage_is_fenced(stage))
+        end_at_executor(executor, &record, verdict);
+    int result = verdict_write(verdict, job, &record, false, clock_now(), error);
+    arena_free(arena);
+    return result;
+}
+
+/* `why` and a line of the log, and its record out of the way. */
+static int explain_unread(int job, const struct verdict *verdict, struct error *error)
+{
+    struct why why = {verdict->sentence, verdict->detail, verdict->next};
+    struct buffer line = {0};
+    eventlog_start(&line, clock_now(), "failed");
+    eventlog_add_string(&line, "reason", verdict->reason);
+    eventlog_add_string(&line, "class", verdict->class);
+    eventlog_add_string(&line, "why", verdict->sentence);
+    eventlog_end(&line);
+    sys.renameat(job, "job.yaml", job, "job.yaml.damaged");
+    int result = why_write(job, &why, error) || eventlog_append(job, buffer_text(&line), error);
+    buffer_free(&line);
+    return result ? -1 : 0;
+}
+
+static int set_aside(struct stage *stage, struct job_place *place, int care,
+                     struct executor *executor, struct error *error)
+{
+    struct verdict verdict;
+    verdict_stops_stage(&verdict, place->id, stage->name, GUARD_MOST_TRIES);
+    int job = job_open(&stage->spool, place);
+    if (job < 0)
+        return error_errno(error, "%s could not be opened", place->id);
+    int result = care == READ_NOTHING
+                     ? explain_unread(job, &verdict, error)
+                     : explain(stage, job, place, care, executor, &verdict, error);
+    sys.close(job);
+    if (result || spool_sync(&stage->spool, error) || stage_is_fenced(stage))
+        return -1;
+    if (place->state == STATE_FAILED)
+        return 0;
+    enum state from = place->state;
+    return job_move(&stage->spool, place, STATE_FAILED, clock_now(), error) ||
+                   spool_sync_state(&stage->spool, STATE_FAILED, error) ||
+                   spool_sync_state(&stage->spool, from, error)
+               ? -1
+               : 0;
+}
+
+bool give_up(struct stage *stage, struct guard *guard, const struct job_place *place,
+             struct executor *executor)
+{
+    struct job_place to = *place;
+    struct error error = {""};
+    int tries = guard_tries(guard, place->id);
+    if (tries < GUARD_MOST_TRIES)
+        return false;
+    if (tries >= GUARD_SHUNNED)
+        return true;
+    if (tries >= TOUCH_NOTHING) {
+        log_warn("%s: %s ends over it even when it is set aside; it is passed over until dlspool is "
+                 "started anew", place->id, stage->name);
+        guard_shun(guard, place->id);
+        return true;
+    }
+    guard_enter(guard, place->id, 0);
+    int result = set_aside(stage, &to, tries, executor, &error);
+    guard_leave(guard);
+    if (result) {
+        log_warn("%s: could not be set aside, and is passed over: %s", place->id, error.text);
+        guard_shun(guard, place->id);
+    } else {
+        log_warn("%s: is set aside in failed/: %s ended %d times over it", place->id, stage->name,
+                 GUARD_MOST_TRIES);
+        /* In failed/ it is met again by the resubmit stage, which need not read it. */
+        if (place->state == STATE_FAILED || place->state == STATE_HELD)
+            guard_shun(guard, place->id);
+        else
+            guard_passed(guard, place->id);
+    }
+    return true;
+}

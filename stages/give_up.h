@@ -1,0 +1,24 @@
+/* stages/give_up.h - a job over which a stage ends again and again
+ *
+ * A fault of dlspool that one job brings about must not keep all others from being submitted, followed
+ * or resubmitted.  The job goes to failed/ with the reason StopsStage, and is not tried again.  What
+ * the executor has of it is told to end first, with force, and forgotten; nothing that it may still do
+ * is taken over by another attempt, which would have a number of its own.
+ *
+ * Doing that reads the job once more.  If the stage ends over that, too, only the job's log is read;
+ * then nothing of it; and if the stage ends even then, the job stays where it is and is passed over
+ * until dlspool is started anew.
+ */
+#ifndef STAGES_GIVE_UP_H
+#define STAGES_GIVE_UP_H
+
+#include "stages/guard.h"
+#include "stages/stage.h"
+
+/* To be asked before anything of the job is read, except when it is known to be harmless: true when
+ * there is no more to be done about it: it has been set aside, or is passed over.  `executor` may be
+ * NULL: then nobody is told to end it. */
+bool give_up(struct stage *stage, struct guard *guard, const struct job_place *place,
+             struct executor *executor);
+
+#endif

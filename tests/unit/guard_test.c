@@ -1,0 +1,106 @@
+/* tests/unit/guard_test.c - whom a process is blamed on, and how a batch comes down to one job
+ *
+ * Seen to fail: with guard_count() not counting a batch's end; with guard_widen() empty; with
+ * guard_passed() forgetting what is shunned.
+ */
+#include "tests/unit/unit.h"
+
+#include "stages/guard.h"
+
+static struct guard *guard;
+
+static int set_up(void **state)
+{
+    struct error error;
+    (void)state;
+    guard = guard_new(&error);
+    return guard ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    guard_free(guard);
+    return 0;
+}
+
+/* A process enters, and ends; the next one counts that. */
+static void end_over(const char *name)
+{
+    guard_enter(guard, name, 0);
+    guard_count(guard, "track");
+    assert_false(guard_blames(guard));
+}
+
+static void ends_over_a_job_are_counted(void **state)
+{
+    (void)state;
+    assert_int_equal(guard_tries(guard, "a-1"), 0);
+    guard_count(guard, "track");                /* it ended over nothing */
+    for (int i = 1; i <= GUARD_MOST_TRIES; i++) {
+        end_over("a-1");
+        assert_int_equal(guard_tries(guard, "a-1"), i);
+    }
+    assert_int_equal(guard_tries(guard, "b-1"), 0);
+    guard_enter(guard, "b-1", 0);
+    guard_leave(guard);
+    guard_count(guard, "track");
+    assert_int_equal(guard_tries(guard, "b-1"), 0);
+    guard_passed(guard, "a-1");
+    assert_int_equal(guard_tries(guard, "a-1"), 0);
+    guard_shun(guard, "a-1");
+    guard_passed(guard, "a-1");
+    assert_int_equal(guard_tries(guard, "a-1"), GUARD_SHUNNED);
+}
+
+static void the_most_blamed_are_remembered(void **state)
+{
+    (void)state;
+    char name[32];
+    end_over("a-1");
+    end_over("a-1");
+    for (int i = 0; i < 3 * GUARD_COUNTED; i++) {
+        snprintf(name, sizeof(name), "innocent-%d", i);
+        end_over(name);
+    }
+    assert_int_equal(guard_tries(guard, "a-1"), 2);
+    assert_int_equal(guard_tries(guard, name), 1);
+}
+
+static void a_batch_comes_down_to_one_job(void **state)
+{
+    (void)state;
+    assert_int_equal(guard_narrow(guard, 256), 256);
+    for (size_t size = 128; size >= 1; size /= 2) {
+        end_over("");
+        assert_int_equal(guard_narrow(guard, 256), size);
+    }
+    end_over("");
+    assert_int_equal(guard_narrow(guard, 256), 1);
+    for (int i = 0; i < 12; i++)
+        guard_widen(guard);
+    assert_int_equal(guard_narrow(guard, 256), 256);
+}
+
+static void there_need_be_none(void **state)
+{
+    (void)state;
+    guard_enter(NULL, "a-1", 0);
+    guard_count(NULL, "track");
+    guard_passed(NULL, "a-1");
+    guard_shun(NULL, "a-1");
+    guard_widen(NULL);
+    assert_int_equal(guard_tries(NULL, "a-1"), 0);
+    assert_int_equal(guard_narrow(NULL, 7), 7);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(ends_over_a_job_are_counted), TEST(the_most_blamed_are_remembered),
+        TEST(a_batch_comes_down_to_one_job), TEST(there_need_be_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

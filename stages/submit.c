@@ -22,7 +22,7 @@
 #include "base/log.h"
 #include "stages/give_up.h"
 
-enum { WINDOW_LEAST = 8 };
+enum { WINDOW_LEAST = 8, MOST_STRANGERS = 64 };
 static const int64_t again_after_error = 1000;  /* milliseconds */
 static const int64_t again_for_room = 2000;     /* ... until the executor is asked for it */
 static const int64_t again_when_full = 250;     /* ... until submitted/ is looked at for room */
@@ -227,6 +227,17 @@ static void take_job(struct submitter *submitter, const char *id)
     arena_reset(submitter->arena);
 }
 
+/* Somebody has put a file into rendered/: that is said once. */
+static void tell_of_stranger(struct submitter *submitter, struct text name)
+{
+    struct error_quote_room room;
+    if (name.length == 0 || name.data[0] == '.' || names_find(submitter->strangers, name) ||
+        !names_add(submitter->strangers, name))
+        return;
+    log_warn("rendered/: \"%s\" is no job, and is passed over; job files go into incoming/",
+             error_quote(&room, name.data, name.length));
+}
+
 /* Learn which jobs there are. */
 static void take_names(struct submitter *submitter)
 {
@@ -238,8 +249,10 @@ static void take_names(struct submitter *submitter)
     }
     while (watch_next(submitter->watch, &name)) {
         struct text id = {name.name, name.length};
-        if (!id_valid(id))
+        if (!id_valid(id)) {
+            tell_of_stranger(submitter, id);
             continue;
+        }
         /* Its bell was rung, or the executor is long in answering. */
         if ((submitter->probe || name.flags & WATCH_CHANGED) &&
             guard_tries(submitter->guard, name.name) < GUARD_MOST_TRIES)
@@ -349,6 +362,7 @@ static void submit_close(struct stage *stage)
     arena_free(submitter->arena);
     free(submitter->items);
     queue_free(submitter->queue);
+    names_free(submitter->strangers);
     planning_free(submitter->planning);
     load_free(submitter->load);
     backfill_free(submitter->backfill);
@@ -377,6 +391,7 @@ static struct stage *submit_open(const char *directory, struct error *error)
         return NULL;
     }
     submitter->queue = queue_new();
+    submitter->strangers = names_new(MOST_STRANGERS, 1);
     submitter->waits = waits_new(stage);
     submitter->guard = guard_own();
     guard_count(submitter->guard, stage->name);

@@ -14,6 +14,7 @@
 #include "stages/stage.h"
 #include "stages/verdict.h"
 #include "stages/waits.h"
+#include "watcher/names.h"
 #include "watcher/watch.h"
 
 struct item {                   /* a job of the batch */
@@ -40,6 +41,7 @@ struct submitter {
     struct executor *executor;
     struct watch *watch;
     struct queue *queue;
+    struct names *strangers;    /* what is in rendered/ and is no job: it was said */
     struct planning *planning;  /* while it is on, the order is the plan's and not the queue's */
     struct load *load;          /* NULL: the executor takes any number of jobs */
     char next[ID_SIZE];         /* taken from the queue already, and waits for a limit; or "" */

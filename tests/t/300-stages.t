@@ -27,6 +27,14 @@ pid=$(stage_pid intake)
 is "$(grep '^NoNewPrivs' "/proc/$pid/status" | cut -f2)" 1 "intake can gain no privileges"
 is "$(grep '^Seccomp:' "/proc/$pid/status" | cut -f2)" 2 "intake runs under a seccomp filter"
 
+# What is no job is said once, however often it is seen.
+touch "$spool/rendered/x.yaml" "$spool/rendered/y.yaml"
+told() { grep -q 'rendered/: "y.yaml" is no job' "$scratch/daemon.log"; }
+ok "a file that somebody has put into rendered/ is said" wait_for 10 told
+sleep 1.5
+is "$(grep -c 'rendered/: "[xy].yaml" is no job' "$scratch/daemon.log")" 2 "once for each"
+rm "$spool/rendered/x.yaml" "$spool/rendered/y.yaml"
+
 # A second one stands by, and takes over.
 "$DLSPOOL" -s "$spool" run -v 2>"$scratch/second.log" &
 second=$!

@@ -93,6 +93,31 @@ static int set_aside(struct stage *stage, struct job_place *place, int care,
                : 0;
 }
 
+/* The executor of another machine may have it, of which nothing can be ended from here; so may one that
+ * cannot be told. */
+static bool runs_elsewhere(const struct stage *stage, const struct job_place *place,
+                           const struct executor *executor)
+{
+    enum { LOG_LIMIT = 16 << 20 };      /* bytes */
+    struct buffer log = {0};
+    struct eventlog_fold fold;
+    if (!executor || place->state != STATE_SUBMITTED || !executor->operations->of_this_machine)
+        return false;
+    int job = job_open(&stage->spool, place);
+    bool result = job < 0 || file_read_at(job, "log", LOG_LIMIT, &log, NULL);
+    if (!result) {
+        struct arena *arena = arena_new();
+        eventlog_fold(buffer_text(&log), &fold);
+        struct text host = event_get(arena, &fold.submitted, "host");
+        result = host.length && !text_is(host, stage->host);
+        arena_free(arena);
+    }
+    buffer_free(&log);
+    if (job >= 0)
+        sys.close(job);
+    return result;
+}
+
 bool give_up(struct stage *stage, struct guard *guard, const struct job_place *place,
              struct executor *executor)
 {
@@ -110,7 +135,9 @@ bool give_up(struct stage *stage, struct guard *guard, const struct job_place *p
         return true;
     }
     guard_enter(guard, place->id, 0);
-    int result = set_aside(stage, &to, tries, executor, &error);
+    int result = runs_elsewhere(stage, place, executor)
+                     ? error_set(&error, "the daemon of another machine runs it")
+                     : set_aside(stage, &to, tries, executor, &error);
     guard_leave(guard);
     if (result) {
         log_warn("%s: could not be set aside, and is passed over: %s", place->id, error.text);

@@ -3,7 +3,8 @@
  * A fault of dlspool that one job brings about must not keep all others from being submitted, followed
  * or resubmitted.  The job goes to failed/ with the reason StopsStage, and is not tried again.  What
  * the executor has of it is told to end first, with force, and forgotten; nothing that it may still do
- * is taken over by another attempt, which would have a number of its own.
+ * is taken over by another attempt, which would have a number of its own.  A job that the local executor of
+ * another machine has stays in submitted/, passed over: nothing of it can be ended from here.
  *
  * Doing that reads the job once more.  If the stage ends over that, too, only the job's log is read;
  * then nothing of it; and if the stage ends even then, the job stays where it is and is passed over

@@ -1,0 +1,191 @@
+/* tests/unit/give_up_test.c - the track stage ends over one job: it is set aside, the others go on
+ *
+ * Each process of the stage is a child that ends by a signal when the executor is asked about the
+ * bad job; the guard is shared, as between the stage and the supervisor.
+ *
+ * Seen to fail: without runs_elsewhere() in give_up() of stages/give_up.c; without guard_count() in
+ * track_open().
+ */
+#include "tests/unit/stage_fixture.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "stages/guard.h"
+
+#define GOOD "good-0000000000001"
+#define BAD "worse-0000000000001"
+#define LAST "zebra-0000000000001"
+
+static struct counts {
+    int polls_of_bad, polls_of_good, cancelled, removed;
+} * counts; /* shared with the children */
+
+static int fake_ready(struct executor *executor, struct error *problem)
+{
+    (void)executor;
+    (void)problem;
+    return 0;
+}
+
+static int fake_poll(struct executor *executor, struct arena *arena, struct job_poll **jobs,
+                     size_t count, struct error *problem)
+{
+    (void)executor;
+    (void)arena;
+    (void)problem;
+    for (size_t i = 0; i < count; i++) {
+        jobs[i]->phase = PHASE_RUNNING;
+        counts->polls_of_good++;
+        if (strcmp(jobs[i]->id, BAD) == 0) {
+            counts->polls_of_bad++;
+            raise(SIGKILL);
+        }
+    }
+    return 0;
+}
+
+static void fake_call(struct executor *executor, struct job_call **batch, size_t count)
+{
+    (void)executor;
+    for (size_t i = 0; i < count; i++)
+        batch[i]->result = 0;
+}
+
+static void fake_cancel(struct executor *executor, struct job_call **batch, size_t count)
+{
+    assert_string_equal(batch[0]->id, BAD);
+    assert_true(batch[0]->force);
+    counts->cancelled++;
+    fake_call(executor, batch, count);
+}
+
+static void fake_remove(struct executor *executor, struct job_call **batch, size_t count)
+{
+    assert_string_equal(batch[0]->id, BAD);
+    counts->removed++;
+    fake_call(executor, batch, count);
+}
+
+static void fake_close(struct executor *executor)
+{
+    (void)executor;
+}
+
+static const struct executor_operations operations = {.name = "fake",
+                                                      .ready = fake_ready,
+                                                      .poll = fake_poll,
+                                                      .cancel = fake_cancel,
+                                                      .output = fake_call,
+                                                      .remove = fake_remove,
+                                                      .close = fake_close};
+
+static void put(const char *id)
+{
+    struct job_record record = {.id = text_of(id),
+                                .owner = TEXT("ann"),
+                                .uid = 1000,
+                                .gid = (gid_t)-1,
+                                .accepted = now,
+                                .request_file = TEXT("request.yaml"),
+                                .cpus = 1000,
+                                .attempt = 1,
+                                .failure.exit_code = -1};
+    put_job(STATE_SUBMITTED, &record, "2026-01-01T12:00:00.000Z submitted attempt=1\n", NULL);
+}
+
+/* A process of the stage runs some rounds.  Did it end well? */
+static bool run_process(void)
+{
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        open_stage();
+        for (int i = 0; i < 3; i++)
+            run_round_after(1000);
+        close_stage();
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    advance(1000);
+    return status == 0;
+}
+
+/* How many processes end before one does not. */
+static int run_until_well(void)
+{
+    int ends = 0;
+    while (!run_process())
+        assert_true(++ends < 20);
+    return ends;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    guard_give(NULL);
+    guard_give(guard_new(&error));
+    counts = mmap(NULL, sizeof(*counts), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    open_spool(&track_stage, &operations, 1767268801000);
+    write_settings("executor: local\nsync: none\n");
+    put(GOOD);
+    put(BAD);
+    put(LAST);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    guard_free(guard_own());
+    munmap(counts, sizeof(*counts));
+    return close_spool(state);
+}
+
+static void the_bad_one_is_set_aside(void **state)
+{
+    (void)state;
+    /* The first ends are over batches, which become smaller, and blame nobody. */
+    assert_true(run_until_well() > GUARD_MOST_TRIES);
+    assert_true(in_state(BAD, STATE_FAILED));
+    assert_true(in_state(GOOD, STATE_SUBMITTED));
+    assert_true(in_state(LAST, STATE_SUBMITTED));
+    assert_int_equal(counts->cancelled, 1);
+    assert_int_equal(counts->removed, 1);
+    struct job_record record;
+    struct arena *arena = arena_new();
+    int job = open_job(BAD, STATE_FAILED);
+    assert_int_equal(record_read(job, arena, &record, &error), 0);
+    assert_true(text_is(record.failure.reason, "StopsStage"));
+    assert_int_equal(record.failure.when, RETRY_NEVER);
+    close(job);
+    arena_free(arena);
+}
+
+/* Its own machine's executor has it: from here nothing of it can be ended. */
+static void what_runs_elsewhere_is_left(void **state)
+{
+    (void)state;
+    struct executor_operations here = operations;
+    here.of_this_machine = true;
+    fake_executor.operations = &here;
+    append_event(BAD, STATE_SUBMITTED,
+                 "2026-01-01T12:00:00.000Z submitted attempt=1 host=another\n");
+    for (int i = 0; i < GUARD_MOST_TRIES; i++) {
+        guard_enter(guard_own(), BAD, 0);
+        guard_count(guard_own(), "track");
+    }
+    assert_int_equal(run_until_well(), 0);
+    assert_true(in_state(BAD, STATE_SUBMITTED));
+    assert_int_equal(counts->cancelled, 0);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(the_bad_one_is_set_aside),
+        TEST(what_runs_elsewhere_is_left),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

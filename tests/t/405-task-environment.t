@@ -4,8 +4,7 @@
 #
 # The daemon has a network and a /home of its own, with a name server, so that the world outside is known.
 #
-# Seen to fail with: network private in site.yaml; readonly true for the program in common/local/task.yaml;
-# home none; look_for_home() without the test of the owner; slirp4netns with allow_host_loopback.
+# Seen to fail with: a null workdir in common/workdir.yaml.
 . "$(dirname "$0")/lib.bash"
 command -v podman >/dev/null || skip_all "podman is not installed"
 command -v slirp4netns >/dev/null || skip_all "slirp4netns is not installed"

@@ -3,8 +3,7 @@
  * Every file of the corpora that is a job of another system is converted, and what comes out is a
  * job file that, converted again, stays as it is.
  *
- * Seen to fail: with commands, ports or `complete` left out of description_convert(), and with
- * memory in bytes.
+ * Seen to fail: with names that are taken as they are.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -545,7 +545,7 @@ static void every_sample_of_every_cell_is_accepted(void **state)
     size_t manifests = 0;
     struct buffer report = {0};
     struct check_result result;
-    const struct check_options options = {accept_manifest, &manifests};
+    const struct check_options options = {.accept = accept_manifest, .accept_context = &manifests};
     if (repository_check(repository, &options, &report, &result))
         fail_msg("%s", report.data);
     assert_int_equal(result.problems, 0);

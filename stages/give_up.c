@@ -10,11 +10,11 @@
 #include "stages/aside.h"
 #include "stages/verdict.h"
 
-/* What the executor has of the job is to end: how that went, for `why`. */
-static void end_at_executor(struct executor *executor, const struct job_record *record,
-                            struct verdict *verdict)
+/* What the executor has of the job is to end, and to be forgotten: before it is, the job does not
+ * move, or another attempt could run beside this one. */
+static int end_at_executor(struct executor *executor, const struct job_record *record,
+                           struct error *error)
 {
-    struct error error;
     const struct executor_operations *operations = executor->operations;
     struct job_call call = {.id = record->id.data, .attempt = record->attempt, .force = true};
     struct job_call *calls[] = {&call};
@@ -22,11 +22,8 @@ static void end_at_executor(struct executor *executor, const struct job_record *
     if (call.result == 0)
         operations->remove(executor, calls, 1);
     if (call.result == 0)
-        return;
-    error = call.error;
-    size_t used = strlen(verdict->detail);
-    snprintf(verdict->detail + used, sizeof(verdict->detail) - used,
-             " The executor could not be told to end it, so it may still run there: %s", error.text);
+        return 0;
+    return error_set(error, "the executor could not be told to end it: %s", call.error.text);
 }
 
 /* How much of the job may be read, by how often that went wrong. */
@@ -37,7 +34,7 @@ enum care {
     TOUCH_NOTHING
 };
 
-/* With a record, and with the executor told. */
+/* With a record, and with the executor told.  1 when that could not be done now. */
 static int explain(struct stage *stage, int job, const struct job_place *place, int care,
                    struct executor *executor, struct verdict *verdict, struct error *error)
 {
@@ -45,10 +42,11 @@ static int explain(struct stage *stage, int job, const struct job_place *place, 
     struct job_record record;
     if (care != READ_RECORD || record_read(job, arena, &record, error))
         aside_salvage(job, place->id, arena, &record);
-    if (executor && place->state != STATE_FAILED && place->state != STATE_HELD &&
-        !stage_is_fenced(stage))
-        end_at_executor(executor, &record, verdict);
-    int result = verdict_write(verdict, job, &record, false, clock_now(), error);
+    bool there = executor && place->state != STATE_FAILED && place->state != STATE_HELD;
+    int result = stage_is_fenced(stage) ? error_set(error, "another daemon serves the spool")
+                 : there && end_at_executor(executor, &record, error)
+                     ? 1
+                     : verdict_write(verdict, job, &record, false, clock_now(), error);
     arena_free(arena);
     return result;
 }
@@ -81,7 +79,9 @@ static int set_aside(struct stage *stage, struct job_place *place, int care,
                      ? explain_unread(job, &verdict, error)
                      : explain(stage, job, place, care, executor, &verdict, error);
     sys.close(job);
-    if (result || spool_sync(&stage->spool, error) || stage_is_fenced(stage))
+    if (result)
+        return result;
+    if (spool_sync(&stage->spool, error) || stage_is_fenced(stage))
         return -1;
     if (place->state == STATE_FAILED)
         return 0;
@@ -128,7 +128,8 @@ bool give_up(struct stage *stage, struct guard *guard, const struct job_place *p
         return false;
     if (tries >= GUARD_SHUNNED)
         return true;
-    if (tries >= TOUCH_NOTHING) {
+    /* Unread, it cannot be told which attempt the executor has to end. */
+    if (tries >= (place->state == STATE_SUBMITTED ? READ_NOTHING : TOUCH_NOTHING)) {
         log_warn("%s: %s ends over it even when it is set aside; it is passed over until dlspool is "
                  "started anew", place->id, stage->name);
         guard_shun(guard, place->id);
@@ -139,7 +140,9 @@ bool give_up(struct stage *stage, struct guard *guard, const struct job_place *p
                      ? error_set(&error, "the daemon of another machine runs it")
                      : set_aside(stage, &to, tries, executor, &error);
     guard_leave(guard);
-    if (result) {
+    if (result > 0) {
+        log_warn("%s: cannot be set aside yet, and is tried again: %s", place->id, error.text);
+    } else if (result) {
         log_warn("%s: could not be set aside, and is passed over: %s", place->id, error.text);
         guard_shun(guard, place->id);
     } else {

@@ -6,8 +6,10 @@
  * is taken over by another attempt, which would have a number of its own.  A job that the local executor of
  * another machine has stays in submitted/, passed over: nothing of it can be ended from here.
  *
+ * Until the executor could be told, the job stays where it is.
+ *
  * Doing that reads the job once more.  If the stage ends over that, too, only the job's log is read;
- * then nothing of it; and if the stage ends even then, the job stays where it is and is passed over
+ * then, unless the executor may have it, nothing of it; and if the stage ends even then, the job stays where it is and is passed over
  * until dlspool is started anew.
  */
 #ifndef STAGES_GIVE_UP_H

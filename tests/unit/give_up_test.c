@@ -20,6 +20,7 @@
 
 static struct counts {
     int polls_of_bad, polls_of_good, cancelled, removed;
+    bool away;                  /* the executor cannot be told to end a job */
 } * counts; /* shared with the children */
 
 static int fake_ready(struct executor *executor, struct error *problem)
@@ -59,6 +60,8 @@ static void fake_cancel(struct executor *executor, struct job_call **batch, size
     assert_true(batch[0]->force);
     counts->cancelled++;
     fake_call(executor, batch, count);
+    if (counts->away)
+        batch[0]->result = error_set(&batch[0]->error, "it is away");
 }
 
 static void fake_remove(struct executor *executor, struct job_call **batch, size_t count)
@@ -180,12 +183,32 @@ static void what_runs_elsewhere_is_left(void **state)
     assert_int_equal(counts->cancelled, 0);
 }
 
+/* Whatever runs of it, no other attempt is to run beside it. */
+static void it_stays_until_the_executor_is_told(void **state)
+{
+    (void)state;
+    for (int i = 0; i < GUARD_MOST_TRIES; i++) {
+        guard_enter(guard_own(), BAD, 0);
+        guard_count(guard_own(), "track");
+    }
+    counts->away = true;
+    assert_int_equal(run_until_well(), 0);
+    assert_true(in_state(BAD, STATE_SUBMITTED));
+    assert_true(counts->cancelled > 0);
+    assert_int_equal(counts->removed, 0);
+    counts->away = false;
+    assert_int_equal(run_until_well(), 0);
+    assert_true(in_state(BAD, STATE_FAILED));
+    assert_int_equal(counts->removed, 1);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(the_bad_one_is_set_aside),
         TEST(what_runs_elsewhere_is_left),
+        TEST(it_stays_until_the_executor_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

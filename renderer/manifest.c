@@ -120,7 +120,13 @@ static bool image_allowed_to(const struct value *job, const struct value *site, 
     const struct value *allow = member ? value_get(member->value, "images") : NULL;
     rule[0] = allow ? platform.data : "images";
     rule[1] = allow ? "images" : "allow_user";
-    return allow ? allows(allow, image) : image_allowed(site, image);
+    if (!allow)
+        return image_allowed(site, image);
+    /* Such a job may have named it without its registry, and so may the rule. */
+    struct text short_name = image, hub = TEXT("docker.io/");
+    if (text_starts(image, hub.data))
+        short_name = (struct text){image.data + hub.length, image.length - hub.length};
+    return allows(allow, image) || allows(allow, short_name);
 }
 
 /* May the user have this image, of his own choice? */

@@ -153,7 +153,7 @@ output=$(dlspool diff "$wrong" 2>&1)
 is $? 1 "one that cannot be understood"
 like "$output" "refuses $wrong: wrong\.yaml:2:1: bogus" "is refused with the sentence"
 output=$(dlspool diff nobody-0000000000000 2>&1)
-is $? 1 "a job that is not there ends with status 1"
+is $? 4 "a job that is not there ends with status 4"
 like "$output" 'there is no job' "and a sentence"
 output=$(dlspool diff --at nowhere "$ann" 2>&1)
 is $? 1 "a revision that is not there ends with status 1"

@@ -262,7 +262,7 @@ is "$(sed "s|$scratch|S|g" "$scratch/i/worker-0.log")" "option --no-eval
 option --home=S/i/job/home:/job/home
 option --pwd=/job/program
 option --bind=S/i/job:/job
-option --bind=S/program:/job/program:ro
+option --bind=S/program:/job/program
 option --bind=S/data set:/job/dataset:ro
 option --nv
 image docker://docker.io/team/image:1
@@ -277,7 +277,7 @@ site container=pyxis
 contained | script squashed
 run squashed "$scratch/j"
 is "$(sed "s|$scratch|S|g" "$scratch/j/.srun-words" | grep -e '^--.*container')" "--container-image=team/image:1
---container-mounts=S/j/job:/job,S/program:/job/program:ro,S/data set:/job/dataset:ro,S/j:S/j
+--container-mounts=S/j/job:/job,S/program:/job/program,S/data set:/job/dataset:ro,S/j:S/j
 --no-container-mount-home
 --no-container-remap-root" "pyxis is given the same in the words of srun"
 { contained | sed 's|data set|data,set|'; } >"$scratch/comma.rest"

@@ -71,7 +71,10 @@ done:
 
 int why_remove(int job, struct error *error)
 {
-    if (sys.unlinkat(job, "why", 0) && errno != ENOENT)
-        return error_errno(error, "why could not be removed");
-    return 0;
+    if (!sys.unlinkat(job, "why", 0) || errno == ENOENT)
+        return 0;
+    /* A directory has its name. */
+    if ((errno == EISDIR || errno == EPERM) && !job_file_damaged(job, "why"))
+        return 0;
+    return error_errno(error, "why could not be removed");
 }

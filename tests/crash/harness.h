@@ -63,7 +63,7 @@ void harness_try(const char *test, struct tally *tally, int64_t first, int64_t l
                  harness_point *point, void *context);
 
 /* Run `body` in a child process, which is to fill in the result.  What it says on standard error is
- * counted as result->lines.  Returns how it ended. */
+ * counted as result->lines, but for what tells the end of a job.  Returns how it ended. */
 typedef void harness_body(struct result *result, void *context);
 enum ending harness_run(struct worker *worker, harness_body *body, void *context);
 

@@ -30,7 +30,7 @@ ok "but not for a revision" dlspool check HEAD
 sed -i 's/^  pids: .*/  pids: 4096/' "$spool/dlspool.yaml"
 dlspool status >"$scratch/status"
 is $? 3 "status ends with 3 while nobody serves"
-like "$(cat "$scratch/status")" '^daemon +none serves' "and says so"
+like "$(cat "$scratch/status")" '^daemon +not running' "and says so"
 
 is "$(git -C "$spool/templates.git" rev-parse vendor)" "$(git -C "$spool/templates.git" rev-parse main)" \
     "the branch vendor begins with the same commit"

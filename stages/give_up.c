@@ -1,6 +1,7 @@
 /* stages/give_up.c - a job over which a stage ends again and again */
 #include "stages/give_up.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -67,29 +68,36 @@ static int explain_unread(int job, const struct verdict *verdict, struct error *
     return result ? -1 : 0;
 }
 
+/* 1 when it is to be tried again. */
 static int set_aside(struct stage *stage, struct job_place *place, int care,
                      struct executor *executor, struct error *error)
 {
     struct verdict verdict;
     verdict_stops_stage(&verdict, place->id, stage->name, GUARD_MOST_TRIES);
+    if (stage_is_fenced(stage)) {
+        error_set(error, "another daemon serves the spool");
+        return 1;
+    }
     int job = job_open(&stage->spool, place);
-    if (job < 0)
-        return error_errno(error, "%s could not be opened", place->id);
+    if (job < 0 && errno == ENOENT)
+        return 0;               /* it has gone on */
+    if (job < 0) {
+        error_errno(error, "its directory could not be opened");
+        return 1;
+    }
     int result = care == READ_NOTHING
                      ? explain_unread(job, &verdict, error)
                      : explain(stage, job, place, care, executor, &verdict, error);
     sys.close(job);
-    if (result)
-        return result;
-    if (spool_sync(&stage->spool, error) || stage_is_fenced(stage))
-        return -1;
+    if (result || spool_sync(&stage->spool, error) || stage_is_fenced(stage))
+        return 1;
     if (place->state == STATE_FAILED)
         return 0;
     enum state from = place->state;
     return job_move(&stage->spool, place, STATE_FAILED, clock_now(), error) ||
                    spool_sync_state(&stage->spool, STATE_FAILED, error) ||
                    spool_sync_state(&stage->spool, from, error)
-               ? -1
+               ? 1
                : 0;
 }
 
@@ -152,7 +160,7 @@ bool give_up(struct stage *stage, struct guard *guard, const struct job_place *p
         if (place->state == STATE_FAILED || place->state == STATE_HELD)
             guard_shun(guard, place->id);
         else
-            guard_passed(guard, place->id);
+            guard_forget(guard, place->id);
     }
     return true;
 }

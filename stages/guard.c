@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/text.h"
 
@@ -96,6 +97,8 @@ static void look(int signal)
 /* ---- counting ---- */
 
 enum { MOST_NARROWING = 10 };   /* a batch of 1,024 comes down to one job */
+static const int64_t forget_after = 600000;     /* milliseconds since the last end over a job ... */
+static const int64_t widen_after = 60000;       /* ... or over a batch */
 
 static struct guard_counted *find_counted(const struct guard *guard, const char *name)
 {
@@ -126,10 +129,12 @@ void guard_count(struct guard *guard, const char *stage)
     if (guard->name[0]) {
         struct guard_counted *counted = add_counted(guard, guard->name);
         counted->tries++;
+        counted->time = clock_elapsed();
         log_warn("%s ended over the job %s (%u of %d times; then it is set aside)", stage,
                  counted->name, counted->tries, GUARD_MOST_TRIES);
     } else if (guard->ends < MOST_NARROWING) {
         guard->ends++;
+        guard->time = clock_elapsed();
         log_warn("%s ended over several jobs; it takes fewer at a time until it is known over which",
                  stage);
     }
@@ -142,10 +147,18 @@ int guard_tries(const struct guard *guard, const char *name)
     return counted ? (int)counted->tries : 0;
 }
 
+void guard_forget(struct guard *guard, const char *name)
+{
+    struct guard_counted *counted = find_counted(guard, name);
+    if (counted)
+        counted->tries = 0;
+}
+
 void guard_passed(struct guard *guard, const char *name)
 {
     struct guard_counted *counted = find_counted(guard, name);
-    if (counted && counted->tries != GUARD_SHUNNED)
+    if (counted && counted->tries != GUARD_SHUNNED &&
+        clock_elapsed() - counted->time > forget_after)
         counted->tries = 0;
 }
 
@@ -163,7 +176,7 @@ size_t guard_narrow(const struct guard *guard, size_t most)
 
 void guard_widen(struct guard *guard)
 {
-    if (guard && guard->ends)
+    if (guard && guard->ends && clock_elapsed() - guard->time > widen_after)
         guard->ends--;
 }
 
@@ -172,15 +185,10 @@ void guard_widen(struct guard *guard)
 int guard_limit(struct guard *guard, struct error *error)
 {
     struct rlimit memory = {(rlim_t)guard_memory, (rlim_t)guard_memory};
-    if (setrlimit(RLIMIT_DATA, &memory))
-        return error_errno(error, "the memory of this process could not be limited");
-    return guard_limit_time(guard, error);
-}
-
-int guard_limit_time(struct guard *guard, struct error *error)
-{
     struct sigaction action = {.sa_handler = look, .sa_flags = SA_RESTART};
     const struct itimerval second = {{1, 0}, {1, 0}};
+    if (setrlimit(RLIMIT_DATA, &memory))
+        return error_errno(error, "the memory of this process could not be limited");
     if (!guard)
         return 0;
     watched = guard;

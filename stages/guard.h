@@ -41,11 +41,13 @@ struct guard {
     uint64_t count;
     uint32_t tries;             /* of the one below, before this one */
     uint32_t ends;              /* of processes, since the last batch that went well */
+    int64_t time;               /* of clock_elapsed(): of the last end over a batch */
     uint64_t done;              /* for whoever forks: what the process counts */
     char name[NAME_MAX + 1];    /* of the job file, or job, that is or was being read; "": a batch */
     struct guard_counted {
         char name[NAME_MAX + 1];
         uint32_t tries;         /* 0: free */
+        int64_t time;           /* of clock_elapsed(): of the last end over it */
     } counted[GUARD_COUNTED];   /* by guard_count() */
 };
 
@@ -74,17 +76,21 @@ const char *guard_end(int status, char room[static GUARD_END_SIZE]);
 void guard_count(struct guard *guard, const char *stage);
 /* How often the stage has ended over that job since it last went well. */
 int guard_tries(const struct guard *guard, const char *name);
-/* The stage is done with that job, and has not ended over it. */
+/* It is gone from where the stage works: nothing is counted any more. */
+void guard_forget(struct guard *guard, const char *name);
+/* The stage is done with that job for now, and has not ended over it; which is forgotten ten minutes after
+ * the last end, since a fault may show at every second look only. */
 void guard_passed(struct guard *guard, const char *name);
 /* It is left alone until dlspool is started anew, whatever was counted. */
 void guard_shun(struct guard *guard, const char *name);
 enum { GUARD_SHUNNED = 1000 };  /* what guard_tries() says of one that is */
-/* How many of `most` to take together; and that a batch has gone well. */
+/* How many of `most` to take together; and that a batch has gone well, which counts from a minute after
+ * the last end on. */
 size_t guard_narrow(const struct guard *guard, size_t most);
 void guard_widen(struct guard *guard);
 
-/* Put this process under the limits, or under the limit of time alone. */
+/* Put this process under the limits.  Not for those that follow jobs: to copy what a healthy job has
+ * printed may take long. */
 int guard_limit(struct guard *guard, struct error *error);
-int guard_limit_time(struct guard *guard, struct error *error);
 
 #endif

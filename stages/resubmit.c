@@ -317,12 +317,6 @@ static void resubmit_close(struct stage *stage)
     free(resubmitter);
 }
 
-static int resubmit_confine(struct stage *stage, struct error *error)
-{
-    (void)stage;
-    return guard_limit_time(guard_own(), error);
-}
-
 static struct stage *resubmit_open(const char *directory, struct error *error)
 {
     struct resubmitter *resubmitter = memory_allocate(sizeof(*resubmitter));
@@ -378,7 +372,6 @@ static int resubmit_descriptor(const struct stage *stage)
 const struct stage_operations resubmit_stage = {
     .name = "resubmit",
     .open = resubmit_open,
-    .confine = resubmit_confine,
     .round = resubmit_round,
     .descriptor = resubmit_descriptor,
     .close = resubmit_close,

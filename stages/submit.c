@@ -377,11 +377,6 @@ static void tell_absent(void *context, const char *sentence)
     log_warn("%s", sentence);
 }
 
-static int submit_confine(struct stage *stage, struct error *error)
-{
-    return guard_limit_time(((struct submitter *)stage)->guard, error);
-}
-
 static struct stage *submit_open(const char *directory, struct error *error)
 {
     struct submitter *submitter = memory_allocate(sizeof(*submitter));
@@ -421,7 +416,6 @@ static struct stage *submit_open(const char *directory, struct error *error)
 const struct stage_operations submit_stage = {
     .name = "submit",
     .open = submit_open,
-    .confine = submit_confine,
     .round = submit_round,
     .descriptor = submit_descriptor,
     .close = submit_close,

@@ -219,11 +219,6 @@ static void track_close(struct stage *stage)
     free(tracker);
 }
 
-static int track_confine(struct stage *stage, struct error *error)
-{
-    return guard_limit_time(((struct tracker *)stage)->guard, error);
-}
-
 static struct stage *track_open(const char *directory, struct error *error)
 {
     struct tracker *tracker = memory_allocate(sizeof(*tracker));
@@ -253,7 +248,6 @@ static struct stage *track_open(const char *directory, struct error *error)
 const struct stage_operations track_stage = {
     .name = "track",
     .open = track_open,
-    .confine = track_confine,
     .round = track_round,
     .descriptor = track_descriptor,
     .close = track_close,

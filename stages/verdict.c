@@ -314,9 +314,9 @@ void verdict_stops_stage(struct verdict *verdict, const char *id, const char *st
              "This job made dlspool's %s stage end %d times, and is set aside so that other jobs go on.",
              stage, tries);
     snprintf(verdict->detail, sizeof(verdict->detail),
-             "Each time the process crashed, was killed, or took more than %d s of processor time over "
-             "this job. That is a fault of dlspool. What the job's tasks have printed so far is in "
-             "output/. What ran of it was told to end.", guard_patience);
+             "Each time the process crashed or was killed while it was about this job. That is a fault of "
+             "dlspool. What the job's tasks have printed so far is in output/. What ran of it was told to "
+             "end.");
     snprintf(verdict->next, sizeof(verdict->next),
              "not retried. Tell the administrator, who finds the process's end in the service's log; "
              "`dlspool retry %s` tries the job again once the fault is repaired and dlspool was "

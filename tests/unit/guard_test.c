@@ -5,14 +5,22 @@
  */
 #include "tests/unit/unit.h"
 
+#include "base/clock.h"
 #include "stages/guard.h"
 
 static struct guard *guard;
+static int64_t now = 1000;
+
+static int64_t tell_elapsed(void)
+{
+    return now;
+}
 
 static int set_up(void **state)
 {
     struct error error;
     (void)state;
+    clock_replace(NULL, tell_elapsed);
     guard = guard_new(&error);
     return guard ? 0 : -1;
 }
@@ -46,6 +54,9 @@ static void ends_over_a_job_are_counted(void **state)
     guard_leave(guard);
     guard_count(guard, "track");
     assert_int_equal(guard_tries(guard, "b-1"), 0);
+    guard_passed(guard, "a-1"); /* it may show at every second look only */
+    assert_int_equal(guard_tries(guard, "a-1"), GUARD_MOST_TRIES);
+    now += 601000;
     guard_passed(guard, "a-1");
     assert_int_equal(guard_tries(guard, "a-1"), 0);
     guard_shun(guard, "a-1");
@@ -77,6 +88,9 @@ static void a_batch_comes_down_to_one_job(void **state)
     }
     end_over("");
     assert_int_equal(guard_narrow(guard, 256), 1);
+    guard_widen(guard);
+    assert_int_equal(guard_narrow(guard, 256), 1);
+    now += 61000;
     for (int i = 0; i < 12; i++)
         guard_widen(guard);
     assert_int_equal(guard_narrow(guard, 256), 256);

@@ -36,16 +36,15 @@ enum care {
 };
 
 /* With a record, and with the executor told.  1 when that could not be done now. */
-static int explain(struct stage *stage, int job, const struct job_place *place, int care,
-                   struct executor *executor, struct verdict *verdict, struct error *error)
+static int explain(int job, const struct job_place *place, int care, struct executor *executor,
+                   struct verdict *verdict, struct error *error)
 {
     struct arena *arena = arena_new();
     struct job_record record;
     if (care != READ_RECORD || record_read(job, arena, &record, error))
         aside_salvage(job, place->id, arena, &record);
     bool there = executor && place->state != STATE_FAILED && place->state != STATE_HELD;
-    int result = stage_is_fenced(stage) ? error_set(error, "another daemon serves the spool")
-                 : there && end_at_executor(executor, &record, error)
+    int result = there && end_at_executor(executor, &record, error)
                      ? 1
                      : verdict_write(verdict, job, &record, false, clock_now(), error);
     arena_free(arena);
@@ -62,7 +61,7 @@ static int explain_unread(int job, const struct verdict *verdict, struct error *
     eventlog_add_string(&line, "class", verdict->class);
     eventlog_add_string(&line, "why", verdict->sentence);
     eventlog_end(&line);
-    sys.renameat(job, "job.yaml", job, "job.yaml.damaged");
+    job_file_damaged(job, "job.yaml");
     int result = why_write(job, &why, error) || eventlog_append(job, buffer_text(&line), error);
     buffer_free(&line);
     return result ? -1 : 0;
@@ -87,7 +86,7 @@ static int set_aside(struct stage *stage, struct job_place *place, int care,
     }
     int result = care == READ_NOTHING
                      ? explain_unread(job, &verdict, error)
-                     : explain(stage, job, place, care, executor, &verdict, error);
+                     : explain(job, place, care, executor, &verdict, error);
     sys.close(job);
     if (result || spool_sync(&stage->spool, error) || stage_is_fenced(stage))
         return 1;

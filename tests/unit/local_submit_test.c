@@ -177,11 +177,14 @@ static void submitting_again_adopts_what_runs(void **state)
     snprintf(manifest, sizeof(manifest), COUNTING, f->directory);
     struct submission s;
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(hand_in(f, "once-1", manifest, &s), SUBMIT_ACCEPTED);
+        if (hand_in(f, "once-1", manifest, &s) != SUBMIT_ACCEPTED)
+            fail_msg("try %d: outcome %d: %s", i, s.outcome, s.error.text);
         assert_string_equal(s.note, i ? "adopted from an earlier try" : "");
         fixture_reopen(f);
     }
-    executor_cancel(f->executor, "once-1", 1, true, NULL);
+    /* podman has started the program, which may not have come to its first line yet. */
+    assert_int_equal(fixture_shell(f, "timeout 30 sh -c 'until test -s $D/runs; do sleep 0.05; done'"), 0);
+    assert_int_equal(executor_cancel(f->executor, "once-1", 1, true, NULL), 0);
     fixture_wait(f, "once-1");
     /* What has ended is not started again either. */
     assert_int_equal(hand_in(f, "once-1", manifest, &s), SUBMIT_ACCEPTED);

@@ -64,6 +64,7 @@ static const struct record_field fields[] = {
     FIELD("resized", FIELD_TIME, resized, false),
     FIELD("gpu_type", FIELD_TEXT, gpu_type, false),
     FIELD("queue", FIELD_TEXT, queue, false),
+    FIELD("change_since", FIELD_TIME, change_since, false),
     FIELD("arguments_sha256", FIELD_TEXT, arguments_sha256, false),
 };
 

@@ -96,6 +96,8 @@ struct job_record {
                                            arguments, script, dataset, environment */
     bool failed;                /* the job is in failed/, and `failure` says why */
     struct failure failure;
+    int64_t change_since;       /* RETRY_CHANGE: when the wait for a change began, which being refused
+                                   again after one does not restart; 0: it does not wait for one */
 };
 
 /* Read job.yaml of the job directory `job` into `record`, whose texts live in the arena.  -1 and a

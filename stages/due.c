@@ -4,9 +4,9 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "stages/change_wait.h"
 #include "stages/control.h"
 #include "stages/resubmit.h"
-#include "stages/verdict.h"
 
 static bool executor_ready(struct resubmitter *resubmitter)
 {
@@ -123,12 +123,13 @@ static const char *is_due(struct resubmitter *resubmitter, struct waiting *waiti
     return NULL;
 }
 
-/* Nobody may remember a job that waits for a change for long. */
-static bool is_given_up(const struct resubmitter *resubmitter, const struct waiting *waiting,
-                        int64_t now)
+/* Has a job waited for a change for long enough, or since a time that is yet to come? */
+static bool is_wait_over(const struct resubmitter *resubmitter, const struct waiting *waiting,
+                         int64_t now)
 {
-    const struct failure failure = {.failed = waiting->failed};
-    return now >= verdict_change_ends(&resubmitter->stage.settings, &failure);
+    const struct job_record record = {.change_since = waiting->change_since};
+    return waiting->when == RETRY_CHANGE &&
+           change_wait_judge(&resubmitter->stage.settings, &record, now) != CHANGE_WAITS;
 }
 
 /* A job that was rendered once, and that somebody holds, waits for that in held/. */
@@ -159,8 +160,8 @@ void due_decide(struct resubmitter *resubmitter, struct requeue_deed *deed, int6
         } else if (is_to_be_held(job, waiting)) {
             deed->cause = "hold";
             deed->kind = DEED_REQUEUE;
-        } else if (waiting->when == RETRY_CHANGE && is_given_up(resubmitter, waiting, now)) {
-            deed->kind = DEED_GIVE_UP;
+        } else if (is_wait_over(resubmitter, waiting, now)) {
+            deed->kind = DEED_END_WAIT;
         } else if ((deed->cause = is_due(resubmitter, waiting, job, now))) {
             deed->kind = DEED_REQUEUE;
         }

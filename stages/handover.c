@@ -38,7 +38,8 @@ static struct circumstances circumstances_of(const struct submitter *submitter,
     return (struct circumstances){.settings = &submitter->stage.settings,
                                   .id = record->id.data,
                                   .commit = record->commit.length ? record->commit.data : NULL,
-                                  .now = clock_now()};
+                                  .now = clock_now(),
+                                  .change_since = record->change_since};
 }
 
 /* Why the executor does not have the job.  What there is when it asks for too much is noted, so that

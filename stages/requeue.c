@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "spool/eventlog.h"
+#include "stages/change_wait.h"
 #include "stages/control.h"
 #include "stages/end_line.h"
 #include "stages/hold.h"
@@ -181,14 +182,15 @@ static void put_back(struct job_record *record, const struct job_record *kept)
 /* It could not be rendered, and is in failed/ with that reason.  1, or -1 and a sentence. */
 static int write_unprepared(struct requeuer *requeuer, int job, struct job_record *record,
                             enum prepare_result prepared, const struct preparation *preparation,
-                            int64_t failed, struct error *error)
+                            struct error *error)
 {
     struct verdict verdict;
     struct circumstances circumstances = {
         .settings = &requeuer->stage->settings,
         .id = record->id.data,
         .commit = repository_commit(requeuer->repository),
-        .now = failed,
+        .now = clock_now(),
+        .change_since = record->change_since,
     };
     if (prepared == PREPARE_BAD_REQUEST)
         verdict_bad_request(&verdict, record->source.data, &preparation->error);
@@ -211,6 +213,16 @@ static enum prepare_result prepare_again(struct requeuer *requeuer, struct text 
     return prepared == PREPARED ? prepare_manifest(requeuer->arena, requeuer->repository, record,
                                                    preparation)
                                 : prepared;
+}
+
+/* The wait for a change goes on when such a change brings the job back; any other cause ends it. */
+static void keep_wait(struct job_record *record, const struct requeue_deed *deed)
+{
+    bool goes_on = strcmp(deed->cause, "change") == 0 || strcmp(deed->cause, "capacity") == 0;
+    if (deed->from == STATE_FAILED && !goes_on)
+        record->change_since = 0;
+    else if (deed->from == STATE_FAILED && !record->change_since)       /* of an older version */
+        record->change_since = record->failure.failed;
 }
 
 /* Render the job anew and write what has changed into its directory.  0: it may go to `to`; 1: it
@@ -240,6 +252,7 @@ static int renew_job(struct requeuer *requeuer, int job, struct job_record *reco
     if (attempt < 0)
         goto done;
     record->attempt = attempt;
+    keep_wait(record, deed);
     enum prepare_result prepared =
         prepare_again(requeuer, buffer_text(&request), record, deed->size, &preparation);
     bool for_change = strcmp(deed->cause, "change") == 0;
@@ -251,8 +264,7 @@ static int renew_job(struct requeuer *requeuer, int job, struct job_record *reco
     }
     if (prepared != PREPARED) {
         put_back(record, &kept);
-        result = write_unprepared(requeuer, job, record, prepared, &preparation,
-                                  for_change ? kept.failure.failed : now, error);
+        result = write_unprepared(requeuer, job, record, prepared, &preparation, error);
         goto done;
     }
     /* The record goes on saying why the job failed until it has left failed/: a crash before that
@@ -384,12 +396,12 @@ static void kill_waiting(struct requeuer *requeuer, int job, struct job_record *
         log_warn("%s: %s", record->id.data, error.text);
 }
 
-static void give_up(struct requeuer *requeuer, int job, struct job_record *record)
+static void end_wait(struct requeuer *requeuer, int job, struct job_record *record)
 {
     struct error error;
     if (!record->failed || record->failure.when != RETRY_CHANGE)
         return;
-    if (verdict_give_up(job, record, &requeuer->stage->settings, &error) ||
+    if (change_wait_end(job, record, &requeuer->stage->settings, clock_now(), &error) ||
         spool_sync(&requeuer->stage->spool, &error))
         log_warn("%s: %s", record->id.data, error.text);
 }
@@ -416,8 +428,8 @@ void requeue_job(struct requeuer *requeuer, const struct requeue_deed *deed)
         log_detail("%s: was a copy", place.id);
     } else if (deed->kind == DEED_KILL) {
         kill_waiting(requeuer, job, &record);
-    } else if (deed->kind == DEED_GIVE_UP) {
-        give_up(requeuer, job, &record);
+    } else if (deed->kind == DEED_END_WAIT) {
+        end_wait(requeuer, job, &record);
     } else if (deed->from == STATE_RENDERED && may_be_submitted(job)) {
         log_detail("%s: keeps its size: the executor may have it already", place.id);
     } else if (send_back(requeuer, &place, job, &record, deed)) {

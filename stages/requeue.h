@@ -21,12 +21,12 @@
 
 #include "stages/stage.h"
 
-enum deed_kind { DEED_NONE, DEED_REQUEUE, DEED_KILL, DEED_GIVE_UP };
+enum deed_kind { DEED_NONE, DEED_REQUEUE, DEED_KILL, DEED_END_WAIT };
 
 struct requeue_deed {
     char id[ID_SIZE];
     enum state from;            /* STATE_FAILED, STATE_HELD or STATE_RENDERED */
-    enum deed_kind kind;        /* DEED_KILL, DEED_GIVE_UP: only of failed/ */
+    enum deed_kind kind;        /* DEED_KILL, DEED_END_WAIT: only of failed/ */
     const char *cause;          /* of DEED_REQUEUE: the word for the log */
     int64_t size;               /* of one of rendered/: that it is to have (base/sizes.h) */
 };

@@ -33,7 +33,7 @@ static void remember(struct waiting *waiting, const struct job_record *record)
     waiting->when = record->failed ? failure->when : RETRY_NEVER;
     waiting->next = failure->next;
     waiting->delay = failure->delay;
-    waiting->failed = failure->failed;
+    waiting->change_since = record->change_since ? record->change_since : failure->failed;
     waiting->array = record->array.length > 0;
     waiting->too_much = failure->capacity.length > 0;
     waiting->capacity_seen = 0;

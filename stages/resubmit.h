@@ -22,7 +22,7 @@ struct waiting {                /* what is remembered of a failed job between pa
     struct timespec changed;    /* mtime of its directory when its record was read */
     enum retry_when when;
     int64_t next, delay;
-    int64_t failed;             /* when */
+    int64_t change_since;       /* when its wait for a change began */
     bool array;                 /* how much it asks for at once is not known */
     bool too_much;              /* it asks for more than there was, */
     int capacity_seen;          /* and, at this count of changes of the capacity, than there is */

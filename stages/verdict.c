@@ -35,26 +35,32 @@ static void say_next(struct verdict *verdict, const char *format, ...)
     va_end(arguments);
 }
 
-int64_t verdict_change_ends(const struct settings *settings, const struct failure *failure)
-{
-    return failure->failed + settings->retry_change;
-}
-
 /* It comes back by itself only for a while, as its owner may have forgotten it.  `what` is what would
  * have to come about. */
 static void wait_for_change(struct verdict *verdict, const struct circumstances *circumstances,
                             const char *advice, const char *what)
 {
-    char until[CLOCK_TEXT_SIZE];
+    char until[CLOCK_TEXT_SIZE], waited[CLOCK_TEXT_SIZE];
     struct failure *failure = &verdict->failure;
+    const struct settings *settings = circumstances->settings;
+    int64_t since = circumstances->change_since, now = circumstances->now;
+    if (!since || since > now)
+        since = now;
+    failure->failed = now;
+    if (now >= since + settings->retry_change) {
+        failure->when = RETRY_NEVER;
+        say_next(verdict,
+                 "%s. It is not retried by itself any more: nothing has mended it in %s. To retry it now: "
+                 "dlspool retry %s",
+                 advice, duration_format(settings->retry_change, waited), circumstances->id);
+        return;
+    }
     failure->when = RETRY_CHANGE;
-    failure->failed = circumstances->now;
     failure->commit = text_of(circumstances->commit);
-    failure->settings = text_of(circumstances->settings->sha256);
+    failure->settings = text_of(settings->sha256);
+    verdict->change_since = since;
     say_next(verdict, "%s. If %s before %s, it is retried by itself. To retry it now: dlspool retry %s",
-             advice, what,
-             clock_format(verdict_change_ends(circumstances->settings, failure), until),
-             circumstances->id);
+             advice, what, clock_format(since + settings->retry_change, until), circumstances->id);
 }
 
 /* Double the last delay, within the settings' bounds, and spread the result by a fifth, so that
@@ -346,22 +352,6 @@ void verdict_lost_record(struct verdict *verdict, const char *detail)
     verdict_damaged(verdict, &error);
 }
 
-int verdict_give_up(int job, struct job_record *record, const struct settings *settings,
-                    struct error *error)
-{
-    struct buffer next = {0};
-    char waited[CLOCK_TEXT_SIZE];
-    buffer_printf(&next,
-                  "not retried by itself any more: nothing has changed in %s that could mend it. Change the "
-                  "job file and submit it again, or retry it: dlspool retry %.*s",
-                  duration_format(settings->retry_change, waited), (int)record->id.length,
-                  record->id.data);
-    record->failure.when = RETRY_NEVER;
-    int result = why_replace_next(job, next.data, error) || record_replace(job, record, error) ? -1 : 0;
-    buffer_free(&next);
-    return result;
-}
-
 int verdict_write(const struct verdict *verdict, int job, struct job_record *record, bool create,
                   int64_t now, struct error *error)
 {
@@ -372,6 +362,7 @@ int verdict_write(const struct verdict *verdict, int job, struct job_record *rec
     record->failure.capacity = text_of(verdict->capacity);
     if (!record->failure.failed)
         record->failure.failed = now;
+    record->change_since = verdict->change_since;
     if (verdict->failure.delay)
         record->backoff = verdict->failure.delay;
     struct why why = {verdict->sentence, verdict->detail, verdict->next};

@@ -19,9 +19,10 @@
 struct verdict {
     struct failure failure;
     char class[16], reason[64];         /* what failure's texts point to */
-    char sentence[ERROR_TEXT_SIZE], detail[ERROR_TEXT_SIZE + EXCERPT_SIZE], next[512];
+    char sentence[ERROR_TEXT_SIZE], detail[ERROR_TEXT_SIZE + EXCERPT_SIZE], next[1024];
     bool quotes;                        /* detail has something of what the job printed */
     int retry_line;                     /* of retry.txt, when it decided; else 0 */
+    int64_t change_since;               /* of RETRY_CHANGE, for job.yaml; otherwise 0 */
     char capacity[GROWTH_TEXT_SIZE];    /* what failure's text points to, too */
 };
 
@@ -32,6 +33,7 @@ struct circumstances {
     const char *commit;                 /* of templates.git; may be NULL */
     const char *capacity;               /* for SUBMIT_NEVER_FITS: what there is (stages/growth.h) */
     int64_t now;
+    int64_t change_since;               /* the record's, for what may be RETRY_CHANGE */
 };
 
 void verdict_bad_request(struct verdict *verdict, const char *source, const struct error *error);
@@ -74,12 +76,6 @@ void verdict_dependency(struct verdict *verdict, const char *id, const char *rea
 void verdict_damaged(struct verdict *verdict, const struct error *error);
 /* For a job that failed after its record had been lost; `detail` is what the executor said. */
 void verdict_lost_record(struct verdict *verdict, const char *detail);
-
-/* RETRY_CHANGE ends at this time of day.  After that the job is given up: its record, and the last
- * paragraph of its why, are written anew, and nothing is synced.  -1 and a sentence on failure. */
-int64_t verdict_change_ends(const struct settings *settings, const struct failure *failure);
-int verdict_give_up(int job, struct job_record *record, const struct settings *settings,
-                    struct error *error);
 
 /* Write the verdict into the job directory: job.yaml (with record->failure set from it), why, and
  * a "failed" event.  A why that quotes what the job printed is for those who may read that: its owner,

@@ -113,6 +113,7 @@ static struct job_record sized_sample(void)
     record.checkpoint_grace = 30000;
     record.checkpoint_interval = 600000;
     record.gpu_type = TEXT("A100");
+    record.change_since = 1800000000124;
     record.arguments_sha256 = TEXT("e3b0c44298fc1c149afbf4c8996fb924");
     return record;
 }
@@ -147,6 +148,7 @@ static void deadlines_and_sizes_read_back(void **state)
     assert_int_equal(read.checkpoint_grace, 30000);
     assert_int_equal(read.checkpoint_interval, 600000);
     assert_true(text_is(read.gpu_type, "A100"));
+    assert_int_equal(read.change_since, 1800000000124);
     assert_true(text_equal(read.arguments_sha256, written.arguments_sha256));
     assert_int_equal(record_format(&read, &again, &error), 0);
     assert_string_equal(again.data, whole.data);

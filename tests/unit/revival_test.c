@@ -3,13 +3,15 @@
  * One spool with a job for each way to fail for which a change may matter, through the real resubmit
  * stage; counted are those that go back to rendered/.
  *
- * Seen to fail: with is_as_refused() or fails_as_before() always false; with is_given_up() always false;
- * with growth_is_enough() always true; with RETRY_CHANGE for what only its owner can mend.
+ * Seen to fail: with is_as_refused() or fails_as_before() always false; with is_wait_over() always false;
+ * with growth_is_enough() always true; with RETRY_CHANGE for what only its owner can mend; with keep_wait()
+ * left out, or ending each wait; with CHANGE_WAITS for a misdated one.
  */
 #include "tests/unit/scratch_repository.h"
 #include "tests/unit/stage_fixture.h"
 
 #include "spool/why.h"
+#include "stages/control.h"
 #include "stages/prepare.h"
 #include "stages/verdict.h"
 
@@ -42,13 +44,23 @@ static int tell_capacity(struct executor *executor, struct capacity *capacity, s
     return 0;
 }
 
+static void refuse(struct executor *executor, struct submission **batch, size_t count)
+{
+    (void)executor;
+    for (size_t i = 0; i < count; i++) {
+        batch[i]->outcome = SUBMIT_REFUSED;
+        error_set(&batch[i]->error, "it is refused");
+    }
+}
+
 static void close_nothing(struct executor *executor)
 {
     (void)executor;
 }
 
 static const struct executor_operations operations = {
-    .name = "local", .ready = be_ready, .capacity = tell_capacity, .close = close_nothing};
+    .name = "local", .ready = be_ready, .submit = refuse, .capacity = tell_capacity,
+    .close = close_nothing};
 
 /* How each job failed. */
 static const struct failed_job {
@@ -255,7 +267,7 @@ static void nobody_revives_after_a_week(void **state)
     expect_revived("");
     struct buffer why = why_of("manifest-1m80ns077fb01");
     assert_non_null(strstr(why.data, "it is refused\n\nNext: not retried by itself any more: nothing has "
-                                     "changed in 7 d"));
+                                     "mended it in 7 d"));
     assert_non_null(strstr(why.data, "dlspool retry manifest-1m80ns077fb01\n"));
     buffer_free(&why);
     int job = open_job("manifest-1m80ns077fb01", STATE_FAILED);
@@ -279,6 +291,96 @@ static void a_job_of_a_week_ago_is_given_up_although_templates_change(void **sta
     run_round_after(2 * day);
     commit("local/any/notebook.yaml", "{a: 1}\n");
     expect_revived("");
+}
+
+/* The submit stage takes what is in rendered/, and the executor refuses it. */
+static void refuse_again(void)
+{
+    close_stage();
+    stage_kind = &submit_stage;
+    open_stage();
+    run_round_after(1000);
+    close_stage();
+    stage_kind = &resubmit_stage;
+    open_stage();
+}
+
+static void expect_next(const char *id, const char *words)
+{
+    struct buffer why = why_of(id);
+    const char *next = strstr(why.data, "\nNext: ");
+    if (!next || !strstr(next, words))
+        fail_msg("%s: expected %s", why.data, words);
+    buffer_free(&why);
+}
+
+static const char manifest_id[] = "manifest-1m80ns077fb01";
+
+/* What the template can mend, on that day: it goes back, and is refused again. */
+static void revive_and_refuse(int64_t time, int cpus)
+{
+    char content[128];
+    run_round_after(time - now);
+    snprintf(content, sizeof(content), "{cpus: %d, script: '${job.script}'}\n", cpus);
+    commit("local/any/single.yaml", content);
+    run_round_after(2000);
+    assert_true(in_state(manifest_id, STATE_RENDERED));
+    refuse_again();
+    assert_true(in_state(manifest_id, STATE_FAILED));
+}
+
+static void being_refused_again_does_not_restart_the_week(void **state)
+{
+    (void)state;
+    revive_and_refuse(start + 3 * day, 7);
+    expect_next(manifest_id, "changed so that it is rendered to something else before 2026-01-08T00:00:00.000Z");
+    revive_and_refuse(start + 6 * day, 8);
+    expect_next(manifest_id, "before 2026-01-08T00:00:00.000Z, it is retried by itself.");
+    run_round_after(start + 7 * day - now);
+    expect_next(manifest_id, "not retried by itself any more: nothing has mended it in 7 d 0 h.");
+    commit("local/any/single.yaml", "{cpus: 9, script: '${job.script}'}\n");
+    run_round_after(2000);
+    assert_true(in_state(manifest_id, STATE_FAILED));
+}
+
+/* It was in rendered/ meanwhile. */
+static void being_refused_after_the_week_is_for_good(void **state)
+{
+    (void)state;
+    run_round_after(6 * day);
+    commit("local/any/single.yaml", "{cpus: 7, script: '${job.script}'}\n");
+    run_round_after(2000);
+    assert_true(in_state(manifest_id, STATE_RENDERED));
+    advance(2 * day);
+    refuse_again();
+    expect_next(manifest_id, "It is not retried by itself any more: nothing has mended it in 7 d 0 h. To retry it "
+                             "now: dlspool retry manifest-1m80ns077fb01");
+}
+
+static void whoever_asks_for_a_retry_restarts_the_week(void **state)
+{
+    (void)state;
+    run_round_after(5 * day);
+    int job = open_job(manifest_id, STATE_FAILED);
+    assert_int_equal(control_write(job, CONTROL_RETRY, TEXT("ann"), 1000, now, &error), 0);
+    close(job);
+    run_round_after(2000);
+    assert_true(in_state(manifest_id, STATE_RENDERED));
+    refuse_again();
+    expect_next(manifest_id, "before 2026-01-13T00:0");
+}
+
+static void a_clock_that_was_wrong_keeps_nobody_waiting(void **state)
+{
+    (void)state;
+    expect_next(manifest_id, "something else before 2026-01-08T00:00:00.000Z");
+    now -= 400 * day;
+    run_round_after(60000);
+    run_round_after(6 * day);
+    assert_int_equal(find_events(manifest_id, STATE_FAILED, "failed", NULL), 1);
+    expect_next(manifest_id, "may go well before 2024-12-04T00:02:00.000Z, it is retried by itself.");
+    run_round_after(day);
+    expect_next(manifest_id, "not retried by itself any more");
 }
 
 /* Everybody is told what to type. */
@@ -322,6 +424,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(nobody_revives_after_a_week, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_job_of_a_week_ago_is_given_up_although_templates_change,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(being_refused_again_does_not_restart_the_week, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(being_refused_after_the_week_is_for_good, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(whoever_asks_for_a_retry_restarts_the_week, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_clock_that_was_wrong_keeps_nobody_waiting, set_up, tear_down),
         cmocka_unit_test_setup_teardown(why_says_what_to_do, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

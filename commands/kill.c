@@ -101,10 +101,11 @@ static int collect(void *context, const struct job_place *place)
 {
     struct asking *asking = context;
     struct job_view view;
+    struct control_question question = {.spool = &asking->spool, .verb = asking->control};
     if (!filter_may_take(&asking->filter, place) ||
         view_read(&asking->spool, place, asking->arena, &view) ||
         !filter_takes(&asking->filter, &view) ||
-        !pick_applies(&asking->spool, &view, asking->control))
+        !control_applies(&question, place, view.readable ? &view.record : NULL))
         return 0;
     if (asking->count == asking->capacity) {
         asking->capacity = asking->capacity ? asking->capacity * 2 : 64;

@@ -1,11 +1,6 @@
 /* commands/pick.h - which job is meant by a word on the command line
  *
- * A whole id means that job.  A name that fits exactly means a job of that name: of the caller's, or if
- * he has none, of anybody's.  Anything else means the job whose id alone begins with it.
- *
- * To look at a job, a name means the caller's newest of that name.  To do something to one, only what is
- * unambiguous will do: the one job of that name to which it can be done, or a beginning that does not
- * end within the name, as `dig` of digits does.
+ * spool/meant.h says which, for the caller; this is where they are told of it.
  */
 #ifndef COMMANDS_PICK_H
 #define COMMANDS_PICK_H
@@ -25,8 +20,5 @@ int pick_job(const struct spool *spool, const char *word, struct job_place *plac
 /* The job to do something to. */
 int pick_job_for(const struct spool *spool, const char *word, enum control_verb verb,
                  struct job_place *place, struct error *error);
-
-/* Can it be done to the job as it is now?  What was done to it already, or would change nothing, cannot. */
-bool pick_applies(const struct spool *spool, const struct job_view *view, enum control_verb verb);
 
 #endif

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "spool/eventlog.h"
+#include "spool/meant.h"
 #include "stages/users.h"
 
 enum { WISH_LIMIT = 1024, MOST_MOVES = 10 };    /* bytes; moves of a job while it is looked for */
@@ -55,6 +56,32 @@ bool control_allows(enum control_verb verb, const struct job_place *place,
     return false;
 }
 
+/* Is there anything of it that a kill would end: does it wait, run, or come back by itself? */
+static bool is_unfinished(const struct job_place *place, const struct job_record *record)
+{
+    if (place->state != STATE_FAILED || !record)
+        return place->state != STATE_FAILED;
+    return record->failed && record->failure.when != RETRY_NEVER &&
+           record->failure.when != RETRY_CHANGE;
+}
+
+bool control_applies(void *context, const struct job_place *place, const struct job_record *record)
+{
+    const struct control_question *question = context;
+    struct wish wish;
+    if (!control_allows(question->verb, place, record, NULL))
+        return false;
+    if (question->verb == CONTROL_KILL)
+        return is_unfinished(place, record);
+    if (question->verb != CONTROL_HOLD && question->verb != CONTROL_RELEASE)
+        return true;
+    int job = job_open(question->spool, place);
+    bool held = job >= 0 && control_pending(job, CONTROL_HOLD, &wish) != 0;
+    if (job >= 0)
+        sys.close(job);
+    return held == (question->verb == CONTROL_RELEASE);
+}
+
 int control_write(int job, enum control_verb verb, struct text by, uid_t uid, int64_t now,
                   struct error *error)
 {
@@ -72,15 +99,20 @@ int control_write(int job, enum control_verb verb, struct text by, uid_t uid, in
     return result;
 }
 
-/* Open the job that a control file names, wherever it is; it may be moving.  The result as that of
- * control_apply(). */
-static int open_job(const struct stage *stage, const struct control *control,
+/* Open the job that a control file of the user `uid` names, wherever it is; it may be moving.  The result
+ * as that of control_apply(). */
+static int open_job(const struct stage *stage, const struct control *control, uid_t uid,
                     struct job_place *place, int *job, struct error *error)
 {
+    struct control_question question = {.spool = &stage->spool, .verb = control->verb};
+    const struct meaning meaning = {.spool = &stage->spool, .word = control->id, .asker = uid,
+                                    .applies = control_applies, .context = &question};
     for (int tries = 0; tries < MOST_MOVES; tries++) {
-        int found = job_find(&stage->spool, control->id, place, error);
+        struct meant meant;
+        int found = job_meant(&meaning, &meant, error);
         if (found)
             return found;
+        *place = meant.places[0];
         if (!control_allows(control->verb, place, NULL, error))
             return 1;
         *job = job_open(&stage->spool, place);
@@ -158,7 +190,7 @@ int control_apply(struct stage *stage, const struct control *control, uid_t uid,
     struct job_place place;
     struct job_record record;
     struct asking asking = {.verb = control->verb, .place = &place, .record = &record};
-    int result = open_job(stage, control, &place, &asking.job, error);
+    int result = open_job(stage, control, uid, &place, &asking.job, error);
     if (result)
         return result;
     struct arena *arena = arena_new();

@@ -20,6 +20,15 @@
 bool control_allows(enum control_verb verb, const struct job_place *place,
                     const struct job_record *record, struct error *error);
 
+/* Can it be done to the job as it is now?  What was done to it already, or would change nothing, cannot.
+ * The question of a `struct meaning` (spool/meant.h): `context` is a control_question. */
+struct control_question {
+    const struct spool *spool;
+    enum control_verb verb;
+};
+
+bool control_applies(void *context, const struct job_place *place, const struct job_record *record);
+
 /* Act on a control file of the user `uid`.  0; 1 and a sentence when it is refused; -1 and a
  * sentence when it is to be tried again. */
 int control_apply(struct stage *stage, const struct control *control, uid_t uid, int64_t now,

@@ -2,7 +2,7 @@
 # Which jobs are meant by what stands on the command line, what is told of them, and the statuses that
 # commands end with.  The jobs are made by hand: most of it needs no daemon.
 #
-# Seen to fail with: prefer() of commands/pick.c preferring nothing; `strict` never looked at there;
+# Seen to fail with: prefer() of spool/meant.c preferring nothing; `applies` never looked at in match() there;
 # filter_takes() taking all; take_end() of commands/follow.c without the job's exit code.
 . "$(dirname "$0")/lib.bash"
 new_spool null || exit 1

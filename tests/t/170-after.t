@@ -207,6 +207,13 @@ like "$(dlspool hold "$(id_of bad)" 2>&1)" 'has failed for good' "what has faile
 echo "hold: $(id_of bad)" | drop hold-bad.yaml
 wait_for 20 in_state hold-bad failed
 like "$(why hold-bad)" 'has failed for good; there is nothing to be held' "nor by a file"
+job file-held 'hold: true'
+ok "a job is held" wait_for 20 in_state file-held held
+echo "release: file-hel" | drop release-cut.yaml
+wait_for 20 in_state release-cut failed
+like "$(why release-cut)" 'there is no job "file-hel" in ' "a file takes no beginning that cuts a name"
+echo "release: file-held" | drop release-name.yaml
+ok "but a name that only one job has" wait_for 20 in_state file-held "done"
 
 # A job in rendered/ and one in failed/ can be held.  The executor is away meanwhile.
 stop_daemon

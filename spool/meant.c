@@ -1,0 +1,233 @@
+/* spool/meant.c - which job is meant by a word */
+#include "spool/meant.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/system.h"
+
+enum { MOST_LOOKS = 3, MOST_READ = 1000 };
+
+struct places {
+    struct job_place *items;
+    size_t count, capacity;
+};
+
+struct candidate {
+    struct job_place place;
+    bool mine, applies;
+};
+
+struct search {
+    const struct meaning *meaning;
+    struct text word;
+    char label[ID_SIZE];        /* the word as the beginning of an id has it; "" when it is no name */
+    struct places named, begun; /* whose name is `label`; whose id begins with the word */
+    struct candidate *candidates;       /* those that are in question, newest first */
+    size_t count;
+    struct arena *arena;
+};
+
+static void add_place(struct places *places, const struct job_place *place)
+{
+    if (places->count == places->capacity) {
+        places->capacity = places->capacity ? places->capacity * 2 : 16;
+        places->items = memory_resize(places->items, places->capacity * sizeof(*places->items));
+    }
+    places->items[places->count++] = *place;
+}
+
+static size_t name_length(const char *id)
+{
+    return strlen(id) - TOKEN_LENGTH - 1;
+}
+
+static int match(void *context, const struct job_place *place)
+{
+    struct search *search = context;
+    size_t name = name_length(place->id);
+    if (search->label[0] && strlen(search->label) == name &&
+        memcmp(place->id, search->label, name) == 0)
+        add_place(&search->named, place);
+    else if (strncmp(place->id, search->word.data, search->word.length) == 0 &&
+             (!search->meaning->applies || search->word.length > name + 1))
+        add_place(&search->begun, place);
+    return 0;
+}
+
+static int compare_newest(const void *a, const void *b)
+{
+    const struct job_place *first = a, *second = b;
+    int order = text_compare(id_token(text_of(second->id)), id_token(text_of(first->id)));
+    return order ? order : strcmp(first->id, second->id);
+}
+
+/* Newest first, and a job that was seen in two places, because it moved, once: where it was seen last. */
+static void sort_places(struct places *places)
+{
+    size_t kept = 0;
+    if (places->count)
+        qsort(places->items, places->count, sizeof(*places->items), compare_newest);
+    for (size_t i = 0; i < places->count; i++) {
+        bool again = kept && strcmp(places->items[kept - 1].id, places->items[i].id) == 0;
+        places->items[again ? kept - 1 : kept++] = places->items[i];
+    }
+    places->count = kept;
+}
+
+static bool is_whole_id(const struct meaning *meaning, struct job_place *place)
+{
+    const struct spool *spool = meaning->spool;
+    return id_valid(meaning->word) &&
+           (job_find_whole(spool, meaning->word, place) ||
+            job_find_done(spool, meaning->word, place) == 1 ||
+            job_find_whole(spool, meaning->word, place));       /* it moved on meanwhile */
+}
+
+/* ---- whose they are, and what can be done to them ---- */
+
+/* Names that are too long for an id, or differ in what an id does not have, are not the same. */
+static bool has_name(const struct search *search, const struct job_record *record)
+{
+    return !record || !record->name.length || text_equal(record->name, search->word) ||
+           text_is(search->word, search->label);
+}
+
+/* Whether it is a candidate: one that may not be read is, one that is gone is not. */
+static bool look_at(struct search *search, const struct job_place *place, bool by_name)
+{
+    const struct meaning *meaning = search->meaning;
+    struct job_record room, *record = NULL;
+    int job = job_open(meaning->spool, place);
+    if (job < 0 && errno != EACCES)
+        return false;
+    if (job >= 0) {
+        record = record_read(job, search->arena, &room, NULL) ? NULL : &room;
+        sys.close(job);
+    }
+    if (by_name && !has_name(search, record))
+        return false;
+    search->candidates[search->count++] = (struct candidate){
+        .place = *place,
+        .mine = record && record->uid == meaning->asker,
+        .applies = !meaning->applies || meaning->applies(meaning->context, place, record)};
+    arena_reset(search->arena);
+    return true;
+}
+
+/* Read what the candidates are; of a name that is only looked at, until the asker's newest was met. */
+static void look_at_all(struct search *search, const struct places *places, bool by_name)
+{
+    size_t most = by_name ? MOST_READ : MEANT_LISTED;
+    search->candidates =
+        memory_resize(search->candidates, (places->count + 1) * sizeof(*search->candidates));
+    for (size_t i = 0; i < places->count && search->count < most; i++) {
+        if (!look_at(search, &places->items[i], by_name))
+            continue;
+        if (by_name && !search->meaning->applies && search->candidates[search->count - 1].mine) {
+            search->candidates[0] = search->candidates[search->count - 1];
+            search->count = 1;
+            return;
+        }
+    }
+}
+
+static bool is_mine(const struct candidate *candidate)
+{
+    return candidate->mine;
+}
+
+static bool does_apply(const struct candidate *candidate)
+{
+    return candidate->applies;
+}
+
+/* Leave of the candidates only those that are `wanted`, if there is one. */
+static void prefer(struct search *search, bool (*wanted)(const struct candidate *candidate))
+{
+    size_t any = 0, kept = 0;
+    for (size_t i = 0; i < search->count; i++)
+        any += wanted(&search->candidates[i]);
+    for (size_t i = 0; any && i < search->count; i++)
+        if (wanted(&search->candidates[i]))
+            search->candidates[kept++] = search->candidates[i];
+    search->count = any ? kept : search->count;
+}
+
+static int decide(struct search *search, bool by_name, struct meant *meant, struct error *error)
+{
+    struct error_quote_room room;
+    if (by_name)
+        prefer(search, is_mine);
+    if (by_name && search->meaning->applies) {
+        prefer(search, does_apply);
+        if (!search->candidates[0].applies)
+            search->count = 1;  /* to none: what is said of the newest is true of all */
+    }
+    meant->total = by_name ? search->count : search->begun.count;
+    for (size_t i = 0; i < search->count && i < MEANT_LISTED; i++)
+        meant->places[meant->count++] = search->candidates[i].place;
+    if (meant->total == 1)
+        return 0;
+    error_set(error, "%zu jobs have %s \"%s\"; %s", meant->total,
+              by_name ? "the name" : "an id that starts with",
+              error_quote(&room, search->word.data, search->word.length),
+              by_name ? "say which by its id" : "give more of it");
+    return 1;
+}
+
+static int search_all(struct search *search, struct meant *meant, struct error *error)
+{
+    struct error_quote_room room;
+    const struct spool *spool = search->meaning->spool;
+    for (int i = 0; i < STATE_COUNT; i++)
+        if (jobs_walk(spool, (enum state)i, match, search))
+            return error_errno(error, "%s/ could not be read", state_name((enum state)i));
+    sort_places(&search->named);
+    sort_places(&search->begun);
+    look_at_all(search, &search->named, true);
+    if (search->count)
+        return decide(search, true, meant, error);
+    look_at_all(search, &search->begun, false);
+    if (search->count)
+        return decide(search, false, meant, error);
+    error_set(error, "there is no job \"%s\" in %s",
+              error_quote(&room, search->word.data, search->word.length), spool->path);
+    return 1;
+}
+
+int job_meant(const struct meaning *meaning, struct meant *meant, struct error *error)
+{
+    struct error_quote_room room;
+    struct search search = {.meaning = meaning, .word = meaning->word};
+    char id[ID_SIZE];
+    *meant = (struct meant){.count = 0};
+    if (search.word.length == 0 || search.word.length > NAME_MAX) {
+        error_set(error, "\"%s\" is not the id or the name of a job",
+                  error_quote(&room, search.word.data, search.word.length));
+        return 1;
+    }
+    if (is_whole_id(meaning, &meant->places[0])) {
+        meant->count = meant->total = 1;
+        return 0;
+    }
+    id_make(search.word, "0000000000000", id);
+    snprintf(search.label, sizeof(search.label), "%.*s", (int)name_length(id), id);
+    search.arena = arena_new();
+    int result = 1;
+    /* What was seen may have moved on before it was read. */
+    for (int i = 0; i < MOST_LOOKS && result == 1 && meant->count == 0; i++) {
+        search.named.count = search.begun.count = search.count = 0;
+        result = search_all(&search, meant, error);
+        if (search.named.count + search.begun.count == 0)
+            break;
+    }
+    arena_free(search.arena);
+    free(search.candidates);
+    free(search.named.items);
+    free(search.begun.items);
+    return result;
+}

@@ -263,6 +263,7 @@ static void clear_call(struct kubernetes_call *call)
     call->answer = NULL;
     call->cut_off = false;
     call->error.text[0] = '\0';
+    call->remedy = NULL;
 }
 
 static void put_off(struct kubernetes_call *call, int64_t quiet)
@@ -343,7 +344,7 @@ static void take_result(struct kubernetes_connection *connection, struct arena *
     call->retry_after = request->retry_after;
     call->outcome = kubernetes_judge(arena, &question, request->status,
                                      buffer_text(&request->response), call->raw, &call->answer,
-                                     &call->retry_after, &call->error);
+                                     &call->retry_after, &call->remedy, &call->error);
     call->retry_after = bound_patience(call);
     struct buffer none = call->warnings;
     call->warnings = request->warnings;

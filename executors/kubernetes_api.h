@@ -30,7 +30,7 @@ enum kubernetes_outcome {
     KUBERNETES_MISSING,         /* 404 of the object (not of the namespace, not of the resource) */
     KUBERNETES_GONE,            /* 410: the version or continue token has expired: list again */
     KUBERNETES_NO_ROOM,         /* 403 exceeded quota */
-    KUBERNETES_UNAVAILABLE,     /* certainly not done; later */
+    KUBERNETES_UNAVAILABLE,     /* certainly not done, as nothing is now; later */
     KUBERNETES_UNKNOWN,         /* sent, no answer: perhaps done */
     KUBERNETES_REFUSED          /* only a change can mend it */
 };
@@ -57,6 +57,9 @@ struct kubernetes_call {
                                    kubernetes_call_free() */
     struct error error;         /* a sentence unless KUBERNETES_DONE: quotes the server's message,
                                    says what to do */
+    const char *remedy;         /* of KUBERNETES_REFUSED: what an administrator does, outside the spool,
+                                   as in struct submission; NULL: another request mends it.  It is
+                                   not freed */
 };
 
 void kubernetes_call_free(struct kubernetes_call *call); /* `response`; not the call itself */

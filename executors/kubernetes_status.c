@@ -36,6 +36,7 @@ struct rule {
     const char *words;          /* that the message must have; NULL: any */
     enum kubernetes_outcome reading, changing;  /* the outcome, by what the request does */
     const char *advice;         /* what to do; NULL: the message says it */
+    const char *remedy;         /* what an administrator does outside the spool; NULL: nothing */
 };
 
 static bool is_terminating(const struct facts *facts)
@@ -82,59 +83,67 @@ static bool is_big(const struct facts *facts)
 
 static const struct rule rules[] = {
     {300, 399, NULL, NULL, BOTH(REFUSED),
-     "dlspool follows no redirections: is the kubeconfig's `server:` the API server itself?"},
-    {401, 401, NULL, NULL, BOTH(REFUSED),
+     "dlspool follows no redirections: is the kubeconfig's `server:` the API server itself?",
+     "Ask an administrator to put the API server's own address into the kubeconfig"},
+    {401, 401, NULL, NULL, BOTH(UNAVAILABLE),
      "the token or certificate was not accepted, also after it was read again: is it of this "
-     "cluster, and has it not expired? Renew it in the kubeconfig"},
-    {403, 403, NULL, "exceeded quota", BOTH(NO_ROOM), NULL},
-    {403, 403, is_terminating, NULL, BOTH(UNAVAILABLE), "the namespace is being deleted"},
+     "cluster, and has it not expired? Renew it in the kubeconfig",
+     NULL},
+    {403, 403, NULL, "exceeded quota", BOTH(NO_ROOM), NULL, NULL},
+    {403, 403, is_terminating, NULL, BOTH(UNAVAILABLE), "the namespace is being deleted", NULL},
     {403, 403, NULL, "because it is being terminated", BOTH(UNAVAILABLE),
-     "the namespace is being deleted"},
-    {403, 403, NULL, "status unknown for quota", BOTH(UNAVAILABLE), NULL},
-    {403, 403, NULL, "error looking up service account", BOTH(UNAVAILABLE), NULL},
+     "the namespace is being deleted", NULL},
+    {403, 403, NULL, "status unknown for quota", BOTH(UNAVAILABLE), NULL, NULL},
+    {403, 403, NULL, "error looking up service account", BOTH(UNAVAILABLE), NULL, NULL},
     {403, 403, NULL, "failed quota", BOTH(REFUSED),
-     "the namespace's ResourceQuota wants jobs that state this"},
+     "the namespace's ResourceQuota wants jobs that state this", NULL},
     {403, 403, NULL, "cannot set blockOwnerDeletion", BOTH(REFUSED),
      "an administrator must let this user `update` jobs/finalizers: etc/kubernetes-role.yaml has "
-     "what dlspool needs"},
-    {403, 403, NULL, "admission webhook", BOTH(REFUSED),
-     "a policy of the cluster does not want it"},
+     "what dlspool needs",
+     "Ask an administrator of the cluster to apply etc/kubernetes-role.yaml again"},
+    {403, 403, NULL, "admission webhook", BOTH(REFUSED), "a policy of the cluster does not want it",
+     NULL},
     {403, 403, NULL, " cannot ", BOTH(REFUSED),
      "an administrator must give this user that right in the namespace: the Role in "
-     "etc/kubernetes-role.yaml has all that dlspool needs"},
-    {403, 403, NULL, NULL, BOTH(REFUSED), NULL},
-    {404, 404, is_of_namespace, NULL, BOTH(REFUSED),
+     "etc/kubernetes-role.yaml has all that dlspool needs",
+     "Ask an administrator of the cluster for that right"},
+    {403, 403, NULL, NULL, BOTH(REFUSED), NULL, NULL},
+    {404, 404, is_of_namespace, NULL, BOTH(UNAVAILABLE),
      "an administrator must create the namespace, or name another in dlspool.yaml "
-     "(kubernetes.namespace)"},
-    {404, 404, is_of_object, NULL, BOTH(MISSING), NULL},
+     "(kubernetes.namespace)",
+     NULL},
+    {404, 404, is_of_object, NULL, BOTH(MISSING), NULL, NULL},
     {404, 404, NULL, NULL, BOTH(REFUSED),
      "the server does not know such objects: is the extension installed that brings them, and is "
-     "the kubeconfig's `server:` right?"},
-    {408, 408, NULL, NULL, MAYBE, NULL},
-    {409, 409, already_exists, NULL, BOTH(EXISTS), NULL},
-    {409, 409, NULL, "object is being deleted", BOTH(EXISTS), NULL},
-    {409, 409, is_race, NULL, BOTH(UNAVAILABLE), NULL},
-    {409, 409, NULL, NULL, BOTH(CONFLICT), NULL},
-    {410, 410, NULL, NULL, BOTH(GONE), NULL},
+     "the kubeconfig's `server:` right?",
+     NULL},
+    {408, 408, NULL, NULL, MAYBE, NULL, NULL},
+    {409, 409, already_exists, NULL, BOTH(EXISTS), NULL, NULL},
+    {409, 409, NULL, "object is being deleted", BOTH(EXISTS), NULL, NULL},
+    {409, 409, is_race, NULL, BOTH(UNAVAILABLE), NULL, NULL},
+    {409, 409, NULL, NULL, BOTH(CONFLICT), NULL, NULL},
+    {410, 410, NULL, NULL, BOTH(GONE), NULL, NULL},
     {413, 413, NULL, NULL, BOTH(REFUSED),
-     "the objects of the job are too large: put data where the job can read it, not into them"},
+     "the objects of the job are too large: put data where the job can read it, not into them",
+     NULL},
     {422, 422, is_big, NULL, BOTH(REFUSED),
-     "the object may simply be too large: etcd takes about 1.5 MiB, whatever the message says"},
-    {429, 429, NULL, NULL, BOTH(UNAVAILABLE), NULL},
-    {400, 499, NULL, NULL, BOTH(REFUSED), NULL},
+     "the object may simply be too large: etcd takes about 1.5 MiB, whatever the message says",
+     NULL},
+    {429, 429, NULL, NULL, BOTH(UNAVAILABLE), NULL, NULL},
+    {400, 499, NULL, NULL, BOTH(REFUSED), NULL, NULL},
     {500, 500, NULL, "request is too large", BOTH(REFUSED),
-     "the objects of the job are too large: etcd takes about 1.5 MiB"},
+     "the objects of the job are too large: etcd takes about 1.5 MiB", NULL},
     {500, 500, NULL, "failed calling webhook", BOTH(UNAVAILABLE),
-     "an admission webhook of the cluster does not work"},
+     "an admission webhook of the cluster does not work", NULL},
     {500, 500, NULL, "failed to call webhook", BOTH(UNAVAILABLE),
-     "an admission webhook of the cluster does not work"},
-    {501, 501, NULL, NULL, BOTH(REFUSED), NULL},
-    {503, 503, is_answer, NULL, BOTH(UNAVAILABLE), NULL},
-    {500, 599, NULL, NULL, MAYBE, NULL},
+     "an admission webhook of the cluster does not work", NULL},
+    {501, 501, NULL, NULL, BOTH(REFUSED), NULL, NULL},
+    {503, 503, is_answer, NULL, BOTH(UNAVAILABLE), NULL, NULL},
+    {500, 599, NULL, NULL, MAYBE, NULL, NULL},
 };
 
 /* Of what is no HTTP status of a final answer. */
-static const struct rule nonsense = {0, 0, NULL, NULL, MAYBE, NULL};
+static const struct rule nonsense = {0, 0, NULL, NULL, MAYBE, NULL, NULL};
 
 static const struct rule *find_rule(const struct facts *facts)
 {
@@ -226,13 +235,15 @@ static bool is_status(const struct value *tree)
 enum kubernetes_outcome kubernetes_judge(struct arena *arena,
                                          const struct kubernetes_question *question, int status,
                                          struct text body, bool raw, struct value **answer,
-                                         int64_t *retry_after, struct error *error)
+                                         int64_t *retry_after, const char **remedy,
+                                         struct error *error)
 {
     struct facts facts = {.code = status, .sent = question->sent};
     bool good = status >= 200 && status <= 299;
     facts.reads = strcmp(question->method, "GET") == 0;
     facts.posts = strcmp(question->method, "POST") == 0;
     *answer = NULL;
+    *remedy = NULL;
     if (good && raw)
         return KUBERNETES_DONE;
     if (text_trim(body).length)
@@ -256,6 +267,7 @@ enum kubernetes_outcome kubernetes_judge(struct arena *arena,
     }
     const struct rule *rule = find_rule(&facts);
     set_sentence(question, &facts, rule, error);
+    *remedy = rule->remedy;
     return facts.reads ? rule->reading : rule->changing;
 }
 

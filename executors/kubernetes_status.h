@@ -18,10 +18,12 @@ struct kubernetes_question {
 
 /* Sort an answer.  `status` is HTTP's; `body` what came with it, which may be anything; unless
  * `raw` the body of a 2xx is parsed too.  Set are *answer (the parsed body, or NULL), *retry_after (left
- * alone when the body says nothing) and, unless KUBERNETES_DONE, the sentence. */
+ * alone when the body says nothing), *remedy (what an administrator does, outside the spool, or NULL; it
+ * is not freed) and, unless KUBERNETES_DONE, the sentence. */
 enum kubernetes_outcome kubernetes_judge(struct arena *arena,
                                          const struct kubernetes_question *question, int status,
                                          struct text body, bool raw, struct value **answer,
-                                         int64_t *retry_after, struct error *error);
+                                         int64_t *retry_after, const char **remedy,
+                                         struct error *error);
 
 #endif

@@ -78,11 +78,12 @@ static void judge(struct kubernetes_stream *stream, const struct http_stream_sta
         return;
     }
     int64_t retry_after = state->retry_after;
+    const char *remedy;
     struct value *answer;
     struct arena *arena = arena_new();
     kubernetes_take_note(stream->connection, state->status, retry_after);
     stream->outcome = kubernetes_judge(arena, &question, state->status, state->body, true, &answer,
-                                       &retry_after, &stream->error);
+                                       &retry_after, &remedy, &stream->error);
     arena_free(arena);
 }
 

@@ -34,6 +34,8 @@ static bool is_owned_by(const struct value *object, const char *uid)
     return false;
 }
 
+const char remedy_foreign[] = "Remove that object, or ask an administrator of the cluster to";
+
 enum finding job_judge_found(const struct job *job, const struct part *part,
                              const struct value *object, struct error *error)
 {

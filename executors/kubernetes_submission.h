@@ -31,6 +31,7 @@ struct part {                   /* an object of a job */
     bool asked;                 /* the call is one of this round */
     enum kubernetes_outcome created;    /* of its POST */
     struct error error;         /* ... */
+    const char *remedy;         /* ... */
     bool there;                 /* it exists, is ours and belongs to this owner */
     bool released;
 };
@@ -51,6 +52,7 @@ struct job {
     bool failed;                /* ... for good, or for want of room: */
     enum submit_outcome failure;
     struct error why;
+    const char *remedy;         /* of SUBMIT_REFUSED: as in struct kubernetes_call */
     size_t gone;                /* Jobs that somebody deleted after they were begun */
 };
 
@@ -63,6 +65,7 @@ enum finding {
 /* What an object of a part's name is to us.  A sentence unless it is FOUND_OURS. */
 enum finding job_judge_found(const struct job *job, const struct part *part,
                              const struct value *object, struct error *error);
+extern const char remedy_foreign[];     /* of FOUND_WRONG */
 bool object_is_released(const struct value *object);
 enum { DESCRIPTION_SIZE = 128 };
 void part_describe(const struct part *part, char room[static DESCRIPTION_SIZE]); /* "the Job x" */
@@ -79,9 +82,12 @@ void job_ask_stop(struct job *job);
 /* ---- kubernetes_submit.c: how a submission ends ---- */
 
 void job_end(struct job *job, enum submit_outcome outcome, const struct error *error);
+/* SUBMIT_REFUSED; `remedy` as in struct kubernetes_call. */
+void job_refuse(struct job *job, const struct error *error, const char *remedy);
 void job_accept(struct job *job, const char *remark);
 /* It is to be undone.  Refusal goes before want of room, and the first sentence before others. */
-void job_fail(struct job *job, enum submit_outcome failure, const struct error *why);
+void job_fail(struct job *job, enum submit_outcome failure, const struct error *why,
+              const char *remedy);
 void job_doubt(struct job *job, const struct error *doubt);
 
 /* ---- the steps: prepare_ makes the requests ready, judge_ decides which step is next ---- */

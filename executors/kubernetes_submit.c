@@ -36,6 +36,14 @@ void job_end(struct job *job, enum submit_outcome outcome, const struct error *e
     job->step = STEP_ENDED;
 }
 
+void job_refuse(struct job *job, const struct error *error, const char *remedy)
+{
+    struct submission *submission = job->submission;
+    submission->mender = remedy ? MENDER_SITE : MENDER_MANIFEST;
+    snprintf(submission->remedy, sizeof(submission->remedy), "%s", remedy ? remedy : "");
+    job_end(job, SUBMIT_REFUSED, error);
+}
+
 void job_accept(struct job *job, const char *remark)
 {
     const struct kubernetes *kubernetes = job->kubernetes;
@@ -49,13 +57,15 @@ void job_accept(struct job *job, const char *remark)
 }
 
 /* Refusal goes before want of room, and the first sentence before later ones. */
-void job_fail(struct job *job, enum submit_outcome failure, const struct error *why)
+void job_fail(struct job *job, enum submit_outcome failure, const struct error *why,
+              const char *remedy)
 {
     if (job->failed && (job->failure == failure || job->failure == SUBMIT_REFUSED))
         return;
     job->failed = true;
     job->failure = failure;
     job->why = *why;
+    job->remedy = remedy;
 }
 
 void job_doubt(struct job *job, const struct error *doubt)
@@ -89,7 +99,7 @@ static bool open_job(struct job *job)
     job->manifest = kubernetes_submission_objects(job->kubernetes, job->arena, submission,
                                                   job->hash, &submission->error);
     if (!job->manifest) {
-        job_end(job, SUBMIT_REFUSED, NULL);
+        job_refuse(job, NULL, NULL);
         return false;
     }
     job->count = job->manifest->count;
@@ -144,6 +154,8 @@ static void submit_some(struct kubernetes *kubernetes, struct submission **batch
             .kubernetes = kubernetes, .arena = arena, .submission = batch[i], .step = STEP_ENDED};
         batch[i]->note[0] = '\0';
         batch[i]->unsettled = false;
+        batch[i]->mender = MENDER_MANIFEST;
+        batch[i]->remedy[0] = '\0';
         if (open_job(&jobs[i]))
             objects += jobs[i].count;
     }

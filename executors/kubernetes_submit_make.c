@@ -45,6 +45,7 @@ void submit_judge_create_owner(struct job *job)
     default:
         owner->created = call->outcome;
         owner->error = call->error;
+        owner->remedy = call->remedy;
         job->step = STEP_LOOK_OWNER;
     }
 }
@@ -75,7 +76,7 @@ static void end_refused_owner(struct job *job)
         job_end(job, SUBMIT_NO_ROOM, &owner->error);
         return;
     default:
-        job_end(job, SUBMIT_REFUSED, &owner->error);
+        job_refuse(job, &owner->error, owner->remedy);
     }
 }
 
@@ -88,7 +89,7 @@ static void judge_found_owner(struct job *job)
     take_uid(job, object);
     switch (job_judge_found(job, owner, object, &error)) {
     case FOUND_WRONG:
-        job_end(job, SUBMIT_REFUSED, &error);
+        job_refuse(job, &error, remedy_foreign);
         return;
     case FOUND_LEAVING:
         /* What was begun is not begun again: it is for poll() to tell that it goes. */
@@ -119,7 +120,7 @@ void submit_judge_look_owner(struct job *job)
         end_refused_owner(job);
     } else if (call->outcome == KUBERNETES_REFUSED && owner->created == KUBERNETES_REFUSED) {
         job->submission->unsettled = true;
-        job_end(job, SUBMIT_REFUSED, &owner->error);
+        job_refuse(job, &owner->error, owner->remedy);
     } else {
         job_end(job, SUBMIT_UNKNOWN, &call->error);
     }
@@ -159,6 +160,7 @@ void submit_judge_create_others(struct job *job)
             continue;
         part->created = part->call.outcome;
         part->error = part->call.error;
+        part->remedy = part->call.remedy;
         if (part->created == KUBERNETES_DONE)
             part->there = true;
         else if (part->created == KUBERNETES_UNKNOWN || part->created == KUBERNETES_UNAVAILABLE)
@@ -197,10 +199,10 @@ static void judge_refused_other(struct job *job, const struct part *part)
         job->why = part->error; /* it is tried again at once, a few times */
         return;
     case KUBERNETES_NO_ROOM:
-        job_fail(job, SUBMIT_NO_ROOM, &part->error);
+        job_fail(job, SUBMIT_NO_ROOM, &part->error, NULL);
         return;
     default:
-        job_fail(job, SUBMIT_REFUSED, &part->error);
+        job_fail(job, SUBMIT_REFUSED, &part->error, part->remedy);
     }
 }
 
@@ -214,7 +216,7 @@ static void judge_found_other(struct job *job, struct part *part)
         part->released = object_is_released(part->call.answer);
         return;
     case FOUND_WRONG:
-        job_fail(job, SUBMIT_REFUSED, &error);
+        job_fail(job, SUBMIT_REFUSED, &error, remedy_foreign);
         return;
     case FOUND_LEAVING:
         break;
@@ -228,7 +230,7 @@ static void judge_found_other(struct job *job, struct part *part)
               "%s was begun by an earlier try of this submission, and then somebody deleted the "
               "job: it is not begun a second time under the same name; submit it again",
               what);
-    job_fail(job, SUBMIT_REFUSED, &error);
+    job_fail(job, SUBMIT_REFUSED, &error, "Find out who deleted it, and why");
 }
 
 void submit_judge_look_others(struct job *job)
@@ -242,7 +244,7 @@ void submit_judge_look_others(struct job *job)
         else if (part->call.outcome == KUBERNETES_MISSING)
             judge_refused_other(job, part);
         else if (part->call.outcome == KUBERNETES_REFUSED && part->created == KUBERNETES_REFUSED)
-            job_fail(job, SUBMIT_REFUSED, &part->error);
+            job_fail(job, SUBMIT_REFUSED, &part->error, part->remedy);
         else
             job_doubt(job, &part->call.error);
     }

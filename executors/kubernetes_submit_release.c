@@ -20,11 +20,11 @@ void submit_judge_release_owner(struct job *job)
         job->step = STEP_RELEASE_OTHERS;
         return;
     case KUBERNETES_REFUSED:
-        job_fail(job, SUBMIT_REFUSED, &call->error);
+        job_fail(job, SUBMIT_REFUSED, &call->error, call->remedy);
         job->step = STEP_UNDO;
         return;
     case KUBERNETES_NO_ROOM:
-        job_fail(job, SUBMIT_NO_ROOM, &call->error);
+        job_fail(job, SUBMIT_NO_ROOM, &call->error, NULL);
         job->step = STEP_UNDO;
         return;
     default:
@@ -77,7 +77,7 @@ void submit_judge_release_others(struct job *job)
         if (part->asked && part->call.outcome == KUBERNETES_MISSING)
             job->gone++;
         else if (part->asked && part->call.outcome == KUBERNETES_REFUSED)
-            job_fail(job, SUBMIT_REFUSED, &part->call.error);
+            job_fail(job, SUBMIT_REFUSED, &part->call.error, part->call.remedy);
         else if (part->asked && part->call.outcome != KUBERNETES_DONE)
             job_doubt(job, &part->call.error);
     }
@@ -95,7 +95,10 @@ void submit_judge_undo(struct job *job)
     switch (call->outcome) {
     case KUBERNETES_DONE:
     case KUBERNETES_MISSING:
-        job_end(job, job->failure, &job->why);
+        if (job->failure == SUBMIT_REFUSED)
+            job_refuse(job, &job->why, job->remedy);
+        else
+            job_end(job, job->failure, &job->why);
         return;
     default:
         error_set(&job->doubt, "%.900s; what was made before that could not be deleted: %.900s",

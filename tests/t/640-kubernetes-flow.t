@@ -6,6 +6,7 @@
 . "$(dirname "$0")/kubernetes.bash"
 start_cluster || { sed 's/^/# /' "$scratch/api.log"; echo "Bail out! no stand-in"; exit 1; }
 kubernetes_spool || exit 1
+set_setting probe_interval 500ms
 trap 'stop_daemon; stop_cluster; finish' EXIT
 
 # job NAME [LINE...]: drop a job that says a word; more lines of its file.
@@ -123,6 +124,25 @@ cp "$api/kubeconfig" "$scratch/old"
 order '{"order": "token"}' >/dev/null
 job renewed
 ok "a new token in the kubeconfig is read" wait_for 40 in_state renewed "done"
+
+# What an administrator has to mend
+cp "$api/kubeconfig" "$scratch/new"
+order '{"order": "token"}' >/dev/null
+cp "$api/kubeconfig" "$scratch/newest"
+cp "$scratch/new" "$api/kubeconfig"
+job locked
+unauthorized() { grep -q '^Waiting for the executor: .*401 Unauthorized.*Renew it in the kubeconfig' "$(job_dir locked)/why"; }
+ok "a job waits while the token is not accepted, and why says so" wait_for 20 unauthorized
+is "$(state_of locked)" rendered "in rendered/"
+cp "$scratch/newest" "$api/kubeconfig"
+ok "and goes on with the next token" wait_for 40 in_state locked "done"
+order '{"order": "misbehave", "method": "POST", "path": "/configmaps", "action": "status", "code": 403, "body": "{\"kind\": \"Status\", \"reason\": \"Forbidden\", \"message\": \"configmaps is forbidden: User \\\"dlspool\\\" cannot create resource\"}"}' >/dev/null
+job rightless
+ok "a job fails for which a right is missing" wait_for 20 in_state rightless failed
+like "$(cat "$(job_dir rightless)/why")" '^Next: not retried. Ask an administrator of the cluster for that right, then run: dlspool retry rightless-' \
+    "why says whom to ask for it, and what to type then"
+ok "which is retried" dlspool retry rightless
+ok "and runs" wait_for 40 in_state rightless "done"
 
 # Kept for a look
 job kept 'debug: 3s'

@@ -369,14 +369,14 @@ static void a_credential_that_is_refused_is_read_again_once(void **state)
     write_config(ca_line, "    token: never-good\n");
     struct kubernetes_call call = make_call("POST", "/echo");
     run_one(connection, &call);
-    assert_int_equal(call.outcome, KUBERNETES_REFUSED);
+    assert_int_equal(call.outcome, KUBERNETES_UNAVAILABLE);
     assert_int_equal(call.status, 401);
     expect_words(call.error.text, "Unauthorized");
     expect_words(call.error.text, "was not accepted");
     assert_int_equal(statistic("requests"), before + 2 + 1);
     /* It was just looked for: not every request does that again. */
     write_config(ca_line, "    token: new\n");
-    assert_int_equal(ask(connection, "/echo"), KUBERNETES_REFUSED);
+    assert_int_equal(ask(connection, "/echo"), KUBERNETES_UNAVAILABLE);
     kubernetes_disconnect(connection);
 
     /* When there is nothing to read any more, that is said. */
@@ -785,7 +785,7 @@ static void a_refused_stream_tells_why(void **state)
     stream = kubernetes_stream_open(connection, "/file/events", &error);
     drain(connection, stream, &status, &outcome, &why);
     assert_int_equal(status, 401);
-    assert_int_equal(outcome, KUBERNETES_REFUSED);
+    assert_int_equal(outcome, KUBERNETES_UNAVAILABLE);
     write_config(ca_line, "    token: new\n");
     stream = kubernetes_stream_open(connection, "/close/events", &error);
     drain(connection, stream, &status, &outcome, &why);

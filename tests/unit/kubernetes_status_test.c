@@ -37,7 +37,7 @@ static const struct {
      "POST /x: the API server answered 400 BadRequest: strict decoding error: unknown field "
      "\"spec.paralelism\""},
     {"POST", 401, STATUS("\"reason\":\"Unauthorized\",\"message\":\"Unauthorized\""),
-     KUBERNETES_REFUSED, "was not accepted"},
+     KUBERNETES_UNAVAILABLE, "was not accepted"},
     {"POST", 403, STATUS(QUOTA), KUBERNETES_NO_ROOM, "used: count/jobs.batch=14"},
     {"POST", 403, STATUS(RBAC), KUBERNETES_REFUSED,
      "cannot create resource \"jobs\" in API group \"batch\" in the namespace \"team\"; an "
@@ -53,7 +53,7 @@ static const struct {
     {"POST", 403, "Forbidden by the firewall", KUBERNETES_REFUSED, "Forbidden by the firewall"},
     {"POST", 404, STATUS("\"reason\":\"NotFound\",\"message\":\"namespaces \\\"team\\\" not "
                          "found\",\"details\":{\"name\":\"team\",\"kind\":\"namespaces\"}"),
-     KUBERNETES_REFUSED, "must create the namespace"},
+     KUBERNETES_UNAVAILABLE, "must create the namespace"},
     {"GET", 404, STATUS("\"reason\":\"NotFound\",\"message\":\"jobs.batch \\\"one\\\" not found\","
                         "\"details\":{\"name\":\"one\",\"group\":\"batch\",\"kind\":\"jobs\"}"),
      KUBERNETES_MISSING, "not found"},
@@ -114,8 +114,47 @@ static enum kubernetes_outcome judge(struct arena *arena, const char *method, in
 {
     const struct kubernetes_question question = {method, "/x?dryRun=All", 10};
     struct value *answer;
+    const char *remedy;
     return kubernetes_judge(arena, &question, status, text_of(body), false, &answer, retry_after,
-                            error);
+                            &remedy, error);
+}
+
+/* What nobody mends by another manifest says what an administrator does; all else says nothing. */
+static void who_can_mend_it_is_told(void **state)
+{
+    (void)state;
+    static const struct {
+        int status;
+        const char *body, *remedy; /* NULL: by another manifest, or it is not refused */
+    } refusals[] = {
+        {302, "", "Ask an administrator to put the API server's own address into the kubeconfig"},
+        {401, STATUS("\"reason\":\"Unauthorized\",\"message\":\"Unauthorized\""), NULL},
+        {403, STATUS(QUOTA), NULL},
+        {403, STATUS(RBAC), "Ask an administrator of the cluster for that right"},
+        {403, STATUS("\"message\":\"jobs.batch \\\"b\\\" is forbidden: cannot set blockOwnerDeletion "
+                     "if an ownerReference refers to a resource you can't set finalizers on: \""),
+         "Ask an administrator of the cluster to apply etc/kubernetes-role.yaml again"},
+        {403, STATUS("\"message\":\"x is forbidden: failed quota: q: must specify limits.cpu\""), NULL},
+        {403, STATUS("\"message\":\"admission webhook \\\"w\\\" denied the request: a pod cannot be "
+                     "so large\""), NULL},
+        {403, "Forbidden by the firewall", NULL},
+        {404, STATUS("\"message\":\"namespaces \\\"team\\\" not found\",\"details\":{\"name\":"
+                     "\"team\",\"kind\":\"namespaces\"}"), NULL},
+        {422, STATUS("\"reason\":\"Invalid\",\"message\":\"Job.batch is invalid\""), NULL},
+    };
+    struct arena *arena = arena_new();
+    for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
+        const struct kubernetes_question question = {"POST", "/x", 10};
+        struct error error;
+        struct value *answer;
+        const char *remedy = "what was there before";
+        int64_t retry_after = 0;
+        kubernetes_judge(arena, &question, refusals[i].status, text_of(refusals[i].body), false, &answer,
+                         &retry_after, &remedy, &error);
+        if (!remedy != !refusals[i].remedy || (remedy && strcmp(remedy, refusals[i].remedy) != 0))
+            fail_msg("%d %s: %s", refusals[i].status, refusals[i].body, remedy ? remedy : "nothing");
+    }
+    arena_free(arena);
 }
 
 static void answers_are_sorted(void **state)
@@ -198,6 +237,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers_are_sorted),
+        cmocka_unit_test(who_can_mend_it_is_told),
         cmocka_unit_test(the_servers_patience_is_read),
         cmocka_unit_test(what_the_server_says_is_quoted_at_length),
         cmocka_unit_test(a_watchs_error_is_sorted_too),

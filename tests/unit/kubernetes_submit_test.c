@@ -15,7 +15,8 @@
  * let settle_others() end a failed job without STEP_UNDO, and it leaves objects; leave out
  * object_is_released() in judge_found_owner(), or make STEP_STOP a STEP_UNDO, and a job is
  * begun twice; call doubt unavailable, and things are left behind; leave Kueue its label,
- * and it is early.
+ * and it is early; leave out a `remedy` on its way from the call to job_refuse(), and whoever can mend a
+ * refusal is not told.
  */
 #include "tests/unit/unit.h"
 
@@ -114,6 +115,7 @@ static struct cluster {
     } faults[2];
     bool dead, forbidden;
     bool meddled;               /* somebody deleted something: what follows is his doing */
+    const char *remedy;         /* of what is refused */
     bool quota;                 /* room for one Job and no more, used by what is there */
     struct kubernetes_call late;
     char late_body[8192], late_path[256];
@@ -207,6 +209,7 @@ static void answer(struct kubernetes_call *call, enum kubernetes_outcome outcome
 {
     call->outcome = outcome;
     call->status = status;
+    call->remedy = outcome == KUBERNETES_REFUSED ? cluster.remedy : NULL;
     if (outcome != KUBERNETES_DONE)
         snprintf(call->error.text, sizeof(call->error.text), "%s %s: outcome %d", call->method,
                  call->path.data, outcome);
@@ -444,7 +447,8 @@ static size_t count_objects(const char *manifest)
 static struct submission submit(const char *manifest)
 {
     struct submission submission = {.id = "j-1", .attempt = 1, .uid = 1000, .gid = 1000,
-                                    .manifest = text_of(manifest), .owner = TEXT("ann")};
+                                    .manifest = text_of(manifest), .owner = TEXT("ann"),
+                                    .mender = MENDER_OWNER, .remedy = "of another time"};
     struct submission *batch[] = {&submission};
     cluster.dead = false;
     cluster.requests = 0;
@@ -654,6 +658,8 @@ static void what_is_foreign_is_refused_and_left_alone(void **state)
         collect_garbage();
         assert_int_equal(submission.outcome, SUBMIT_REFUSED);
         assert_non_null(strstr(submission.error.text, "was not made for this job"));
+        assert_int_equal(submission.mender, MENDER_SITE);
+        assert_non_null(strstr(submission.remedy, "Remove that object"));
         assert_int_equal(cluster.count, 1);
         assert_string_equal(cluster.objects[0].uid, "foreign");
     }
@@ -738,6 +744,39 @@ static void an_undoing_that_is_not_answered_is_made_again(void **state)
     expect("undone", several, true);
 }
 
+/* Whichever of its requests is refused, the last ones being those that let it begin. */
+static void who_can_mend_a_refusal_is_told(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *manifest;
+        long exchange;
+    } requests[] = {{single, 0}, {several, 0}, {several, 1}, {several, 3}, {several, 4}};
+    static const char *const remedies[] = {"Ask an administrator for that right", NULL};
+    for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++)
+        for (int other = 0; other < 2; other++) {
+            reset(count_objects(requests[i].manifest));
+            cluster.faults[0].exchange = requests[i].exchange;
+            cluster.faults[0].fault = FAULT_REFUSED;
+            cluster.remedy = remedies[other];
+            struct submission submission = submit(requests[i].manifest);
+            assert_int_equal(submission.outcome, SUBMIT_REFUSED);
+            assert_int_equal(submission.mender, other ? MENDER_MANIFEST : MENDER_SITE);
+            assert_string_equal(submission.remedy, other ? "" : remedies[0]);
+        }
+    reset(4);
+    cluster.forbidden = true;
+    cluster.remedy = remedies[0];
+    struct submission submission = submit(several);
+    assert_int_equal(submission.outcome, SUBMIT_REFUSED);
+    assert_int_equal(submission.mender, MENDER_SITE);
+    cluster.forbidden = false;
+    submission = submit("what is no manifest");
+    assert_int_equal(submission.outcome, SUBMIT_REFUSED);
+    assert_int_equal(submission.mender, MENDER_MANIFEST);
+    assert_string_equal(submission.remedy, "");
+}
+
 static void a_batch_goes_phase_by_phase(void **state)
 {
     (void)state;
@@ -795,6 +834,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_job_of_one_object_costs_one_request),
         cmocka_unit_test(a_batch_goes_phase_by_phase),
+        cmocka_unit_test(who_can_mend_a_refusal_is_told),
         cmocka_unit_test(what_the_manifest_suspends_stays_so),
         cmocka_unit_test(a_quota_that_the_job_itself_fills_is_no_want_of_room),
         cmocka_unit_test(another_manifest_under_the_token_is_refused),

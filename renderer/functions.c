@@ -5,6 +5,8 @@
 
 static _Thread_local bool refused;
 static _Thread_local struct error refusal;      /* its sentence */
+static _Thread_local struct template_note notes[TEMPLATE_NOTES_MOST];
+static _Thread_local size_t note_count;
 
 bool functions_refused(void)
 {
@@ -19,6 +21,13 @@ const char *functions_refusal(void)
 void functions_reset(void)
 {
     refused = false;
+    note_count = 0;
+}
+
+const struct template_note *functions_notes(size_t *count)
+{
+    *count = note_count;
+    return notes;
 }
 
 static int check_count(const char *name, const char *arguments, size_t count, struct error *error)
@@ -162,21 +171,11 @@ static struct value *call_pairs(struct arena *arena, struct value **arguments, s
     return list;
 }
 
-static struct value *call_refuse(struct arena *arena, struct value **arguments, size_t count,
-                                 struct error *error)
+/* A sentence may be longer than one quoted piece; each piece is made harmless by itself. */
+static void set_sentence(struct error *error, struct text sentence)
 {
-    (void)arena;
-    if (check_count("refuse", "a sentence", count, error))
-        return NULL;
-    if (arguments[0]->kind != VALUE_STRING) {
-        error_set(error, "refuse takes a string, not a value of kind %s",
-                  value_kind_name(arguments[0]->kind));
-        return NULL;
-    }
     struct error_quote_room room;
-    struct text sentence = arguments[0]->string;
     struct buffer words = {0};
-    /* A sentence may be longer than one quoted piece; each piece is made harmless by itself. */
     while (sentence.length) {
         size_t piece = 0, next;
         while (piece < sentence.length && piece < 64) {
@@ -189,9 +188,47 @@ static struct value *call_refuse(struct arena *arena, struct value **arguments, 
     }
     error_set(error, "%s", words.data ? words.data : "");
     buffer_free(&words);
+}
+
+static struct value *call_refuse(struct arena *arena, struct value **arguments, size_t count,
+                                 struct error *error)
+{
+    (void)arena;
+    if (check_count("refuse", "a sentence", count, error))
+        return NULL;
+    if (arguments[0]->kind != VALUE_STRING) {
+        error_set(error, "refuse takes a string, not a value of kind %s",
+                  value_kind_name(arguments[0]->kind));
+        return NULL;
+    }
+    set_sentence(error, arguments[0]->string);
     refusal = *error;
     refused = true;
     return NULL;
+}
+
+static bool was_noted(const struct template_note *note)
+{
+    for (size_t i = 0; i < note_count; i++)
+        if (strcmp(notes[i].field.text, note->field.text) == 0 &&
+            strcmp(notes[i].sentence.text, note->sentence.text) == 0)
+            return true;
+    return false;
+}
+
+static struct value *call_note(struct arena *arena, struct value **arguments, size_t count,
+                               struct error *error)
+{
+    struct template_note note;
+    if (count != 2 || arguments[0]->kind != VALUE_STRING || arguments[1]->kind != VALUE_STRING) {
+        error_set(error, "note takes two strings: the field that is meant, and a sentence");
+        return NULL;
+    }
+    set_sentence(&note.field, arguments[0]->string);
+    set_sentence(&note.sentence, arguments[1]->string);
+    if (note_count < TEMPLATE_NOTES_MOST && !was_noted(&note))
+        notes[note_count++] = note;
+    return value_null(arena);
 }
 
 const struct template_function template_functions[] = {
@@ -201,5 +238,6 @@ const struct template_function template_functions[] = {
     {"literal", call_literal},
     {"pairs", call_pairs},
     {"refuse", call_refuse},
+    {"note", call_note},
     {NULL, NULL},
 };

@@ -11,6 +11,9 @@
  *                   over an object, which gives an object, cannot make
  *   refuse(text)    ends the rendering: the template does not want this job, and the text is the
  *                   sentence that its owner reads
+ *   note(field, text)
+ *                   tells the owner something about the job, which is run all the same: null.  The
+ *                   same note is kept once
  */
 #ifndef RENDERER_FUNCTIONS_H
 #define RENDERER_FUNCTIONS_H
@@ -24,6 +27,15 @@ extern const struct template_function template_functions[];
 bool functions_refused(void);
 /* Its sentence, without the place in the template: the owner of the job is to read it. */
 const char *functions_refusal(void);
+
+/* What note() was told, in that order; kept as long and in the same way. */
+enum { TEMPLATE_NOTES_MOST = 8 };
+
+struct template_note {
+    struct error field, sentence;       /* harmless to print */
+};
+
+const struct template_note *functions_notes(size_t *count);
 void functions_reset(void);
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/system.h"
 #include "renderer/context.h"
+#include "renderer/functions.h"
 #include "stages/platform.h"
 #include "stages/sweep.h"
 #include "stages/users.h"
@@ -309,6 +310,15 @@ static void note_queue(struct arena *arena, const char *executor,
                  "no effect here: jobs of this machine have one queue; leave it out");
 }
 
+/* What the template has to tell. */
+static void take_notes(struct arena *arena, struct notes *notes)
+{
+    size_t count;
+    const struct template_note *told = functions_notes(&count);
+    for (size_t i = 0; i < count; i++)
+        note_add(arena, notes, told[i].field.text, "%s", told[i].sentence.text);
+}
+
 enum prepare_result prepare_manifest(struct arena *arena, struct repository *repository,
                                      struct job_record *record, struct preparation *preparation)
 {
@@ -349,6 +359,7 @@ enum prepare_result prepare_manifest(struct arena *arena, struct repository *rep
     if (manifest_render(arena, repository, &input, rendered, &preparation->failure,
                         &preparation->error))
         return PREPARE_NOT_RENDERED;
+    take_notes(arena, &preparation->notes);
     char digest[SHA256_HEX_SIZE];
     sha256_hex(rendered->manifest, digest);
     record->manifest_sha256 = arena_text(arena, digest, SHA256_HEX_SIZE - 1);

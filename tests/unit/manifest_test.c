@@ -323,6 +323,33 @@ static void a_template_may_refuse_a_job(void **state)
     fails(&input, RENDER_TEMPLATE_FAULT, "local/any/single.yaml:1:");
 }
 
+/* It is run all the same, and told of once, however often the template comes by. */
+static void a_template_may_tell_the_owner_something(void **state)
+{
+    (void)state;
+    size_t count;
+    struct render_input input = input_for("any", "");
+    struct context_job job = plain_job();
+    job.name = TEXT("j\x01");
+    input.job = context_job(arena, &job);
+    serve("b: {$map: [1, 2], each(x): {$eval: 'note(\"HOME\", \"of \" + job.name)'}}\n"
+          "a: {$if: 'note(\"x\", \"y\") == null', then: '1'}\n");
+    assert_int_equal(render(&input), 0);
+    const struct template_note *notes = functions_notes(&count);
+    assert_int_equal(count, 2);
+    assert_string_equal(notes[0].field.text, "HOME");
+    assert_string_equal(notes[0].sentence.text, "of j\\x01");
+    assert_string_equal(notes[1].sentence.text, "y");
+    serve("a: b\n");
+    assert_int_equal(render(&input), 0);
+    functions_notes(&count);
+    assert_int_equal(count, 0);
+    serve("a: {$eval: 'note(\"x\")'}\n");
+    fails(&input, RENDER_TEMPLATE_FAULT, "note takes two strings");
+    serve("a: {$eval: 'note(\"x\", 1)'}\n");
+    fails(&input, RENDER_TEMPLATE_FAULT, "note takes two strings");
+}
+
 /* The whole job object, as context.h documents it. */
 static void the_context_holds_what_is_documented(void **state)
 {
@@ -537,6 +564,7 @@ int main(void)
         TEST(queue_and_debug_are_within_what_the_site_has),
         TEST(the_image_host_is_for_local_tasks),
         TEST(a_template_may_refuse_a_job),
+        TEST(a_template_may_tell_the_owner_something),
         TEST(the_context_holds_what_is_documented),
         TEST(a_role_has_an_environment_of_its_own),
         TEST(a_port_is_the_jobs_own_for_ever),

@@ -40,12 +40,11 @@ static int read_file(struct rendering_job *job, const char *path, struct error *
     int result = job_file_read(path, &job->request, error);
     job->record = (struct job_record){
         .uid = getuid(),
-        .gid = getgid(),
-        .owner = prepare_owner(job->arena, getuid()),
         .accepted = clock_now(),
         .source = text_of(path),
         .executor = job->settings.executor,
     };
+    prepare_owner(job->arena, &job->record);
     return result;
 }
 

@@ -21,6 +21,7 @@
 
 #include "base/clock.h"
 #include "base/heartbeat.h"
+#include "executors/home_path.h"
 #include "executors/local_look.h"
 #include "executors/process.h"
 
@@ -106,20 +107,6 @@ static void look_at_path(int pipe, const struct access_path *path, const struct 
     free(entry);
 }
 
-/* Places of a container that no directory of this machine may hide. */
-static bool is_taken(const char *path)
-{
-    static const char *const taken[] = {"/",     "/job", "/tmp", "/dev",
-                                        "/proc", "/sys", "/etc", "/usr"};
-    for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++) {
-        size_t length = strlen(taken[i]);
-        if (strcmp(path, taken[i]) == 0 ||
-            (length > 1 && strncmp(path, taken[i], length) == 0 && path[length] == '/'))
-            return true;
-    }
-    return false;
-}
-
 /* The home directory that the system names, where it is one, and the user's own: 'h' as it is
  * written, and 'H' as it resolves. */
 static void look_for_home(int pipe, uid_t uid)
@@ -127,11 +114,10 @@ static void look_for_home(int pipe, uid_t uid)
     enum { ALL = R_OK | W_OK | X_OK };
     const struct passwd *entry = getpwuid(uid);
     struct stat status;
-    if (!entry || !entry->pw_dir || entry->pw_dir[0] != '/' || strstr(entry->pw_dir, "/.."))
+    if (!entry || !entry->pw_dir || !home_path_fits(entry->pw_dir))
         return;
     char *resolved = realpath(entry->pw_dir, NULL);
-    if (resolved && !is_taken(entry->pw_dir) && !is_taken(resolved) && !stat(resolved, &status) &&
-        S_ISDIR(status.st_mode) && status.st_uid == uid &&
+    if (resolved && home_path_fits(resolved) && !stat(resolved, &status) && S_ISDIR(status.st_mode) && status.st_uid == uid &&
         faccessat(AT_FDCWD, resolved, ALL, AT_EACCESS) == 0) {
         say(pipe, 'h', entry->pw_dir);
         say(pipe, 'H', resolved);

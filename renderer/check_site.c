@@ -1,5 +1,5 @@
-/* renderer/check_site.c - is what site.yaml says of other systems' places, and of ports,
- * well-formed? */
+/* renderer/check_site.c - is what site.yaml says of other systems' places, of homes and of
+ * ports, well-formed? */
 #include "renderer/check_site.h"
 
 #include <math.h>
@@ -80,8 +80,19 @@ static bool is_range(const struct value *value)
            last == floor(last);
 }
 
+static bool is_home(const struct value *value)
+{
+    return is_text(value) && (text_is(value->string, "user") || text_is(value->string, "none"));
+}
+
+/* Of executors' sections. */
+static const struct rule executor_rules[] = {
+    {"home", is_home, "user or none"},
+    {NULL, NULL, NULL},
+};
+
 /* Of OpenPAI; DLWorkspace's are some of these. */
-static const struct rule rules[] = {
+static const struct rule platform_rules[] = {
     {"default_fs", is_text, "a text"},
     {"paths", is_places, "a list of {prefix, path}, each path an absolute one"},
     {"unmapped", is_unmapped, "note or refuse"},
@@ -103,15 +114,16 @@ static int fault(const struct value *value, const char *above, const char *field
                      field, expected);
 }
 
-static int check_platform(const struct value *site, const char *name, struct error *error)
+static int check_section(const struct value *site, const char *name, const struct rule *rules,
+                         struct error *error)
 {
-    const struct value *platform = value_get(site, name);
+    const struct value *section = value_get(site, name);
     char above[32];
-    if (platform && platform->kind != VALUE_OBJECT)
-        return fault(platform, "", name, "a map", error);
+    if (section && section->kind != VALUE_OBJECT)
+        return fault(section, "", name, "a map", error);
     snprintf(above, sizeof(above), "%s.", name);
-    for (const struct rule *rule = rules; platform && rule->field; rule++) {
-        const struct value *value = value_get(platform, rule->field);
+    for (const struct rule *rule = rules; section && rule->field; rule++) {
+        const struct value *value = value_get(section, rule->field);
         if (value && !rule->good(value))
             return fault(value, above, rule->field, rule->expected, error);
     }
@@ -120,10 +132,19 @@ static int check_platform(const struct value *site, const char *name, struct err
 
 int check_site(const struct value *site, struct error *error)
 {
+    static const struct {
+        const char *name;
+        const struct rule *rules;
+    } sections[] = {
+        {"local", executor_rules},  {"kubernetes", executor_rules},
+        {"slurm", executor_rules},  {"openpai", platform_rules},
+        {"dlworkspace", platform_rules},
+    };
     const struct value *ports = value_get(site, "ports");
     if (ports && !is_range(ports))
         return fault(ports, "", "ports", "{first, last}, numbers from 1 to 65535", error);
-    return check_platform(site, "openpai", error) || check_platform(site, "dlworkspace", error)
-               ? -1
-               : 0;
+    for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
+        if (check_section(site, sections[i].name, sections[i].rules, error))
+            return -1;
+    return 0;
 }

@@ -1,8 +1,9 @@
-/* renderer/check_site.h - is what site.yaml says of other systems' places, and of ports,
+/* renderer/check_site.h - is what site.yaml says of other systems' places, of homes and of ports,
  * well-formed?
  *
- * Only what dlspool itself reads of site.yaml: a mistake there would otherwise show as a place that
- * is not found.  What templates read shows when they are rendered.
+ * Only what dlspool itself reads of site.yaml, where a mistake would otherwise show as a place that
+ * is not found, and the word for homes, where it would be taken for `none`.  What else templates read
+ * shows when they are rendered.
  */
 #ifndef RENDERER_CHECK_SITE_H
 #define RENDERER_CHECK_SITE_H

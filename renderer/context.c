@@ -286,6 +286,7 @@ struct value *context_job(struct arena *arena, const struct context_job *job)
                                              attempt)));
     value_put(arena, object, "name", value_text(arena, job->name));
     value_put(arena, object, "owner", value_text(arena, job->owner));
+    value_put(arena, object, "home", text_or_null(arena, job->home));
     value_put(arena, object, "uid", value_number(arena, job->uid));
     value_put(arena, object, "gid", value_number(arena, job->gid));
     value_put(arena, object, "library", value_text(arena, job->library));

@@ -11,6 +11,7 @@
  *   token         string   <id>-a<attempt>: how its objects at the scheduler are called
  *   name          string   as the user wrote it
  *   owner         string   user name;  uid, gid: numbers
+ *   home          string or null    the owner's home directory, by its path on dlspool's machine
  *   library, version, type
  *                 strings  version may be ""
  *   program       string or null    absolute path of a directory, or of a file when entry is null
@@ -136,7 +137,7 @@ struct context_platform {
 };
 
 struct context_job {
-    struct text id, name, owner;
+    struct text id, name, owner, home;
     uid_t uid;
     gid_t gid;
     struct text library, version, type;

@@ -204,6 +204,8 @@ struct sample sample_build(struct arena *arena, const char *library, const char 
         job.dataset = TEXT("/data/set");
     if (options & WITH_OUTPUT)
         job.output = TEXT("/data/results");
+    else
+        job.home = TEXT("/home/somebody");
     if (options & WITH_GPUS)
         job.gpu_type = TEXT("a100");
     if (options & WITH_LIMITS) {

@@ -23,6 +23,7 @@ static const struct record_field fields[] = {
     FIELD("id", FIELD_TEXT, id, true),
     FIELD("name", FIELD_TEXT, name, false),
     FIELD("owner", FIELD_TEXT, owner, false),
+    FIELD("home", FIELD_TEXT, home, false),
     FIELD("uid", FIELD_UINT, uid, true),
     FIELD("gid", FIELD_UINT, gid, true),
     FIELD("accepted", FIELD_TIME, accepted, true),

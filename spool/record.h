@@ -47,6 +47,7 @@ struct awaited {
 
 struct job_record {
     struct text id, name, owner;
+    struct text home;           /* the owner's home directory; empty: none that a task could have */
     uid_t uid;
     gid_t gid;
     int64_t accepted;           /* when the file was taken out of incoming/ */

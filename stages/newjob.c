@@ -10,7 +10,6 @@
 #include "stages/control.h"
 #include "stages/hold.h"
 #include "stages/prepare.h"
-#include "stages/users.h"
 #include "stages/verdict.h"
 
 /* The name for the id of a job that has none: the dropped file's, without its ending. */
@@ -27,22 +26,19 @@ static struct job_record start_record(struct acceptor *acceptor, struct acceptan
                                       int64_t now)
 {
     struct arena *arena = acceptor->arena;
-    struct user user;
     item->notes = (struct notes){.count = 0};
     item->hold = false;
-    users_find(item->drop.uid, &user);
-    /* The group is the user's own, never the file's: incoming/ is set-gid, so a file made there
-     * has the group of the spool. */
     struct job_record record = {
         .uid = item->drop.uid,
-        .gid = user.gid,
-        .owner = arena_text(arena, user.name, strlen(user.name)),
         .accepted = now,
         .executor = acceptor->stage->settings.executor,
         .attempt = 1,
         .dlspool = TEXT(DLSPOOL_VERSION),
         .failure.exit_code = -1,
     };
+    /* The group is the user's own, never the file's: incoming/ is set-gid, so a file made there
+     * has the group of the spool. */
+    prepare_owner(arena, &record);
     struct text source = text_of(item->claim->source);
     struct error_quote_room room;
     record.source = utf8_valid(source)

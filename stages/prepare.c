@@ -116,6 +116,7 @@ static struct context_job context_of(struct arena *arena, const struct descripti
         .id = record->id,
         .name = description->name,
         .owner = record->owner,
+        .home = record->home,
         .uid = record->uid,
         .gid = record->gid,
         .library = description->library,
@@ -395,9 +396,11 @@ const char *prepare_request_name(struct text request)
     return text_starts(json_after_comments(start), "{") ? "request.json" : "request.yaml";
 }
 
-struct text prepare_owner(struct arena *arena, uid_t uid)
+void prepare_owner(struct arena *arena, struct job_record *record)
 {
     struct user user;
-    users_find(uid, &user);
-    return arena_text(arena, user.name, strlen(user.name));
+    users_find(record->uid, &user);
+    record->gid = user.gid;
+    record->owner = text_of(arena_string(arena, user.name));
+    record->home = text_of(arena_string(arena, user.home));
 }

@@ -44,7 +44,8 @@ enum prepare_result prepare_manifest(struct arena *arena, struct repository *rep
 /* The name under which the bytes of a request are kept: request.yaml, request.json, request.sh. */
 const char *prepare_request_name(struct text request);
 
-/* The name of the user with that number, or the number as text, in the arena. */
-struct text prepare_owner(struct arena *arena, uid_t uid);
+/* Fill in who the user of record->uid is, in the arena: primary group, name, or the number as text, and
+ * home. */
+void prepare_owner(struct arena *arena, struct job_record *record);
 
 #endif

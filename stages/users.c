@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/text.h"
+#include "executors/home_path.h"
 
 enum { REMEMBERED = 64, ANSWER_PATIENCE = 5000 };       /* users; milliseconds */
 static const gid_t nogroup = 65534;
@@ -24,6 +26,18 @@ static struct {
     int64_t until;              /* of clock_elapsed; 0: free */
 } remembered[REMEMBERED];
 
+/* Tasks of root have no home: it is full of what nobody else may read. */
+static void take_home(struct user *user, const char *directory)
+{
+    size_t length = directory ? strlen(directory) : 0;
+    if (user->uid == 0 || length == 0 || length >= sizeof(user->home) || !home_path_fits(directory))
+        return;
+    while (length > 1 && directory[length - 1] == '/')
+        length--;
+    if (utf8_valid((struct text){directory, length}))
+        memcpy(user->home, directory, length);
+}
+
 static void look_up(uid_t uid, struct user *user)
 {
     *user = (struct user){.uid = uid, .gid = nogroup};
@@ -31,6 +45,7 @@ static void look_up(uid_t uid, struct user *user)
     if (entry) {
         user->known = true;
         user->gid = entry->pw_gid;
+        take_home(user, entry->pw_dir);
     }
     if (entry && strlen(entry->pw_name) < sizeof(user->name))
         memcpy(user->name, entry->pw_name, strlen(entry->pw_name) + 1);
@@ -93,7 +108,7 @@ static void ask(uid_t uid, struct user *user)
         /* An answer that came too late for the last question is passed over. */
         if (answered.uid == uid) {
             *user = answered;
-            user->name[sizeof(user->name) - 1] = '\0';
+            user->name[sizeof(user->name) - 1] = user->home[sizeof(user->home) - 1] = '\0';
             return;
         }
     }

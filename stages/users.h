@@ -2,7 +2,7 @@
  *
  * Looking up a user may need the network (LDAP through sssd), which a confined stage has not.  So
  * users_start() starts a process that does nothing else: it gets numbers over a socket and answers
- * with name and primary group.  Answers are remembered.  Without such a process (tests, commands)
+ * with name, primary group and home.  Answers are remembered.  Without such a process (tests, commands)
  * users_find() looks up by itself.
  */
 #ifndef STAGES_USERS_H
@@ -13,13 +13,14 @@
 
 #include "base/error.h"
 
-enum { USER_NAME_SIZE = 64 };
+enum { USER_NAME_SIZE = 64, USER_HOME_SIZE = 1024 };
 
 struct user {
     uid_t uid;
     bool known;                 /* the system knows the user; else `name` is the number */
     gid_t gid;                  /* primary group; that of nobody when the user is not known */
     char name[USER_NAME_SIZE];
+    char home[USER_HOME_SIZE];  /* the directory that can be a task's HOME; empty: none, as root's */
 };
 
 /* Start the process; it ends with this one.  To be called before the stage is confined. */

@@ -2,8 +2,9 @@
 # Real training programs as pods: the stand-in runs each pod's command for real, with the user's id, in
 # a root directory and a network of its own, and its peers under the names that the Service gives.
 # scikit-learn on the digits, PyTorch's DistributedDataParallel over gloo, and one role that serves
-# others until they are done.  Seen to fail with: ranks without the role's first one; scripts that
-# only root may execute.
+# others until they are done; and a HOME that keeps.  Seen to fail with: ranks without the role's first one; scripts
+# that only root may execute; HOME without its volume.
+[ "$(id -u)" != 0 ] || [ -n "$DLSPOOL_TEST_MOUNTS" ] || exec env DLSPOOL_TEST_MOUNTS=own unshare -m bash "$0" "$@"
 . "$(dirname "$0")/lib.bash"
 . "$(dirname "$0")/kubernetes.bash"
 [ "$(id -u)" = 0 ] || skip_all "only root can run pods' commands"
@@ -12,9 +13,13 @@
 start_cluster --really-run || { sed 's/^/# /' "$scratch/api.log"; echo "Bail out! no stand-in"; exit 1; }
 kubernetes_spool || exit 1
 trap 'stop_daemon; stop_cluster; finish' EXIT
-set_setting host_paths "[$top/examples]"
+mkdir -p "$scratch/homes/ann"
+chown 54399:54399 "$scratch/homes/ann" && chmod 755 "$scratch" || exit 1
+{ cat /etc/passwd; echo "pod-ann:x:54399:54399::/home/ann:/bin/sh"; } >"$scratch/passwd"
+mount --bind "$scratch/passwd" /etc/passwd || exit 1
+set_setting host_paths "[$top/examples, $scratch/homes]"
 git clone -q "$spool/templates.git" "$scratch/templates" &&
-    sed -i "s|^  storage: \[\]|  storage: [{prefix: $top/examples, hostPath: {path: $top/examples}}]|" "$scratch/templates/site.yaml" &&
+    sed -i "s|^  storage: \[\]|  storage: [{prefix: $top/examples, hostPath: {path: $top/examples}}, {prefix: /home, hostPath: {path: $scratch/homes}}]|" "$scratch/templates/site.yaml" &&
     git -C "$scratch/templates" commit -qam "site: the examples" && git -C "$scratch/templates" push -q || exit 1
 start_daemon
 example() { sed "s|^program: \.|program: $top/examples/$1|; $2" "$top/examples/$1/job.yaml"; }
@@ -34,11 +39,36 @@ script: |
   id -u
   grep -E 'NoNewPrivs|CapEff' /proc/self/status
   printf '%s\n' "$WORDS"
+  pwd
 JOB
 must "a script runs" wait_for 60 in_state whoami "done"
 like "$(output whoami main-0)" "^$(id -u nobody)\$" "as the user who dropped it"
 like "$(output whoami main-0)" 'CapEff:.0000000000000000' "without capabilities"
 like "$(output whoami main-0)" "^\\\$\(HOME\) and \\\$\\\$ and 'quotes'\$" "and what a user writes arrives as it is"
+
+unlike "$(output whoami main-0)" "^/home" "and who has no home there"
+like "$("$DLSPOOL" -s "$spool" show whoami)" "HOME.*is /tmp on this cluster, and gone when the job ends" "is told that HOME does not keep"
+cat <<'JOB' | drop_as 54399 first.yaml
+name: first
+library: any
+type: single
+script: |
+  #!/bin/sh
+  echo "HOME is $HOME, and this is $(pwd)"
+  mkdir -p ~/.cache && echo found >~/.cache/data
+JOB
+cat <<'JOB' | drop_as 54399 second.yaml
+name: second
+after: first
+script: |
+  #!/bin/sh
+  cat ~/.cache/data
+JOB
+ok "a job of who has a home there" wait_for 60 in_state second "done"
+like "$(output first main-0)" "^HOME is /home/ann, and this is /home/ann\$" "starts in it"
+like "$(output second main-0)" "^found\$" "and the next one finds what it has written to HOME"
+is "$(stat -c %u "$scratch/homes/ann/.cache/data")" 54399 "which is the owner's"
+unlike "$("$DLSPOOL" -s "$spool" show first)" "HOME" "of which nothing is to be told"
 
 example digits '' | drop digits.yaml
 ok "digits: trained" wait_for 120 in_state digits "done"

@@ -122,6 +122,8 @@ static void wrong_tables_are_found(void **state)
     expect_problem("site.yaml:1:19: openpai.images: expected true, false, or a list of names");
     scratch_put(&scratch, "site.yaml", "openpai: {unmapped: stop}\n");
     expect_problem("site.yaml:1:21: openpai.unmapped: expected note or refuse");
+    scratch_put(&scratch, "site.yaml", "kubernetes: {home: nfs}\n");
+    expect_problem("site.yaml:1:20: kubernetes.home: expected user or none");
     scratch_put(&scratch, "site.yaml", "a: 1\na: 2\n");
     expect_problem("site.yaml:2:1: the key \"a\" is given twice");
     scratch_remove(&scratch, "site.yaml");

@@ -20,6 +20,7 @@
 #include "executors/kubernetes_manifest.h"
 #include "renderer/check.h"
 #include "renderer/context.h"
+#include "renderer/functions.h"
 #include "renderer/manifest.h"
 #include "tests/unit/kubelet.h"
 #include "tests/unit/scratch_repository.h"
@@ -40,6 +41,7 @@ static const char site[] =
     "    - {prefix: /data, nfs: {server: nas, path: /export/data}}\n"
     "    - {prefix: /data/big, persistentVolumeClaim: {claimName: big, subPath: shared}}\n"
     "    - {prefix: /home, persistentVolumeClaim: {claimName: home}}\n"
+    "  home: user\n"
     "  shm: 268435456\n"
     "  gpu_resource: nvidia.com/gpu\n"
     "  gpu_tolerations: [{key: gpu, operator: Exists, effect: NoSchedule}]\n"
@@ -221,6 +223,69 @@ static void a_script_is_a_file(void **state)
     assert_string_equal(json(value_get(pod_of(&manifest->objects[0]), "volumes")->list.items[1]),
                         "{\"configMap\":{\"defaultMode\":365,"
                         "\"name\":\"train-0123456789abc-a2-script\"},\"name\":\"script\"}");
+}
+
+/* The owner's home is HOME, at its own place, where the cluster's storage has it. */
+static void home_is_where_the_storage_has_it(void **state)
+{
+    (void)state;
+    size_t notes;
+    struct shape shape = new_shape("single");
+    add_role(&shape, "main", 1);
+    shape.job.program = shape.job.entry = TEXT("");
+    shape.job.script = TEXT("true\n");
+    shape.job.home = TEXT("/home/ann");
+    const struct kubernetes_object *job =
+        &render("kubernetes/any/single.yaml", &shape)->objects[0];
+    functions_notes(&notes);
+    assert_int_equal(notes, 0);
+    sees(seen(job, 0), "HOME", "/home/ann");
+    assert_true(text_is(value_get_text(main_of(job), "workingDir"), "/home/ann"));
+    assert_string_equal(json(value_get(pod_of(job), "volumes")->list.items[0]),
+                        "{\"name\":\"home\",\"persistentVolumeClaim\":{\"claimName\":\"home\"}}");
+    assert_string_equal(json(value_get(main_of(job), "volumeMounts")->list.items[0]),
+                        "{\"mountPath\":\"/home/ann\",\"name\":\"home\",\"readOnly\":false,"
+                        "\"subPath\":\"ann\"}");
+    /* A program's directory comes before it. */
+    shape.job.script = TEXT("");
+    shape.job.program = TEXT("/data/program");
+    shape.job.entry = TEXT("train.py");
+    job = &render("kubernetes/any/single.yaml", &shape)->objects[0];
+    assert_true(text_is(value_get_text(main_of(job), "workingDir"), "/job/program"));
+    sees(seen(job, 0), "HOME", "/home/ann");
+}
+
+/* Who has none, or none there, is told that HOME does not keep; and so is one whose site says nothing. */
+static void a_home_that_does_not_keep_is_told_of(void **state)
+{
+    (void)state;
+    static const char *const sites[] = {"  home: user\n", "  home: none\n", ""};
+    for (size_t i = 0; i < sizeof(sites) / sizeof(sites[0]); i++) {
+        size_t count;
+        char without[sizeof(site)];
+        const char *storage = strstr(site, "  storage:"), *after = strstr(site, "  shm: 2684");
+        snprintf(without, sizeof(without),
+                 "%.*s  storage: [{prefix: /data, hostPath: {path: /data}}]\n%s%s",
+                 (int)(storage - site), site, sites[i], after);
+        scratch_put(&scratch, "site.yaml", without);
+        scratch_commit(&scratch);
+        assert_int_equal(repository_refresh(repository, &error), 0);
+        struct shape shape = new_shape("single");
+        add_role(&shape, "main", 1);
+        shape.job.home = i ? TEXT("/data/ann") : TEXT("/home/ann");
+        const struct kubernetes_object *job =
+            &render("kubernetes/any/single.yaml", &shape)->objects[0];
+        sees(seen(job, 0), "HOME", "/tmp");
+        const struct template_note *notes = functions_notes(&count);
+        assert_int_equal(count, 1);
+        assert_string_equal(notes[0].field.text, "HOME");
+        assert_string_equal(notes[0].sentence.text,
+                            "is /tmp on this cluster, and gone when the job ends; write what is to "
+                            "be kept to output");
+    }
+    scratch_put(&scratch, "site.yaml", site);
+    scratch_commit(&scratch);
+    assert_int_equal(repository_refresh(repository, &error), 0);
 }
 
 static void torch_finds_its_master(void **state)
@@ -594,6 +659,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_task_is_one_job),
         cmocka_unit_test(a_script_is_a_file),
+        cmocka_unit_test(home_is_where_the_storage_has_it),
+        cmocka_unit_test(a_home_that_does_not_keep_is_told_of),
         cmocka_unit_test(torch_finds_its_master),
         cmocka_unit_test(a_users_own_variables_go_over_the_librarys),
         cmocka_unit_test(all_tasks_of_tensorflow_are_workers),

@@ -373,6 +373,7 @@ static void the_context_holds_what_is_documented(void **state)
     };
     struct context_job job = plain_job();
     job.version = TEXT("2.1");
+    job.home = TEXT("/home/me");
     job.program = TEXT("/p");
     job.entry = TEXT("e.py");
     job.script = TEXT("");
@@ -393,7 +394,8 @@ static void the_context_holds_what_is_documented(void **state)
         "{\"args\":[\"run\",\"-x\"],\"array\":null,\"attempt\":3,"
         "\"checkpoint\":null,\"complete\":{},\"dataset\":null,"
         "\"debug\":2,\"entry\":\"e.py\","
-        "\"env\":{\"A\":\"1\",\"B\":\"2\"},\"gid\":100,\"gpu_type\":null,\"id\":\"j-1\","
+        "\"env\":{\"A\":\"1\",\"B\":\"2\"},\"gid\":100,\"gpu_type\":null,"
+        "\"home\":\"/home/me\",\"id\":\"j-1\","
         "\"library\":\"any\",\"name\":\"j\",\"output\":null,\"owner\":\"me\",\"platform\":null,"
         "\"port\":PORT,"
         "\"priority\":-5,\"program\":\"/p\",\"pull_secrets\":[],"

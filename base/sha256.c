@@ -3,6 +3,7 @@
 
 #include <openssl/evp.h>
 #include <stdlib.h>
+#include <string.h>
 
 void sha256_hex(struct text bytes, char hex[static SHA256_HEX_SIZE])
 {
@@ -20,4 +21,15 @@ void sha256_hex(struct text bytes, char hex[static SHA256_HEX_SIZE])
         hex[2 * i + 1] = digits[digest[i] & 15];
     }
     hex[2 * length] = '\0';
+}
+
+bool sha256_is_digest(struct text text)
+{
+    static const size_t prefix = sizeof("sha256:") - 1;
+    if (text.length != prefix + SHA256_HEX_SIZE - 1 || !text_starts(text, "sha256:"))
+        return false;
+    for (size_t i = prefix; i < text.length; i++)
+        if (!strchr("0123456789abcdef", text.data[i]))
+            return false;
+    return true;
 }

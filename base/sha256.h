@@ -2,9 +2,14 @@
 #ifndef BASE_SHA256_H
 #define BASE_SHA256_H
 
+#include <stdbool.h>
+
 #include "base/text.h"
 
 enum { SHA256_HEX_SIZE = 65 };          /* bytes, with the final NUL */
+
+/* Is it "sha256:" and 64 hexadecimal digits, as an image's digest is written? */
+bool sha256_is_digest(struct text text);
 
 void sha256_hex(struct text bytes, char hex[static SHA256_HEX_SIZE]);
 

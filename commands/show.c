@@ -64,6 +64,17 @@ static void print_state(const struct job_view *view)
     printf("\n");
 }
 
+/* What the image's name stood for when the job ran; the host's own files are named already. */
+static void print_ran(const struct job_situation *situation)
+{
+    bool same = true;
+    for (size_t i = 1; i < situation->ran_count; i++)
+        same = same && strcmp(situation->ran[i].image, situation->ran[0].image) == 0;
+    for (size_t i = 0; i < (same && situation->ran_count ? 1 : situation->ran_count); i++)
+        printf("%-10s %s%s%s%s\n", i ? "" : "ran", situation->ran[i].image, same ? "" : " (",
+               same ? "" : situation->ran[i].role, same ? "" : ")");
+}
+
 /* What all its tasks ask for together. */
 static void print_resources(const struct job_record *record)
 {
@@ -157,6 +168,7 @@ static void print_people(const struct spool *spool, const struct job_view *view,
     print_fact("queue", record->queue);
     print_fact("node", text_of(view->situation.node));
     print_fact("image", record->image);
+    print_ran(&view->situation);
     print_fact("template", record->template_path);
     print_fact("commit", record->commit);
     if (record->attempt)

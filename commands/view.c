@@ -127,6 +127,18 @@ static struct value *after_tree(struct arena *arena, const struct job_record *re
     return list;
 }
 
+static struct value *ran_tree(struct arena *arena, const struct job_situation *situation)
+{
+    struct value *list = value_list(arena);
+    for (size_t i = 0; i < situation->ran_count; i++) {
+        struct value *item = value_object(arena);
+        value_put(arena, item, "role", value_string(arena, situation->ran[i].role));
+        value_put(arena, item, "image", value_string(arena, situation->ran[i].image));
+        value_append(arena, list, item);
+    }
+    return list;
+}
+
 struct value *view_tree(struct arena *arena, const struct job_view *view)
 {
     const struct job_record *record = &view->record;
@@ -149,6 +161,7 @@ struct value *view_tree(struct arena *arena, const struct job_view *view)
     put_text(arena, tree, "file", record->source);
     put_text(arena, tree, "library", record->library);
     put_text(arena, tree, "version", record->version);
+    put_text(arena, tree, "library_version", record->library_version);
     put_text(arena, tree, "type", record->type);
     value_put(arena, tree, "priority", value_number(arena, record->priority));
     value_put(arena, tree, "cpus", value_number(arena, (double)record->cpus / 1000));
@@ -163,6 +176,7 @@ struct value *view_tree(struct arena *arena, const struct job_view *view)
     put_text(arena, tree, "executor", record->executor);
     value_put(arena, tree, "attempt", value_number(arena, record->attempt));
     put_text(arena, tree, "image", record->image);
+    value_put(arena, tree, "ran", ran_tree(arena, &view->situation));
     put_text(arena, tree, "template", record->template_path);
     put_text(arena, tree, "commit", record->commit);
     put_text(arena, tree, "request_sha256", record->request_sha256);

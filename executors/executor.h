@@ -74,12 +74,16 @@ enum job_phase {
     PHASE_FAILED
 };
 
+enum { IMAGE_RAN_SIZE = 96 };
+
 struct task_state {
     char role[64];
     int index;                  /* of the task in its role, from 0 */
     bool ended;
     int exit_code;              /* when ended: 0 to 255, 128 + signal for a signal */
     char reason[64];            /* "", "Exited", "OOMKilled", "TimeLimit", "StartError", ... */
+    char image[IMAGE_RAN_SIZE]; /* what it runs or ran in, once that is known, else "": "host"; an image's
+                                   digest, "sha256:..."; or words that tell which file it was */
 };
 
 struct job_poll {

@@ -81,6 +81,7 @@ static void local_close(struct executor *executor)
     struct local *local = (struct local *)(void *)executor;
     local_free_logs(local);
     local_free_usage(local);
+    local_free_images(local);
     local_turns_free(local);
     podman_close(local->podman);
     podman_service_close(local->service);

@@ -47,6 +47,7 @@ enum {
 struct log_position;            /* local_output.c */
 struct refusal;                 /* local_turns.c */
 struct usage;                   /* local_usage.c */
+struct known_image;             /* local_images.c */
 
 struct local {
     struct executor executor;
@@ -66,6 +67,8 @@ struct local {
     struct control_mounts mounts;
     struct usage *usages;
     size_t usage_count, usage_room;
+    struct known_image *images;
+    size_t image_count;
 };
 
 /* How a job's pod and the directory of its files are called: <id>-a<attempt>. */
@@ -167,6 +170,14 @@ int64_t local_cpu_time(struct local *local, const struct podman_container *conta
 /* Forget what the job's tasks have used; all of it at the end. */
 void local_forget_usage(struct local *local, const char *id, int attempt);
 void local_free_usage(struct local *local);
+
+/* ---- local_images.c ---- */
+
+/* What the task's container runs in: "host", the digest of its image, or "" when that cannot be told
+ * just now. */
+void local_image_ran(struct local *local, const struct podman_container *container,
+                     char ran[static IMAGE_RAN_SIZE]);
+void local_free_images(struct local *local);
 
 /* Forget what is known of the job's logs; all of it at the end. */
 void local_forget_logs(struct local *local, const char *id, int attempt);

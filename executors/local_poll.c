@@ -160,6 +160,7 @@ static void inspect_ended(struct local *local, struct arena *arena, struct podma
             podman_read_inspection(&calls[i], arena, &exact, NULL) == 0 &&
             exact.state == PODMAN_STATE_ENDED) {
             exact.labels = ended[i]->labels;
+            exact.image = ended[i]->image;
             *ended[i] = exact;
         }
         podman_call_free(&calls[i]);
@@ -213,8 +214,10 @@ static void take_tasks(struct inquest *inquest, struct arena *arena, const struc
         poll->cpu_time += used > 0 ? used : 0;
         if (container->started && (!poll->started || container->started < poll->started))
             poll->started = container->started;
-        if (container->started)
+        if (container->started) {
             name_node(poll);
+            local_image_ran(inquest->local, container, task->image);
+        }
         if (!task->ended)
             continue;
         if (container->ended > poll->ended)

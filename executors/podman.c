@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/sha256.h"
 
 enum { ANSWER_LIMIT = 16 << 20 }; /* bytes; a list of some ten thousand containers */
 
@@ -130,6 +131,11 @@ void podman_call_image(struct podman_call *call, struct text image)
         buffer_printf(&name, image.data[i] == '#' ? "%%23" : "%c", image.data[i]);
     prepare(call, "GET", "/images/%s/exists", name.data);
     buffer_free(&name);
+}
+
+void podman_call_inspect_image(struct podman_call *call, struct text id)
+{
+    prepare(call, "GET", "/images/%.*s/json", (int)id.length, id.data);
 }
 
 void podman_call_pull(struct podman_call *call, struct text image, int64_t timeout)
@@ -344,6 +350,7 @@ static void read_listed(struct podman_container *container, const struct value *
     const struct value *names = value_get(item, "Names");
     *container = (struct podman_container){
         .id = id_member(item),
+        .image = name_or_none(value_get_text(item, "ImageID")),
         .state = state_named(value_get_text(item, "State")),
         .exit_code = exit_code_member(item),
         .started = seconds_member(item, "StartedAt"),
@@ -420,6 +427,12 @@ int podman_read_inspection(const struct podman_call *call, struct arena *arena,
     };
     settle_times(container);
     return 0;
+}
+
+struct text podman_read_digest(const struct podman_call *call, struct arena *arena)
+{
+    struct text digest = value_get_text(read_answer(call, arena, NULL), "Digest");
+    return sha256_is_digest(digest) ? digest : TEXT("");
 }
 
 int podman_read_pod(const struct podman_call *call, struct arena *arena,

@@ -46,6 +46,7 @@ enum podman_state {
 
 struct podman_container {
     struct text id, name;
+    struct text image;          /* its image's id, of a container from a list; empty: it has none */
     enum podman_state state;
     int exit_code;              /* when ended; -1: podman ended it at its time limit, or does not
                                    know */
@@ -76,6 +77,7 @@ void podman_call_inspect(struct podman_call *call, const char *container);
 void podman_call_update(struct podman_call *call, const char *container, int64_t cpus);
 void podman_call_inspect_pod(struct podman_call *call, const char *pod);
 void podman_call_image(struct podman_call *call, struct text image);     /* is it there? */
+void podman_call_inspect_image(struct podman_call *call, struct text id);
 void podman_call_pull(struct podman_call *call, struct text image, int64_t timeout);
 void podman_call_free(struct podman_call *call);
 
@@ -89,6 +91,9 @@ int podman_list(struct podman *podman, struct arena *arena, const char *label,
 /* Read the answer to podman_call_inspect().  -1 and a sentence when it is not one. */
 int podman_read_inspection(const struct podman_call *call, struct arena *arena,
                            struct podman_container *container, struct error *error);
+
+/* The digest, "sha256:...", from the answer to podman_call_inspect_image(); empty when it has none. */
+struct text podman_read_digest(const struct podman_call *call, struct arena *arena);
 
 /* Labels from the answer to podman_call_inspect_pod(), NULL when it has none.  -1 and a sentence
  * when it is no pod. */

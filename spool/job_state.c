@@ -34,6 +34,21 @@ static void take_node(const struct event *event, struct job_situation *situation
     arena_free(arena);
 }
 
+static void take_image(const struct event *event, struct job_situation *situation)
+{
+    if (situation->ran_count == SITUATION_IMAGES_MOST)
+        return;
+    struct arena *arena = arena_new();
+    struct text role = event_get(arena, event, "role"), image = event_get(arena, event, "ran");
+    struct image_of_role *ran = &situation->ran[situation->ran_count];
+    if (role.length && image.length) {
+        snprintf(ran->role, sizeof(ran->role), "%.*s", (int)role.length, role.data);
+        snprintf(ran->image, sizeof(ran->image), "%.*s", (int)image.length, image.data);
+        situation->ran_count++;
+    }
+    arena_free(arena);
+}
+
 static int64_t time_of(const struct event *event)
 {
     struct arena *arena = arena_new();
@@ -56,6 +71,8 @@ static void fold_event(const struct event *event, struct job_situation *situatio
     } else if (text_is(event->name, "started")) {
         situation->started = time_of(event);
         take_node(event, situation);
+    } else if (text_is(event->name, "image")) {
+        take_image(event, situation);
     } else if (text_is(event->name, "ended")) {
         situation->ended = time_of(event);
     } else if (text_is(event->name, "finished") || text_is(event->name, "failed")) {

@@ -26,12 +26,21 @@ enum job_state {
 
 const char *job_state_name(enum job_state state);       /* "waiting", ... */
 
+enum { SITUATION_IMAGES_MOST = 8 };     /* of a job with more, the first */
+
+struct image_of_role {
+    char role[64], image[96];
+};
+
 struct job_situation {
     enum job_state state;
     /* Times of day of the last attempt; 0: it has not come to that, or it is not known. */
     int64_t queued;             /* when the scheduler took it */
     int64_t started, ended;
     char node[64];              /* where it runs or ran; "" when that is not known */
+    /* What its roles really ran in: "host", an image's digest, or what tells which file it was. */
+    struct image_of_role ran[SITUATION_IMAGES_MOST];
+    size_t ran_count;
 };
 
 /* Read the situation of the job whose directory is `job` and was found at `place`.  What cannot be read is

@@ -140,6 +140,7 @@ static void decide(const struct tracker *tracker, struct followed *followed)
         note_waiting(tracked, followed->job, poll);
     if (!tracked->started && (poll->phase == PHASE_RUNNING || (ended && poll->started)))
         tracked->started = progress_started(followed->job, poll, NULL) == 0;
+    images_ran_note(&tracked->images, followed->job, poll);
     if (poll->phase != PHASE_VANISHED && poll->phase != PHASE_SUCCEEDED && (stop || ended) &&
         !all_tasks_ended(poll))
         want_stop(tracker, followed);

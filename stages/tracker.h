@@ -13,6 +13,7 @@
 #include "renderer/retry_table.h"
 #include "stages/control.h"
 #include "stages/guard.h"
+#include "stages/images_ran.h"
 #include "stages/measure.h"
 #include "stages/resize.h"
 #include "stages/stage.h"
@@ -50,6 +51,7 @@ struct tracked {
     bool recovered;             /* ... and was before this process started */
     char waiting[128];          /* the last reason it waited for */
     struct measure *measure;
+    struct images_ran *images;  /* that its log tells of */
     bool noted;                 /* what was measured is written down for good */
     bool sized;                 /* it can have other sizes, or be stopped and go on: wishes are
                                    looked for */

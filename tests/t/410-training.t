@@ -24,6 +24,8 @@ is "$(has sklearn)" "$(/usr/bin/python3 -c 'import sklearn; print(sklearn.__vers
 is "$(dlspool status --json | jq .executor.host.pytorch.gpus)" \
     "$(/usr/bin/python3 -c 'import torch; print("true" if torch.version.cuda else "false")')" "and whether with GPUs"
 is "$(sed -n 's/^library_version: "\(.*\)"/\1/p' "$(job_dir digits)/job.yaml")" "$(has sklearn)" "the job's record tells which one it got"
+is "$(dlspool show --json digits | jq -c '[.library_version, .ran]')" "[\"$(has sklearn)\",[{\"role\":\"main\",\"image\":\"host\"}]]" \
+    "and show tells it, and that it ran on the machine's own files"
 for version in "$(has sklearn | cut -d. -f1)" 99; do
     example digits "s/^name:.*/name: v$version/; s/^type:/version: $version\n&/" | drop "v$version.yaml"
 done
@@ -48,6 +50,11 @@ for worker in 0 1; do
     like "$(cat "$(job_dir ddp)/output/worker-$worker.log")" 'loss' "worker $worker printed its losses"
     like "$(cat "$(job_dir ddp)/output/worker-$worker.log")" "rank $worker" "and its rank"
 done
+digest=$(in_podman image inspect -f '{{.Digest}}' docker.io/library/python:3.12-slim-bookworm 2>/dev/null)
+like "$digest" '^sha256:[0-9a-f]{64}$' "podman tells the image's digest"
+is "$(dlspool show two-roles | grep -E '^(image|ran) ' | tr -s ' ')" \
+    "$(printf 'image %s\nran %s' docker.io/library/python:3.12-slim-bookworm "$digest")" "show tells in which image a job really ran"
+like "$(cat "$(job_dir two-roles)/log")" " image attempt=1 role=worker ran=$digest\$" "and so does its log in done/, for each role"
 is "$(sed -n 's/.*manifest_sha256: "\(.*\)"/\1/p' "$(job_dir ddp)/job.yaml")" \
     "$(sha256sum <"$(job_dir ddp)/manifest.yaml" | cut -c1-64)" "what ran is what was rendered"
 

@@ -359,6 +359,14 @@ static void an_image_needs_neither_registry_nor_its_own_entry_point(void **state
     struct job_poll poll = fixture_wait(f, "image-1");
     assert_string_equal(fixture_output(f, "image-1", "main-0.log"), "\n/job/dir\n0\ndir\n");
     assert_int_equal(poll.phase, PHASE_SUCCEEDED);
+    /* What ran is told by the digest that podman has of the image, whatever its name stands for next. */
+    setenv("RAN", poll.tasks[0].image, 1);
+    assert_int_equal(fixture_shell(f, "export CONTAINERS_STORAGE_CONF=$D/.podman/storage.conf "
+                                      "CONTAINERS_CONF=$D/.podman/containers.conf; test \"$RAN\" = "
+                                      "\"$(podman image inspect -f '{{.Digest}}' localhost/box:1)\""),
+                     0);
+    fixture_submit(f, "host-1", JOB("['true']", ""));
+    assert_string_equal(fixture_wait(f, "host-1").tasks[0].image, "host");
 }
 
 static void a_program_that_prints_without_end_does_not_fill_the_disk(void **state)

@@ -74,6 +74,7 @@ struct cached_pod {
     int64_t deletion_since;     /* of clock_elapsed(): since when it is known to be told to go */
     int64_t created, start, end, deletion;      /* times of day; 0: not said */
     int64_t image_since;        /* of clock_elapsed(): since when its image cannot be had */
+    char image[IMAGE_RAN_SIZE]; /* digest of the main container's; "": the node does not say (yet) */
     int exit_code;              /* when it failed */
     const char *reason;         /* ... a literal, as in task_state */
     char *message;              /* ... words for the sentence; may be NULL */

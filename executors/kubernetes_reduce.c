@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/sha256.h"
 #include "executors/kubernetes_failure.h"
 
 enum {
@@ -138,6 +139,16 @@ static bool is_name(struct text name)
 
 /* ---- a pod ---- */
 
+/* What the runtime calls the image: its digest behind the name under which it was fetched
+ * (docker.io/library/python@sha256:...), or where it was not, the bare one of its configuration. */
+static void read_image(struct cached_pod *pod, struct text image)
+{
+    const char *sum = image.length ? memmem(image.data, image.length, "sha256:", 7) : NULL;
+    struct text digest = sum ? (struct text){sum, image.length - (size_t)(sum - image.data)} : image;
+    if (sha256_is_digest(digest))
+        snprintf(pod->image, sizeof(pod->image), "%.*s", (int)digest.length, digest.data);
+}
+
 static void read_containers(struct cached_pod *pod, const struct value *status)
 {
     const struct value *list = value_get(status, "containerStatuses");
@@ -158,6 +169,7 @@ static void read_containers(struct cached_pod *pod, const struct value *status)
         pod->started = running || (terminated &&
                                    (start > 0 || !value_get_text(terminated, "startedAt").length));
         pod->main_ended = terminated != NULL;
+        read_image(pod, value_get_text(container, "imageID"));
         pod->start = start > 0 ? start : 0;
     }
 }

@@ -193,6 +193,7 @@ static void look_at_task(struct look *look, struct task *task)
         look_at_active_pod(task);
     task->end = pod && pod->end ? pod->end : task->job->end ? task->job->end : INT64_MAX;
     if (pod && pod->started) {
+        memcpy(task->state.image, pod->image, sizeof(task->state.image));
         look->started = true;
         if (pod->start && (!look->poll->started || pod->start < look->poll->started))
             look->poll->started = pod->start;

@@ -31,6 +31,8 @@ job quick
 must "a job is done" wait_for 30 in_state quick "done"
 is "$(cat "$(job_dir quick)/output/main-0.log")" $'one line\nand another' "what it printed is in output/"
 is "$(ls "$(job_dir quick)/output")" main-0.log "and nothing else"
+like "$(dlspool show --json quick | jq -c .ran)" '^\[\{"role":"main","image":"sha256:[0-9a-f]{64}"\}\]$' \
+    "the digest of the image that the node ran is in its record"
 gone() { ! objects "$1" | grep -q "^$2"; }
 ok "its Jobs are gone" wait_for 20 gone jobs quick
 ok "its pods are gone" wait_for 20 gone pods quick

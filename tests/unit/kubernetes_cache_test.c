@@ -699,11 +699,39 @@ static void ten_thousand_pods_take_little(void **state)
     assert_true(sizeof(struct cached_pod) + sizeof(struct cached_token) < 512);
 }
 
+#define SUM "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define IN_IMAGE(id) "'phase':'Running','containerStatuses':[{'name':'main','imageID':'" id                \
+                     "','state':{'running':{'startedAt':'2026-11-21T06:31:00Z'}}}]"
+
+static void the_image_that_runs_is_told_by_its_digest(void **state)
+{
+    static const char *const same[] = {
+        IN_IMAGE("docker.io/library/python@sha256:" SUM), IN_IMAGE("sha256:" SUM),
+        IN_IMAGE("docker-pullable://python@sha256:" SUM), IN_IMAGE("docker://sha256:" SUM)};
+    (void)state;
+    take_job("worker", "", "");
+    take_pod("worker", 0, "", IN_IMAGE(""));
+    assert_string_equal(ask().tasks[0].image, "");
+    take_pod("worker", 0, "", IN_IMAGE("python@sha256:12"));
+    assert_string_equal(ask().tasks[0].image, "");
+    for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
+        take_pod("worker", 0, "", IN_IMAGE("python:3.12"));
+        take_pod("worker", 0, "", same[i]);
+        assert_string_equal(ask().tasks[0].image, "sha256:" SUM);
+    }
+    /* One that waits for its image has not run in it. */
+    take_pod("worker", 0, ",'second':''",
+             "'phase':'Pending','containerStatuses':[{'name':'main','imageID':'sha256:" SUM
+             "','state':{'waiting':{'reason':'ContainerCreating'}}}]");
+    assert_string_equal(ask().tasks[0].image, "");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(a_job_runs_and_succeeds),
+        TEST(the_image_that_runs_is_told_by_its_digest),
         TEST(a_complete_job_without_pods_has_succeeded),
         TEST(failures_are_told_apart),
         TEST(a_deadline_is_a_time_limit),

@@ -35,16 +35,11 @@ static struct text last_writing(struct text line)
 
 static void add_visible(struct text line, struct buffer *out)
 {
-    size_t start = out->length;
     for (size_t at = 0; at < line.length;) {
         unsigned char byte = (unsigned char)line.data[at];
         size_t sequence = utf8_sequence(line.data + at, line.length - at);
         bool control = byte < 0x20 || byte == 0x7f ||
                        (sequence == 2 && byte == 0xc2 && (unsigned char)line.data[at + 1] < 0xa0);
-        if (out->length - start > EXCERPT_WIDTH - 8) {
-            buffer_add_string(out, "...");
-            return;
-        }
         if (byte == '\033') {
             at = escape_end(line, at);
         } else if (byte == '\t') {
@@ -60,18 +55,34 @@ static void add_visible(struct text line, struct buffer *out)
     }
 }
 
-static bool add_line(struct text line, struct buffer *out)
+/* As much of it as there is room for, in whole characters. */
+static struct text shorten(struct text line)
 {
-    struct buffer visible = {0};
+    size_t end = 0;
+    while (end < line.length && end <= EXCERPT_WIDTH - 8) {
+        size_t sequence = utf8_sequence(line.data + end, line.length - end);
+        end += sequence ? sequence : 1;
+    }
+    return (struct text){line.data, end};
+}
+
+/* Secrets are hidden before the line is cut, lest the first half of one be shown. */
+static bool add_line(struct text line, const struct mask *mask, struct buffer *out)
+{
+    struct buffer visible = {0}, masked = {0};
     add_visible(last_writing(line), &visible);
-    bool empty = text_trim(buffer_text(&visible)).length == 0;
+    mask_write(mask, buffer_text(&visible), &masked);
+    struct text whole = buffer_text(&masked), shown = shorten(whole);
+    bool empty = text_trim(whole).length == 0;
     if (!empty)
-        buffer_printf(out, "    %s\n", visible.data);
+        buffer_printf(out, "    %.*s%s\n", (int)shown.length, shown.data,
+                      shown.length < whole.length ? "..." : "");
     buffer_free(&visible);
+    buffer_free(&masked);
     return !empty;
 }
 
-void excerpt_write(struct text printed, struct buffer *out)
+void excerpt_write(struct text printed, const struct mask *mask, struct buffer *out)
 {
     struct buffer lines[EXCERPT_LINES] = {{0}};
     size_t count = 0, end = printed.length;
@@ -79,7 +90,7 @@ void excerpt_write(struct text printed, struct buffer *out)
         const char *newline = memrchr(printed.data, '\n', end - 1);
         size_t start = newline ? (size_t)(newline - printed.data) + 1 : 0;
         size_t length = end - start - (printed.data[end - 1] == '\n');
-        count += add_line((struct text){printed.data + start, length}, &lines[count]);
+        count += add_line((struct text){printed.data + start, length}, mask, &lines[count]);
         end = start;
     }
     while (count > 0) {

@@ -6,12 +6,13 @@
 #ifndef STAGES_EXCERPT_H
 #define STAGES_EXCERPT_H
 
+#include "base/mask.h"
 #include "base/text.h"
 
 enum { EXCERPT_LINES = 5, EXCERPT_WIDTH = 200, EXCERPT_SIZE = EXCERPT_LINES * (EXCERPT_WIDTH + 16) };
 
 /* Append at most EXCERPT_LINES lines that are not empty, each of at most EXCERPT_WIDTH bytes, indented,
- * with line ends. */
-void excerpt_write(struct text printed, struct buffer *out);
+ * with line ends.  What is secret in them is hidden (base/mask.h); `mask` may be NULL. */
+void excerpt_write(struct text printed, const struct mask *mask, struct buffer *out);
 
 #endif

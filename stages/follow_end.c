@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/yaml.h"
 #include "spool/eventlog.h"
 #include "spool/history.h"
 #include "stages/end_line.h"
@@ -13,6 +14,8 @@
 #include "stages/progress.h"
 #include "stages/sweep.h"
 #include "stages/twin.h"
+
+enum { MANIFEST_LIMIT = 16 << 20 };      /* bytes */
 
 static struct circumstances circumstances_of(const struct tracker *tracker, const char *id)
 {
@@ -39,13 +42,29 @@ static int retries_used(int job, struct error *error)
     return result ? -1 : fold.retries;
 }
 
+/* What its manifest gives it that is secret is not quoted. */
+static struct mask *learn_secrets(struct tracker *tracker, int job)
+{
+    struct buffer manifest = {0};
+    struct mask *mask = mask_new();
+    if (file_read_at(job, "manifest.yaml", MANIFEST_LIMIT, &manifest, NULL) == 0)
+        mask_learn_tree(mask, yaml_read(tracker->arena, buffer_text(&manifest), "manifest.yaml",
+                                        &yaml_trusted_limits, NULL));
+    buffer_free(&manifest);
+    return mask;
+}
+
 static void judge_end(struct tracker *tracker, const struct followed *followed,
                       const struct circumstances *circumstances, struct job_record *record,
                       struct verdict *verdict)
 {
     const struct output_end printed =
         output_of_failure(tracker->arena, followed->job, &followed->poll, RETRY_LOG_LIMIT);
-    verdict_ended(verdict, circumstances, record, &followed->poll, tracker_table(tracker), &printed);
+    struct mask *mask = learn_secrets(tracker, followed->job);
+    struct circumstances masked = *circumstances;
+    masked.mask = mask;
+    verdict_ended(verdict, &masked, record, &followed->poll, tracker_table(tracker), &printed);
+    mask_free(mask);
 }
 
 static int write_failure(struct tracker *tracker, const struct followed *followed,

@@ -190,35 +190,38 @@ void verdict_submission(struct verdict *verdict, const struct circumstances *cir
 }
 
 /* What the task that decided printed last, and the command that shows all of it. */
-static void add_excerpt(struct buffer *detail, const char *id, const struct job_poll *poll,
-                        const struct output_end *printed)
+static void add_excerpt(struct buffer *detail, const struct circumstances *circumstances,
+                        const struct job_poll *poll, const struct output_end *printed)
 {
     size_t before = detail->length;
     if (!printed->task[0])
         return;
     buffer_printf(detail, "The last lines that %s printed:\n", printed->task);
     size_t start = detail->length;
-    excerpt_write(printed->bytes, detail);
+    excerpt_write(printed->bytes, circumstances->mask, detail);
     if (detail->length == start) {
         detail->length = before;
         buffer_printf(detail, "%s printed nothing.\n", printed->task);
         return;
     }
-    buffer_printf(detail, "All of it: dlspool logs %s%s%s\n", id, poll->task_count > 1 ? " " : "",
-                  poll->task_count > 1 ? printed->task : "");
+    buffer_printf(detail, "All of it: dlspool logs %s%s%s\n", circumstances->id,
+                  poll->task_count > 1 ? " " : "", poll->task_count > 1 ? printed->task : "");
 }
 
 /* The evidence first, then what retry.txt makes of it. */
-static void explain(struct verdict *verdict, const char *id, const struct job_poll *poll,
-                    const struct output_end *printed, const struct retry_decision *decision)
+static void explain(struct verdict *verdict, const struct circumstances *circumstances,
+                    const struct job_poll *poll, const struct output_end *printed,
+                    const struct retry_decision *decision)
 {
-    struct buffer detail = {0};
+    struct buffer detail = {0}, hint = {0};
     buffer_add(&detail, "", 0);
-    add_excerpt(&detail, id, poll, printed);
+    add_excerpt(&detail, circumstances, poll, printed);
     verdict->retry_line = decision->line;
     verdict->quotes = printed->bytes.length > 0;
     if (decision->hint.length) {
-        retry_hint(decision, &detail);
+        retry_hint(decision, &hint);
+        mask_write(circumstances->mask, buffer_text(&hint), &detail);
+        buffer_free(&hint);
         buffer_printf(&detail, " (%s: line %d of retry.txt)", retry_class_name(decision->class),
                       decision->line);
     } else if (decision->line) {
@@ -238,13 +241,15 @@ void verdict_ended(struct verdict *verdict, const struct circumstances *circumst
     decide(verdict, poll->reason[0] ? poll->reason : "Exited", retry_class_name(decision.class),
            RETRY_NEVER);
     verdict->failure.exit_code = poll->exit_code;
-    struct buffer sweep = {0};
-    sweep_describe(&sweep, record);
-    snprintf(verdict->sentence, sizeof(verdict->sentence), "%s%s%s", sweep.length ? sweep.data : "",
-             sweep.length ? ": " : "",
-             poll->detail[0] ? poll->detail : "The job failed at the executor.");
-    buffer_free(&sweep);
-    explain(verdict, circumstances->id, poll, printed, &decision);
+    struct buffer sentence = {0};
+    sweep_describe(&sentence, record);
+    if (sentence.length)
+        buffer_add_string(&sentence, ": ");
+    mask_write(circumstances->mask,
+               text_of(poll->detail[0] ? poll->detail : "The job failed at the executor."), &sentence);
+    snprintf(verdict->sentence, sizeof(verdict->sentence), "%s", sentence.data);
+    buffer_free(&sentence);
+    explain(verdict, circumstances, poll, printed, &decision);
     bool endless = record->retries == RETRIES_ENDLESS && decision.class == RETRY_UNKNOWN;
     if (decision.class == RETRY_TRANSIENT || endless || record->retries == RETRIES_ALWAYS) {
         wait_for_time(verdict, circumstances, record);

@@ -34,6 +34,7 @@ struct circumstances {
     const char *capacity;               /* for SUBMIT_NEVER_FITS: what there is (stages/growth.h) */
     int64_t now;
     int64_t change_since;               /* the record's, for what may be RETRY_CHANGE */
+    const struct mask *mask;            /* for verdict_ended(): what is secret of the job; may be NULL */
 };
 
 void verdict_bad_request(struct verdict *verdict, const char *source, const struct error *error);

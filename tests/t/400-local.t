@@ -31,17 +31,17 @@ log=$(cat "$(job_dir hello)/output/main-0.log")
 like "$log" "hello from $(basename "$(job_dir hello)"), its \\\$\{x\} \\\$\(y\) \"z\"" "its output is beside it"
 is "$(dlspool logs hello)" "$log" "logs prints that file"
 
-job three 0.5 <<'S'
+job three 0.5 'env: {HUB_TOKEN: 0a1b2c3d4e}' <<'S'
 #!/bin/sh
-echo going to fail
+echo "going to fail with $HUB_TOKEN"
 exit 3
 S
 ok "a program that exits 3 ends in failed/" wait_for 60 has_ended three
 like "$(why three)" 'main-0.* exited with 3|exit(ed)?.*3' "why says which task and which status"
 ok "its output is kept" grep -q 'going to fail' "$(job_dir three)/output/main-0.log"
 is "$(why three | sed -n '3,5p')" "The last lines that main-0 printed:
-    going to fail
-All of it: dlspool logs $(basename "$(job_dir three)")" "why has its last lines, and how to get all"
+    going to fail with ******
+All of it: dlspool logs $(basename "$(job_dir three)")" "why has its last lines without its secrets, and how to get all"
 like "$(why three)" "^Next: not retried. To run it again: dlspool retry $(basename "$(job_dir three)")$" "and what to type"
 is "$(stat -c %a "$(job_dir three)/why")" "$(stat -c %a "$(job_dir three)/output/main-0.log")" "who may read the output may read it"
 if [ "$(id -u)" = 0 ]; then

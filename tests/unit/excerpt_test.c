@@ -1,6 +1,7 @@
 /* tests/unit/excerpt_test.c - the last lines of what a task printed, for people
  *
- * Seen to fail: without escape_end(); without last_writing(); with the lines not bounded.
+ * Seen to fail: without escape_end(); without last_writing(); with the lines not bounded; with secrets
+ * hidden only once a line was cut.
  */
 #include "tests/unit/unit.h"
 
@@ -26,7 +27,7 @@ static void lines_are_made_fit_to_read(void **state)
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct buffer out = {0};
-        excerpt_write(text_of(cases[i].printed), &out);
+        excerpt_write(text_of(cases[i].printed), NULL, &out);
         assert_string_equal(out.length ? out.data : "", cases[i].excerpt);
         buffer_free(&out);
     }
@@ -41,9 +42,23 @@ static void it_is_bounded(void **state)
             buffer_add_string(&printed, "\x01");
         buffer_add_byte(&printed, '\n');
     }
-    excerpt_write(buffer_text(&printed), &out);
+    excerpt_write(buffer_text(&printed), NULL, &out);
     assert_true(out.length < EXCERPT_SIZE);
     assert_true(text_ends(buffer_text(&out), "...\n"));
+    buffer_free(&printed);
+    buffer_free(&out);
+}
+
+static void no_part_of_a_secret_is_shown(void **state)
+{
+    (void)state;
+    struct buffer printed = {0}, out = {0};
+    for (int i = 0; i < EXCERPT_WIDTH - 20; i++)
+        buffer_add_byte(&printed, '-');
+    buffer_add_string(&printed, " TOK\033[0mEN=0123456789012345678901234567890123456789\n");
+    excerpt_write(buffer_text(&printed), NULL, &out);
+    assert_null(strstr(out.data, "0123"));
+    assert_non_null(strstr(out.data, "- TOKEN=***"));
     buffer_free(&printed);
     buffer_free(&out);
 }
@@ -53,6 +68,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_are_made_fit_to_read),
         cmocka_unit_test(it_is_bounded),
+        cmocka_unit_test(no_part_of_a_secret_is_shown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

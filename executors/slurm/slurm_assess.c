@@ -114,6 +114,7 @@ static void fill_tasks(struct assessment *assessment)
         state->index = task->index;
         state->ended = task->ended;
         state->exit_code = task->exit_code;
+        memcpy(state->image, task->image, sizeof(state->image));
         snprintf(state->reason, sizeof(state->reason), "%s",
                  task->reason[0]                  ? task->reason
                  : task->timed_out && task->ended ? "TimeLimit"

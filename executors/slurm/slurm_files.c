@@ -65,6 +65,9 @@ struct slurm_file slurm_file_of(const char *name)
     }
     const char *dot = strrchr(name, '.'),
                *dash = dot ? memrchr(name, '-', (size_t)(dot - name)) : NULL;
+    if (dot && dot != name && strcmp(dot, ".image") == 0)
+        return (struct slurm_file){
+            .kind = SLURM_FILE_IMAGE, .role = {name, (size_t)(dot - name)}, .index = -1};
     if (!dash || dash == name || name[0] == '.')
         return file;
     bool log = strcmp(dot, ".log") == 0;
@@ -147,6 +150,23 @@ static void take_ended(const struct look *look, const char *name, struct slurm_t
     task->exit_code = code;
 }
 
+/* A line of printable characters, at most as long as there is room for it. */
+static void take_image(const struct look *look, const char *name, struct text role)
+{
+    char room[MARK_LIMIT];
+    struct slurm_task *task = slurm_job_task(look->job, role, 0);
+    if (!task)
+        return;
+    size_t length = read_start(look->directory, name, room);
+    if (length && room[length - 1] == '\n')
+        room[--length] = '\0';
+    for (size_t i = 0; i < length; i++)
+        if (room[i] < ' ' || room[i] > '~')
+            return;
+    if (length && length < IMAGE_RAN_SIZE)
+        memcpy(task->image, room, length + 1);
+}
+
 static int64_t modified(const struct stat *status)
 {
     return status->st_mtim.tv_sec * 1000 + status->st_mtim.tv_nsec / 1000000;
@@ -179,6 +199,9 @@ static int visit(void *context, const char *name, unsigned char type)
     switch (file.kind) {
     case SLURM_FILE_TASK_ENDED:
         take_ended(look, name, slurm_job_task(job, file.role, file.index));
+        break;
+    case SLURM_FILE_IMAGE:
+        take_image(look, name, file.role);
         break;
     case SLURM_FILE_STARTED:
         if (element)

@@ -13,6 +13,7 @@ enum slurm_file_kind {
     SLURM_FILE_OTHER,
     SLURM_FILE_LOG,        /* ROLE-INDEX.log */
     SLURM_FILE_TASK_ENDED, /* ROLE-INDEX.ended */
+    SLURM_FILE_IMAGE,      /* ROLE.image */
     SLURM_FILE_STARTED,
     SLURM_FILE_ENDED,
     SLURM_FILE_ALIVE,
@@ -22,7 +23,7 @@ enum slurm_file_kind {
 
 struct slurm_file {
     enum slurm_file_kind kind;
-    struct text role; /* of a task's */
+    struct text role; /* of a task's, or an image's */
     int index;        /* of a task, or of an element; -1: of the whole */
 };
 

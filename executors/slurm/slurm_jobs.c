@@ -66,10 +66,12 @@ static void make_tasks(struct slurm_job *job)
     const struct slurm_manifest *manifest = job->manifest;
     job->tasks =
         arena_allocate(job->arena, ((size_t)manifest->task_total + 1) * sizeof(*job->tasks));
-    for (size_t i = 0; i < manifest->tasks_count; i++)
+    for (size_t i = 0; i < manifest->tasks_count; i++) {
+        char *image = arena_allocate(job->arena, IMAGE_RAN_SIZE);
         for (int index = 0; index < manifest->tasks[i].count; index++)
-            job->tasks[job->task_count++] =
-                (struct slurm_task){.role = manifest->tasks[i].role, .index = index};
+            job->tasks[job->task_count++] = (struct slurm_task){
+                .role = manifest->tasks[i].role, .index = index, .image = image};
+    }
 }
 
 static void read_verdict(struct slurm *slurm, struct slurm_job *job)

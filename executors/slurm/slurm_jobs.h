@@ -17,6 +17,7 @@ struct slurm_task {
     bool begun;     /* of an element: its marker is there */
     bool timed_out; /* of an element */
     int exit_code;
+    char *image;     /* of its role, IMAGE_RAN_SIZE bytes: what it runs in; "": not known */
     char reason[64]; /* of an element that ended without saying so; else "" */
 };
 

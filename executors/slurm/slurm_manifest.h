@@ -33,6 +33,8 @@
  *   ROLE-INDEX.log     what the task prints; of an array, the index is that of the element
  *   ROLE-INDEX.ended   what the task ended with, in decimal digits and a newline: 0 to 255, and 128 and its
  *                      number for a signal.  Made under another name and renamed
+ *   ROLE.image         what the role's tasks run in, as in task_state.image, and a newline; where it is
+ *                      known
  *   ended              the same of the whole script; of an element of an array ended-INDEX
  *   started            the job's id and the node's name, in two words and a newline; of an element
  *                      started-INDEX.  It is made once: only who made it starts the user's program; any

@@ -38,6 +38,7 @@ for name in quick gpus hostile servers; do
 done
 is "$(output_of quick)" $'one line\nand another' "what it printed is in output/"
 is "$(ls "$(job_dir quick)/output")" main-0.log "and nothing else"
+is "$(dlspool show --json quick | jq -c .ran)" '[{"role":"main","image":"host"}]' "what it ran in is in its record"
 is "$(output_of three)" 'no luck' "so it is of one that fails"
 like "$(record three)" 'exit_code: 3' "the exit code is kept"
 like "$(record shot)" 'exit_code: 139' "a signal is 128 and its number"

@@ -7,12 +7,12 @@ trap 'finish' EXIT
 new_spool slurm || exit 1
 export FOUND_ADDRESS=10.9.8.7
 
-# site NAME=VALUE...: other values of site.yaml.
+# site NAME=VALUE...: other values of site.yaml; in containers tasks run in $image.
 site() {
     local clone=$scratch/site setting images=
     rm -rf "$clone"
     git clone -q "$spool/templates.git" "$clone" 2>/dev/null
-    case " $* " in *container=none*) ;; *container=*) images=docker.io/team/image:1 ;; esac
+    case " $* " in *container=none*) ;; *container=*) images=${image:-docker.io/team/image:1} ;; esac
     for setting; do
         sed -i -E "/^slurm:/,/^[a-z]/s|^  ${setting%%=*}: .*|  ${setting%%=*}: ${setting#*=}|" "$clone/site.yaml"
     done
@@ -272,6 +272,25 @@ word </job/program/train.py>
 word <it's>
 word <\$HOME>
 WORD=\`id\` \$x RANK=0 HOME=none PROGRAM=/job/program" "Apptainer is given the image, what it binds, and words and variables as they are"
+ok "a tag is fetched by Apptainer, which does not say what it got: nothing is told of it" test ! -e "$scratch/i/worker.image"
+
+# What else is known of images.  (images.txt is the site's: it may name files, and digests.)
+digest=sha256:$(printf 0123456789abcdef%.0s 1 2 3 4)
+for image in "$scratch/image.sif" "docker.io/team/image@$digest"; do
+    site container=apptainer
+    contained | script known
+    printf 12345 >"$scratch/image.sif"
+    touch -d 2026-11-22T10:00:00Z "$scratch/image.sif"
+    rm -rf "$scratch/k"
+    mkdir "$scratch/k"
+    cp -r "$scratch/i/.bin" "$scratch/k/.bin"
+    run known "$scratch/k"
+    content "$scratch/k/worker.image"
+done >"$scratch/known"
+unset image
+is "$(content "$scratch/known")" "file of 5 bytes, modified 2026-11-22T10:00:00Z
+$digest" "of a file its size and time are told, and of a digest that it is that one"
+is "$(content "$scratch/a/worker.image")" host "and host of what runs without a container"
 
 site container=pyxis
 contained | script squashed

@@ -210,6 +210,34 @@ static void what_was_put_aside_is_removed_later(void **state)
     assert_int_not_equal(access(fake_path("jobs/.gone-j-1-a1"), F_OK), 0);
 }
 
+static void what_a_task_runs_in_is_what_its_script_says(void **state)
+{
+    static const char *const nonsense[] = {"", "\n", "a\tb\n", "\xff\n", "one\ntwo\n"};
+    char endless[2000];
+    (void)state;
+    fake_submit("j-1", fake_manifest);
+    set_state("RUNNING");
+    fake_write("j-1", "started", "1 n1\n");
+    fake_poll("j-1");
+    memset(endless, 'a', sizeof(endless) - 1);
+    endless[sizeof(endless) - 1] = '\0';
+    fake_write("j-1", "worker.image", endless);
+    fake_write("j-1", "stranger.image", "host\n");
+    for (size_t i = 0; i < sizeof(nonsense) / sizeof(nonsense[0]); i++) {
+        fake_ahead += 60000;
+        assert_string_equal(fake_poll("j-1").tasks[0].image, "");
+        fake_write("j-1", "worker.image", nonsense[i]);
+    }
+    fake_ahead += 60000;
+    assert_string_equal(fake_poll("j-1").tasks[0].image, "");
+    fake_write("j-1", "worker.image", "file of 12 bytes, modified 2026-11-22T10:00:00Z\n");
+    fake_ahead += 60000;
+    struct job_poll poll = fake_poll("j-1");
+    assert_int_equal(poll.task_count, 2);
+    for (size_t i = 0; i < 2; i++)
+        assert_string_equal(poll.tasks[i].image, "file of 12 bytes, modified 2026-11-22T10:00:00Z");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -221,6 +249,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(only_what_the_jobs_tasks_print_is_copied, fake_set_up, fake_tear_down),
         cmocka_unit_test_setup_teardown(a_job_that_has_ended_is_not_kept_by_its_nodes, fake_set_up, fake_tear_down),
         cmocka_unit_test_setup_teardown(nor_is_an_array, fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(what_a_task_runs_in_is_what_its_script_says, fake_set_up, fake_tear_down),
         cmocka_unit_test_setup_teardown(what_was_put_aside_is_removed_later, fake_set_up, fake_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -261,6 +261,19 @@ static struct finding find_pattern(struct text line, size_t at)
     return finding;
 }
 
+/* What stands before a secret may have a value in it that was learnt. */
+static void write_shown(const struct mask *mask, struct text shown, struct buffer *out)
+{
+    for (size_t at = 0; at < shown.length;) {
+        struct finding finding = find_learnt(mask, shown, at);
+        if (finding.hidden)
+            buffer_add_text(out, HIDDEN);
+        else
+            buffer_add_byte(out, shown.data[at]);
+        at += finding.hidden ? finding.hidden : 1;
+    }
+}
+
 void mask_write(const struct mask *mask, struct text line, struct buffer *out)
 {
     for (size_t at = 0; at < line.length;) {
@@ -268,7 +281,7 @@ void mask_write(const struct mask *mask, struct text line, struct buffer *out)
         if (!finding.hidden)
             finding = find_pattern(line, at);
         if (finding.hidden) {
-            buffer_add(out, line.data + at, finding.shown);
+            write_shown(mask, (struct text){line.data + at, finding.shown}, out);
             buffer_add_text(out, HIDDEN);
             at += finding.shown + finding.hidden;
         } else {

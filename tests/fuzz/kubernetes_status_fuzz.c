@@ -31,8 +31,8 @@ static void check_outcome(enum kubernetes_outcome outcome, int status, bool read
     CHECK(outcome != KUBERNETES_UNKNOWN || !reads);
     /* What may have been done is not called undone. */
     CHECK(reads || (status != 502 && status != 504) || outcome == KUBERNETES_UNKNOWN);
-    CHECK((status != 401 && status != 422) || outcome == KUBERNETES_REFUSED);
-    CHECK((status != 429 && status != 503) || outcome == KUBERNETES_UNAVAILABLE);
+    CHECK(status != 422 || outcome == KUBERNETES_REFUSED);
+    CHECK((status != 401 && status != 429 && status != 503) || outcome == KUBERNETES_UNAVAILABLE);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
@@ -52,8 +52,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     struct error error = {""};
     struct value *answer = NULL;
     int64_t retry_after = 0;
-    enum kubernetes_outcome outcome = kubernetes_judge(arena, &question, status, body, false,
-                                                       &answer, &retry_after, &error);
+    const char *remedy = "";
+    enum kubernetes_outcome outcome = kubernetes_judge(arena, &question, status, body, false, &answer,
+                                                       &retry_after, &remedy, &error);
+    CHECK(!remedy || (*remedy && outcome == KUBERNETES_REFUSED));
     check_outcome(outcome, status, reads);
     CHECK(retry_after >= 0 && retry_after <= 300000);
     if (outcome != KUBERNETES_DONE)

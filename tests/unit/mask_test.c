@@ -100,6 +100,7 @@ static void what_a_job_is_given_is_hidden_wherever_it_is(void **state)
     expect(mask, "MIIEvQIBADAN", "******");
     expect(mask, "thirty-three fastest abc $OTHER_PASSWORD",
            "thirty-three fastest abc $OTHER_PASSWORD");
+    expect(mask, "--zyxwvut-token 12345678", "--******-token ******");
     mask_learn(mask, TEXT("0a1b2c3d4e"));
     expect(mask, "0a1b2c3d4e", "******"); /* the longest */
     mask_free(mask);

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "spool/eventlog.h"
 #include "spool/progress_file.h"
+#include "stages/guard.h"
 #include "stages/past.h"
 #include "stages/runs.h"
 
@@ -202,13 +203,9 @@ static int64_t find_end(struct backfill *backfill, int job, const struct job_rec
     return end < now ? now : end;
 }
 
-static int look_at_running(void *context, const struct job_place *place)
+static void read_running(struct backfill *backfill, int job)
 {
-    struct backfill *backfill = context;
     struct job_record record;
-    int job = job_open(backfill->spool, place);
-    if (job < 0)
-        return 0; /* it has just left */
     struct arena *arena = arena_new();
     if (record_read(job, arena, &record, NULL) == 0) {
         if (backfill->count == backfill->capacity) {
@@ -221,6 +218,19 @@ static int look_at_running(void *context, const struct job_place *place)
                              .end = find_end(backfill, job, &record)};
     }
     arena_free(arena);
+}
+
+static int look_at_running(void *context, const struct job_place *place)
+{
+    struct backfill *backfill = context;
+    struct guard_before before;
+    int job = job_open(backfill->spool, place);
+    if (job < 0)
+        return 0; /* it has just left */
+    if (guard_look(guard_own(), place->id, &before)) {
+        read_running(backfill, job);
+        guard_return(guard_own(), &before);
+    }
     sys.close(job);
     return 0;
 }

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "spool/id.h"
 
 const int guard_patience = 5;
 const int64_t guard_memory = (int64_t)1 << 30;
@@ -68,6 +69,32 @@ bool guard_blames(const struct guard *guard)
     return guard && guard->reading;
 }
 
+bool guard_look(struct guard *guard, const char *name, struct guard_before *before)
+{
+    if (guard_tries(guard, name) >= GUARD_MOST_TRIES)
+        return false;
+    if (!guard)
+        return true;
+    before->reading = guard->reading;
+    before->tries = guard->tries;
+    memcpy(before->name, guard->name, sizeof(before->name));
+    guard_enter(guard, name, 0);
+    return true;
+}
+
+void guard_return(struct guard *guard, const struct guard_before *before)
+{
+    guard_leave(guard);
+    if (guard && before->reading)
+        guard_enter(guard, before->name, (int)before->tries);
+}
+
+void guard_clear(struct guard *guard)
+{
+    if (guard)
+        memset(guard, 0, sizeof(*guard));
+}
+
 const char *guard_end(int status, char room[static GUARD_END_SIZE])
 {
     if (WIFSIGNALED(status))
@@ -96,7 +123,7 @@ static void look(int signal)
 
 /* ---- counting ---- */
 
-enum { MOST_NARROWING = 10 };   /* a batch of 1,024 comes down to one job */
+enum { PART_BITS = 4, MOST_NARROWING = 3 };     /* a batch of 1,024: 64, 4, 1 job */
 static const int64_t forget_after = 600000;     /* milliseconds since the last end over a job ... */
 static const int64_t widen_after = 60000;       /* ... or over a batch */
 
@@ -130,8 +157,10 @@ void guard_count(struct guard *guard, const char *stage)
         struct guard_counted *counted = add_counted(guard, guard->name);
         counted->tries++;
         counted->time = clock_elapsed();
-        log_warn("%s ended over the job %s (%u of %d times; then it is set aside)", stage,
-                 counted->name, counted->tries, GUARD_MOST_TRIES);
+        bool is_job = id_valid(text_of(counted->name));
+        log_warn("%s ended over %s%s (%u of %d times; then it %s)", stage, is_job ? "the job " : "",
+                 counted->name, counted->tries, GUARD_MOST_TRIES,
+                 is_job ? "is set aside" : "does without for ten minutes");
     } else if (guard->ends < MOST_NARROWING) {
         guard->ends++;
         guard->time = clock_elapsed();
@@ -170,8 +199,13 @@ void guard_shun(struct guard *guard, const char *name)
 
 size_t guard_narrow(const struct guard *guard, size_t most)
 {
-    size_t part = guard ? most >> guard->ends : most;
+    size_t part = guard ? most >> PART_BITS * guard->ends : most;
     return part ? part : 1;
+}
+
+bool guard_is_narrow(const struct guard *guard)
+{
+    return guard && guard->ends;
 }
 
 void guard_widen(struct guard *guard)

@@ -12,8 +12,9 @@
  *
  * The stages that submit, follow and resubmit jobs note the job that they are about in the same way,
  * or, while they ask the executor about many at once, that they are about a batch.  After an end over
- * a batch the next process takes half as many at a time, until it is one job; after a batch that went
- * well, twice as many.  stages/give_up.h sets a job aside over which a stage has ended three times.
+ * a batch the next process takes a sixteenth of it at a time, until it is one job; when all of them
+ * went well for a while, sixteen times as many.  stages/give_up.h sets a job aside over which a stage
+ * has ended three times.
  *
  * Weaknesses: a process that sleeps for ever over a job file is not noticed; nothing that reads one
  * sleeps.  A process that is killed from outside while it reads one is counted against that file,
@@ -65,6 +66,15 @@ struct guard *guard_own(void);
  * counted, or the end was not the file's fault. */
 void guard_enter(struct guard *guard, const char *name, int tries);
 void guard_leave(struct guard *guard);
+/* To read a job in passing, whatever the process is about: false when the stage has ended over that job
+ * too often, and it is not to be read.  guard_return() is about what it was about before. */
+struct guard_before {
+    bool reading;
+    uint32_t tries;
+    char name[NAME_MAX + 1];
+};
+bool guard_look(struct guard *guard, const char *name, struct guard_before *before);
+void guard_return(struct guard *guard, const struct guard_before *before);
 /* Was a job file being read when the last process with this guard ended? */
 bool guard_blames(const struct guard *guard);
 /* How the process ended, for people: "signal 11", "status 1", "more than 5 s of processor time". */
@@ -81,12 +91,15 @@ void guard_forget(struct guard *guard, const char *name);
 /* The stage is done with that job for now, and has not ended over it; which is forgotten ten minutes after
  * the last end, since a fault may show at every second look only. */
 void guard_passed(struct guard *guard, const char *name);
-/* It is left alone until dlspool is started anew, whatever was counted. */
+/* It is left alone until it leaves the directory (stages/give_up.h), or dlspool is started anew. */
 void guard_shun(struct guard *guard, const char *name);
 enum { GUARD_SHUNNED = 1000 };  /* what guard_tries() says of one that is */
-/* How many of `most` to take together; and that a batch has gone well, which counts from a minute after
- * the last end on. */
+/* Forget all, of a guard that no process has. */
+void guard_clear(struct guard *guard);
+/* How many of `most` to take together; and that all that there was has gone well at that, which counts
+ * from a minute after the last end on. */
 size_t guard_narrow(const struct guard *guard, size_t most);
+bool guard_is_narrow(const struct guard *guard);
 void guard_widen(struct guard *guard);
 
 /* Put this process under the limits.  Not for those that follow jobs: to copy what a healthy job has

@@ -182,12 +182,15 @@ bool item_look(struct submitter *submitter, struct item *item, const char *id)
     memcpy(item->place.id, id, strlen(id) + 1);
     item->fate = ITEM_SUBMIT;
     item->submission = (struct submission){0};
+    if (guard_tries(submitter->guard, id) >= GUARD_MOST_TRIES)
+        return false;           /* the plan has it, of which it is passed over */
     guard_enter(submitter->guard, item->place.id, 0);
     item->job = job_open(&submitter->stage.spool, &item->place);
     if (item->job < 0) {
         waits_forget(submitter->waits, item->place.id);
         if (submitter->load)
             load_release(submitter->load, item->place.id, false);
+        guard_leave(submitter->guard);
         return false;           /* gone: it was moved by hand, or is held */
     }
     bool readable = record_read(item->job, submitter->arena, &item->record, &error) == 0;
@@ -195,6 +198,7 @@ bool item_look(struct submitter *submitter, struct item *item, const char *id)
         item_close(item);
         if (submitter->load)
             load_release(submitter->load, item->place.id, false);
+        guard_leave(submitter->guard);
         return false;
     }
     if (!readable || !has_own_record(item, &error) ||
@@ -333,11 +337,9 @@ static void note_answer(struct submitter *submitter, struct item *item, struct e
     }
 }
 
-void item_note_outcome(struct submitter *submitter, struct item *item)
+static void note_outcome(struct submitter *submitter, struct item *item)
 {
     struct error error = {""};
-    if (item->fate == ITEM_KEEP)
-        return;                 /* it was not submitted, and why was said */
     if (item->fate == ITEM_SUBMIT)
         note_answer(submitter, item, &error);
     if (item->fate == ITEM_FAIL &&
@@ -348,6 +350,26 @@ void item_note_outcome(struct submitter *submitter, struct item *item)
         item->fate = ITEM_KEEP;
     if (item->fate == ITEM_KEEP && error.text[0])
         log_warn("%s: %s", item->place.id, error.text);
+}
+
+void item_note_outcome(struct submitter *submitter, struct item *item)
+{
+    struct guard_before before;
+    if (item->fate == ITEM_KEEP)
+        return;                 /* it was not submitted, and why was said */
+    bool looks = guard_look(submitter->guard, item->place.id, &before);
+    note_outcome(submitter, item);
+    if (looks)
+        guard_return(submitter->guard, &before);
+}
+
+static void say_end(struct submitter *submitter, const struct item *item)
+{
+    struct guard_before before;
+    if (!guard_look(submitter->guard, item->place.id, &before))
+        return;
+    end_line_say(item->job, item->place.id, STATE_FAILED);
+    guard_return(submitter->guard, &before);
 }
 
 void items_move(struct submitter *submitter, size_t count)
@@ -372,7 +394,7 @@ void items_move(struct submitter *submitter, size_t count)
         if (to == STATE_SUBMITTED)
             log_detail("%s: submitted", item->place.id);
         else if (to == STATE_FAILED)
-            end_line_say(item->job, item->place.id, to);
+            say_end(submitter, item);
     }
     for (int state = 0; state < STATE_COUNT; state++)
         if (moved[state] && spool_sync_state(spool, (enum state)state, &error))

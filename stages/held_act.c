@@ -14,6 +14,7 @@
 #include "spool/eventlog.h"
 #include "stages/aside.h"
 #include "stages/end_line.h"
+#include "stages/guard.h"
 #include "stages/twin.h"
 #include "stages/verdict.h"
 
@@ -231,8 +232,14 @@ void held_act(struct resubmitter *resubmitter, struct pass *pass)
         return;
     struct acting acting = {.resubmitter = resubmitter, .pass = pass,
                             .ended = memory_allocate(jobs->count * sizeof(struct held *))};
-    for (size_t i = 0; i < jobs->count; i++)
+    for (size_t i = 0; i < jobs->count; i++) {
+        struct guard_before before;
+        if (!guard_look(guard_own(), held_id(jobs->by_age[i]).data, &before))
+            continue;
         act_on(&acting, jobs->by_age[i]);
+        guard_return(guard_own(), &before);
+        guard_passed(guard_own(), held_id(jobs->by_age[i]).data);
+    }
     move_ended(&acting);
     free(acting.ended);
 }

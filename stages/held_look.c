@@ -84,6 +84,7 @@ static int look_at_held(void *context, const struct job_place *place)
 {
     struct held_jobs *jobs = context;
     struct stat status;
+    struct guard_before before;
     struct text id = text_of(place->id);
     struct held *held = names_find(jobs->jobs, id);
     if (sys.fstatat(jobs->spool->states[STATE_HELD], place->id, &status, AT_SYMLINK_NOFOLLOW))
@@ -93,18 +94,18 @@ static int look_at_held(void *context, const struct job_place *place)
     if (!held)
         return 0;               /* more than MOST_HELD: when others have gone */
     held->met = jobs->pass;
-    if ((held->changed.tv_sec == status.st_mtim.tv_sec &&
-         held->changed.tv_nsec == status.st_mtim.tv_nsec) ||
-        guard_tries(guard_own(), place->id) >= GUARD_MOST_TRIES)
+    if (held->changed.tv_sec == status.st_mtim.tv_sec &&
+        held->changed.tv_nsec == status.st_mtim.tv_nsec)
         return 0;
     int job = job_open(jobs->spool, place);
     if (job < 0)
         return 0;
-    held->decision = HELD_WAITS;
     held->changed = (struct timespec){0};
-    guard_enter(guard_own(), place->id, 0);
-    read_held(jobs, held, job);
-    guard_leave(guard_own());
+    if (guard_look(guard_own(), place->id, &before)) {
+        held->decision = HELD_WAITS;
+        read_held(jobs, held, job);
+        guard_return(guard_own(), &before);
+    }
     if (held->readable && job_is_settled(&status))
         held->changed = status.st_mtim;
     sys.close(job);

@@ -110,6 +110,7 @@ size_t take_in_order(struct submitter *submitter)
         } else {
             item_close(item);
         }
+        guard_leave(submitter->guard);
     }
     for (size_t i = 0; i < taking->passed_count; i++)
         queue_return(submitter->queue, &taking->passed[i]);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "stages/guard.h"
 #include "watcher/names.h"
 
 enum { MOST_COUNTED = 1 << 20, MANIFEST_LIMIT = 16 << 20 };     /* jobs; bytes */
@@ -70,12 +71,16 @@ static int see_job(void *context, const struct job_place *place)
     struct counted *counted = names_find(load->jobs, text_of(place->id));
     if (!counted) {
         struct buffer manifest = {0};
+        struct guard_before before;
         int weight = 1;
         int job = job_open(load->spool, place);
         if (job < 0)
             return 0;           /* it has just left */
-        if (file_read_at(job, "manifest.yaml", MANIFEST_LIMIT, &manifest, NULL) == 0)
-            weight = weigh(load, buffer_text(&manifest));
+        if (guard_look(guard_own(), place->id, &before)) {
+            if (file_read_at(job, "manifest.yaml", MANIFEST_LIMIT, &manifest, NULL) == 0)
+                weight = weigh(load, buffer_text(&manifest));
+            guard_return(guard_own(), &before);
+        }
         sys.close(job);
         buffer_free(&manifest);
         counted = count_job(load, place->id, weight);

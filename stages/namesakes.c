@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "spool/record.h"
+#include "stages/guard.h"
 #include "stages/verdict.h"
 #include "watcher/names.h"
 
@@ -71,6 +72,10 @@ static int compare_ages(const void *a, const void *b)
 /* Read whose it is, and what it is called. */
 static void read_candidate(struct search *search, struct candidate *candidate)
 {
+    struct guard_before before;
+    candidate->read = true;
+    if (!guard_look(guard_own(), candidate->place.id, &before))
+        return;
     struct arena *arena = arena_new();
     struct job_record record;
     struct job_place place = candidate->place;
@@ -78,7 +83,6 @@ static void read_candidate(struct search *search, struct candidate *candidate)
     /* It may have moved since. */
     if (job < 0 && !job_find(search->spool, text_of(candidate->place.id), &place, NULL))
         job = job_open(search->spool, &place);
-    candidate->read = true;
     if (job >= 0 && record_read(job, arena, &record, NULL) == 0 && record.name.length) {
         candidate->uid = record.uid;
         candidate->refused = place.state == STATE_FAILED && record.failed &&
@@ -88,6 +92,7 @@ static void read_candidate(struct search *search, struct candidate *candidate)
     if (job >= 0)
         sys.close(job);
     arena_free(arena);
+    guard_return(guard_own(), &before);
 }
 
 static bool is_meant(struct search *search, struct candidate *candidate,

@@ -9,9 +9,13 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "spool/eventlog.h"
+#include "stages/guard.h"
 
 /* Between two plans, milliseconds; and a fifth of the time is spent planning at most. */
 enum { LEAST_APART = 100, SHARE_OF_TIME = 5 };
+
+/* What the process is about when it is about no job, but weighs them against one another. */
+static const char THE_PLAN[] = "the plan";
 
 struct planning *planning_new(struct stage *stage, struct executor *executor)
 {
@@ -43,11 +47,19 @@ void planning_free(struct planning *planning)
     free(planning);
 }
 
+/* Has the stage ended three times while it planned?  Then jobs go on without, each at the size that it
+ * asks for.  Ten minutes later the next job that asks for planning turns it on again. */
+static bool is_given_up(void)
+{
+    guard_passed(guard_own(), THE_PLAN);
+    return guard_tries(guard_own(), THE_PLAN) >= GUARD_MOST_TRIES;
+}
+
 bool planning_is_on(const struct planning *planning) { return planning->on; }
 
 void planning_see(struct planning *planning, const struct job_record *record)
 {
-    planning->on = planning->on || (record && record_wants_plan(record));
+    planning->on = planning->on || (record && record_wants_plan(record) && !is_given_up());
     int64_t apart = SHARE_OF_TIME * planning->took;
     int64_t soon = planning->made + (apart > LEAST_APART ? apart : LEAST_APART);
     if (planning->on && soon < planning->due)
@@ -87,6 +99,7 @@ static void ask_resizable(struct planning *planning, struct roster_job *job)
     const struct executor_operations *operations = planning->executor->operations;
     struct job_place place = {.state = job->state};
     struct buffer manifest = {0};
+    struct guard_before before;
     if (job->resizable_known || job->state != STATE_SUBMITTED ||
         job->record.sizes.kind == SIZE_FIXED)
         return;
@@ -98,9 +111,12 @@ static void ask_resizable(struct planning *planning, struct roster_job *job)
     int directory = job_open(&planning->stage->spool, &place);
     if (directory < 0)
         return;
-    if (file_read_at(directory, "manifest.yaml", MANIFEST_LIMIT, &manifest, NULL) == 0)
-        job->resizable = operations->resizable(planning->executor, buffer_text(&manifest),
-                                               job->record.sizes.kind);
+    if (guard_look(guard_own(), place.id, &before)) {
+        if (file_read_at(directory, "manifest.yaml", MANIFEST_LIMIT, &manifest, NULL) == 0)
+            job->resizable = operations->resizable(planning->executor, buffer_text(&manifest),
+                                                   job->record.sizes.kind);
+        guard_return(guard_own(), &before);
+    }
     sys.close(directory);
     buffer_free(&manifest);
 }
@@ -163,7 +179,7 @@ static bool look_at_submitted(struct planning *planning)
     if (wanted < 0)
         log_warn("%s; whether jobs have deadlines is looked for again", error.text);
     planning->looked = wanted >= 0;
-    planning->on = planning->on || wanted > 0;
+    planning->on = planning->on || (wanted > 0 && !is_given_up());
     return planning->on;
 }
 
@@ -209,13 +225,17 @@ bool planning_make(struct planning *planning, bool answers)
         log_warn("%s; nothing is planned until it can be", error.text);
         return true;
     }
-    planning->on = is_wanted(planning);
+    planning->on = is_wanted(planning) && !is_given_up();
     if (planning->on && answers)
         ask_capacity(planning);
-    if (planning->on)
+    if (planning->on) {
+        guard_enter(guard_own(), THE_PLAN, 0);
         make(planning);
-    else
+        guard_leave(guard_own());
+        guard_passed(guard_own(), THE_PLAN);
+    } else {
         stop_planning(planning);
+    }
     planning->took = clock_elapsed() - begin;
     if (planning->more)
         planning->due = begin;

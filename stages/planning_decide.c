@@ -9,6 +9,7 @@
 #include "planner/policy.h"
 #include "planner/state_text.h"
 #include "stages/budget.h"
+#include "stages/guard.h"
 #include "stages/recording.h"
 
 enum { UNBOUNDED = 1 << 30 };   /* the capacity of a pool of which it is not known */
@@ -118,6 +119,15 @@ static void add_line(struct arena *arena, struct plan_file *lines, const struct 
         line->used += pool->jobs[i]->plan.size;
 }
 
+static void forecast(struct roster_job *job, const struct forecast_terms *terms)
+{
+    struct guard_before before;
+    if (!guard_look(guard_own(), roster_id(job), &before))
+        return;
+    forecast_job(job, terms);
+    guard_return(guard_own(), &before);
+}
+
 void planning_decide(struct planning *planning, struct arena *arena, struct plan_file *lines)
 {
     struct capacity left = planning->left;
@@ -131,7 +141,7 @@ void planning_decide(struct planning *planning, struct arena *arena, struct plan
     for (size_t i = 0; i < pools.count; i++) {
         make_keys(&pools.items[i]);
         for (size_t k = 0; k < pools.items[i].count; k++)
-            forecast_job(pools.items[i].jobs[k], &terms);
+            forecast(pools.items[i].jobs[k], &terms);
     }
     planning_keep_first(planning);
     for (size_t i = 0; i < pools.count; i++) {

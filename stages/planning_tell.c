@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "spool/eventlog.h"
+#include "stages/guard.h"
 #include "stages/resize.h"
 #include "stages/wishes.h"
 
@@ -112,23 +113,28 @@ static bool *mark_needed(struct arena *arena, const struct planning *planning,
     return needed;
 }
 
+/* Write what is to be told to one job.  Whether there was anything; `rung`: its bell is to be rung. */
+static bool write_job(struct planning *planning, struct roster_job *job, bool needed, bool *rung)
+{
+    struct resize_wish wish;
+    struct guard_before before;
+    int64_t tick = planning->stage->settings.planner_tick;
+    if (!guard_look(guard_own(), roster_id(job), &before))
+        return false;
+    bool written = is_promised_now(job) && write_promise(planning, job);
+    if (planning_counts(job) && job->state == STATE_SUBMITTED &&
+        wish_for(job, planning->now, clock_elapsed(), tick, &wish) &&
+        (wish.to < wish.from ? needed : may_grow(planning, job)))
+        *rung = write_wish(planning, job, &wish);
+    guard_return(guard_own(), &before);
+    return written || *rung;
+}
+
 static size_t write_all(struct planning *planning, const bool *needed, bool *rung)
 {
-    int64_t elapsed = clock_elapsed(), tick = planning->stage->settings.planner_tick;
     size_t written = 0;
-    for (size_t i = 0; i < planning->order_count; i++) {
-        struct roster_job *job = planning->order[i];
-        struct resize_wish wish;
-        if (is_promised_now(job))
-            written += write_promise(planning, job);
-        if (planning_counts(job) && job->state == STATE_SUBMITTED &&
-            wish_for(job, planning->now, elapsed, tick, &wish) &&
-            (wish.to < wish.from ? needed[i] : may_grow(planning, job)) &&
-            write_wish(planning, job, &wish)) {
-            rung[i] = true;
-            written++;
-        }
-    }
+    for (size_t i = 0; i < planning->order_count; i++)
+        written += write_job(planning, planning->order[i], needed[i], &rung[i]);
     return written;
 }
 

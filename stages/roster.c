@@ -217,6 +217,7 @@ static int see_job(void *context, const struct job_place *place)
     struct roster *roster = context;
     struct stat status;
     struct roster_job *job = names_find(roster->jobs, text_of(place->id));
+    struct guard_before before;
     if (sys.fstatat(roster->spool->states[place->state], place->id, &status, AT_SYMLINK_NOFOLLOW))
         return 0;               /* it has just left */
     /* That a job has started is in its log, which grows unseen. */
@@ -229,7 +230,7 @@ static int see_job(void *context, const struct job_place *place)
     if (!job)
         return 0;               /* more than a million: those wait */
     job->seen = true;
-    if (known || guard_tries(guard_own(), place->id) >= GUARD_MOST_TRIES)
+    if (known)
         return 0;
     int directory = job_open(roster->spool, place);
     if (directory < 0)
@@ -237,9 +238,10 @@ static int see_job(void *context, const struct job_place *place)
     job->state = place->state;
     job->changed = status.st_mtim;
     job->settled = job_is_settled(&status);
-    guard_enter(guard_own(), place->id, 0);
-    read_job(roster, job, directory);
-    guard_leave(guard_own());
+    if (guard_look(guard_own(), place->id, &before)) {
+        read_job(roster, job, directory);
+        guard_return(guard_own(), &before);
+    }
     sys.close(directory);
     return 0;
 }
@@ -269,11 +271,15 @@ static int look_for_wish(void *context, const struct job_place *place)
 {
     struct roster *roster = context;
     struct job_record record;
+    struct guard_before before;
     int directory = job_open(roster->spool, place);
     if (directory < 0)
         return 0;
-    bool wants = record_read(directory, roster->arena, &record, NULL) == 0 &&
+    bool looks = guard_look(guard_own(), place->id, &before);
+    bool wants = looks && record_read(directory, roster->arena, &record, NULL) == 0 &&
                  record_wants_plan(&record);
+    if (looks)
+        guard_return(guard_own(), &before);
     sys.close(directory);
     arena_reset(roster->arena);
     return wants;

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "spool/record.h"
+#include "stages/guard.h"
 #include "watcher/names.h"
 
 enum { MOST_AWAITED = 1 << 20 };        /* jobs */
@@ -59,18 +60,8 @@ void standings_end(struct standings *standings)
     }
 }
 
-/* Read why it failed, unless that is known. */
-static void look_at_failed(const struct spool *spool, const struct job_place *place,
-                           const struct stat *status, struct known *known)
+static void read_failure(int job, const struct stat *status, struct known *known)
 {
-    bool was_read = known->standing.kind == STANDING_FAILED || known->standing.kind == STANDING_LOST;
-    if (was_read && known->changed.tv_sec == status->st_mtim.tv_sec &&
-        known->changed.tv_nsec == status->st_mtim.tv_nsec)
-        return;
-    known->standing.kind = STANDING_UNSURE;
-    int job = job_open(spool, place);
-    if (job < 0)
-        return;
     struct arena *arena = arena_new();
     struct job_record record;
     struct stat wish;
@@ -84,6 +75,25 @@ static void look_at_failed(const struct spool *spool, const struct job_place *pl
         known->changed = job_is_settled(status) ? status->st_mtim : (struct timespec){0};
     }
     arena_free(arena);
+}
+
+/* Read why it failed, unless that is known. */
+static void look_at_failed(const struct spool *spool, const struct job_place *place,
+                           const struct stat *status, struct known *known)
+{
+    struct guard_before before;
+    bool was_read = known->standing.kind == STANDING_FAILED || known->standing.kind == STANDING_LOST;
+    if (was_read && known->changed.tv_sec == status->st_mtim.tv_sec &&
+        known->changed.tv_nsec == status->st_mtim.tv_nsec)
+        return;
+    known->standing.kind = STANDING_UNSURE;
+    int job = job_open(spool, place);
+    if (job < 0)
+        return;
+    if (guard_look(guard_own(), place->id, &before)) {
+        read_failure(job, status, known);
+        guard_return(guard_own(), &before);
+    }
     sys.close(job);
 }
 

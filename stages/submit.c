@@ -89,6 +89,7 @@ static size_t take_items(struct submitter *submitter)
         if (!item_look(submitter, item, id))
             continue;
         item_prepare(submitter, item);
+        guard_leave(submitter->guard);
         if (item->fate != ITEM_WAIT) {
             count++;
             continue;
@@ -112,7 +113,7 @@ static void put_back(struct submitter *submitter, const struct item *item)
                 clock_elapsed() + (item->fate == ITEM_KEEP ? again_after_error : item->rest));
 }
 
-/* Submit one batch.  The number of jobs that left rendered/. */
+/* Submit one batch.  The number of jobs that left rendered/, or gave way to others. */
 static size_t submit_batch(struct submitter *submitter)
 {
     struct stage *stage = &submitter->stage;
@@ -120,15 +121,13 @@ static size_t submit_batch(struct submitter *submitter)
     struct error error;
     size_t count, submissions = 0, left = 0;
 
-    count = take_items(submitter);
+    submitter->took = count = take_items(submitter);
+    if (count == 0)
+        return 0;
     guard_enter(submitter->guard, count == 1 ? submitter->items[0].place.id : "", 0);
     for (size_t i = 0; i < count; i++)
         if (submitter->items[i].fate == ITEM_SUBMIT)
             batch[submissions++] = &submitter->items[i].submission;
-    if (count == 0) {
-        guard_leave(submitter->guard);
-        return 0;
-    }
     if (submissions && spool_sync(&stage->spool, &error)) {
         log_warn("%s; nothing is submitted until it can be", error.text);
         for (size_t i = 0; i < count; i++)
@@ -166,7 +165,6 @@ static size_t submit_batch(struct submitter *submitter)
     }
     arena_reset(submitter->arena);
     guard_leave(submitter->guard);
-    guard_widen(submitter->guard);
     return left;
 }
 
@@ -332,6 +330,23 @@ static void tell_waiting(struct submitter *submitter)
         waits_end(submitter->waits);
 }
 
+/* Submit what can be.  After an end over a batch all are gone through, whoever is declined: only then is it
+ * known that none of those that are there is to blame. */
+static void submit_all(struct submitter *submitter)
+{
+    size_t batches = queue_count(submitter->queue) + 1;
+    size_t left;
+    do {
+        left = submit_batch(submitter);
+        bool seeks = guard_is_narrow(submitter->guard) && submitter->took && --batches;
+        if ((left == 0 && !seeks) || submitter->probe || !stage_wait(&submitter->stage, -1, 0))
+            break;
+        take_names(submitter);
+    } while (true);
+    if (submitter->took == 0)
+        guard_widen(submitter->guard);
+}
+
 static int64_t submit_round(struct stage *stage)
 {
     struct submitter *submitter = (struct submitter *)stage;
@@ -339,8 +354,8 @@ static int64_t submit_round(struct stage *stage)
     bool answers = !has_work(submitter) || executor_answers(submitter);
     if (planning_make(submitter->planning, answers) && planning_is_on(submitter->planning))
         submitter->next[0] = '\0';      /* the plan has it, if it is still there */
-    while (answers && submit_batch(submitter) && !submitter->probe && stage_wait(stage, -1, 0))
-        take_names(submitter);
+    if (answers)
+        submit_all(submitter);
     tell_waiting(submitter);
     malloc_trim(0);             /* a batch of manifests takes much, which malloc() would keep */
     return next_round(submitter);

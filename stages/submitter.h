@@ -51,6 +51,7 @@ struct submitter {
     struct item *items;         /* as many as a batch */
     size_t item_count;
     size_t window;              /* jobs of the next batch: few after trouble */
+    size_t took;                /* jobs of the last batch */
     struct guard *guard;        /* whom this process is about */
     int64_t probe;              /* of clock_elapsed: when to ask the executor again; 0: it answers */
     struct waits *waits;

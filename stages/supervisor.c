@@ -345,8 +345,10 @@ static void stand_back(struct supervisor *supervisor, const struct error *error)
     log_warn("%s", error->text);
     lease_release(&supervisor->lease);
     lease_open(&supervisor->lease, &supervisor->spool, supervisor->settings.takeover_time);
-    for (int i = 0; i < STAGES; i++)
+    for (int i = 0; i < STAGES; i++) {
         supervisor->children[i] = (struct child){0};
+        guard_clear(supervisor->guards[i]);     /* what others do meanwhile is not known */
+    }
 }
 
 int supervise(const char *directory, bool drain, struct error *error)

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "stages/guard.h"
 #include "watcher/names.h"
 
 enum { MOST_DECLINED = 1 << 20, WHY_LIMIT = 64 * 1024, PART = 10 };
@@ -77,13 +78,17 @@ static void explain_job(struct waits *waits, const char *id, enum waiting_for wh
                         const char *reason)
 {
     struct job_place place = {.state = STATE_RENDERED};
+    struct guard_before before;
     struct error error;
     memcpy(place.id, id, strlen(id) + 1);
     int job = job_open(&waits->stage->spool, &place);
     if (job < 0)
         return; /* it has gone on */
-    if (reason ? waits_explain(job, what, reason, &error) : why_remove(job, &error))
-        log_warn("%s: %s", id, error.text);
+    if (guard_look(guard_own(), id, &before)) {
+        if (reason ? waits_explain(job, what, reason, &error) : why_remove(job, &error))
+            log_warn("%s: %s", id, error.text);
+        guard_return(guard_own(), &before);
+    }
     sys.close(job);
 }
 

@@ -1,7 +1,7 @@
 /* tests/unit/guard_test.c - whom a process is blamed on, and how a batch comes down to one job
  *
  * Seen to fail: with guard_count() not counting a batch's end; with guard_widen() empty; with
- * guard_passed() forgetting what is shunned.
+ * guard_passed() forgetting what is shunned; with guard_return() that only leaves.
  */
 #include "tests/unit/unit.h"
 
@@ -82,18 +82,48 @@ static void a_batch_comes_down_to_one_job(void **state)
 {
     (void)state;
     assert_int_equal(guard_narrow(guard, 256), 256);
-    for (size_t size = 128; size >= 1; size /= 2) {
+    assert_false(guard_is_narrow(guard));
+    for (size_t size = 16; size >= 1; size /= 16) {
         end_over("");
         assert_int_equal(guard_narrow(guard, 256), size);
     }
-    end_over("");
-    assert_int_equal(guard_narrow(guard, 256), 1);
+    for (int i = 0; i < 10; i++)
+        end_over("");
+    assert_int_equal(guard_narrow(guard, 1024), 1);
+    assert_true(guard_is_narrow(guard));
     guard_widen(guard);
     assert_int_equal(guard_narrow(guard, 256), 1);
     now += 61000;
-    for (int i = 0; i < 12; i++)
-        guard_widen(guard);
+    guard_widen(guard);
+    assert_int_equal(guard_narrow(guard, 256), 1);
+    guard_widen(guard);
+    assert_int_equal(guard_narrow(guard, 256), 16);
+    guard_widen(guard);
     assert_int_equal(guard_narrow(guard, 256), 256);
+    assert_false(guard_is_narrow(guard));
+}
+
+static void what_is_read_in_passing_is_blamed(void **state)
+{
+    (void)state;
+    struct guard_before before;
+    guard_enter(guard, "outer-1", 0);
+    assert_true(guard_look(guard, "inner-1", &before));
+    assert_string_equal(guard->name, "inner-1");
+    guard_return(guard, &before);
+    assert_true(guard_blames(guard));
+    assert_string_equal(guard->name, "outer-1");
+    guard_leave(guard);
+    assert_true(guard_look(guard, "inner-1", &before));
+    guard_return(guard, &before);
+    assert_false(guard_blames(guard));
+    for (int i = 0; i < GUARD_MOST_TRIES; i++) {
+        assert_true(guard_look(guard, "inner-1", &before));
+        guard_count(guard, "submit");
+    }
+    assert_false(guard_look(guard, "inner-1", &before));
+    guard_clear(guard);
+    assert_true(guard_look(guard, "inner-1", &before));
 }
 
 static void there_need_be_none(void **state)
@@ -104,6 +134,11 @@ static void there_need_be_none(void **state)
     guard_passed(NULL, "a-1");
     guard_shun(NULL, "a-1");
     guard_widen(NULL);
+    guard_clear(NULL);
+    assert_false(guard_is_narrow(NULL));
+    struct guard_before before;
+    assert_true(guard_look(NULL, "a-1", &before));
+    guard_return(NULL, &before);
     assert_int_equal(guard_tries(NULL, "a-1"), 0);
     assert_int_equal(guard_narrow(NULL, 7), 7);
 }
@@ -114,7 +149,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(ends_over_a_job_are_counted), TEST(the_most_blamed_are_remembered),
-        TEST(a_batch_comes_down_to_one_job), TEST(there_need_be_none),
+        TEST(a_batch_comes_down_to_one_job), TEST(what_is_read_in_passing_is_blamed), TEST(there_need_be_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

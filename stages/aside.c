@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "spool/eventlog.h"
+#include "spool/progress_file.h"
 
 enum { LOG_LIMIT = 16 << 20 };  /* bytes */
 
@@ -27,15 +28,15 @@ static void read_accepted(struct text log, struct arena *arena, struct job_recor
     }
 }
 
-void aside_salvage(int job, const char *id, struct arena *arena, struct job_record *record)
+bool aside_recover(int job, const char *id, struct arena *arena, struct job_record *record)
 {
     struct buffer log = {0};
     struct eventlog_fold fold = {0};
+    struct progress progress = {.attempt = 0};
     *record = (struct job_record){
         .id = text_of(arena_string(arena, id)),
         .uid = (uid_t)-1,
         .gid = (gid_t)-1,
-        .attempt = 1,
         .dlspool = TEXT(DLSPOOL_VERSION),
         .failure.exit_code = -1,
     };
@@ -43,9 +44,19 @@ void aside_salvage(int job, const char *id, struct arena *arena, struct job_reco
         read_accepted(buffer_text(&log), arena, record);
         eventlog_fold(buffer_text(&log), &fold);
     }
-    if (fold.attempt > 0)
-        record->attempt = fold.attempt;
     buffer_free(&log);
+    record->attempt = fold.attempt;
+    if (progress_read(job, &progress, NULL) == 0 && progress.attempt > record->attempt)
+        record->attempt = progress.attempt;
+    bool known = record->attempt > 0;
+    if (!known)
+        record->attempt = 1;
+    return known;
+}
+
+void aside_salvage(int job, const char *id, struct arena *arena, struct job_record *record)
+{
+    aside_recover(job, id, arena, record);
     /* Kept for whoever wants to know.  That it is not there is fine. */
     sys.renameat(job, "job.yaml", job, "job.yaml.damaged");
 }

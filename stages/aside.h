@@ -10,9 +10,12 @@
 #include "stages/stage.h"
 #include "stages/verdict.h"
 
-/* Make a record, in the arena, for a job whose own cannot be read, and rename that.  The new one
- * has no job file, so that it is never rendered again; and the attempt that the log tells of, or
- * 1. */
+/* Make a record, in the arena, for a job whose own cannot be read; nothing is changed.  It has no job
+ * file, so that the job is never rendered again; and the last attempt that the log or `progress` tells
+ * of.  False when neither tells of one: it is 1 then. */
+bool aside_recover(int job, const char *id, struct arena *arena, struct job_record *record);
+
+/* The same, and the record that cannot be read is renamed. */
 void aside_salvage(int job, const char *id, struct arena *arena, struct job_record *record);
 
 /* Write into the job's directory that it is damaged, and why.  When its record could be read it is

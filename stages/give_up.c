@@ -2,6 +2,7 @@
 #include "stages/give_up.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -35,23 +36,42 @@ enum care {
     TOUCH_NOTHING
 };
 
-/* With a record, and with the executor told.  1 when that could not be done now. */
+/* Read its record, or make one of what its log tells.  1 when neither can be done just now; -1 and a
+ * sentence when it cannot be told which attempt the executor has. */
+static int read_job(int job, const struct job_place *place, int care, struct arena *arena,
+                    struct job_record *record, bool *made, struct error *error)
+{
+    *made = care != READ_RECORD || record_read(job, arena, record, error);
+    if (!*made)
+        return 0;
+    if (care == READ_RECORD && !file_is_damaged(errno))
+        return 1;
+    if (aside_recover(job, place->id, arena, record) || place->state != STATE_SUBMITTED)
+        return 0;
+    return error_set(error, "its log does not tell which attempt of it the executor has");
+}
+
+/* With a record, and with the executor told.  1 when that could not be done now.  Until then its files
+ * stay as they are. */
 static int explain(int job, const struct job_place *place, int care, struct executor *executor,
                    struct verdict *verdict, struct error *error)
 {
     struct arena *arena = arena_new();
     struct job_record record;
-    if (care != READ_RECORD || record_read(job, arena, &record, error))
-        aside_salvage(job, place->id, arena, &record);
+    bool made;
     bool there = executor && place->state != STATE_FAILED && place->state != STATE_HELD;
-    int result = there && end_at_executor(executor, &record, error)
-                     ? 1
-                     : verdict_write(verdict, job, &record, false, clock_now(), error);
+    int result = read_job(job, place, care, arena, &record, &made, error);
+    if (!result && there && end_at_executor(executor, &record, error))
+        result = 1;
+    if (!result && made)
+        job_file_damaged(job, "job.yaml");
+    if (!result && verdict_write(verdict, job, &record, false, clock_now(), error))
+        result = 1;
     arena_free(arena);
     return result;
 }
 
-/* `why` and a line of the log, and its record out of the way. */
+/* `why` and a line of the log, and its record out of the way.  1 when that cannot be done now. */
 static int explain_unread(int job, const struct verdict *verdict, struct error *error)
 {
     struct why why = {verdict->sentence, verdict->detail, verdict->next};
@@ -64,10 +84,10 @@ static int explain_unread(int job, const struct verdict *verdict, struct error *
     job_file_damaged(job, "job.yaml");
     int result = why_write(job, &why, error) || eventlog_append(job, buffer_text(&line), error);
     buffer_free(&line);
-    return result ? -1 : 0;
+    return result ? 1 : 0;
 }
 
-/* 1 when it is to be tried again. */
+/* 1 when it is to be tried again; -1 and a sentence when it cannot be done. */
 static int set_aside(struct stage *stage, struct job_place *place, int care,
                      struct executor *executor, struct error *error)
 {
@@ -88,7 +108,9 @@ static int set_aside(struct stage *stage, struct job_place *place, int care,
                      ? explain_unread(job, &verdict, error)
                      : explain(job, place, care, executor, &verdict, error);
     sys.close(job);
-    if (result || spool_sync(&stage->spool, error) || stage_is_fenced(stage))
+    if (result)
+        return result;
+    if (spool_sync(&stage->spool, error) || stage_is_fenced(stage))
         return 1;
     if (place->state == STATE_FAILED)
         return 0;
@@ -137,8 +159,8 @@ bool give_up(struct stage *stage, struct guard *guard, const struct job_place *p
         return true;
     /* Unread, it cannot be told which attempt the executor has to end. */
     if (tries >= (place->state == STATE_SUBMITTED ? READ_NOTHING : TOUCH_NOTHING)) {
-        log_warn("%s: %s ends over it even when it is set aside; it is passed over until dlspool is "
-                 "started anew", place->id, stage->name);
+        log_warn("%s: %s ends over it even when it is set aside; it is passed over until it leaves "
+                 "%s/ or dlspool is started anew", place->id, stage->name, state_name(place->state));
         guard_shun(guard, place->id);
         return true;
     }
@@ -162,4 +184,19 @@ bool give_up(struct stage *stage, struct guard *guard, const struct job_place *p
             guard_forget(guard, place->id);
     }
     return true;
+}
+
+void give_up_forget_gone(const struct stage *stage, struct guard *guard, unsigned int states)
+{
+    struct stat status;
+    for (int i = 0; guard && i < GUARD_COUNTED; i++) {
+        const struct guard_counted *counted = &guard->counted[i];
+        bool gone = counted->tries == GUARD_SHUNNED;
+        for (int state = 0; state < STATE_COUNT && gone; state++)
+            if (states & 1u << state)
+                gone = sys.fstatat(stage->spool.states[state], counted->name, &status,
+                                   AT_SYMLINK_NOFOLLOW) && errno == ENOENT;
+        if (gone)
+            guard_forget(guard, counted->name);
+    }
 }

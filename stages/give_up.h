@@ -8,9 +8,10 @@
  *
  * Until the executor could be told, the job stays where it is.
  *
- * Doing that reads the job once more.  If the stage ends over that, too, only the job's log is read;
- * then, unless the executor may have it, nothing of it; and if the stage ends even then, the job stays where it is and is passed over
- * until dlspool is started anew.
+ * Doing that reads the job once more.  If the stage ends over that, too, only the job's log and progress
+ * are read; then, unless the executor has it, nothing of it.  If the stage ends even then, or it cannot be
+ * told which attempt the executor has, the job stays where it is and is passed over until it leaves that
+ * directory or dlspool is started anew.
  */
 #ifndef STAGES_GIVE_UP_H
 #define STAGES_GIVE_UP_H
@@ -23,5 +24,9 @@
  * NULL: then nobody is told to end it. */
 bool give_up(struct stage *stage, struct guard *guard, const struct job_place *place,
              struct executor *executor);
+
+/* Those that were passed over and are in none of the directories any more (a bit for each enum state) are
+ * passed over no longer, should they come back. */
+void give_up_forget_gone(const struct stage *stage, struct guard *guard, unsigned int states);
 
 #endif

@@ -282,6 +282,7 @@ static int make_pass(struct resubmitter *resubmitter, struct error *error)
     read_settings_digest(resubmitter);
     if (repository_refresh(resubmitter->repository, &warning))
         log_warn("%s", warning.text);
+    give_up_forget_gone(&resubmitter->stage, guard_own(), 1u << STATE_FAILED | 1u << STATE_HELD);
     if (jobs_walk(&resubmitter->stage.spool, STATE_FAILED, look_at_job, &pass))
         result = error_errno(error, "failed/ could not be read");
     give_up_held(resubmitter);

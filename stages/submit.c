@@ -245,6 +245,7 @@ static void take_names(struct submitter *submitter)
         log_warn("%s", error.text);
         submitter->stage.failed = submitter->stage.failed || watch_lost(submitter->watch);
     }
+    give_up_forget_gone(&submitter->stage, submitter->guard, 1u << STATE_RENDERED);
     while (watch_next(submitter->watch, &name)) {
         struct text id = {name.name, name.length};
         if (!id_valid(id)) {

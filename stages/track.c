@@ -149,6 +149,7 @@ static void take_names(struct tracker *tracker)
         log_warn("%s", error.text);
         tracker->stage.failed = tracker->stage.failed || watch_lost(tracker->watch);
     }
+    give_up_forget_gone(&tracker->stage, tracker->guard, 1u << STATE_SUBMITTED);
     while (watch_next(tracker->watch, &name))
         learn_job(tracker, (struct text){name.name, name.length});
 }

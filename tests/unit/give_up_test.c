@@ -4,7 +4,7 @@
  * bad job; the guard is shared, as between the stage and the supervisor.
  *
  * Seen to fail: without runs_elsewhere() in give_up() of stages/give_up.c; without guard_count() in
- * track_open().
+ * track_open(); with aside_salvage() for aside_recover() in it; without give_up_forget_gone() in track.c.
  */
 #include "tests/unit/stage_fixture.h"
 
@@ -20,6 +20,7 @@
 
 static struct counts {
     int polls_of_bad, polls_of_good, cancelled, removed;
+    int attempt;                /* that was cancelled */
     bool away;                  /* the executor cannot be told to end a job */
 } * counts; /* shared with the children */
 
@@ -57,6 +58,7 @@ static void fake_call(struct executor *executor, struct job_call **batch, size_t
 static void fake_cancel(struct executor *executor, struct job_call **batch, size_t count)
 {
     assert_string_equal(batch[0]->id, BAD);
+    counts->attempt = batch[0]->attempt;
     assert_true(batch[0]->force);
     counts->cancelled++;
     fake_call(executor, batch, count);
@@ -113,6 +115,30 @@ static bool run_process(void)
     assert_int_equal(waitpid(child, &status, 0), child);
     advance(1000);
     return status == 0;
+}
+
+static void blame(int times)
+{
+    for (int i = 0; i < times; i++) {
+        guard_enter(guard_own(), BAD, 0);
+        guard_count(guard_own(), "track");
+    }
+}
+
+static bool has_file(const char *name)
+{
+    struct stat status;
+    int job = open_job(BAD, STATE_SUBMITTED);
+    bool result = fstatat(job, name, &status, 0) == 0;
+    close(job);
+    return result;
+}
+
+static void remove_file(const char *name)
+{
+    int job = open_job(BAD, STATE_SUBMITTED);
+    assert_int_equal(unlinkat(job, name, 0), 0);
+    close(job);
 }
 
 /* How many processes end before one does not. */
@@ -174,10 +200,7 @@ static void what_runs_elsewhere_is_left(void **state)
     fake_executor.operations = &here;
     append_event(BAD, STATE_SUBMITTED,
                  "2026-01-01T12:00:00.000Z submitted attempt=1 host=another\n");
-    for (int i = 0; i < GUARD_MOST_TRIES; i++) {
-        guard_enter(guard_own(), BAD, 0);
-        guard_count(guard_own(), "track");
-    }
+    blame(GUARD_MOST_TRIES);
     assert_int_equal(run_until_well(), 0);
     assert_true(in_state(BAD, STATE_SUBMITTED));
     assert_int_equal(counts->cancelled, 0);
@@ -187,10 +210,7 @@ static void what_runs_elsewhere_is_left(void **state)
 static void it_stays_until_the_executor_is_told(void **state)
 {
     (void)state;
-    for (int i = 0; i < GUARD_MOST_TRIES; i++) {
-        guard_enter(guard_own(), BAD, 0);
-        guard_count(guard_own(), "track");
-    }
+    blame(GUARD_MOST_TRIES);
     counts->away = true;
     assert_int_equal(run_until_well(), 0);
     assert_true(in_state(BAD, STATE_SUBMITTED));
@@ -202,6 +222,61 @@ static void it_stays_until_the_executor_is_told(void **state)
     assert_int_equal(counts->removed, 1);
 }
 
+/* The stage ends over reading the record, too.  Nothing of the job is changed before the executor was
+ * told. */
+static void its_files_stay_until_then(void **state)
+{
+    (void)state;
+    blame(GUARD_MOST_TRIES + 1);
+    append_event(BAD, STATE_SUBMITTED,
+                 "2026-01-01T12:00:01.000Z intent attempt=2\n"
+                 "2026-01-01T12:00:01.000Z submitted attempt=2\n");
+    counts->away = true;
+    assert_int_equal(run_until_well(), 0);
+    assert_true(has_file("job.yaml"));
+    assert_false(has_file("job.yaml.damaged"));
+    counts->away = false;
+    assert_int_equal(run_until_well(), 0);
+    assert_true(in_state(BAD, STATE_FAILED));
+    assert_int_equal(counts->attempt, 2);
+}
+
+/* Which attempt is to be ended is in `progress`, too; without either nothing is guessed. */
+static void an_attempt_that_is_not_known_is_not_ended(void **state)
+{
+    (void)state;
+    blame(GUARD_MOST_TRIES + 1);
+    remove_file("log");
+    assert_int_equal(run_until_well(), 0);
+    assert_true(in_state(BAD, STATE_SUBMITTED));
+    assert_int_equal(counts->cancelled, 0);
+    assert_int_equal(guard_tries(guard_own(), BAD), GUARD_SHUNNED);
+
+    guard_clear(guard_own());
+    blame(GUARD_MOST_TRIES + 1);
+    struct progress progress = {.attempt = 3, .started = now, .since = now, .time = now};
+    int job = open_job(BAD, STATE_SUBMITTED);
+    assert_int_equal(progress_write(job, &progress, &error), 0);
+    close(job);
+    assert_int_equal(run_until_well(), 0);
+    assert_true(in_state(BAD, STATE_FAILED));
+    assert_int_equal(counts->attempt, 3);
+}
+
+/* What was passed over and has left the directory is a job like any other when it comes back. */
+static void one_that_left_is_not_passed_over(void **state)
+{
+    (void)state;
+    struct job_place place = {.state = STATE_SUBMITTED, .id = BAD};
+    blame(GUARD_SHUNNED);
+    assert_int_equal(run_until_well(), 0);
+    assert_int_equal(guard_tries(guard_own(), BAD), GUARD_SHUNNED);
+    assert_int_equal(job_move(&spool, &place, STATE_HELD, now, &error), 0);
+    assert_int_equal(run_until_well(), 0);
+    assert_int_equal(guard_tries(guard_own(), BAD), 0);
+    assert_int_equal(guard_tries(guard_own(), GOOD), 0);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -209,6 +284,9 @@ int main(void)
         TEST(the_bad_one_is_set_aside),
         TEST(what_runs_elsewhere_is_left),
         TEST(it_stays_until_the_executor_is_told),
+        TEST(its_files_stay_until_then),
+        TEST(an_attempt_that_is_not_known_is_not_ended),
+        TEST(one_that_left_is_not_passed_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/text.h"
 
 enum {
@@ -42,6 +43,13 @@ static const char *stage_name;
 static bool with_time;
 static bool verbose;
 static bool journal;           /* which adds the time itself, and reads a level in <> */
+static bool json;
+
+/* How bad it is: as the journal has it, before a sentence for people, and for programs. */
+static const struct level {
+    const char *journal, *prefix, *name;
+} info = {"<6>", "", "info"}, warning = {"<4>", "warning: ", "warning"},
+  debug = {"<7>", "", "debug"};
 
 void log_name(const char *stage)
 {
@@ -58,28 +66,57 @@ void log_journal(bool on)
     journal = on;
 }
 
+void log_json(bool on)
+{
+    json = on;
+}
+
 void log_verbose(bool on)
 {
     verbose = on;
 }
 
-static void say(const char *level, const char *prefix, const char *format, va_list arguments)
+static void add_object(struct buffer *line, const struct level *level, struct text message)
 {
-    struct buffer line = {0};
+    struct arena *arena = arena_new();
+    struct value *tree = value_object(arena);
+    char time[CLOCK_TEXT_SIZE];
+    value_put(arena, tree, "time", value_string(arena, clock_format(clock_now(), time)));
+    value_put(arena, tree, "level", value_string(arena, level->name));
+    value_put(arena, tree, "stage",
+              stage_name ? value_string(arena, stage_name) : value_null(arena));
+    value_put(arena, tree, "message", value_text(arena, message));
+    json_write(line, tree, false, NULL);
+    arena_free(arena);
+}
+
+static void add_sentence(struct buffer *line, const struct level *level, struct text message)
+{
     char time[CLOCK_TEXT_SIZE];
     if (journal)
-        buffer_add_string(&line, level);
+        buffer_add_string(line, level->journal);
     else if (with_time)
-        buffer_printf(&line, "%s ", clock_format(clock_now(), time));
-    buffer_add_string(&line, "dlspool");
+        buffer_printf(line, "%s ", clock_format(clock_now(), time));
+    buffer_add_string(line, "dlspool");
     if (stage_name)
-        buffer_printf(&line, "[%s]", stage_name);
-    buffer_printf(&line, ": %s", prefix);
-    buffer_vprintf(&line, format, arguments);
+        buffer_printf(line, "[%s]", stage_name);
+    buffer_printf(line, ": %s", level->prefix);
+    buffer_add_text(line, message);
+}
+
+static void say(const struct level *level, const char *format, va_list arguments)
+{
+    struct buffer line = {0}, message = {0};
+    buffer_vprintf(&message, format, arguments);
+    if (json)
+        add_object(&line, level, buffer_text(&message));
+    else
+        add_sentence(&line, level, buffer_text(&message));
     buffer_add_byte(&line, '\n');
-    /* Nothing can be done when standard error is gone. */
-    ssize_t ignored = write(STDERR_FILENO, line.data, line.length);
+    /* Nothing can be done when there is nobody to read. */
+    ssize_t ignored = write(json ? STDOUT_FILENO : STDERR_FILENO, line.data, line.length);
     (void)ignored;
+    buffer_free(&message);
     buffer_free(&line);
 }
 
@@ -147,20 +184,20 @@ static bool take_token(int64_t now)
     return true;
 }
 
-static void say_plainly(const char *level, const char *prefix, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static void say_plainly(const char *level, const char *prefix, const char *format, ...)
+static void say_plainly(const struct level *level, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static void say_plainly(const struct level *level, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    say(level, prefix, format, arguments);
+    say(level, format, arguments);
     va_end(arguments);
 }
 
 static void say_left_out(void)
 {
     if (limits.left_out)
-        say_plainly("<4>", "warning: ", "%lu warnings were left out before this",
+        say_plainly(&warning, "%lu warnings were left out before this",
                     limits.left_out);
     limits.left_out = 0;
 }
@@ -172,7 +209,7 @@ void log_say(const char *format, ...)
     memset(limits.said, 0, sizeof(limits.said));
     say_left_out();
     va_start(arguments, format);
-    say("<6>", "", format, arguments);
+    say(&info, format, arguments);
     va_end(arguments);
 }
 
@@ -190,7 +227,7 @@ void log_warn(const char *format, ...)
         limits.left_out++;
     } else {
         say_left_out();
-        say("<4>", "warning: ", format, arguments);
+        say(&warning, format, arguments);
     }
     va_end(arguments);
     buffer_free(&line);
@@ -202,6 +239,6 @@ void log_detail(const char *format, ...)
         return;
     va_list arguments;
     va_start(arguments, format);
-    say("<7>", "", format, arguments);
+    say(&debug, format, arguments);
     va_end(arguments);
 }

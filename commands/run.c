@@ -26,10 +26,11 @@ static bool is_journal(void)
 
 int command_run(int argument_count, char **arguments)
 {
-    bool drain = false, verbose = false;
+    bool drain = false, verbose = false, json = false;
     const struct option_spec options[] = {
         {"drain", 'd', OPTION_FLAG, &drain, NULL, "leave when nothing is left to do"},
         {"verbose", 'v', OPTION_FLAG, &verbose, NULL, "say where each job goes"},
+        {"json", 'j', OPTION_FLAG, &json, NULL, "the log as JSON, an object for each message"},
         {0}};
     const struct verb_usage usage = {
         "run", "", 0, 0,
@@ -44,6 +45,7 @@ int command_run(int argument_count, char **arguments)
     log_verbose(verbose);
     log_timestamps(!isatty(STDERR_FILENO));
     log_journal(is_journal());
+    log_json(json);
     if (supervise(option_spool, drain, &error)) {
         complain("%s", error.text);
         return STATUS_FAILED;

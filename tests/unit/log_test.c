@@ -14,19 +14,24 @@
 enum { ROOM = 16384 };
 static char said[ROOM];
 
-/* What `speak` puts on standard error. */
-static void listen_to(void (*speak)(void))
+/* What `speak` writes to that descriptor. */
+static void listen_at(int descriptor, void (*speak)(void))
 {
-    int ends[2], before = dup(STDERR_FILENO);
+    int ends[2], before = dup(descriptor);
     assert_int_equal(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
-    assert_int_equal(dup2(ends[1], STDERR_FILENO), STDERR_FILENO);
+    assert_int_equal(dup2(ends[1], descriptor), descriptor);
     speak();
-    assert_int_equal(dup2(before, STDERR_FILENO), STDERR_FILENO);
+    assert_int_equal(dup2(before, descriptor), descriptor);
     ssize_t length = read(ends[0], said, ROOM - 1);
     said[length > 0 ? length : 0] = '\0';
     close(ends[0]);
     close(ends[1]);
     close(before);
+}
+
+static void listen_to(void (*speak)(void))
+{
+    listen_at(STDERR_FILENO, speak);
 }
 
 static int lines(void)
@@ -85,8 +90,28 @@ static void warnings_are_bounded(void **state)
     assert_int_equal(lines(), 30 - 5 + 1);
 }
 
+static void warn_of_a_name(void)
+{
+    log_warn("the file \"x\" is odd");
+}
+
+static void objects_are_on_standard_output(void **state)
+{
+    (void)state;
+    log_name("track");
+    log_json(true);
+    listen_at(STDOUT_FILENO, warn_of_a_name);
+    log_json(false);
+    log_name(NULL);
+    assert_int_equal(lines(), 1);
+    assert_non_null(strstr(said, "{\"time\":\"2"));
+    assert_non_null(strstr(said, "\"level\":\"warning\",\"stage\":\"track\","
+                                 "\"message\":\"the file \\\"x\\\" is odd\"}\n"));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(warnings_are_bounded)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(objects_are_on_standard_output),
+        cmocka_unit_test(warnings_are_bounded)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -78,7 +78,7 @@ static int render_before(struct comparison *comparison, struct error *error)
              was->commit.length ? was->commit.data : "");
     struct repository *repository = open_templates(NULL, commit, false, &reason);
     if (!repository) {
-        complain("warning: %s holds secrets, and the commit it was rendered with cannot be used to "
+        remark("warning: %s holds secrets, and the commit it was rendered with cannot be used to "
                  "render it without them, so lines of its manifest are not shown: %s",
                  comparison->replay.place.id, reason.text);
         comparison->before_hidden = true;
@@ -88,7 +88,7 @@ static int render_before(struct comparison *comparison, struct error *error)
                   was->executor, &rendering);
     if (rendering.rendered && (whole_digest(comparison, repository, was->executor, digest) ||
                                !text_is(was->manifest_sha256, digest)))
-        complain("warning: commit %.10s no longer gives the manifest.yaml of %s; compared is what "
+        remark("warning: commit %.10s no longer gives the manifest.yaml of %s; compared is what "
                  "it gives now", commit, comparison->replay.place.id);
     comparison->before = rendering.manifest;
     repository_close(repository);
@@ -301,7 +301,7 @@ int command_diff(int argument_count, char **arguments)
     else if (comparison.today.rendered)
         print_people(&comparison);
     if (looked && !comparison.today.rendered)
-        complain("commit %.10s refuses %s: %s", repository_commit(comparison.repository),
+        remark("commit %.10s refuses %s: %s", repository_commit(comparison.repository),
                  comparison.replay.place.id, comparison.today.error.text);
     if (!looked || !comparison.today.rendered || (exit_code && comparison.changed))
         status = STATUS_FAILED;

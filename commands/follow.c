@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "commands/options.h"
+#include "commands/outlook.h"
 #include "commands/pick.h"
 #include "commands/view.h"
 #include "stages/lease.h"
@@ -63,7 +64,7 @@ static void say_situation(const struct spool *spool, const struct job_place *pla
         waiting_read(spool, &waiting);
         view_take_waiting(&view, &waiting, arena);
         struct text sentence = view_sentence(&view);
-        complain("%s has not started yet, it is %s%s%.*s", place->id,
+        remark("%s has not started yet, it is %s%s%.*s", place->id,
                  job_state_name(view.situation.state), sentence.length ? ": " : "",
                  (int)sentence.length, sentence.data);
     }
@@ -102,7 +103,7 @@ static void look_for_daemon(struct following *following)
         return;
     said->unserved = true;
     clear_progress(following);
-    complain("no daemon serves %s; what is waited for goes on when `dlspool run` is started",
+    remark("no daemon serves %s; what is waited for goes on when `dlspool run` is started",
              following->spool->path);
 }
 
@@ -114,7 +115,7 @@ static void tell_end(const struct following *following, struct arena *arena,
     char path[PLACE_TEXT_SIZE];
     struct text sentence = view_sentence(view);
     if (following->options->json)
-        print_json(view_tree(arena, view));
+        print_json(outlook_job(following->spool, arena, view));
     else if (!following->options->quiet)
         printf("%s%s%.*s\n", place_text(&view->place, path), sentence.length ? ": " : "",
                (int)sentence.length, sentence.data);

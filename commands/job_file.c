@@ -34,7 +34,7 @@ static void make_absolute(const char *path, struct buffer *bytes)
     }
     struct text rest = buffer_text(&said);
     while (said.length && text_next(&rest, '\n', &line))
-        complain("%s:%.*s", path, (int)line.length, line.data);
+        remark("%s:%.*s", path, (int)line.length, line.data);
     buffer_free(&said);
     arena_free(arena);
 }

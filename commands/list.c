@@ -151,10 +151,10 @@ static void tell_left(const struct listing *listing, const struct gathering *gat
         return;
     fflush(stdout);
     if (exact && left)
-        complain("%s%zu more; --all lists all, --limit or --since more of them",
+        remark("%s%zu more; --all lists all, --limit or --since more of them",
                  more ? "at least " : "", left);
     else
-        complain("older jobs were not looked at; --all lists all, --limit or --since more of them");
+        remark("older jobs were not looked at; --all lists all, --limit or --since more of them");
 }
 
 /* -1 when a directory cannot be read, which was said. */

@@ -8,6 +8,7 @@
 #include "base/nearest.h"
 #include "commands/commands.h"
 #include "commands/options.h"
+#include "commands/view.h"
 
 struct verb {
     const char *name;
@@ -29,7 +30,7 @@ static const struct verb verbs[] = {
     {"hold", command_hold, "ask for jobs to wait until they are released"},
     {"release", command_release, "ask for held jobs to go on"},
     {"resubmit", command_resubmit, "make one pass over the failed and held jobs (for cron)"},
-    {"render", command_render, "print the manifest a job file would become"},
+    {"render", command_render, "print the manifests job files would become"},
     {"convert", command_convert, "print job files of other systems as job files of dlspool"},
     {"diff", command_diff, "show what an old job would become today"},
     {"plan", command_plan, "say what a commit of the templates would change for recent jobs"},
@@ -155,6 +156,8 @@ int main(int argument_count, char **arguments)
     if (!verb)
         return complain_unknown(arguments[at]);
     int status = verb->run(argument_count - at, arguments + at);
+    if (status != STATUS_DONE && options_json() && options_untold())
+        print_error_object(NULL, options_untold(), status);
     if (fflush(stdout) || ferror(stdout)) {
         complain("standard output could not be written");
         return STATUS_FAILED;

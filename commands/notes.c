@@ -24,7 +24,7 @@ void notes_walk(struct text log,
 static void complain_one(void *context, struct text field, struct text sentence)
 {
     const struct job_place *place = context;
-    complain("%s: note: %.*s: %.*s", place->id, (int)field.length, field.data, (int)sentence.length,
+    remark("%s: note: %.*s: %.*s", place->id, (int)field.length, field.data, (int)sentence.length,
              sentence.data);
 }
 
@@ -39,6 +39,18 @@ void notes_complain(const struct spool *spool, const struct job_place *place)
         notes_walk(buffer_text(&log), complain_one, &copy);
     buffer_free(&log);
     sys.close(job);
+}
+
+struct value *notes_tree(struct arena *arena, const struct notes *notes)
+{
+    struct value *list = value_list(arena);
+    for (size_t i = 0; i < notes->count && i < NOTES_MOST; i++) {
+        struct value *item = value_object(arena);
+        value_put(arena, item, "field", value_text(arena, notes->items[i].field));
+        value_put(arena, item, "text", value_text(arena, notes->items[i].sentence));
+        value_append(arena, list, item);
+    }
+    return list;
 }
 
 static void print_one(void *context, struct text field, struct text sentence)

@@ -3,6 +3,7 @@
 #define COMMANDS_NOTES_H
 
 #include "base/text.h"
+#include "request/notes.h"
 #include "spool/spool.h"
 
 /* Call `tell` with field and sentence of each note in the job's log. */
@@ -11,6 +12,9 @@ void notes_walk(struct text log, void (*tell)(void *context, struct text field, 
 
 /* Print the notes of this job to standard error, a line each that starts with its id. */
 void notes_complain(const struct spool *spool, const struct job_place *place);
+
+/* Notes that no log has yet, for --json: a list of objects with field and text. */
+struct value *notes_tree(struct arena *arena, const struct notes *notes);
 
 /* Print the notes in this log as a paragraph of its own; nothing where there are none. */
 void notes_print(struct text log);

@@ -8,21 +8,56 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "base/nearest.h"
 
 enum { MOST_OPTIONS = 32 };
 
 const char *option_spool;
 static const char *current_verb;
+static bool json_wanted;
+static struct error untold; /* the first complaint that is in no object yet */
+
+static void say(const char *format, va_list arguments)
+{
+    fprintf(stderr, "dlspool%s%s: ", current_verb ? " " : "", current_verb ? current_verb : "");
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+}
 
 void complain(const char *format, ...)
 {
     va_list arguments;
-    fprintf(stderr, "dlspool%s%s: ", current_verb ? " " : "", current_verb ? current_verb : "");
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    say(format, arguments);
     va_end(arguments);
-    fputc('\n', stderr);
+    va_start(arguments, format);
+    if (!untold.text[0])
+        vsnprintf(untold.text, sizeof(untold.text), format, arguments);
+    va_end(arguments);
+}
+
+void remark(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    say(format, arguments);
+    va_end(arguments);
+}
+
+bool options_json(void)
+{
+    return json_wanted;
+}
+
+const char *options_untold(void)
+{
+    return untold.text[0] ? untold.text : NULL;
+}
+
+void options_told(void)
+{
+    untold.text[0] = '\0';
 }
 
 static void print_option(const char *name, char letter, const char *argument, const char *help)
@@ -118,6 +153,16 @@ static bool take_value(const struct option_spec *option, const char *word)
     return false;
 }
 
+/* Asked before the words are read: a mistake in them is told to programs, too. */
+static bool has_json(const struct verb_usage *usage, int argument_count, char **arguments)
+{
+    const struct option_spec *option = find_option(usage, TEXT("json"), false);
+    for (int i = 1; option && i < argument_count && strcmp(arguments[i], "--") != 0; i++)
+        if (strcmp(arguments[i], "--json") == 0 || strcmp(arguments[i], "-j") == 0)
+            return true;
+    return false;
+}
+
 /* Take the option at arguments[*at], and the word after it when that is its value. */
 static bool take_option(const struct verb_usage *usage, int argument_count, char **arguments,
                         int *at)
@@ -159,6 +204,7 @@ bool options_read(const struct verb_usage *usage, int argument_count, char **arg
     int operands = 0;
     bool only_operands = false;
     current_verb = usage->verb;
+    json_wanted = has_json(usage, argument_count, arguments);
     *status = STATUS_USAGE;
     for (int i = 1; i < argument_count; i++) {
         char *word = arguments[i];

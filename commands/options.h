@@ -64,7 +64,15 @@ enum {
 bool options_read(const struct verb_usage *usage, int argument_count, char **arguments,
                   int *operand_count, int *status);
 
-/* Print a sentence for people as `dlspool verb: sentence` on standard error. */
+/* Print a sentence for people as `dlspool verb: sentence` on standard error: why the command fails. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same, of what is worth knowing and fails nothing. */
+void remark(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* For --json: whether it was asked for; and the first sentence of complain() that no program was told yet, or
+ * NULL.  options_told() says that it was. */
+bool options_json(void);
+const char *options_untold(void);
+void options_told(void);
 
 #endif

@@ -245,3 +245,14 @@ void outlook_put(struct arena *arena, struct value *tree, const struct job_view 
     value_put(arena, tree, "progress",
               outlook->progress ? progress_tree(arena, outlook) : value_null(arena));
 }
+
+struct value *outlook_job(const struct spool *spool, struct arena *arena, const struct job_view *view)
+{
+    struct value *tree = view_tree(arena, view);
+    struct plan_file plan;
+    struct outlook outlook;
+    plan_file_read(spool, arena, &plan, NULL);
+    outlook_read(spool, view, &plan, clock_now(), &outlook);
+    outlook_put(arena, tree, view, &outlook, false);
+    return tree;
+}

@@ -42,4 +42,7 @@ void outlook_print(const struct job_view *view, const struct outlook *outlook);
 void outlook_put(struct arena *arena, struct value *tree, const struct job_view *view,
                  const struct outlook *outlook, bool whole);
 
+/* A whole job for --json, as lists have it: its view, and how it stands by the plan. */
+struct value *outlook_job(const struct spool *spool, struct arena *arena, const struct job_view *view);
+
 #endif

@@ -139,6 +139,25 @@ static struct value *ran_tree(struct arena *arena, const struct job_situation *s
     return list;
 }
 
+static struct value *number_or_null(struct arena *arena, int number)
+{
+    return number >= 0 ? value_number(arena, number) : value_null(arena);
+}
+
+static struct value *failure_tree(struct arena *arena, const struct job_view *view)
+{
+    const struct failure *failure = &view->record.failure;
+    if (view->place.state != STATE_FAILED || !view->record.failed)
+        return value_null(arena);
+    struct value *tree = value_object(arena);
+    put_text(arena, tree, "reason", failure->reason);
+    put_text(arena, tree, "class", failure->class);
+    value_put(arena, tree, "retry", value_string(arena, retry_when_name(failure->when)));
+    put_time(arena, tree, "next", failure->next);
+    value_put(arena, tree, "exit_code", number_or_null(arena, view_exit_code(view)));
+    return tree;
+}
+
 struct value *view_tree(struct arena *arena, const struct job_view *view)
 {
     const struct job_record *record = &view->record;
@@ -181,22 +200,9 @@ struct value *view_tree(struct arena *arena, const struct job_view *view)
     put_text(arena, tree, "commit", record->commit);
     put_text(arena, tree, "request_sha256", record->request_sha256);
     put_text(arena, tree, "manifest_sha256", record->manifest_sha256);
-    int code = view_exit_code(view);
-    value_put(arena, tree, "exit_code",
-              code >= 0 ? value_number(arena, code) : value_null(arena));
-    if (record->after_count)
-        value_put(arena, tree, "after", after_tree(arena, record));
-    if (view->place.state == STATE_FAILED && record->failed) {
-        struct value *failure = value_object(arena);
-        put_text(arena, failure, "reason", record->failure.reason);
-        put_text(arena, failure, "class", record->failure.class);
-        value_put(arena, failure, "retry",
-                  value_string(arena, retry_when_name(record->failure.when)));
-        put_time(arena, failure, "next", record->failure.next);
-        value_put(arena, failure, "exit_code",
-                  code >= 0 ? value_number(arena, code) : value_null(arena));
-        value_put(arena, tree, "failure", failure);
-    }
+    value_put(arena, tree, "exit_code", number_or_null(arena, view_exit_code(view)));
+    value_put(arena, tree, "after", after_tree(arena, record));
+    value_put(arena, tree, "failure", failure_tree(arena, view));
     put_text(arena, tree, "why", view_sentence(view));
     return tree;
 }
@@ -215,20 +221,35 @@ void print_json(const struct value *tree)
     putchar('\n');
 }
 
-void say_not_found(const char *word, int status, const struct error *error, bool json)
+void print_error_object(const char *word, const char *sentence, int status)
 {
-    complain("%s", error->text);
-    if (!json)
-        return;
     struct arena *arena = arena_new();
     struct value *tree = value_object(arena);
     struct error_quote_room room;
     value_put(arena, tree, "operand",
-              value_string(arena, error_quote(&room, word, strlen(word))));
-    value_put(arena, tree, "error", value_string(arena, error->text));
+              word && *word ? value_string(arena, error_quote(&room, word, strlen(word)))
+                            : value_null(arena));
+    value_put(arena, tree, "error", value_string(arena, sentence));
     value_put(arena, tree, "status", value_number(arena, status));
     print_json(tree);
     arena_free(arena);
+}
+
+void say_not_found(const char *word, int status, const struct error *error, bool json)
+{
+    bool before = options_untold() != NULL;
+    complain("%s", error->text);
+    if (!json)
+        return;
+    print_error_object(word, error->text, status);
+    if (!before)
+        options_told();
+}
+
+int say_refused(const char *word, int status, const struct error *error)
+{
+    say_not_found(word, status, error, options_json());
+    return status;
 }
 
 int open_spool(struct spool *spool)

@@ -44,9 +44,15 @@ struct value *view_tree(struct arena *arena, const struct job_view *view);
 void print_json_part(const struct value *tree);
 void print_json(const struct value *tree);
 
+/* Print, for programs, why something could not be done, and the status that it leads to; `word` is that of the
+ * command line which it is about, or NULL. */
+void print_error_object(const char *word, const char *sentence, int status);
+
 /* Say that what the word of the command line names cannot be had, with the status that it leads to: a
  * sentence, and for programs an object in place of the job's. */
 void say_not_found(const char *word, int status, const struct error *error, bool json);
+/* The same, with --json if the command line has it; the status. */
+int say_refused(const char *word, int status, const struct error *error);
 
 /* Open the spool of the command line.  -1 and the sentence was said. */
 int open_spool(struct spool *spool);

@@ -27,35 +27,113 @@ static int accept_manifest(void *context, const char *executor, struct text mani
     return executor_check(executor, manifest, error);
 }
 
-/* The settings and the jobs of the spool on the command line; `repository` may be NULL. */
-static int check_spool(struct repository *repository, bool quiet)
+/* What is being done, and what came of it. */
+struct checking {
+    const char *path, *revision;        /* a repository's; NULL: the spool's own, and HEAD */
+    bool quiet, json;
+    struct arena *arena;
+    struct findings findings;
+    struct repository *repository;      /* NULL: it cannot be opened */
+    struct check_result templates;
+    bool spool_looked;
+    struct check_jobs_result jobs;
+};
+
+/* The settings and the jobs of the spool on the command line. */
+static int check_spool(struct checking *checking)
 {
     struct spool spool;
     struct error error;
-    struct check_jobs_result result;
     if (open_spool(&spool))
         return STATUS_FAILED;
-    bool good = check_settings(&spool, repository, quiet);
-    int failed = check_jobs(&spool, &result, &error);
+    bool good = check_settings(&spool, checking->repository, &checking->findings, checking->quiet);
+    int failed = check_jobs(&spool, &checking->findings, &checking->jobs, &error);
+    checking->spool_looked = !failed;
     spool_close(&spool);
     if (failed)
         complain("%s", error.text);
-    else if (result.problems)
-        complain("%zu %s in the files of %zu jobs", result.problems,
-                 result.problems == 1 ? "problem" : "problems", result.jobs);
-    else if (!quiet)
-        printf("the files of %zu jobs are good\n", result.jobs);
-    return failed || result.problems || !good ? STATUS_FAILED : STATUS_DONE;
+    else if (checking->jobs.problems)
+        remark("%zu %s in the files of %zu jobs", checking->jobs.problems,
+               checking->jobs.problems == 1 ? "problem" : "problems", checking->jobs.jobs);
+    else if (!checking->quiet)
+        printf("the files of %zu jobs are good\n", checking->jobs.jobs);
+    return failed || checking->jobs.problems || !good ? STATUS_FAILED : STATUS_DONE;
+}
+
+static int check_templates(struct checking *checking)
+{
+    struct buffer report = {0};
+    const struct check_options options = {
+        .accept = accept_manifest,
+        .libraries = request_libraries(),
+        .site = yaml_read(checking->arena, embedded_find("templates.git/site.yaml"), "site.yaml",
+                          &yaml_trusted_limits, NULL),
+    };
+    const struct check_result *result = &checking->templates;
+    const char *commit = repository_commit(checking->repository);
+    int problems =
+        repository_check(checking->repository, &options, &report, &checking->templates);
+    findings_lines(&checking->findings, buffer_text(&report));
+    if (problems)
+        remark("%zu %s in commit %.10s", result->problems,
+               result->problems == 1 ? "problem" : "problems", commit);
+    else if (!checking->quiet)
+        printf("commit %.10s is good: %zu templates, %zu renderings\n", commit, result->templates,
+               result->renderings);
+    buffer_free(&report);
+    return problems ? STATUS_FAILED : STATUS_DONE;
+}
+
+static void put_count(struct checking *checking, struct value *tree, const char *name, bool known,
+                      size_t count)
+{
+    value_put(checking->arena, tree, name,
+              known ? value_number(checking->arena, (double)count) : value_null(checking->arena));
+}
+
+static void print_object(struct checking *checking, int status)
+{
+    struct arena *arena = checking->arena;
+    struct value *tree = value_object(arena);
+    bool opened = checking->repository != NULL;
+    value_put(arena, tree, "good", value_boolean(arena, status == STATUS_DONE));
+    value_put(arena, tree, "commit",
+              opened ? value_string(arena, repository_commit(checking->repository))
+                     : value_null(arena));
+    put_count(checking, tree, "templates", opened, checking->templates.templates);
+    put_count(checking, tree, "renderings", opened, checking->templates.renderings);
+    put_count(checking, tree, "jobs", checking->spool_looked, checking->jobs.jobs);
+    value_put(arena, tree, "findings", checking->findings.list);
+    print_json(tree);
+}
+
+static int check(struct checking *checking)
+{
+    struct error error;
+    bool whole = !checking->path && !checking->revision;
+    checking->repository =
+        open_templates(checking->path, checking->revision ? checking->revision : "HEAD", true,
+                       &error);
+    if (!checking->repository)
+        complain("%s", error.text);
+    int status = checking->repository ? check_templates(checking) : STATUS_FAILED;
+    /* A spool without templates still has jobs. */
+    if (whole && check_spool(checking) != STATUS_DONE)
+        status = STATUS_FAILED;
+    if (checking->json && (checking->repository || checking->spool_looked))
+        print_object(checking, status);
+    repository_close(checking->repository);
+    return status;
 }
 
 int command_check(int argument_count, char **arguments)
 {
-    const char *path = NULL;
-    bool quiet = false;
+    struct checking checking = {.path = NULL};
     const struct option_spec options[] = {
-        {"repository", 'r', OPTION_TEXT, &path, "DIR",
+        {"repository", 'r', OPTION_TEXT, &checking.path, "DIR",
          "a bare repository (default: templates.git of the spool)"},
-        {"quiet", 'q', OPTION_FLAG, &quiet, NULL, "say nothing when all is well"},
+        {"quiet", 'q', OPTION_FLAG, &checking.quiet, NULL, "say nothing when all is well"},
+        {"json", 'j', OPTION_FLAG, &checking.json, NULL, "as JSON, an object"},
         {0}};
     const struct verb_usage usage = {
         "check", "[REVISION]", 0, 1,
@@ -65,40 +143,15 @@ int command_check(int argument_count, char **arguments)
         "Status 0 when there is none.\n",
         options};
     int operands, status;
-    struct error error;
-    struct buffer report = {0};
-    struct check_result result;
     if (!options_read(&usage, argument_count, arguments, &operands, &status))
         return status;
-    struct arena *arena = arena_new();
-    const struct check_options checking = {
-        .accept = accept_manifest,
-        .libraries = request_libraries(),
-        .site = yaml_read(arena, embedded_find("templates.git/site.yaml"), "site.yaml",
-                          &yaml_trusted_limits, NULL),
-    };
-    struct repository *repository =
-        open_templates(path, operands ? arguments[1] : "HEAD", true, &error);
-    if (!repository) {
-        complain("%s", error.text);
-        if (!path && !operands)
-            check_spool(NULL, quiet);   /* a spool without templates still has jobs */
-        arena_free(arena);
-        return STATUS_FAILED;
-    }
-    if (repository_check(repository, &checking, &report, &result))
-        status = STATUS_FAILED;
-    fwrite(report.data ? report.data : "", 1, report.length, stderr);
-    if (status != STATUS_DONE)
-        complain("%zu %s in commit %.10s", result.problems,
-                 result.problems == 1 ? "problem" : "problems", repository_commit(repository));
-    else if (!quiet)
-        printf("commit %.10s is good: %zu templates, %zu renderings\n",
-               repository_commit(repository), result.templates, result.renderings);
-    buffer_free(&report);
-    if (!path && !operands && check_spool(repository, quiet) != STATUS_DONE)
-        status = STATUS_FAILED;
-    repository_close(repository);
-    arena_free(arena);
+    checking.arena = arena_new();
+    checking.revision = operands ? arguments[1] : NULL;
+    checking.quiet = checking.quiet || checking.json;
+    if (checking.json)
+        checking.findings =
+            (struct findings){checking.arena, value_list(checking.arena)};
+    status = check(&checking);
+    arena_free(checking.arena);
     return status;
 }

@@ -28,6 +28,7 @@ struct seen {                   /* where an id was met first */
 
 struct checker {
     const struct spool *spool;
+    struct findings *findings;
     struct check_jobs_result *result;
     struct names *seen;
     struct arena *arena;
@@ -239,7 +240,7 @@ static int check_job(void *context, const struct job_place *place)
     }
     /* One that has moved on was not looked at in peace. */
     if (checker->lines.length && is_there(checker->spool, place)) {
-        fwrite(checker->lines.data, 1, checker->lines.length, stderr);
+        findings_lines(checker->findings, buffer_text(&checker->lines));
         checker->result->problems += checker->problems;
     }
     arena_reset(checker->arena);
@@ -260,9 +261,10 @@ static int check_name(void *context, const char *name, unsigned char type)
     bool right = day ? strlen(name) == 10 : id_valid(text_of(name));
     if (right && (type == DT_DIR || type == DT_UNKNOWN))
         return 0;
-    fprintf(stderr, "%s/: \"%s\" is no %s: %s\n", state_name(strangers->state),
-            error_quote(&room, name, strlen(name)), day ? "day" : "job",
-            right ? "found something else than a directory" : "dlspool passes over it");
+    findings_say(strangers->checker->findings, "%s/: \"%s\" is no %s: %s",
+                 state_name(strangers->state), error_quote(&room, name, strlen(name)),
+                 day ? "day" : "job",
+                 right ? "found something else than a directory" : "dlspool passes over it");
     strangers->checker->result->problems++;
     return 0;
 }
@@ -271,19 +273,21 @@ static int check_name(void *context, const char *name, unsigned char type)
 static int check_claim(void *context, const char *name, unsigned char type)
 {
     struct error_quote_room room;
-    (void)context;
     (void)type;
     if (strlen(name) > TOKEN_LENGTH + 3 && name[TOKEN_LENGTH] == '+')
-        fprintf(stderr, ".claims/: warning: intake has ended %c times while it read the job file "
-                "\"%s\"\n", name[TOKEN_LENGTH + 1],
-                error_quote(&room, name + TOKEN_LENGTH + 3, strlen(name) - TOKEN_LENGTH - 3));
+        findings_say(context,
+                     ".claims/: warning: intake has ended %c times while it read the job file "
+                     "\"%s\"",
+                     name[TOKEN_LENGTH + 1],
+                     error_quote(&room, name + TOKEN_LENGTH + 3, strlen(name) - TOKEN_LENGTH - 3));
     return 0;
 }
 
-int check_jobs(const struct spool *spool, struct check_jobs_result *result, struct error *error)
+int check_jobs(const struct spool *spool, struct findings *findings,
+               struct check_jobs_result *result, struct error *error)
 {
-    struct checker checker = {.spool = spool, .result = result, .arena = arena_new(),
-                              .seen = names_new(MOST_JOBS, sizeof(struct seen))};
+    struct checker checker = {.spool = spool, .findings = findings, .result = result,
+                              .arena = arena_new(), .seen = names_new(MOST_JOBS, sizeof(struct seen))};
     int failed = 0;
     *result = (struct check_jobs_result){0};
     for (int i = 0; i < STATE_COUNT && !failed; i++) {
@@ -293,7 +297,7 @@ int check_jobs(const struct spool *spool, struct check_jobs_result *result, stru
             failed = error_errno(error, "%s/ could not be read", state_name((enum state)i));
     }
     if (!failed && spool->claims >= 0)
-        directory_walk(spool->claims, check_claim, NULL);
+        directory_walk(spool->claims, check_claim, findings);
     show_progress(0);
     buffer_free(&checker.lines);
     names_free(checker.seen);

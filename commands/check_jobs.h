@@ -4,16 +4,18 @@
 
 #include <stddef.h>
 
+#include "commands/findings.h"
 #include "spool/spool.h"
 
 struct check_jobs_result {
     size_t jobs, problems;
 };
 
-/* Read the files of every job and say, on standard error, one line for each thing that is not as it
- * should be: `rendered/ID: sentence`.  Changes nothing.  A job that moves meanwhile is passed over,
+/* Read the files of every job and tell one finding for each thing that is not as it should be:
+ * `rendered/ID: sentence`.  Changes nothing.  A job that moves meanwhile is passed over,
  * and files that may not be read are taken for good.  -1 and a sentence when a directory cannot be
  * read. */
-int check_jobs(const struct spool *spool, struct check_jobs_result *result, struct error *error);
+int check_jobs(const struct spool *spool, struct findings *findings, struct check_jobs_result *result,
+               struct error *error);
 
 #endif

@@ -11,6 +11,7 @@
 struct look {
     struct executor *executor;
     const char *name; /* the executor's */
+    struct findings *findings;
     bool quiet;
     size_t problems;
 };
@@ -18,7 +19,7 @@ struct look {
 static void tell_absent(void *context, const char *sentence)
 {
     struct look *look = context;
-    fprintf(stderr, "executor %s: %s\n", look->name, sentence);
+    findings_say(look->findings, "executor %s: %s", look->name, sentence);
     look->problems++;
 }
 
@@ -28,8 +29,8 @@ static void tell_capacity(struct look *look)
     struct error error;
     char cpus[QUANTITY_TEXT_SIZE], memory[QUANTITY_TEXT_SIZE];
     if (look->executor->operations->capacity(look->executor, &capacity, &error))
-        fprintf(stderr, "executor %s: warning: what it has cannot be told: %s\n", look->name,
-                error.text);
+        findings_say(look->findings, "executor %s: warning: what it has cannot be told: %s",
+                     look->name, error.text);
     else if (!look->quiet)
         printf("executor %s takes jobs: %s CPUs, %s of memory, %d GPUs\n", look->name,
                quantity_format_cpus(capacity.cpus, cpus),
@@ -58,8 +59,9 @@ static void tell_images(struct look *look, struct repository *repository)
             continue;
         int has = look->executor->operations->has_image(look->executor, image, &error);
         if (has < 0) {
-            fprintf(stderr, "executor %s: warning: whether images are there cannot be told: %s\n",
-                    look->name, error.text);
+            findings_say(look->findings,
+                         "executor %s: warning: whether images are there cannot be told: %s",
+                         look->name, error.text);
             return;
         }
         named++;
@@ -84,7 +86,7 @@ static void ask(struct look *look, const struct spool *spool, const struct setti
         return;
     }
     if (look->executor->operations->ready(look->executor, &error)) {
-        fprintf(stderr, "executor %s: cannot take jobs: %s\n", look->name, error.text);
+        findings_say(look->findings, "executor %s: cannot take jobs: %s", look->name, error.text);
         look->problems++;
     } else {
         tell_capacity(look);
@@ -95,17 +97,18 @@ static void ask(struct look *look, const struct spool *spool, const struct setti
     ask_close(look->executor, lease_present(spool, who) != 0);
 }
 
-bool check_settings(const struct spool *spool, struct repository *repository, bool quiet)
+bool check_settings(const struct spool *spool, struct repository *repository,
+                    struct findings *findings, bool quiet)
 {
     struct settings settings;
     struct error error;
-    struct look look = {.quiet = quiet};
+    struct look look = {.findings = findings, .quiet = quiet};
     if (settings_read(&settings, spool, &error)) {
-        fprintf(stderr, "%s\n", error.text);
+        findings_say(findings, "%s", error.text);
         return false;
     }
     if (executor_check_settings(settings.tree, &error)) {
-        fprintf(stderr, "%s\n", error.text);
+        findings_say(findings, "%s", error.text);
         look.problems++;
     } else {
         if (!quiet)

@@ -4,14 +4,16 @@
 
 #include <stdbool.h>
 
+#include "commands/findings.h"
 #include "renderer/repository.h"
 #include "spool/spool.h"
 
 /* Read every setting, also of the executors that are not used, and ask the executor: whether it takes jobs, whether
  * the devices that are named exist, and how many of the images that images.txt of `repository` (may
- * be NULL) names are there.  Problems and warnings are lines on standard error; what is well is told
+ * be NULL) names are there.  Problems and warnings are findings; what is well is told
  * on standard output, unless `quiet`.  False when there is a problem.  The executor is asked
  * only by root and the spool's owner. */
-bool check_settings(const struct spool *spool, struct repository *repository, bool quiet);
+bool check_settings(const struct spool *spool, struct repository *repository,
+                    struct findings *findings, bool quiet);
 
 #endif

@@ -7,62 +7,91 @@
 #include "base/yaml.h"
 #include "commands/commands.h"
 #include "commands/job_file.h"
+#include "commands/notes.h"
 #include "commands/options.h"
+#include "commands/view.h"
 #include "request/convert.h"
 #include "request/notes.h"
 #include "stages/platform.h"
 
 enum { MOST_FILES = 4096 };
 
+/* What the command line says. */
+struct converting {
+    bool several, secrets, json;
+};
+
 static void print_notes(const char *path, const struct notes *notes)
 {
     for (size_t i = 0; i < notes->count && i < NOTES_MOST; i++)
-        complain("%s: note: %s: %s", path, notes->items[i].field.data,
+        remark("%s: note: %s: %s", path, notes->items[i].field.data,
                  notes->items[i].sentence.data);
 }
 
-static int convert_text(struct arena *arena, struct text source, const char *path, bool secrets,
-                        struct buffer *out, struct error *error)
+static void print_job(const char *path, bool several, struct text bytes)
 {
+    printf("%s%s%s%.*s", several ? "# " : "", several ? path : "", several ? "\n" : "",
+           (int)bytes.length, bytes.data);
+}
+
+static void print_object(struct arena *arena, const char *path, struct value *job,
+                         const struct notes *notes)
+{
+    struct value *tree = value_object(arena);
+    value_put(arena, tree, "operand", value_string(arena, path));
+    value_put(arena, tree, "job", job);
+    value_put(arena, tree, "notes", notes_tree(arena, notes));
+    print_json(tree);
+}
+
+static int convert_text(struct arena *arena, struct text source, const char *path,
+                        const struct converting *converting, struct error *error)
+{
+    struct buffer out = {0};
     struct description *job = request_read(arena, source, path, error);
     if (!job)
         return -1;
-    if (!secrets)
+    if (!converting->secrets)
         description_mask(job);
     job->image = platform_image(arena, NULL, job->platform.name, job->image);
     for (size_t i = 0; i < job->tasks_count; i++)
         job->tasks[i].image = platform_image(arena, NULL, job->platform.name, job->tasks[i].image);
-    if (yaml_write(out, description_convert(arena, job), error))
-        return -1;
-    print_notes(path, &job->notes);
-    return request_read(arena, buffer_text(out), "converted.yaml", error) ? 0 : -1;
+    struct value *tree = description_convert(arena, job);
+    int result = yaml_write(&out, tree, error);
+    if (!result)
+        print_notes(path, &job->notes);
+    if (!result && !request_read(arena, buffer_text(&out), "converted.yaml", error))
+        result = -1;
+    if (!result && converting->json)
+        print_object(arena, path, tree, &job->notes);
+    else if (!result)
+        print_job(path, converting->several, buffer_text(&out));
+    buffer_free(&out);
+    return result;
 }
 
-static int convert(const char *path, bool several, bool secrets)
+static int convert(const char *path, const struct converting *converting)
 {
     struct arena *arena = arena_new();
-    struct buffer source = {0}, out = {0};
+    struct buffer source = {0};
     struct error error;
     int result = job_file_read(path, &source, &error);
     if (!result)
-        result = convert_text(arena, buffer_text(&source), path, secrets, &out, &error);
+        result = convert_text(arena, buffer_text(&source), path, converting, &error);
     if (result)
-        complain("%s", error.text);
-    else
-        printf("%s%s%s%.*s", several ? "# " : "", several ? path : "", several ? "\n" : "",
-               (int)out.length, out.data);
+        say_refused(path, STATUS_FAILED, &error);
     buffer_free(&source);
-    buffer_free(&out);
     arena_free(arena);
     return result;
 }
 
 int command_convert(int argument_count, char **arguments)
 {
-    bool secrets = false;
+    struct converting converting = {.several = false};
     const struct option_spec options[] = {
-        {"secrets", 0, OPTION_FLAG, &secrets, NULL,
+        {"secrets", 0, OPTION_FLAG, &converting.secrets, NULL,
          "print what the job file says is secret too, instead of asterisks"},
+        {"json", 'j', OPTION_FLAG, &converting.json, NULL, "as JSON, an object for each file"},
         {0}};
     const struct verb_usage usage = {
         "convert",
@@ -75,8 +104,9 @@ int command_convert(int argument_count, char **arguments)
     int operands, status;
     if (!options_read(&usage, argument_count, arguments, &operands, &status))
         return status;
+    converting.several = operands > 1;
     for (int i = 1; i <= operands; i++)
-        if (convert(arguments[i], operands > 1, secrets))
+        if (convert(arguments[i], &converting))
             status = STATUS_FAILED;
     return status;
 }

@@ -63,8 +63,8 @@ static double microseconds_now(void)
     return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
 }
 
-/* Render some more times, only to know how long it takes. */
-static void measure(const struct template *template, struct rendering rendering, int times)
+/* Render some more times, only to know how long it takes: microseconds. */
+static double measure(const struct template *template, struct rendering rendering, int times)
 {
     rendering.arena = arena_new();
     double start = microseconds_now();
@@ -75,6 +75,16 @@ static void measure(const struct template *template, struct rendering rendering,
     double each = (microseconds_now() - start) / times;
     fprintf(stderr, "rendered %d times, %.1f us each\n", times, each);
     arena_free(rendering.arena);
+    return each;
+}
+
+static struct value *result_object(struct arena *arena, struct value *result, double each)
+{
+    struct value *tree = value_object(arena);
+    value_put(arena, tree, "result", result);
+    value_put(arena, tree, "microseconds",
+              each >= 0 ? value_number(arena, each) : value_null(arena));
+    return tree;
 }
 
 static int evaluate(struct arena *arena, char **paths, int64_t now, int times)
@@ -84,6 +94,7 @@ static int evaluate(struct arena *arena, char **paths, int64_t now, int times)
     struct value *tree = read_tree(arena, paths[0], &error);
     struct value *context = tree ? read_tree(arena, paths[1], &error) : NULL;
     struct value *result = NULL;
+    double each = -1;
     int status = STATUS_FAILED;
     if (context) {
         const struct template *template = template_compile(arena, tree, paths[0]);
@@ -91,8 +102,10 @@ static int evaluate(struct arena *arena, char **paths, int64_t now, int times)
             .arena = arena, .context = context, .functions = template_functions, .now = now};
         result = template_render(template, &rendering, &error);
         if (result && times > 0)
-            measure(template, rendering, times);
+            each = measure(template, rendering, times);
     }
+    if (result && options_json())
+        result = result_object(arena, result, each);
     if (!result || json_write(&out, result, true, &error)) {
         complain("%s", error.text);
     } else {
@@ -109,9 +122,11 @@ int command_eval(int argument_count, char **arguments)
     const char *time_text = NULL;
     int times = 0, operands, status;
     int64_t now = clock_now();
+    bool json = false;
     const struct option_spec options[] = {
         {"now", 0, OPTION_TEXT, &time_text, "TIME", "the time that `now` gives (RFC 3339)"},
         {"repeat", 0, OPTION_WHOLE, &times, "N", "render N more times and say how long each took"},
+        {"json", 'j', OPTION_FLAG, &json, NULL, "as JSON, an object with the result in it"},
         {0}};
     const struct verb_usage usage = {
         "eval",

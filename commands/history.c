@@ -211,7 +211,7 @@ static struct value *report_tree(const struct report *report)
     return tree;
 }
 
-static int rebuild(struct report *report)
+static int rebuild(struct report *report, bool json)
 {
     struct error error;
     size_t runs;
@@ -219,7 +219,10 @@ static int rebuild(struct report *report)
         complain("the history could not be made anew: %s", error.text);
         return STATUS_FAILED;
     }
-    printf("%zu run%s from done/\n", runs, runs == 1 ? "" : "s");
+    if (json)
+        printf("{\"rebuilt\":%zu}\n", runs);
+    else
+        printf("%zu run%s from done/\n", runs, runs == 1 ? "" : "s");
     return STATUS_DONE;
 }
 
@@ -258,7 +261,7 @@ int command_history(int argument_count, char **arguments)
     if (open_spool(&report.spool))
         return STATUS_FAILED;
     report.arena = arena_new();
-    status = anew ? rebuild(&report) : show(&report, json);
+    status = anew ? rebuild(&report, json) : show(&report, json);
     arena_free(report.arena);
     spool_close(&report.spool);
     return status;

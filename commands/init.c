@@ -18,6 +18,8 @@
 #include "commands/embedded.h"
 #include "commands/init_templates.h"
 #include "commands/options.h"
+#include "commands/view.h"
+#include "spool/settings.h"
 #include "spool/spool.h"
 
 enum { SETTINGS_MODE = 0644, HOOK_MODE = 0755 };
@@ -159,16 +161,52 @@ static int make_spool(const char *path, const char *executor, const char *user, 
     return result;
 }
 
+static void put(struct arena *arena, struct value *tree, const char *key, struct text text)
+{
+    value_put(arena, tree, key, text.length ? value_text(arena, text) : value_null(arena));
+}
+
+/* What the spool is now: what was there already counts, not what was asked for. */
+static int print_spool(const char *path, bool made, struct error *error)
+{
+    struct spool spool;
+    struct settings settings;
+    if (spool_open(&spool, path, error))
+        return -1;
+    int result = settings_read(&settings, &spool, error);
+    if (!result) {
+        struct arena *arena = arena_new();
+        struct value *tree = value_object(arena);
+        char templates[PATH_MAX + 32];
+        snprintf(templates, sizeof(templates), "%s/templates.git", spool.path);
+        struct repository *repository = open_templates(templates, "HEAD", true, NULL);
+        struct repository *vendor = open_templates(templates, "vendor", true, NULL);
+        put(arena, tree, "spool", text_of(spool.path));
+        value_put(arena, tree, "made", value_boolean(arena, made));
+        put(arena, tree, "executor", settings.executor);
+        put(arena, tree, "commit", text_of(repository ? repository_commit(repository) : ""));
+        put(arena, tree, "vendor", text_of(vendor ? repository_commit(vendor) : ""));
+        print_json(tree);
+        repository_close(repository);
+        repository_close(vendor);
+        arena_free(arena);
+    }
+    settings_free(&settings);
+    spool_close(&spool);
+    return result;
+}
+
 int command_init(int argument_count, char **arguments)
 {
     const char *executor = "local", *user = "";
-    bool upgrade = false;
+    bool upgrade = false, json = false;
     const struct option_spec options[] = {
         {"executor", 'e', OPTION_TEXT, &executor, "NAME", "where jobs run: local, kubernetes, slurm or null"},
         {"user", 'u', OPTION_TEXT, &user, "NAME",
          "who owns the spool and runs the stages that read users' files"},
         {"upgrade", 0, OPTION_FLAG, &upgrade, NULL,
          "put this version's templates on the branch vendor of templates.git"},
+        {"json", 'j', OPTION_FLAG, &json, NULL, "as JSON, an object"},
         {0}};
     const struct verb_usage usage = {
         "init", "[DIR]", 0, 1,
@@ -186,11 +224,17 @@ int command_init(int argument_count, char **arguments)
     }
     const char *path = operands ? arguments[1] : option_spool;
     struct error error;
-    if (make_spool(path, executor, user, upgrade, &error)) {
+    struct stat there;
+    char settings[PATH_MAX + 32];
+    snprintf(settings, sizeof(settings), "%s/dlspool.yaml", path);
+    bool made = stat(settings, &there) != 0;
+    if (make_spool(path, executor, user, upgrade, &error) ||
+        (json && print_spool(path, made, &error))) {
         complain("%s", error.text);
         return STATUS_FAILED;
     }
-    printf("%s is a spool now. Start it with `dlspool -s %s run`; drop job files into "
-           "%s/incoming.\n", path, path, path);
+    if (!json)
+        printf("%s is a spool now. Start it with `dlspool -s %s run`; drop job files into "
+               "%s/incoming.\n", path, path, path);
     return STATUS_DONE;
 }

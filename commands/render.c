@@ -1,4 +1,4 @@
-/* commands/render.c - dlspool render FILE|ID: print the manifest a job file would become
+/* commands/render.c - dlspool render FILE|ID...: print the manifests that job files would become
  *
  * Touches nothing.  With --server the scheduler is asked what it would make of it, and what it says
  * is printed instead.  The bytes are those that would be submitted, but for the id, which a file has
@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "commands/commands.h"
 #include "commands/job_file.h"
+#include "commands/notes.h"
 #include "commands/options.h"
 #include "commands/pick.h"
 #include "commands/view.h"
@@ -26,6 +27,8 @@
 #include "stages/stage.h"
 
 
+enum { MOST_FILES = 4096 };
+
 struct rendering_job {
     struct arena *arena;
     struct spool spool;
@@ -33,6 +36,12 @@ struct rendering_job {
     struct buffer request;
     struct job_record record;
     char id[ID_SIZE];
+};
+
+/* What the command line says. */
+struct asked {
+    const char *revision, *id;  /* or NULL */
+    bool server, secrets, json, several;
 };
 
 static int read_file(struct rendering_job *job, const char *path, struct error *error)
@@ -66,11 +75,11 @@ static int read_job(struct rendering_job *job, const char *id, struct error *err
     return result;
 }
 
-/* Print what the scheduler says. */
-static int try_out(struct rendering_job *job, struct text manifest, struct error *error)
+/* Ask what the scheduler says. */
+static int try_out(struct rendering_job *job, struct text manifest, struct buffer *answer,
+                   struct error *error)
 {
     struct stage stage = {.name = "render", .spool = job->spool, .settings = job->settings};
-    struct buffer answer = {0};
     struct submission submission = {
         .id = job->id,
         .attempt = job->record.attempt > 0 ? job->record.attempt : 1,
@@ -87,13 +96,10 @@ static int try_out(struct rendering_job *job, struct text manifest, struct error
     if (!executor)
         return -1;
     int result = executor->operations->try_out
-                     ? executor->operations->try_out(executor, &submission, &answer, error)
+                     ? executor->operations->try_out(executor, &submission, answer, error)
                      : error_set(error, "--server: the %s executor cannot be asked what it would "
                                         "make of a job", executor->operations->name);
-    if (answer.length)
-        fwrite(answer.data, 1, answer.length, stdout);
     executor->operations->close(executor);
-    buffer_free(&answer);
     return result;
 }
 
@@ -105,8 +111,51 @@ static void print_notes(const struct notes *notes)
                 notes->items[i].sentence.data);
 }
 
-static int render(struct rendering_job *job, const char *revision, const char *wanted_id,
-                  bool server, bool secrets, struct error *error)
+/* Of several, each is a document of a stream, under the word that it comes from. */
+static void print_document(const struct asked *asked, const char *word, struct text document)
+{
+    if (asked->several)
+        printf("---\n# %s\n", word);
+    fwrite(document.data, 1, document.length, stdout);
+    if (asked->several && !text_ends(document, "\n"))
+        putchar('\n');
+}
+
+static void print_object(const struct rendering_job *job, const char *word,
+                         const struct preparation *preparation, const struct buffer *answer)
+{
+    struct arena *arena = job->arena;
+    struct value *tree = value_object(arena);
+    const struct job_record *record = &job->record;
+    value_put(arena, tree, "operand", value_string(arena, word));
+    value_put(arena, tree, "id", value_string(arena, job->id));
+    value_put(arena, tree, "template", value_text(arena, record->template_path));
+    value_put(arena, tree, "commit", value_text(arena, record->commit));
+    value_put(arena, tree, "image", value_text(arena, record->image));
+    value_put(arena, tree, "manifest", value_text(arena, preparation->rendered.manifest));
+    value_put(arena, tree, "answer",
+              answer->length ? value_text(arena, buffer_text(answer)) : value_null(arena));
+    value_put(arena, tree, "notes", notes_tree(arena, &preparation->notes));
+    print_json(tree);
+}
+
+/* What was asked for of a manifest. */
+static int show(struct rendering_job *job, const struct asked *asked, const char *word,
+                const struct preparation *preparation, struct error *error)
+{
+    struct buffer answer = {0};
+    struct text manifest = preparation->rendered.manifest;
+    int result = asked->server ? try_out(job, manifest, &answer, error) : 0;
+    if (asked->json && !result)
+        print_object(job, word, preparation, &answer);
+    else if (!asked->json && (!result || answer.length))
+        print_document(asked, word, asked->server ? buffer_text(&answer) : manifest);
+    buffer_free(&answer);
+    return result;
+}
+
+static int render(struct rendering_job *job, const struct asked *asked, const char *word,
+                  const char *revision, struct error *error)
 {
     struct preparation preparation;
     char path[PATH_MAX + 32];
@@ -115,10 +164,10 @@ static int render(struct rendering_job *job, const char *revision, const char *w
         *error = preparation.error;
         return -1;
     }
-    if (!secrets)
+    if (!asked->secrets)
         description_mask(preparation.description);
-    if (wanted_id)
-        snprintf(job->id, sizeof(job->id), "%s", wanted_id);
+    if (asked->id)
+        snprintf(job->id, sizeof(job->id), "%s", asked->id);
     else if (!job->id[0])
         id_make(job->record.name, "0000000000000", job->id);
     job->record.id = text_of(job->id);
@@ -134,71 +183,90 @@ static int render(struct rendering_job *job, const char *revision, const char *w
         print_notes(&preparation.notes);
         if (result)
             *error = preparation.error;
-        else if (server)
-            result = try_out(job, preparation.rendered.manifest, error);
         else
-            fwrite(preparation.rendered.manifest.data, 1, preparation.rendered.manifest.length,
-                   stdout);
+            result = show(job, asked, word, &preparation, error);
     }
     repository_close(repository);
     return result;
 }
 
+static bool is_file(const char *word)
+{
+    struct stat file;
+    return strcmp(word, "-") == 0 || stat(word, &file) == 0 || strchr(word, '/') ||
+           strchr(word, '.');
+}
+
+/* The status for one operand; what is wrong was said. */
+static int render_operand(struct rendering_job *job, const struct asked *asked, const char *word)
+{
+    struct job_place place;
+    struct error error;
+    char commit[64];
+    int status = is_file(word) ? STATUS_DONE : pick_find(&job->spool, word, &place, &error);
+    job->arena = arena_new();
+    job->id[0] = '\0';
+    if (status == STATUS_DONE) {
+        int result = is_file(word) ? read_file(job, word, &error) : read_job(job, place.id, &error);
+        snprintf(commit, sizeof(commit), "%.*s", (int)job->record.commit.length,
+                 job->record.commit.length ? job->record.commit.data : "");
+        const char *revision = asked->revision ? asked->revision : commit[0] ? commit : "HEAD";
+        if (result || render(job, asked, word, revision, &error))
+            status = STATUS_FAILED;
+    }
+    if (status != STATUS_DONE)
+        say_refused(word, status, &error);
+    buffer_free(&job->request);
+    arena_free(job->arena);
+    return status;
+}
+
 int command_render(int argument_count, char **arguments)
 {
-    const char *revision = NULL, *id = NULL;
-    bool server = false, secrets = false;
+    struct asked asked = {.revision = NULL};
     const struct option_spec options[] = {
-        {"revision", 'r', OPTION_TEXT, &revision, "REV",
+        {"revision", 'r', OPTION_TEXT, &asked.revision, "REV",
          "of templates.git (default: HEAD; for an ID, the commit it was rendered with)"},
-        {"id", 'i', OPTION_TEXT, &id, "ID", "the id to render with"},
-        {"server", 0, OPTION_FLAG, &server, NULL,
+        {"id", 'i', OPTION_TEXT, &asked.id, "ID", "the id to render with"},
+        {"server", 0, OPTION_FLAG, &asked.server, NULL,
          "ask the scheduler for a dry run, and print what it says"},
-        {"secrets", 0, OPTION_FLAG, &secrets, NULL,
+        {"secrets", 0, OPTION_FLAG, &asked.secrets, NULL,
          "print what the job file says is secret too, instead of asterisks"},
+        {"json", 'j', OPTION_FLAG, &asked.json, NULL, "as JSON, an object for each operand"},
         {0}};
     const struct verb_usage usage = {
-        "render", "FILE|ID", 1, 1,
-        "Print the manifest that a job file would become; touches nothing.",
-        "FILE - is standard input.  With the ID of a job in the spool, render it again.\n",
+        "render", "FILE|ID...", 1, MOST_FILES,
+        "Print the manifests that job files would become; touches nothing.",
+        "FILE - is standard input.  With the ID of a job in the spool, render it again.  Several\n"
+        "manifests are printed as a stream of documents.\n",
         options};
-    int operands, status, failure = STATUS_FAILED;
+    int operands, status;
     struct error error;
-    struct stat file;
     struct rendering_job job = {.arena = NULL};
     if (!options_read(&usage, argument_count, arguments, &operands, &status))
         return status;
-    if (id && !id_valid(text_of(id))) {
-        complain("--id: \"%s\" is not an id: expected a name, a dash and %d digits of a token", id,
-                 TOKEN_LENGTH);
+    if (asked.id && !id_valid(text_of(asked.id))) {
+        complain("--id: \"%s\" is not an id: expected a name, a dash and %d digits of a token",
+                 asked.id, TOKEN_LENGTH);
+        return STATUS_USAGE;
+    }
+    if (asked.id && operands > 1) {
+        complain("--id is of one job: found %d operands", operands);
         return STATUS_USAGE;
     }
     if (open_spool(&job.spool))
         return STATUS_FAILED;
-    job.arena = arena_new();
-    int result = settings_read(&job.settings, &job.spool, &error);
-    if (!result) {
-        bool is_file = strcmp(arguments[1], "-") == 0 || stat(arguments[1], &file) == 0 ||
-                       strchr(arguments[1], '/') || strchr(arguments[1], '.');
-        struct job_place place;
-        int found = is_file ? STATUS_DONE : pick_find(&job.spool, arguments[1], &place, &error);
-        result = found != STATUS_DONE ? -1
-                 : is_file            ? read_file(&job, arguments[1], &error)
-                                      : read_job(&job, place.id, &error);
-        if (found != STATUS_DONE)
-            failure = found;
-        char commit[64];
-        snprintf(commit, sizeof(commit), "%.*s", (int)job.record.commit.length,
-                 job.record.commit.length ? job.record.commit.data : "");
-        if (!result)
-            result = render(&job, revision ? revision : commit[0] ? commit : "HEAD", id, server,
-                            secrets, &error);
-    }
-    if (result)
+    asked.several = operands > 1;
+    if (settings_read(&job.settings, &job.spool, &error)) {
         complain("%s", error.text);
-    buffer_free(&job.request);
+        status = STATUS_FAILED;
+    } else {
+        for (int i = 1; i <= operands; i++) {
+            int result = render_operand(&job, &asked, arguments[i]);
+            status = result != STATUS_DONE ? result : status;
+        }
+    }
     settings_free(&job.settings);
-    arena_free(job.arena);
     spool_close(&job.spool);
-    return result ? failure : STATUS_DONE;
+    return status;
 }

@@ -8,9 +8,11 @@
 
 int command_resubmit(int argument_count, char **arguments)
 {
-    bool quiet = false;
+    bool quiet = false, json = false;
     const struct option_spec options[] = {
-        {"quiet", 'q', OPTION_FLAG, &quiet, NULL, "say nothing when all went well"}, {0}};
+        {"quiet", 'q', OPTION_FLAG, &quiet, NULL, "say nothing when all went well"},
+        {"json", 'j', OPTION_FLAG, &json, NULL, "as JSON, an object"},
+        {0}};
     const struct verb_usage usage = {
         "resubmit", "", 0, 0,
         "Make one pass over failed/ and held/: send to rendered/ what is due, and leave.",
@@ -25,7 +27,9 @@ int command_resubmit(int argument_count, char **arguments)
         complain("%s", error.text);
         return STATUS_FAILED;
     }
-    if (!quiet)
+    if (json)
+        printf("{\"requeued\":%d}\n", count);
+    else if (!quiet)
         printf("%d %s sent back to rendered/\n", count, count == 1 ? "job was" : "jobs were");
     return STATUS_DONE;
 }

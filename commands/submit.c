@@ -18,6 +18,7 @@
 #include "commands/job_file.h"
 #include "commands/notes.h"
 #include "commands/options.h"
+#include "commands/outlook.h"
 #include "commands/set_fields.h"
 #include "commands/view.h"
 #include "request/description.h"
@@ -183,13 +184,13 @@ static int tell_job(const struct submitting *submitting, struct arena *arena,
     if (!submitting->json)
         printf("%s\n", view->place.id);
     else if (!submitting->wait)
-        print_json(view_tree(arena, view));
+        print_json(outlook_job(&submitting->spool, arena, view));
     fflush(stdout);
     notes_complain(&submitting->spool, &view->place);
     if (view->place.state != STATE_FAILED || submitting->wait)
         return STATUS_DONE;
     struct text sentence = view_sentence(view);
-    complain("%s: %.*s", view->place.id, (int)sentence.length, sentence.data);
+    remark("%s: %.*s", view->place.id, (int)sentence.length, sentence.data);
     return view_has_ended(view) ? STATUS_FAILED : STATUS_DONE;
 }
 
@@ -217,6 +218,21 @@ static int find_dropped(const struct submitting *submitting, const char *path, c
     return refuse(submitting, path, STATUS_TIMEOUT, &error);
 }
 
+static void tell_control(const struct submitting *submitting, const char *path,
+                         const struct search *search)
+{
+    struct text id = search->control.id;
+    remark("%s is a control file, and was dropped; see `dlspool show %.*s`", path, (int)id.length,
+           id.data);
+    if (!submitting->json)
+        return;
+    struct value *tree = value_object(search->arena);
+    value_put(search->arena, tree, "id", value_text(search->arena, id));
+    value_put(search->arena, tree, "asked",
+              value_string(search->arena, request_control_name(search->control.verb)));
+    print_json(tree);
+}
+
 /* Drop one file and find its job: *id is set when there is one.  The status for this file. */
 static int submit_file(const struct submitting *submitting, const char *path,
                        char id[static ID_SIZE])
@@ -231,8 +247,7 @@ static int submit_file(const struct submitting *submitting, const char *path,
     } else if (submitting->dry_run) {
         result = STATUS_DONE;
     } else if (search.control.verb != CONTROL_NONE) {
-        complain("%s is a control file, and was dropped; see `dlspool show %.*s`", path,
-                 (int)search.control.id.length, search.control.id.data);
+        tell_control(submitting, path, &search);
     } else if (!is_served(&submitting->spool, submitting->daemon_by)) {
         error_set(&error, "%s is in incoming/ as %s, but no daemon serves %s; it becomes a job as "
                           "soon as `dlspool run` is started",

@@ -30,6 +30,14 @@ enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };
 
 static const struct yaml_limits control_limits = {CONTROL_LONGEST, 16, 4};
 
+const char *request_control_name(enum control_verb verb)
+{
+    for (size_t i = 0; i < VERB_COUNT; i++)
+        if (verbs[i].verb == verb)
+            return verbs[i].name;
+    return "none";
+}
+
 static bool mentions_verb(struct text source)
 {
     for (size_t i = 0; i < VERB_COUNT; i++)

@@ -232,6 +232,9 @@ struct control {
     struct text id;             /* the job's id */
 };
 
+/* "kill" and so on. */
+const char *request_control_name(enum control_verb verb);
+
 /* Is this a control file, and which?  `kill: ID`, say, as the only field.  0 with verb
  * CONTROL_NONE when it is anything else; -1 and a sentence when it is a control file gone wrong. */
 int request_read_control(struct arena *arena, struct text source, const char *name,

@@ -29,7 +29,7 @@ for verb in $verbs; do
     arguments() { grep -oE -- '--[a-z]+ [A-Z]+' | sort -u | words; }
     is "$(arguments <<<"$written")" "$(arguments <<<"$help")" "with the same names of values"
     operands=$("$DLSPOOL" "$verb" --help | sed -n '1s/.*'"$verb"'\( \[OPTIONS\]\)\{0,1\} *//p')
-    if [ "$verb" = render ]; then operands='FILE|JOB'; fi   # ID is an option's value there
+    if [ "$verb" = render ]; then operands='FILE|JOB...'; fi   # ID is an option's value there
     like "$(section SYNOPSIS <<<"$text" | tr -s '\n ' ' ' | sed 's/ *$//')" \
         "$(printf '%s' "$operands" | sed -E 's/[].|[]/\\&/g')\$" "and the same operands"
     missing=

@@ -73,11 +73,6 @@ is "$(dlspool list --since 1s 2>/dev/null | wc -l)" 0 "or a duration"
 run dlspool list --format id,stat
 is $status 2 "a column that is not known"
 like "$output" 'did you mean "state"' "is answered with the nearest"
-page=$(sed 's/\\-/-/g' "$top/docs/man/dlspool-json.5" | tr -c 'a-z_0-9' '\n' | sort -u)
-is "$(dlspool list --json --all | jq -r '.[] | keys[]' | sort -u | comm -23 - <(echo "$page"))" "" \
-    "dlspool-json(5) names every field of a job"
-is "$(for job in $first $second $third; do dlspool show --json "$job"; done | jq -r 'keys[]' | sort -u | comm -23 - <(echo "$page"))" "" \
-    "and of show"
 is "$(dlspool list --json --all | jq -c '[.[] | select(.state == "done" or .state == "failed") | .exit_code] | sort')" '[0,3]' \
     "exit codes are numbers of what has ended"
 on_terminal() { script -qec "stty cols ${columns:-80}; $DLSPOOL -s $spool list $*" /dev/null </dev/null | tr -d '\r'; }
@@ -245,5 +240,96 @@ printf 'name: x\nlibrary: any\ntype: single\ntasks: {main: {command: [python3, t
 id=$(dlspool submit --hold "$scratch/command.yaml")
 like "$(dlspool show "$id")" '^command +python3 train.py two words$' "and its command"
 is "$(dlspool version --json | jq -r .version)" "$(cat "$top/VERSION")" "version --json"
+
+# One schema for --json: what each verb prints, at every depth, is what dlspool-json(5) says, no more and no less.
+# keys SECTION: of the page, lines `SUBJECT KEY`, with the verb as the subject of "Of the verbs".
+keys() {
+    sed 's/\\-/-/g' "$top/docs/man/dlspool-json.5" | awk -v section="$1" '
+        function names(line) { sub(/^\.BR? /, "", line); gsub(/" *, *"/, "\n", line); gsub(/ *", " */, "\n", line)
+            gsub(/"/, "", line); gsub(/ *\n */, "\n", line); return line }
+        /^\.S[SH] / { on = $0 == ".SS " section; depth = 0 }
+        !on { next }
+        /^\.RS/ { depth++ } /^\.RE/ { depth-- }
+        tag { count = split(names($0), found, "\n"); if (section == "A job" || depth) { for (i = 1; i <= count; i++)
+                for (j = 1; j <= (depth ? verbs : 1); j++) print (depth ? verb[j] : "job") " " found[i] }
+            else { verbs = count; for (i = 1; i <= count; i++) verb[i] = found[i] } }
+        { tag = $0 == ".TP" }'
+}
+# described VERB, and printed VERB from what was kept of it: paths such as runs[].id.
+described() {
+    { keys "Of the verbs" | sed -n "s/^$1 //p"
+      case $1 in list | show | wait | submit) keys "A job" | sed 's/^job //' ;; esac; } | sort -u
+}
+printed() {
+    jq -r 'if type == "array" then .[] else . end | select(has("error") | not)
+        | if has("job") then .job = 1 elif has("result") then .result = 1 else . end
+        | if .executor | type == "object" then
+            (.executor.host | objects) |= with_entries(.key = "LIBRARY")
+            | (.executor.capacity | objects | .gpu_types) |= with_entries(.key = "TYPE") else . end
+        | paths(. == null or . == [] or . == {} or (type != "object" and type != "array"))
+        | map(if type == "number" then "[]" else . end) | join(".") | gsub("\\.\\[\\]"; "[]")' "$scratch/json/$1" | sort -u
+}
+# beyond A B: the paths of A that are neither in B nor lead to one of it, as what is null or empty does.
+beyond() { awk 'NR == FNR {know[$0]; for (p = $0; match(p, /(\.[^.]*|\[\])$/);) {p = substr(p, 1, RSTART - 1); know[p]}; next} !($0 in know)' "$2" "$1"; }
+absent() { awk 'NR == FNR {know[$0]; next} {for (p = $0; p != "" && !(p in know);) {if (!match(p, /(\.[^.]*|\[\])$/)) p = ""; else p = substr(p, 1, RSTART - 1)}; if (p == "") print}' "$2" "$1"; }
+mkdir "$scratch/json" "$scratch/plain"
+keep() { verb=$1; shift; "$DLSPOOL" -s "${in:-$spool}" "$verb" --json "$@" 2>/dev/null >>"$scratch/json/$verb"; }
+in=$scratch/another keep init -e null
+echo '{a: 1}' >"$scratch/plain/tree.yaml"
+data=$top/tests/data/simulate
+make failed digits "log=$ended" code=3 "why=task main-0 ended with exit code 3"
+keep submit --set after=afterany:"$second" "$scratch/batch.sh"
+keep submit --dry-run "$scratch/train.yaml"
+id=$(dlspool submit -w "$scratch/batch.sh" 2>/dev/null | head -n 1)
+printf 'hold: %s\n' "$queuing" >"$scratch/plain/hold.yaml"
+keep submit "$scratch/plain/hold.yaml"
+keep list --all
+for job in $second $third "$id"; do keep show "$job"; done
+keep wait "$id" "$second"
+keep status
+keep logs "$first"
+keep render "$scratch/train.yaml" "$scratch/batch.sh"
+keep convert "$top/examples/openpai/two-roles.json"
+keep check
+keep eval --repeat 1 "$scratch/plain/tree.yaml" "$scratch/plain/tree.yaml"
+keep version
+keep diff "$id"
+keep plan HEAD
+keep history
+keep history --rebuild
+keep simulate "$data/trace.csv" --profiles "$data/profiles" --gpus 8
+stop_daemon
+make rendered asked; keep kill "$id"
+make rendered asked; keep hold "$id"
+make held asked; printf '2026-11-22T10:00:00.000Z hold by=ann uid=%s\n' "$me" >"$spool/held/$id/hold"; keep release "$id"
+keep retry "$second"
+keep resubmit
+keep run --drain --verbose
+for verb in $("$DLSPOOL" --help | sed -n 's/^  \([a-z]*\)  *[a-z].*/\1/p'); do
+    printed "$verb" >"$scratch/plain/printed"
+    # What simulate --replay prints, 450-deadlines.t looks at.
+    described "$verb" | grep -vE '^(plans|decisions|different|differences|simulated.*)$' >"$scratch/plain/described"
+    ok "$verb --json prints objects" test -s "$scratch/plain/printed"
+    is "$(beyond "$scratch/plain/printed" "$scratch/plain/described")" "" "with the keys of dlspool-json(5)"
+    is "$(absent "$scratch/plain/described" "$scratch/plain/printed")" "" "and all of them"
+done
+
+# What could not be done is an object with --json, too, with the status that the command ends with.
+refused() { # refused VERB WORD...
+    output=$("$DLSPOOL" "$@" 2>"$scratch/errors") && output="status 0"
+    is "$(tail -n 1 <<<"$output" | jq -c 'keys + [.status]' 2>&1)" "[\"error\",\"operand\",\"status\",$status]" "$1 --json: an error is an object"
+    like "$(cat "$scratch/errors")" "$(jq -r .error <<<"$output" | tail -n 1 | cut -c 1-20)" "and a sentence"
+}
+status=1
+for verb in list status history run resubmit check; do refused $verb --json -s "$scratch/nowhere"; done
+for verb in show logs wait kill retry hold release diff plan submit; do refused $verb --json -s "$scratch/nowhere" nosuch; done
+refused init --json "$scratch/nowhere/at/all"
+refused convert "$scratch/nowhere" --json
+refused eval --json "$scratch/nowhere" "$scratch/nowhere"
+refused simulate --json "$scratch/nowhere" --profiles "$data/profiles" --gpus 8
+refused render --json "$scratch/nowhere.yaml"
+status=2
+refused version --json more
+refused list --json --stat done
 
 done_testing

@@ -76,6 +76,8 @@ stop_daemon
 output=$("$DLSPOOL" simulate --replay "$spool/history/plans")
 is $? 0 "what was recorded is decided again"
 like "$output" '^[1-9][0-9]* plans, [1-9][0-9]* decisions: all the same$' "and is all the same"
+keys=$("$DLSPOOL" simulate --json --replay "$spool/history/plans" | jq -r '[keys[], (.simulated[0] | keys[] | "simulated[]." + .)] | .[]')
+is "$(comm -23 <(sort <<<"$keys") <(tr ' ' '\n' <"$top/docs/man/dlspool-json.5" | sort))" "" "its --json has the keys of dlspool-json(5)"
 like "$output" 'simulated as a trace, cpus, capacity 1000: [1-9]' "and it runs as a trace"
 sed '0,/ give=1000/s// give=0/' "$spool/history/plans" >"$scratch/changed"
 output=$("$DLSPOOL" simulate --replay "$scratch/changed")

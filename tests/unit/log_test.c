@@ -90,9 +90,9 @@ static void warnings_are_bounded(void **state)
     assert_int_equal(lines(), 30 - 5 + 1);
 }
 
-static void warn_of_a_name(void)
+static void tell_a_name(void)
 {
-    log_warn("the file \"x\" is odd");
+    log_detail("the file \"x\" is taken");
 }
 
 static void objects_are_on_standard_output(void **state)
@@ -100,18 +100,20 @@ static void objects_are_on_standard_output(void **state)
     (void)state;
     log_name("track");
     log_json(true);
-    listen_at(STDOUT_FILENO, warn_of_a_name);
+    log_verbose(true);
+    listen_at(STDOUT_FILENO, tell_a_name);
     log_json(false);
+    log_verbose(false);
     log_name(NULL);
     assert_int_equal(lines(), 1);
     assert_non_null(strstr(said, "{\"time\":\"2"));
-    assert_non_null(strstr(said, "\"level\":\"warning\",\"stage\":\"track\","
-                                 "\"message\":\"the file \\\"x\\\" is odd\"}\n"));
+    assert_non_null(strstr(said, "\"level\":\"debug\",\"stage\":\"track\","
+                                 "\"message\":\"the file \\\"x\\\" is taken\"}\n"));
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(objects_are_on_standard_output),
-        cmocka_unit_test(warnings_are_bounded)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(warnings_are_bounded),
+                                       cmocka_unit_test(objects_are_on_standard_output)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,15 @@
 #!/usr/bin/env bash
 # Jobs of several users on a real Slurm: each is submitted with its owner's token, and runs as its owner.
-# Tokens that are missing, expired, or somebody else's.
+# Tokens that are missing, expired, or somebody else's.  What a program finds: HOME, where it starts, the network.
+[ "$(id -u)" != 0 ] || [ -n "$DLSPOOL_TEST_MOUNTS" ] || exec env DLSPOOL_TEST_MOUNTS=own unshare -m bash "$0" "$@"
 . "$(dirname "$0")/lib.bash"
 . "$(dirname "$0")/slurm.bash"
 [ "$(id -u)" = 0 ] || skip_all "only root can run jobs as other users"
 trap 'stop_daemon; stop_slurm; finish' EXIT
+# One of the users has a home.
+mkdir -p "$scratch/homes/games" && chown games: "$scratch/homes/games" && chmod 755 "$scratch" &&
+    sed -E "s|^(games:.*):[^:]*:[^:]*|\\1:$scratch/homes/games:/bin/sh|; s|^(news:.*):[^:]*:[^:]*|\\1:/nonexistent:/bin/sh|" /etc/passwd >"$scratch/passwd" &&
+    mount --bind "$scratch/passwd" /etc/passwd || exit 1
 start_slurm --users --jwt
 new_spool slurm || exit 1
 address=http://$(cat "$slurm/address")
@@ -32,6 +37,29 @@ is "$(output_of hers)" $'games\n'"$(id -gn games)" "it ran as the one who droppe
 is "$(output_of his)" $'news\n'"$(id -gn news)" "and so did the other"
 is "$(stat -c %U "$scratch/shared/hers" "$scratch/shared/his" | tr '\n' ' ')" "games news " "what they wrote is theirs"
 is "$(squeue -h -t all -o %u | sort | tr '\n' ' ')" "games news " "Slurm knows whose jobs they are"
+
+# What docs/job-file.md says of a task, where no container is.
+finds() { # finds USER NAME FIELDS
+    { printf 'name: %s\n%s\n' "$2" "$3"; cat <<'J'; } >"$scratch/$2.yaml"
+script: |
+  #!/bin/sh
+  echo "HOME $HOME in $(pwd) network $(readlink /proc/self/ns/net)"
+  [ "$HOME" = /tmp ] || echo kept >~/"kept-$DLSPOOL_JOB_NAME"
+  echo here >here
+J
+    chown "$1" "$scratch/$2.yaml" && mv "$scratch/$2.yaml" "$spool/incoming/"
+}
+mkdir -m 777 "$scratch/shared/results"
+finds games homely ""
+finds games resulting "output: $scratch/shared/results"
+finds news homeless ""
+for name in homely resulting homeless; do ok "$name is done" wait_for 40 in_state "$name" "done"; done
+home=$scratch/homes/games
+is "$(output_of homely)" "HOME $home in $home network $(readlink /proc/self/ns/net)" "HOME is the owner's, a task starts in it, and has the node's network"
+is "$(cat "$home/kept-homely" "$home/here")" $'kept\nhere' "what it writes there is kept"
+is "$(output_of resulting)" "HOME $home in $scratch/shared/results network $(readlink /proc/self/ns/net)" "with an output, it starts in that"
+is "$(cat "$scratch/shared/results/here")" here "where it can write"
+like "$(output_of homeless)" "^HOME /tmp in .*/homeless-[^ ]*/job network" "who has no home has /tmp, and starts in a directory of the job"
 
 # While a job runs, nobody else reads or writes where its output is collected.
 dropper=games job private 'echo secret; sleep 3'

@@ -230,6 +230,9 @@ env: {WORD: '\`id\` \$x', LC_ALL: C}
 tasks: {worker: {count: 1, cpus: 1, memory: 8Mi, gpus: 1}}
 JOB
 }
+# HOME as the node has it, where that can be written.
+own_home=$(unset HOME; printf '%s' ~) own_bound=$own_home
+[ -w "$own_home" ] || own_home=/tmp own_bound=S/i/job/home:/job/home
 site container=apptainer
 contained | script boxed
 mkdir -p "$scratch/i/.bin"
@@ -241,7 +244,7 @@ shift
 while [ $# -gt 0 ]; do
     case $1 in
     --no-eval | --nv) ;;
-    --home=/*:/* | --pwd=/*) ;;
+    --home=/*:/* | --home=/* | --pwd=/*) ;;
     --bind=/*:/*) source=${1#--bind=} source=${source%%:*}
         [ -e "$source" ] || { echo "apptainer: no $source" >&2; exit 255; } ;;
     -*) echo "apptainer: unknown flag $1" >&2; exit 255 ;;
@@ -258,8 +261,9 @@ STOP
 chmod 755 "$scratch/i/.bin/apptainer"
 cp -r "$scratch/h/.bin/." "$scratch/i/.bin/"
 run boxed "$scratch/i"
-is "$(sed "s|$scratch|S|g" "$scratch/i/worker-0.log")" "option --no-eval
-option --home=S/i/job/home:/job/home
+boxed() { sed "s|$scratch|S|g" "$scratch/$1/worker-0.log"; }
+is "$(boxed i)" "option --no-eval
+option --home=$own_bound
 option --pwd=/job/program
 option --bind=S/i/job:/job
 option --bind=S/program:/job/program
@@ -273,6 +277,15 @@ word <it's>
 word <\$HOME>
 WORD=\`id\` \$x RANK=0 HOME=none PROGRAM=/job/program" "Apptainer is given the image, what it binds, and words and variables as they are"
 ok "a tag is fetched by Apptainer, which does not say what it got: nothing is told of it" test ! -e "$scratch/i/worker.image"
+
+plain=$'type: single\nscript: x'
+unlike "$(script plain <<<"$plain" 2>&1)" "note" "with a HOME that keeps there is nothing to tell"
+site home=none
+like "$(script plain <<<"$plain" 2>&1)" "note: HOME: .* gone when the job ends" "and of one that does not keep the owner is told"
+contained | script boxed
+mkdir "$scratch/kept" && cp -r "$scratch/i/.bin" "$scratch/kept/" && run boxed "$scratch/kept"
+like "$(boxed kept)" "^option --home=S/kept/job/home:/job/home\$" "HOME is in the job's own directory then"
+like "$(boxed kept)" "HOME=none" "which Apptainer is told by that option alone"
 
 # What else is known of images.  (images.txt is the site's: it may name files, and digests.)
 digest=sha256:$(printf 0123456789abcdef%.0s 1 2 3 4)
@@ -292,12 +305,12 @@ is "$(content "$scratch/known")" "file of 5 bytes, modified 2026-11-22T10:00:00Z
 $digest" "of a file its size and time are told, and of a digest that it is that one"
 is "$(content "$scratch/a/worker.image")" host "and host of what runs without a container"
 
-site container=pyxis
+site container=pyxis home=user
 contained | script squashed
 run squashed "$scratch/j"
 is "$(sed "s|$scratch|S|g" "$scratch/j/.srun-words" | grep -e '^--.*container')" "--container-image=team/image:1
 --container-mounts=S/j/job:/job,S/program:/job/program,S/data set:/job/dataset:ro,S/j:S/j
---no-container-mount-home
+--container-mount-home
 --no-container-remap-root" "pyxis is given the same in the words of srun"
 { contained | sed 's|data set|data,set|'; } >"$scratch/comma.rest"
 like "$(script comma <"$scratch/comma.rest" 2>&1)" 'comma or a colon' "a path that cannot be told to a container is refused"

@@ -180,21 +180,21 @@ static const char *standing_of(const struct planning *planning, const struct ros
 static const char *deadline_reason(const struct roster_job *job)
 {
     if (forecast_is_trial(job))
-        return job->known ? "jobs like it take longer than there is time; it is tried nevertheless"
-                          : "how long it takes is not known yet";
+        return job->known ? "similar jobs take longer than the time left; it is attempted anyway"
+                          : "its run time is not known yet";
     if (job->plan.standing == STANDING_CANNOT_MEET)
-        return "it would not even be done in time alone, at its largest size";
+        return "even alone and at its largest size it would finish after its deadline";
     if (job->plan.over)
-        return "its owner's deadlines claim more than planner.budget allows: others come first";
+        return "its owner's deadlines claim more than planner.budget allows: other jobs go first";
     if (job->plan.standing != STANDING_AT_RISK)
         return NULL;
     if (job->plan.kept && job->plan.size > 0)
         return job->resizing ? "it is being resized"
-                             : "at the size that it has it is not done in time";
+                             : "at its present size it would miss its deadline";
     if (job->promised)
-        return "its deadline was promised, and cannot be kept any more as things are";
-    return job->plan.firm ? "its firm deadline cannot be promised: others come first"
-                          : "others come first; it runs on what is spare";
+        return "its deadline was guaranteed, and can no longer be met";
+    return job->plan.firm ? "its firm deadline cannot be guaranteed: other jobs go first"
+                          : "other jobs go first; it runs on spare capacity";
 }
 
 static struct text reason_of(struct arena *arena, const struct planning *planning,
@@ -208,11 +208,11 @@ static struct text reason_of(struct arena *arena, const struct planning *plannin
     bool waits = job->state == STATE_RENDERED;
     if (!waits)
         return text_of(reason);
-    const char *wait = job->outgrown      ? "the executor has not so much in all"
-                       : job->asked       ? "somebody asks for it to be killed or held"
-                       : job->intended    ? "the executor is asked whether it has it"
-                       : job->next > 0 || crowded ? "waits until there is room for it"
-                                          : "waits: others come first";
+    const char *wait = job->outgrown      ? "it requests more than the executor has in total"
+                       : job->asked       ? "a request to kill or hold it is pending"
+                       : job->intended    ? "the executor is being asked whether it has the job"
+                       : job->next > 0 || crowded ? "waiting for resources"
+                                          : "waiting: other jobs go first";
     return reason ? arena_printf(arena, "%s; %s", reason, wait) : text_of(wait);
 }
 

@@ -138,7 +138,7 @@ static void nothing_is_changed_before_the_dwell_time_is_over(void **state)
     const char *id = put_slow(300);
     start_planning("dwell: 3m");        /* it runs for 100 s */
     assert_false(is_wished(id));
-    expect_standing(id, "at risk", "at the size that it has");
+    expect_standing(id, "at risk", "at its present size");
 }
 
 static void what_cannot_be_changed_is_left_alone(void **state)
@@ -223,7 +223,7 @@ static void room_to_spare_is_given_when_it_lasts(void **state)
     assert_false(is_wished(id));        /* wanted for the first time */
     run_round();
     assert_true(is_wished(id));
-    assert_true(strstr(wish.reason, "there is room to spare") != NULL);
+    assert_true(strstr(wish.reason, "spare capacity is free") != NULL);
 }
 
 /* A job of one processor that is done in 80 s, long before it has to be. */

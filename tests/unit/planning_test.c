@@ -14,7 +14,7 @@ static void what_others_hold_is_not_the_jobs_fault(void **state)
     const char *id = put_rendered(.name = "wide", .deadline = 3600, .cpus = 2000);
     fake_has(2000, 1800);       /* somebody else has the rest */
     start_planning("");
-    expect_standing(id, "at risk", "waits until there is room for it");
+    expect_standing(id, "at risk", "waiting for resources");
 }
 
 static void while_the_executor_sleeps_all_are_told_how_they_stand(void **state)
@@ -39,14 +39,14 @@ static void standings_say_why(void **state)
     const char *unknown = put_rendered(.name = "unknown", .deadline = longest);
     fake_has(4000, 4000);
     start_planning("");
-    expect_standing(unknown, "at risk", "how long it takes is not known yet");
+    expect_standing(unknown, "at risk", "its run time is not known yet");
     assert_string_equal(fake.submitted, "unknown ");    /* it is tried */
     close_stage();
     remember(100);
     const char *hopeless = put_rendered(.name = "hopeless", .deadline = 50);
     const char *late = put_rendered(.name = "late", .deadline = 1);
     start_planning("");
-    expect_standing(hopeless, "cannot meet", "it is tried nevertheless");
+    expect_standing(hopeless, "cannot meet", "it is attempted anyway");
     expect_standing(late, "late", NULL);
     assert_true(strstr(fake.submitted, "hopeless "));
 }
@@ -83,7 +83,7 @@ static void a_firm_deadline_is_promised_once(void **state)
     const char *second = put_rendered(.name = "second", .deadline = 190, .deadline_mode = "firm");
     fake_has(1000, 0);
     run_round();
-    expect_standing(second, "at risk", "its firm deadline cannot be promised");
+    expect_standing(second, "at risk", "its firm deadline cannot be guaranteed");
     assert_string_equal(event_of(second, STATE_RENDERED, "promised"), "");
 }
 

@@ -31,7 +31,7 @@ static const struct {
     [CONTROL_NONE] = {.name = "none"},
     [CONTROL_KILL] = {.name = "kill", .states = UNFINISHED},
     [CONTROL_RETRY] = {.name = "retry", .states = IN_FAILED,
-                       .rule = "only a job in failed/ can be tried again"},
+                       .rule = "only a job in failed/ can be retried"},
     [CONTROL_HOLD] = {.name = "hold", .states = UNFINISHED & ~IN_SUBMITTED,
                       .rule = "only a job in rendered/, failed/ or held/ can be held",
                       .undoes = CONTROL_RELEASE},
@@ -47,10 +47,10 @@ bool control_allows(enum control_verb verb, const struct job_place *place,
         error_set(error, "%s is in %s/; %s", place->id, state_name(place->state),
                   verbs[verb].rule);
     else if (record && verb == CONTROL_RETRY && !record->request_file.length)
-        error_set(error, "%s was not made from a job file; drop one into incoming/", place->id);
+        error_set(error, "%s was not made from a job file; submit one", place->id);
     else if (record && verb == CONTROL_HOLD && place->state == STATE_FAILED && record->failed &&
              record->failure.when == RETRY_NEVER)
-        error_set(error, "%s has failed for good; there is nothing to be held", place->id);
+        error_set(error, "%s has failed permanently; there is nothing to hold", place->id);
     else
         return true;
     return false;
@@ -155,7 +155,7 @@ static int weigh_hold(const struct asking *asking, struct error *error)
     struct wish hold;
     int held = control_pending(asking->job, CONTROL_HOLD, &hold);
     if (held < 0)
-        return error_set(error, "%s: whether it is held cannot be told just now",
+        return error_set(error, "%s: whether it is held is unknown at the moment",
                          asking->place->id);
     /* The owner's own hold is his, an administrator's or a damaged one is not. */
     bool by_administrator = held && hold.uid != asking->record->uid;
@@ -221,7 +221,7 @@ int control_pending(int job, enum control_verb verb, struct wish *wish)
         if (number == ENOENT)
             return 0;
         if (!file_is_damaged(number)) {
-            log_warn("whether a %s was asked for cannot be told just now: %s", verbs[verb].name,
+            log_warn("whether a %s was asked for is unknown at the moment: %s", verbs[verb].name,
                      strerror(number));
             return -1;
         }

@@ -60,16 +60,16 @@ bool held_waits_for_jobs(const struct held *held)
 static void lose(struct held *held, const struct held_condition *condition)
 {
     static const char *const wanted[] = {
-        [AFTER_OK] = "to finish well", [AFTER_ANY] = "to end", [AFTER_NOT_OK] = "to fail"};
+        [AFTER_OK] = "must succeed", [AFTER_ANY] = "must finish", [AFTER_NOT_OK] = "must fail"};
     const struct standing *standing = condition->standing;
     const char *id = condition->id, *word = wanted[condition->condition];
     if (standing->kind == STANDING_GONE)
-        held_decide(held, HELD_LOST, "The job waited for %s %s, and that is not in the spool any more.",
+        held_decide(held, HELD_LOST, "The job waited for %s (%s), which is no longer in the spool.",
                id, word);
     else if (standing->kind == STANDING_DONE)
-        held_decide(held, HELD_LOST, "The job waited for %s %s, and that has finished well.", id, word);
+        held_decide(held, HELD_LOST, "The job waited for %s (%s), which has succeeded.", id, word);
     else
-        held_decide(held, HELD_LOST, "The job waited for %s %s, and that has failed for good: %s.", id,
+        held_decide(held, HELD_LOST, "The job waited for %s (%s), which has failed permanently: %s.", id,
                word, standing->reason);
 }
 
@@ -113,8 +113,8 @@ static void decide_about(struct held_jobs *jobs, struct held *held, int64_t now)
             char patience[CLOCK_TEXT_SIZE];
             duration_format(jobs->settings->after_unknown, patience);
             held_decide(held, HELD_LOST,
-                   "The job waited for its owner's job %.*s, and none of that name has come "
-                   "within %s.", (int)condition->awaited.job.length, condition->awaited.job.data,
+                   "The job waited for a job of its owner that is called %.*s, and none was "
+                   "submitted within %s.", (int)condition->awaited.job.length, condition->awaited.job.data,
                    patience);
             return;
         }

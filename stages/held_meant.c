@@ -74,7 +74,7 @@ static void take_answer(struct held *held, struct held_condition *condition,
                "The job waits for %s, which is its own name, and its owner has no earlier job of "
                "that name.", held->name);
     else if (id_valid(namesake->name))
-        held_decide(held, HELD_REFUSED, "The job waits for %.*s, and there is no such job in the spool.",
+        held_decide(held, HELD_REFUSED, "The job waits for %.*s, which is not in the spool.",
                (int)namesake->name.length, namesake->name.data);
 }
 

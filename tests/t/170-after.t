@@ -97,7 +97,7 @@ for name in wants-ok wants-any wants-not; do wait_for 20 held_for $name 'bad-'; 
 ok "in-turn waits for wants-ok" wait_for 20 held_for in-turn 'wants-ok-'
 fail_it bad
 ok "afterok of a failed job fails" wait_for 20 lost wants-ok
-like "$(why wants-ok)" "^The job waited for $(id_of bad) to finish well, and that has failed for good: Killed\\.\$" \
+like "$(why wants-ok)" "^The job waited for $(id_of bad) \\(must succeed\\), which has failed permanently: Killed\\.\$" \
     "why says which and why"
 ok "afterany goes on" wait_for 20 in_state wants-any "done"
 ok "afternotok goes on" wait_for 20 in_state wants-not "done"
@@ -110,13 +110,13 @@ is $? 6 "wait ends with it"
 
 # What cannot be from the beginning.
 job too-late 'after: bad'
-ok "afterok of what has failed for good" wait_for 20 lost too-late
+ok "afterok of what has failed permanently" wait_for 20 lost too-late
 job never-fails 'after: afternotok:chain-a'
 ok "afternotok of what is done" wait_for 20 lost never-fails
-like "$(why never-fails)" 'chain-a-[^ ]* to fail, and that has finished well' "why says so"
+like "$(why never-fails)" 'chain-a-[^ ]* \(must fail\), which has succeeded' "why says so"
 job no-such 'after: prepare-1m80ns077fbyy'
 ok "an id that is not there" wait_for 20 refused no-such
-like "$(why no-such)" 'prepare-1m80ns077fbyy, and there is no such job in the spool' "why says so"
+like "$(why no-such)" 'prepare-1m80ns077fbyy, which is not in the spool' "why says so"
 job self 'after: self'
 ok "a job that names itself" wait_for 20 refused self
 like "$(why self)" 'waits for self, which is its own name' "why says so"
@@ -203,10 +203,10 @@ like "$(dlspool release "$(id_of waits-two)" 2>&1)" 'is not held' "what is not h
 let_go held-one >/dev/null
 ok "then both go on" wait_for 20 in_state waits-two "done"
 like "$(cat "$(job_dir held-one)/log")" ' release by=[^ ]* uid=' "the log tells of the release"
-like "$(dlspool hold "$(id_of bad)" 2>&1)" 'has failed for good' "what has failed for good cannot be held"
+like "$(dlspool hold "$(id_of bad)" 2>&1)" 'has failed permanently' "what has failed permanently cannot be held"
 echo "hold: $(id_of bad)" | drop hold-bad.yaml
 wait_for 20 in_state hold-bad failed
-like "$(why hold-bad)" 'has failed for good; there is nothing to be held' "nor by a file"
+like "$(why hold-bad)" 'has failed permanently; there is nothing to hold' "nor by a file"
 job file-held 'hold: true'
 ok "a job is held" wait_for 20 in_state file-held held
 echo "release: file-hel" | drop release-cut.yaml
@@ -261,7 +261,7 @@ job after-removed 'after: afterany:removed'
 wait_for 20 held_for after-removed 'removed-'
 rm -r "$(job_dir removed)"
 ok "a job that was removed is not waited for" wait_for 20 lost after-removed
-like "$(why after-removed)" 'is not in the spool any more' "why says so"
+like "$(why after-removed)" 'is no longer in the spool' "why says so"
 
 # A held job whose record is damaged is set aside; a copy of one is, too.
 gate damaged
@@ -291,7 +291,7 @@ set_setting after_unknown 1s
 grep -q after_unknown "$spool/dlspool.yaml" || echo 'after_unknown: 1s' >>"$spool/dlspool.yaml"
 job impatient 'after: nobody-comes'
 ok "a job that does not come is given up" wait_for 20 lost impatient
-like "$(why impatient)" "owner's job nobody-comes, and none of that name has come within 1 s" "why says so"
+like "$(why impatient)" "is called nobody-comes, and none was submitted within 1 s" "why says so"
 
 # Other people's jobs, and other people's holds.
 if [ -n "$root" ]; then

@@ -41,7 +41,7 @@ printed() { grep -q "$2" "$(job_dir "$1")/output/main-0.log"; }
 job grows "$(steps)" 'tasks: {main: {cpus: 1, memory: 16Mi}}' 'size: {min: 1, max: 2}' 'deadline: +30m' \
     'units: {total: 40000, pattern: "step {done}/{total}"}' 'checkpoint: {signal: USR1, grace: 30s}'
 must "a job runs" wait_for 30 printed grows '^from 0 with 1$'
-again() { [ -e "$(job_dir grows)/output/main-0.log" ] && [ -e "$(job_dir grows)/output-1/main-0.log" ]; }
+again() { in_state grows submitted && [ -e "$(job_dir grows)/output-1/main-0.log" ]; }
 ok "when it shows that it will be late, it is handed in anew" wait_for 40 again
 like "$(cat "$(job_dir grows)/output-1/main-0.log")" '^saved [0-9]+$' "its program was told, and saved its state"
 is "$(cat "$(job_dir grows)/output-1/main-0.log" | grep -c saved)" 1 "once"

@@ -83,7 +83,7 @@ static const struct completion_role *find_role(const struct completion_rule *rul
 
 static bool has_failed(const struct task_state *task)
 {
-    return task->ended && task->exit_code != 0;
+    return task->ended && (task->exit_code != 0 || task->killed);
 }
 
 /* The task among those of the first one's role that makes the number of failures, or of successes,
@@ -134,13 +134,16 @@ static const struct task_state *decider(const struct completion_rule *rule,
     return NULL;
 }
 
-/* The failed task of the smallest index among those that are judged each by itself, or NULL. */
+/* The failed task of the smallest index among those that are judged each by itself, or NULL; one that was
+ * killed only where there is no other. */
 static const struct task_state *first_of_each(const struct completion_rule *rule,
                                               const struct task_state *tasks, size_t count)
 {
     const struct task_state *first = NULL;
     for (size_t i = 0; i < count; i++) {
-        if (!has_failed(&tasks[i]) || (first && first->index <= tasks[i].index))
+        if (!has_failed(&tasks[i]) ||
+            (first && (first->killed != tasks[i].killed ? tasks[i].killed
+                                                        : first->index <= tasks[i].index)))
             continue;
         const struct completion_role *role = find_role(rule, tasks[i].role);
         if (role && role->each)

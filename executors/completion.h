@@ -12,7 +12,8 @@
  *
  * A role may say `each: true` instead: its tasks are judged each by itself.  One that fails ends
  * nothing; when all tasks of all roles have ended, the job has failed if any of them has, by the
- * failed one of the smallest index.
+ * failed one of the smallest index.  A task that somebody has killed has failed, and decides only
+ * where no other has.
  *
  * A task that has been told to end is a task that ended: what it ended with counts only for as long
  * as the job has not ended, so the caller decides once and does not ask again.

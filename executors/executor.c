@@ -118,6 +118,24 @@ struct executor *executor_open(const struct value *settings, const char *spool,
     return kind ? kind->open(settings, spool, directory, error) : NULL;
 }
 
+bool executor_ends_tasks(struct text name)
+{
+    return text_is(name, "local");
+}
+
+bool job_poll_killed(const struct job_poll *poll, int index)
+{
+    return index >= 0 && (size_t)index < poll->killed_count && poll->killed[index];
+}
+
+bool job_call_means(const struct job_call *call, int index)
+{
+    for (size_t i = 0; i < call->task_count; i++)
+        if (call->tasks[i] == index)
+            return true;
+    return call->task_count == 0;
+}
+
 int executor_check_settings(const struct value *settings, struct error *error)
 {
     if (!find_kind(settings, error))

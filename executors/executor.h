@@ -84,12 +84,17 @@ struct task_state {
     char reason[64];            /* "", "Exited", "OOMKilled", "TimeLimit", "StartError", ... */
     char image[IMAGE_RAN_SIZE]; /* what it runs or ran in, once that is known, else "": "host"; an image's
                                    digest, "sha256:..."; or words that tell which file it was */
+    bool killed;                /* job_poll.killed has it: it has failed, whatever it ended with, and another
+                                   one's failure goes before its own */
 };
 
 struct job_poll {
     const char *id;
     int attempt;
     bool ending;                /* it is to end: no task of it that waits for its turn is started */
+    const bool *killed;         /* of an array: tasks that are to end by themselves, or were told to, */
+    size_t killed_count;        /* ... by their indexes below this; of them, too, none is started that
+                                   waits for its turn: it has ended, with the reason "Killed" */
     /* filled in: */
     enum job_phase phase;
     int64_t started, ended;     /* times of day, 0 when not known */
@@ -109,6 +114,8 @@ struct job_call {
     const char *id;
     int attempt;
     bool force;                 /* cancel: with force (SIGKILL), not politely (SIGTERM) */
+    const int *tasks;           /* cancel: only these tasks of an array, by their ascending indexes; */
+    size_t task_count;          /* ... 0: all of the job */
     int signal;                 /* signal: its number */
     int directory;              /* output: descriptor of where its files are */
     bool last;                  /* output: the job has ended, and this is the last time */
@@ -170,7 +177,7 @@ struct executor_operations {
                 size_t count, struct error *error);
     /* For each job of the batch: tell its tasks to end, politely or with force.  Returns at once;
      * poll() tells when they have.  Tasks that never started are ended for good.  Not knowing the
-     * job is success. */
+     * job is success.  Of single tasks, those that cannot be told yet may be left to the next call. */
     void (*cancel)(struct executor *executor, struct job_call **batch, size_t count);
     /* For each: append to the files <role>-<index>.log in `directory` what the job's tasks have
      * printed since they were last called for.  The files say how far it is, so the directory must
@@ -217,6 +224,14 @@ struct executor {
     const struct executor_operations *operations;
     int64_t live_max;           /* objects that are to be at the scheduler at most; 0: no bound */
 };
+
+/* Does that executor's cancel() end single tasks of an array? */
+bool executor_ends_tasks(struct text name);
+
+/* Is the task of that index in poll->killed? */
+bool job_poll_killed(const struct job_poll *poll, int index);
+/* Is it among call->tasks, or does that mean all? */
+bool job_call_means(const struct job_call *call, int index);
 
 /* The same for one job.  -1 and a sentence. */
 int executor_cancel(struct executor *executor, const char *id, int attempt, bool force,

@@ -54,14 +54,16 @@ static int cancel_one(struct executor *executor, struct job_call *call)
     if (result == 0) {
         struct podman_call *calls = arena_allocate(arena, (count + 1) * sizeof(*calls));
         size_t removed = 0, killed = 0;
-        /* What has not begun goes first, so that it takes nobody's turn. */
-        for (size_t i = 0; i < count; i++)
+        /* What has not begun goes first, so that it takes nobody's turn.  A single task stays: without it
+         * the job would not be whole; that it is not started is poll()'s doing. */
+        for (size_t i = 0; i < count && !call->task_count; i++)
             if (containers[i].state != PODMAN_STATE_RUNNING &&
                 containers[i].state != PODMAN_STATE_ENDED)
                 podman_call_remove(&calls[removed++], name_of(&containers[i]));
         result = local_run_calls(local, calls, removed, error);
         for (size_t i = 0; i < count; i++)
-            if (containers[i].state == PODMAN_STATE_RUNNING)
+            if (containers[i].state == PODMAN_STATE_RUNNING &&
+                job_call_means(call, (int)local_label_number(&containers[i], "index")))
                 podman_call_kill(&calls[removed + killed++], name_of(&containers[i]),
                                  call->force ? "KILL" : "TERM");
         if (local_run_calls(local, calls + removed, killed, error))

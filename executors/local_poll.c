@@ -32,6 +32,8 @@
 #include "executors/local_inquest.h"
 #include "executors/local_turns.h"
 
+enum { EXIT_KILLED = 128 + 15 };        /* of a task that was killed before it began */
+
 /* A container and whose it is. */
 struct entry {
     const char *job;
@@ -115,7 +117,7 @@ static void count_states(struct group *group)
 
 /* Let the rule of the job, where it has one, say how the group stands: what has failed counts only
  * when it decides. */
-static void judge(struct arena *arena, struct group *group)
+static void judge(struct arena *arena, struct group *group, const struct job_poll *poll)
 {
     struct error error;
     const char *written = group->count ? local_label(group->entries[0].container, "complete") : "";
@@ -129,6 +131,7 @@ static void judge(struct arena *arena, struct group *group)
         tasks[i].index = (int)local_label_number(container, "index");
         tasks[i].ended = container->state == PODMAN_STATE_ENDED;
         tasks[i].exit_code = container->exit_code;
+        tasks[i].killed = job_poll_killed(poll, tasks[i].index);
     }
     struct completion_verdict verdict =
         completion_judge(rule, tasks, group->count, group->wanted);
@@ -136,7 +139,10 @@ static void judge(struct arena *arena, struct group *group)
         group->decider = group->entries[verdict.decider - tasks].container;
     group->state = verdict.state;
     group->decided = group->state != COMPLETION_RUNNING;
-    group->failed = group->state == COMPLETION_FAILED ? group->failed : 0;
+    if (group->state != COMPLETION_FAILED)
+        group->failed = 0;
+    else if (!group->failed)
+        group->failed = 1;      /* what was killed may say that it ended well */
 }
 
 static bool is_over(const struct group *group)
@@ -210,6 +216,7 @@ static void take_tasks(struct inquest *inquest, struct arena *arena, const struc
         snprintf(task->role, sizeof(task->role), "%s", local_label(container, "role"));
         task->index = (int)local_label_number(container, "index");
         task->ended = container->state == PODMAN_STATE_ENDED;
+        task->killed = job_poll_killed(poll, task->index);
         int64_t used = local_cpu_time(inquest->local, container);
         poll->cpu_time += used > 0 ? used : 0;
         if (container->started && (!poll->started || container->started < poll->started))
@@ -223,6 +230,11 @@ static void take_tasks(struct inquest *inquest, struct arena *arena, const struc
         if (container->ended > poll->ended)
             poll->ended = container->ended;
         char detail[sizeof(poll->detail)];
+        if (task->killed && !container->started) {
+            task->exit_code = EXIT_KILLED;
+            snprintf(task->reason, sizeof(task->reason), "Killed");
+            continue;
+        }
         inquest_explain(inquest, container, task, detail, sizeof(detail));
         if (task->exit_code == 0 || container->ended >= first_failure ||
             (group->decider && group->decider != container))
@@ -268,13 +280,28 @@ static void take_phase(const struct group *group, struct job_poll *poll)
 
 static void clear_poll(struct job_poll *poll)
 {
-    *poll = (struct job_poll){.id = poll->id, .attempt = poll->attempt, .ending = poll->ending};
+    *poll = (struct job_poll){.id = poll->id, .attempt = poll->attempt, .ending = poll->ending,
+                              .killed = poll->killed, .killed_count = poll->killed_count};
 }
 
-static void assess(struct arena *arena, struct group *group)
+static void assess(struct arena *arena, struct group *group, const struct job_poll *poll)
 {
     count_states(group);
-    judge(arena, group);
+    judge(arena, group, poll);
+}
+
+/* What waits for its turn and is to end is not started. */
+static void settle(const struct local *local, const struct group *group, const struct job_poll *poll)
+{
+    for (size_t i = 0; group->parallelism && i < group->count; i++) {
+        struct podman_container *container = group->entries[i].container;
+        local_turns_settle(local, container);
+        if (container->state != PODMAN_STATE_CREATED || container->started ||
+            !job_poll_killed(poll, (int)local_label_number(container, "index")))
+            continue;
+        container->state = PODMAN_STATE_ENDED;
+        container->exit_code = EXIT_KILLED;
+    }
 }
 
 /* Start the next tasks of those jobs whose tasks take turns, and look at the jobs again. */
@@ -297,7 +324,7 @@ static void take_turns(struct local *local, struct arena *arena, struct group *g
     local_turns_start(local, arena, turns, used);
     for (size_t i = 0; used && i < count; i++)
         if (groups[i].parallelism)
-            assess(arena, &groups[i]);
+            assess(arena, &groups[i], jobs[i]);
 }
 
 int local_poll(struct executor *executor, struct arena *arena, struct job_poll **jobs, size_t count,
@@ -318,9 +345,8 @@ int local_poll(struct executor *executor, struct arena *arena, struct job_poll *
     struct group *groups = arena_allocate(scratch, (count + 1) * sizeof(*groups));
     for (size_t i = 0; i < count; i++) {
         groups[i] = find_group(entries, container_count, jobs[i]);
-        for (size_t j = 0; groups[i].parallelism && j < groups[i].count; j++)
-            local_turns_settle(inquest.local, groups[i].entries[j].container);
-        assess(scratch, &groups[i]);
+        settle(inquest.local, &groups[i], jobs[i]);
+        assess(scratch, &groups[i], jobs[i]);
     }
     take_turns(inquest.local, scratch, groups, jobs, count);
     inspect_groups(inquest.local, scratch, groups, count, container_count);

@@ -71,6 +71,20 @@ static bool starts_with_verb(struct text source)
     return false;
 }
 
+void control_split(struct text word, struct text *job, struct text *tasks)
+{
+    *job = word;
+    *tasks = (struct text){"", 0};
+    for (size_t i = 1; i < word.length; i++) {
+        bool bracket = word.data[i] == '[' && word.data[word.length - 1] == ']';
+        if (word.data[i] != '/' && !bracket)
+            continue;
+        *job = (struct text){word.data, i};
+        *tasks = (struct text){word.data + i + 1, word.length - i - 1 - bracket};
+        return;
+    }
+}
+
 static bool is_id(struct text id)
 {
     if (id.length < ID_SHORTEST || id.length > ID_LONGEST || id.data[0] == '-')
@@ -106,20 +120,25 @@ static int read_control(struct reading *reading, const struct value *root,
 {
     struct path path = {.name = member->key};
     int verb = find_verb(member->key);
-    struct text id;
+    struct text word = {"", 0}, id = word, tasks = word;
+    bool scalar = take_scalar_text(member->value, false, &word);
+    control_split(word, &id, &tasks);
     if (root->object.count > 1)
         problem_add(reading, &path, member->line, member->column,
                     "found beside other fields, expected it alone: a control file asks for one "
                     "thing");
-    else if (!take_scalar_text(member->value, false, &id) || !is_id(id))
+    else if (!scalar || !is_id(id))
         problem_expected(reading, &path, member->value,
                          "a job's id: %d to %d small letters, digits and hyphens", ID_SHORTEST,
                          ID_LONGEST);
+    else if (!tasks.length && id.length < word.length)
+        problem_expected(reading, &path, member->value,
+                         "a job's id, a slash, and indexes of its tasks such as 0-5,9");
     else if (verbs[verb].verb == CONTROL_NONE)
         problem_add(reading, &path, member->line, member->column, "not yet supported");
     if (problems_report(reading, error))
         return -1;
-    *control = (struct control){.verb = verbs[verb].verb, .id = id};
+    *control = (struct control){.verb = verbs[verb].verb, .id = id, .tasks = tasks};
     return 0;
 }
 

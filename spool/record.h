@@ -70,6 +70,9 @@ struct job_record {
     struct text array;          /* of a job of the type array: the indexes that this attempt runs,
                                    in the order of its tasks: 0-99 */
     struct text array_left;     /* ... of which so many had not succeeded when it failed */
+    struct text array_killed;   /* ... of which somebody has ended these */
+    struct text array_aside;    /* those of earlier attempts that did not succeed and do not run again in
+                                   this one: they were killed, or are not among those to be retried */
     int attempt;                /* from 1; 0 before the first rendering */
     struct text dlspool;        /* the version that wrote this */
     struct awaited *after;      /* in the order of the job file */

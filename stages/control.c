@@ -10,9 +10,10 @@
 #include "base/log.h"
 #include "spool/eventlog.h"
 #include "spool/meant.h"
+#include "stages/control_tasks.h"
 #include "stages/users.h"
 
-enum { WISH_LIMIT = 1024, MOST_MOVES = 10 };    /* bytes; moves of a job while it is looked for */
+enum { WISH_LIMIT = 16 * 1024, MOST_MOVES = 10 };    /* bytes; moves of a job while it is looked for */
 
 enum {
     IN_RENDERED = 1 << STATE_RENDERED,
@@ -125,6 +126,7 @@ static int open_job(const struct stage *stage, const struct control *control, ui
 /* Somebody who asks for something to be done to a job. */
 struct asking {
     enum control_verb verb;
+    struct text tasks;          /* of an array; empty: the whole job is meant */
     const struct job_place *place;
     int job;
     const struct job_record *record;
@@ -143,7 +145,9 @@ static int check_wish(const struct asking *asking, struct error *error)
                            (int)record->owner.length,
                            record->owner.length ? record->owner.data : "", asking->asker.name,
                            verbs[asking->verb].name);
-    else if (!control_allows(asking->verb, asking->place, record, error))
+    else if ((asking->tasks.length &&
+              !control_tasks_allow(asking->verb, asking->place, record, asking->tasks, error)) ||
+             !control_allows(asking->verb, asking->place, record, error))
         result = -1;
     return result ? 1 : 0;
 }
@@ -175,6 +179,9 @@ static int decide_wish(const struct asking *asking, int64_t now, struct error *e
     int result = check_wish(asking, error);
     if (result)
         return result;
+    if (asking->tasks.length)
+        return control_tasks_write(asking->job, asking->verb, asking->tasks,
+                                   text_of(asking->asker.name), asking->asker.uid, now, error);
     if (asking->verb == CONTROL_HOLD || asking->verb == CONTROL_RELEASE) {
         int weight = weigh_hold(asking, error);
         if (weight != 1)
@@ -189,7 +196,8 @@ int control_apply(struct stage *stage, const struct control *control, uid_t uid,
 {
     struct job_place place;
     struct job_record record;
-    struct asking asking = {.verb = control->verb, .place = &place, .record = &record};
+    struct asking asking = {.verb = control->verb, .tasks = control->tasks, .place = &place,
+                            .record = &record};
     int result = open_job(stage, control, uid, &place, &asking.job, error);
     if (result)
         return result;

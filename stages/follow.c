@@ -68,6 +68,7 @@ static bool ask(struct round *round)
         followed->killed = control_pending(followed->job, CONTROL_KILL, &followed->wish);
         followed->poll.ending = followed->killed != 0 || followed->tracked->stopping ||
                                 followed->tracked->giving || fenced;
+        follow_tasks_ask(tracker, followed);
         asked[count++] = &followed->poll;
     }
     if (count && tracker->executor->operations->poll(tracker->executor, tracker->arena, asked,
@@ -124,7 +125,7 @@ static void run_again(struct job_poll *poll)
              "The job ended well, and asks to be run again whenever it ends (retryCount -2).");
 }
 
-static void decide(const struct tracker *tracker, struct followed *followed)
+static void decide(struct tracker *tracker, struct followed *followed)
 {
     const struct job_poll *poll = &followed->poll;
     struct tracked *tracked = followed->tracked;
@@ -132,7 +133,8 @@ static void decide(const struct tracker *tracker, struct followed *followed)
     bool stop = killed || give_way_ends(tracked);
     bool ended = poll->phase == PHASE_SUCCEEDED || poll->phase == PHASE_FAILED;
 
-    if (poll->phase == PHASE_UNKNOWN || followed->killed < 0)
+    if (poll->phase == PHASE_UNKNOWN || followed->killed < 0 ||
+        !follow_tasks_decide(tracker, followed))
         return;
     if (poll->phase == PHASE_SUCCEEDED && tracked->again && !killed)
         run_again(&followed->poll);
@@ -235,6 +237,7 @@ void follow_batch(struct tracker *tracker, struct tracked **batch, size_t count)
             decide(tracker, &round.jobs[i]);
     take_up_ended(&round);
     if (!stage_is_fenced(&tracker->stage)) {
+        follow_tasks_stop(&round);
         stop_jobs(&round);
         follow_copy_output(&round);
         follow_write_ends(&round);

@@ -9,6 +9,7 @@
 #include "base/yaml.h"
 #include "spool/eventlog.h"
 #include "spool/history.h"
+#include "stages/control_tasks.h"
 #include "stages/end_line.h"
 #include "stages/output.h"
 #include "stages/progress.h"
@@ -74,6 +75,7 @@ static int write_failure(struct tracker *tracker, const struct followed *followe
     int job = followed->job;
     struct job_record record;
     struct verdict verdict;
+    struct task_wish wish;
     struct circumstances circumstances = circumstances_of(tracker, poll->id);
     if (tracker_read_record(tracker, job, poll->id, &record, error))
         return -1;
@@ -91,6 +93,9 @@ static int write_failure(struct tracker *tracker, const struct followed *followe
         verdict_lost_record(&verdict, poll->detail);
     else if (poll->phase == PHASE_VANISHED)
         verdict_vanished(&verdict, &circumstances, &record);
+    else if (sweep_is_incomplete(&record) && sweep_none_failed(poll) &&
+             control_tasks_pending(job, CONTROL_KILL, tracker->arena, &wish) >= 0)
+        verdict_killed_tasks(&verdict, &record, &wish);
     else
         judge_end(tracker, followed, &circumstances, &record, &verdict);
     return verdict_write(&verdict, job, &record, false, circumstances.now, error);
@@ -122,6 +127,18 @@ static bool is_done(const struct followed *followed)
     return !give_way_goes_on(tracked, poll);
 }
 
+/* 1: no task of an array is left that did not succeed, because somebody killed it, in this attempt or before;
+ * 0: some are; -1 and a sentence. */
+static int is_complete(struct tracker *tracker, const struct followed *followed, struct error *error)
+{
+    struct job_record record;
+    if (!followed->tracked->array)
+        return 1;
+    if (tracker_read_record(tracker, followed->job, followed->place.id, &record, error))
+        return -1;
+    return !sweep_is_incomplete(&record);
+}
+
 static int write_end(struct tracker *tracker, struct followed *followed, struct error *error)
 {
     struct job_poll *poll = &followed->poll;
@@ -129,6 +146,10 @@ static int write_end(struct tracker *tracker, struct followed *followed, struct 
     if (measure_end(tracked->measure, followed->job, poll, error))
         log_warn("%s: %s", followed->place.id, error->text);
     bool done = is_done(followed);
+    int complete = done ? is_complete(tracker, followed, error) : 0;
+    if (complete < 0)
+        return -1;
+    done = done && complete;
     if (!tracked->noted) {
         note_measured(tracker, followed, done);
         tracked->noted = true;

@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "spool/eventlog.h"
 #include "stages/change_wait.h"
-#include "stages/control.h"
+#include "stages/control_tasks.h"
 #include "stages/end_line.h"
 #include "stages/hold.h"
 #include "stages/prepare.h"
@@ -174,6 +174,8 @@ static void put_back(struct job_record *record, const struct job_record *kept)
     record->attempt = kept->attempt;
     record->array = kept->array;
     record->array_left = kept->array_left;
+    record->array_killed = kept->array_killed;
+    record->array_aside = kept->array_aside;
     record->size = kept->size;
     record->size_now = kept->size_now;
     record->size_next = kept->size_next;
@@ -201,12 +203,34 @@ static int write_unprepared(struct requeuer *requeuer, int job, struct job_recor
     return verdict_write(&verdict, job, record, false, clock_now(), error) ? -1 : 1;
 }
 
+/* Which tasks of an array run in the next attempt.  1: some; 0: none, as somebody has killed all that are
+ * left, with the verdict; -1 and a sentence. */
+static int choose_tasks(struct requeuer *requeuer, int job, struct job_record *record,
+                        const char *cause, struct verdict *verdict, struct error *error)
+{
+    struct task_wish retry, kill;
+    struct arena *arena = requeuer->arena;
+    if (!record->array.length)
+        return 1;
+    if (control_tasks_pending(job, CONTROL_RETRY, arena, &retry) < 0 ||
+        control_tasks_pending(job, CONTROL_KILL, arena, &kill) < 0)
+        return error_set(error, "what was asked for of its tasks cannot be told just now");
+    const struct sweep_choice choice = {.by_hand = strcmp(cause, "asked") == 0,
+                                        .only = retry.tasks, .killed = kill.tasks};
+    if (sweep_go_on(arena, record, &choice))
+        return 1;
+    if (!record->array_left.length)
+        record->array_left = sweep_join(arena, record->array, record->array_aside);
+    record->array_killed = sweep_join(arena, record->array_killed, kill.tasks);
+    verdict_killed_tasks(verdict, record, &kill);
+    return 0;
+}
+
 static enum prepare_result prepare_again(struct requeuer *requeuer, struct text request,
                                          struct job_record *record, int64_t size,
                                          struct preparation *preparation)
 {
     record->executor = requeuer->stage->settings.executor;
-    sweep_go_on(record);
     take_size(record, size);
     enum prepare_result prepared = prepare_request(requeuer->arena, request, record->source.data,
                                                    record, preparation);
@@ -251,6 +275,11 @@ static int renew_job(struct requeuer *requeuer, int job, struct job_record *reco
     int attempt = next_attempt(job, record, error);
     if (attempt < 0)
         goto done;
+    int tasks = choose_tasks(requeuer, job, record, deed->cause, &verdict, error);
+    if (tasks <= 0) {
+        result = tasks < 0 || verdict_write(&verdict, job, record, false, now, error) ? -1 : 1;
+        goto done;
+    }
     record->attempt = attempt;
     keep_wait(record, deed);
     enum prepare_result prepared =
@@ -330,7 +359,8 @@ static bool send_back(struct requeuer *requeuer, const struct job_place *place, 
         return false;
     }
     /* Before the move: where it goes to, it would be killed again. */
-    if (strcmp(cause, "asked") == 0 && control_clear(job, CONTROL_KILL, &error)) {
+    if ((strcmp(cause, "asked") == 0 && control_clear(job, CONTROL_KILL, &error)) ||
+        (renewed == 0 && record->array.length && control_tasks_clear(job, &error))) {
         log_warn("%s: %s", place->id, error.text);
         return false;
     }

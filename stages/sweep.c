@@ -8,6 +8,12 @@
 
 enum { SHOWN_LONGEST = 120 }; /* bytes of a list of indexes in a sentence */
 
+/* Ascending indexes, each once. */
+struct set {
+    int *items;
+    size_t count;
+};
+
 static struct text format(struct arena *arena, const int *indexes, size_t count)
 {
     struct buffer out = {0};
@@ -52,16 +58,149 @@ void sweep_select(struct arena *arena, struct job_record *record, struct descrip
     record->array = format(arena, array->indexes, array->count);
 }
 
-void sweep_go_on(struct job_record *record)
+static struct set set_of(struct arena *arena, struct text list)
 {
-    if (record->array_left.length)
-        record->array = record->array_left;
-    record->array_left = (struct text){NULL, 0};
+    struct set set = {0};
+    if (list.length && ranges_parse(arena, list, 2 * ARRAY_MOST, &set.items, &set.count, NULL))
+        set.count = 0;
+    return set;
+}
+
+static struct text set_text(struct arena *arena, struct set set)
+{
+    return set.count ? format(arena, set.items, set.count) : (struct text){NULL, 0};
+}
+
+static struct text join(struct arena *arena, struct text a, struct text b)
+{
+    if (!a.length || !b.length)
+        return a.length ? a : b;
+    return arena_printf(arena, "%.*s,%.*s", (int)a.length, a.data, (int)b.length, b.data);
+}
+
+/* Those of `set` that `other` has, or has not. */
+static struct set choose(struct arena *arena, struct set set, struct set other, bool wanted)
+{
+    struct set result = {arena_allocate(arena, (set.count + 1) * sizeof(int)), 0};
+    for (size_t i = 0; i < set.count; i++)
+        if (contains(other.items, other.count, set.items[i]) == wanted)
+            result.items[result.count++] = set.items[i];
+    return result;
+}
+
+/* What has not succeeded: of an attempt that is to come, what it was to run and what was set aside. */
+static struct set left_of(struct arena *arena, const struct job_record *record)
+{
+    return set_of(arena, record->array_left.length
+                             ? record->array_left
+                             : join(arena, record->array, record->array_aside));
+}
+
+/* What does not run again by itself. */
+static struct set stopped_of(struct arena *arena, const struct job_record *record)
+{
+    return set_of(arena, join(arena, record->array_killed, record->array_aside));
+}
+
+bool sweep_go_on(struct arena *arena, struct job_record *record, const struct sweep_choice *choice)
+{
+    if (!record->array.length)
+        return true;
+    struct set left = left_of(arena, record), run = left;
+    if (choice->by_hand && choice->only.length)
+        run = choose(arena, left, set_of(arena, choice->only), true);
+    else if (!choice->by_hand)
+        run = choose(arena, choose(arena, left, stopped_of(arena, record), false),
+                     set_of(arena, choice->killed), false);
+    if (!run.count && left.count)
+        return false;
+    /* A record that makes no sense says nothing of what is left: then all run. */
+    record->array = set_text(arena, run);
+    record->array_aside = set_text(arena, choose(arena, left, run, false));
+    record->array_left = record->array_killed = (struct text){NULL, 0};
+    return true;
+}
+
+static int check(struct arena *arena, struct set among, const char *id, struct text tasks,
+                 const char *what, struct error *error)
+{
+    struct set wanted;
+    if (ranges_parse(arena, tasks, ARRAY_MOST, &wanted.items, &wanted.count, error))
+        return error_prefix(error, "%s: indexes of tasks", id);
+    struct set others = choose(arena, wanted, among, false);
+    if (others.count && among.count)
+        error_set(error, "%s has no task of the index %d to be %s; there %s %s", id, others.items[0],
+                  what, among.count == 1 ? "is" : "are",
+                  sweep_shortened(arena, set_text(arena, among)).data);
+    else if (others.count)
+        error_set(error, "%s has no task left to be %s", id, what);
+    return others.count ? -1 : 0;
+}
+
+int sweep_check_kill(const struct job_record *record, bool waits, const char *id, struct text tasks,
+                     struct error *error)
+{
+    struct arena *arena = arena_new();
+    struct set all = set_of(arena, record->array);
+    if (waits)
+        all = choose(arena, left_of(arena, record), stopped_of(arena, record), false);
+    int result = check(arena, all, id, tasks, "killed", error);
+    arena_free(arena);
+    return result;
+}
+
+int sweep_check_retry(const struct job_record *record, const char *id, struct text tasks,
+                      struct error *error)
+{
+    struct arena *arena = arena_new();
+    int result = check(arena, left_of(arena, record), id, tasks, "retried", error);
+    arena_free(arena);
+    return result;
+}
+
+struct text sweep_join(struct arena *arena, struct text a, struct text b)
+{
+    return set_text(arena, set_of(arena, join(arena, a, b)));
+}
+
+bool *sweep_ranks(struct arena *arena, const struct job_record *record, struct text list,
+                  size_t *count)
+{
+    struct set all = set_of(arena, record->array), set = set_of(arena, list);
+    bool *ranks = arena_allocate(arena, all.count + 1);
+    for (size_t i = 0; i < all.count; i++)
+        ranks[i] = contains(set.items, set.count, all.items[i]);
+    *count = all.count;
+    return ranks;
+}
+
+struct text sweep_list(struct arena *arena, const struct job_record *record, const bool *ranks)
+{
+    struct set all = set_of(arena, record->array), set = {all.items, 0};
+    for (size_t i = 0; i < all.count; i++)
+        if (ranks[i])
+            set.items[set.count++] = all.items[i];
+    return set_text(arena, set);
+}
+
+bool sweep_is_incomplete(const struct job_record *record)
+{
+    return record->array_killed.length || record->array_aside.length;
+}
+
+bool sweep_none_failed(const struct job_poll *poll)
+{
+    for (size_t i = 0; i < poll->task_count; i++) {
+        const struct task_state *task = &poll->tasks[i];
+        if (!task->killed && !(task->ended && task->exit_code == 0))
+            return false;
+    }
+    return poll->task_count || (poll->exit_code == 0 && !poll->reason[0]);
 }
 
 static bool has_succeeded(const struct task_state *task)
 {
-    return task->ended && task->exit_code == 0;
+    return task->ended && task->exit_code == 0 && !task->killed;
 }
 
 void sweep_note_left(struct arena *arena, struct job_record *record, const struct job_poll *poll)
@@ -75,10 +214,15 @@ void sweep_note_left(struct arena *arena, struct job_record *record, const struc
     for (size_t i = 0; i < poll->task_count; i++)
         if (poll->tasks[i].index >= 0 && (size_t)poll->tasks[i].index < count)
             succeeded[poll->tasks[i].index] = has_succeeded(&poll->tasks[i]);
+    struct set killed = set_of(arena, record->array_killed);
     for (size_t i = 0; i < count; i++)
-        if (!succeeded[i])
+        if (!succeeded[i] || contains(killed.items, killed.count, indexes[i]))
             indexes[left++] = indexes[i];
-    record->array_left = left ? format(arena, indexes, left) : record->array;
+    record->array_left = left ? format(arena, indexes, left)
+                         : record->array_aside.length ? (struct text){NULL, 0}
+                                                      : record->array;
+    struct set all = set_of(arena, join(arena, record->array_left, record->array_aside));
+    record->array_left = set_text(arena, all);
 }
 
 struct text sweep_shortened(struct arena *arena, struct text list)
@@ -92,16 +236,35 @@ struct text sweep_shortened(struct arena *arena, struct text list)
     return arena_printf(arena, "%.*s...", (int)length, list.data);
 }
 
+static const char *sets(size_t count)
+{
+    return count == 1 ? "that of the index" : "those of the indexes";
+}
+
+/* ", and 2 were killed, those of the indexes 3,7" */
+static void describe_some(struct buffer *out, struct arena *arena, struct set set, const char *one,
+                          const char *several)
+{
+    if (set.count)
+        buffer_printf(out, ", and %zu %s, %s %s", set.count, set.count == 1 ? one : several,
+                      sets(set.count), sweep_shortened(arena, set_text(arena, set)).data);
+}
+
 void sweep_describe(struct buffer *out, const struct job_record *record)
 {
     struct arena *arena = arena_new();
-    int *indexes;
-    size_t all, left;
-    if (record->array.length && record->array_left.length &&
-        ranges_parse(arena, record->array, ARRAY_MOST, &indexes, &all, NULL) == 0 &&
-        ranges_parse(arena, record->array_left, ARRAY_MOST, &indexes, &left, NULL) == 0)
-        buffer_printf(out, "%zu of %zu %s failed, %s %s", left, all, all == 1 ? "task" : "tasks",
-                      left == 1 ? "that of the index" : "those of the indexes",
-                      sweep_shortened(arena, record->array_left).data);
+    struct set killed = set_of(arena, record->array_killed);
+    struct set aside = set_of(arena, record->array_aside);
+    struct set all = set_of(arena, record->array), left = set_of(arena, record->array_left);
+    struct set failed = choose(arena, left, stopped_of(arena, record), false);
+    if (all.count && left.count) {
+        buffer_printf(out, "%zu of %zu %s failed", failed.count, all.count,
+                      all.count == 1 ? "task" : "tasks");
+        if (failed.count)
+            buffer_printf(out, ", %s %s", sets(failed.count),
+                          sweep_shortened(arena, set_text(arena, failed)).data);
+        describe_some(out, arena, killed, "was killed", "were killed");
+        describe_some(out, arena, aside, "was not run again", "were not run again");
+    }
     arena_free(arena);
 }

@@ -2,7 +2,9 @@
  *
  * The tasks of an attempt are numbered from 0 at the executor; job.yaml has the indexes that the
  * user gave them, in that order (`array`).  When the attempt has failed, `array_left` has those that
- * did not succeed, and the next attempt runs only these.
+ * did not succeed, and the next attempt runs only these.  Those that somebody has killed
+ * (`array_killed`) do not run again by themselves: they, and what is left out when some are retried by
+ * hand, go to `array_aside`, and as long as there are any the job has not succeeded.
  */
 #ifndef STAGES_SWEEP_H
 #define STAGES_SWEEP_H
@@ -15,14 +17,42 @@
  * none, which is then set.  For a job that is no array nothing happens. */
 void sweep_select(struct arena *arena, struct job_record *record, struct description *description);
 
-/* The next attempt runs what is left of the last one. */
-void sweep_go_on(struct job_record *record);
+/* What the next attempt is to run of what is left. */
+struct sweep_choice {
+    bool by_hand;               /* somebody asked for another attempt: all that is left, */
+    struct text only;           /* ... or, if that is not empty, only these */
+    struct text killed;         /* somebody has asked for these to be killed meanwhile */
+};
+
+/* The next attempt runs what is left of the last one.  False when that is nothing. */
+bool sweep_go_on(struct arena *arena, struct job_record *record, const struct sweep_choice *choice);
+
+/* Can these tasks be killed, in the attempt that runs, or in the next one (`waits`), or be retried?  -1 and a
+ * sentence about the job `id` when one of them cannot, or it is no list. */
+int sweep_check_kill(const struct job_record *record, bool waits, const char *id, struct text tasks,
+                     struct error *error);
+int sweep_check_retry(const struct job_record *record, const char *id, struct text tasks,
+                      struct error *error);
 
 /* Note what is left of a failed attempt, by what the executor says of its tasks; all of it where
  * that tells of no task that is left.  Doing it again is the same. */
 void sweep_note_left(struct arena *arena, struct job_record *record, const struct job_poll *poll);
 
-/* Append "2 of 6 tasks failed, those of the indexes 3,7"; nothing where that is not known. */
+/* Has the job not succeeded, although this attempt has? */
+bool sweep_is_incomplete(const struct job_record *record);
+/* Has no task of the attempt failed but those that were killed? */
+bool sweep_none_failed(const struct job_poll *poll);
+
+/* Both lists as one. */
+struct text sweep_join(struct arena *arena, struct text a, struct text b);
+/* Of each task of the attempt, by its rank, whether the list has it; how many tasks there are in *count. */
+bool *sweep_ranks(struct arena *arena, const struct job_record *record, struct text list,
+                  size_t *count);
+/* The list of the user's indexes of those. */
+struct text sweep_list(struct arena *arena, const struct job_record *record, const bool *ranks);
+
+/* Append "2 of 6 tasks failed, those of the indexes 3,7", and how many were killed or did not run again;
+ * nothing where that is not known. */
 void sweep_describe(struct buffer *out, const struct job_record *record);
 
 /* The list, cut off and ended by "..." where it is long: for a line of the log. */

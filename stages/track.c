@@ -99,6 +99,7 @@ void tracker_forget(struct tracker *tracker, struct tracked *tracked)
     free(tracked->giving);
     free(tracked->lost);
     free(tracked->images);
+    follow_tasks_free(tracked);
     names_remove(tracker->jobs, tracked);
 }
 
@@ -126,6 +127,7 @@ static void learn_job_unguarded(struct tracker *tracker, struct text id)
         tracked->attempt = record.attempt;
         tracked->gid = record.gid;
         tracked->again = record.retries == RETRIES_ALWAYS;
+        tracked->array = record.array.length > 0;
         tracked->sized = record.sizes.kind != SIZE_FIXED || record.checkpoint_signal.length;
         tracked->measure = measure_new(job, &record);
         tracked->fate = read_history(tracker, job, &record, tracked);

@@ -53,6 +53,8 @@ struct tracked {
     struct measure *measure;
     struct images_ran *images;  /* that its log tells of */
     bool noted;                 /* what was measured is written down for good */
+    bool array;                 /* single tasks of it can be killed ... */
+    struct task_kills *kills;   /* ... and these are; NULL: nobody has asked */
     bool sized;                 /* it can have other sizes, or be stopped and go on: wishes are
                                    looked for */
     int64_t next_wish;          /* of clock_elapsed: when a wish that could not be granted is tried
@@ -69,6 +71,7 @@ struct followed {               /* a job of a batch */
     struct job_poll poll;
     struct job_call call;       /* to stop it, copy its output, or forget it */
     bool stop, copy, end;       /* what is to be done with it */
+    bool stop_tasks;            /* some tasks of it are to end; never with `stop` */
     int killed;                 /* somebody wants it to end, who is ...; -1: that is not known */
     struct wish wish;
     enum fate fate;             /* its end is written down */
@@ -111,6 +114,14 @@ void tracker_forget(struct tracker *tracker, struct tracked *tracked);
 /* Ask the executor about the jobs of a batch (at most BATCH), act on its answers, and end those that
  * have ended: they are no longer in tracker->jobs then. */
 void follow_batch(struct tracker *tracker, struct tracked **batch, size_t count);
+
+/* follow_tasks.c: tasks of an array that somebody kills by themselves.  Before the poll: which these are.  */
+void follow_tasks_ask(struct tracker *tracker, struct followed *followed);
+/* After it: what is to be done about them.  False when the answer says nothing of how the job stands. */
+bool follow_tasks_decide(struct tracker *tracker, struct followed *followed);
+/* Tell them to end. */
+void follow_tasks_stop(struct round *round);
+void follow_tasks_free(struct tracked *tracked);
 
 /* rescale.c: do about the wishes for other sizes what can be done now: after the poll, before it is
  * decided what its answers call for. */

@@ -10,6 +10,7 @@
 #include "request/description.h"
 #include "spool/eventlog.h"
 #include "spool/why.h"
+#include "stages/control_tasks.h"
 #include "stages/guard.h"
 #include "stages/sweep.h"
 
@@ -301,6 +302,25 @@ void verdict_killed(struct verdict *verdict, const char *id, const char *by, int
     snprintf(verdict->sentence, sizeof(verdict->sentence), "The job was killed by %s at %s.", by,
              clock_format(when, time));
     wait_for_nothing(verdict, id);
+}
+
+void verdict_killed_tasks(struct verdict *verdict, const struct job_record *record,
+                          const struct task_wish *wish)
+{
+    char time[CLOCK_TEXT_SIZE];
+    struct buffer sweep = {0};
+    decide(verdict, record->array_killed.length ? "Killed" : REASON_TASKS_LEFT, "permanent",
+           RETRY_NEVER);
+    sweep_describe(&sweep, record);
+    buffer_add(&sweep, "", 0);
+    if (record->array_killed.length && wish->by[0])
+        snprintf(verdict->sentence, sizeof(verdict->sentence), "%s; killed by %s%s at %s.", sweep.data,
+                 wish->by, wish->several ? " and others" : "", clock_format(wish->when, time));
+    else
+        snprintf(verdict->sentence, sizeof(verdict->sentence), "%s.", sweep.data);
+    buffer_free(&sweep);
+    say_next(verdict, "not retried. To run the tasks that have not succeeded: dlspool retry %s",
+             record->id.data);
 }
 
 void verdict_stops(struct verdict *verdict, const char *stage, int tries)

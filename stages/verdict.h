@@ -64,6 +64,12 @@ void verdict_resized(struct verdict *verdict, const struct circumstances *circum
                      enum size_kind kind, int64_t from, int64_t to, int exit_code,
                      const char *why);
 void verdict_killed(struct verdict *verdict, const char *id, const char *by, int64_t when);
+/* Its tasks that have not succeeded were killed, as `wish` tells, or did not run in this attempt.
+ * record->array_left is set. */
+#define REASON_TASKS_LEFT "TasksLeft"
+struct task_wish;
+void verdict_killed_tasks(struct verdict *verdict, const struct job_record *record,
+                          const struct task_wish *wish);
 /* Reading the job's file has ended a stage's process `tries` times. */
 void verdict_stops(struct verdict *verdict, const char *stage, int tries);
 /* A stage of that name has ended `tries` times over the job. */

@@ -224,17 +224,21 @@ static void control_files_are_read(void **state)
     static const struct {
         const char *source, *name;
         enum control_verb verb;
-        const char *id;
+        const char *id, *tasks;
     } cases[] = {
-        {"kill: a-b-1", "x", CONTROL_KILL, "a-b-1"},
-        {"retry: abc\n", "x.yaml", CONTROL_RETRY, "abc"},
-        {"hold: abc\n", "x.yaml", CONTROL_HOLD, "abc"},
-        {"release: abc\n", "x.yaml", CONTROL_RELEASE, "abc"},
-        {"# please\n---\nkill: 'abc'\n...\n", "x.yml", CONTROL_KILL, "abc"},
-        {"kill: 12345\n", "x", CONTROL_KILL, "12345"},
-        {"{\"kill\": \"abc\"}", "x.json", CONTROL_KILL, "abc"},
-        {"{\"retry\": \"abc\"}", "x", CONTROL_RETRY, "abc"},
-        {"\xef\xbb\xbfkill: abc\r\n", "x", CONTROL_KILL, "abc"},
+        {"kill: a-b-1", "x", CONTROL_KILL, "a-b-1", ""},
+        {"kill: a-b-1/3\n", "x", CONTROL_KILL, "a-b-1", "3"},
+        {"retry: a-b-1/0-5,9\n", "x", CONTROL_RETRY, "a-b-1", "0-5,9"},
+        {"kill: a-b-1[0-5,9]\n", "x", CONTROL_KILL, "a-b-1", "0-5,9"},
+        {"{\"kill\": \"abc/7\"}", "x.json", CONTROL_KILL, "abc", "7"},
+        {"retry: abc\n", "x.yaml", CONTROL_RETRY, "abc", ""},
+        {"hold: abc\n", "x.yaml", CONTROL_HOLD, "abc", ""},
+        {"release: abc\n", "x.yaml", CONTROL_RELEASE, "abc", ""},
+        {"# please\n---\nkill: 'abc'\n...\n", "x.yml", CONTROL_KILL, "abc", ""},
+        {"kill: 12345\n", "x", CONTROL_KILL, "12345", ""},
+        {"{\"kill\": \"abc\"}", "x.json", CONTROL_KILL, "abc", ""},
+        {"{\"retry\": \"abc\"}", "x", CONTROL_RETRY, "abc", ""},
+        {"\xef\xbb\xbfkill: abc\r\n", "x", CONTROL_KILL, "abc", ""},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct control control;
@@ -242,6 +246,7 @@ static void control_files_are_read(void **state)
             fail_msg("%s: %s", cases[i].source, error.text);
         assert_int_equal(control.verb, cases[i].verb);
         assert_true(text_is(control.id, cases[i].id));
+        assert_true(text_is(control.tasks, cases[i].tasks));
     }
 }
 
@@ -261,6 +266,8 @@ static void control_files_gone_wrong_are_refused(void **state)
         {"kill: ../../etc\n",
          "c:1:7: kill: found \"../../etc\", expected a job's id: 3 to 63 small "
          "letters, digits and hyphens"},
+        {"kill: abc/\n", "c:1:7: kill: found \"abc/\", expected a job's id, a slash, and indexes of its "
+                         "tasks such as 0-5,9"},
         {"kill: Abc\n", "c:1:7: kill: found \"Abc\", expected a job's id: 3 to 63 small letters, "
                         "digits and hyphens"},
         {"kill: \"abc\\0\"\n",

@@ -62,12 +62,13 @@ static void the_next_attempt_runs_only_that(void **state)
     assert_true(text_is(record.array, "0-9"));
     assert_int_equal(job->tasks[0].count, 10);
     record.array_left = TEXT("3,7");
-    sweep_go_on(&record);
+    const struct sweep_choice by_itself = {0};
+    assert_true(sweep_go_on(arena, &record, &by_itself));
     assert_int_equal(record.array_left.length, 0);
     /* Repeated after a crash, and to render the job anew, it is the same. */
     for (int i = 0; i < 2; i++) {
         job = good(ARRAY "0-9%4\n");
-        sweep_go_on(&record);
+        assert_true(sweep_go_on(arena, &record, &by_itself));
         sweep_select(arena, &record, job);
         assert_true(text_is(record.array, "3,7"));
         assert_int_equal(job->array.count, 2);
@@ -87,6 +88,68 @@ static void the_next_attempt_runs_only_that(void **state)
     assert_int_equal(record.array.length, 0);
 }
 
+/* Twice, as after a crash that came before the job had moved. */
+static void goes_on(struct job_record *record, struct sweep_choice choice, const char *array,
+                    const char *aside)
+{
+    for (int i = 0; i < 2; i++) {
+        assert_true(sweep_go_on(arena, record, &choice));
+        assert_true(text_is(record->array, array));
+        assert_true(text_is(record->array_aside, aside));
+        assert_int_equal(record->array_left.length + record->array_killed.length, 0);
+        choice.killed = (struct text){NULL, 0};         /* that wish is granted */
+    }
+}
+
+static void what_was_killed_runs_again_only_by_hand(void **state)
+{
+    (void)state;
+    const struct job_record failed = {.array = TEXT("0-9"), .array_left = TEXT("3,5,8"),
+                                      .array_killed = TEXT("3")};
+    struct job_record record = failed;
+    assert_true(sweep_is_incomplete(&record));
+    goes_on(&record, (struct sweep_choice){0}, "5,8", "3");
+    assert_true(sweep_is_incomplete(&record));
+    record = failed;
+    goes_on(&record, (struct sweep_choice){.killed = TEXT("8")}, "5", "3,8");
+    record = failed;
+    goes_on(&record, (struct sweep_choice){.by_hand = true}, "3,5,8", "");
+    assert_false(sweep_is_incomplete(&record));
+    record = failed;
+    goes_on(&record, (struct sweep_choice){.by_hand = true, .only = TEXT("8,3,2")}, "3,8", "5");
+    /* All that would run was killed. */
+    record = failed;
+    assert_false(sweep_go_on(arena, &record, &(struct sweep_choice){.killed = TEXT("5-8")}));
+    assert_true(text_is(record.array, "0-9"));
+    /* What is set aside stays so, and is left when the attempt fails. */
+    record = (struct job_record){.array = TEXT("5,7"), .array_aside = TEXT("3")};
+    struct task_state tasks[] = {{.index = 0, .ended = true}, {.index = 1, .ended = true, .exit_code = 1}};
+    sweep_note_left(arena, &record, &(struct job_poll){.tasks = tasks, .task_count = 2});
+    assert_true(text_is(record.array_left, "3,7"));
+    goes_on(&record, (struct sweep_choice){0}, "7", "3");
+    /* A task that was killed has not succeeded, whatever it ended with. */
+    record = (struct job_record){.array = TEXT("5,7"), .array_killed = TEXT("5")};
+    tasks[1].exit_code = 0;
+    sweep_note_left(arena, &record, &(struct job_poll){.tasks = tasks, .task_count = 2});
+    assert_true(text_is(record.array_left, "5"));
+}
+
+static void it_is_checked_which_tasks_are_asked_for(void **state)
+{
+    (void)state;
+    const struct job_record record = {.array = TEXT("0-5"), .array_left = TEXT("1,3"),
+                                      .array_killed = TEXT("1")};
+    assert_int_equal(sweep_check_kill(&record, false, "s", TEXT("0,5"), &error), 0);
+    assert_int_equal(sweep_check_kill(&record, false, "s", TEXT("4-6"), &error), -1);
+    assert_string_equal(error.text, "s has no task of the index 6 to be killed; there are 0-5");
+    assert_int_equal(sweep_check_kill(&record, true, "s", TEXT("1"), &error), -1);
+    assert_string_equal(error.text, "s has no task of the index 1 to be killed; there is 3");
+    assert_int_equal(sweep_check_retry(&record, "s", TEXT("1"), &error), 0);
+    assert_int_equal(sweep_check_retry(&record, "s", TEXT("0"), &error), -1);
+    assert_int_equal(sweep_check_retry(&record, "s", TEXT("one"), &error), -1);
+    assert_non_null(strstr(error.text, "s: indexes of tasks: found \"one\", expected a number"));
+}
+
 static void it_is_said_how_many_failed(void **state)
 {
     (void)state;
@@ -98,6 +161,12 @@ static void it_is_said_how_many_failed(void **state)
     record = (struct job_record){.array = TEXT("7"), .array_left = TEXT("7")};
     sweep_describe(&out, &record);
     assert_string_equal(out.data, "1 of 1 task failed, that of the index 7");
+    buffer_clear(&out);
+    record = (struct job_record){.array = TEXT("0-9"), .array_left = TEXT("3,7-8,12"),
+                                 .array_killed = TEXT("7,8"), .array_aside = TEXT("12")};
+    sweep_describe(&out, &record);
+    assert_string_equal(out.data, "1 of 10 tasks failed, that of the index 3, and 2 were killed, those of the "
+                                  "indexes 7,8, and 1 was not run again, that of the index 12");
     buffer_clear(&out);
     sweep_describe(&out, &(struct job_record){0});
     assert_int_equal(out.length, 0);
@@ -154,6 +223,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(what_did_not_succeed_is_left),
         TEST(the_next_attempt_runs_only_that),
+        TEST(what_was_killed_runs_again_only_by_hand),
+        TEST(it_is_checked_which_tasks_are_asked_for),
         TEST(it_is_said_how_many_failed),
         TEST(templates_see_indexes_and_values),
     };

@@ -1,0 +1,183 @@
+/* stages/follow_tasks.c - tasks of an array that are killed by themselves, while the others go on
+ *
+ * Which they are is written down in job.yaml before they are told to end: they have not succeeded then,
+ * whatever they end with.  One that has ended by itself meanwhile is left as it is.
+ */
+#include "stages/tracker.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "stages/control_tasks.h"
+#include "stages/sweep.h"
+
+struct task_kills {
+    size_t count;               /* of tasks; the arrays have as many */
+    bool *killed;               /* written down */
+    bool *late;                 /* had ended when it was asked for */
+    size_t told;                /* how many are killed */
+    int64_t next_call;          /* of clock_elapsed: when those that still run are told again, with force */
+};
+
+static void start_following(struct tracked *tracked, struct arena *arena,
+                            const struct job_record *record)
+{
+    size_t count;
+    const bool *ranks = sweep_ranks(arena, record, record->array_killed, &count);
+    struct task_kills *kills = memory_allocate(sizeof(*kills));
+    *kills = (struct task_kills){.count = count, .killed = memory_allocate(count + 1),
+                                 .late = memory_allocate(count + 1)};
+    memcpy(kills->killed, ranks, count);
+    memset(kills->late, 0, count + 1);
+    for (size_t i = 0; i < count; i++)
+        kills->told += ranks[i];
+    tracked->kills = kills;
+}
+
+void follow_tasks_free(struct tracked *tracked)
+{
+    if (tracked->kills) {
+        free(tracked->kills->killed);
+        free(tracked->kills->late);
+    }
+    free(tracked->kills);
+    tracked->kills = NULL;
+}
+
+void follow_tasks_ask(struct tracker *tracker, struct followed *followed)
+{
+    struct tracked *tracked = followed->tracked;
+    struct job_record record;
+    struct task_wish wish;
+    if (!tracked->array)
+        return;
+    int asked = control_tasks_pending(followed->job, CONTROL_KILL, tracker->arena, &wish);
+    if (asked <= 0 && !tracked->kills)
+        return;
+    if (tracker_read_record(tracker, followed->job, followed->poll.id, &record, NULL))
+        return;
+    if (!tracked->kills)
+        start_following(tracked, tracker->arena, &record);
+    struct task_kills *kills = tracked->kills;
+    size_t count;
+    bool *wanted = sweep_ranks(tracker->arena, &record, wish.tasks, &count);
+    for (size_t i = 0; i < kills->count && i < count; i++)
+        wanted[i] = kills->killed[i] || (wanted[i] && !kills->late[i]);
+    if (count != kills->count)
+        return;
+    followed->poll.killed = wanted;
+    followed->poll.killed_count = count;
+}
+
+/* Those that have not ended by themselves before they were asked to.  Whether there are any more of these
+ * than are written down; *misjudged: the answer took one for killed that had ended by itself. */
+static bool find_new(const struct followed *followed, bool *killed, bool *misjudged)
+{
+    const struct job_poll *poll = &followed->poll;
+    struct task_kills *kills = followed->tracked->kills;
+    bool any = false;
+    *misjudged = false;
+    memcpy(killed, poll->killed, kills->count);
+    for (size_t i = 0; i < poll->task_count; i++) {
+        const struct task_state *task = &poll->tasks[i];
+        if (!job_poll_killed(poll, task->index) || kills->killed[task->index] || !task->ended ||
+            strcmp(task->reason, "Killed") == 0)
+            continue;
+        kills->late[task->index] = true;
+        killed[task->index] = false;
+        *misjudged = true;
+    }
+    for (size_t i = 0; i < kills->count; i++)
+        any = any || (killed[i] && !kills->killed[i]);
+    return any;
+}
+
+static int write_down(struct tracker *tracker, const struct followed *followed, const bool *killed,
+                      struct error *error)
+{
+    struct job_record record;
+    if (tracker_read_record(tracker, followed->job, followed->poll.id, &record, error))
+        return -1;
+    record.array_killed = sweep_list(tracker->arena, &record, killed);
+    return record_replace(followed->job, &record, error);
+}
+
+/* Take what the poll tells of those that are asked for.  Whether the answer can be used. */
+static bool take_answer(struct tracker *tracker, struct followed *followed)
+{
+    struct task_kills *kills = followed->tracked->kills;
+    struct error error;
+    bool misjudged, *killed = arena_allocate(tracker->arena, kills->count + 1);
+    if (!find_new(followed, killed, &misjudged))
+        return !misjudged;
+    if (write_down(tracker, followed, killed, &error)) {
+        log_warn("%s: its tasks cannot be stopped yet: %s", followed->place.id, error.text);
+        return false;
+    }
+    memcpy(kills->killed, killed, kills->count);
+    kills->next_call = 0;
+    return !misjudged;
+}
+
+/* Those that have still to end are told so: politely first, and with force when their grace is over. */
+static void want_stop(struct tracker *tracker, struct followed *followed)
+{
+    const struct job_poll *poll = &followed->poll;
+    struct task_kills *kills = followed->tracked->kills;
+    int *tasks = arena_allocate(tracker->arena, (poll->task_count + 1) * sizeof(*tasks));
+    size_t count = 0;
+    for (size_t i = 0; i < poll->task_count; i++)
+        if (!poll->tasks[i].ended && poll->tasks[i].index >= 0 &&
+            (size_t)poll->tasks[i].index < kills->count && kills->killed[poll->tasks[i].index])
+            tasks[count++] = poll->tasks[i].index;
+    if (!count || clock_elapsed() < kills->next_call)
+        return;
+    followed->stop_tasks = true;
+    followed->call.tasks = tasks;
+    followed->call.task_count = count;
+    followed->call.force = kills->next_call != 0;
+}
+
+bool follow_tasks_decide(struct tracker *tracker, struct followed *followed)
+{
+    enum job_phase phase = followed->poll.phase;
+    if (!followed->poll.killed || phase == PHASE_UNKNOWN || phase == PHASE_VANISHED)
+        return true;
+    if (!take_answer(tracker, followed))
+        return false;
+    for (size_t i = 0; i < followed->poll.task_count; i++)
+        followed->poll.tasks[i].killed =
+            job_poll_killed(&followed->poll, followed->poll.tasks[i].index);
+    if (phase == PHASE_RUNNING || phase == PHASE_WAITING)
+        want_stop(tracker, followed);
+    return true;
+}
+
+void follow_tasks_stop(struct round *round)
+{
+    enum { LEAST_PAUSE = 1000 };        /* milliseconds between two calls */
+    struct tracker *tracker = round->tracker;
+    int64_t grace = tracker->stage.settings.kill_grace;
+    size_t count = 0;
+    for (size_t i = 0; i < round->count; i++) {
+        struct followed *followed = &round->jobs[i];
+        followed->stop_tasks = followed->stop_tasks && !followed->stop;
+        if (followed->stop_tasks)
+            round->calls[count++] = &followed->call;
+    }
+    if (count)
+        tracker->executor->operations->cancel(tracker->executor, round->calls, count);
+    for (size_t i = 0; i < round->count; i++) {
+        struct followed *followed = &round->jobs[i];
+        if (!followed->stop_tasks)
+            continue;
+        if (followed->call.result)
+            log_warn("%s: its tasks could not be stopped, and are tried again: %s",
+                     followed->place.id, followed->call.error.text);
+        followed->tracked->kills->next_call =
+            clock_elapsed() + (grace > LEAST_PAUSE ? grace : LEAST_PAUSE);
+        followed->call = (struct job_call){.id = followed->call.id, .attempt = followed->call.attempt};
+    }
+}

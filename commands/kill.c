@@ -3,6 +3,7 @@
  * Each drops a control file for each job; who may ask is decided by intake from the file's owner.  What
  * would be refused for certain is said here already.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,9 @@
 #include "commands/options.h"
 #include "commands/pick.h"
 #include "spool/settings.h"
+#include "stages/control_tasks.h"
+
+enum { CONTROL_LINE_SIZE = 1024 };      /* bytes of a control file */
 
 struct asking {
     const char *verb;
@@ -47,11 +51,13 @@ static bool is_held(const struct spool *spool, const struct job_place *place)
 }
 
 /* May it be asked?  -1 and a sentence when it would be refused. */
-static int check(const struct asking *asking, const struct job_view *view, struct error *error)
+static int check(const struct asking *asking, const struct job_view *view, const char *tasks,
+                 struct error *error)
 {
     const char *id = view->place.id;
-    if (!control_allows(asking->control, &view->place, view->readable ? &view->record : NULL,
-                        error))
+    const struct job_record *record = view->readable ? &view->record : NULL;
+    if ((*tasks && !control_tasks_allow(asking->control, &view->place, record, text_of(tasks), error)) ||
+        !control_allows(asking->control, &view->place, record, error))
         return -1;
     if (asking->control == CONTROL_RELEASE && !is_held(&asking->spool, &view->place))
         return error_set(error, "%s is not held", id);
@@ -62,36 +68,42 @@ static int check(const struct asking *asking, const struct job_view *view, struc
     return 0;
 }
 
-static void tell_asked(const struct asking *asking, const char *id)
+static void tell_asked(const struct asking *asking, const char *id, const char *tasks)
 {
     if (!asking->json) {
-        printf("asked to %s %s\n", asking->verb, id);
+        printf("asked to %s %s%s%s\n", asking->verb, id, *tasks ? "/" : "", tasks);
         return;
     }
     struct value *tree = value_object(asking->arena);
     value_put(asking->arena, tree, "id", value_string(asking->arena, id));
+    value_put(asking->arena, tree, "tasks",
+              *tasks ? value_string(asking->arena, tasks) : value_null(asking->arena));
     value_put(asking->arena, tree, "asked", value_string(asking->arena, asking->verb));
     print_json(tree);
 }
 
-/* Ask for one job.  The status; what is wrong was said. */
-static int ask(struct asking *asking, const struct job_place *place)
+/* Ask for one job, or some tasks of it.  The status; what is wrong was said. */
+static int ask(struct asking *asking, const struct job_place *place, const char *tasks)
 {
     struct job_view view;
     struct error error;
-    char line[ID_SIZE + 16], name[NAME_MAX + 1];
+    char line[CONTROL_LINE_SIZE], name[NAME_MAX + 1];
     if (view_read(&asking->spool, place, asking->arena, &view))
         return complain_gone(place);
-    int result = check(asking, &view, &error);
+    int result = check(asking, &view, tasks, &error);
+    int length = snprintf(line, sizeof(line), "%s: %s%s%s\n", asking->verb, place->id,
+                          *tasks ? "/" : "", tasks);
+    if (!result && (size_t)length >= sizeof(line))
+        result = error_set(&error, "%s: found a list of %zu bytes, expected a shorter one", place->id,
+                           strlen(tasks));
     if (!result) {
-        int length = snprintf(line, sizeof(line), "%s: %s\n", asking->verb, place->id);
         result = drop_file(&asking->spool, asking->verb, ".yaml",
                            (struct text){line, (size_t)length}, name, &error);
     }
     if (result)
         say_not_found(place->id, STATUS_FAILED, &error, asking->json);
     else
-        tell_asked(asking, place->id);
+        tell_asked(asking, place->id, tasks);
     return result ? STATUS_FAILED : STATUS_DONE;
 }
 
@@ -134,18 +146,30 @@ static int ask_selected(struct asking *asking)
         return STATUS_NOT_FOUND;
     }
     for (size_t i = 0; i < asking->count; i++)
-        if (ask(asking, &asking->selected[i]) != STATUS_DONE)
+        if (ask(asking, &asking->selected[i], "") != STATUS_DONE)
             status = STATUS_FAILED;
     return status;
 }
 
 /* ---- those that are named ---- */
 
-/* Is it one task of an array, as `sweep[3]`, `sweep/3` or `sweep_3` of other systems would have it? */
-static bool is_element(const char *word)
+/* The job's name goes to `job`.  The indexes of its tasks, "" where the job as a whole is meant; NULL when
+ * there is a sign for them, and none. */
+static const char *take_tasks(const struct asking *asking, const char *word,
+                              char job[static NAME_MAX + 1])
 {
-    size_t length = strlen(word);
-    return (length > 3 && word[length - 1] == ']' && strchr(word, '[')) || strchr(word, '/');
+    struct text name, tasks;
+    control_split(text_of(word), &name, &tasks);
+    snprintf(job, NAME_MAX + 1, "%.*s", (int)name.length, name.data);
+    if (!tasks.length && name.length < strlen(word))
+        return NULL;
+    return arena_text(asking->arena, tasks.data, tasks.length).data;
+}
+
+static int bad_tasks(const char *word, struct error *error)
+{
+    error_set(error, "%s: found no indexes of tasks, expected some as in sweep/3 or sweep/0-5,9", word);
+    return STATUS_USAGE;
 }
 
 static int ask_named(struct asking *asking, char *const *words, int count)
@@ -154,18 +178,14 @@ static int ask_named(struct asking *asking, char *const *words, int count)
     for (int i = 0; i < count; i++) {
         struct job_place place;
         struct error error;
-        int result;
-        if (is_element(words[i])) {
-            error_set(&error, "%s: one task of a job cannot be asked to %s by itself, only the "
-                              "whole job", words[i], asking->verb);
-            result = STATUS_FAILED;
-        } else {
-            result = pick_job_for(&asking->spool, words[i], asking->control, &place, &error);
-        }
+        char job[NAME_MAX + 1];
+        const char *tasks = take_tasks(asking, words[i], job);
+        int result = tasks ? pick_job_for(&asking->spool, job, asking->control, &place, &error)
+                           : bad_tasks(words[i], &error);
         if (result != STATUS_DONE)
             say_not_found(words[i], result, &error, asking->json);
         else
-            result = ask(asking, &place);
+            result = ask(asking, &place, tasks);
         if (result != STATUS_DONE)
             status = result;
     }
@@ -201,6 +221,9 @@ static int ask_all(const char *verb, enum control_verb control, const char *summ
     return status;
 }
 
+#define TASKS                                                                                       \
+    "Of an array, indexes of single tasks may follow a slash: sweep/3, or sweep/0-5,9.\n"
+
 #define WHICH                                                                                       \
     "Which jobs: by their ids; by a name, if only one of your jobs of that name can be meant; or\n" \
     "all that the options select, of your own jobs unless --user names somebody.\n"
@@ -208,7 +231,8 @@ static int ask_all(const char *verb, enum control_verb control, const char *summ
 int command_kill(int argument_count, char **arguments)
 {
     return ask_all("kill", CONTROL_KILL, "Ask for jobs to be killed: they end in failed/.",
-                   WHICH "Your own jobs, or anybody's if you are an administrator.  The same as "
+                   WHICH TASKS
+                         "Your own jobs, or anybody's if you are an administrator.  The same as "
                          "dropping a file\nthat says `kill: ID` into incoming/.\n",
                    argument_count, arguments);
 }
@@ -216,7 +240,8 @@ int command_kill(int argument_count, char **arguments)
 int command_retry(int argument_count, char **arguments)
 {
     return ask_all("retry", CONTROL_RETRY, "Ask for failed jobs to be retried now.",
-                   WHICH "The same as dropping a file that says `retry: ID` into incoming/.\n",
+                   WHICH TASKS
+                         "The same as dropping a file that says `retry: ID` into incoming/.\n",
                    argument_count, arguments);
 }
 

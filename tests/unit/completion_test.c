@@ -105,6 +105,14 @@ static void tasks_may_be_judged_each_by_itself(void **state)
     assert_int_equal(verdict.state, COMPLETION_FAILED);
     assert_ptr_equal(verdict.decider, &tasks[1]);
     assert_true(verdict.each);
+    /* What somebody killed decides only where nothing else has failed, and has failed itself. */
+    struct completion_rule *each = completion_read(arena, text_of(rule), &error);
+    tasks[1].killed = true;
+    assert_ptr_equal(completion_judge(each, tasks, 3, 3).decider, &tasks[0]);
+    tasks[0].exit_code = tasks[1].exit_code = 0;
+    verdict = completion_judge(each, tasks, 3, 3);
+    assert_int_equal(verdict.state, COMPLETION_FAILED);
+    assert_ptr_equal(verdict.decider, &tasks[1]);
 }
 
 static void wrong_rules_are_refused(void **state)

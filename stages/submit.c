@@ -25,6 +25,7 @@
 enum { WINDOW_LEAST = 8, MOST_STRANGERS = 64 };
 static const int64_t again_after_error = 1000;  /* milliseconds */
 static const int64_t again_for_room = 2000;     /* ... until the executor is asked for it */
+static const int64_t again_while_narrow = 10000;        /* ... when few are taken at a time */
 static const int64_t again_when_full = 250;     /* ... until submitted/ is looked at for room */
 
 /* The window grows while the executor takes jobs, and shrinks when it took none of a batch. */
@@ -109,8 +110,11 @@ static void put_back(struct submitter *submitter, const struct item *item)
                             .demand = {record->cpus, record->memory, record->gpus},
                             .unsettled = submitter->backfill && item->fate == ITEM_KEEP};
     memcpy(job.id, item->place.id, ID_SIZE);
-    queue_later(submitter->queue, &job,
-                clock_elapsed() + (item->fate == ITEM_KEEP ? again_after_error : item->rest));
+    if (guard_is_narrow(submitter->guard))
+        queue_add(submitter->tried, &job);
+    else
+        queue_later(submitter->queue, &job,
+                    clock_elapsed() + (item->fate == ITEM_KEEP ? again_after_error : item->rest));
 }
 
 /* Submit one batch.  The number of jobs that left rendered/, or gave way to others. */
@@ -258,7 +262,8 @@ static void take_names(struct submitter *submitter)
             grant_wish(submitter, name.name);
         if (name.flags & ~(unsigned int)WATCH_SEEN)
             planning_see(submitter->planning, NULL);
-        if (!queue_has(submitter->queue, name.name) && strcmp(submitter->next, name.name) != 0 &&
+        if (!queue_has(submitter->queue, name.name) &&
+            !queue_has(submitter->tried, name.name) && strcmp(submitter->next, name.name) != 0 &&
             strcmp(submitter->first.id, name.name) != 0)
             take_job(submitter, name.name);
         guard_leave(submitter->guard);
@@ -331,19 +336,21 @@ static void tell_waiting(struct submitter *submitter)
         waits_end(submitter->waits);
 }
 
-/* Submit what can be.  After an end over a batch all are gone through, whoever is declined: only then is it
- * known that none of those that are there is to blame. */
+/* Submit what can be.  After an end over a batch all are gone through, each once: only then is it known
+ * that none of those that are there is to blame. */
 static void submit_all(struct submitter *submitter)
 {
-    size_t batches = queue_count(submitter->queue) + 1;
-    size_t left;
+    struct queue_job job;
+    bool more;
     do {
-        left = submit_batch(submitter);
-        bool seeks = guard_is_narrow(submitter->guard) && submitter->took && --batches;
-        if ((left == 0 && !seeks) || submitter->probe || !stage_wait(&submitter->stage, -1, 0))
-            break;
-        take_names(submitter);
-    } while (true);
+        size_t left = submit_batch(submitter);
+        more = left || (submitter->took && guard_is_narrow(submitter->guard));
+        more = more && !submitter->probe && stage_wait(&submitter->stage, -1, 0);
+        if (more)
+            take_names(submitter);
+    } while (more);
+    while (queue_take(submitter->tried, &job))
+        queue_later(submitter->queue, &job, clock_elapsed() + again_while_narrow);
     if (submitter->took == 0)
         guard_widen(submitter->guard);
 }
@@ -378,6 +385,7 @@ static void submit_close(struct stage *stage)
     arena_free(submitter->arena);
     free(submitter->items);
     queue_free(submitter->queue);
+    queue_free(submitter->tried);
     names_free(submitter->strangers);
     planning_free(submitter->planning);
     load_free(submitter->load);
@@ -402,6 +410,7 @@ static struct stage *submit_open(const char *directory, struct error *error)
         return NULL;
     }
     submitter->queue = queue_new();
+    submitter->tried = queue_new();
     submitter->strangers = names_new(MOST_STRANGERS, 1);
     submitter->waits = waits_new(stage);
     submitter->guard = guard_own();

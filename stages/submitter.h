@@ -41,6 +41,7 @@ struct submitter {
     struct executor *executor;
     struct watch *watch;
     struct queue *queue;
+    struct queue *tried;        /* while few are taken at a time: those that had their turn in this round */
     struct names *strangers;    /* what is in rendered/ and is no job: it was said */
     struct planning *planning;  /* while it is on, the order is the plan's and not the queue's */
     struct load *load;          /* NULL: the executor takes any number of jobs */
@@ -64,7 +65,8 @@ bool item_look(struct submitter *submitter, struct item *item, const char *id);
 /* If it is to be submitted: fill in its submission, with its intent noted but not yet durable; or let it
  * wait for a limit. */
 void item_prepare(struct submitter *submitter, struct item *item);
-/* May the executor have the job of that directory already?  An intent was noted, and no outcome. */
+/* May the executor have the job of that directory already?  An intent was noted, and not that nothing came
+ * of it.  One that was accepted and is still here was left behind by a crash before it was moved. */
 bool item_is_unsettled(int job);
 /* Only open it when somebody has asked for it to be killed or held, and that can be done; or when it
  * is damaged.  False when there is nothing of that. */

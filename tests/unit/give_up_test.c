@@ -1,10 +1,11 @@
-/* tests/unit/give_up_test.c - the track stage ends over one job: it is set aside, the others go on
+/* tests/unit/give_up_test.c - a stage ends over one job: it is set aside, the others go on
  *
  * Each process of the stage is a child that ends by a signal when the executor is asked about the
- * bad job; the guard is shared, as between the stage and the supervisor.
+ * bad job, or is given it; the guard is shared, as between the stage and the supervisor.
  *
  * Seen to fail: without runs_elsewhere() in give_up() of stages/give_up.c; without guard_count() in
- * track_open(); with aside_salvage() for aside_recover() in it; without give_up_forget_gone() in track.c.
+ * track_open(); with aside_salvage() for aside_recover() in it; without give_up_forget_gone() in
+ * track.c; with guard_widen() after each batch in stages/submit.c.
  */
 #include "tests/unit/stage_fixture.h"
 
@@ -12,6 +13,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
+#include "base/sha256.h"
 #include "stages/guard.h"
 
 #define GOOD "good-0000000000001"
@@ -78,26 +80,47 @@ static void fake_close(struct executor *executor)
     (void)executor;
 }
 
+/* There is no room for the good ones, and to say so takes long. */
+static void fake_submit(struct executor *executor, struct submission **batch, size_t count)
+{
+    (void)executor;
+    advance(3000);
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(batch[i]->id, BAD) == 0)
+            raise(SIGKILL);
+        batch[i]->outcome = SUBMIT_ACCEPTED;
+        if (strncmp(batch[i]->id, "good", 4) != 0)
+            continue;
+        batch[i]->outcome = SUBMIT_NO_ROOM;
+        error_set(&batch[i]->error, "no room");
+    }
+}
+
 static const struct executor_operations operations = {.name = "fake",
                                                       .ready = fake_ready,
                                                       .poll = fake_poll,
+                                                      .submit = fake_submit,
                                                       .cancel = fake_cancel,
                                                       .output = fake_call,
                                                       .remove = fake_remove,
                                                       .close = fake_close};
 
-static void put(const char *id)
+static void put_in(enum state state, const char *id)
 {
+    char digest[SHA256_HEX_SIZE];
+    sha256_hex(TEXT(""), digest);
     struct job_record record = {.id = text_of(id),
                                 .owner = TEXT("ann"),
                                 .uid = 1000,
                                 .gid = (gid_t)-1,
                                 .accepted = now,
                                 .request_file = TEXT("request.yaml"),
+                                .manifest_sha256 = text_of(digest),
                                 .cpus = 1000,
                                 .attempt = 1,
                                 .failure.exit_code = -1};
-    put_job(STATE_SUBMITTED, &record, "2026-01-01T12:00:00.000Z submitted attempt=1\n", NULL);
+    put_job(state, &record,
+            state == STATE_SUBMITTED ? "2026-01-01T12:00:00.000Z submitted attempt=1\n" : "", NULL);
 }
 
 /* A process of the stage runs some rounds.  Did it end well? */
@@ -150,17 +173,22 @@ static int run_until_well(void)
     return ends;
 }
 
-static int set_up(void **state)
+static void begin(const struct stage_operations *kind)
 {
-    (void)state;
     guard_give(NULL);
     guard_give(guard_new(&error));
     counts = mmap(NULL, sizeof(*counts), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    open_spool(&track_stage, &operations, 1767268801000);
-    write_settings("executor: local\nsync: none\n");
-    put(GOOD);
-    put(BAD);
-    put(LAST);
+    open_spool(kind, &operations, 1767268801000);
+    write_settings("executor: local\nsync: none\nbatch: 64\n");
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    begin(&track_stage);
+    put_in(STATE_SUBMITTED, GOOD);
+    put_in(STATE_SUBMITTED, BAD);
+    put_in(STATE_SUBMITTED, LAST);
     return 0;
 }
 
@@ -277,6 +305,33 @@ static void one_that_left_is_not_passed_over(void **state)
     assert_int_equal(guard_tries(guard_own(), GOOD), 0);
 }
 
+enum { GOOD_ONES = 40 };
+
+static int set_up_submit(void **state)
+{
+    (void)state;
+    char id[ID_SIZE];
+    begin(&submit_stage);
+    for (int i = 0; i < GOOD_ONES; i++) {
+        snprintf(id, sizeof(id), "good%02d-0000000000001", i);
+        put_in(STATE_RENDERED, id);
+    }
+    put_in(STATE_RENDERED, BAD);
+    put_in(STATE_RENDERED, LAST);
+    return 0;
+}
+
+/* Many are declined before its turn comes, for longer than fewer are taken after an end. */
+static void it_is_found_behind_those_that_wait(void **state)
+{
+    (void)state;
+    int ends = run_until_well();
+    assert_true(ends > GUARD_MOST_TRIES && ends <= GUARD_MOST_TRIES + 3);
+    assert_true(in_state(BAD, STATE_FAILED));
+    assert_true(in_state(LAST, STATE_SUBMITTED));
+    assert_true(in_state("good00-0000000000001", STATE_RENDERED));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -287,6 +342,7 @@ int main(void)
         TEST(its_files_stay_until_then),
         TEST(an_attempt_that_is_not_known_is_not_ended),
         TEST(one_that_left_is_not_passed_over),
+        cmocka_unit_test_setup_teardown(it_is_found_behind_those_that_wait, set_up_submit, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

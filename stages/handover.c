@@ -114,7 +114,7 @@ static bool read_history(int job, struct eventlog_fold *fold)
 bool item_is_unsettled(int job)
 {
     struct eventlog_fold fold;
-    return !read_history(job, &fold) || (fold.intent && !fold.accepted && !fold.failed);
+    return !read_history(job, &fold) || (fold.intent && !fold.failed);
 }
 
 /* What was to be sent could not be read.  What is damaged fails; what is only out of reach just now

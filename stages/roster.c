@@ -169,7 +169,7 @@ static void read_log(struct roster_job *job, int directory)
             job->predicted = job->predicted || text_is(event.name, "predicted");
         }
         eventlog_fold(buffer_text(&log), &fold);
-        job->intended = fold.intent && !fold.accepted && !fold.failed;
+        job->intended = fold.intent && !fold.failed;
         job->started = fold.started ? job->started : 0;
     }
     buffer_free(&log);

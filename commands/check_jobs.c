@@ -123,7 +123,7 @@ static void say_set_aside(struct checker *checker, const char *what)
     if (file_read_at(checker->job, "why", FILE_LIMIT, &why, NULL) == 0)
         while (length < why.length && why.data[length] != '\n')
             length++;
-    say(checker, false, "was set aside (%s): %s", what,
+    say(checker, false, "was quarantined (%s): %s", what,
         error_quote(&room, why.data ? why.data : "", length));
     buffer_free(&why);
 }

@@ -143,7 +143,7 @@ static void print_people(const struct planning *planning)
     print_count(plan->refused_as_before, "would be refused, as now");
     print_count(plan->forbidden, "not looked at: you may not read what their owners wrote");
     print_count(plan->damaged, "not looked at: job.yaml or the request is damaged");
-    print_count(plan->set_aside, "not looked at: what reads their job file stops over it");
+    print_count(plan->set_aside, "not looked at: reading their job file ends the process");
     print_count(plan->without_request, "not looked at: they were not made from a job file");
     if (plan->counts[PLAN_CHANGED])
         printf("  `dlspool diff --at %.10s ID` shows all that would change for a job\n",

@@ -88,7 +88,7 @@ static void accept_one(struct acceptor *acceptor, struct acceptance *item)
     }
     if (claim->tries >= GUARD_MOST_TRIES) {
         if (new_job_set_aside(acceptor, item, now, &error)) {
-            log_warn("%s; it is tried again", error.text);
+            log_warn("%s; it is retried", error.text);
             claim->look = clock_elapsed() + look_again;
         }
         return;
@@ -126,7 +126,7 @@ static void accept_one(struct acceptor *acceptor, struct acceptance *item)
         break;
     }
     if (result < 0)
-        log_warn("%s; it is tried again", error.text);
+        log_warn("%s; it is retried", error.text);
     if (item->fate == ACCEPT_KEEP)
         claim->look = clock_elapsed() + look_again;
     buffer_free(&item->bytes);
@@ -146,7 +146,7 @@ static void look_once_more(struct acceptor *acceptor, struct acceptance *item)
     if (look != DROP_CHANGING && look != DROP_ERROR)
         return;
     if (look == DROP_ERROR)
-        log_warn("%s; it is tried again", error.text);
+        log_warn("%s; it is retried", error.text);
     job_remove(spool->new_jobs, item->id, NULL);
     item->fate = ACCEPT_KEEP;
     item->claim->look = clock_elapsed() + look_again;
@@ -172,7 +172,7 @@ static void publish(struct acceptor *acceptor, struct acceptance *item)
     if (item->fate != ACCEPT_JOB)
         return;
     if (job_publish(&acceptor->stage->spool, item->id, item->state, &error)) {
-        log_warn("%s; it is tried again", error.text);
+        log_warn("%s; it is retried", error.text);
         job_remove(acceptor->stage->spool.new_jobs, item->id, NULL);
         item->fate = ACCEPT_KEEP;
         item->doubtful = true;
@@ -195,7 +195,7 @@ static void dispose(struct acceptor *acceptor, struct acceptance *item, bool *do
     bool keep = item->fate != ACCEPT_CONTROL && !item->readable;
     if (claim_dispose(&acceptor->stage->spool, item->claim, &place, keep, &error)) {
         /* Its job is there, and will be found. */
-        log_warn("%s; it is tried again", error.text);
+        log_warn("%s; it is retried", error.text);
         item->claim->suspect = true;
         item->claim->look = clock_elapsed() + look_again;
         *done = false;

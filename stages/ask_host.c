@@ -163,7 +163,7 @@ int ask_host(const struct spool *spool, const struct settings *settings, struct 
         return 0;
     find_path(spool, &path);
     if (ask_host_python(path.data, &answer, &reason)) {
-        log_warn("which libraries this machine has could not be asked, so rows of images.txt whose "
+        log_warn("this machine's libraries could not be found out, so rows of images.txt whose "
                  "image is host serve only jobs of the library any: %s", reason.text);
         buffer_clear(&answer);
         buffer_printf(&answer, "%s", nothing_but_any);

@@ -35,7 +35,7 @@ int change_wait_end(int job, struct job_record *record, const struct settings *s
         record->failure.when = RETRY_NEVER;
         record->change_since = 0;
         snprintf(next, sizeof(next),
-                 "not retried by itself any more: nothing has mended it in %s. Change the job file and "
+                 "not retried by itself any more: its cause was not fixed within %s. Change the job file and "
                  "submit it again, or retry it: dlspool retry %.*s",
                  duration_format(settings->retry_change, time), length, record->id.data);
         break;
@@ -43,7 +43,7 @@ int change_wait_end(int job, struct job_record *record, const struct settings *s
         record->change_since = now;
         snprintf(next, sizeof(next),
                  "change the job file and submit it again. If the templates or the capacity change so "
-                 "that it may go well before %s, it is retried by itself. To retry it now: dlspool retry "
+                 "that it may succeed before %s, it is retried by itself. To retry it now: dlspool retry "
                  "%.*s\nThe clock was wrong when it failed: this time is counted from %s.",
                  clock_format(now + settings->retry_change, time), length, record->id.data,
                  clock_format(now, (char[CLOCK_TEXT_SIZE]){0}));

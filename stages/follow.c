@@ -39,7 +39,7 @@ static bool open_job(struct round *round, struct tracked *tracked)
         tracked->lost = NULL;
     }
     if (followed->job < 0)
-        log_warn("%s: cannot be followed just now: %s", followed->place.id, strerror(errno));
+        log_warn("%s: following it failed, and is retried: %s", followed->place.id, strerror(errno));
     followed->poll = (struct job_poll){.id = followed->place.id, .attempt = tracked->attempt};
     followed->call = (struct job_call){.id = followed->place.id, .attempt = tracked->attempt};
     return followed->job >= 0;
@@ -122,7 +122,7 @@ static void run_again(struct job_poll *poll)
     poll->exit_code = 0;
     snprintf(poll->reason, sizeof(poll->reason), "Completed");
     snprintf(poll->detail, sizeof(poll->detail),
-             "The job ended well, and asks to be run again whenever it ends (retryCount -2).");
+             "The job succeeded, and its job file asks for another run whenever it ends (retryCount -2).");
 }
 
 static void decide(struct tracker *tracker, struct followed *followed)
@@ -192,7 +192,7 @@ static void stop_jobs(struct round *round)
         if (!followed->stop)
             continue;
         if (followed->call.result) {
-            log_warn("%s: could not be stopped, and is tried again: %s", followed->place.id,
+            log_warn("%s: could not be stopped, and is retried: %s", followed->place.id,
                      followed->call.error.text);
             continue;
         }

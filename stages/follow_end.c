@@ -113,7 +113,7 @@ static void note_measured(struct tracker *tracker, struct followed *followed, bo
     if (follow_note_measured(followed->job, tracked, &record, &error) ||
         history_add(&tracker->stage.spool, &record, measure_progress(tracked->measure), finished,
                     clock_now(), &error))
-        log_warn("%s: what was measured of it is not kept: %s", followed->place.id, error.text);
+        log_warn("%s: its measurements are not kept: %s", followed->place.id, error.text);
 }
 
 /* A job that succeeded before the kill reached it has succeeded.  One that gave way has, too, if all
@@ -184,7 +184,7 @@ static bool move_job(struct tracker *tracker, struct followed *followed)
     struct error error;
     enum state to = followed->fate == FATE_DONE ? STATE_DONE : STATE_FAILED;
     if (followed->call.result) {
-        log_warn("%s: the executor could not be made to forget it: %s", followed->place.id,
+        log_warn("%s: the executor could not remove what it has of it: %s", followed->place.id,
                  followed->call.error.text);
         return false;
     }
@@ -242,7 +242,7 @@ void follow_end_jobs(struct round *round)
     if (count == 0 || stage_is_fenced(&tracker->stage))
         return;
     if (spool_sync(spool, &error)) {
-        log_warn("%s; jobs end when it can be", error.text);
+        log_warn("%s; ends of jobs are written once this works", error.text);
         return;
     }
     for (size_t i = 0; i < round->count; i++)

@@ -21,7 +21,7 @@ static void note_copied(struct followed *followed)
         return;
     }
     if (!tracked->output_trouble) {
-        log_warn("%s: the output could not be copied: %s", followed->place.id,
+        log_warn("%s: copying its output failed: %s", followed->place.id,
                  followed->call.error.text);
         tracked->output_trouble = clock_elapsed();
     }
@@ -30,7 +30,7 @@ static void note_copied(struct followed *followed)
     if (clock_elapsed() - tracked->output_trouble < output_patience)
         followed->end = false;
     else
-        log_warn("%s: ends without the rest of its output", followed->place.id);
+        log_warn("%s: ended, and the rest of its output could not be copied", followed->place.id);
 }
 
 void follow_copy_output(struct round *round)

@@ -159,8 +159,8 @@ bool give_up(struct stage *stage, struct guard *guard, const struct job_place *p
         return true;
     /* Unread, it cannot be told which attempt the executor has to end. */
     if (tries >= (place->state == STATE_SUBMITTED ? READ_NOTHING : TOUCH_NOTHING)) {
-        log_warn("%s: %s ends over it even when it is set aside; it is passed over until it leaves "
-                 "%s/ or dlspool is started anew", place->id, stage->name, state_name(place->state));
+        log_warn("%s: %s ends over it even while quarantining it; it is skipped until it leaves "
+                 "%s/ or dlspool is restarted", place->id, stage->name, state_name(place->state));
         guard_shun(guard, place->id);
         return true;
     }
@@ -170,12 +170,12 @@ bool give_up(struct stage *stage, struct guard *guard, const struct job_place *p
                      : set_aside(stage, &to, tries, executor, &error);
     guard_leave(guard);
     if (result > 0) {
-        log_warn("%s: cannot be set aside yet, and is tried again: %s", place->id, error.text);
+        log_warn("%s: cannot be quarantined yet, and is retried: %s", place->id, error.text);
     } else if (result) {
-        log_warn("%s: could not be set aside, and is passed over: %s", place->id, error.text);
+        log_warn("%s: could not be quarantined, and is skipped: %s", place->id, error.text);
         guard_shun(guard, place->id);
     } else {
-        log_warn("%s: is set aside in failed/: %s ended %d times over it", place->id, stage->name,
+        log_warn("%s: moved to failed/ (quarantined): %s ended %d times over it", place->id, stage->name,
                  GUARD_MOST_TRIES);
         /* In failed/ it is met again by the resubmit stage, which need not read it. */
         if (place->state == STATE_FAILED || place->state == STATE_HELD)

@@ -101,7 +101,7 @@ static void note_told(const struct tracker *tracker, struct followed *followed, 
 {
     struct tracked *tracked = followed->tracked;
     if (followed->call.result) {
-        log_warn("%s: could not be told to save its state, and is tried again: %s",
+        log_warn("%s: could not be told to save its state, and is retried: %s",
                  followed->place.id, followed->call.error.text);
         /* It is ended in the end all the same: that it is to stop is decided. */
         if (!tracked->giving->until)

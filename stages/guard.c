@@ -160,11 +160,11 @@ void guard_count(struct guard *guard, const char *stage)
         bool is_job = id_valid(text_of(counted->name));
         log_warn("%s ended over %s%s (%u of %d times; then it %s)", stage, is_job ? "the job " : "",
                  counted->name, counted->tries, GUARD_MOST_TRIES,
-                 is_job ? "is set aside" : "does without for ten minutes");
+                 is_job ? "is quarantined" : "is left out for ten minutes");
     } else if (guard->ends < MOST_NARROWING) {
         guard->ends++;
         guard->time = clock_elapsed();
-        log_warn("%s ended over several jobs; it takes fewer at a time until it is known over which",
+        log_warn("%s ended over several jobs; it takes fewer at a time until the one is found",
                  stage);
     }
     guard_leave(guard);

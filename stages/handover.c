@@ -124,7 +124,7 @@ static void judge_unreadable(struct submitter *submitter, struct item *item, boo
 {
     if (!file_is_damaged(errno)) {
         item->fate = ITEM_KEEP;
-        log_warn("%s: %s; it is tried again", item->place.id, problem->text);
+        log_warn("%s: %s; it is retried", item->place.id, problem->text);
         return;
     }
     if (!readable)
@@ -321,12 +321,12 @@ static void note_answer(struct submitter *submitter, struct item *item, struct e
         note_submitted(submitter, item, error);
     } else if (submission->outcome == SUBMIT_UNKNOWN) {
         item->fate = ITEM_KEEP;
-        log_warn("%s: the outcome of the submission is unknown, it is asked for again: %s",
+        log_warn("%s: the outcome of the submission is unknown; asking the executor again: %s",
                  item->place.id, submission->error.text);
     } else if (may_be_there(submission)) {
         item->fate = ITEM_KEEP;
         if (submission->outcome != SUBMIT_UNAVAILABLE)
-            log_warn("%s: whether the executor has it cannot be told, it is asked again: %s",
+            log_warn("%s: whether the executor has it is unknown; asking again: %s",
                      item->place.id, submission->error.text);
     } else if (submission->outcome == SUBMIT_UNAVAILABLE ||
                submission->outcome == SUBMIT_NO_ROOM) {

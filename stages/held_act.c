@@ -182,7 +182,7 @@ static void act_on(struct acting *acting, struct held *held)
             acting->ended[acting->ended_count++] = held;
     }
     if (result)
-        log_warn("%s: %s; it is tried again", place.id, error.text);
+        log_warn("%s: %s; it is retried", place.id, error.text);
     sys.close(job);
     arena_reset(resubmitter->arena);
 }
@@ -204,7 +204,7 @@ static void move_ended(struct acting *acting)
     if (acting->ended_count == 0)
         return;
     if (spool_sync(spool, &error)) {
-        log_warn("%s; jobs of held/ end when it can be", error.text);
+        log_warn("%s; jobs of held/ fail once this works", error.text);
         return;
     }
     for (size_t i = 0; i < acting->ended_count; i++) {

@@ -65,7 +65,7 @@ static void read_held(struct held_jobs *jobs, struct held *held, int job)
     if (unread && file_is_damaged(errno)) {
         held_decide(held, HELD_DAMAGED, "%s", error.text);
     } else if (unread) {
-        log_warn("%s: in held/, cannot be read just now: %s", id.data, error.text);
+        log_warn("%s: in held/, cannot be read at the moment: %s", id.data, error.text);
     } else if (!text_equal(record.id, id)) {
         held_decide(held, HELD_DAMAGED, "job.yaml has the id of another job");
     } else {

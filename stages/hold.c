@@ -144,7 +144,7 @@ int hold_write(int job, struct job_record *record, bool create, int64_t now, str
     bool held;
     int result = hold_is_due(job, record, &held, &wish);
     if (result < 0) {
-        error_set(error, "whether the job is held cannot be told just now");
+        error_set(error, "whether the job is held is unknown at the moment");
         goto done;
     }
     for (size_t i = 0; i < record->after_count && !record->released; i++)

@@ -102,7 +102,7 @@ static void count_blamed(struct intake *intake)
     snprintf(intake->blamed, sizeof(intake->blamed), "%s", claim.token);
     intake->blamed_tries = claim.tries;
     struct error_quote_room room;
-    log_warn("intake ended while it read the job file %s (%d of %d times; then it is set aside)",
+    log_warn("intake ended while it read the job file %s (%d of %d times; then it is quarantined)",
              error_quote(&room, claim.source, strlen(claim.source)), claim.tries,
              GUARD_MOST_TRIES);
     if (guard->ends < MOST_NARROWING)
@@ -232,7 +232,7 @@ static void take_arrivals(struct intake *intake)
         case DROP_GONE:
             break;
         default:
-            log_warn("%s; it is tried again", error.text);
+            log_warn("%s; it is retried", error.text);
             break;
         }
     }
@@ -313,7 +313,7 @@ static size_t accept_due(struct intake *intake)
         return 0;
     int64_t began = clock_elapsed();
     if (accept_claims(intake->acceptor, claims, refusals, count, done, &error)) {
-        log_warn("%s; what was dropped is kept and tried again", error.text);
+        log_warn("%s; what was dropped is kept and retried", error.text);
         back_off(intake, claims, count);
         return 0;
     }

@@ -84,7 +84,7 @@ static bool clean_up(struct tracker *tracker, const char *id, int attempt)
         if (poll.phase != PHASE_VANISHED && !poll.tasks[i].ended)
             return false;
     if (executor_remove(tracker->executor, id, attempt, &error)) {
-        log_warn("%s: the executor could not be made to forget it: %s", id, error.text);
+        log_warn("%s: the executor could not remove what it has of it: %s", id, error.text);
         return false;
     }
     log_say("%s: state=removed attempt=%d (its directory was removed; nothing of it is left at the "

@@ -111,7 +111,7 @@ struct measure *measure_new(int job, const struct job_record *record)
         .kind = record->sizes.kind, .rendered = record->size, .cpu_time = -1, .stopping = -1};
     int result = progress_read(job, &progress, &error);
     if (result < 0)
-        log_warn("%.*s is measured anew: %s", (int)record->id.length, record->id.data, error.text);
+        log_warn("%.*s is measured again: %s", (int)record->id.length, record->id.data, error.text);
     if (result)
         return measure;
     if (progress.attempt != record->attempt)

@@ -124,7 +124,7 @@ static int write_beginning(int job, struct acceptance *item, struct job_record *
         return -1;
     int due = verdict ? 0 : hold_is_due(job, record, &held, &wish);
     if (due < 0)
-        return error_set(error, "whether the job is held cannot be told just now");
+        return error_set(error, "whether the job is held is unknown at the moment");
     item->state = verdict ? STATE_FAILED : due ? STATE_HELD : STATE_RENDERED;
     if (verdict)
         return verdict_write(verdict, job, record, true, now, error);

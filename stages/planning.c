@@ -222,7 +222,7 @@ bool planning_make(struct planning *planning, bool answers)
     planning->more = false;
     forget_plan(planning);
     if (roster_refresh(planning->roster, &error)) {
-        log_warn("%s; nothing is planned until it can be", error.text);
+        log_warn("%s; nothing is planned until this works", error.text);
         return true;
     }
     planning->on = is_wanted(planning) && !is_given_up();

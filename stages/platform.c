@@ -386,8 +386,8 @@ static int resolve_ports(struct resolving *work)
     }
     if (wanted > range->last - range->first + 1)
         return error_set(work->error,
-                         "the job's tasks are to have %lld ports in all, and site.yaml "
-                         "of templates.git has room for %d (ports)",
+                         "the job's tasks request %lld ports in total, and site.yaml "
+                         "of templates.git provides %d (ports)",
                          (long long)wanted / 2, (range->last - range->first + 1) / 2);
     return 0;
 }

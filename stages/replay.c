@@ -46,7 +46,7 @@ static enum replay_found read_open(const struct spool *spool, int job, struct ar
         return REPLAY_NO_REQUEST;
     }
     if (record->failed && text_is(record->failure.reason, "StopsReader")) {
-        error_set(error, "%s was set aside, because what reads its job file stops over it; it is "
+        error_set(error, "%s was quarantined, because reading its job file ended the process; it is "
                   "not read again", place->id);
         return REPLAY_SET_ASIDE;
     }

@@ -260,7 +260,7 @@ static int renew_job(struct requeuer *requeuer, int job, struct job_record *reco
     int result = -1;
     int64_t now = clock_now();
     if (!record->request_file.length) {
-        error_set(error, "there is no job file to try again; drop one into incoming/");
+        error_set(error, "there is no job file to run again; submit one");
         return -1;
     }
     if (prepare_read(job, record, &request, error)) {
@@ -345,7 +345,7 @@ static bool send_back(struct requeuer *requeuer, const struct job_place *place, 
     int renewed = renew_job(requeuer, job, record, to, deed, &error);
     if (renewed < 0) {
         /* The wish to try again stays where only trouble, such as a full disk, is in its way. */
-        log_warn("%s: cannot be rendered anew: %s", place->id, error.text);
+        log_warn("%s: cannot be rendered again: %s", place->id, error.text);
         if (!record->request_file.length)
             control_clear(job, CONTROL_RETRY, NULL);
         return false;
@@ -389,7 +389,7 @@ void requeue_finish(struct requeuer *requeuer)
     size_t count = requeuer->moves_count;
     bool moves = count && !stage_is_fenced(requeuer->stage);
     if (moves && spool_sync(spool, &error)) {
-        log_warn("%s; jobs go on when it can be", error.text);
+        log_warn("%s; jobs are requeued once this works", error.text);
         moves = false;
     }
     for (size_t i = 0; i < count; i++) {
@@ -451,7 +451,7 @@ void requeue_job(struct requeuer *requeuer, const struct requeue_deed *deed)
     }
     if (record_read(job, requeuer->arena, &record, &error)) {
         bool damaged = file_is_damaged(errno);
-        log_warn("%s cannot be tried again: %s", place.id, error.text);
+        log_warn("%s cannot be retried: %s", place.id, error.text);
         if (damaged)
             control_clear(job, CONTROL_RETRY, NULL);
     } else if (twin_settle(requeuer->stage, &place, record.accepted)) {

@@ -128,7 +128,7 @@ static void blame(struct reread *reread, const struct requeue_deed *deed, const 
     if (remembered && ++*remembered > stops)
         stops = *remembered;
     log_warn("%s: the process that read its request again was ended by %s (%d of %d times; then it "
-             "is set aside)", id, end, stops, GUARD_MOST_TRIES);
+             "is quarantined)", id, end, stops, GUARD_MOST_TRIES);
     if (note_stop(job, reread->stage->name, end, &error))
         log_warn("%s: %s", id, error.text);
     bool aside = stops >= GUARD_MOST_TRIES;

@@ -66,7 +66,7 @@ int rerender_jobs(struct stage *stage, struct rerender *jobs, size_t count, stru
     for (size_t i = 0; i < count; i++) {
         jobs[i].done = durable && is_done(stage, reread.arena, &jobs[i]);
         if (!jobs[i].done)
-            log_detail("%s: was not rendered anew", jobs[i].id);
+            log_detail("%s: was not rendered again", jobs[i].id);
     }
     arena_free(reread.arena);
     free(deeds);

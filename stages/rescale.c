@@ -260,7 +260,7 @@ static void write_and_carry_on(struct tracker *tracker, struct rescaling *jobs, 
     if (!any)
         return;
     if (spool_sync(&tracker->stage.spool, &error)) {
-        log_warn("%s; jobs get their new sizes when it can be", error.text);
+        log_warn("%s; jobs are resized once this works", error.text);
         return;
     }
     for (size_t i = 0; i < count; i++)

@@ -70,7 +70,7 @@ static void set_aside(struct resubmitter *resubmitter, const struct job_place *p
                       struct job_record *record, const struct error *problem)
 {
     struct error error;
-    log_warn("%s: %s; the job is set aside", place->id, problem->text);
+    log_warn("%s: %s; the job is quarantined", place->id, problem->text);
     if (aside_write(job, place->id, resubmitter->arena, record, problem, &error))
         log_warn("%s: %s", place->id, error.text);
 }
@@ -79,7 +79,7 @@ static void set_aside(struct resubmitter *resubmitter, const struct job_place *p
 static void say_unread(const struct job_place *place, int number)
 {
     if (number != ENOENT)
-        log_warn("%s in failed/ cannot be read just now: %s", place->id, strerror(number));
+        log_warn("%s: in failed/, cannot be read at the moment: %s", place->id, strerror(number));
 }
 
 static const struct error *error_of(struct error *error, const char *sentence)

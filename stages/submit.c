@@ -80,7 +80,7 @@ static size_t take_items(struct submitter *submitter)
     size_t count = 0;
     char id[ID_SIZE];
     if (submitter->load && load_refresh(submitter->load, &error)) {
-        log_warn("%s; nothing is submitted until it can be", error.text);
+        log_warn("%s; nothing is submitted until this works", error.text);
         return 0;
     }
     if (submitter->backfill && !planning_is_on(submitter->planning))
@@ -133,7 +133,7 @@ static size_t submit_batch(struct submitter *submitter)
         if (submitter->items[i].fate == ITEM_SUBMIT)
             batch[submissions++] = &submitter->items[i].submission;
     if (submissions && spool_sync(&stage->spool, &error)) {
-        log_warn("%s; nothing is submitted until it can be", error.text);
+        log_warn("%s; nothing is submitted until this works", error.text);
         for (size_t i = 0; i < count; i++)
             submitter->items[i].fate = ITEM_KEEP;
         submissions = 0;
@@ -151,7 +151,7 @@ static size_t submit_batch(struct submitter *submitter)
         item_note_outcome(submitter, &submitter->items[i]);
     adapt_window(submitter, count);
     if (spool_sync(&stage->spool, &error))
-        log_warn("%s; the outcomes are noted again", error.text);
+        log_warn("%s; the outcomes are written again", error.text);
     else
         items_move(submitter, count);
 
@@ -236,7 +236,7 @@ static void tell_of_stranger(struct submitter *submitter, struct text name)
     if (name.length == 0 || name.data[0] == '.' || names_find(submitter->strangers, name) ||
         !names_add(submitter->strangers, name))
         return;
-    log_warn("rendered/: \"%s\" is no job, and is passed over; job files go into incoming/",
+    log_warn("rendered/: \"%s\" is no job, and is ignored; job files go into incoming/",
              error_quote(&room, name.data, name.length));
 }
 

@@ -44,7 +44,7 @@ const struct retry_table *tracker_table(struct tracker *tracker)
         return tracker->table;
     struct retry_table *table = retry_table_parse(source, "retry.txt", &error);
     if (!table) {
-        log_warn("%s; the table before it goes on serving", error.text);
+        log_warn("%s; the table before it stays in use", error.text);
         return tracker->table;
     }
     retry_table_free(tracker->table);
@@ -122,7 +122,7 @@ static void learn_job_unguarded(struct tracker *tracker, struct text id)
     if (twin_settle(&tracker->stage, &place, read ? 0 : record.accepted)) {
         log_detail("%s: was a copy", place.id);
     } else if (read) {
-        log_warn("%s: %s; it is tried again", place.id, error.text);
+        log_warn("%s: %s; it is retried", place.id, error.text);
     } else if ((tracked = names_add(tracker->jobs, id))) {
         tracked->attempt = record.attempt;
         tracked->gid = record.gid;
@@ -239,7 +239,7 @@ static struct stage *track_open(const char *directory, struct error *error)
     guard_count(tracker->guard, stage->name);
     tracker->repository = stage_repository(stage, error);
     if (!tracker->repository)
-        log_warn("%s; failures are not classed until this is mended", error->text);
+        log_warn("%s; failures are not classified until this is fixed", error->text);
     tracker->executor = stage_executor(stage, error);
     if (tracker->executor)
         tracker->watch =

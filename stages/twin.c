@@ -142,7 +142,7 @@ static int set_aside(struct stage *stage, const struct job_place *wrong,
     sys.close(job);
     if (!result)
         result = spool_sync(spool, error);
-    log_warn("%s: is in two directories, %s/ and %s/; the copy in %s/ is set aside as failed/%s",
+    log_warn("%s: is in two directories, %s/ and %s/; the copy in %s/ is moved to failed/%s (quarantined)",
              right->id, from, state_name(right->state), from, aside.id);
     return result;
 }

@@ -51,7 +51,7 @@ static void wait_for_change(struct verdict *verdict, const struct circumstances 
     if (now >= since + settings->retry_change) {
         failure->when = RETRY_NEVER;
         say_next(verdict,
-                 "%s. It is not retried by itself any more: nothing has mended it in %s. To retry it now: "
+                 "%s. It is not retried by itself any more: its cause was not fixed within %s. To retry it now: "
                  "dlspool retry %s",
                  advice, duration_format(settings->retry_change, waited), circumstances->id);
         return;
@@ -106,22 +106,22 @@ void verdict_bad_request(struct verdict *verdict, const char *source, const stru
     (void)source;
     take_error(verdict, "The job file cannot be used: ", error);
     snprintf(verdict->next, sizeof(verdict->next),
-             "nothing. Correct the file and drop it into incoming/ again.");
+             "not retried. Correct the file and submit it again.");
 }
 
 void verdict_refused_wish(struct verdict *verdict, const struct error *error)
 {
     decide(verdict, "BadWish", "permanent", RETRY_NEVER);
-    take_error(verdict, "What was asked for cannot be done: ", error);
-    snprintf(verdict->next, sizeof(verdict->next), "nothing. The job it names is as it was.");
+    take_error(verdict, "The request cannot be carried out: ", error);
+    snprintf(verdict->next, sizeof(verdict->next), "not retried. The job that it names has not changed.");
 }
 
 void verdict_refused_file(struct verdict *verdict, const struct error *error)
 {
     decide(verdict, "BadFile", "permanent", RETRY_NEVER);
-    take_error(verdict, "What was dropped cannot be a job: ", error);
+    take_error(verdict, "The file cannot be a job: ", error);
     snprintf(verdict->next, sizeof(verdict->next),
-             "nothing. Submit a job file, a plain file of at most 1 MiB. What was dropped is kept here, "
+             "not retried. Submit a job file, a plain file of at most 1 MiB. What was dropped is kept here, "
              "as `dropped`.");
 }
 
@@ -288,7 +288,7 @@ void verdict_resized(struct verdict *verdict, const struct circumstances *circum
                  size_text(kind, to, new), size_text(kind, from, old), why);
     else
         snprintf(verdict->sentence, sizeof(verdict->sentence),
-                 "The job was stopped at its checkpoint to give way to others: %s", why);
+                 "The job was stopped at its checkpoint to free resources for other jobs: %s", why);
     snprintf(verdict->next, sizeof(verdict->next),
              to ? "the job is rendered at that size and submitted again at once. This uses up no retry."
                 : "the job goes back to rendered/ at once, and is submitted again as soon as the plan "
@@ -327,31 +327,27 @@ void verdict_stops(struct verdict *verdict, const char *stage, int tries)
 {
     decide(verdict, "StopsReader", "permanent", RETRY_NEVER);
     snprintf(verdict->sentence, sizeof(verdict->sentence),
-             "This job file made dlspool's %s stop %d times while it was read, and is not tried "
-             "again.", stage, tries);
+             "Reading this job file ended dlspool's %s %d times, so it is not read again.", stage, tries);
     snprintf(verdict->detail, sizeof(verdict->detail),
              "Each time the process that read it crashed, was killed, or took more than %d s of "
              "processor time. That is a fault of dlspool or of the template, or the file asks for "
              "far too much. It is kept here: `dropped`, or request.*.", guard_patience);
     snprintf(verdict->next, sizeof(verdict->next),
-             "nothing. Show the file to the administrator, or make it simpler and drop it into "
-             "incoming/ again.");
+             "not retried. Show the file to an administrator, or simplify it and submit it again.");
 }
 
 void verdict_stops_stage(struct verdict *verdict, const char *id, const char *stage, int tries)
 {
     decide(verdict, REASON_STOPS_STAGE, "permanent", RETRY_NEVER);
     snprintf(verdict->sentence, sizeof(verdict->sentence),
-             "This job made dlspool's %s stage end %d times, and is set aside so that other jobs go on.",
+             "This job ended dlspool's %s stage %d times, and was quarantined so that other jobs go on.",
              stage, tries);
     snprintf(verdict->detail, sizeof(verdict->detail),
-             "Each time the process crashed or was killed while it was about this job. That is a fault of "
-             "dlspool. What the job's tasks have printed so far is in output/. What ran of it was told to "
-             "end.");
+             "Each time the process crashed or was killed while it worked on this job. That is a fault of "
+             "dlspool. The output so far is in output/. Tasks that were running were told to end.");
     snprintf(verdict->next, sizeof(verdict->next),
-             "not retried. Tell the administrator, who finds the process's end in the service's log; "
-             "`dlspool retry %s` tries the job again once the fault is repaired and dlspool was "
-             "restarted.", id);
+             "not retried. Tell an administrator: the service's log says how the process ended. Once the "
+             "fault is repaired and dlspool was restarted: dlspool retry %s", id);
 }
 
 void verdict_dependency(struct verdict *verdict, const char *id, const char *reason,
@@ -359,7 +355,7 @@ void verdict_dependency(struct verdict *verdict, const char *id, const char *rea
 {
     decide(verdict, reason, "permanent", RETRY_NEVER);
     snprintf(verdict->sentence, sizeof(verdict->sentence), "%s", sentence);
-    say_next(verdict, "not retried. To have what it waits for looked at again: dlspool retry %s", id);
+    say_next(verdict, "not retried. To check its conditions again: dlspool retry %s", id);
 }
 
 void verdict_damaged(struct verdict *verdict, const struct error *error)
@@ -367,7 +363,7 @@ void verdict_damaged(struct verdict *verdict, const struct error *error)
     decide(verdict, "DamagedRecord", "permanent", RETRY_NEVER);
     take_error(verdict, "The spool's own files of this job are damaged: ", error);
     snprintf(verdict->next, sizeof(verdict->next),
-             "nothing. Drop the job file (request.* here) into incoming/ again.");
+             "not retried. Submit the job file again; it is request.* in this directory.");
 }
 
 void verdict_lost_record(struct verdict *verdict, const char *detail)

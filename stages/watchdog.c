@@ -77,12 +77,12 @@ static bool is_well(struct watchdog *watchdog, size_t which, const char *name, i
     char room[CLOCK_TEXT_SIZE];
     if (!pulse->expected || silent <= watchdog->patience) {
         if (pulse->said && pulse->expected)
-            log_say("%s gets on again", name);
+            log_say("%s makes progress again", name);
         pulse->said = false;
         return true;
     }
     if (!pulse->said)
-        log_warn("%s has not got on for %s: it waits for the file system, or hangs", name,
+        log_warn("%s has made no progress for %s: it waits for the file system, or hangs", name,
                  duration_format(silent, room));
     pulse->said = true;
     return false;

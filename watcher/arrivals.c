@@ -171,7 +171,7 @@ static void say_trouble(struct arrivals *arrivals, struct text name)
     struct error_quote_room room;
     const char *reason = strerror(errno);
     if (!arrivals->troubled)
-        log_warn("%s: \"%s\" cannot be looked at, and is tried again: %s", arrivals->path,
+        log_warn("%s: \"%s\" cannot be looked at, and is retried: %s", arrivals->path,
                  error_quote(&room, name.data, name.length), reason);
     arrivals->troubled = true;
 }

@@ -118,11 +118,11 @@ static enum drop_result check(const struct stat *status, struct text shown, stru
         return DROP_GONE;
     if (status->st_nlink > 1)
         return refuse(error, shown,
-                      "has another name (a hard link), so that it could change under us; drop a "
+                      "has another name (a hard link), through which it could change; drop a "
                       "copy (cp) or rename it into place (mv)");
     if (!printable(shown))
         return refuse(error, shown,
-                      "is a name with control characters or one that is not UTF-8; give the file "
+                      "has control characters in its name, or a name that is not UTF-8; give the file "
                       "an ordinary name and drop it again");
     if (status->st_size == 0)
         return refuse(error, shown, "is empty; write the job into it and drop it again");

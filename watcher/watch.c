@@ -82,10 +82,10 @@ static void want_inotify(struct watch *watch, int64_t now)
     watch->inotify = open_inotify(watch);
     watch->inotify_retry = now + INOTIFY_RETRY;
     if (watch->inotify < 0 && !watch->warned)
-        log_warn("%s: inotify cannot be had (%s); new files are found by scanning every %g s",
+        log_warn("%s: inotify is not available (%s); new files are found by scanning every %g s",
                  watch->path, strerror(errno), (double)watch->remote_interval / 1000.0);
     else if (watch->inotify >= 0 && watch->warned)
-        log_say("%s: inotify can be had again", watch->path);
+        log_say("%s: inotify is available again", watch->path);
     watch->warned = watch->inotify < 0;
 }
 

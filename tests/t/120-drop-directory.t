@@ -29,7 +29,7 @@ good fine | drop fine.yaml
 ok "a good file among them is done" wait_for 10 in_state fine "done"
 for name in pipe link directory hard sparse empty big; do
     ok "$name is refused" wait_for 20 has_ended "$name"
-    like "$(cat "$(job_dir "$name")/why")" '^What was dropped cannot be a job: .+' "$name has a reason"
+    like "$(cat "$(job_dir "$name")/why")" '^The file cannot be a job: .+' "$name has a reason"
 done
 [ "$(id -u)" = 0 ] && ok "a device is refused" wait_for 20 has_ended device
 ok "what was dropped is kept" test -p "$(job_dir pipe)/dropped"

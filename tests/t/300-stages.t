@@ -78,7 +78,7 @@ more_pets() { [ "$(pets)" -gt "$((before + 1))" ]; }
 before=$(pets)
 ok "and that it is well, again and again" wait_for 10 more_pets
 kill -STOP "$(stage_pid track)"
-silent() { grep -q 'track has not got on for' "$scratch/daemon.log"; }
+silent() { grep -q 'track has made no progress for' "$scratch/daemon.log"; }
 ok "a stage that hangs is told on" wait_for 10 silent
 before=$(pets)
 sleep 1.5

@@ -25,8 +25,8 @@ set_aside() { # NAME WHAT
     ok "$2: it is set aside" wait_for 60 has_ended "$1"
     dir=$(job_dir "$1")
     is "$(state_of "$1")" failed "$2: in failed/"
-    like "$(why "$1")" 'stop 3 times' "$2: why says so"
-    like "$(why "$1")" '^Next: nothing' "$2: and that it is not tried again"
+    like "$(why "$1")" "ended dlspool's [a-z]* 3 times" "$2: why says so"
+    like "$(why "$1")" '^Next: not retried' "$2: and that it is not tried again"
     like "$(cat "$dir/job.yaml")" 'reason: "StopsReader"' "$2: so does job.yaml"
 }
 
@@ -67,7 +67,7 @@ git -C "$scratch/work" commit -qm "without a template" && git -C "$scratch/work"
 # Jobs over which another stage ends: they are set aside with a reason, and other jobs go on.
 set_aside_by() { # STAGE NAME
     local dir
-    ok "$2: it is set aside" wait_for 60 sh -c "grep -q \"made dlspool's $1 stage end 3 times\" '$spool'/failed/$2-?????????????/why"
+    ok "$2: it is set aside" wait_for 60 sh -c "grep -q \"ended dlspool's $1 stage 3 times\" '$spool'/failed/$2-?????????????/why"
     dir=$(job_dir "$2")
     like "$(why "$2")" "^Next: .*dlspool retry $(basename "$dir")" "$2: and says what its reader can do"
     like "$(cat "$dir/log")" ' failed reason=StopsStage ' "$2: so says its log"
@@ -97,7 +97,7 @@ mkdir -p "$scratch/work/null/any"
 cp "$scratch/work/local/any/single.yaml" "$scratch/work/null/any/mpi.yaml"
 git -C "$scratch/work" add . && git -C "$scratch/work" commit -qm "change" && git -C "$scratch/work" push -q 2>/dev/null
 ok "read again: the other one goes on" wait_for 20 in_state hope "done"
-ok "read again: it is set aside" wait_for 30 sh -c "grep -q 'stop 3 times' '$(job_dir again)/why'"
+ok "read again: it is set aside" wait_for 30 sh -c "grep -q \"ended dlspool's [a-z]* 3 times\" '$(job_dir again)/why'"
 like "$(cat "$(job_dir again)/job.yaml")" 'reason: "StopsReader"' "read again: so says job.yaml"
 is "$(grep -c ' stopped stage=resubmit ' "$(job_dir again)/log")" 3 "read again: and the log, three times"
 is "$(find "$(job_dir again)" -name request.yaml | wc -l)" 1 "read again: the request is kept"
@@ -106,7 +106,7 @@ printf 'name: held\nlibrary: any\ntype: single\nhold: true\nscript: POISON-RESUB
 ok "a job is held" wait_for 10 in_state held held
 printf 'release: %s\n' "$(basename "$(job_dir held)")" | drop release.yaml
 ok "read again when it is released: it is set aside" wait_for 30 in_state held failed
-like "$(cat "$(job_dir held)/why")" 'stop 3 times' "and says why"
+like "$(cat "$(job_dir held)/why")" "ended dlspool's [a-z]* 3 times" "and says why"
 lines=$(grep -c 'read its request again' "$log")
 sleep 1.5
 is "$(grep -c 'read its request again' "$log")" "$lines" "read again: it is left alone"

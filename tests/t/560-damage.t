@@ -89,7 +89,7 @@ is "$(find "$spool/failed" "$spool/rendered" -maxdepth 1 -name "$copied" | wc -l
 like "$(cat "$spool"/failed/copied-*/why)" "copy that was found in failed/ while the job itself" "its why says so"
 unlike "$(cat "$scratch/daemon.log")" 'was ended by|could not be (started|read)' "no stage failed"
 report=$(dlspool check 2>&1)
-like "$report" 'failed/cut-[a-z0-9]*: warning: was set aside \(DamagedRecord\)' "check tells of what was set aside"
+like "$report" 'failed/cut-[a-z0-9]*: warning: was quarantined \(DamagedRecord\)' "check tells of what was set aside"
 unlike "$report" '^failed/cut-[a-z0-9]*: job.yaml' "and has no more to say of it"
 ok "nothing else is left to do" sh -c "[ -z \"\$(ls '$spool/rendered' '$spool/submitted' | grep -v -e NOTES -e : -e '^\$')\" ]"
 stop_daemon

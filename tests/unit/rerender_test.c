@@ -257,7 +257,7 @@ static void one_that_ends_the_reader_is_set_aside(void **state)
                                 "bad-0000000000001", "stopped"), i);
     }
     struct buffer why = content(STATE_FAILED, "bad-0000000000001", "why");
-    assert_non_null(strstr(why.data, "submit stop 3 times"));
+    assert_non_null(strstr(why.data, "ended dlspool's submit 3 times"));
     buffer_free(&why);
 }
 

@@ -266,8 +266,8 @@ static void nobody_revives_after_a_week(void **state)
     machine.gpus = 8;
     expect_revived("");
     struct buffer why = why_of("manifest-1m80ns077fb01");
-    assert_non_null(strstr(why.data, "it is refused\n\nNext: not retried by itself any more: nothing has "
-                                     "mended it in 7 d"));
+    assert_non_null(strstr(why.data, "it is refused\n\nNext: not retried by itself any more: its cause was "
+                                     "not fixed within 7 d"));
     assert_non_null(strstr(why.data, "dlspool retry manifest-1m80ns077fb01\n"));
     buffer_free(&why);
     int job = open_job("manifest-1m80ns077fb01", STATE_FAILED);
@@ -337,7 +337,7 @@ static void being_refused_again_does_not_restart_the_week(void **state)
     revive_and_refuse(start + 6 * day, 8);
     expect_next(manifest_id, "before 2026-01-08T00:00:00.000Z, it is retried by itself.");
     run_round_after(start + 7 * day - now);
-    expect_next(manifest_id, "not retried by itself any more: nothing has mended it in 7 d 0 h.");
+    expect_next(manifest_id, "not retried by itself any more: its cause was not fixed within 7 d 0 h.");
     commit("local/any/single.yaml", "{cpus: 9, script: '${job.script}'}\n");
     run_round_after(2000);
     assert_true(in_state(manifest_id, STATE_FAILED));
@@ -353,7 +353,7 @@ static void being_refused_after_the_week_is_for_good(void **state)
     assert_true(in_state(manifest_id, STATE_RENDERED));
     advance(2 * day);
     refuse_again();
-    expect_next(manifest_id, "It is not retried by itself any more: nothing has mended it in 7 d 0 h. To retry it "
+    expect_next(manifest_id, "It is not retried by itself any more: its cause was not fixed within 7 d 0 h. To retry it "
                              "now: dlspool retry manifest-1m80ns077fb01");
 }
 
@@ -378,7 +378,7 @@ static void a_clock_that_was_wrong_keeps_nobody_waiting(void **state)
     run_round_after(60000);
     run_round_after(6 * day);
     assert_int_equal(find_events(manifest_id, STATE_FAILED, "failed", NULL), 1);
-    expect_next(manifest_id, "may go well before 2024-12-04T00:02:00.000Z, it is retried by itself.");
+    expect_next(manifest_id, "may succeed before 2024-12-04T00:02:00.000Z, it is retried by itself.");
     run_round_after(day);
     expect_next(manifest_id, "not retried by itself any more");
 }

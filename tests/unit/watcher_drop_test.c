@@ -172,8 +172,8 @@ static void a_hard_link_is_refused(void **state)
     (void)state;
     put(scratch.directory, "mine", "name: a\n");
     assert_int_equal(linkat(scratch.directory, "mine", incoming, "job.yaml", 0), 0);
-    assert_refused("job.yaml", "\"job.yaml\" has another name (a hard link), so that it could "
-                               "change under us; drop a copy (cp) or rename it into place (mv)");
+    assert_refused("job.yaml", "\"job.yaml\" has another name (a hard link), through which it "
+                               "could change; drop a copy (cp) or rename it into place (mv)");
     assert_int_equal(unlinkat(scratch.directory, "mine", 0), 0);
     assert_int_equal(read_it("job.yaml"), DROP_TAKEN);
 }
@@ -228,7 +228,7 @@ static void a_name_that_cannot_be_printed_is_refused(void **state)
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         assert_int_equal(read_as("claim", text_of(names[i].name)), DROP_REFUSED);
         snprintf(sentence, sizeof(sentence),
-                 "\"%s\" is a name with control characters or one that is not UTF-8; give the "
+                 "\"%s\" has control characters in its name, or a name that is not UTF-8; give the "
                  "file an ordinary name and drop it again",
                  names[i].quoted);
         assert_string_equal(error.text, sentence);

@@ -32,14 +32,30 @@ else:
         os.makedirs(f"{day}/h{i:06}-1jg{i:010}", exist_ok=True)
 PY
 
+# Times are those of the processor: how busy the machine is does not count.
 milliseconds() { echo $(($(date +%s%N) / 1000000)); }
-# took COMMAND...: how many milliseconds it takes, the best of three.
+# took COMMAND...: how many milliseconds of the processor it takes, the best of three.
 took() {
-    local best=999999 before now
+    local best=999999 now TIMEFORMAT='%3U %3S'
     for _ in 1 2 3; do
-        before=$(milliseconds)
-        "$@" >/dev/null 2>&1
-        now=$(($(milliseconds) - before))
+        now=$({ time "$@" >/dev/null 2>&1; } 2>&1 | awk '{ printf "%d", ($1 + $2) * 1000 }')
+        [ "$now" -lt $best ] && best=$now
+    done
+    echo $best
+}
+# used: how many milliseconds of the processor the daemon has used.
+used() {
+    local pid
+    for pid in $daemon $(pgrep -P "$daemon"); do cat "/proc/$pid/stat"; done 2>/dev/null |
+        awk -v tick="$(getconf CLK_TCK)" '{ sub(/.*\) /, ""); sum += $12 + $13 } END { printf "%d", sum * 1000 / tick }'
+}
+# costs NAME: how many milliseconds of the processor a job costs the daemon, the best of three.
+costs() {
+    local best=999999 before now
+    for i in 1 2 3; do
+        before=$(used)
+        one_job "$1$i" || return
+        now=$(($(used) - before))
         [ $now -lt $best ] && best=$now
     done
     echo $best
@@ -51,23 +67,22 @@ in_recent() { ls "$spool"/done/"$(date -u +%Y-%m-%d)" 2>/dev/null | grep -q "^$1
 # History: done/ as it is after months.
 start_daemon
 must "a first job is done" one_job first
-before_one=$(took one_job before) before_list=$(took dlspool list)
+before_one=$(costs before) before_list=$(took dlspool list)
 stop_daemon
 /usr/bin/python3 "$scratch/make.py" history "$spool/done" "$history"
 is "$(find "$spool/done" -mindepth 2 -maxdepth 2 -name 'h*' | wc -l)" "$history" "$history jobs are in done/"
 began=$(milliseconds)
 start_daemon
-one_job started
-echo "# with $history jobs in done/: start to first job done $(($(milliseconds) - began)) ms"
-is "$(($(milliseconds) - began < 5000))" 1 "the first job after a start is done within 5 s"
-after_one=$(took one_job after)
+ok "the first job after a start is done" one_job started
+echo "# with $history jobs in done/: start to first job done $(($(milliseconds) - began)) ms, $(used) ms of the processor"
+after_one=$(costs after)
 after_list=$(took dlspool list)
-id=$(ls "$spool/done/$(date -u +%Y-%m-%d)" | grep '^after-' | head -n 1)
+id=$(ls "$spool/done/$(date -u +%Y-%m-%d)" | grep '^after1-' | head -n 1)
 show=$(took dlspool show "$id")
-echo "# drop to done: $before_one ms before, $after_one ms with them; list: $before_list ms before, $after_list ms; show ID: $show ms"
-is "$((after_one < before_one + 500))" 1 "a job takes no longer"
-is "$((after_list < before_list + 2000))" 1 "nor does list"
-is "$((show < 1000))" 1 "show ID is quick"
+echo "# a job: $before_one ms before, $after_one ms with them; list: $before_list ms before, $after_list ms; show ID: $show ms"
+is "$((after_one < before_one + 50))" 1 "a job costs no more"
+is "$((after_list < before_list + 1000))" 1 "nor does list"
+is "$((show < 500))" 1 "show ID is quick"
 stop_daemon
 # Claims that a crash left are compared with all jobs there are, once.
 for i in $(seq 10); do job claimed >"$spool/.claims/1m0000000000$i.claimed$i.yaml"; done 2>/dev/null
@@ -76,9 +91,9 @@ claims=$(ls "$spool/.claims" | wc -l)
 began=$(milliseconds)
 start_daemon
 claims_done() { [ "$(ls "$spool/done/$(date -u +%Y-%m-%d)" | grep -c '^claimed-')" = "$claims" ]; }
-ok "$claims claims that a crash left become jobs" wait_for 30 claims_done
-echo "# recovery of $claims claims with $history jobs in done/: $(($(milliseconds) - began)) ms"
-is "$(($(milliseconds) - began < 15000))" 1 "within 15 s"
+ok "$claims claims that a crash left become jobs" wait_for 60 claims_done
+echo "# recovery of $claims claims with $history jobs in done/: $(($(milliseconds) - began)) ms, $(used) ms of the processor"
+is "$(($(used) < 5000))" 1 "without looking through done/ for each"
 stop_daemon
 
 # The backlog.
@@ -96,10 +111,9 @@ began=$(milliseconds)
 "$DLSPOOL" -s "$spool" run 2>>"$scratch/daemon.log" &
 daemon=$!
 submitted() { ls "$spool/submitted" | grep -q '^b' || { [ -d "$spool/done/$(date -u +%Y-%m-%d)" ] && ls "$spool/done/$(date -u +%Y-%m-%d)" | grep -q '^b'; }; }
-ok "a first job of $backlog is submitted" wait_for 15 submitted
-first=$(($(milliseconds) - began))
-echo "# first job submitted $first ms after the start"
-is "$((first < 5000))" 1 "within 5 s"
+ok "a first job of $backlog is submitted" wait_for 60 submitted
+echo "# first job submitted $(($(milliseconds) - began)) ms after the start"
+is "$(($(ls -U "$spool/incoming" | wc -l) > backlog / 2))" 1 "before most of the others are looked at"
 most=0 early=0
 for i in $(seq 8); do
     sleep 0.5
@@ -115,7 +129,6 @@ ok "an urgent job dropped in the middle is done" wait_for 60 in_recent urgent
 urgent=$(($(milliseconds) - began))
 rest=$(ls -U "$spool/incoming" | wc -l)
 echo "# urgent job done $urgent ms after it was dropped behind $left others, $rest of which still wait"
-is "$((urgent < 10000))" 1 "within 10 s"
 is "$((rest > 0))" 1 "before the others"
 for i in $(seq 6); do
     sleep 0.5

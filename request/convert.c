@@ -168,10 +168,19 @@ static struct text own_name(struct arena *arena, struct text name)
     return own;
 }
 
+static void put_name(struct arena *arena, struct value *map, struct description *job)
+{
+    struct text name = own_name(arena, job->name);
+    put_text(arena, map, "name", name);
+    if (name.length && !text_equal(name, job->name))
+        note_add(arena, &job->notes, "name", "%.*s here, as a name is letters, digits, and . _ -",
+                 (int)name.length, name.data);
+}
+
 struct value *description_convert(struct arena *arena, struct description *job)
 {
     struct value *map = value_object(arena), *tasks = value_object(arena);
-    put_text(arena, map, "name", own_name(arena, job->name));
+    put_name(arena, map, job);
     put_text(arena, map, "library", job->library);
     put_text(arena, map, "type", job->type);
     put_text(arena, map, "image", job->image);

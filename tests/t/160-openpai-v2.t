@@ -152,7 +152,8 @@ rm -rf "$spool"
 mkdir -p "$scratch/gate"
 chmod 755 "$scratch/gate"
 new_spool local || exit 1
-must "a site allows the image of this machine" site '/^openpai:/,/^  workdir/s|^  images: .*|  images: [host]|' \
+must "a site allows the image of this machine" site '/^openpai:/,/^  workdir/s|^  images: .*|  images: [host, docker.io/]|' \
+    's|^  allow_user: .*|  allow_user: [docker.io/]|' \
     "s|^  mounts: \[\]|  mounts: [{source: $scratch/gate, target: /gate, readonly: true}]|"
 set_setting cpus 4
 set_setting memory 4Gi
@@ -250,4 +251,41 @@ like "$(why fails)" '7' "with its status"
 printf 'protocolVersion: 2\nname: leak\ntype: job\nsecrets: %s\n' "$secret" | drop leak.yaml
 ok "a file with a mistake in its secrets is refused" wait_for 30 has_ended leak
 unlike "$(why leak; log leak; dlspool show "$(basename "$(job_dir leak)")")" "$secret" "and nothing quotes them"
+
+# What `dlspool convert` prints becomes the same manifest, but for what docs/openpai.md says.
+cat >"$scratch/compare.py" <<'P'
+import re, sys, yaml
+# What OpenPAI's programs find, and the words before a command that see to it.
+THEIRS = re.compile("(PAI_.*|HADOOP_USER_NAME|FRAMEWORK_NAME|APP_ID|TASK_INDEX|CONTAINER_.*|DLSPOOL_(WORK|DEBUG|CODE))$")
+def without(env):
+    return {name: value for name, value in env.items() if not THEIRS.match(name)}
+theirs, own = (yaml.safe_load(open(path)) for path in sys.argv[1:])
+theirs["env"], own["env"] = without(theirs["env"]), without(own["env"])
+for one, other in zip(theirs["tasks"], own["tasks"]):
+    one["env"], other["env"] = without(one["env"]), without(other["env"])
+    words, commands = one["command"], [f for f in one.get("files", []) if f["path"] == "/job/commands"]
+    # A script of version 2 is a file there, and the words of a command here.
+    if commands:
+        assert words[-1] == "/job/commands", words
+        words[-1:] = ["bash", "-c", commands[0]["content"]]
+        one["files"].remove(commands[0])
+    assert words[:2] == ["bash", "-c"], words
+    one["command"] = words[len(words) - len(other["command"]):]
+assert len(theirs["tasks"]) == len(own["tasks"])
+for name in sorted(set(theirs) | set(own)):
+    if theirs.get(name) != own.get(name):
+        sys.exit("%s: %s\nand converted: %s" % (name, theirs.get(name), own.get(name)))
+P
+compared() {
+    dlspool render --secrets "$1" >"$scratch/theirs" 2>/dev/null && dlspool convert --secrets "$1" >"$scratch/own.yaml" 2>/dev/null &&
+        dlspool render --secrets "$scratch/own.yaml" >"$scratch/own" && /usr/bin/python3 "$scratch/compare.py" "$scratch/theirs" "$scratch/own"
+}
+data=${DLSPOOL_SHARED:-$top/../shared}/data/openpai
+[ -d "$data" ] || pass "real files # SKIP they are not here"
+corpus=$top/tests/fuzz/corpus
+for file in "$top"/examples/openpai/*.json "$corpus"/openpai/{scm,staged} "$corpus"/request_openpai_v2/{anchors,small} "$data"/{seed,v1,v2}/*.{json,yaml}; do
+    case $file in *\**) continue ;; esac
+    sed 's|registry.example.org|docker.io|' "$file" >"$scratch/${file##*/}"
+    ok "${file##*/} and what it is converted to become the same manifest" compared "$scratch/${file##*/}"
+done
 done_testing

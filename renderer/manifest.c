@@ -154,11 +154,82 @@ static int check_image(struct work *work, const struct value *site, struct text 
     return 0;
 }
 
+static void say_no_image(struct work *work, const struct images *images,
+                         const struct image_wish *wish)
+{
+    struct text version = wish->version.length ? wish->version : TEXT("(not given)");
+    struct error_quote_room rooms[5];
+    struct buffer there = {0};
+    struct image_wish any_version = *wish;
+    any_version.version = (struct text){NULL, 0};
+    const struct image_row *row = wish->version.length ? images_find(images, &any_version) : NULL;
+    struct text other =
+        row ? arena_printf(work->arena, " leave version out to get that of line %d,", row->line)
+            : TEXT("");
+    images_tell_versions(images, wish, &there);
+    error_set(
+        work->error,
+        "no row of images.txt fits library %s, version %s, type %s, accelerator "
+        "%s%s in templates.git at commit %.7s%s%s; ask for what there is,%s or its maintainers to "
+        "add a row",
+        error_quote(&rooms[0], wish->library.data, wish->library.length),
+        error_quote(&rooms[1], version.data, version.length),
+        error_quote(&rooms[2], wish->type.data, wish->type.length),
+        error_quote(&rooms[3], wish->accelerator.data, wish->accelerator.length),
+        wish->host ? "" : " (rows with the image host left out)", work->result->commit.data,
+        there.length ? "; there is " : "",
+        there.length ? error_quote(&rooms[4], there.data, there.length) : "", other.data);
+    buffer_free(&there);
+}
+
+static struct image_wish wish_of(const struct work *work)
+{
+    const struct render_input *input = work->input;
+    bool ours = strcmp(template_executor(input), "local") == 0;
+    return (struct image_wish){
+        .library = input->library,
+        .version = input->version,
+        .type = input->type,
+        .accelerator = input->accelerator.length ? input->accelerator : TEXT("none"),
+        .host = takes_host(work),
+        .machine = ours ? repository_host(work->repository) : NULL,
+    };
+}
+
+/* The user's own choice of `host` has the version that they name, where it is known what there is.
+ * (Of any other image nobody knows which version it has.) */
+static int check_host_version(struct work *work)
+{
+    static struct image_row row = {{"*", 1}, {"*", 1}, {"*", 1}, {"*", 1}, {"host", 4}, 0};
+    const struct images host = {&row, 1};
+    struct image_wish wish = wish_of(work);
+    struct error_quote_room rooms[3];
+    struct buffer there = {0};
+    if (!wish.machine || !wish.version.length)
+        return 0;
+    wish.accelerator = TEXT("none");
+    if (images_find(&host, &wish)) {
+        struct text version = images_version(&row, &wish);
+        work->result->version = arena_text(work->arena, version.data, version.length);
+        return 0;
+    }
+    images_tell_versions(&host, &wish, &there);
+    error_set(
+        work->error,
+        "image \"host\" does not have library %s in version %s; there is %s; ask for what there "
+        "is, or leave `image` out to get what images.txt names",
+        error_quote(&rooms[0], wish.library.data, wish.library.length),
+        error_quote(&rooms[1], wish.version.data, wish.version.length),
+        there.length ? error_quote(&rooms[2], there.data, there.length) : "none of it");
+    buffer_free(&there);
+    return -1;
+}
+
 /* The image that the user asks for. */
 static int take_image(struct work *work, const struct value *site)
 {
     struct text image = work->input->image;
-    if (check_image(work, site, image))
+    if (check_image(work, site, image) || (text_is(image, "host") && check_host_version(work)))
         return -1;
     work->result->image = arena_text(work->arena, image.data, image.length);
     return 0;
@@ -176,40 +247,10 @@ static int check_role_images(struct work *work, const struct value *site)
     return 0;
 }
 
-static void say_no_image(struct work *work, const struct images *images,
-                         const struct image_wish *wish)
-{
-    struct text version = wish->version.length ? wish->version : TEXT("(not given)");
-    struct error_quote_room rooms[5];
-    struct buffer there = {0};
-    images_tell_versions(images, wish, &there);
-    error_set(work->error,
-              "no row of images.txt fits library %s, version %s, type %s, accelerator "
-              "%s%s in templates.git at commit %.7s%s%s; ask for what there is, or its maintainers to "
-              "add a row",
-              error_quote(&rooms[0], wish->library.data, wish->library.length),
-              error_quote(&rooms[1], version.data, version.length),
-              error_quote(&rooms[2], wish->type.data, wish->type.length),
-              error_quote(&rooms[3], wish->accelerator.data, wish->accelerator.length),
-              wish->host ? "" : " (rows with the image host left out)",
-              work->result->commit.data, there.length ? "; there is " : "",
-              there.length ? error_quote(&rooms[4], there.data, there.length) : "");
-    buffer_free(&there);
-}
-
 /* The image that images.txt names. */
 static int choose_image(struct work *work, const struct images *images)
 {
-    const struct render_input *input = work->input;
-    bool ours = strcmp(template_executor(input), "local") == 0;
-    const struct image_wish wish = {
-        .library = input->library,
-        .version = input->version,
-        .type = input->type,
-        .accelerator = input->accelerator.length ? input->accelerator : TEXT("none"),
-        .host = takes_host(work),
-        .machine = ours ? repository_host(work->repository) : NULL,
-    };
+    const struct image_wish wish = wish_of(work);
     const struct image_row *row = images_find(images, &wish);
     if (!row) {
         say_no_image(work, images, &wish);

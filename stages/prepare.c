@@ -311,6 +311,18 @@ static void note_queue(struct arena *arena, const char *executor,
                  "no effect here: jobs of this machine have one queue; leave it out");
 }
 
+/* A version that is named beside an image is the image's owner's to see to. */
+static void note_version(struct arena *arena, const struct description *description,
+                         struct notes *notes)
+{
+    if (description->version.length && description->image.length &&
+        !text_is(description->image, "host"))
+        note_add(
+            arena, notes, "version",
+            "not checked: which version of the library the image has that the job names itself, "
+            "nobody knows; leave image out to get that version or be refused");
+}
+
 /* What the template has to tell. */
 static void take_notes(struct arena *arena, struct notes *notes)
 {
@@ -345,6 +357,7 @@ enum prepare_result prepare_manifest(struct arena *arena, struct repository *rep
         return PREPARE_NOT_RENDERED;
     }
     note_queue(arena, executor, description, site, &preparation->notes);
+    note_version(arena, description, &preparation->notes);
     record->gpu_type = job.gpu_type;
     struct render_input input = {
         .executor = executor,

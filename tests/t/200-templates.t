@@ -72,6 +72,16 @@ like "$(cat "$(job_dir later)/job.yaml")" "$new" "the job after names the new co
 dlspool render "$(basename "$(job_dir before)")" >"$scratch/again"
 ok "the old job is still rendered with its commit" cmp "$scratch/again" "$(job_dir before)/manifest.yaml"
 
+# A version that is named: refused where no row has it, however many rows of * there are, and told beside an
+# image of the user's own, which nobody looks into.
+sed -i 's/^  allow_user: false/  allow_user: true/' site.yaml
+printf 'mxnet * * * docker.io/site/mxnet:any\n' >images.txt
+git checkout -q -b users && git commit -qam "images of users" && git push -q origin users
+versioned() { printf 'name: versioned\nlibrary: mxnet\nversion: "1.9"\nscript: x\n%s\n' "$@" >"$scratch/versioned.yaml"; dlspool render -r users "$scratch/versioned.yaml" 2>&1; }
+like "$(versioned)" 'version 1.9,.* leave version out to get that of line 1' "a row of * serves no job that names a version, and the line is told"
+like "$(versioned 'image: docker.io/x/y:1')" 'version: not checked' "a version beside an image of the user's own is not checked, and that is told"
+git checkout -q main
+
 # Another branch is nobody's business.
 git checkout -q -b draft && echo 'x: [' >broken.yaml && git add -A && git commit -qm draft
 ok "a push to another branch is not checked" git push -q origin draft

@@ -1,12 +1,8 @@
 /* tests/unit/manifest_test.c - from a job and a commit to a manifest, or to the right refusal */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/unit/unit.h"
+
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/json.h"
 #include "renderer/context.h"
@@ -118,7 +114,8 @@ static void the_template_and_image_of_the_pair_are_chosen(void **state)
     assert_int_equal(result.image_line, 1);
     assert_true(text_is(result.version, "2.1"));
     input.accelerator = TEXT("a100");
-    fails(&input, RENDER_NO_IMAGE, "; there is 2.1 (line 1, accelerator none); ask for what there is");
+    fails(&input, RENDER_NO_IMAGE, "; there is 2.1 (line 1, accelerator none); ask for what there "
+                                     "is, leave version out to get that of line 2, or its maintainers");
     input.version = TEXT("");
     assert_int_equal(render(&input), 0);
     assert_true(text_is(result.image, "torch:gpu"));
@@ -275,6 +272,39 @@ static void queue_and_debug_are_within_what_the_site_has(void **state)
     job.debug = 60 * 1000;
     input.job = context_job(arena, &job);
     assert_int_equal(render(&input), 0);
+}
+
+/* Of the user's own choice, too, `host` has the version that they name, or the job is refused. */
+static void host_by_name_has_the_version_that_is_named(void **state)
+{
+    static const char has[] = "{\"libraries\": {\"pytorch\": {\"version\": \"1.13.0\", \"gpus\": false}}}";
+    struct render_input input = input_for("pytorch", "1.13");
+    char *directory = unit_directory(), path[512];
+    (void)state;
+    scratch_put(&scratch, "site.yaml", "images: {allow_user: [host, x]}\n");
+    scratch_commit(&scratch);
+    assert_int_equal(repository_refresh(repository, &error), 0);
+    snprintf(path, sizeof(path), "%s/.host", directory);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(has, file) >= 0);
+    fclose(file);
+    repository_read_host(repository, directory);
+    input.image = TEXT("host");
+    assert_int_equal(render(&input), 0);
+    assert_true(text_is(result.version, "1.13.0"));
+    input.version = TEXT("99");
+    fails(&input, RENDER_NOT_ALLOWED, "image \"host\" does not have library pytorch in version 99; there is 1.13.0 on");
+    input.library = TEXT("mxnet");
+    fails(&input, RENDER_NOT_ALLOWED, "in version 99; there is none of it");
+    input.version = TEXT("");
+    assert_int_equal(render(&input), 0);
+    /* Nobody knows which version another image has. */
+    input.version = TEXT("99");
+    input.image = TEXT("x");
+    assert_int_equal(render(&input), 0);
+    assert_int_equal(result.version.length, 0);
+    unit_remove(directory);
 }
 
 static void the_image_host_is_for_local_tasks(void **state)
@@ -564,6 +594,7 @@ int main(void)
         TEST(parts_are_included_from_the_same_commit),
         TEST(a_users_image_needs_the_sites_leave),
         TEST(queue_and_debug_are_within_what_the_site_has),
+        TEST(host_by_name_has_the_version_that_is_named),
         TEST(the_image_host_is_for_local_tasks),
         TEST(a_template_may_refuse_a_job),
         TEST(a_template_may_tell_the_owner_something),

@@ -4,6 +4,7 @@
  */
 #include "base/quantity.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -120,13 +121,24 @@ int quantity_parse_cpus(struct text text, int64_t *thousandths)
     return 0;
 }
 
+const char *quantity_plural(int64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+const char *quantity_plural_cpus(int64_t thousandths)
+{
+    return quantity_plural(thousandths == 1000 ? 1 : 0);
+}
+
 const char *quantity_format_bytes(int64_t bytes, char room[static QUANTITY_TEXT_SIZE])
 {
     static const char units[] = "KMGTPE";
     const char *sign = bytes < 0 ? "-" : "";
     uint64_t rest = bytes < 0 ? -(uint64_t)bytes : (uint64_t)bytes;
     if (rest < 1024) {
-        snprintf(room, QUANTITY_TEXT_SIZE, "%s%d byte%s", sign, (int)rest, rest == 1 ? "" : "s");
+        snprintf(room, QUANTITY_TEXT_SIZE, "%s%d byte%s", sign, (int)rest,
+                 quantity_plural((int64_t)rest));
         return room;
     }
     size_t unit = 0;
@@ -161,5 +173,17 @@ const char *quantity_format_cpus(int64_t thousandths, char room[static QUANTITY_
         while (room[length - 1] == '0')
             room[--length] = '\0';
     }
+    return room;
+}
+
+const char *quantity_format_resources(int64_t cpus, int64_t memory, int64_t gpus,
+                                      char room[static RESOURCES_TEXT_SIZE])
+{
+    char processors[QUANTITY_TEXT_SIZE], bytes[QUANTITY_TEXT_SIZE],
+        devices[QUANTITY_TEXT_SIZE] = "";
+    if (gpus)
+        snprintf(devices, sizeof(devices), ", %" PRId64 " GPU%s", gpus, quantity_plural(gpus));
+    snprintf(room, RESOURCES_TEXT_SIZE, "%s CPU%s, %s%s", quantity_format_cpus(cpus, processors),
+             quantity_plural_cpus(cpus), quantity_format_bytes(memory, bytes), devices);
     return room;
 }

@@ -53,7 +53,7 @@ const char *size_kind_name(enum size_kind kind)
 
 const char *size_text(enum size_kind kind, int64_t size, char room[static SIZE_TEXT_SIZE])
 {
-    const char *plural = size == (kind == SIZE_CPUS ? 1000 : 1) ? "" : "s";
+    const char *plural = kind == SIZE_CPUS ? quantity_plural_cpus(size) : quantity_plural(size);
     char cpus[QUANTITY_TEXT_SIZE];
     switch (kind) {
     case SIZE_FIXED:

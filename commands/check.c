@@ -8,6 +8,7 @@
  */
 #include <stdio.h>
 
+#include "base/quantity.h"
 #include "base/yaml.h"
 #include "commands/check_jobs.h"
 #include "commands/check_settings.h"
@@ -53,10 +54,12 @@ static int check_spool(struct checking *checking)
     if (failed)
         complain("%s", error.text);
     else if (checking->jobs.problems)
-        remark("%zu %s in the files of %zu jobs", checking->jobs.problems,
-               checking->jobs.problems == 1 ? "problem" : "problems", checking->jobs.jobs);
+        remark("%zu %s in the files of %zu job%s", checking->jobs.problems,
+               checking->jobs.problems == 1 ? "problem" : "problems", checking->jobs.jobs,
+               quantity_plural((int64_t)checking->jobs.jobs));
     else if (!checking->quiet)
-        printf("the files of %zu jobs are good\n", checking->jobs.jobs);
+        printf("the files of %zu job%s are good\n", checking->jobs.jobs,
+               quantity_plural((int64_t)checking->jobs.jobs));
     return failed || checking->jobs.problems || !good ? STATUS_FAILED : STATUS_DONE;
 }
 

@@ -27,14 +27,13 @@ static void tell_capacity(struct look *look)
 {
     struct capacity capacity = {0};
     struct error error;
-    char cpus[QUANTITY_TEXT_SIZE], memory[QUANTITY_TEXT_SIZE];
+    char resources[RESOURCES_TEXT_SIZE];
     if (look->executor->operations->capacity(look->executor, &capacity, &error))
         findings_say(look->findings, "executor %s: warning: what it has cannot be told: %s",
                      look->name, error.text);
     else if (!look->quiet)
-        printf("executor %s takes jobs: %s CPUs, %s of memory, %d GPUs\n", look->name,
-               quantity_format_cpus(capacity.cpus, cpus),
-               quantity_format_bytes(capacity.memory, memory), capacity.gpus);
+        printf("executor %s takes jobs: %s\n", look->name,
+               quantity_format_resources(capacity.cpus, capacity.memory, capacity.gpus, resources));
 }
 
 static bool named_before(const struct images *images, size_t row)

@@ -15,12 +15,11 @@
 
 static void tell(const char *path, const struct job_record *record)
 {
-    char cpus[QUANTITY_TEXT_SIZE], memory[QUANTITY_TEXT_SIZE];
-    printf("%s is good: %.*s would run in %.*s, by %.*s, with %s CPUs, %s and %d GPUs\n", path,
-           (int)record->name.length, record->name.data, (int)record->image.length,
-           record->image.data, (int)record->template_path.length, record->template_path.data,
-           quantity_format_cpus(record->cpus, cpus),
-           quantity_format_bytes(record->memory, memory), record->gpus);
+    char resources[RESOURCES_TEXT_SIZE];
+    printf("%s is good: %.*s would run in %.*s, by %.*s, with %s\n", path, (int)record->name.length,
+           record->name.data, (int)record->image.length, record->image.data,
+           (int)record->template_path.length, record->template_path.data,
+           quantity_format_resources(record->cpus, record->memory, record->gpus, resources));
 }
 
 static void tell_program(struct arena *arena, const char *path, const struct job_record *record)

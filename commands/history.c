@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/quantity.h"
 #include "commands/commands.h"
 #include "commands/options.h"
 #include "commands/view.h"
@@ -139,7 +140,7 @@ static void print_report(const struct report *report)
                "END", "UNITS", "UNITS/S", "SECONDS", "PREDICTED", "LATE", "CPU");
     for (size_t i = 0; i < report->history.count; i++)
         print_run(&report->history.runs[i], &report->foretold[i]);
-    printf("%zu run%s", report->history.count, report->history.count == 1 ? "" : "s");
+    printf("%zu run%s", report->history.count, quantity_plural((int64_t)report->history.count));
     if (hindsight->count)
         printf("; of %zu predicted: median error %.0f %%, mean error %.0f %%, %.0f %% took no longer "
                "than LATE",
@@ -222,7 +223,7 @@ static int rebuild(struct report *report, bool json)
     if (json)
         printf("{\"rebuilt\":%zu}\n", runs);
     else
-        printf("%zu run%s from done/\n", runs, runs == 1 ? "" : "s");
+        printf("%zu run%s from done/\n", runs, quantity_plural((int64_t)runs));
     return STATUS_DONE;
 }
 

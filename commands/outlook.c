@@ -120,7 +120,7 @@ const char *outlook_text(const struct outlook *outlook, char room[static OUTLOOK
 static void print_standing(const struct outlook *outlook)
 {
     char finish[CLOCK_TEXT_SIZE], late[CLOCK_TEXT_SIZE];
-    printf("%-10s %s", "standing", outlook->standing);
+    printf("%-15s %s", "deadline status", outlook->standing);
     if (outlook->finish)
         printf(": estimated completion %s (80th percentile: %s)",
                clock_local(outlook->finish, finish), clock_local(outlook->late, late));
@@ -141,7 +141,7 @@ static void print_size(const struct job_view *view, const struct outlook *outloo
     const struct sizes *sizes = &view->record.sizes;
     if (sizes->kind == SIZE_FIXED || size_of(view) == 0)
         return;
-    printf("%-10s %s (from %s to %s)", "size", size_text(sizes->kind, size_of(view), now),
+    printf("%-15s %s (from %s to %s)", "size", size_text(sizes->kind, size_of(view), now),
            size_text(sizes->kind, sizes->least, least), size_text(sizes->kind, sizes->most, most));
     if (outlook->next && outlook->next != size_of(view))
         printf(", is to have %s", size_text(sizes->kind, outlook->next, next));
@@ -152,7 +152,7 @@ static void print_progress(const struct outlook *outlook)
 {
     const struct progress *progress = outlook->progress;
     if (progress->total > 0 || progress->done > 0) {
-        printf("%-10s %g", "progress", progress->done);
+        printf("%-15s %g", "progress", progress->done);
         if (progress->total > 0)
             printf(" of %g units (%.0f %%)", progress->total,
                    100 * progress->done / progress->total);
@@ -163,7 +163,7 @@ static void print_progress(const struct outlook *outlook)
         printf("\n");
     }
     if (outlook->used >= 0 && outlook->allocated > 0)
-        printf("%-10s CPU efficiency %.0f %%: %.2f of %.2f core-seconds\n", "used",
+        printf("%-15s CPU efficiency %.0f %%: %.2f of %.2f core-seconds\n", "used",
                100 * (double)outlook->used / (double)outlook->allocated,
                (double)outlook->used / 1000, (double)outlook->allocated / 1000);
 }
@@ -172,7 +172,7 @@ void outlook_print(const struct job_view *view, const struct outlook *outlook)
 {
     char deadline[CLOCK_TEXT_SIZE];
     if (outlook->deadline)
-        printf("%-10s %s%s\n", "deadline", clock_local(outlook->deadline, deadline),
+        printf("%-15s %s%s\n", "deadline", clock_local(outlook->deadline, deadline),
                text_is(view->record.deadline_mode, "firm") ? " (firm)" : "");
     if (outlook->standing)
         print_standing(outlook);

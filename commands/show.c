@@ -22,7 +22,7 @@ enum { LOG_LIMIT = 16 << 20 };  /* bytes */
 static void print_fact(const char *name, struct text text)
 {
     if (text.length)
-        printf("%-10s %.*s\n", name, (int)text.length, text.data);
+        printf("%-15s %.*s\n", name, (int)text.length, text.data);
 }
 
 /* What the job's image has, and what was asked for where that says less. */
@@ -30,7 +30,7 @@ static void print_version(const struct job_record *record)
 {
     struct text has = record->library_version, asked = record->version;
     if (has.length && asked.length && !text_equal(has, asked))
-        printf("%-10s %.*s (%.*s was asked for)\n", "version", (int)has.length, has.data,
+        printf("%-15s %.*s (%.*s was asked for)\n", "version", (int)has.length, has.data,
                (int)asked.length, asked.data);
     else
         print_fact("version", has.length ? has : asked);
@@ -40,7 +40,7 @@ static void print_time(const char *name, int64_t time)
 {
     char room[CLOCK_TEXT_SIZE];
     if (time)
-        printf("%-10s %s\n", name, clock_local(time, room));
+        printf("%-15s %s\n", name, clock_local(time, room));
 }
 
 static void print_times(const struct job_view *view)
@@ -52,13 +52,13 @@ static void print_times(const struct job_view *view)
     print_time("started", view->situation.started);
     print_time("ended", view->situation.ended);
     if (elapsed >= 0)
-        printf("%-10s %s\n", "elapsed", span_format(elapsed, span));
+        printf("%-15s %s\n", "elapsed", span_format(elapsed, span));
 }
 
 static void print_state(const struct job_view *view)
 {
     int code = view_exit_code(view);
-    printf("%-10s %s", "state", job_state_name(view->situation.state));
+    printf("%-15s %s", "state", job_state_name(view->situation.state));
     if (code >= 0)
         printf(", exit code %d", code);
     printf("\n");
@@ -71,24 +71,23 @@ static void print_ran(const struct job_situation *situation)
     for (size_t i = 1; i < situation->ran_count; i++)
         same = same && strcmp(situation->ran[i].image, situation->ran[0].image) == 0;
     for (size_t i = 0; i < (same && situation->ran_count ? 1 : situation->ran_count); i++)
-        printf("%-10s %s%s%s%s\n", i ? "" : "ran", situation->ran[i].image, same ? "" : " (",
+        printf("%-15s %s%s%s%s\n", i ? "" : "ran", situation->ran[i].image, same ? "" : " (",
                same ? "" : situation->ran[i].role, same ? "" : ")");
 }
 
 /* What all its tasks ask for together. */
 static void print_resources(const struct job_record *record)
 {
-    char cpus[QUANTITY_TEXT_SIZE], memory[QUANTITY_TEXT_SIZE], span[SPAN_TEXT_SIZE];
+    char resources[RESOURCES_TEXT_SIZE], span[SPAN_TEXT_SIZE];
     if (record->cpus || record->memory)
-        printf("%-10s %s CPUs, %s, %d GPUs%s%.*s\n", "requests",
-               quantity_format_cpus(record->cpus, cpus),
-               quantity_format_bytes(record->memory, memory), record->gpus,
+        printf("%-15s %s%s%.*s\n", "requests",
+               quantity_format_resources(record->cpus, record->memory, record->gpus, resources),
                record->gpu_type.length ? " of type " : "", (int)record->gpu_type.length,
                record->gpu_type.length ? record->gpu_type.data : "");
     if (record->time_limit)
-        printf("%-10s %s\n", "time limit", span_format(record->time_limit, span));
+        printf("%-15s %s\n", "time limit", span_format(record->time_limit, span));
     if (record->priority)
-        printf("%-10s %d\n", "priority", record->priority);
+        printf("%-15s %d\n", "priority", record->priority);
 }
 
 static void print_words(const struct text *words, size_t count)
@@ -113,14 +112,14 @@ static void print_command(int job, const struct job_record *record)
     if (description)
         description_mask(description);
     if (description && (description->program.length || description->entry.length)) {
-        printf("%-10s %s", "command",
+        printf("%-15s %s", "command",
                error_quote(&room, description->program.data, description->program.length));
         if (description->entry.length)
             printf("/%s", error_quote(&room, description->entry.data, description->entry.length));
         print_words(description->args, description->args_count);
         printf("\n");
     } else if (description && description->tasks[0].command_count) {
-        printf("%-10s", "command");
+        printf("%-15s", "command");
         print_words(description->tasks[0].command, description->tasks[0].command_count);
         printf("\n");
     }
@@ -152,9 +151,9 @@ static void print_people(const struct spool *spool, const struct job_view *view,
     char path[PLACE_TEXT_SIZE], time[CLOCK_TEXT_SIZE];
     const struct job_record *record = &view->record;
     struct event event;
-    printf("%-10s %s\n", "id", view->place.id);
+    printf("%-15s %s\n", "id", view->place.id);
     print_state(view);
-    printf("%-10s %s/%s\n", "directory", spool->path, place_text(&view->place, path));
+    printf("%-15s %s/%s\n", "directory", spool->path, place_text(&view->place, path));
     print_fact("name", record->name);
     print_fact("owner", record->owner);
     print_times(view);
@@ -172,7 +171,7 @@ static void print_people(const struct spool *spool, const struct job_view *view,
     print_fact("template", record->template_path);
     print_fact("commit", record->commit);
     if (record->attempt)
-        printf("%-10s %d\n", "attempt", record->attempt);
+        printf("%-15s %d\n", "attempt", record->attempt);
     outlook_print(view, outlook);
     if (!view->readable)
         printf("\njob.yaml cannot be read; `dlspool check` says what is wrong with it.\n");

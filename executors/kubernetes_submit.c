@@ -23,6 +23,8 @@
 #include <malloc.h>
 #include <stdio.h>
 
+#include "base/quantity.h"
+
 enum { AT_A_TIME = 128 };       /* jobs whose objects are in memory, some 100 KiB each */
 
 /* ---- where a job's submission ends ---- */
@@ -51,8 +53,9 @@ void job_accept(struct job *job, const char *remark)
     if (job->gone)
         snprintf(gone, sizeof(gone), "; %zu of its Jobs were deleted by somebody", job->gone);
     snprintf(job->submission->note, sizeof(job->submission->note),
-             "%zu object%s at %.200s, namespace %.64s%s%s", job->count, job->count == 1 ? "" : "s",
-             kubernetes->server, kubernetes->space, gone, remark);
+             "%zu object%s at %.200s, namespace %.64s%s%s", job->count,
+             quantity_plural((int64_t)job->count), kubernetes->server, kubernetes->space, gone,
+             remark);
     job_end(job, SUBMIT_ACCEPTED, NULL);
 }
 

@@ -75,11 +75,6 @@ static int64_t not_negative(int64_t amount)
     return amount > 0 ? amount : 0;
 }
 
-static const char *plural(int64_t thousandths)
-{
-    return thousandths == 1000 ? "" : "s";
-}
-
 int room_fits_ever(const struct machine *machine, struct demand demand, struct error *error)
 {
     char sentence[512] = "";
@@ -87,7 +82,8 @@ int room_fits_ever(const struct machine *machine, struct demand demand, struct e
     char asked[QUANTITY_TEXT_SIZE], there[QUANTITY_TEXT_SIZE];
     if (demand.cpus > machine->cpus)
         used += (size_t)snprintf(sentence + used, sizeof(sentence) - used, ", %s CPU%s of %s",
-                                 quantity_format_cpus(demand.cpus, asked), plural(demand.cpus),
+                                 quantity_format_cpus(demand.cpus, asked),
+                                 quantity_plural_cpus(demand.cpus),
                                  quantity_format_cpus(machine->cpus, there));
     if (demand.memory > machine->memory)
         used += (size_t)snprintf(sentence + used, sizeof(sentence) - used, ", %s of memory of %s",
@@ -95,7 +91,7 @@ int room_fits_ever(const struct machine *machine, struct demand demand, struct e
                                  quantity_format_bytes(machine->memory, there));
     if (demand.gpus > (int64_t)machine->gpu_count)
         used += (size_t)snprintf(sentence + used, sizeof(sentence) - used, ", %d GPU%s of %zu",
-                                 demand.gpus, demand.gpus == 1 ? "" : "s", machine->gpu_count);
+                                 demand.gpus, quantity_plural(demand.gpus), machine->gpu_count);
     if (used == 0)
         return 0;
     return error_set(error, "the job requests more than this machine has for jobs: %s",
@@ -109,11 +105,11 @@ int room_fits_now(const struct room *room, struct demand demand, struct error *e
     char asked[QUANTITY_TEXT_SIZE], left[QUANTITY_TEXT_SIZE], all[QUANTITY_TEXT_SIZE];
     const struct machine *machine = room->machine;
     if (demand.cpus > room->cpus)
-        used += (size_t)snprintf(sentence + used, sizeof(sentence) - used,
-                                 "; %s CPU%s, %s of %s free",
-                                 quantity_format_cpus(demand.cpus, asked), plural(demand.cpus),
-                                 quantity_format_cpus(not_negative(room->cpus), left),
-                                 quantity_format_cpus(machine->cpus, all));
+        used += (size_t)snprintf(
+            sentence + used, sizeof(sentence) - used, "; %s CPU%s, %s of %s free",
+            quantity_format_cpus(demand.cpus, asked), quantity_plural_cpus(demand.cpus),
+            quantity_format_cpus(not_negative(room->cpus), left),
+            quantity_format_cpus(machine->cpus, all));
     if (demand.memory > room->memory)
         used += (size_t)snprintf(sentence + used, sizeof(sentence) - used,
                                  "; %s of memory, %s of %s free",
@@ -121,10 +117,9 @@ int room_fits_now(const struct room *room, struct demand demand, struct error *e
                                  quantity_format_bytes(not_negative(room->memory), left),
                                  quantity_format_bytes(machine->memory, all));
     if (demand.gpus > room->gpus)
-        used += (size_t)snprintf(sentence + used, sizeof(sentence) - used,
-                                 "; %d GPU%s, %d of %zu free", demand.gpus,
-                                 demand.gpus == 1 ? "" : "s", (int)not_negative(room->gpus),
-                                 machine->gpu_count);
+        used += (size_t)snprintf(
+            sentence + used, sizeof(sentence) - used, "; %d GPU%s, %d of %zu free", demand.gpus,
+            quantity_plural(demand.gpus), (int)not_negative(room->gpus), machine->gpu_count);
     if (demand.gpus > room->gpus && room->withheld && used < sizeof(sentence))
         used += (size_t)snprintf(sentence + used, sizeof(sentence) - used, " (%s)", room->withheld);
     if (used == 0)

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/quantity.h"
+
 enum { COLUMNS = 5, LONGEST_IMAGE = 512 /* bytes */, LONGEST_WORD = 128 /* bytes */ };
 
 static const char header[] = "library version type accelerator image";
@@ -100,8 +102,8 @@ static int parse_line(struct text line, struct image_row *row, struct error *err
     if (count == 0)
         return 0;
     if (count != COLUMNS)
-        return error_set(error, "%zu column%s, expected %d: %s", count, count == 1 ? "" : "s",
-                         COLUMNS, header);
+        return error_set(error, "%zu column%s, expected %d: %s", count,
+                         quantity_plural((int64_t)count), COLUMNS, header);
     *row = (struct image_row){words[0], words[1], words[2], words[3], words[4], 0};
     return check_row(row, error) ? -1 : 1;
 }

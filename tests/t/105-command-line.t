@@ -205,7 +205,7 @@ JOB
 printf '#!/bin/sh\n#DL name=batch\n#DL library=any\n#DL type=single\n#DL tasks.main.cpus=1\necho\n' >"$scratch/batch.sh"
 run dlspool submit --dry-run --set tasks.main.cpus=2 "$scratch/train.yaml"
 is $status 0 "submit --dry-run of a good file ends with status 0"
-like "$output" "train.yaml is good: train would run in .*, with 2 CPUs" "and says what would run"
+like "$output" "train.yaml is good: train would run in .*, with 2 CPUs, 1 GiB$" "and says what would run"
 is "$(dlspool submit --dry-run --json "$scratch/train.yaml" | jq -c '[.name, .cpus]')" '["train",1]' "as an object, too"
 run dlspool submit --dry-run --set tasks.main.gpuz=2 "$scratch/train.yaml"
 is $status 1 "a field that there is not is refused"
@@ -234,7 +234,7 @@ output=$(TZ=Asia/Tokyo dlspool show "$second")
 like "$output" '^state +failed, exit code 3$' "show has the exit code"
 like "$output" '^started +2026-11-22 19:00:02$' "and when it started, by TZ"
 like "$output" '^elapsed +5:00$' "and how long it ran"
-like "$output" '^requests +2 CPUs, 1 GiB, 1 GPUs' "and what it asked for"
+like "$output" '^requests +2 CPUs, 1 GiB, 1 GPU$' "and what it asked for"
 printf 'name: x\nlibrary: any\ntype: single\ntasks: {main: {command: [python3, train.py, "two words"]}}\n' \
     >"$scratch/command.yaml"
 id=$(dlspool submit --hold "$scratch/command.yaml")

@@ -55,7 +55,7 @@ like "$(planned near)" 'finish=2.* late=2.*reason="waits' "the plan says when it
 is "$(json near .standing)" "on track" "show knows it"
 like "$(json near .predicted_finish)" '^2[0-9-]+T' "and when it is predicted to be done"
 like "$(dlspool list | grep '^near-')" 'on track 2' "list has a column for it"
-like "$(dlspool show "$(basename "$(job_dir near)")")" 'standing +on track: estimated completion' "show says it to people"
+like "$(dlspool show "$(basename "$(job_dir near)")")" 'deadline status +on track: estimated completion' "show says it to people"
 like "$(dlspool status)" '^plan +[1-9].* on track, .*1 late.*1 best effort' "status counts them"
 is "$(json none .standing)" "best effort" "a job without a deadline is best effort"
 ok "who claims more than a day's share is planned after the others" eval 'planned greedy | grep -q planner.budget && ! planned far | grep -q planner.budget'

@@ -158,13 +158,21 @@ static void written_cpus_read_back(void **state)
     }
 }
 
+static void resources_are_written(void **state)
+{
+    char room[RESOURCES_TEXT_SIZE];
+    (void)state;
+    assert_string_equal(quantity_format_resources(1000, 1 << 30, 1, room), "1 CPU, 1 GiB, 1 GPU");
+    assert_string_equal(quantity_format_resources(2000, 1 << 20, 8, room), "2 CPUs, 1 MiB, 8 GPUs");
+    assert_string_equal(quantity_format_resources(500, 1, 0, room), "0.5 CPUs, 1 byte");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bytes_are_read),
-        cmocka_unit_test(cpus_are_read),
-        cmocka_unit_test(bytes_are_written),
-        cmocka_unit_test(written_cpus_read_back),
+        cmocka_unit_test(bytes_are_read),        cmocka_unit_test(cpus_are_read),
+        cmocka_unit_test(bytes_are_written),     cmocka_unit_test(written_cpus_read_back),
+        cmocka_unit_test(resources_are_written),
     };
     return cmocka_run_group_tests_name("quantity", tests, NULL, NULL);
 }

@@ -133,10 +133,11 @@ int command_check(int argument_count, char **arguments)
 {
     struct checking checking = {.path = NULL};
     const struct option_spec options[] = {
-        {"repository", 'r', OPTION_TEXT, &checking.path, "DIR",
+        {"repository", 0, OPTION_TEXT, &checking.path, "DIR",
          "a bare repository (default: templates.git of the spool)"},
         {"quiet", 'q', OPTION_FLAG, &checking.quiet, NULL, "say nothing when all is well"},
         {"json", 'j', OPTION_FLAG, &checking.json, NULL, "as JSON, an object"},
+        {"repository", 'r', OPTION_TEXT, &checking.path, "DIR", NULL},
         {0}};
     const struct verb_usage usage = {
         "check", "[REVISION]", 0, 1,

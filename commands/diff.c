@@ -1,12 +1,13 @@
 /* commands/diff.c - dlspool diff ID: what an old job would become today, and how that differs
  *
- * Compared are its manifest.yaml and what its request is rendered to by the templates of today (or of
- * --at REV) for the executor that the settings name today; id, owner, attempt and time of acceptance
- * stay the job's.  Touches nothing.
+ * Compared are its manifest.yaml and what its request is rendered to by the templates of today (or
+ * of
+ * --revision REV) for the executor that the settings name today; id, owner, attempt and time of
+ * acceptance stay the job's.  Touches nothing.
  *
- * Secrets are never printed: of a job that has some, both sides are rendered with asterisks in their
- * place, the older one by the commit that it was rendered with.  Where that commit is gone, lines of
- * the manifest are not shown at all.
+ * Secrets are never printed: of a job that has some, both sides are rendered with asterisks in
+ * their place, the older one by the commit that it was rendered with.  Where that commit is gone,
+ * lines of the manifest are not shown at all.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +28,7 @@ struct comparison {
     struct arena *arena;
     struct spool spool;
     struct settings settings;
-    struct repository *repository;      /* of today, or --at */
+    struct repository *repository; /* of today, or --revision */
     struct replay replay;
     struct preparation understood;      /* masked */
     struct job_record was;              /* the facts of the last rendering */
@@ -270,9 +271,11 @@ int command_diff(int argument_count, char **arguments)
     const char *revision = "HEAD";
     bool json = false, exit_code = false;
     const struct option_spec options[] = {
-        {"at", 'a', OPTION_TEXT, &revision, "REV", "of templates.git (default: HEAD)"},
-        {"exit-code", 'e', OPTION_FLAG, &exit_code, NULL, "status 1 when something would change"},
+        {"revision", 'r', OPTION_TEXT, &revision, "REV", "of templates.git (default: HEAD)"},
+        {"at", 'a', OPTION_TEXT, &revision, "REV", NULL},
+        {"exit-code", 0, OPTION_FLAG, &exit_code, NULL, "status 1 when something would change"},
         {"json", 'j', OPTION_FLAG, &json, NULL, "as JSON, one object"},
+        {"exit-code", 'e', OPTION_FLAG, &exit_code, NULL, NULL},
         {0}};
     const struct verb_usage usage = {
         "diff", "ID", 1, 1,

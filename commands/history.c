@@ -246,8 +246,10 @@ int command_history(int argument_count, char **arguments)
 {
     bool json = false, anew = false;
     const struct option_spec options[] = {
-        {"rebuild", 'r', OPTION_FLAG, &anew, NULL, "make it anew from the jobs of done/"},
-        {"json", 'j', OPTION_FLAG, &json, NULL, "as JSON, an object"}, {0}};
+        {"rebuild", 0, OPTION_FLAG, &anew, NULL, "make it anew from the jobs of done/"},
+        {"json", 'j', OPTION_FLAG, &json, NULL, "as JSON, an object"},
+        {"rebuild", 'r', OPTION_FLAG, &anew, NULL, NULL},
+        {0}};
     const struct verb_usage usage = {
         "history", "", 0, 0,
         "Show what jobs took, from which later ones are predicted, and how good predictions were.",

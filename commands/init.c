@@ -201,8 +201,9 @@ int command_init(int argument_count, char **arguments)
     const char *executor = "local", *user = "";
     bool upgrade = false, json = false;
     const struct option_spec options[] = {
-        {"executor", 'e', OPTION_TEXT, &executor, "NAME", "where jobs run: local, kubernetes, slurm or null"},
-        {"user", 'u', OPTION_TEXT, &user, "NAME",
+        {"executor", 'e', OPTION_TEXT, &executor, "NAME",
+         "where jobs run: local, kubernetes, slurm or null"},
+        {"user", 'u', OPTION_TEXT, &user, "USER",
          "who owns the spool and runs the stages that read users' files"},
         {"upgrade", 0, OPTION_FLAG, &upgrade, NULL,
          "put this version's templates on the branch vendor of templates.git"},

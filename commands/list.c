@@ -258,8 +258,9 @@ int command_list(int argument_count, char **arguments)
          "by age (the usual), name, user, state, elapsed, started, ended or priority"},
         {"format", 'o', OPTION_TEXT, &listing.format, "COLUMNS",
          "the columns, such as id,state,reason"},
-        {"watch", 'w', OPTION_FLAG, &watch, NULL, "list again every two seconds"},
+        {"watch", 0, OPTION_FLAG, &watch, NULL, "list again every two seconds"},
         {"json", 'j', OPTION_FLAG, &listing.json, NULL, "as JSON, a list of objects"},
+        {"watch", 'w', OPTION_FLAG, &watch, NULL, NULL},
         {0}};
     const struct verb_usage usage = {
         "list", "", 0, 0, "List the jobs, newest first: all that have not ended, and 50 that have.",

@@ -141,11 +141,12 @@ int command_logs(int argument_count, char **arguments)
     bool json = false, prefix = false;
     const struct option_spec options[] = {
         {"follow", 'f', OPTION_FLAG, &logs.follow, NULL, "go on until the job has ended"},
-        {"tail", 'n', OPTION_WHOLE, &logs.tasks.tail, "N", "only the last N lines of each task"},
+        {"tail", 0, OPTION_WHOLE, &logs.tasks.tail, "N", "only the last N lines of each task"},
         {"previous", 'p', OPTION_FLAG, &logs.previous, NULL,
          "what the attempt before this one printed"},
         {"prefix", 0, OPTION_FLAG, &prefix, NULL, "each line with its task in front"},
         {"json", 'j', OPTION_FLAG, &json, NULL, "as JSON, an object for each line"},
+        {"tail", 'n', OPTION_WHOLE, &logs.tasks.tail, "N", NULL},
         {0}};
     const struct verb_usage usage = {
         "logs", "ID [TASK]", 1, 2, "Print what a job's tasks printed.",

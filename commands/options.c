@@ -77,7 +77,8 @@ static void print_help(const struct verb_usage *usage)
         printf("\n%s", usage->details);
     printf("\nOptions:\n");
     for (const struct option_spec *o = usage->options; o && o->name; o++)
-        print_option(o->name, o->letter, o->argument, o->help);
+        if (o->help)
+            print_option(o->name, o->letter, o->argument, o->help);
     print_option("spool", 's', "DIR", "the spool's directory (default: $DLSPOOL_DIR or "
                                       "/var/spool/dlspool)");
     print_option("help", 'h', NULL, "show this and leave");
@@ -100,7 +101,8 @@ static void complain_unknown(const struct verb_usage *usage, const char *word, s
     const char *names[MOST_OPTIONS + 3] = {"help", "spool"};
     int count = 2;
     for (const struct option_spec *o = usage->options; o && o->name && count < MOST_OPTIONS; o++)
-        names[count++] = o->name;
+        if (o->help)
+            names[count++] = o->name;
     const char *nearest = nearest_word(name, names);
     complain("there is no option %s%s%s%s; --help lists them", word,
              nearest ? "; did you mean --" : "", nearest ? nearest : "", nearest ? "?" : "");

@@ -32,7 +32,7 @@ struct option_spec {
     enum option_kind kind;
     void *target;
     const char *argument;       /* what --help calls the value; NULL for flags */
-    const char *help;           /* one line */
+    const char *help;           /* one line; NULL: a name of earlier versions, which is not shown */
 };
 
 struct verb_usage {

@@ -146,7 +146,7 @@ static void print_people(const struct planning *planning)
     print_count(plan->set_aside, "not looked at: reading their job file ends the process");
     print_count(plan->without_request, "not looked at: they were not made from a job file");
     if (plan->counts[PLAN_CHANGED])
-        printf("  `dlspool diff --at %.10s ID` shows all that would change for a job\n",
+        printf("  `dlspool diff --revision %.10s ID` shows all that would change for a job\n",
                repository_commit(planning->after));
 }
 
@@ -252,14 +252,18 @@ int command_plan(int argument_count, char **arguments)
     struct plan_request request = {.spool = &spool};
     struct planning planning = {.days = USUAL_DAYS};
     const struct option_spec options[] = {
-        {"days", 'd', OPTION_WHOLE, &planning.days, "N", "of the last N days (default: 7)"},
-        {"since", 0, OPTION_TEXT, &since, "REV",
+        {"days", 0, OPTION_WHOLE, &planning.days, "N", "of the last N days (default: 7)"},
+        {"against", 0, OPTION_TEXT, &since, "REV",
          "of the spool's templates.git: what to compare with (default: HEAD, what is served)"},
-        {"repository", 'r', OPTION_TEXT, &path, "DIR",
+        {"repository", 0, OPTION_TEXT, &path, "DIR",
          "the repository that REVISION is of (default: templates.git of the spool)"},
         {"limit", 'l', OPTION_WHOLE, &limit, "N", "the newest N jobs at most (default: 100000)"},
-        {"within", 'w', OPTION_DURATION, &request.within, "TIME", "stop looking after that time"},
+        {"within", 0, OPTION_DURATION, &request.within, "TIME", "stop looking after that time"},
         {"json", 'j', OPTION_FLAG, &json, NULL, "as JSON, one object"},
+        {"since", 0, OPTION_TEXT, &since, "REV", NULL},
+        {"days", 'd', OPTION_WHOLE, &planning.days, "N", NULL},
+        {"repository", 'r', OPTION_TEXT, &path, "DIR", NULL},
+        {"within", 'w', OPTION_DURATION, &request.within, "TIME", NULL},
         {0}};
     const struct verb_usage usage = {
         "plan", "REVISION", 1, 1,

@@ -316,9 +316,10 @@ int command_submit(int argument_count, char **arguments)
         {"dry-run", 0, OPTION_FLAG, &submitting.dry_run, NULL,
          "check and render the files, and drop nothing"},
         {"wait", 'w', OPTION_FLAG, &submitting.wait, NULL, "wait until the jobs have ended"},
-        {"patience", 'p', OPTION_DURATION, &submitting.patience, "TIME",
+        {"patience", 0, OPTION_DURATION, &submitting.patience, "TIME",
          "how long to look for the jobs' ids (default 10s)"},
         {"json", 'j', OPTION_FLAG, &submitting.json, NULL, "as JSON, an object for each job"},
+        {"patience", 'p', OPTION_DURATION, &submitting.patience, "TIME", NULL},
         {0}};
     const struct verb_usage usage = {
         "submit", "FILE...", 1, MOST_FILES,

@@ -40,13 +40,16 @@ int command_wait(int argument_count, char **arguments)
 {
     struct follow_options following = {.timeout = 0};
     const struct option_spec options[] = {
-        {"timeout", 't', OPTION_DURATION, &following.timeout, "TIME",
+        {"timeout", 0, OPTION_DURATION, &following.timeout, "TIME",
          "leave after this long, with status 5"},
-        {"any", 'a', OPTION_FLAG, &following.any, NULL, "leave when one of the jobs has ended"},
-        {"exit-status", 'e', OPTION_FLAG, &following.exit_status, NULL,
+        {"any", 0, OPTION_FLAG, &following.any, NULL, "leave when one of the jobs has ended"},
+        {"exit-status", 0, OPTION_FLAG, &following.exit_status, NULL,
          "end with the exit code of the job that failed, not with 6"},
         {"quiet", 'q', OPTION_FLAG, &following.quiet, NULL, "say nothing"},
         {"json", 'j', OPTION_FLAG, &following.json, NULL, "as JSON, an object for each job"},
+        {"timeout", 't', OPTION_DURATION, &following.timeout, "TIME", NULL},
+        {"any", 'a', OPTION_FLAG, &following.any, NULL, NULL},
+        {"exit-status", 'e', OPTION_FLAG, &following.exit_status, NULL, NULL},
         {0}};
     const struct verb_usage usage = {
         "wait", "ID...", 1, -1, "Wait until jobs have ended; status 0 when all are done.",

@@ -25,6 +25,14 @@ unlike "$("$DLSPOOL" bogus 2>&1)" 'did you mean' "what is like no verb is not an
 output=$("$DLSPOOL" list --jsno 2>&1)
 is $? 2 "a mistyped option ends with status 2"
 like "$output" 'did you mean --json\?' "a mistyped option names the nearest one"
+# One name for a thing: a letter stands for the same word wherever it is, and a word has the same value.
+options=$(for verb in $verbs status; do "$DLSPOOL" "$verb" --help; done | grep -E '^  (-|    --)' | sort -u)
+like "$options" '-t, --state STATE' "options are listed"
+is "$(sed -nE 's/^  -(.), --([a-z-]+).*/\1 \2/p' <<<"$options" | sort -u | cut -d' ' -f1 | uniq -d)" "" "a letter means one option"
+is "$(grep -oE -- '--[a-z-]+ [A-Z]+' <<<"$options" | sort -u | cut -d' ' -f1 | uniq -d)" "" "an option has one kind of value"
+"$DLSPOOL" wait -t 1s 2>/dev/null
+is $? 2 "what earlier versions called it is still understood, but for the missing operand"
+like "$("$DLSPOOL" wait -t 1s 2>&1)" 'operands' "which is what is said"
 output=$("$DLSPOOL" list --state dnoe 2>&1)
 is $? 2 "a mistyped state ends with status 2"
 like "$output" 'did you mean "done"\?' "a mistyped state names the nearest one"

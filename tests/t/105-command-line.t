@@ -172,7 +172,7 @@ run dlspool wait --exit-status "$second"
 is $status 3 "or with the exit code of its program"
 run dlspool wait --any "$third" "$first"
 is "$status $output" "0 $today/$first" "wait --any ends with the first"
-run dlspool wait -t 1s "$waits"
+run dlspool wait --timeout 1s "$waits"
 is $status 3 "when the time is over and nobody serves, with 3"
 run dlspool wait nosuch
 is $status 4 "a job that is not there, with 4"

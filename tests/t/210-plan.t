@@ -85,7 +85,7 @@ like "$output" '^remote:   3 would change: local/sklearn/single\.yaml: tasks\[\]
 like "$output" '^remote:   2 would be rendered the same$' "and how many stay the same"
 like "$output" '^remote:   2 would be refused, as now$' "and how many are refused anyway"
 second=$(git rev-parse HEAD)
-like "$output" "^remote:   .dlspool diff --at ${second:0:10} ID." "and how to see more"
+like "$output" "^remote:   .dlspool diff --revision ${second:0:10} ID." "and how to see more"
 
 sed -i 's/^xgboost.*/xgboost * * none debian:13/' images.txt
 output=$(push "another image")
@@ -141,7 +141,7 @@ like "$(dlspool diff "$xgb")" '^image      host \(line 2 of images\.txt\) -> deb
     "another image is a fact"
 dlspool diff --exit-code "$ann" >/dev/null
 is $? 1 "--exit-code tells of a change"
-ok "and of none" dlspool diff --exit-code --at "$first" "$ann"
+ok "and of none" dlspool diff --exit-code --revision "$first" "$ann"
 is "$(dlspool diff --json "$ann" | jq -r '"\(.id) \(.changed) \(.before.commit) \(.after.template) \(.refused)"')" \
     "$ann true $first local/sklearn/single.yaml null" "and it is told as JSON"
 sed -i '/^sum:/d; s/^attempt: .*/attempt: 0/' "$(job_dir early)/job.yaml"
@@ -155,7 +155,7 @@ like "$output" "refuses $wrong: wrong\.yaml:2:1: bogus" "is refused with the sen
 output=$(dlspool diff nobody-0000000000000 2>&1)
 is $? 4 "a job that is not there ends with status 4"
 like "$output" 'there is no job' "and a sentence"
-output=$(dlspool diff --at nowhere "$ann" 2>&1)
+output=$(dlspool diff --revision nowhere "$ann" 2>&1)
 is $? 1 "a revision that is not there ends with status 1"
 like "$output" 'names no commit' "and a sentence"
 sed -i 's/^executor: .*/executor: kubernetes/' "$spool/dlspool.yaml"
@@ -165,7 +165,7 @@ sed -i 's/^executor: .*/executor: "null"/' "$spool/dlspool.yaml"
 
 # ---- plan ----
 
-json=$(dlspool plan --json --since "$first" "$second")
+json=$(dlspool plan --json --against "$first" "$second")
 is "$(field '"\(.found) \(.same) \(.changed) \(.refused) \(.accepted) \(.refused_as_now)"')" "7 2 3 0 0 2" \
     "a plan of any two commits"
 is "$(field '.groups[] | "\(.kind) \(.jobs) \(.template) \(.fields[0] | "\(.path) \(.change) \(.before) \(.after)")"')" \
@@ -212,7 +212,7 @@ rm -r "$spool/submitted/$xgb"
 sed -i 's/LEVEL: one/LEVEL: two/' local/any/roles.yaml
 output=$(push "of the job with secrets")
 like "$output" "1 would change: local/any/roles\.yaml: tasks\[\]\.env\.LEVEL" "a job with secrets changes"
-shown=$output$(dlspool plan --since "$first" HEAD; dlspool plan --json --since "$first" HEAD; dlspool diff "$covert" 2>&1; dlspool diff --json "$covert" 2>&1)
+shown=$output$(dlspool plan --against "$first" HEAD; dlspool plan --json --against "$first" HEAD; dlspool diff "$covert" 2>&1; dlspool diff --json "$covert" 2>&1)
 like "$shown" '^\+ .*LEVEL: "two"' "which diff shows"
 output=$(dlspool diff "$covert" 2>&1)
 unlike "$output" 'warning' "from the commit that it was rendered with"
@@ -287,10 +287,10 @@ like "$output" 'for the newest (2000 of 200[0-9] jobs of the last 7 days:|[0-9]+
 like "$output" '^remote:   [0-9]{3,4} would change: local/xgboost/single\.yaml: tasks\[\]\.env\.LEVEL "one" -> "many" \([^ ]*, [^ ]*, [^ ]*, \.\.\.\)' \
     "and has one line for what changes for all"
 start=$(date +%s%N)
-json=$(dlspool plan --json --since HEAD~1 HEAD)
+json=$(dlspool plan --json --against HEAD~1 HEAD)
 echo "# a plan of $(field .looked_at) jobs takes $((($(date +%s%N) - start) / 1000000)) ms"
 is "$(field '.groups[0].jobs')" 2001 "a plan without a limit looks at all"
-is "$(dlspool plan --json --limit 10 --since HEAD~1 HEAD | jq -r '.groups[0].examples | join(" ")')" \
+is "$(dlspool plan --json --limit 10 --against HEAD~1 HEAD | jq -r '.groups[0].examples | join(" ")')" \
     "$(echo "$xgb" | cat - "$scratch/ids" | sort -t - -k 2 -r | head -n 3 | xargs)" "a limit leaves the newest"
 like "$(dlspool plan --within 1ms HEAD)" 'for the newest [0-9]+ of 200[0-9] jobs of the last 7 days \(to look at all would take too long\)' \
     "it stops when the time is up"

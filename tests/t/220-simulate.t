@@ -47,12 +47,12 @@ is "$again" "$one" "and so does the same seed"
 ok "but not another one" test "$one" != "$two"
 head -n 1 "$data/trace.csv" >"$scratch/shuffled.csv"
 tail -n +2 "$data/trace.csv" | sort -r >>"$scratch/shuffled.csv"
-is "$("$DLSPOOL" simulate "$scratch/shuffled.csv" --profiles "$data/profiles" -g 8 -p $all --json | jq -S "$unhurried")" \
+is "$("$DLSPOOL" simulate "$scratch/shuffled.csv" --profiles "$data/profiles" -g 8 --policy $all --json | jq -S "$unhurried")" \
     "$(jq -S "$unhurried" "$scratch/all.json")" "the order of the lines does not matter"
 
 # ---- the picture ----
 cp "$data/trace.csv" "$scratch/a<b&c.csv"
-ok "--plot draws" "$DLSPOOL" simulate "$scratch/a<b&c.csv" --profiles "$data/profiles" -g 8 -p fifo,ours \
+ok "--plot draws" "$DLSPOOL" simulate "$scratch/a<b&c.csv" --profiles "$data/profiles" -g 8 --policy fifo,ours \
     --plot "$scratch/plot.svg"
 ok "well-formed XML" python3 -c 'import sys, xml.dom.minidom as m
 root = m.parse(sys.argv[1]).documentElement
@@ -103,7 +103,7 @@ at_least() { # at_least DSR TRACE GPUS OPTION...
         echo "ok $tests - $trace on $gpus GPUs # SKIP no $trace.csv in DLSPOOL_TRACES"
         return
     fi
-    "$DLSPOOL" simulate "$traces/$trace.csv" --profiles "$traces/profiles" -g "$gpus" -p $policies --json "$@" >"$scratch/real.json"
+    "$DLSPOOL" simulate "$traces/$trace.csv" --profiles "$traces/profiles" -g "$gpus" --policy $policies --json "$@" >"$scratch/real.json"
     is "$(jq --argjson least "$least" '.results[-1].dsr >= $least' "$scratch/real.json")" true \
         "ours meets $(jq '.results[-1].dsr * 1000 | round / 1000' "$scratch/real.json"), at least $least, of $trace on $gpus GPUs${*:+ with $*}"
     is "$(jq '[.results[:-1][].dsr] + [0] | max < '"$(jq '.results[-1].dsr' "$scratch/real.json")" "$scratch/real.json")" true \

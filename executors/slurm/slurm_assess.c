@@ -114,6 +114,7 @@ static void fill_tasks(struct assessment *assessment)
         state->index = task->index;
         state->ended = task->ended;
         state->exit_code = task->exit_code;
+        state->killed = job_poll_killed(poll, task->index);
         memcpy(state->image, task->image, sizeof(state->image));
         snprintf(state->reason, sizeof(state->reason), "%s",
                  task->reason[0]                  ? task->reason
@@ -429,6 +430,8 @@ static void find_elements(struct assessment *assessment, struct elements *elemen
         end_others(assessment, chosen);
 }
 
+enum { EXIT_KILLED = 128 + 15 };        /* of an element that was killed, and did not say how it ended */
+
 /* It has ended at Slurm and no file says how: it is written down, for Slurm forgets it. */
 static int note_silent(struct assessment *assessment, struct slurm_task *task,
                        const struct slurm_record *record)
@@ -437,7 +440,9 @@ static int note_silent(struct assessment *assessment, struct slurm_task *task,
     char words[256];
     int exit_code = 0;
     const char *reason = "Exited";
-    if (record && record->state != SLURM_STATE_COMPLETED)
+    if (job_poll_killed(assessment->poll, task->index))
+        reason = "Killed", exit_code = EXIT_KILLED;
+    else if (record && record->state != SLURM_STATE_COMPLETED)
         reason = slurm_reason_ended(record, task->begun, &exit_code, words, sizeof(words));
     else if (record)
         exit_code = record->exit_code;

@@ -89,11 +89,37 @@ static void end_record(struct endings *endings, struct ending *ending,
     add_call(endings, ending, version, record);
 }
 
+/* Of single elements, those that have begun have a record each; the others are in one together. */
+static void end_elements(struct endings *endings, struct ending *ending,
+                         const struct slurm_version *version, const struct slurm_records *found)
+{
+    const struct job_call *call = ending->call;
+    for (size_t i = 0; i < found->count; i++) {
+        struct slurm_record record = found->items[i];
+        if ((ending->job->known &&
+             !slurm_record_is_of(&record, ending->job->facts.user, ending->job->facts.uid)) ||
+            !record.array_number)
+            continue;
+        if (record.array_index >= 0 && job_call_means(call, record.array_index))
+            end_record(endings, ending, version, &record);
+        for (size_t j = 0; record.array_rest.length && j < call->task_count; j++) {
+            if (!slurm_array_has(found->items[i].array_rest, call->tasks[j]))
+                continue;
+            record.array_index = call->tasks[j];
+            end_record(endings, ending, version, &record);
+        }
+    }
+}
+
 static void add_calls(struct endings *endings, const struct slurm_version *version,
                       struct ending *ending)
 {
     const struct slurm_records found =
         slurm_table_find(endings->slurm, ending->user, ending->call->id, ending->call->attempt);
+    if (ending->call->task_count) {
+        end_elements(endings, ending, version, &found);
+        return;
+    }
     bool rest = false, runs = false;
     for (size_t i = 0; i < found.count; i++) {
         rest = rest || (found.items[i].array_number && found.items[i].array_index < 0 &&

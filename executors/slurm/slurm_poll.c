@@ -318,7 +318,8 @@ static void ask_accounting(struct polling *polling)
 
 static void clear_poll(struct job_poll *poll)
 {
-    *poll = (struct job_poll){.id = poll->id, .attempt = poll->attempt, .ending = poll->ending};
+    *poll = (struct job_poll){.id = poll->id, .attempt = poll->attempt, .ending = poll->ending,
+                              .killed = poll->killed, .killed_count = poll->killed_count};
 }
 
 static void assess(struct polling *polling, struct asked *asked)

@@ -60,6 +60,23 @@ ok "retry" dlspool retry "$(basename "$(job_dir rates)")"
 must "tried again the sweep ends in done/" wait_for 60 in_state rates "done"
 is "$(indexes)" "0 1 2 3 4 4 5 " "only what failed ran again"
 
+# Single tasks of one are killed: one that runs, and one that has not begun.
+type=array job some "echo begin \$DLSPOOL_ARRAY_INDEX >>$shared/some; until [ -e $shared/some-go ]; do sleep 0.1; done" \
+    'array: {values: {RATE: [1, 2, 3, 4, 5]}, at_once: 2}'
+some_begun() { [ "$(wc -l <"$shared/some")" = "$1" ]; }
+ok "two of a sweep run" wait_for 30 some_begun 2
+like "$(dlspool kill some/1,3)" '^asked to kill some-[^ ]*/1,3$' "two of its tasks are to be killed"
+ok "another takes the place of the one that ran" wait_for 40 some_begun 3
+touch "$shared/some-go"
+must "when the others have ended it ends in failed/" wait_for 60 in_state some failed
+is "$(sort "$shared/some" | tr '\n' ' ')" "begin 0 begin 1 begin 2 begin 4 " "the one that had not begun did not"
+like "$(cat "$(job_dir some)/why")" \
+    '^0 of 5 tasks failed, and 2 were killed, those of the indexes 1,3; killed by [^ ]* at ' "why says so"
+ok "retry of one" dlspool retry some/3
+retried() { grep -q ' requeued ' "$(job_dir some)/log" && in_state some failed; }
+ok "that one runs" wait_for 60 retried
+is "$(sort "$shared/some" | tr '\n' ' ')" "begin 0 begin 1 begin 2 begin 3 begin 4 " "and no other"
+
 # A sweep is killed while some of it runs and the rest waits.
 type=array job many "touch $shared/many-\$DLSPOOL_ARRAY_INDEX; sleep 100" 'array: {values: {RATE: [1, 2, 3, 4, 5, 6]}, at_once: 2}'
 two_run() { [ "$(ls "$shared" | grep -c many)" = 2 ]; }

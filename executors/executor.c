@@ -120,7 +120,7 @@ struct executor *executor_open(const struct value *settings, const char *spool,
 
 bool executor_ends_tasks(struct text name)
 {
-    return text_is(name, "local") || text_is(name, "slurm");
+    return text_is(name, "local") || text_is(name, "kubernetes") || text_is(name, "slurm");
 }
 
 bool job_poll_killed(const struct job_poll *poll, int index)

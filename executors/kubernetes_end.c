@@ -4,6 +4,10 @@
  * says, and none is made any more, whether it was suspended, queued or running.  By force, its pods
  * are deleted with no grace at all.
  *
+ * Single tasks end by the deletion of their pods: a Job with backoffLimitPerIndex 0 gives their indexes up.
+ * There is no way to tell it not to make the pods of indexes that have not begun: those are deleted when
+ * they are there, which the caller sees to by asking again.
+ *
  * To remove a job is to delete its owner, in the background: the server's garbage collector takes
  * what it owns, pods included.  A job that asked for `debug` is ended instead, by a deadline that
  * is over, and is deleted by the server itself when the time that it asked for is over.
@@ -48,19 +52,73 @@ static void ask_kill(struct inquiries *inquiries, struct inquiry *inquiry)
     inquiries_add(inquiries, &inquiry->pods_call);
 }
 
+/* ---- single tasks ---- */
+
+/* Without that a Job fails as a whole when one of its pods is deleted, or makes another one in its place. */
+static bool gives_indexes_up(const struct inquiry *inquiry)
+{
+    for (size_t i = 0; i < inquiry->job_count; i++)
+        if (value_get_number(value_get(inquiry->jobs[i].object, "spec"), "backoffLimitPerIndex", -1) != 0)
+            return false;
+    return true;
+}
+
+/* Pods of these indexes, behind the selector of the job; not all of them when there are very many. */
+static struct text select_tasks(struct arena *arena, const struct job_call *call)
+{
+    enum { MOST_ASKED = 200 };
+    struct buffer out = {0};
+    buffer_add_string(&out, "%2Cbatch.kubernetes.io%2Fjob-completion-index%20in%20(");
+    for (size_t i = 0; i < call->task_count && i < MOST_ASKED; i++)
+        buffer_printf(&out, "%s%d", i ? "%2C" : "", call->tasks[i]);
+    buffer_add_string(&out, ")");
+    struct text result = arena_text(arena, out.data, out.length);
+    buffer_free(&out);
+    return result;
+}
+
+static void ask_end_tasks(struct inquiries *inquiries, struct inquiry *inquiry)
+{
+    struct arena *arena = inquiries->arena;
+    const struct job_call *call = inquiry->request;
+    struct error error;
+    if (!gives_indexes_up(inquiry)) {
+        error_set(&error, "its Job has no backoffLimitPerIndex: 0, without which the end of one pod is not "
+                          "that of one task");
+        inquiry_fail(inquiry, &error);
+        return;
+    }
+    struct text selector =
+        kubernetes_job_selector(arena, inquiries->kubernetes, call->id, call->attempt);
+    inquiry->pods_call = (struct kubernetes_call){
+        .method = "DELETE",
+        .path = arena_printf(arena, "/api/v1/namespaces/%s/pods%s%s", inquiries->kubernetes->space,
+                             selector.data, select_tasks(arena, call).data),
+        .body = call->force
+                    ? TEXT("{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\",\"gracePeriodSeconds\":0}")
+                    : TEXT("{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\"}"),
+        .raw = true};
+    inquiry->asked = true;
+    inquiries_add(inquiries, &inquiry->pods_call);
+}
+
+/* ---- all ---- */
+
 void kubernetes_cancel(struct executor *executor, struct job_call **batch, size_t count)
 {
     struct inquiries inquiries;
     inquiries_open(&inquiries, executor, batch, count);
     for (size_t i = 0; i < count; i++)
-        if (batch[i]->result == 0)
+        if (batch[i]->result == 0 && batch[i]->task_count)
+            ask_end_tasks(&inquiries, &inquiries.items[i]);
+        else if (batch[i]->result == 0)
             ask_cancel(&inquiries, &inquiries.items[i]);
     inquiries_run(&inquiries);
     for (size_t i = 0; i < count; i++)
         inquiry_judge(&inquiries.items[i]);
     /* Only of Jobs that make no new ones: a pod that is deleted before is a failed task. */
     for (size_t i = 0; i < count; i++)
-        if (batch[i]->force && batch[i]->result == 0)
+        if (batch[i]->force && batch[i]->result == 0 && !batch[i]->task_count)
             ask_kill(&inquiries, &inquiries.items[i]);
     inquiries_run(&inquiries);
     for (size_t i = 0; i < count; i++) {

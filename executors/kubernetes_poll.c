@@ -272,7 +272,8 @@ void kubernetes_look_up_pods(struct kubernetes *kubernetes, struct lookup *const
 
 static void clear_poll(struct job_poll *poll)
 {
-    *poll = (struct job_poll){.id = poll->id, .attempt = poll->attempt};
+    *poll = (struct job_poll){.id = poll->id, .attempt = poll->attempt, .killed = poll->killed,
+                              .killed_count = poll->killed_count};
 }
 
 /* A batch that is being answered. */

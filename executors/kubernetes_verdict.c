@@ -68,6 +68,7 @@ static size_t list_tasks(struct look *look)
         for (int i = 0; i < job->completions; i++, at++) {
             look->tasks[at].job = job;
             look->tasks[at].state.index = i;
+            look->tasks[at].state.killed = job_poll_killed(look->poll, i);
             snprintf(look->tasks[at].state.role, sizeof(look->tasks[at].state.role), "%s",
                      job->role);
         }

@@ -47,4 +47,27 @@ ok "retry" dlspool retry "$(basename "$(job_dir rates)")"
 must "tried again it ends in done/" wait_for 60 in_state rates "done"
 is "$(indexes)" "0 1 2 3 4 4 5 " "only what failed ran again"
 is "$(cat "$(job_dir rates)/output/main-0.log")" "4: 0.01 b" "with its index and values"
+
+# Single tasks are killed: one that runs, and one whose pod is made, and ended, when its turn comes.
+cat <<JOB | drop some.yaml
+name: some
+library: any
+type: array
+array: "0-4%2"
+tasks: {main: {cpus: 0.2, memory: 64Mi}}
+output: $shared
+script: |
+  #!/bin/bash
+  echo "begin \$DLSPOOL_ARRAY_INDEX" >>"\$DLSPOOL_OUTPUT/some"
+  until [ -e "\$DLSPOOL_OUTPUT/go-\$DLSPOOL_ARRAY_INDEX" ]; do sleep 0.05; done
+JOB
+some_began() { grep -q "^begin $1\$" "$shared/some"; }
+must "a task of another sweep runs" wait_for 60 some_began 1
+like "$(dlspool kill some/1,3)" '^asked to kill some-[^ ]*/1,3$' "two are to be killed"
+ok "another takes the place of the one that ran" wait_for 60 some_began 2
+touch "$shared"/go-{0,2,4}
+must "when the others have ended it ends in failed/" wait_for 90 in_state some failed
+is "$(grep -v 3 "$shared/some" | sort | tr '\n' ' ')" "begin 0 begin 1 begin 2 begin 4 " "the others ran"
+like "$(cat "$(job_dir some)/why")" \
+    '^0 of 5 tasks failed, and 2 were killed, those of the indexes 1,3; killed by [^ ]* at ' "why says so"
 done_testing

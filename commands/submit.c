@@ -20,6 +20,7 @@
 #include "commands/options.h"
 #include "commands/outlook.h"
 #include "commands/set_fields.h"
+#include "commands/twice.h"
 #include "commands/view.h"
 #include "request/description.h"
 #include "stages/lease.h"
@@ -187,6 +188,8 @@ static int tell_job(const struct submitting *submitting, struct arena *arena,
         print_json(outlook_job(&submitting->spool, arena, view));
     fflush(stdout);
     notes_complain(&submitting->spool, &view->place);
+    if (view->place.state != STATE_FAILED)
+        twice_complain(&submitting->spool, view);
     if (view->place.state != STATE_FAILED || submitting->wait)
         return STATUS_DONE;
     struct text sentence = view_sentence(view);

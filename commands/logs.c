@@ -73,6 +73,7 @@ static int print_new(struct logs *logs, const struct job_place *place)
         sys.close(output);
         return 0;
     }
+    logs->tasks.denied = logs->tasks.denied || errno == EACCES;
     if (errno != ENOENT)
         return 0;
     int job = job_open(logs->spool, place);     /* gone, or it has no output yet? */
@@ -101,7 +102,8 @@ static int complain_task(const struct logs *logs, const struct job_place *place)
 static int tell_end(const struct logs *logs, const struct job_place *place, bool ended)
 {
     if (logs->tasks.denied) {
-        complain("what %s printed is for its owner and the owner's group", place->id);
+        complain("the output of %s may be read by its owner and the owner's primary group only; ask its owner",
+                 place->id);
         return STATUS_FAILED;
     }
     if (logs->tasks.count == 0 && logs->tasks.task)

@@ -56,7 +56,7 @@ static void add_line(struct buffer *out, const struct hold_reason *reason)
     buffer_add_byte(out, ':');
     add_text(out, awaited->job);
     if (!awaited->id.length) {
-        buffer_add_string(out, " is not known yet: no job of that name has come.\n");
+        buffer_add_string(out, " is not known yet: no job of that name was submitted.\n");
         return;
     }
     if (!text_equal(awaited->id, awaited->job)) {

@@ -58,9 +58,9 @@ static void tell_to_end(struct tracker *tracker, struct lost_job *lost, const ch
     if (lost->forced || (lost->told && clock_elapsed() < lost->force_time))
         return;
     if (!lost->told)
-        log_warn("%s: its directory was removed from submitted/; what the executor has of it is "
-                 "ended",
-                 id);
+        log_warn("%s: its directory was removed from submitted/, so its tasks are ended at the executor; "
+                 "the way to end a job is: dlspool kill %s",
+                 id, id);
     if (executor_cancel(tracker->executor, id, attempt, force, &error)) {
         log_warn("%s: could not be ended: %s", id, error.text);
         return;

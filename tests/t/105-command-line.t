@@ -185,7 +185,22 @@ if [ "$me" = 0 ]; then
     is $status 1 "a job that may not be read"
     like "$output" "may not be read by you" "is told so"
     chmod 755 "$spool/rendered/$waits"
+    run setpriv --reuid 65534 --clear-groups sh -c "echo name: x >'$spool/rendered/x.yaml'"
+    like "$output" "Permission denied" "nobody but the daemon writes into rendered/"
+    echo "epoch 1" >"$spool/submitted/$third/output/main-0.log"
+    chmod 700 "$spool/submitted/$third/output"
+    run setpriv --reuid 65534 --clear-groups "$DLSPOOL" -s "$spool" logs "$third"
+    is $status 1 "output that may not be read"
+    like "$output" "may be read by its owner and the owner's primary group only; ask its owner" "is told so"
+    chmod 755 "$spool/submitted/$third/output"
 fi
+echo "epoch 1" >"$spool/submitted/$third/output/main-0.log"
+run dlspool logs "$third" worker-0
+is $status 4 "logs of a task that is not there ends with status 4"
+like "$output" 'has no output of a task "worker-0"; there is output of main-0' "and tells which there are"
+run dlspool wait -t 2sec "$third"
+is $status 2 "a time limit of another form ends with status 2"
+like "$output" '--timeout: found "2sec", expected a duration such as 30s, 5m or 1h' "and the sentence says how it is written"
 run "$DLSPOOL" -s "$scratch/nowhere" list
 like "$output" "-s DIR or DLSPOOL_DIR" "a spool that is not there: the sentence says how it is named"
 
@@ -216,6 +231,10 @@ is "$(dlspool list --name train 2>/dev/null)" "" "and nothing was dropped"
 id=$(dlspool submit --hold --name other --set tasks.main.gpus=3 --set 'args=[--lr, "0.1"]' "$scratch/train.yaml" 2>"$scratch/errors") || cat "$scratch/errors"
 ok "submit --hold is held" wait_for 20 test -d "$spool/held/$id"
 is "$(dlspool show --json "$id" | jq -c '[.name, .gpus]')" '["other",3]' "--set changes what it says"
+run dlspool submit --hold --name other --set tasks.main.gpus=4 "$scratch/train.yaml"
+unlike "$output" "note" "another file of that name is submitted without a note"
+run dlspool submit --hold --name other --set tasks.main.gpus=4 "$scratch/train.yaml"
+like "$output" "note: the same job file is also the job other-[^ ]*, which is held; both run" "the same file again is not"
 like "$(cat "$spool/held/$id/request.yaml")" 'RATE: "1.10"' "and nothing else"
 is "$(dlspool submit --json --hold --set tasks.main.cpus=0.5 "$scratch/batch.sh" | jq -c '[.name, .cpus]')" '["batch",0.5]' \
     "a batch script is changed by lines of #DL; --json gives the job"

@@ -50,6 +50,8 @@ ok "c waits for b" wait_for 20 held_for chain-c '^Waiting for: chain-b-[0-9a-z]*
 ok "b waits for a, which has not come" wait_for 20 held_for chain-b 'chain-a is not known yet'
 like "$(why chain-b)" 'A job that has not come by 20.*Z is not waited for any longer' \
     "why says until when"
+like "$(why chain-b)" 'If the name is wrong, change the job file and submit it again; to end this one: dlspool kill chain-b-' \
+    "and what to do about a wrong name"
 like "$(grep -c . "$(job_dir chain-c)/manifest.yaml")" '[1-9]' "a job that waits is rendered"
 job chain-a
 ok "a, b and c end well" wait_for 20 in_state chain-c "done"

@@ -66,7 +66,7 @@ is "$(ls "$spool/.podman/jobs")" "" "nothing of it is left, its keys neither"
 is "$(stat -c '%a %g' "$(job_dir sum)/output/launcher-0.log")" "640 $(id -g nobody)" "what it printed is for its owner"
 as() { setpriv --reuid "$1" --regid "$(id -g "$1")" --clear-groups "$DLSPOOL" -s "$spool" logs sum launcher-0 2>&1; }
 is "$(as nobody | grep -c 'rank')" 4 "who can read it"
-is "$(as daemon)" "dlspool logs: what $(basename "$(job_dir sum)") printed is for its owner and the owner's group" \
+is "$(as daemon)" "dlspool logs: the output of $(basename "$(job_dir sum)") may be read by its owner and the owner's primary group only; ask its owner" \
     "and others cannot"
 
 # ---- a launcher of the user's own, and workers that are prepared ----

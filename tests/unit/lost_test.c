@@ -99,13 +99,35 @@ static void run_for(int64_t milliseconds)
         run_round_after(1000);
 }
 
+/* Run with standard error, which the service's log is, in a file; what it holds then, to be freed. */
+static struct buffer said_during(int64_t milliseconds)
+{
+    struct buffer said = {0};
+    int kept = dup(STDERR_FILENO), directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int file = openat(directory, "said", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    assert_true(kept >= 0 && file >= 0 && dup2(file, STDERR_FILENO) >= 0);
+    run_for(milliseconds);
+    assert_true(dup2(kept, STDERR_FILENO) >= 0);
+    close(kept);
+    close(file);
+    assert_int_equal(file_read_at(directory, "said", 1 << 16, &said, &error), 0);
+    close(directory);
+    return said;
+}
+
 static void a_removed_job_is_ended_at_the_executor(void **state)
 {
     (void)state;
     shell("rm -r submitted/lost-1m7y5dm13etbd");
     run_for(25000);
     assert_int_equal(fake.cancels, 0);          /* it may only be out of sight */
-    run_for(10000);
+    struct buffer said = said_during(10000);
+    assert_non_null(strstr(
+        said.data,
+        "lost-1m7y5dm13etbd: "
+        "its directory was removed from submitted/, so its tasks are ended at the executor; the way to end a job is: dlspool kill"
+        " lost-1m7y5dm13etbd"));
+    buffer_free(&said);
     assert_int_equal(fake.cancels, 1);
     assert_int_equal(fake.forced, 0);
     assert_int_equal(fake.removals, 1);

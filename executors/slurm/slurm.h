@@ -50,6 +50,7 @@ struct slurm {
     struct capacity capacity; /* as it was told last, good until capacity_until, which is of
                                  clock_elapsed() */
     int64_t capacity_until;
+    struct capacity everywhere; /* GPUs and their types of all nodes, also of those that are away */
 };
 
 struct slurm *slurm_of(struct executor *executor);
@@ -82,5 +83,8 @@ void slurm_remove(struct executor *executor, struct job_call **batch, size_t cou
 void slurm_output(struct executor *executor, struct job_call **batch, size_t count);
 int slurm_weight(struct executor *executor, struct text manifest);
 int slurm_capacity(struct executor *executor, struct capacity *capacity, struct error *error);
+/* Is there no node, not even one that is away, with GPUs of that type?  Then what there is, is
+ * appended to `there`.  False, too, when no node is seen. */
+bool slurm_lacks_gpu_type(struct slurm *slurm, struct text type, struct buffer *there);
 
 #endif

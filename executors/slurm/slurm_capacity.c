@@ -135,13 +135,16 @@ static void take_node(struct capacity *capacity, const struct value *node)
     take_list(capacity, value_get_text(node, "gres_used"), true);
 }
 
-static void read_nodes(struct capacity *capacity, const struct value *answer)
+static void read_nodes(struct slurm *slurm, const struct value *answer)
 {
     const struct value *nodes = value_get(answer, "nodes");
-    *capacity = (struct capacity){0};
+    struct capacity *capacity = &slurm->capacity;
+    *capacity = slurm->everywhere = (struct capacity){0};
     for (size_t i = 0;
-         nodes && nodes->kind == VALUE_LIST && i < nodes->list.count && i < NODES_MOST; i++)
+         nodes && nodes->kind == VALUE_LIST && i < nodes->list.count && i < NODES_MOST; i++) {
         take_node(capacity, nodes->list.items[i]);
+        take_list(&slurm->everywhere, value_get_text(nodes->list.items[i], "gres"), false);
+    }
     if (capacity->gpus_free < 0)
         capacity->gpus_free = 0;
     for (size_t i = 0; i < capacity->gpu_type_count; i++)
@@ -166,11 +169,28 @@ int slurm_capacity(struct executor *executor, struct capacity *capacity, struct 
     if (result && error)
         *error = call.error;
     if (!result) {
-        read_nodes(&slurm->capacity, call.answer);
+        read_nodes(slurm, call.answer);
         slurm->capacity_until = clock_elapsed() + good_for;
         *capacity = slurm->capacity;
     }
     slurm_call_free(&call);
     arena_free(arena);
     return result;
+}
+
+bool slurm_lacks_gpu_type(struct slurm *slurm, struct text type, struct buffer *there)
+{
+    struct capacity capacity;
+    const struct capacity *everywhere = &slurm->everywhere;
+    if (slurm_capacity(&slurm->executor, &capacity, NULL) || !capacity.nodes ||
+        everywhere->gpu_type_count == MOST_GPU_TYPES)
+        return false;
+    for (size_t i = 0; i < everywhere->gpu_type_count; i++)
+        if (text_is(type, everywhere->gpu_types[i].type))
+            return false;
+    for (size_t i = 0; i < everywhere->gpu_type_count; i++)
+        buffer_printf(there, "%s%s", i ? ", " : "", everywhere->gpu_types[i].type);
+    if (!everywhere->gpu_type_count)
+        buffer_add_string(there, everywhere->gpus ? "GPUs without a type" : "no GPUs");
+    return true;
 }

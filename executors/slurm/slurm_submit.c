@@ -66,6 +66,26 @@ static void refuse(struct handing *job)
     end(job, SUBMIT_REFUSED, &job->submission->error);
 }
 
+/* Slurm takes a job that is held and names a type of GPU that no node has, and lets it wait for ever:
+ * it is not handed in. */
+static bool lacks_gpu_type(struct round *round, struct handing *job)
+{
+    struct error_quote_room rooms[2];
+    bool lacks = false;
+    for (size_t i = 0; i < job->manifest->component_count && !lacks; i++) {
+        struct text type = job->manifest->components[i].gpu_type;
+        struct buffer there = {0};
+        lacks = type.length && slurm_lacks_gpu_type(round->slurm, type, &there);
+        if (lacks)
+            error_set(&job->submission->error,
+                      "gpu_type: no node of the cluster has GPUs of the type %s; there are %s",
+                      error_quote(&rooms[0], type.data, type.length),
+                      error_quote(&rooms[1], there.data, there.length));
+        buffer_free(&there);
+    }
+    return lacks;
+}
+
 static void prepare(struct round *round, struct handing *job)
 {
     struct submission *submission = job->submission;
@@ -75,6 +95,11 @@ static void prepare(struct round *round, struct handing *job)
     job->manifest = slurm_manifest_read(round->arena, submission->manifest, error);
     if (!job->manifest) {
         refuse(job);
+        return;
+    }
+    /* (One that may be at Slurm already is looked for.) */
+    if (!submission->repeated && lacks_gpu_type(round, job)) {
+        end(job, SUBMIT_NEVER_FITS, error);
         return;
     }
     int trouble = slurm_user_of(round->slurm, round->arena, submission, &job->facts, error);

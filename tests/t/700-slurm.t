@@ -23,6 +23,7 @@ job three $'echo no luck; exit 3'
 job shot 'kill -SEGV $$'
 job gpus 'echo "<$CUDA_VISIBLE_DEVICES> $SLURMD_NODENAME"' 'gpu_type: v100' 'tasks: {main: {gpus: 2}}'
 job greedy 'true' 'tasks: {main: {gpus: 9}}'
+job untyped 'true' 'gpu_type: h100' 'tasks: {main: {gpus: 1}}'
 job lost 'true' 'queue: nowhere'
 job long 'true' 'queue: short' 'time_limit: 1h'
 job slow 'sleep 100' 'time_limit: 2s'
@@ -30,7 +31,7 @@ job hostile 'printf "<%s>\n" "$@"; env | grep ^ODD' 'args: ["$(touch /tmp/dlspoo
     'env: {ODD: "$HOME \"x\" `id`"}'
 type=distributed job servers '' 'tasks:' '  ps: {count: 1, command: [sh, -c, "echo ps; sleep 100"]}' \
     '  worker: {count: 2, command: [sh, -c, "echo worker"]}' 'complete: {worker: {succeeded: 2}}'
-for name in three shot greedy lost long slow; do
+for name in three shot greedy untyped lost long slow; do
     ok "$name fails" wait_for 40 has_ended $name
 done
 for name in quick gpus hostile servers; do
@@ -44,6 +45,9 @@ like "$(record three)" 'exit_code: 3' "the exit code is kept"
 like "$(record shot)" 'exit_code: 139' "a signal is 128 and its number"
 like "$(output_of gpus)" '^<[0-3],[0-3]> n[34]$' "GPUs of a type are on a node that has them"
 like "$(why greedy)" 'no node has what it asks for' "more GPUs than a node has: nobody waits for ever"
+like "$(why untyped)" 'gpu_type: no node of the cluster has GPUs of the type h100; there are a100, v100$' "a type of GPU that no node has: which there are"
+like "$(record untyped)" 'reason: "NeverFits"' "and it does not come back before there are such"
+is "$(dlspool status --json | jq -c '.executor.capacity.gpu_types | keys')" '["a100","v100"]' "status shows the types"
 like "$(why lost)" 'Invalid partition name specified \(2000\)' "a partition that is not there: Slurm's words"
 like "$(why long)" 'limit' "a time limit over the partition's is refused"
 is "$(squeue -h -t pending | wc -l)" 0 "and what Slurm kept of it is gone"

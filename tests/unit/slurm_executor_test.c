@@ -463,26 +463,79 @@ static void capacity_is_what_nodes_have(void **state)
     assert_int_equal(capacity.gpu_types[0].free, 3);
 }
 
+/* Submit the usual job with GPUs of that type; what is said of it, or "" when it is taken. */
+static const char *submit_type(const char *id, const char *type, bool repeated)
+{
+    static struct submission submission;
+    char manifest[2000];
+    const char *at = strstr(fake_manifest, "a100");
+    snprintf(manifest, sizeof(manifest), "%.*s%s%s", (int)(at - fake_manifest), fake_manifest, type,
+             at + 4);
+    submission = fake_submission(id, manifest);
+    submission.repeated = repeated;
+    enum submit_outcome outcome = fake_submit_it(&submission);
+    assert_true(outcome == SUBMIT_ACCEPTED || outcome == SUBMIT_NEVER_FITS);
+    return outcome == SUBMIT_ACCEPTED ? "" : submission.error.text;
+}
+
+static void a_type_of_gpu_that_no_node_has_is_refused(void **state)
+{
+    (void)state;
+    fake_stop();
+    fake_start("38", "--nodes '[{\"name\": \"n1\", \"state\": \"idle\", \"cpus\": 8, \"gres\": "
+                     "\"gpu:a100:4(S:0-1)\"}, {\"name\": \"n2\", \"state\": \"down\", \"cpus\": 8, "
+                     "\"gres\": \"gpu:v100:2\"}]'");
+    assert_string_equal(submit_type("j-1", "h100", false),
+                        "gpu_type: no node of the cluster has GPUs of the type h100; there are a100, v100");
+    assert_int_equal(fake_job_count(), 0);
+    assert_int_not_equal(access(fake_path("jobs/j-1-a1"), F_OK), 0);
+    /* One whose nodes are away is waited for; what may be at Slurm already is looked for. */
+    assert_string_equal(submit_type("j-2", "v100", false), "");
+    assert_string_equal(submit_type("j-3", "a100", false), "");
+    assert_string_equal(submit_type("j-4", "h100", true), "");
+    /* Where the nodes cannot be asked, nobody knows. */
+    fake_ahead += 60000;
+    fake_order("{\"answer\": {\"status\": 500, \"body\": \"\"}, \"times\": 9, \"match\": \"GET .*/nodes\"}");
+    assert_string_equal(submit_type("j-5", "h100", false), "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_job_is_handed_in_held_and_let_go, fake_set_up, fake_tear_down),
-        cmocka_unit_test_setup_teardown(every_version_has_its_own_words, fake_set_up, fake_tear_down),
-        cmocka_unit_test_setup_teardown(a_lost_answer_makes_no_second_run, fake_set_up, fake_tear_down),
-        cmocka_unit_test_setup_teardown(a_release_that_is_lost_is_made_again, fake_set_up, fake_tear_down),
-        cmocka_unit_test_setup_teardown(what_slurmctld_forgot_is_handed_in_again, fake_set_up, fake_tear_down),
-        cmocka_unit_test_setup_teardown(what_began_is_waited_for_and_not_begun_again, fake_set_up, fake_tear_down),
-        cmocka_unit_test_setup_teardown(the_accounting_tells_of_what_was_forgotten, fake_set_up, fake_tear_down),
-        cmocka_unit_test_setup_teardown(a_job_that_is_there_twice_runs_once, fake_set_up, fake_tear_down),
-        cmocka_unit_test_setup_teardown(a_list_is_not_sent_again_when_nothing_has_changed, fake_set_up,
+        cmocka_unit_test_setup_teardown(a_job_is_handed_in_held_and_let_go, fake_set_up,
                                         fake_tear_down),
-        cmocka_unit_test_setup_teardown(what_waits_for_nobody_is_ended, fake_set_up, fake_tear_down),
-        cmocka_unit_test_setup_teardown(a_release_that_went_astray_makes_no_false_end, fake_set_up, fake_tear_down),
-        cmocka_unit_test_setup_teardown(what_slurm_put_back_is_not_waited_for, fake_set_up, fake_tear_down),
-        cmocka_unit_test_setup_teardown(a_launch_that_failed_is_let_go_again, fake_set_up, fake_tear_down),
-        cmocka_unit_test_setup_teardown(a_role_that_decides_ends_the_job, fake_set_up, fake_tear_down),
-        cmocka_unit_test_setup_teardown(elements_of_an_array_end_each_by_itself, fake_set_up, fake_tear_down),
-        cmocka_unit_test_setup_teardown(what_was_cancelled_waits_no_longer, fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(every_version_has_its_own_words, fake_set_up,
+                                        fake_tear_down),
+        cmocka_unit_test_setup_teardown(a_lost_answer_makes_no_second_run, fake_set_up,
+                                        fake_tear_down),
+        cmocka_unit_test_setup_teardown(a_release_that_is_lost_is_made_again, fake_set_up,
+                                        fake_tear_down),
+        cmocka_unit_test_setup_teardown(what_slurmctld_forgot_is_handed_in_again, fake_set_up,
+                                        fake_tear_down),
+        cmocka_unit_test_setup_teardown(what_began_is_waited_for_and_not_begun_again, fake_set_up,
+                                        fake_tear_down),
+        cmocka_unit_test_setup_teardown(the_accounting_tells_of_what_was_forgotten, fake_set_up,
+                                        fake_tear_down),
+        cmocka_unit_test_setup_teardown(a_job_that_is_there_twice_runs_once, fake_set_up,
+                                        fake_tear_down),
+        cmocka_unit_test_setup_teardown(a_list_is_not_sent_again_when_nothing_has_changed,
+                                        fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(what_waits_for_nobody_is_ended, fake_set_up,
+                                        fake_tear_down),
+        cmocka_unit_test_setup_teardown(a_release_that_went_astray_makes_no_false_end, fake_set_up,
+                                        fake_tear_down),
+        cmocka_unit_test_setup_teardown(what_slurm_put_back_is_not_waited_for, fake_set_up,
+                                        fake_tear_down),
+        cmocka_unit_test_setup_teardown(a_launch_that_failed_is_let_go_again, fake_set_up,
+                                        fake_tear_down),
+        cmocka_unit_test_setup_teardown(a_role_that_decides_ends_the_job, fake_set_up,
+                                        fake_tear_down),
+        cmocka_unit_test_setup_teardown(elements_of_an_array_end_each_by_itself, fake_set_up,
+                                        fake_tear_down),
+        cmocka_unit_test_setup_teardown(what_was_cancelled_waits_no_longer, fake_set_up,
+                                        fake_tear_down),
+        cmocka_unit_test_setup_teardown(a_type_of_gpu_that_no_node_has_is_refused, fake_set_up,
+                                        fake_tear_down),
         cmocka_unit_test_setup_teardown(capacity_is_what_nodes_have, fake_set_up, fake_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

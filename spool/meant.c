@@ -24,9 +24,9 @@ struct candidate {
 struct search {
     const struct meaning *meaning;
     struct text word;
-    char label[ID_SIZE];        /* the word as the beginning of an id has it; "" when it is no name */
-    struct places named, begun; /* whose name is `label`; whose id begins with the word */
-    struct candidate *candidates;       /* those that are in question, newest first */
+    char label[ID_SIZE]; /* the word as the beginning of an id has it; "" when it is no name */
+    struct places named, begun;   /* whose name is `label`; whose id begins with the word */
+    struct candidate *candidates; /* those that are in question, newest first */
     size_t count;
     struct arena *arena;
 };
@@ -65,7 +65,8 @@ static int compare_newest(const void *a, const void *b)
     return order ? order : strcmp(first->id, second->id);
 }
 
-/* Newest first, and a job that was seen in two places, because it moved, once: where it was seen last. */
+/* Newest first, and a job that was seen in two places, because it moved, once: where it was seen
+ * last. */
 static void sort_places(struct places *places)
 {
     size_t kept = 0;
@@ -84,7 +85,7 @@ static bool is_whole_id(const struct meaning *meaning, struct job_place *place)
     return id_valid(meaning->word) &&
            (job_find_whole(spool, meaning->word, place) ||
             job_find_done(spool, meaning->word, place) == 1 ||
-            job_find_whole(spool, meaning->word, place));       /* it moved on meanwhile */
+            job_find_whole(spool, meaning->word, place)); /* it moved on meanwhile */
 }
 
 /* ---- whose they are, and what can be done to them ---- */
@@ -118,7 +119,8 @@ static bool look_at(struct search *search, const struct job_place *place, bool b
     return true;
 }
 
-/* Read what the candidates are; of a name that is only looked at, until the asker's newest was met. */
+/* Read what the candidates are; of a name that is only looked at, until the asker's newest was met.
+ */
 static void look_at_all(struct search *search, const struct places *places, bool by_name)
 {
     size_t most = by_name ? MOST_READ : MEANT_LISTED;
@@ -165,7 +167,7 @@ static int decide(struct search *search, bool by_name, struct meant *meant, stru
     if (by_name && search->meaning->applies) {
         prefer(search, does_apply);
         if (!search->candidates[0].applies)
-            search->count = 1;  /* to none: what is said of the newest is true of all */
+            search->count = 1; /* to none: what is said of the newest is true of all */
     }
     meant->total = by_name ? search->count : search->begun.count;
     for (size_t i = 0; i < search->count && i < MEANT_LISTED; i++)

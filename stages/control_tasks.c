@@ -9,7 +9,7 @@
 #include "spool/eventlog.h"
 #include "stages/sweep.h"
 
-enum { TASKS_LIMIT = 8 * 1024 };        /* bytes of a wish's file */
+enum { TASKS_LIMIT = 8 * 1024 }; /* bytes of a wish's file */
 
 static const char *file_of(enum control_verb verb)
 {
@@ -22,17 +22,19 @@ bool control_tasks_allow(enum control_verb verb, const struct job_place *place,
     const char *id = place->id;
     struct error_quote_room room;
     if (verb != CONTROL_KILL && verb != CONTROL_RETRY) {
-        error_set(error, "one task of %s cannot be held or released by itself: an array is in one place "
-                         "as a whole; end the task with dlspool kill %s/%.*s, and run it later with dlspool "
-                         "retry %s/%.*s", id, id, (int)tasks.length, tasks.data, id, (int)tasks.length,
-                  tasks.data);
+        error_set(
+            error,
+            "one task of %s cannot be held or released by itself: an array is in one place "
+            "as a whole; end the task with dlspool kill %s/%.*s, and run it later with dlspool "
+            "retry %s/%.*s",
+            id, id, (int)tasks.length, tasks.data, id, (int)tasks.length, tasks.data);
         return false;
     }
     if (!record)
         return true;
     if (!text_is(record->type, "array")) {
-        error_set(error, "%s is no array, and its tasks need each other (type: %s): only the whole job can be "
-                         "%s", id, error_quote(&room, record->type.data, record->type.length),
+        error_set(error, "%s is no array (its type is %s): only the whole job can be %s", id,
+                  error_quote(&room, record->type.data, record->type.length),
                   verb == CONTROL_KILL ? "killed" : "retried");
         return false;
     }
@@ -51,8 +53,8 @@ bool control_tasks_allow(enum control_verb verb, const struct job_place *place,
     return sweep_check_kill(record, waits, id, tasks, error) == 0;
 }
 
-int control_tasks_write(int job, enum control_verb verb, struct text tasks, struct text by, uid_t uid,
-                        int64_t now, struct error *error)
+int control_tasks_write(int job, enum control_verb verb, struct text tasks, struct text by,
+                        uid_t uid, int64_t now, struct error *error)
 {
     struct buffer line = {0}, all = {0};
     if (file_read_at(job, file_of(verb), TASKS_LIMIT, &all, error) && errno != ENOENT &&
@@ -66,10 +68,11 @@ int control_tasks_write(int job, enum control_verb verb, struct text tasks, stru
     eventlog_add(&line, "array", tasks);
     eventlog_end(&line);
     buffer_add(&all, line.data, line.length);
-    int result = all.length > TASKS_LIMIT
-                     ? error_set(error, "too many tasks were asked for one by one; name several at once, as in "
-                                        "0-99")
-                     : job_file_replace(job, file_of(verb), buffer_text(&all), 0644, error);
+    int result = 1;
+    if (all.length > TASKS_LIMIT)
+        error_set(error, "too many tasks were asked for one by one; name several at once, as in 0-99");
+    else
+        result = job_file_replace(job, file_of(verb), buffer_text(&all), 0644, error);
     if (!result)
         result = eventlog_append(job, buffer_text(&line), error);
     buffer_free(&line);

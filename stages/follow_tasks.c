@@ -1,7 +1,7 @@
 /* stages/follow_tasks.c - tasks of an array that are killed by themselves, while the others go on
  *
- * Which they are is written down in job.yaml before they are told to end: they have not succeeded then,
- * whatever they end with.  One that has ended by itself meanwhile is left as it is.
+ * Which they are is written down in job.yaml before they are told to end: they have not succeeded
+ * then, whatever they end with.  One that has ended by itself meanwhile is left as it is.
  */
 #include "stages/tracker.h"
 
@@ -14,11 +14,11 @@
 #include "stages/sweep.h"
 
 struct task_kills {
-    size_t count;               /* of tasks; the arrays have as many */
-    bool *killed;               /* written down */
-    bool *late;                 /* had ended when it was asked for */
-    size_t told;                /* how many are killed */
-    int64_t next_call;          /* of clock_elapsed: when those that still run are told again, with force */
+    size_t count;   /* of tasks; the arrays have as many */
+    bool *killed;   /* written down */
+    bool *late;     /* had ended when it was asked for */
+    int64_t *again; /* of clock_elapsed: it was told to end, and is then told again, with force;
+                       0: it was not told yet */
 };
 
 static void start_following(struct tracked *tracked, struct arena *arena,
@@ -27,12 +27,11 @@ static void start_following(struct tracked *tracked, struct arena *arena,
     size_t count;
     const bool *ranks = sweep_ranks(arena, record, record->array_killed, &count);
     struct task_kills *kills = memory_allocate(sizeof(*kills));
-    *kills = (struct task_kills){.count = count, .killed = memory_allocate(count + 1),
-                                 .late = memory_allocate(count + 1)};
+    *kills = (struct task_kills){.count = count,
+                                 .killed = memory_allocate(count + 1),
+                                 .late = memory_allocate(count + 1),
+                                 .again = memory_allocate((count + 1) * sizeof(*kills->again))};
     memcpy(kills->killed, ranks, count);
-    memset(kills->late, 0, count + 1);
-    for (size_t i = 0; i < count; i++)
-        kills->told += ranks[i];
     tracked->kills = kills;
 }
 
@@ -41,6 +40,7 @@ void follow_tasks_free(struct tracked *tracked)
     if (tracked->kills) {
         free(tracked->kills->killed);
         free(tracked->kills->late);
+        free(tracked->kills->again);
     }
     free(tracked->kills);
     tracked->kills = NULL;
@@ -71,8 +71,9 @@ void follow_tasks_ask(struct tracker *tracker, struct followed *followed)
     followed->poll.killed_count = count;
 }
 
-/* Those that have not ended by themselves before they were asked to.  Whether there are any more of these
- * than are written down; *misjudged: the answer took one for killed that had ended by itself. */
+/* Those that have not ended by themselves before they were asked to.  Whether there are any more of
+ * these than are written down; *misjudged: the answer took one for killed that had ended by itself.
+ */
 static bool find_new(const struct followed *followed, bool *killed, bool *misjudged)
 {
     const struct job_poll *poll = &followed->poll;
@@ -117,27 +118,49 @@ static bool take_answer(struct tracker *tracker, struct followed *followed)
         return false;
     }
     memcpy(kills->killed, killed, kills->count);
-    kills->next_call = 0;
     return !misjudged;
 }
 
-/* Those that have still to end are told so: politely first, and with force when their grace is over. */
-static void want_stop(struct tracker *tracker, struct followed *followed)
+/* Those that have still to end: which were not told so yet, or those whose grace is over. */
+static size_t find_running(const struct followed *followed, bool told, int *tasks)
 {
     const struct job_poll *poll = &followed->poll;
-    struct task_kills *kills = followed->tracked->kills;
-    int *tasks = arena_allocate(tracker->arena, (poll->task_count + 1) * sizeof(*tasks));
+    const struct task_kills *kills = followed->tracked->kills;
+    int64_t now = clock_elapsed();
     size_t count = 0;
-    for (size_t i = 0; i < poll->task_count; i++)
-        if (!poll->tasks[i].ended && poll->tasks[i].index >= 0 &&
-            (size_t)poll->tasks[i].index < kills->count && kills->killed[poll->tasks[i].index])
-            tasks[count++] = poll->tasks[i].index;
-    if (!count || clock_elapsed() < kills->next_call)
-        return;
-    followed->stop_tasks = true;
+    for (size_t i = 0; i < poll->task_count; i++) {
+        int index = poll->tasks[i].index;
+        if (poll->tasks[i].ended || index < 0 || (size_t)index >= kills->count ||
+            !kills->killed[index])
+            continue;
+        if (told ? kills->again[index] && kills->again[index] <= now : !kills->again[index])
+            tasks[count++] = index;
+    }
+    return count;
+}
+
+/* They are told to end: politely first. */
+static void want_stop(struct tracker *tracker, struct followed *followed)
+{
+    int *tasks = arena_allocate(tracker->arena, (followed->poll.task_count + 1) * sizeof(*tasks));
+    size_t count = find_running(followed, false, tasks);
+    bool force = count == 0 || tracker->stage.settings.kill_grace == 0;
+    if (count == 0)
+        count = find_running(followed, true, tasks);
+    followed->stop_tasks = count > 0;
     followed->call.tasks = tasks;
     followed->call.task_count = count;
-    followed->call.force = kills->next_call != 0;
+    followed->call.force = force;
+}
+
+static void note_told(struct followed *followed, int64_t again)
+{
+    const struct job_call *call = &followed->call;
+    for (size_t i = 0; i < call->task_count && call->result == 0; i++)
+        followed->tracked->kills->again[call->tasks[i]] = again;
+    if (call->result)
+        log_warn("%s: its tasks could not be stopped, and are tried again: %s", followed->place.id,
+                 call->error.text);
 }
 
 bool follow_tasks_decide(struct tracker *tracker, struct followed *followed)
@@ -157,7 +180,7 @@ bool follow_tasks_decide(struct tracker *tracker, struct followed *followed)
 
 void follow_tasks_stop(struct round *round)
 {
-    enum { LEAST_PAUSE = 1000 };        /* milliseconds between two calls */
+    enum { LEAST_PAUSE = 1000 }; /* milliseconds between two calls */
     struct tracker *tracker = round->tracker;
     int64_t grace = tracker->stage.settings.kill_grace;
     size_t count = 0;
@@ -171,13 +194,9 @@ void follow_tasks_stop(struct round *round)
         tracker->executor->operations->cancel(tracker->executor, round->calls, count);
     for (size_t i = 0; i < round->count; i++) {
         struct followed *followed = &round->jobs[i];
-        if (!followed->stop_tasks)
-            continue;
-        if (followed->call.result)
-            log_warn("%s: its tasks could not be stopped, and are tried again: %s",
-                     followed->place.id, followed->call.error.text);
-        followed->tracked->kills->next_call =
-            clock_elapsed() + (grace > LEAST_PAUSE ? grace : LEAST_PAUSE);
-        followed->call = (struct job_call){.id = followed->call.id, .attempt = followed->call.attempt};
+        if (followed->stop_tasks)
+            note_told(followed, clock_elapsed() + (grace > LEAST_PAUSE ? grace : LEAST_PAUSE));
+        followed->call =
+            (struct job_call){.id = followed->call.id, .attempt = followed->call.attempt};
     }
 }

@@ -211,6 +211,11 @@ wait_for 20 in_state hold-bad failed
 like "$(why hold-bad)" 'has failed permanently; there is nothing to hold' "nor by a file"
 job file-held 'hold: true'
 ok "a job is held" wait_for 20 in_state file-held held
+like "$(dlspool kill file-held/1 2>&1)" 'is no array \(its type is single\): only the whole job can be killed' \
+    "no single task of it can be killed"
+echo "kill: $(id_of file-held)/1" | drop kill-one.yaml
+wait_for 20 in_state kill-one failed
+like "$(why kill-one)" 'is no array \(its type is single\): only the whole job can be killed' "nor by a file"
 echo "release: file-hel" | drop release-cut.yaml
 wait_for 20 in_state release-cut failed
 like "$(why release-cut)" 'there is no job "file-hel" in ' "a file takes no beginning that cuts a name"

@@ -33,10 +33,15 @@ static int tear_down(void **state)
 
 static void put(enum state state, const char *id, const char *name, uid_t uid)
 {
-    const struct job_record record = {.id = text_of(id), .name = text_of(name), .uid = uid,
-                                      .owner = TEXT("somebody"), .library = TEXT("any"),
-                                      .source = TEXT("a.yaml"), .type = TEXT("single"),
-                                      .executor = TEXT("null"), .attempt = 1};
+    const struct job_record record = {.id = text_of(id),
+                                      .name = text_of(name),
+                                      .uid = uid,
+                                      .owner = TEXT("somebody"),
+                                      .library = TEXT("any"),
+                                      .source = TEXT("a.yaml"),
+                                      .type = TEXT("single"),
+                                      .executor = TEXT("null"),
+                                      .attempt = 1};
     int job = job_create(&spool, id, &error);
     assert_true(job >= 0);
     assert_int_equal(record_create(job, &record, &error), 0);
@@ -52,7 +57,8 @@ static bool is_submitted(void *context, const struct job_place *place,
     return place->state == STATE_SUBMITTED;
 }
 
-/* What a word means to somebody who looks, and to somebody who does something: the id, or the sentence. */
+/* What a word means to somebody who looks, and to somebody who does something: the id, or the
+ * sentence. */
 static const char *seen(const char *word, uid_t asker)
 {
     const struct meaning meaning = {.spool = &spool, .word = text_of(word), .asker = asker};
@@ -61,8 +67,8 @@ static const char *seen(const char *word, uid_t asker)
 
 static const char *done_to(const char *word, uid_t asker)
 {
-    const struct meaning meaning = {.spool = &spool, .word = text_of(word), .asker = asker,
-                                    .applies = is_submitted};
+    const struct meaning meaning = {
+        .spool = &spool, .word = text_of(word), .asker = asker, .applies = is_submitted};
     return job_meant(&meaning, &meant, &error) ? error.text : meant.places[0].id;
 }
 

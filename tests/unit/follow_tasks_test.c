@@ -1,0 +1,271 @@
+/* single tasks of an array are killed while the others go on: what is told to whom, and how the job
+ * ends
+ *
+ * The executor does and says what the test wants.
+ *
+ * Seen to fail: with write_down() empty; with `late` never set in find_new(); with is_complete()
+ * always 1.
+ */
+#include "tests/unit/stage_fixture.h"
+
+#include "stages/control_tasks.h"
+
+#define ID "sweep-0000000000001"
+
+enum { TASKS = 3 };
+
+static struct {
+    bool ended[TASKS];
+    int exit_code[TASKS];
+    bool killed[TASKS]; /* what poll() was told last */
+    char recorded[32];  /* what job.yaml said when cancel() was called last */
+    char told[32];      /* whom that was about */
+    int polite, forced;
+} fake;
+
+static int fake_ready(struct executor *executor, struct error *problem)
+{
+    (void)executor;
+    (void)problem;
+    return 0;
+}
+
+static int fake_poll(struct executor *executor, struct arena *arena, struct job_poll **jobs,
+                     size_t count, struct error *problem)
+{
+    (void)executor;
+    (void)problem;
+    assert_int_equal(count, 1);
+    struct job_poll *poll = jobs[0];
+    poll->tasks = arena_allocate(arena, TASKS * sizeof(*poll->tasks));
+    poll->task_count = TASKS;
+    poll->phase = PHASE_SUCCEEDED;
+    poll->started = now;
+    for (int i = 0; i < TASKS; i++) {
+        fake.killed[i] = job_poll_killed(poll, i);
+        poll->tasks[i] = (struct task_state){.role = "main",
+                                             .index = i,
+                                             .ended = fake.ended[i],
+                                             .exit_code = fake.exit_code[i],
+                                             .killed = fake.killed[i]};
+        if (!fake.ended[i])
+            poll->phase = PHASE_RUNNING;
+    }
+    for (int i = 0; i < TASKS && poll->phase == PHASE_SUCCEEDED; i++)
+        if (fake.exit_code[i]) {
+            poll->phase = PHASE_FAILED;
+            poll->exit_code = fake.exit_code[i];
+            snprintf(poll->reason, sizeof(poll->reason), "Exited");
+            snprintf(poll->detail, sizeof(poll->detail), "task main-%d ended", i);
+        }
+    return 0;
+}
+
+static void read_job(struct job_record *record, struct arena *arena)
+{
+    int job = open_job(ID, STATE_SUBMITTED);
+    assert_int_equal(record_read(job, arena, record, &error), 0);
+    close(job);
+}
+
+static void fake_cancel(struct executor *executor, struct job_call **batch, size_t count)
+{
+    (void)executor;
+    struct arena *arena = arena_new();
+    struct job_record record;
+    assert_int_equal(count, 1);
+    assert_true(batch[0]->task_count > 0);
+    batch[0]->result = 0;
+    read_job(&record, arena);
+    snprintf(fake.recorded, sizeof(fake.recorded), "%.*s", (int)record.array_killed.length,
+             record.array_killed.data ? record.array_killed.data : "");
+    fake.told[0] = '\0';
+    for (size_t i = 0; i < batch[0]->task_count; i++)
+        snprintf(fake.told + strlen(fake.told), 8, "%d.", batch[0]->tasks[i]);
+    fake.polite += !batch[0]->force;
+    fake.forced += batch[0]->force;
+    arena_free(arena);
+}
+
+static void fake_call(struct executor *executor, struct job_call **batch, size_t count)
+{
+    (void)executor;
+    for (size_t i = 0; i < count; i++)
+        batch[i]->result = 0;
+}
+
+static void fake_close(struct executor *executor)
+{
+    (void)executor;
+}
+
+static const struct executor_operations operations = {.name = "local",
+                                                      .ready = fake_ready,
+                                                      .poll = fake_poll,
+                                                      .cancel = fake_cancel,
+                                                      .output = fake_call,
+                                                      .remove = fake_call,
+                                                      .close = fake_close};
+
+/* An array of the indexes 3, 5 and 8 runs. */
+static int begin(void **state)
+{
+    (void)state;
+    memset(&fake, 0, sizeof(fake));
+    open_spool(&track_stage, &operations, 1767268800000);
+    write_settings("executor: local\nsync: none\nkill_grace: 3s\n");
+    const struct job_record record = {.id = TEXT(ID),
+                                      .owner = TEXT("ann"),
+                                      .uid = 1000,
+                                      .gid = (gid_t)-1,
+                                      .accepted = now,
+                                      .request_file = TEXT("request.yaml"),
+                                      .type = TEXT("array"),
+                                      .executor = TEXT("local"),
+                                      .cpus = 1000,
+                                      .attempt = 1,
+                                      .array = TEXT("3,5,8"),
+                                      .failure.exit_code = -1};
+    put_job(STATE_SUBMITTED, &record,
+            "2026-01-01T12:00:00.000Z accepted file=x\n"
+            "2026-01-01T12:00:00.000Z intent attempt=1\n"
+            "2026-01-01T12:00:00.000Z submitted attempt=1\n"
+            "2026-01-01T12:00:01.000Z started attempt=1\n",
+            NULL);
+    open_stage();
+    run_round_after(1000);
+    return 0;
+}
+
+static void ask_to_kill(const char *tasks)
+{
+    int job = open_job(ID, STATE_SUBMITTED);
+    assert_int_equal(
+        control_tasks_write(job, CONTROL_KILL, text_of(tasks), TEXT("bob"), 1001, now, &error), 0);
+    close(job);
+}
+
+static void end(int task, int exit_code)
+{
+    fake.ended[task] = true;
+    fake.exit_code[task] = exit_code;
+}
+
+/* The record of the job where it has come to, which is freed with the arena. */
+static struct job_record ended_in(enum state state, struct arena *arena)
+{
+    struct job_record record;
+    int job = open_job(ID, state);
+    assert_int_equal(record_read(job, arena, &record, &error), 0);
+    close(job);
+    return record;
+}
+
+static void why_says(const char *words)
+{
+    struct buffer why = {0};
+    int job = open_job(ID, STATE_FAILED);
+    assert_int_equal(file_read_at(job, "why", 65536, &why, &error), 0);
+    if (!text_contains(buffer_text(&why), text_of(words)))
+        fail_msg("%.*s", (int)why.length, why.data);
+    close(job);
+    buffer_free(&why);
+}
+
+static void it_is_written_down_and_told_politely_then_with_force(void **state)
+{
+    (void)state;
+    ask_to_kill("5");
+    run_round_after(1000);
+    assert_string_equal(fake.told, "1.");
+    assert_string_equal(fake.recorded, "5");
+    assert_int_equal(fake.polite, 1);
+    run_round_after(1000);
+    assert_true(fake.killed[1] && !fake.killed[0]);
+    assert_int_equal(fake.polite + fake.forced, 1);
+    /* A second one has its own grace. */
+    ask_to_kill("8");
+    run_round_after(1000);
+    assert_string_equal(fake.told, "2.");
+    assert_int_equal(fake.polite, 2);
+    run_round_after(2000);
+    assert_string_equal(fake.told, "1.");
+    assert_int_equal(fake.forced, 1);
+    end(1, 137);
+    run_round_after(3000);
+    assert_string_equal(fake.told, "2.");
+    assert_string_equal(fake.recorded, "5,8");
+}
+
+static void the_job_has_failed_though_all_ended_well(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_new();
+    ask_to_kill("5");
+    run_round_after(1000);
+    end(0, 0), end(1, 0), end(2, 0);
+    run_round_after(1000);
+    struct job_record record = ended_in(STATE_FAILED, arena);
+    assert_true(text_is(record.array_left, "5"));
+    assert_true(text_is(record.failure.reason, "Killed"));
+    assert_int_equal(record.failure.when, RETRY_NEVER);
+    why_says("0 of 3 tasks failed, and 1 was killed, that of the index 5; killed by bob at ");
+    why_says("dlspool retry " ID);
+    arena_free(arena);
+}
+
+static void what_fails_by_itself_decides(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_new();
+    ask_to_kill("5");
+    run_round_after(1000);
+    end(0, 0), end(1, 143), end(2, 7);
+    run_round_after(1000);
+    struct job_record record = ended_in(STATE_FAILED, arena);
+    assert_true(text_is(record.array_left, "5,8"));
+    assert_true(text_is(record.failure.reason, "Exited"));
+    why_says("1 of 3 tasks failed, that of the index 8, and 1 was killed, that of the index 5");
+    arena_free(arena);
+}
+
+static void one_that_had_ended_is_left_as_it_was(void **state)
+{
+    (void)state;
+    end(1, 0);
+    ask_to_kill("5");
+    run_round_after(1000);
+    run_round_after(1000);
+    assert_int_equal(fake.polite + fake.forced, 0);
+    assert_false(fake.killed[1]);
+    end(0, 0), end(2, 0);
+    run_round_after(1000);
+    assert_true(in_state(ID, STATE_DONE));
+}
+
+static void a_restart_forgets_nothing(void **state)
+{
+    (void)state;
+    ask_to_kill("5");
+    run_round_after(1000);
+    close_stage();
+    end(0, 0), end(1, 0), end(2, 0);
+    open_stage();
+    run_round_after(1000);
+    run_round_after(1000);
+    assert_true(in_state(ID, STATE_FAILED));
+    why_says("and 1 was killed, that of the index 5; killed by bob");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, close_spool)
+    const struct CMUnitTest tests[] = {
+        TEST(it_is_written_down_and_told_politely_then_with_force),
+        TEST(the_job_has_failed_though_all_ended_well),
+        TEST(what_fails_by_itself_decides),
+        TEST(one_that_had_ended_is_left_as_it_was),
+        TEST(a_restart_forgets_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -217,7 +217,7 @@ static int rebuild(struct report *report, bool json)
     struct error error;
     size_t runs;
     if (history_rebuild(&report->spool, &runs, &error)) {
-        complain("the history could not be made anew: %s", error.text);
+        complain("the history could not be rebuilt: %s", error.text);
         return STATUS_FAILED;
     }
     if (json)
@@ -246,7 +246,7 @@ int command_history(int argument_count, char **arguments)
 {
     bool json = false, anew = false;
     const struct option_spec options[] = {
-        {"rebuild", 0, OPTION_FLAG, &anew, NULL, "make it anew from the jobs of done/"},
+        {"rebuild", 0, OPTION_FLAG, &anew, NULL, "rebuild it from the jobs of done/"},
         {"json", 'j', OPTION_FLAG, &json, NULL, "as JSON, an object"},
         {"rebuild", 'r', OPTION_FLAG, &anew, NULL, NULL},
         {0}};

@@ -36,7 +36,7 @@ int command_run(int argument_count, char **arguments)
         "run", "", 0, 0,
         "Run the daemon: take dropped files, render, submit and follow jobs, until told to stop.",
         "SIGTERM or SIGINT stops it when what is under way is written down; containers go on.\n"
-        "A second one on the same spool stands by and takes over when the first has gone.\n",
+        "A second daemon on the same spool waits as a hot standby, and takes over when the first has gone.\n",
         options};
     int operands, status;
     struct error error;

@@ -111,7 +111,7 @@ void verdict_bad_request(struct verdict *verdict, const char *source, const stru
 
 void verdict_refused_wish(struct verdict *verdict, const struct error *error)
 {
-    decide(verdict, "BadWish", "permanent", RETRY_NEVER);
+    decide(verdict, "BadControl", "permanent", RETRY_NEVER);
     take_error(verdict, "The request cannot be carried out: ", error);
     snprintf(verdict->next, sizeof(verdict->next), "not retried. The job that it names has not changed.");
 }

@@ -4,7 +4,11 @@
 #
 # The daemon has a network and a /home of its own, with a name server, so that the world outside is known.
 #
-# Seen to fail with: a null workdir in common/workdir.yaml.
+# The examples of docs/job-file.md are run by the user ann as they stand there.  Of the world outside they meet: pip's
+# own index is a directory with one small module called torch; conda is a script that makes a directory of conda's form;
+# example.org is a web server of this test, whose certificate ann's ~/.curlrc trusts.
+#
+# Seen to fail with: a null workdir in common/workdir.yaml; another path in an example.
 . "$(dirname "$0")/lib.bash"
 command -v podman >/dev/null || skip_all "podman is not installed"
 command -v slirp4netns >/dev/null || skip_all "slirp4netns is not installed"
@@ -17,7 +21,7 @@ set_setting memory 4Gi
 
 cat >"$scratch/world.py" <<'P'
 # A web server at one address, one that is for this machine only, and a name server that knows one name.
-import http.server, os, socket, struct, sys, threading
+import http.server, os, socket, ssl, struct, sys, threading
 class Page(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         self.send_response(200)
@@ -27,6 +31,17 @@ class Page(http.server.BaseHTTPRequestHandler):
 servers = [http.server.HTTPServer((a, 8000), Page) for a in ("198.51.100.1", "127.0.0.1")]
 for server in servers:
     threading.Thread(target=server.serve_forever, daemon=True).start()
+class Data(Page):
+    def do_GET(self):
+        self.send_response(200 if self.path == "/digits.tar.gz" else 404)
+        self.end_headers()
+        self.wfile.write(open(sys.argv[2] + "/digits.tar.gz", "rb").read())
+        open(sys.argv[2] + "/fetched", "a").write(self.path + "\n")
+secure = http.server.HTTPServer(("198.51.100.1", 443), Data)
+context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+context.load_cert_chain(sys.argv[2] + "/certificate.pem", sys.argv[2] + "/key.pem")
+secure.socket = context.wrap_socket(secure.socket, server_side=True)
+threading.Thread(target=secure.serve_forever, daemon=True).start()
 names = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 names.bind(("198.51.100.1", 53))
 open(sys.argv[1], "w").close()
@@ -36,12 +51,36 @@ while os.getppid() == parent:
     try: query, peer = names.recvfrom(512)
     except TimeoutError: continue
     end = query.index(0, 12) + 5
-    known = query[12:end - 4].lower() == b"\5world\7example\0" and query[end - 4:end - 2] == b"\0\1"
+    known = query[12:end - 4].lower() in (b"\5world\7example\0", b"\7example\3org\0") and query[end - 4:end - 2] == b"\0\1"
     answer = b"\xc0\x0c\0\1\0\1\0\0\0\x3c\0\4" + socket.inet_aton("198.51.100.1") if known else b""
     names.sendto(query[:2] + b"\x81\x80" + query[4:6] + struct.pack(">HHH", bool(known), 0, 0) + query[12:end] + answer, peer)
 P
 { cat /etc/passwd; echo "spool-ann:x:54399:54399::/home/ann:/bin/sh"; echo "spool-bob:x:54398:54398::/home/ann:/bin/sh"; } >"$scratch/passwd"
 echo "nameserver 198.51.100.1" >"$scratch/resolv.conf"
+/usr/bin/python3 - "$scratch/index" <<'P'
+import os, sys, zipfile
+os.makedirs(sys.argv[1] + "/torch")
+name = "torch-2.5-py3-none-any.whl"
+with zipfile.ZipFile(sys.argv[1] + "/torch/" + name, "w") as wheel:
+    wheel.writestr("torch.py", 'where = "in the virtual environment"\n')
+    wheel.writestr("torch-2.5.dist-info/METADATA", "Metadata-Version: 2.1\nName: torch\nVersion: 2.5\n")
+    wheel.writestr("torch-2.5.dist-info/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+    wheel.writestr("torch-2.5.dist-info/RECORD", "")
+open(sys.argv[1] + "/torch/index.html", "w").write('<a href="%s">%s</a>' % (name, name))
+P
+cat >"$scratch/conda" <<'C'
+#!/bin/bash
+place=$HOME/miniconda3/envs
+case "$1 $2" in
+"create -n") mkdir -p "$place/$3/bin" "$place/$3/lib" && ln -s /usr/bin/python3 "$place/$3/bin/python" ;;
+"env list") for one in "$place"/*; do echo "${one##*/}  $one"; done ;;
+*) exit 2 ;;
+esac
+C
+chmod 755 "$scratch/conda"
+mkdir "$scratch/digits" && echo 5 >"$scratch/digits/five" && tar -czf "$scratch/digits.tar.gz" -C "$scratch/digits" five
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=example.org \
+    -addext subjectAltName=DNS:example.org -keyout "$scratch/key.pem" -out "$scratch/certificate.pem" 2>/dev/null
 cat >"$scratch/serve" <<'S'
 set -e
 mount --make-rprivate /
@@ -50,19 +89,21 @@ mount --bind "$1/resolv.conf" /etc/resolv.conf
 mount -t tmpfs none /home
 ip link set lo up
 ip address add 198.51.100.1/32 dev lo
-/usr/bin/python3 "$1/world.py" "$1/world-is-there" >/dev/null &
-mkdir -p /home/ann/digits /home/ann/miniconda3/envs/torch/bin /home/ann/miniconda3/envs/torch/lib /home/shared
-/usr/bin/python3 -m venv --without-pip /home/ann/venv
-echo 'here = "in the virtual environment"' >"$(echo /home/ann/venv/lib/python3*/site-packages)/of_venv.py"
-ln -s /usr/bin/python3 /home/ann/miniconda3/envs/torch/bin/python
+/usr/bin/python3 "$1/world.py" "$1/world-is-there" "$1" >/dev/null &
+mkdir -p /home/ann/digits /home/ann/results /home/ann/.config/pip /home/ann/miniconda3/bin /home/shared
+printf '[global]\nindex-url = file://%s/index\ndisable-pip-version-check = true\n' "$1" >/home/ann/.config/pip/pip.conf
+echo "cacert = $1/certificate.pem" >/home/ann/.curlrc
+cp "$1/conda" /home/ann/miniconda3/bin/
 cat >/home/ann/digits/train.py <<'P'
-import os, sys
+import os, shutil, sys
 try:
-    import of_venv
-    print("module", of_venv.here)
-except ImportError:
+    import torch
+    print("module", torch.where)
+except (ImportError, AttributeError):
     pass
-print("prefix", sys.prefix, "executable", sys.executable)
+print("prefix", sys.prefix, "executable", sys.executable, "python", shutil.which("python"))
+if sys.argv[1:2] == ["--data"]:
+    print("data", sorted(os.listdir(sys.argv[2])))
 open("model.pt", "w").write("a model")
 print("home", os.environ["HOME"], "directory", os.getcwd())
 open(os.path.expanduser("~/kept"), "w").write("kept")
@@ -107,11 +148,6 @@ script: |
   P
   exec python3 -u "look-$DLSPOOL_INDEX.py"
 J
-job venv 54399 <<'J'
-type: single
-program: /home/ann/digits
-tasks: {main: {cpus: 0.5, memory: 128Mi, command: [/home/ann/venv/bin/python, train.py]}}
-J
 ends net "a job that reaches out is done"
 for task in worker-0 worker-1; do
     like "$(output net $task)" "^a page of the world by address" "$task reaches an address outside"
@@ -122,28 +158,66 @@ done
 like "$(output net worker-1)" "^from the first task" "tasks reach one another, by name"
 ok "a script starts in the owner's home" test -e "$home/look-1.py"
 
-ends venv "a program in a virtual environment is done"
-like "$(output venv)" "^module in the virtual environment" "with that environment's modules"
-like "$(output venv)" "^prefix /home/ann/venv " "as Python sees it"
-like "$(output venv)" "^home /home/ann directory /job/program" "its HOME is the owner's, and it starts in its program"
+# The examples: what stands below a heading of docs/job-file.md, in a block of that language.
+block() { # block HEADING LANGUAGE
+    awk -v heading="### $1" -v fence='```'"$2" '/^#/ { here = $0 == heading } /^```$/ { on = 0 }
+        on { print } here && $0 == fence { on = 1 }' "$top/docs/job-file.md"
+}
+cp "$DLSPOOL" "$scratch/dlspool"
+as_ann() {
+    nsenter -t "$daemon" -m -n setpriv --reuid 54399 --regid 54399 --clear-groups \
+        env -i HOME=/home/ann PATH=/home/ann/miniconda3/bin:/usr/bin:/bin DLSPOOL_DIR="$spool" "$@"
+}
+example() { # example HEADING: what she types, and the job file that she submits; sets id
+    block "$1" bash >"$scratch/typed" && block "$1" yaml >"$scratch/example.yaml"
+    as_ann bash -e "$scratch/typed" >"$scratch/printed" 2>&1
+    is $? 0 "$1: what is typed before works" || sed 's/^/# /' "$scratch/printed"
+    id=$(as_ann "$scratch/dlspool" submit "$scratch/example.yaml" 2>>"$scratch/printed")
+    ok "$1: the job is done" as_ann timeout 60 "$scratch/dlspool" wait "$id"
+}
+printed() { cat "$spool"/done/*/"$id/output/main-0.log"; }
+example "With a virtual environment"
+like "$(printed)" "^module in the virtual environment" "with what was installed there"
+like "$(printed)" "^prefix /home/ann/venv executable /home/ann/venv/bin/python" "as Python sees it"
+like "$(printed)" "^home /home/ann directory /job/program" "its HOME is the owner's, and it starts in its program"
 is "$(cat "$home/digits/model.pt")" "a model" "what it wrote there is kept"
 is "$(stat -c %u "$home/digits/model.pt")" 54399 "and is the owner's"
 is "$(cat "$home/kept")" kept "what it wrote to HOME is kept"
 
-# A directory as conda makes it; it names itself by its path.  (No conda is at hand for this test.)
-job conda 54399 <<'J'
-type: single
-program: /home/ann/digits
-tasks: {main: {cpus: 0.5, memory: 128Mi, command: [/home/ann/miniconda3/envs/torch/bin/python, train.py]}}
-J
+example "With conda"
+like "$(cat "$scratch/printed")" "  /home/ann/miniconda3/envs/torch\$" "conda says the path that the document has"
+like "$(printed)" "executable /home/ann/miniconda3/envs/torch/bin/python python /home/ann/miniconda3/envs/torch/bin/python" \
+    "that environment's Python runs, and is what others find in PATH"
+
+example "With a data set that is downloaded"
+like "$(printed)" "^data \['complete', 'five'\]" "the program has the data"
+id=$(as_ann "$scratch/dlspool" submit "$scratch/example.yaml" 2>/dev/null)
+ok "so has the next job" as_ann timeout 60 "$scratch/dlspool" wait "$id"
+like "$(printed)" "^data \['complete', 'five'\]" "with the same data"
+is "$(cat "$scratch/fetched")" "/digits.tar.gz" "which was fetched once"
+
+# A notebook that names nothing keeps what is saved in HOME, and says so (docs/libraries.md).
+if command -v jupyter-notebook >/dev/null; then
+    job book 54399 <<<$'type: notebook\ntasks: {main: {cpus: 1, memory: 512Mi}}'
+    address() { output book 2>/dev/null | grep -oE "http://127.0.0.1:[0-9]+/[a-z]*\?token=[0-9a-f]+" | tail -n 1; }
+    listens() { [ -n "$(address)" ] && ask "" >/dev/null; }
+    ask() { as_ann curl -fsS -H "Authorization: token $(address | sed 's/.*=//')" "$(address | sed 's|[a-z]*?.*||')api/contents/$1" "${@:2}"; }
+    ok "a notebook can be connected to" wait_for 60 listens 2>/dev/null
+    ask kept.ipynb -X PUT -d '{"type": "notebook", "format": "json", "content": {"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}}' >/dev/null
+    ok "what is saved is in HOME" test -s "$home/kept.ipynb"
+    like "$(output book)" "^dlspool: notebooks are kept in /home/ann\$" "as its output says"
+    as_ann "$scratch/dlspool" kill "$(basename "$(job_dir book)")" >/dev/null
+    ok "it is killed" wait_for 30 has_ended book
+else
+    pass "a notebook # SKIP jupyter-notebook is not installed"
+fi
+
 # Who may only read a program runs it all the same, and changes nothing; somebody else's home is none.
 job guest 54398 <<'J'
 type: single
 program: /home/shared
 tasks: {main: {cpus: 0.5, memory: 128Mi, command: [sh, -c, 'echo x 2>&1 >>train.sh; echo "home $HOME"; ls /home/ann; exit 0']}}
 J
-ends conda "so is one in an environment of conda's form"
-like "$(output conda)" "executable /home/ann/miniconda3/envs/torch/bin/python" "with its Python"
 ends guest "a program that its user may only read runs"
 is "$(cat "/proc/$daemon/root/home/shared/train.sh")" common "and stays as it is"
 like "$(output guest)" "Read-only|Permission denied|cannot create" "the program is told"

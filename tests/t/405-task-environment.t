@@ -12,6 +12,7 @@
 . "$(dirname "$0")/lib.bash"
 command -v podman >/dev/null || skip_all "podman is not installed"
 command -v slirp4netns >/dev/null || skip_all "slirp4netns is not installed"
+/usr/bin/python3 -c 'import ensurepip' 2>/dev/null || skip_all "python3-venv is not installed"
 [ "$(id -u)" = 0 ] || skip_all "root is needed for a network and a /home of its own"
 unshare -m -n true 2>/dev/null || skip_all "no namespaces can be made here"
 new_spool local || exit 1
@@ -57,6 +58,7 @@ while os.getppid() == parent:
 P
 { cat /etc/passwd; echo "spool-ann:x:54399:54399::/home/ann:/bin/sh"; echo "spool-bob:x:54398:54398::/home/ann:/bin/sh"; } >"$scratch/passwd"
 echo "nameserver 198.51.100.1" >"$scratch/resolv.conf"
+echo "spool-ann:200000:65536" | tee "$scratch/subuid" >"$scratch/subgid"
 /usr/bin/python3 - "$scratch/index" <<'P'
 import os, sys, zipfile
 os.makedirs(sys.argv[1] + "/torch")
@@ -87,6 +89,12 @@ mount --make-rprivate /
 mount --bind "$1/passwd" /etc/passwd
 mount --bind "$1/resolv.conf" /etc/resolv.conf
 mount -t tmpfs none /home
+# What a machine has for podman without root.
+for file in subuid subgid; do mount --bind "$1/$file" "/etc/$file"; done
+mkdir -p /home/devices /home/run && mknod -m 666 /home/devices/tun c 10 200 && mknod -m 666 /home/devices/fuse c 10 229
+[ ! -e /dev/net/tun ] || mount --bind /home/devices/tun /dev/net/tun
+[ ! -e /dev/fuse ] || mount --bind /home/devices/fuse /dev/fuse
+chown 54399:54399 /home/run && chmod 700 /home/run
 ip link set lo up
 ip address add 198.51.100.1/32 dev lo
 /usr/bin/python3 "$1/world.py" "$1/world-is-there" "$1" >/dev/null &
@@ -222,6 +230,37 @@ ends guest "a program that its user may only read runs"
 is "$(cat "/proc/$daemon/root/home/shared/train.sh")" common "and stays as it is"
 like "$(output guest)" "Read-only|Permission denied|cannot create" "the program is told"
 like "$(output guest)" "^home /tmp" "a home of somebody else is none"
+
+# A daemon without root: its jobs have the same network; where that cannot be had, a private one and a note.
+cat >"$scratch/out.yaml" <<'J'
+script: |
+  #!/usr/bin/python3
+  import urllib.request as u
+  print(open("/proc/net/dev").read())
+  print(u.urlopen("http://world.example:8000/", timeout=5).read().decode().strip())
+J
+own=/home/ann/spool
+own_job() { # one of the daemon without root; sets id
+    id=$(as_ann "$scratch/dlspool" -s $own submit "$scratch/out.yaml" 2>/dev/null)
+    as_ann timeout 90 "$scratch/dlspool" -s $own wait "$id" >/dev/null
+}
+if command -v fuse-overlayfs >/dev/null && [ -e /dev/fuse ] && [ -e /dev/net/tun ] && as_ann unshare -Ur true 2>/dev/null; then
+    as_ann "$scratch/dlspool" -s $own init >/dev/null
+    (as_ann env XDG_RUNTIME_DIR=/home/run PATH=/usr/bin:/bin:/usr/sbin:/sbin "$scratch/dlspool" -s $own run) 2>"$scratch/own.log" &
+    rootless=$!
+    own_job
+    is $? 0 "without root a job reaches out"
+    like "$(as_ann "$scratch/dlspool" -s $own logs "$id")" "^a page of the world" "to an address by its name"
+    chmod 600 "/proc/$daemon/root/home/devices/tun"
+    own_job
+    is $? 6 "without /dev/net/tun it does not"
+    like "$(as_ann "$scratch/dlspool" -s $own show "$id")" 'note="no network to the outside: /dev/net/tun cannot be opened' "and its log says why"
+    unlike "$(as_ann "$scratch/dlspool" -s $own logs "$id")" "tap0" "as its network is private"
+    kill "$(pgrep -P "$rootless" || echo "$rootless")"
+    wait "$rootless"
+else
+    pass "jobs of a daemon without root # SKIP no fuse-overlayfs, devices or user namespaces"
+fi
 
 # The site says otherwise.
 git clone -q "$spool/templates.git" "$scratch/templates" 2>/dev/null

@@ -108,7 +108,7 @@ static enum kubernetes_outcome judge_version(struct kubernetes *kubernetes,
         "the server %s is Kubernetes %s.%s, and dlspool needs 1.%d or later: an older one "
         "refuses or silently drops what it does not know of a Job (podReplacementPolicy, "
         "backoffLimitPerIndex; before 1.24 also suspend and completionMode Indexed), so that jobs "
-        "would be tried again, or run twice, otherwise than asked for.  Upgrade it, or name another in the "
+        "would be retried, or run twice, against the job file.  Upgrade it, or name another in the "
         "kubeconfig",
         kubernetes->server, error_quote(&major_room, major.data, major.length),
         error_quote(&minor_room, minor.data, minor.length), KUBERNETES_LEAST_MINOR);

@@ -150,7 +150,7 @@ static void look_at_node(struct inquiries *inquiries, struct resize_change *chan
     char sentence[ERROR_TEXT_SIZE];
     snprintf(sentence, sizeof(sentence), "its node %s: %s",
              never ? "cannot give the container as many processors"
-                   : "has no room for that just now",
+                   : "does not have these resources at the moment",
              error_quote(&room, words.data ? words.data : "", words.length));
     resize_decide(change, never ? RESIZE_NOT_POSSIBLE : RESIZE_NO_ROOM, sentence);
     ask_cpus(inquiries, change, pod, has, change->job->outcome);
@@ -182,7 +182,7 @@ void resize_ask_pods(struct inquiries *inquiries, struct resize_change *change)
         resize_decide(
             change, RESIZE_NOT_POSSIBLE,
             "its processors cannot be changed while it runs: the Job has several tasks, no limit "
-            "of processors, or a resizePolicy that starts the container anew");
+            "of processors, or a resizePolicy that restarts the container");
     } else {
         struct text selector = kubernetes_job_selector(inquiries->arena, kubernetes,
                                                        change->job->id, change->job->attempt);
@@ -204,7 +204,7 @@ void resize_take_pods(struct inquiries *inquiries, struct resize_change *change)
     if (call->outcome != KUBERNETES_DONE)
         resize_decide(change, RESIZE_UNAVAILABLE, call->error.text);
     else if (!pod || !kubernetes_is_plain(value_get_text(container, "name")))
-        resize_decide(change, RESIZE_UNAVAILABLE, "the job's pod does not run just now");
+        resize_decide(change, RESIZE_UNAVAILABLE, "the job's pod does not run at the moment");
     else if (cpus_of(resources, "limits") == change->job->size &&
              cpus_of(resources, "requests") == change->job->size)
         look_at_node(inquiries, change, pod);

@@ -67,7 +67,7 @@ enum finding job_judge_found(const struct job *job, const struct part *part,
     if (object_is_leaving(object) || (part != job->parts && !is_owned_by(object, job->uid))) {
         error_set(error,
                   "%s of an earlier try of this submission is being deleted in namespace %s; it is "
-                  "made anew when that one is gone",
+                  "made again when that one is gone",
                   what, kubernetes->space);
         return FOUND_LEAVING;
     }

@@ -72,7 +72,7 @@ static void read_size(const struct local *local, struct change *change)
         decide_not(change, RESIZE_NOT_POSSIBLE,
                    "the job has several tasks, and only one task's processors can be changed");
     else if (change->container.state != PODMAN_STATE_RUNNING)
-        decide_not(change, RESIZE_UNAVAILABLE, "the job's container does not run just now");
+        decide_not(change, RESIZE_UNAVAILABLE, "the job's container does not run at the moment");
     else if (limit <= 0)
         decide_not(change, RESIZE_NOT_POSSIBLE,
                    "this machine's kernel sets the container no limit of processors that could be "
@@ -146,7 +146,7 @@ static void note_failure(struct local *local, struct arena *arena, struct change
                    "later): %s",
                    call->error.text);
     else
-        decide_not(change, RESIZE_UNAVAILABLE, "the job's container does not run just now");
+        decide_not(change, RESIZE_UNAVAILABLE, "the job's container does not run at the moment");
 }
 
 /* What counts is what the kernel says now. */
@@ -205,7 +205,7 @@ static void grow(struct local *local, struct arena *arena, struct change *change
     struct room room;
     int held = local_turns_hold(local, PATIENCE);
     if (held < 0) {
-        put_off(changes, count, "other jobs are being started just now");
+        put_off(changes, count, "other jobs are being started");
         return;
     }
     if (local_list(local, arena, true, &containers, &container_count, &error)) {

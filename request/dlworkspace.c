@@ -186,7 +186,7 @@ static void inference_job(struct work *work)
         say(work, "interactivePort", "no effect here: several replicas cannot have one port");
     add_rule(work, "inference", 1, NEVER);
     say(work, "jobtrainingtype", "a replica that ends is not started again by itself: one that "
-                                 "fails ends the job, which is then tried again or not");
+                                 "fails ends the job, which is then retried or not");
 }
 
 static const struct {

@@ -276,7 +276,7 @@ static void say_ineffective(struct role_reading *reading)
     const struct value *options = value_get(reading->map, "extraContainerOptions");
     if (whole_number(reading->map, "taskRetryCount", 0) != 0)
         say(reading, "taskRetryCount",
-            "no effect here: a job is tried again as a whole (jobRetryCount)");
+            "no effect here: a job is retried as a whole (jobRetryCount)");
     for (size_t i = 0; options && i < options->object.count; i++) {
         const struct member *member = &options->object.members[i];
         struct path above = {.above = reading->path, .name = TEXT("extraContainerOptions")};

@@ -63,7 +63,7 @@ static int check_ownership(int root, struct error *error)
                      (unsigned int)geteuid(), (unsigned int)status.st_uid,
                      geteuid() == 0 ? ": the file server takes root for somebody else (root_squash); "
                                       "make and serve the spool as an ordinary user"
-                                    : ": the file server knows users by other numbers");
+                                    : ": the file server maps users to other ids");
 }
 
 int spool_check_service(const struct spool *spool, struct error *error)

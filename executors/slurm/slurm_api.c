@@ -224,7 +224,7 @@ static void tell_complaint(const struct slurm_connection *connection, struct slu
                      "that was made with another key, or for another user)",
                      slurm_server(connection));
     else if (outage)
-        error_prefix(&call->error, "slurmctld cannot do it through slurmrestd at %s just now",
+        error_prefix(&call->error, "slurmctld cannot do it through slurmrestd at %s at the moment",
                      slurm_server(connection));
 }
 
@@ -246,7 +246,7 @@ static void judge_words(struct slurm_connection *connection, struct slurm_call *
         error_set(
             &call->error,
             slurm_is_local(connection)
-                ? "slurmrestd at %s does not know us (401: %s): on a unix socket it takes "
+                ? "slurmrestd at %s refuses dlspool's user (401: %s): on a unix socket it takes "
                   "requests of root and of the user that it runs as; else it needs a token "
                   "(slurm.token_file, slurm.token_directory)"
                 : "slurmrestd at %s does not accept the token or the user's name (401: %s): it "

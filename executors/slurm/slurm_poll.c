@@ -171,7 +171,7 @@ static void hand_in_again(struct polling *polling, const struct slurm_version *v
         .time_limit = job->facts.time_limit,
     };
     if (slurm_request_submit(&body, version, job->manifest, &what, &error)) {
-        log_warn("%s cannot be handed in again: %s", asked->poll->id, error.text);
+        log_warn("%s cannot be submitted again: %s", asked->poll->id, error.text);
         polling->repairs--;
         buffer_free(&body);
         return;
@@ -181,7 +181,7 @@ static void hand_in_again(struct polling *polling, const struct slurm_version *v
     polling->handed_in[polling->repairs - 1] = job;
     job->handed_in_again++;
     job->missing = 0; /* it is looked for anew before it is handed in once more */
-    log_say("slurmctld has forgotten %s, and it is handed in again", asked->poll->id);
+    log_say("slurmctld has forgotten %s, which is submitted again", asked->poll->id);
 }
 
 /* ---- jobs that Slurm does not know ---- */
@@ -253,7 +253,7 @@ static void settle_missing(struct polling *polling, const struct slurm_version *
     } else {
         poll->phase = PHASE_WAITING;
         snprintf(poll->detail, sizeof(poll->detail),
-                 "slurmctld has forgotten the job; it is handed in again");
+                 "slurmctld has forgotten the job; it is submitted again");
         hand_in_again(polling, version, asked);
     }
 }
@@ -433,7 +433,7 @@ static void open_jobs(struct polling *polling, struct job_poll **jobs, size_t co
         struct slurm_job *job =
             slurm_jobs_find(polling->slurm, jobs[i]->id, jobs[i]->attempt, &error);
         if (!job) {
-            log_warn("%s cannot be followed just now: %s", jobs[i]->id, error.text);
+            log_warn("%s: following it failed, and is retried: %s", jobs[i]->id, error.text);
             continue;
         }
         polling->asked[polling->count++] = (struct asked){

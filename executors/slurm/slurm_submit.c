@@ -293,7 +293,7 @@ static void prepare_release(struct round *round, struct handing *job)
     job->call.body = buffer_text(&job->body);
 }
 
-/* 22.05 tells of an error without a number for every array that it has released. */
+/* Slurm 22.05 reports an error without a code on every successful release of an array; ignore it. */
 static void judge_release(struct round *round, struct handing *job)
 {
     (void)round;
@@ -353,7 +353,7 @@ static void judge_clean_up(struct round *round, struct handing *job)
         return;
     }
     error_set(&error,
-              "%.900s; Slurm has it for all that as job %lld, which could not be ended: %.900s",
+              "%.900s; Slurm has it nevertheless as job %lld, which could not be ended: %.900s",
               submission->error.text, (long long)job->number, call->error.text);
     end(job, SUBMIT_UNKNOWN, &error);
 }

@@ -63,7 +63,7 @@ more=$(for i in $(seq "$jobs"); do
     [ "$begun" -le "$attempts" ] || echo "run-$i: $begun of $attempts"
 done)
 is "$more" "" "and never began twice in one attempt"
-echo "# $(grep -c 'handed in again' "$scratch/daemon.log") times a job was handed in again that slurmctld had forgotten"
+echo "# $(grep -c 'is submitted again' "$scratch/daemon.log") times a job was submitted again that slurmctld had forgotten"
 nothing_left() { [ "$(squeue -h | wc -l)" = 0 ]; }
 ok "nothing is left at Slurm" wait_for 30 nothing_left
 unlike "$(cat "$scratch/daemon.log")" 'stage .* (died|ended)' "no stage died"

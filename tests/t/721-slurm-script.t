@@ -313,7 +313,7 @@ is "$(sed "s|$scratch|S|g" "$scratch/j/.srun-words" | grep -e '^--.*container')"
 --container-mount-home
 --no-container-remap-root" "pyxis is given the same in the words of srun"
 { contained | sed 's|data set|data,set|'; } >"$scratch/comma.rest"
-like "$(script comma <"$scratch/comma.rest" 2>&1)" 'comma or a colon' "a path that cannot be told to a container is refused"
+like "$(script comma <"$scratch/comma.rest" 2>&1)" 'comma or a colon' "a path that cannot be passed to a container is refused"
 like "$(printf 'type: mpi\nscript: mpirun true\ntasks: {launcher: {}, worker: {count: 2}}\n' | script boxedmpi 2>&1)" 'has to be .host.' "and so is MPI in a container"
 site container=none
 like "$(dlspool render <(contained | sed 's/^type/image: docker.io\/x\/y:1\nlibrary: any\nname: x\ntype/') 2>&1)" 'image|container' "and a container where the site has none"

@@ -52,7 +52,7 @@ static void a_refused_job_with_a_number_is_cleaned_up(void **state)
     fake_order("{\"answer\": {\"status\": 500, \"body\": \"\"}, \"match\": \"DELETE\"}");
     submission = fake_submission("j-2", fake_manifest);
     assert_int_equal(fake_submit_it(&submission), SUBMIT_UNKNOWN);
-    assert_says(submission.error.text, "Slurm has it for all that as job 2");
+    assert_says(submission.error.text, "Slurm has it nevertheless as job 2");
 }
 
 static void write_token(const char *name, const char *payload, mode_t mode)

@@ -23,7 +23,7 @@ struct error {
 
 /* Set the sentence.  Returns -1, so that `return error_set(...)` reads well. */
 int error_set(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The same for who was given such arguments himself. */
+/* The va_list variant of error_set(). */
 int error_set_list(struct error *error, const char *format, va_list arguments)
     __attribute__((format(printf, 2, 0)));
 

@@ -32,7 +32,7 @@
 #include "executors/kubernetes_settings.h"
 
 struct kubernetes_cache;        /* kubernetes_cache.h */
-struct kubernetes_logs;         /* kubernetes_output.c */
+struct kubernetes_logs;         /* kubernetes_logs.c */
 
 enum {
     KUBERNETES_NAME_SIZE = 256, /* bytes of an object's name, with the final NUL */

@@ -5,7 +5,7 @@
 #include "planner/policy.h"
 #include "planner/spare.h"
 
-/* A job is to be done so much of the time from its arrival to its deadline before the deadline. */
+/* Safety margin, as a fraction of (deadline - arrival). */
 static const double MARGIN = 0.01;
 
 static void tell(struct plan *plan, struct plan_state *state)

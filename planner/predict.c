@@ -37,11 +37,14 @@ struct amount {
     bool told;                  /* by the job or its user: not a guess from others */
 };
 
-/* How far a median of so many may be off, and the next job from it. */
+/* pi/2: the variance of a median of n values, in units of that of one value, times n. */
+static const double median_variance = 1.57;
+
+/* The prediction's spread: the measured spread, widened by the standard error of a median of `count` runs. */
 static double spread_of(double measured, size_t count)
 {
     double error = count < LIKE_ENOUGH ? few_spread : 0;
-    return fmax(least_spread, fmax(error, measured * sqrt(1 + 1.57 / (double)count)));
+    return fmax(least_spread, fmax(error, measured * sqrt(1 + median_variance / (double)count)));
 }
 
 /* The time of a unit */
@@ -124,7 +127,7 @@ static void mix_in_own(const struct predict_job *job, double total, struct pace 
     double trust = trust_in_job(job, total);
     bool mixed = pace->curve.count && pace->spread < usable_spread && trust < 1;
     int samples = job->samples > 0 ? job->samples : 1;
-    double spread = hypot(job->spread * sqrt(1.57 / samples),
+    double spread = hypot(job->spread * sqrt(median_variance / samples),
                           samples < LIKE_ENOUGH ? first_spread : least_spread);
     for (size_t i = 0; i < own.count && mixed; i++) {
         double before = curve_time(&pace->curve, own.points[i].size);

@@ -2,7 +2,7 @@
  *
  * Each is a field_reader (request/fields.h).  A number may be written as a text ("2"), as the
  * server's schema converts it; null is no value, which fields_read() does not see:
- * refuse_nulls() does.
+ * openpai_refuse_nulls() does.
  */
 #ifndef REQUEST_OPENPAI_VALUES_H
 #define REQUEST_OPENPAI_VALUES_H

@@ -1,8 +1,7 @@
 /* spool/pairs.h - members of a struct as key=value pairs of a line, by a table
  *
  * For files whose lines are those of <id>/log (spool/eventlog.h).  A number is written as short as it
- * reads back, a time as everywhere.  Reading passes over keys that the table has not, since fields are
- * added.
+ * reads back, a time as everywhere.  Unknown keys are ignored, for forward compatibility.
  */
 #ifndef SPOOL_PAIRS_H
 #define SPOOL_PAIRS_H

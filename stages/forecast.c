@@ -117,7 +117,7 @@ static bool is_to_be_tried(const struct roster_job *job, const struct forecast_t
     return time < start + job->left / fastest->rate;
 }
 
-/* Would a change that stops it take longer than it runs on as it is? */
+/* Would restarting at the new size cost more than simply finishing? */
 static bool is_nearly_done(const struct roster_job *job)
 {
     const struct plan_level *level = &job->levels[0];

@@ -8,12 +8,12 @@
 #include "base/log.h"
 #include "stages/rerender.h"
 
-enum { MOST_RENDERED = 32 };    /* anew, for one plan: about a second */
+enum { MOST_RENDERED = 32 };    /* again, for one plan: about a second */
 
 /* A job without a deadline that has waited for so long is not overtaken any more, milliseconds. */
 static const int64_t PATIENCE = 3600 * 1000;
 
-/* Who has deadlines, by deadline; then by the plan's key. */
+/* Jobs outside the plan first; then by deadline, ties by the plan's key. */
 static int by_turn(const void *a, const void *b)
 {
     const struct roster_job *first = *(struct roster_job *const *)a;

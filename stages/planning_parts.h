@@ -1,7 +1,8 @@
 /* stages/planning_parts.h - the inside of stages/planning.h
  *
- * planning.c says when a plan is made and goes through its steps; decide.c asks the planner; hand.c
- * makes the order of handing over; first.c tells who waits behind a job that does not fit; tell.c writes down what was decided.  All are called planning_*.c.
+ * planning.c says when a plan is made and goes through its steps; planning_decide.c asks the planner;
+ * planning_hand.c makes the order of handing over; planning_first.c tells which jobs wait behind one that does not
+ * fit; planning_tell.c writes down what was decided.
  */
 #ifndef STAGES_PLANNING_PARTS_H
 #define STAGES_PLANNING_PARTS_H

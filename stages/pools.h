@@ -2,8 +2,8 @@
  *
  * Each job is planned in one pool: that of its GPUs if it has any, else the processors.  The GPUs of a
  * type are a pool of their own while a job asks for that type and the executor tells how many there
- * are.  Pools are planned one after another, those of GPUs first: what one is to start takes room from
- * those behind it.  Memory is not planned; it is looked at when a job is handed over.
+ * are.  Pools are planned one after another, those of GPUs first: what starts in
+ * one reduces what later pools see as free.  Memory is not planned; it is looked at when a job is handed over.
  */
 #ifndef STAGES_POOLS_H
 #define STAGES_POOLS_H

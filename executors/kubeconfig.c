@@ -43,7 +43,7 @@ int kubeconfig_read_file(const char *path, struct buffer *out, struct error *err
     return result;
 }
 
-/* Secrets' owner should be the only one who can read them, or a group that he chose. */
+/* Secrets' owner should be the only one who can read them, or a group that the owner chose. */
 static bool others_may_read(const char *path)
 {
     struct stat status;

@@ -53,7 +53,7 @@ int config_pem(const struct config_entry *entry, const char *field, const char *
 
 void config_wipe(struct text text);     /* overwrite bytes of an arena of our own */
 
-/* kubeconfig_user.c: how the user proves himself; `cluster` is what a plugin may be told of. */
+/* kubeconfig_user.c: how the user authenticates; `cluster` is what a plugin may be told of. */
 int config_read_user(const struct config_entry *user, const struct config_entry *cluster,
                      struct kubeconfig *config);
 

@@ -5,7 +5,7 @@
  * (containers together, or the largest init container, sidecars and overhead).  Free is what is
  * left on all nodes together: a single large task may still fit none.
  *
- * Who may not list nodes (the ClusterRole in etc/kubernetes-role.yaml lets him) is told what a
+ * A user who may not list nodes (the ClusterRole in etc/kubernetes-role.yaml allows it) is told what a
  * ResourceQuota of the namespace grants; who may list nodes but not all pods sees what dlspool's
  * own namespace uses, and the note says so.
  *

@@ -54,7 +54,7 @@ static void say(int pipe, char kind, const char *text)
     buffer_free(&field);
 }
 
-/* Become the user with all his groups, and say them.  -1 with errno set when that fails. */
+/* Become the user with all their groups, and say them.  -1 with errno set when that fails. */
 static int become(const struct access_check *check, struct user *user, int pipe)
 {
     gid_t groups[GROUPS_MAX] = {check->gid};

@@ -8,7 +8,7 @@
  *
  * Known weakness: between this look and the mount, the user can put a symbolic link in place of a
  * directory on the way.  What is mounted is still only readable by the user's own rights, but a
- * directory above it that shuts him out would be passed by.
+ * directory above it that shuts them out would be passed by.
  */
 #ifndef EXECUTORS_LOCAL_ACCESS_H
 #define EXECUTORS_LOCAL_ACCESS_H

@@ -29,7 +29,7 @@ static int by_cost(const void *a, const void *b)
     return strcmp(first->id, second->id);
 }
 
-/* Each user's tokens pay for his jobs, those that were promised first, then the cheapest; which of them
+/* Each user's tokens pay for their jobs, those that were promised first, then the cheapest; which of them
  * are beyond that.  A promise is no blank cheque: a job that grew beyond the tokens loses it. */
 static void pay(const struct plan *plan, const struct plan_state *state, struct priced *prices)
 {
@@ -57,7 +57,7 @@ static double price_of(const struct plan_item *item, const struct plan_state *st
 }
 
 /* Users take turns, or the many jobs of one would come before another's only one whenever those are a
- * little cheaper: a user's second job counts as if it cost twice as much, his third three times ... */
+ * little cheaper: a user's second job counts as if it cost twice as much, the third three times ... */
 static void take_turns(const struct plan *plan, const struct plan_state *state,
                        struct priced *prices)
 {

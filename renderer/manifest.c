@@ -129,7 +129,7 @@ static bool image_allowed_to(const struct value *job, const struct value *site, 
     return allows(allow, image) || allows(allow, short_name);
 }
 
-/* May the user have this image, of his own choice? */
+/* May the user choose this image? */
 static int check_image(struct work *work, const struct value *site, struct text image)
 {
     struct error_quote_room room;

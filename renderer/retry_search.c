@@ -32,7 +32,7 @@ static bool long_line_fits(const regex_t *expression, struct text log, size_t st
 }
 
 /* glibc's regexec begins anew at every byte and may each time read on to the end of the line: where
- * nobody ends his lines, 64 KiB would take it ten seconds. */
+ * lines never end, 64 KiB would take it ten seconds. */
 bool retry_search(const regex_t *expression, struct text log)
 {
     for (size_t start = 0; start < log.length;) {

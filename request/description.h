@@ -1,4 +1,4 @@
-/* request/description.h - what a user asked for, whichever dialect he wrote it in
+/* request/description.h - what a user asked for, whichever dialect it was written in
  *
  * Every dialect is read into one struct description; from there on nothing knows which it was.
  * It lives in the arena it was read into.  All texts are valid UTF-8 without NUL bytes; absent

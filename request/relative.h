@@ -2,7 +2,7 @@
  *
  * A job file in incoming/ has no directory that its paths could start from, so they are absolute there.
  * Who still has the file as its user wrote it (`dlspool submit`, `dlspool render`) may write `program`,
- * `dataset` and `output` out for him.  Only these bytes change: lines stay where they are.  Read are
+ * `dataset` and `output` out for them.  Only these bytes change: lines stay where they are.  Read are
  * dlspool's own job files in YAML; what cannot be replaced with certainty stays, and is refused by
  * request_read().
  */

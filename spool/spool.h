@@ -131,7 +131,7 @@ int job_file_replace(int job, const char *name, struct text bytes, mode_t mode,
  * durable, so that it costs next to nothing. */
 int job_file_renew(int job, const char *name, struct text bytes, mode_t mode, struct error *error);
 /* The first two for a file that only the daemon and a group may read (mode 0640): what a user wrote may
- * hold his secrets.  Where the daemon may not give it to the group, its own group has it. */
+ * hold their secrets.  Where the daemon may not give it to the group, its own group has it. */
 int job_file_create_private(int job, const char *name, struct text bytes, gid_t group,
                             struct error *error);
 int job_file_replace_private(int job, const char *name, struct text bytes, gid_t group,

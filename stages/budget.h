@@ -1,7 +1,7 @@
 /* stages/budget.h - what each user's deadlines may still claim of a pool
  *
  * A day of the pool's capacity times `percent` is what one user may have promised within 24 hours.
- * What his deadline jobs have held within the last 24 hours (history/runs, and what runs) is taken off.
+ * What the user's deadline jobs have held within the last 24 hours (history/runs, and what runs) is taken off.
  * The planner takes jobs beyond it into a plan after all others; nobody is refused.  A percentage of 0 is
  * no bound; users then only take turns.
  */

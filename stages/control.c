@@ -161,7 +161,7 @@ static int weigh_hold(const struct asking *asking, struct error *error)
     if (held < 0)
         return error_set(error, "%s: whether it is held is unknown at the moment",
                          asking->place->id);
-    /* The owner's own hold is his, an administrator's or a damaged one is not. */
+    /* The owner's own hold is the owner's, an administrator's or a damaged one is not. */
     bool by_administrator = held && hold.uid != asking->record->uid;
     if (asking->verb == CONTROL_HOLD)
         return !(by_administrator && !asking->administrator);

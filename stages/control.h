@@ -7,7 +7,7 @@
  *
  * A job is held for as long as there is the wish `hold`, which a release takes away and leaves
  * `release` for; and a hold takes that away.  Only intake does so: stages only look whether `hold` is
- * there.  What an administrator has held its owner can neither release nor hold as his own.
+ * there.  What an administrator has held its owner can neither release nor hold as their own.
  */
 #ifndef STAGES_CONTROL_H
 #define STAGES_CONTROL_H

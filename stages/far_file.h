@@ -5,7 +5,7 @@
  * While it is held up there are no answers, and that is all.
  *
  * A file is read only if it is a regular one and its owner's, so that nobody has dlspool read for
- * him what he may not read himself; a device, a pipe or a link is not even opened, which alone could
+ * them what they may not read themselves; a device, a pipe or a link is not even opened, which alone could
  * do something.
  */
 #ifndef STAGES_FAR_FILE_H

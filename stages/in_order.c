@@ -16,7 +16,7 @@ enum { MOST_PASSED = 1024 }; /* jobs behind the first that are looked at in one 
 struct taking {
     struct submitter *submitter;
     bool blocked;                         /* somebody is first, and does not fit */
-    struct queue_job passed[MOST_PASSED]; /* those behind him who stay */
+    struct queue_job passed[MOST_PASSED]; /* those behind it that stay */
     size_t passed_count;
 };
 
@@ -39,7 +39,7 @@ static bool take_next(struct taking *taking, struct queue_job *job)
     return true;
 }
 
-/* It is first, and its place is kept.  Who was first before is the first of his priority still. */
+/* It is first, and its place is kept.  The job that was first before is still the first of its priority. */
 static void keep_place(struct taking *taking, const struct queue_job *job,
                        const struct error *reason)
 {

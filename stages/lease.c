@@ -143,7 +143,7 @@ static int see_epoch(void *context, const char *name, unsigned char type)
 
 /* There is no lease to say which epoch was the last.  It is found all the same: epochs never come
  * again, or one that was taken for dead might find its own in force.  Whoever claimed that one is
- * about to serve, or died before he did, which is waited out.  1 go on after *last, 0 wait, -1. */
+ * about to serve, or died before it did, which is waited out.  1 go on after *last, 0 wait, -1. */
 static int find_epoch(struct lease *lease, const char *text, int64_t *last, struct error *error)
 {
     *last = 0;
@@ -208,7 +208,7 @@ int lease_take(struct lease *lease, char *who, struct error *error)
     if (claimed < 0)
         return -1;
     if (claimed == 0) {
-        /* Somebody claimed it and either serves by now, or died before he could say so.  The
+        /* Somebody claimed it and either serves by now, or died before it could say so.  The
          * latter is found out as for a lease that stands still. */
         if (read_text(lease->spool, again))
             return error_errno(error, ".lease could not be read");

@@ -1,7 +1,7 @@
 /* stages/output.h - <id>/output/: what the tasks of a job printed
  *
  * One file for each task, of the current attempt; output-1/, output-2/ ... are of those before.
- * They are for the job's owner: output/ has his primary group, and executors give the files in it that
+ * They are for the job's owner: output/ has the owner's primary group, and executors give the files in it that
  * group and a mode that shuts others out (executors/output_file.h).
  */
 #ifndef STAGES_OUTPUT_H

@@ -9,7 +9,7 @@
  *   - rendered jobs that are given something are handed over, in order: those with deadlines by
  *     deadline, then the others by priority, in turns of their owners; rendered anew first when their
  *     size is another.  Only what there is room for now; the others wait in rendered/, and who has a
- *     deadline keeps the memory that he waits for from being taken by those behind him;
+ *     deadline keeps the memory that it waits for from being taken by those behind it;
  *   - running jobs that are given something else are told to change (stages/wishes.h);
  *   - a firm deadline that is planned is promised: the event `promised` in the job's log;
  *   - DIR/plan says how all stand.

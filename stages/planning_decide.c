@@ -37,7 +37,7 @@ static int by_turn(const void *a, const void *b)
 }
 
 /* Ties are broken by a key: priority first, then in turns of the owners, of each the earliest deadline
- * or else the oldest job; nobody has an advantage of how he calls his jobs. */
+ * or else the oldest job; nobody gains by how they name their jobs. */
 static void make_keys(struct pool *pool)
 {
     enum { MOST_RANK = 999999 };

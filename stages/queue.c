@@ -1,6 +1,6 @@
 /* stages/queue.c - the order in which rendered jobs are submitted
  *
- * Each owner has a binary heap of his jobs that may go, by (priority, token).  The owners who have
+ * Each owner has a binary heap of their jobs that may go, by (priority, token).  The owners who have
  * any are in a heap of their own, by (priority of the first job, when served last, its token).
  * Those put back are in one more heap, by time.  An open-addressed table of ids sees to it that
  * each is in one of them once.  An owner, once known, stays known: there are as many as users.
@@ -27,8 +27,8 @@ struct heap {
 
 struct owner {
     uid_t uid;
-    uint64_t served; /* the number of his last turn; 0 before the first */
-    size_t place;    /* in the heap of owners, while he has jobs */
+    uint64_t served; /* the number of the last turn; 0 before the first */
+    size_t place;    /* in the heap of owners, while there are jobs */
     struct heap jobs;
 };
 
@@ -114,7 +114,7 @@ static void place_owner(struct queue *queue, struct owner *owner, size_t at)
     owner->place = at;
 }
 
-/* The owner at `at` has changed: let him rise, or sink. */
+/* The owner at `at` has changed: let it rise, or sink. */
 static void settle_owner(struct queue *queue, size_t at)
 {
     struct owner *owner = queue->turns[at];

@@ -1,9 +1,9 @@
 /* stages/queue.h - the order in which rendered jobs are submitted
  *
  * By priority, higher first.  Within a priority the owners take turns: the one who was served
- * longest ago, or never, comes first, with the oldest of his jobs, as the ids' tokens give it; so
+ * longest ago, or never, comes first, with the oldest of their jobs, as the ids' tokens give it; so
  * nobody's thousand jobs delay somebody else's one.  Who was first and had to give way to a higher
- * priority is the first of his own still.  Each job is in it once.  A job can be put back for
+ * priority is still the first of its owner's.  Each job is in it once.  A job can be put back for
  * later: it is passed over until its time has come.  In memory only; the truth is the directory,
  * from which it is filled again.  Adding and taking cost O(log jobs + log owners).
  */

@@ -34,7 +34,7 @@ static int become_user(struct text user, struct error *error)
     const struct passwd *entry = getpwnam(user.data);
     if (!entry)
         return error_set(error, "dlspool.yaml: user: this machine knows no user \"%s\"", user.data);
-    /* Of the capabilities one stays: to ask whether somebody still writes to his file. */
+    /* Of the capabilities one stays: to ask whether somebody still writes to their file. */
     if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0))
         return error_errno(error, "the capabilities could not be kept");
     if (initgroups(entry->pw_name, entry->pw_gid) || setgid(entry->pw_gid) ||

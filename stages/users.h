@@ -26,7 +26,7 @@ struct user {
 /* Start the process; it ends with this one.  To be called before the stage is confined. */
 int users_start(struct error *error);
 
-/* Never fails: an unknown user has his number for a name. */
+/* Never fails: an unknown user has the number for a name. */
 void users_find(uid_t uid, struct user *user);
 
 #endif

@@ -86,7 +86,7 @@ void verdict_lost_record(struct verdict *verdict, const char *detail);
 
 /* Write the verdict into the job directory: job.yaml (with record->failure set from it), why, and
  * a "failed" event.  A why that quotes what the job printed is for those who may read that: its owner,
- * his group and us.  `now` is when it failed, unless the verdict's failure.failed says that it did
+ * the owner's group and us.  `now` is when it failed, unless the verdict's failure.failed says that it did
  * earlier.  Nothing is synced or moved.  -1 and a sentence on failure. */
 int verdict_write(const struct verdict *verdict, int job, struct job_record *record, bool create,
                   int64_t now, struct error *error);

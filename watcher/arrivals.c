@@ -234,8 +234,8 @@ static struct pending *remember(struct arrivals *arrivals, struct text name, uid
     return pending;
 }
 
-/* The table is full.  Whoever has most in it makes room: his last is forgotten, for a scan to find
- * again.  When that would be this owner himself, his files that are due come first, and this one
+/* The table is full.  Whoever has most in it makes room: their last is forgotten, for a scan to find
+ * again.  When that would be this owner, the owner's files that are due come first, and this one
  * is left to a scan; but one that was looked at and only waits gives its place to one that does
  * not. */
 static struct pending *make_room(struct arrivals *arrivals, struct text name, uid_t owner,

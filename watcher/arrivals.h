@@ -18,7 +18,7 @@
  *
  * At most `pending` waiting files are remembered.  When there are more, whoever has most there
  * makes room; what does not fit is found by another scan, which begins when half of the table is
- * free.  When all of an owner's files in a full table only wait, others of his are judged at each
+ * free.  When all of an owner's files in a full table only wait, others of theirs are judged at each
  * scan by their ctime alone, so that a file is not kept waiting by many that are half written.  On
  * a remote file system, whose clock is not ours, they wait for room in the table.
  *

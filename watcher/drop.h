@@ -15,11 +15,11 @@
  * so that nobody could have changed them (watcher/writers.h); where not, size, mtime and length
  * read must agree before and after.
  *
- * What is refused gets a sentence for its owner, with the name he gave it, and is not removed
+ * What is refused gets a sentence for its owner, with the name it was given, and is not removed
  * here.  Per file that is taken: rename, openat2, fstat, fstatfs, two or three fcntl, pread,
  * fstat, close.
  *
- * Known weakness: a hard link to somebody else's file, whose owner then removes his own name, has
+ * Known weakness: a hard link to somebody else's file, whose owner then removes their own name, has
  * one link and counts as dropped by that owner; fs.protected_hardlinks (the default) prevents it.
  */
 #ifndef WATCHER_DROP_H

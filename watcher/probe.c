@@ -69,7 +69,7 @@ int probe_look(int directory, const char *name, bool local, struct buffer *bytes
     const struct stat *status = &look->status;
     if (result == 0 && S_ISREG(status->st_mode) && status->st_size <= DROP_LARGEST) {
         look->writers = writers_hold(file);
-        /* Only now does the status belong to what is read: he may have written meanwhile. */
+        /* Only now does the status belong to what is read: they may have written meanwhile. */
         if (look->writers == WRITERS_NONE)
             result = sys.fstat(file, &look->status);
         if (result == 0 && look->writers != WRITERS_SOME)

@@ -21,7 +21,7 @@ const struct settle_settings settle_remote = {.quiet = 5000,
                                               .cut_patience = 60000,
                                               .empty_patience = 60000};
 
-/* How soon to look again at a file that somebody writes: his closing makes an event in most
+/* How soon to look again at a file that somebody writes: closing it makes an event in most
  * cases, so this is for the others (mapped memory, a temporary file that was linked into place).
  * A quarter of the time waited so far, within these bounds. */
 enum { SOONEST_LOOK = 50, LATEST_LOOK = 2000 };

@@ -13,8 +13,8 @@
  *  3. A file that was renamed into place is ready.  One that has several links was linked into
  *     place; it is ready as soon as the other link is gone, which is to be soon, as publishing by
  *     link and unlink does; after `link_patience` it is ready as it is, and will be refused.
- *  4. While somebody has it open for writing (watcher/writers.h) it waits, however long: he holds
- *     it open until he has written it or is dead.
+ *  4. While somebody has it open for writing (watcher/writers.h) it waits, however long: the writer
+ *     holds it open until it is written or the writer is dead.
  *  5. Content that says that it is all there, or that it is no text (watcher/content.h), is ready.
  *  6. Otherwise it must have been quiet, that is, of the same inode, size and mtime, and not
  *     closed by a writer:
@@ -40,7 +40,7 @@
  *
  * Known weaknesses, when a file is not renamed into place, does not end in `...`, is not JSON:
  *   - a writer that opens and closes it for each piece, ends each piece with a newline, and rests
- *     longer than `closed_quiet` after the first or `quiet` after a later one, loses his race;
+ *     longer than `closed_quiet` after the first or `quiet` after a later one, loses the race;
  *   - one that was killed just after a newline leaves a file that looks complete;
  *   - one that was killed in the middle of a line within `closed_quiet`, or while nobody looked,
  *     leaves one that may still parse;

@@ -1,9 +1,9 @@
 /* watcher/turns.h - whose file is looked at next
  *
  * Files that wait stand in lanes, one for what each owner has dropped since we look and one for
- * what a scan found of him.  Lanes take turns, one file at a time, so that a million files of one
+ * what a scan found of them.  Lanes take turns, one file at a time, so that a million files of one
  * user delay the one file of another by no more than one look.  An owner's new files do not wait
- * for his backlog either.  Within a lane, what was due first comes first.
+ * for that backlog either.  Within a lane, what was due first comes first.
  *
  * What waits embeds a struct turn, which belongs to its caller and must stay where it is while it
  * stands in a lane.  Adding, moving and removing take logarithmic time; taking and asking take time

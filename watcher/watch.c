@@ -31,7 +31,7 @@ enum {
     READ_SIZE = 65536,                  /* bytes, for events and for directory entries */
 };
 
-/* IN_MODIFY is left out: whoever waits for a file to become quiet looks at it by himself, and a
+/* IN_MODIFY is left out: whoever waits for a file to become quiet looks at it anyway, and a
  * writer of many small pieces would wake us for each. */
 static const uint32_t event_mask = IN_MOVED_TO | IN_CREATE | IN_CLOSE_WRITE | IN_ATTRIB |
                                    IN_DELETE_SELF | IN_MOVE_SELF | IN_EXCL_UNLINK | IN_ONLYDIR;

@@ -6,7 +6,7 @@
  *     bell), as far as inotify reports it: what other machines do on NFS it does not report;
  *   - at every scan for as long as it is there, whatever inotify said.
  * So nothing in the directory stays unseen for longer than a scan's interval, and a consumer must
- * expect any name again and again, and names that are gone by the time he looks.
+ * expect any name again and again, and names that are gone by the time it looks.
  *
  * A name that waits to be handed out is there once, with all that was seen of it.  At most
  * `names` of them wait.  What does not fit is left where it is: the scan stops and goes on from

@@ -1,7 +1,7 @@
 /* watcher/writers.h - does anybody have this file open for writing?
  *
  * Asked with a read lease (fcntl(2), F_SETLEASE), which the kernel grants only while nobody has
- * the file open for writing, nor mapped so that he could write.  That is the one proof that a
+ * the file open for writing, nor mapped so that they could write.  That is the one proof that a
  * program which copies into place, without renaming, has come to its end: it holds the file open
  * until it has, or dies.
  *

@@ -6,7 +6,7 @@
  * (slurm_records.h).  Slurm itself knows no token: handing in the same job twice makes two.  So
  *
  *   1. its directory is made, with what is handed in, and this is made durable (slurm_directory.h)
- *   2. it is handed in held; who does not know whether he did, looks for its comment first
+ *   2. it is submitted held; when it is unknown whether that happened, its comment is looked for first
  *   3. it is released, by an update that changes the comment too
  *
  * A job that is held twice runs once, because one of them is never released, and poll() ends it.  A

@@ -31,7 +31,7 @@ int slurm_directory_open(const char *path, struct error *error);
 struct slurm_facts {
     uid_t uid; /* whom the job runs as */
     gid_t gid;
-    struct text user;   /* his name */
+    struct text user;   /* the user's name */
     int64_t time_limit; /* milliseconds; 0: none */
     struct text manifest;
 };

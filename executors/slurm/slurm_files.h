@@ -1,6 +1,6 @@
 /* executors/slurm/slurm_files.h - the files that a job's script keeps, as slurm_manifest.h says
  *
- * They belong to the job's user: what they say may be anything, and is believed of his own job
+ * They belong to the job's user: what they say may be anything, and is believed of their own job
  * only.
  */
 #ifndef EXECUTORS_SLURM_SLURM_FILES_H

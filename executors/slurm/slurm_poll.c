@@ -59,7 +59,7 @@ struct polling {
 
 /* ---- the list ---- */
 
-/* Ask for the list; for each user who needs one of his own.  When that fails for some of these,
+/* Ask for the list; for each user who needs one of their own.  When that fails for some of these,
  * their jobs are not told of, and the others' are; but an outage is not waited for again with each
  * user. */
 static int refresh(struct polling *polling, struct error *error)

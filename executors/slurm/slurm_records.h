@@ -15,7 +15,7 @@
  * an array that have begun, and one for all that have not.
  *
  * Known weakness: who may hand in or change a job can give it our comment and name; its user's
- * name, or where that is not told, his number, is looked at beside.
+ * name, or where that is not told, their number, is looked at beside.
  */
 #ifndef EXECUTORS_SLURM_SLURM_RECORDS_H
 #define EXECUTORS_SLURM_SLURM_RECORDS_H

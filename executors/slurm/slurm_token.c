@@ -285,7 +285,7 @@ static struct names read_names(struct arena *arena, const char *path)
     return names;
 }
 
-/* The holder, when his token is good as far as can be told; *refused: the first whose was not
+/* The holder, when their token is good as far as can be told; *refused: the first whose was not
  * taken. */
 static struct holder *try_user(struct slurm_tokens *tokens, const char *user,
                                struct holder **refused, struct error *error)

@@ -29,7 +29,7 @@ void slurm_tokens_free(struct slurm_tokens *tokens); /* NULL is fine; wipes */
 const char *const *slurm_tokens_headers(struct slurm_tokens *tokens, const char *user,
                                         struct error *error);
 
-/* Whether each user needs headers of his own even to see his jobs: there is a token for each. */
+/* Whether each user needs headers of their own even to see their jobs: there is a token for each. */
 bool slurm_tokens_differ(const struct slurm_tokens *tokens);
 
 /* The server did not accept what headers() gave: read the file again the next time. */

@@ -5,8 +5,8 @@
 #include "executors/slurm/slurm.h"
 
 /* uid, gid and name, in the arena.  With tokens: slurm.user, or the job's owner.  Without: whom the
- * unix socket belongs to, as whom slurmrestd hands everything in; then the job must be his, or
- * slurm.user name him.  1: it cannot be told just now; -1: only a change can mend it; both with a
+ * unix socket belongs to, as whom slurmrestd hands everything in; then the job must be theirs, or
+ * slurm.user name them.  1: unknown at the moment; -1: only a change can fix it; both with a
  * sentence. */
 int slurm_user_of(const struct slurm *slurm, struct arena *arena,
                   const struct submission *submission, struct slurm_facts *facts,

@@ -248,7 +248,7 @@ void recorder_outside(const char *file, struct text bytes)
     op->start = keep_bytes(bytes.data, bytes.length);
 }
 
-/* A user's own files are his own affair: they count as durable when they are there. */
+/* A user's own files are the user's affair: they count as durable when they are there. */
 void recorder_drop(const char *file, const char *bytes)
 {
     char path[TREE_PATH_SIZE];

@@ -213,7 +213,7 @@ uint64_t world_digest(const struct world *world)
     return tree_digest(world->outside, tree_digest(world->spool, 0));
 }
 
-/* How many of his control files were refused: he drops another for each. */
+/* How many of the user's control files were refused: another is dropped for each. */
 static size_t count_refused(const struct world *world)
 {
     char path[TREE_PATH_SIZE];

@@ -78,7 +78,7 @@ void world_enter(int64_t start, int generation);
 int64_t world_time(void);
 void world_wait_until(int64_t time);
 
-/* What the user does of his own: the control file for jobs that are to be killed.  `seen`, when not
+/* What the user does: the control file for jobs that are to be killed.  `seen`, when not
  * NULL, is told of each file that was dropped.  Returns how many were dropped. */
 typedef void drop_observer(const char *file, const char *bytes);
 int world_user_acts(const struct world *world, drop_observer *seen);

@@ -104,7 +104,7 @@ rm -rf "$spool/done/2026-11-19" "$spool/done/2026-11-2"[01]
 # Names.
 is "$(dlspool show --json digits | jq -r .id)" "$third" "a name means the newest job of that name of one's own"
 is "$(dlspool show --json queuing-1 | jq -r .id)" "$queuing" "a beginning that is unambiguous means that job"
-is "$(dlspool show --json foreign | jq -r .id)" "$foreign" "a name that only somebody else uses means his job"
+is "$(dlspool show --json foreign | jq -r .id)" "$foreign" "a name that only somebody else uses means that job"
 run dlspool show dig
 is $status 4 "an ambiguous beginning ends with status 4"
 like "$output" "4 jobs have an id that starts with \"dig\"" "and says so"

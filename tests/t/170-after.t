@@ -323,7 +323,7 @@ if [ -n "$root" ]; then
     ask nobody hold "$theirs"
     gone() { [ ! -e "$spool/incoming/hold-nobody.yaml" ] && [ -z "$(ls "$spool/.claims")" ]; }
     wait_for 20 gone
-    ok "nor make it his own" held_by_root
+    ok "nor make it their own" held_by_root
     ask nobody kill "$theirs"
     ok "but kill it" wait_for 20 in_state theirs failed
     ask nobody retry "$theirs"

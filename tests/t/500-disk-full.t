@@ -256,7 +256,7 @@ if mkfs.ext4 -q -F -m 0 -N 6000 "$scratch/ext4.img" 2>/dev/null &&
     read_only ext4
     umount -l "$spool"
 
-    # One user's quota: his cp fails, nobody else notices.
+    # One user's quota: that user's cp fails, nobody else notices.
     if command -v setquota quotaon >/dev/null && mkfs.ext4 -q -F -m 0 -N 6000 -O quota "$scratch/ext4.img" 2>/dev/null &&
         mount -o loop,usrquota "$scratch/ext4.img" "$spool" 2>/dev/null && setquota -u nobody 8 8 0 0 "$spool" 2>/dev/null; then
         : >"$log"

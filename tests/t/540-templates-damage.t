@@ -108,7 +108,7 @@ sleep 1.2
 served_by repaired "$new" "when it is repaired"
 last=$new
 
-# Somebody else's: what he pushes is not served.
+# Somebody else's: what they push is not served.
 if [ "$(id -u)" = 0 ]; then
     new=$(change "by a stranger")
     git -C "$work" push -q origin "other:$branch" 2>/dev/null

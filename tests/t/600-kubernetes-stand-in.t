@@ -423,7 +423,7 @@ def test_users(call, admin, stand_in):
     other.context.load_cert_chain(os.path.join(stand_in.directory, "short.crt"),
                                   os.path.join(stand_in.directory, "short.key"))
     same((other("GET", JOBS).status, other("GET", JOBS + "/one").status), (200, 403),
-         "a user by his client certificate")
+         "a user by a client certificate")
     stand_in.order("throttle", rate=1, burst=1)
     answers = [call("GET", JOBS + "/one") for _ in range(2)]
     answer = answers[1]

@@ -48,7 +48,7 @@ check_version() {
     ok "$v: one that was copied there, too" wait_for 15 served_in copied "done"
     like "$(ls -A "$served/.claims")" '^\.nfs' "$v: and somebody on A still holds it open"
     is "$(owner_of renamed)" games "$v: its owner is who the server says it is"
-    is "$(owner_of told)" 1234 "$v: also when nobody here knows him"
+    is "$(owner_of told)" 1234 "$v: also when nobody here knows them"
     ok "$v: a bad one is refused" wait_for 15 served_in bad failed
     ok "$v: one is held" wait_for 15 served_in held held
     ok "$v: and another" wait_for 15 served_in killed held

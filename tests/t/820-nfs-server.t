@@ -77,7 +77,7 @@ daemon_A=$!
 { job mine; echo ...; } | on_user B 5 sh -c 'cat >"$1/incoming/.mine" && mv "$1/incoming/.mine" "$1/incoming/mine.yaml"' sh "$spool"
 drop_jobs root 1
 ok "squash: its user can, and jobs are done" wait_for 15 done_to 2
-like "$(cat "$(served_dir mine)/job.yaml")" '^owner: "games"' "squash: a user is who he is"
+like "$(cat "$(served_dir mine)/job.yaml")" '^owner: "games"' "squash: a user stays that user"
 like "$(cat "$(served_dir root1)/job.yaml")" '^owner: "nobody"' "squash: root on a client is nobody"
 clear_up
 

@@ -114,7 +114,7 @@ static struct cluster {
         enum fault fault;
     } faults[2];
     bool dead, forbidden;
-    bool meddled;               /* somebody deleted something: what follows is his doing */
+    bool meddled;               /* somebody deleted something: what follows is their doing */
     const char *remedy;         /* of what is refused */
     bool quota;                 /* room for one Job and no more, used by what is there */
     struct kubernetes_call late;

@@ -495,7 +495,7 @@ static void tokens_bound_what_one_user_claims(void **state)
     assert_int_equal(large->standing, STANDING_AT_RISK);
     scene->state.tokens = tokens;
     scene->state.token_count = 2;
-    decide(scene, "ours"); /* he has tokens for none of them; two fit behind the large one */
+    decide(scene, "ours"); /* the user has tokens for none of them; two fit behind the large one */
     assert_int_equal(large->standing, STANDING_ON_TRACK);
     assert_int_equal(on_track(scene, 0), 2);
     assert_true(scene->jobs[0].over && !large->over);

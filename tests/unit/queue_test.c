@@ -110,7 +110,7 @@ static void nobody_waits_for_somebody_elses_backlog(void **state)
 }
 
 /* Owners' jobs come at random and are taken at random: while several have jobs of one priority, no
- * two turns of one lie further apart than there are owners, and each gets his oldest job. */
+ * two turns of one lie further apart than there are owners, and each gets their oldest job. */
 static void turns_are_fair_whatever_the_order(void **state)
 {
     (void)state;
@@ -171,7 +171,7 @@ static void behaves_like_a_sorted_list(void **state)
     queue_free(queue);
 }
 
-/* Who was not served does not lose his turn; what the executor may have goes before all. */
+/* Who was not served does not lose their turn; what the executor may have goes before all. */
 static void what_is_given_back_keeps_its_turn(void **state)
 {
     (void)state;

@@ -83,7 +83,7 @@ static void only_the_end_of_a_log_is_searched(void **state)
     retry_table_free(table);
 }
 
-/* Where nobody ends his lines, the search must neither miss nor take long: without pieces this takes
+/* Where lines never end, the search must neither miss nor take long: without pieces this takes
  * most of a minute. */
 static void long_lines_are_searched_in_pieces(void **state)
 {

@@ -287,7 +287,7 @@ static void files_of_a_job_are_not_trusted(void **state)
     assert_int_not_equal(access(fake_path("jobs/.gone-j-1-a1"), F_OK), 0);
 }
 
-/* A signal is a file in the user's own directory, where he may have put anything under its name. */
+/* A signal is a file in the user's own directory, where they may have put anything under its name. */
 static void a_signal_is_a_file_of_ours(void **state)
 {
     (void)state;

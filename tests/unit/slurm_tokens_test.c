@@ -76,7 +76,7 @@ static void a_token_that_ended_hides_no_other_users_jobs(void **state)
     assert_int_equal(fake.executor->operations->poll(fake.executor, fake.arena, both, 2, &error),
                      -1);
     assert_non_null(strstr(error.text, "expired at"));
-    /* It is renewed, and his job is where it was. */
+    /* It is renewed, and the user's job is where it was. */
     write_token(first, 1000);
     assert_int_equal(fake.executor->operations->poll(fake.executor, fake.arena, both, 2, &error),
                      0);

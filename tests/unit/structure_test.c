@@ -408,7 +408,7 @@ static bool env_holds(const struct value *env, const struct value *wanted, const
     return true;
 }
 
-/* What the user wrote is there as he wrote it. */
+/* What the user wrote is there as written. */
 static bool holds_strings(const struct value *tree, const struct context_job *job)
 {
     const struct value *tasks = value_get(tree, "tasks");

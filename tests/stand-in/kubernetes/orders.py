@@ -32,7 +32,7 @@ of POST /_control with the bearer token in DIR/control-token.  (bash: `control D
   reset_versions             as a cluster restored from an old backup: versions start again at 1
   set         name, value    a setting of cluster.py
   user        name, groups, rules, cluster_rules, namespace, token, lifetime: make or change one
-  revoke      name           all his rights
+  revoke      name           all the user's rights
   token       rotate: a new one is written to DIR/token and DIR/kubeconfig, the old one is refused
               (keep=true: is not); lifetime: seconds that the new one is good for
   certificate name, subject ("/O=group/CN=name"): makes DIR/name.crt and .key

@@ -1,8 +1,8 @@
-"""tests/stand-in/kubernetes/rbac.py - who asks, and whether he may
+"""tests/stand-in/kubernetes/rbac.py - who asks, and whether they may
 
-A user is found by his bearer token or his client certificate (CN: name, O: groups), and may do what
-his rules say; members of system:masters may do everything and are not throttled.  What each user
-used of his rules is kept, so that a test can show that a Role is enough and no more.
+A user is found by their bearer token or client certificate (CN: name, O: groups), and may do what
+their rules say; members of system:masters may do everything and are not throttled.  What each user
+used of their rules is kept, so that a test can show that a Role is enough and no more.
 """
 import json
 import time

@@ -2,7 +2,7 @@
  *
  * The pieces between two `*` are a run.  Each run is sought from where the one before ended; what a
  * run matches at a place is one thing only, as blanks are joined first and a number takes all its
- * digits, so nothing is ever tried again with less.
+ * digits, so nothing is ever retried with less.
  */
 #include "base/pattern.h"
 

@@ -63,7 +63,7 @@ int file_read_at(int directory, const char *name, size_t limit, struct buffer *o
  * of the old name.  Success is then success. */
 int file_rename(int from, const char *old_name, int to, const char *new_name);
 
-/* Have what is known of a directory's names asked anew.  An NFS client believes for up to a minute
+/* Have what is known of a directory's names asked again.  An NFS client believes for up to a minute
  * that a name is not there, or is what it was; only opening the directory makes it ask. */
 void directory_refresh(int directory);
 
@@ -71,7 +71,7 @@ void directory_refresh(int directory);
  * kind or too large (EBADMSG)?  Otherwise it could not be read just now, and may be later. */
 bool file_is_damaged(int number);
 
-/* Walk a directory afresh: `directory` is opened anew (openat of "."), so that nothing stale is
+/* Walk a directory afresh: `directory` is opened again (openat of "."), so that nothing stale is
  * seen on NFS.  `visit` returns 0 to go on, or anything else to stop with that result.  "." and
  * ".." are left out.  -1 with errno set when the directory cannot be read.
  * `type` is a DT_ constant, perhaps DT_UNKNOWN. */

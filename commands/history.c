@@ -244,11 +244,11 @@ static int show(struct report *report, bool json)
 
 int command_history(int argument_count, char **arguments)
 {
-    bool json = false, anew = false;
+    bool json = false, rebuilds = false;
     const struct option_spec options[] = {
-        {"rebuild", 0, OPTION_FLAG, &anew, NULL, "rebuild it from the jobs of done/"},
+        {"rebuild", 0, OPTION_FLAG, &rebuilds, NULL, "rebuild it from the jobs of done/"},
         {"json", 'j', OPTION_FLAG, &json, NULL, "as JSON, an object"},
-        {"rebuild", 'r', OPTION_FLAG, &anew, NULL, NULL},
+        {"rebuild", 'r', OPTION_FLAG, &rebuilds, NULL, NULL},
         {0}};
     const struct verb_usage usage = {
         "history", "", 0, 0,
@@ -264,7 +264,7 @@ int command_history(int argument_count, char **arguments)
     if (open_spool(&report.spool))
         return STATUS_FAILED;
     report.arena = arena_new();
-    status = anew ? rebuild(&report, json) : show(&report, json);
+    status = rebuilds ? rebuild(&report, json) : show(&report, json);
     arena_free(report.arena);
     spool_close(&report.spool);
     return status;

@@ -26,12 +26,12 @@ enum submit_outcome {
     SUBMIT_ACCEPTED,            /* the scheduler has it, or had it already under this token */
     SUBMIT_NO_ROOM,             /* it would fit, but not just now */
     SUBMIT_UNAVAILABLE,         /* the scheduler is down, throttles or times out: nobody's fault */
-    SUBMIT_NEVER_FITS,          /* it asks for more than there is: a smaller job or more capacity mends it */
+    SUBMIT_NEVER_FITS,          /* it asks for more than there is: a smaller job or more capacity fixes it */
     SUBMIT_REFUSED,             /* the scheduler does not want this manifest: see `mender` */
     SUBMIT_UNKNOWN              /* sent, and no answer: ask again under the same token */
 };
 
-/* Who can mend what a job was refused for. */
+/* Who can fix what a job was refused for. */
 enum submit_mender {
     MENDER_MANIFEST,            /* who changes the manifest: the job's owner, or the templates */
     MENDER_IMAGE,               /* whoever named the image: the job's owner, or images.txt */
@@ -59,7 +59,7 @@ struct submission {
     bool unsettled;             /* with SUBMIT_REFUSED: it could not be asked whether the scheduler
                                    has the job from an earlier try under this token */
     enum submit_mender mender;  /* with SUBMIT_REFUSED */
-    char remedy[512];           /* with SUBMIT_REFUSED: what whoever can mend it does, a sentence without
+    char remedy[512];           /* with SUBMIT_REFUSED: what whoever can fix it does, a sentence without
                                    its full stop that begins with a capital; "" when there is no better
                                    one than to change the job file */
 };
@@ -130,7 +130,7 @@ enum resize_outcome {
     RESIZE_NO_ROOM,             /* not just now */
     RESIZE_NOT_POSSIBLE,        /* not while it runs */
     RESIZE_UNAVAILABLE          /* not done: the scheduler could not be asked, has not answered yet,
-                                   or the job does not run just now; to be tried again */
+                                   or the job does not run just now; to be retried */
 };
 
 struct job_resize {

@@ -32,7 +32,7 @@ enum kubernetes_outcome {
     KUBERNETES_NO_ROOM,         /* 403 exceeded quota */
     KUBERNETES_UNAVAILABLE,     /* certainly not done, as nothing is now; later */
     KUBERNETES_UNKNOWN,         /* sent, no answer: perhaps done */
-    KUBERNETES_REFUSED          /* only a change can mend it */
+    KUBERNETES_REFUSED          /* only a change can fix it */
 };
 
 struct kubernetes_call {
@@ -58,7 +58,7 @@ struct kubernetes_call {
     struct error error;         /* a sentence unless KUBERNETES_DONE: quotes the server's message,
                                    says what to do */
     const char *remedy;         /* of KUBERNETES_REFUSED: what an administrator does, outside the spool,
-                                   as in struct submission; NULL: another request mends it.  It is
+                                   as in struct submission; NULL: another request fixes it.  It is
                                    not freed */
 };
 

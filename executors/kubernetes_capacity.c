@@ -231,7 +231,7 @@ static void count_pod(struct count *count, const struct value *pod)
 /* ---- lists ---- */
 
 /* Take every object of a collection, page by page; `path` has a query already.  The outcome of the
- * page that failed, whose sentence goes to `error`; KUBERNETES_GONE: begin anew. */
+ * page that failed, whose sentence goes to `error`; KUBERNETES_GONE: begin again. */
 static enum kubernetes_outcome list_pages(struct count *count, const char *path,
                                           void (*take)(struct count *count,
                                                        const struct value *object),

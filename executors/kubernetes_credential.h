@@ -1,7 +1,7 @@
 /* executors/kubernetes_credential.h - what a request is to prove itself with, now
  *
  * A credential comes from a kubeconfig: a token that stands there or in a file (bound service
- * account tokens are written anew before they expire), a client certificate with its key, or what a
+ * account tokens are rewritten before they expire), a client certificate with its key, or what a
  * plugin gives, which expires.  The authority's certificates come along, since they are files that
  * change in the same way.
  *
@@ -21,7 +21,7 @@ void kubernetes_credential_free(struct kubernetes_credential *credential);      
 
 /* Make it one that is good now: what has changed or is older than a minute is read again, and a
  * plugin is asked again some seconds before what it gave expires.  1: certificates changed, so
- * connections must be made anew; 0: they did not; -1 and a sentence: there is none.  What was there
+ * connections must be made again; 0: they did not; -1 and a sentence: there is none.  What was there
  * before is used on when it cannot be read for a while; one that the server no longer accepts is
  * replaced by making a new one of these. */
 int kubernetes_credential_refresh(struct kubernetes_credential *credential, struct error *error);

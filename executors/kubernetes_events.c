@@ -2,7 +2,7 @@
  *
  * Events carry no labels of ours, so all warnings of the namespace come here: one is kept beside
  * the Job or Pod it is about, found by name and uid.  An Event may come before its object, on
- * another watch; the last ones that nobody was found for are tried again when an object is new.
+ * another watch; the last ones that nobody was found for are retried when an object is new.
  */
 #include <stdlib.h>
 #include <string.h>

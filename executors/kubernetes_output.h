@@ -40,7 +40,7 @@ size_t logs_count(const struct kubernetes_logs *logs);
 struct task_log *logs_find(struct kubernetes_logs *logs, const char *key);      /* made when new */
 void logs_forget_all(struct kubernetes_logs *logs);
 
-/* kubernetes_output_files.c: 0, or -1 with the job's sentence set and the place to be read anew. */
+/* kubernetes_output_files.c: 0, or -1 with the job's sentence set and the place to be read again. */
 
 /* Find out where we are, from the files; only the first time. */
 int output_load_place(struct copying *copying);

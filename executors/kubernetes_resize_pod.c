@@ -32,7 +32,7 @@ static const struct value *main_container(const struct value *containers)
     return containers->list.count == 1 ? containers->list.items[0] : NULL;
 }
 
-/* Would the container be started anew? */
+/* Would the container be started again? */
 static bool restarts(const struct value *container)
 {
     const struct value *policies = value_get(container, "resizePolicy");

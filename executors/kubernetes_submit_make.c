@@ -196,7 +196,7 @@ static void judge_refused_other(struct job *job, const struct part *part)
         job_doubt(job, &error);
         return;
     case KUBERNETES_CONFLICT:
-        job->why = part->error; /* it is tried again at once, a few times */
+        job->why = part->error; /* it is retried at once, a few times */
         return;
     case KUBERNETES_NO_ROOM:
         job_fail(job, SUBMIT_NO_ROOM, &part->error, NULL);

@@ -1,7 +1,7 @@
 /* executors/kubernetes_waiting.c - why a job waits, said once
  *
  * The cluster says the same thing in ever changing words: the scheduler counts nodes, the kubelet
- * tells ErrImagePull and ImagePullBackOff in turn, events name pods that are made anew.  Each line
+ * tells ErrImagePull and ImagePullBackOff in turn, events name pods that are made again.  Each line
  * here becomes one in the job's log, so the meaning is what counts: a hash of the message's parts
  * in any order, without digits and without quoted names (a changed quota has other numbers, and is
  * the same to wait for).  The words are the cluster's, as they were when the meaning was first

@@ -175,7 +175,7 @@ static const char *pull_error(struct arena *arena, struct text answer, struct er
     return error_quote(room, said.data, said.length);
 }
 
-/* Who can mend it is told what podman's words mean. */
+/* Who can fix it is told what podman's words mean. */
 static void refuse_image(struct plan *plan, const char *image, const char *said)
 {
     char remedy[sizeof(plan->submission->remedy)] = "Change image in the job file";

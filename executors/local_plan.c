@@ -153,7 +153,7 @@ void plan_adopt(struct plan *plan, struct plan_task *task, const struct podman_c
 }
 
 /* An earlier try under this token may have got as far as making containers, and the template may
- * have changed since.  What never ran is made anew; what did run stays, and the job is refused. */
+ * have changed since.  What never ran is made again; what did run stays, and the job is refused. */
 static void drop_stale(struct local *local, struct plan *plan, struct podman_container *containers,
                        size_t count)
 {

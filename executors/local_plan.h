@@ -49,7 +49,7 @@ struct batch {
 
 void plan_decide(struct plan *plan, enum submit_outcome outcome);
 void plan_refuse(struct plan *plan, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Who can mend what it was refused for, and how ("" when nothing better is known). */
+/* Who can fix what it was refused for, and how ("" when nothing better is known). */
 void plan_mender(struct plan *plan, enum submit_mender mender, const char *remedy);
 void plan_note(struct plan *plan, const char *sentence);        /* for the job's log */
 

@@ -9,7 +9,7 @@
  *   jobs/<id>-a<attempt>/refused                         why it was refused after tasks had run
  *
  * They are made before the containers, and removed after them; but for `refused`, which stays until
- * the job is tried anew or forgotten.
+ * the job is retried or forgotten.
  */
 #ifndef EXECUTORS_LOCAL_STORAGE_H
 #define EXECUTORS_LOCAL_STORAGE_H
@@ -47,7 +47,7 @@ int local_storage_note_refusal(int storage, const char *job, const char *sentenc
 int local_storage_read_refusal(int storage, const char *job, struct buffer *sentence,
                                struct error *error);
 
-/* Take that note away, durably, if there is one: the job is tried anew. */
+/* Take that note away, durably, if there is one: the job is retried. */
 int local_storage_forget_refusal(int storage, const char *job, struct error *error);
 
 /* Remove jobs/<job> but for such a note.  That it is not there is success. */

@@ -11,7 +11,7 @@
  * in our own storage before, and the note stays, so that the same submission repeated, because we
  * were killed or an answer was lost, goes on removing and does not run them a second time.  One
  * that is no repetition, since the caller has noted that outcome, takes the note away and is a new
- * try.  Known weakness: the note of a job that is never tried again stays for good.
+ * try.  Known weakness: the note of a job that is never retried stays for good.
  */
 #include "executors/local_step.h"
 

@@ -20,7 +20,7 @@ enum podman_outcome {
     PODMAN_ALREADY,             /* it was so before: name taken, running, ended */
     PODMAN_MISSING,             /* no such container, pod or image */
     PODMAN_REFUSED,             /* podman or the OCI runtime does not want it */
-    PODMAN_TROUBLE,             /* no space, no memory, too many files ...: passes, or is mended */
+    PODMAN_TROUBLE,             /* no space, no memory, too many files ...: passes, or is fixed */
     PODMAN_DOWN,                /* no connection: nothing was sent */
     PODMAN_UNKNOWN              /* sent, and no answer */
 };

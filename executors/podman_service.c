@@ -28,7 +28,7 @@ enum {
     START_WAIT = 15000,
     END_WAIT = 5000,    /* between TERM and KILL */
     PAUSE = 20,         /* between two looks */
-    LOG_LIMIT = 1 << 20 /* bytes of service.log before it is begun anew */
+    LOG_LIMIT = 1 << 20 /* bytes of service.log before it is begun again */
 };
 
 struct podman_service {

@@ -12,7 +12,7 @@
  * What is in the directory: storage.conf, containers.conf (written afresh at each start, from what
  * this machine allows), root/, run/, tmp/ (podman's own), podman.sock, service.lock, service.pid
  * (its process id and start time), service.log (what it said), boot (the boot id of the last
- * start: after a restart of the machine podman is made to look at its containers anew).
+ * start: after a restart of the machine podman is made to look at its containers again).
  */
 #ifndef EXECUTORS_PODMAN_SERVICE_H
 #define EXECUTORS_PODMAN_SERVICE_H

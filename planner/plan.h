@@ -5,7 +5,7 @@
  * seconds, of it and of those before it, is left out, and those after that are planned again.  That is
  * how the number of late jobs is kept least on one machine (Moore, Management Science 15, 1968, leaves
  * out the longest), with cost in the place of length.  What is left out is not refused: it runs on spare
- * capacity and is tried again whenever a plan is made.  Spare capacity goes where a unit of it gains most
+ * capacity and is retried whenever a plan is made.  Spare capacity goes where a unit of it gains most
  * (planner/spare.h).
  *
  * Before anybody is planned, jobs are left out in the same way while those until a deadline cost more

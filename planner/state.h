@@ -73,7 +73,7 @@ struct plan_state {
     struct plan_job **jobs;     /* that are not done, in any order */
     size_t job_count;
     /* decided: */
-    double next;                /* when the plan wants to be made anew; INFINITY: at the next event */
+    double next;                /* when the plan wants to be made again; INFINITY: at the next event */
 };
 
 /* The largest level of at most `size`, or NULL. */

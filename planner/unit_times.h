@@ -43,7 +43,7 @@ struct unit_rate {
 void unit_times_start(struct unit_times *times, double skip);
 
 /* At `time` (seconds), or up to `doubt` seconds before, `done` units were done.  The same number as
- * before is no moment.  A smaller one (the job went back to a checkpoint) starts anew. */
+ * before is no moment.  A smaller one (the job went back to a checkpoint) starts again. */
 void unit_times_add(struct unit_times *times, double time, double done, double doubt);
 
 /* `now`: when a unit has been overdue for long, the rate falls. */

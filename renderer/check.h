@@ -1,6 +1,6 @@
 /* renderer/check.h - is a commit of the templates repository fit to be served?
  *
- * Everything is looked at, and every problem reported, so that one push mends them all:
+ * Everything is looked at, and every problem reported, so that one push fixes them all:
  * images.txt, site.yaml and retry.txt parse; every .yaml file parses and has no fault that can be
  * seen without rendering; what it $includes is there; and every <executor>/<library>/<type>.yaml is
  * rendered with some hundreds of sample jobs, with and without each thing a job may leave out, so

@@ -16,7 +16,7 @@
 #include "base/yaml.h"
 #include "renderer/snapshot.h"
 
-enum { RETRY_AFTER = 1000 }; /* milliseconds until a commit that failed is tried again */
+enum { RETRY_AFTER = 1000 }; /* milliseconds until a commit that failed is retried */
 
 struct repository {
     git_repository *git;

@@ -40,7 +40,7 @@ void repository_serve_faulty(struct repository *repository);
 
 /* Look whether the revision has moved, and if so read the new commit.  0 when the served commit is
  * current; -1 and a sentence when a newer one could not be read and the old one goes on serving
- * (or, when nothing was ever read, none is).  A commit that failed is tried again after a second.
+ * (or, when nothing was ever read, none is).  A commit that failed is retried after a second.
  * When the commit changes, what the functions below returned before ends. */
 int repository_refresh(struct repository *repository, struct error *error);
 

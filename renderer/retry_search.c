@@ -31,7 +31,7 @@ static bool long_line_fits(const regex_t *expression, struct text log, size_t st
     }
 }
 
-/* glibc's regexec begins anew at every byte and may each time read on to the end of the line: where
+/* glibc's regexec begins again at every byte and may each time read on to the end of the line: where
  * lines never end, 64 KiB would take it ten seconds. */
 bool retry_search(const regex_t *expression, struct text log)
 {

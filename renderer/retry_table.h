@@ -17,7 +17,7 @@
  * The hint of a log row may quote what the expression found: `$0`, and `$1` to `$9` for its groups
  * (renderer/retry_search.h).
  *
- * Classes: transient (try again, not counted), permanent (only a change can mend it), unknown (try
+ * Classes: transient (try again, not counted), permanent (only a change can fix it), unknown (try
  * again while the job's retries last).
  */
 #ifndef RENDERER_RETRY_TABLE_H

@@ -151,7 +151,7 @@ struct checkpoint {
 
 /* description.retries beyond numbers. */
 enum {
-    RETRIES_ENDLESS = -1,       /* a failure that may pass is tried again, however often */
+    RETRIES_ENDLESS = -1,       /* a failure that may pass is retried, however often */
     RETRIES_ALWAYS = -2,        /* any end, success too, is followed by another attempt */
 };
 

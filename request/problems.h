@@ -1,6 +1,6 @@
 /* request/problems.h - everything that is wrong in one job file, collected while it is read
  *
- * A user mends a file once, not once per mistake: readers go on after a problem, and what they
+ * A user fixes a file once, not once per mistake: readers go on after a problem, and what they
  * found is reported together, one sentence per line,
  *
  *     train.yaml:7:11: tasks.worker.memory: found "lots", expected a size such as 512Mi or 16Gi

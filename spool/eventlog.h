@@ -56,7 +56,7 @@ struct eventlog_fold {
     bool intent;                /* an intent was noted, and not declined since ... */
     bool accepted, failed;      /* ... and one of these its outcome; neither: it is unknown */
     bool started, ended;
-    bool retry;                 /* it failed with class unknown, and is to be tried again ... */
+    bool retry;                 /* it failed with class unknown, and is to be retried ... */
     int retries;                /* ... as so many attempts before it were, which is what uses up a
                                  * job's `retries` */
     struct event last, last_end, submitted;     /* `submitted`: of the current attempt */

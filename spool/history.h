@@ -2,7 +2,7 @@
  *
  * A line for each size at which an attempt of a job has run, in the order in which attempts ended; for
  * `cat`, and bounded: the oldest lines go.  Nothing rests on it but predictions, and history_rebuild()
- * makes it anew from done/.  Added to by the track stage only.  A line that is there twice, because a
+ * makes it again from done/.  Added to by the track stage only.  A line that is there twice, because a
  * crash came between, counts once.  The format is in docs/spool.md.
  */
 #ifndef SPOOL_HISTORY_H
@@ -57,7 +57,7 @@ int history_read(const struct spool *spool, struct arena *arena, struct history 
 int history_add(const struct spool *spool, const struct job_record *record,
                 const struct progress *progress, bool finished, int64_t now, struct error *error);
 
-/* Make the history anew from the jobs of done/, newest first, as many as there is room for; how many
+/* Make the history again from the jobs of done/, newest first, as many as there is room for; how many
  * runs.  What is added meanwhile stays. */
 int history_rebuild(const struct spool *spool, size_t *runs, struct error *error);
 

@@ -1,4 +1,4 @@
-/* spool/history_parts.h - the inside of the history: its lines, and how it is made anew
+/* spool/history_parts.h - the inside of the history: its lines, and how it is made again
  *
  * Only history.c, history_rebuild.c and their tests include this.
  */

@@ -1,4 +1,4 @@
-/* spool/history_rebuild.c - the history made anew from the jobs of done/
+/* spool/history_rebuild.c - the history made again from the jobs of done/
  *
  * From each job its job.yaml, its progress file and its log; a job that was not measured (it is from
  * before dlspool did) has the times of its log.  Jobs that cannot be read are passed over.
@@ -116,7 +116,7 @@ static int add_newer(struct rebuilding *rebuilding, int64_t since, struct buffer
     struct history history;
     int result = history_read(rebuilding->spool, arena, &history, error);
     if (result && file_is_damaged(errno))
-        result = 0;             /* that is what it is made anew for */
+        result = 0;             /* that is what it is made again for */
     for (size_t i = 0; i < history.count; i++)
         if (history.runs[i].ended >= since)
             history_format(&history.runs[i], lines);

@@ -1,6 +1,6 @@
 /* spool/record.h - <id>/job.yaml: the facts of a job
  *
- * Written when the job is made, and again when it fails or is tried again; always as a whole,
+ * Written when the job is made, and again when it fails or is retried; always as a whole,
  * beside the old one, then renamed over it.  The format is documented in docs/spool.md and is
  * stable: fields are added, never changed.
  */
@@ -16,7 +16,7 @@
 #include "base/value.h"
 #include "spool/id.h"
 
-/* What has to happen before a failed job is tried again. */
+/* What has to happen before a failed job is retried. */
 enum retry_when {
     RETRY_NEVER,                /* only when somebody asks for it */
     RETRY_AT,                   /* at a time */

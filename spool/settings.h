@@ -28,7 +28,7 @@ struct settings {
     int64_t poll_interval, kill_grace;
     int64_t takeover_time;
     int64_t retry_interval, retry_first, retry_longest, probe_interval;
-    int64_t retry_change;               /* how long a failed job waits for a change that may mend it */
+    int64_t retry_change;               /* how long a failed job waits for a change that may fix it */
     int64_t after_unknown;              /* how long a job waits for another that has not come */
     int64_t planner_tick;               /* between two plans, at least */
     int64_t planner_dwell;              /* that a running job keeps its size */

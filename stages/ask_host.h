@@ -11,7 +11,7 @@
 #include "spool/settings.h"
 #include "spool/spool.h"
 
-/* Write the spool's `.host` anew, where the settings say that jobs run on this machine.  A machine that
+/* Write the spool's `.host` again, where the settings say that jobs run on this machine.  A machine that
  * cannot be asked (which is said in the log) has no library but `any`.  -1 and a sentence when the
  * file could not be written. */
 int ask_host(const struct spool *spool, const struct settings *settings, struct error *error);

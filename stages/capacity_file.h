@@ -19,7 +19,7 @@ int capacity_write(const struct spool *spool, const struct capacity *capacity, i
 /* -1 when there is none, or it cannot be read. */
 int capacity_read(const struct spool *spool, struct capacity *capacity, int64_t *time);
 
-/* Ask and write if it is time: *next, of clock_elapsed(), says when it is and is set anew; 0 at first.
+/* Ask and write if it is time: *next, of clock_elapsed(), says when it is and is set again; 0 at first.
  * What the executor does not say is not written. */
 void capacity_note(const struct spool *spool, struct executor *executor, int64_t *next);
 

@@ -30,7 +30,7 @@ struct control_question {
 bool control_applies(void *context, const struct job_place *place, const struct job_record *record);
 
 /* Act on a control file of the user `uid`.  0; 1 and a sentence when it is refused; -1 and a
- * sentence when it is to be tried again. */
+ * sentence when it is to be retried. */
 int control_apply(struct stage *stage, const struct control *control, uid_t uid, int64_t now,
                   struct error *error);
 

@@ -1,7 +1,7 @@
 /* stages/drain.h - is there anything left to do in a spool?
  *
  * Left to do are: files in incoming/ that will become jobs (not somebody's work in progress),
- * claims, jobs in rendered/ and submitted/, and jobs in failed/ that will be tried again by
+ * claims, jobs in rendered/ and submitted/, and jobs in failed/ that will be retried by
  * themselves: at a time, when there is room, or when the executor answers; and jobs in held/ for
  * which what they wait for has come, or cannot come.  Jobs that wait for a change, for somebody's
  * word, or for such a job or one that is not there are not.

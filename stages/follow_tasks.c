@@ -159,7 +159,7 @@ static void note_told(struct followed *followed, int64_t again)
     for (size_t i = 0; i < call->task_count && call->result == 0; i++)
         followed->tracked->kills->again[call->tasks[i]] = again;
     if (call->result)
-        log_warn("%s: its tasks could not be stopped, and are tried again: %s", followed->place.id,
+        log_warn("%s: its tasks could not be stopped, and are retried: %s", followed->place.id,
                  call->error.text);
 }
 

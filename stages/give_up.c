@@ -87,7 +87,7 @@ static int explain_unread(int job, const struct verdict *verdict, struct error *
     return result ? 1 : 0;
 }
 
-/* 1 when it is to be tried again; -1 and a sentence when it cannot be done. */
+/* 1 when it is to be retried; -1 and a sentence when it cannot be done. */
 static int set_aside(struct stage *stage, struct job_place *place, int care,
                      struct executor *executor, struct error *error)
 {

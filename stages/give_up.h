@@ -1,7 +1,7 @@
 /* stages/give_up.h - a job over which a stage ends again and again
  *
  * A fault of dlspool that one job brings about must not keep all others from being submitted, followed
- * or resubmitted.  The job goes to failed/ with the reason StopsStage, and is not tried again.  What
+ * or resubmitted.  The job goes to failed/ with the reason StopsStage, and is not retried.  What
  * the executor has of it is told to end first, with force, and forgotten; nothing that it may still do
  * is taken over by another attempt, which would have a number of its own.  A job that the local executor of
  * another machine has stays in submitted/, passed over: nothing of it can be ended from here.
@@ -11,7 +11,7 @@
  * Doing that reads the job once more.  If the stage ends over that, too, only the job's log and progress
  * are read; then, unless the executor has it, nothing of it.  If the stage ends even then, or it cannot be
  * told which attempt the executor has, the job stays where it is and is passed over until it leaves that
- * directory or dlspool is started anew.
+ * directory or dlspool is started again.
  */
 #ifndef STAGES_GIVE_UP_H
 #define STAGES_GIVE_UP_H

@@ -91,7 +91,7 @@ void guard_forget(struct guard *guard, const char *name);
 /* The stage is done with that job for now, and has not ended over it; which is forgotten ten minutes after
  * the last end, since a fault may show at every second look only. */
 void guard_passed(struct guard *guard, const char *name);
-/* It is left alone until it leaves the directory (stages/give_up.h), or dlspool is started anew. */
+/* It is left alone until it leaves the directory (stages/give_up.h), or dlspool is started again. */
 void guard_shun(struct guard *guard, const char *name);
 enum { GUARD_SHUNNED = 1000 };  /* what guard_tries() says of one that is */
 /* Forget all, of a guard that no process has. */

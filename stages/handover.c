@@ -134,7 +134,7 @@ static void judge_unreadable(struct submitter *submitter, struct item *item, boo
 }
 
 /* A crash while a job was rendered at another size (stages/rerender.h) leaves a manifest that its record
- * does not know: it is rendered once more.  True when that is mended. */
+ * does not know: it is rendered once more.  True when that is fixed. */
 static bool renew_manifest(struct submitter *submitter, struct item *item, struct error *error)
 {
     struct rerender job = {.size = 0};

@@ -128,7 +128,7 @@ static void decide_about(struct held_jobs *jobs, struct held *held, int64_t now)
         held->decision = HELD_GOES_ON;
 }
 
-/* What was decided in the pass before is decided anew; what is wrong with its files stays so until
+/* What was decided in the pass before is decided again; what is wrong with its files stays so until
  * they are read again. */
 static void begin_anew(struct held *held)
 {

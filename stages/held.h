@@ -4,7 +4,7 @@
  * know whether anything is left to do can ask the same.  held_act.c, a part of the resubmit stage,
  * writes what was decided.
  *
- * What is known of a job stays in memory between passes, and is read anew when its directory has
+ * What is known of a job stays in memory between passes, and is read again when its directory has
  * changed.  How other jobs stand is looked up once in a pass for each (stages/standing.h), and jobs
  * are looked for by their names in one walk for all names that are not known yet.
  *

@@ -4,7 +4,7 @@
  * removed once their jobs are durable.  Claims that a crash left behind are taken up first.
  * This stage reads what strangers wrote: it has no network and no credentials, and confines itself
  * before it reads the first byte.  A job file over which it crashes or stalls is known by its
- * guard (stages/guard.h), tried again by itself, and set aside the third time.  Weakness: what is
+ * guard (stages/guard.h), retried by itself, and set aside the third time.  Weakness: what is
  * looked at before a file is claimed (watcher/) is not under the guard.
  */
 #include <dirent.h>
@@ -86,7 +86,7 @@ static int forget_unpublished(void *context, const char *name, unsigned char typ
     return 0;
 }
 
-/* The process before this one ended while it read a job file: count that.  It is tried again after
+/* The process before this one ended while it read a job file: count that.  It is retried after
  * the others, by itself, and set aside when it has happened too often. */
 static void count_blamed(struct intake *intake)
 {

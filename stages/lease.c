@@ -74,7 +74,7 @@ static void this_host(char host[static HOST_SIZE])
         host[0] = '-';
 }
 
-/* A line of a fixed length, so that writing it anew needs no truncation. */
+/* A line of a fixed length, so that rewriting it needs no truncation. */
 static void format(const struct lease *lease, const char *state, char text[static LEASE_TEXT_SIZE])
 {
     char host[HOST_SIZE];

@@ -5,7 +5,7 @@
  *   the lock    on <spool>/.lock (an OFD lock).  It is free at the moment its holder has died with
  *               all its stages.  But a stopped process (SIGSTOP, a suspended machine) keeps it, and
  *               some NFS mounts have none.
- *   the lease   in <spool>/.lease: a line `EPOCH HOST PROCESS locked|unlocked BEAT`, written anew by
+ *   the lease   in <spool>/.lease: a line `EPOCH HOST PROCESS locked|unlocked BEAT`, rewritten by
  *               its holder every sixth of takeover_time.  When it has not changed for takeover_time,
  *               by the clock of the one who looks, its holder is taken for dead.
  *

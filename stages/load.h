@@ -19,7 +19,7 @@ struct load;
 struct load *load_new(const struct spool *spool, struct executor *executor);
 void load_free(struct load *load);              /* NULL is fine */
 
-/* Look at submitted/ anew.  -1 and a sentence when it cannot be read. */
+/* Look at submitted/ again.  -1 and a sentence when it cannot be read. */
 int load_refresh(struct load *load, struct error *error);
 
 enum load_answer {

@@ -116,7 +116,7 @@ bool lost_look(struct tracker *tracker, struct tracked *tracked)
     lost->next = now + (lost->told ? 0 : between_looks);
     enum sight sight = look_everywhere(&tracker->stage.spool, id);
     if (sight == SIGHT_SEEN)
-        return true; /* elsewhere, or here again: then it is learnt anew */
+        return true; /* elsewhere, or here again: then it is learnt again */
     if (sight == SIGHT_UNKNOWN || !is_whole(&tracker->stage.spool) ||
         stage_is_fenced(&tracker->stage)) {
         lost->since = now;

@@ -3,7 +3,7 @@
  * Units are counted in units.c, their times in planner/unit_times.h; here they become a struct
  * progress, with how long the job ran at each size and what processor time it used there.  After a
  * restart of this process all that matters is taken up from the progress file; only the window of
- * unit times begins anew, and until it says something the rate of before counts.
+ * unit times begins again, and until it says something the rate of before counts.
  */
 #include "stages/measure.h"
 

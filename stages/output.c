@@ -77,7 +77,7 @@ struct output_end output_of_failure(struct arena *arena, int job, const struct j
     char name[128];
     snprintf(end.task, sizeof(end.task), "%s-%d", task->role, task->index);
     char *bytes = arena_allocate(arena, limit + 1);
-    /* What is missing in a log that was begun anew a moment ago is at the end of <name>.1. */
+    /* What is missing in a log that was begun again a moment ago is at the end of <name>.1. */
     snprintf(name, sizeof(name), "output/%s.log", end.task);
     size_t length = read_end(job, name, bytes, limit);
     if (length < limit) {

@@ -7,7 +7,7 @@
  * What follows from it:
  *
  *   - rendered jobs that are given something are handed over, in order: those with deadlines by
- *     deadline, then the others by priority, in turns of their owners; rendered anew first when their
+ *     deadline, then the others by priority, in turns of their owners; rendered again first when their
  *     size is another.  Only what there is room for now; the others wait in rendered/, and who has a
  *     deadline keeps the memory that it waits for from being taken by those behind it;
  *   - running jobs that are given something else are told to change (stages/wishes.h);

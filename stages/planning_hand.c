@@ -65,7 +65,7 @@ static bool is_to_be_rendered(const struct roster_job *job)
     return planning_counts(job) && job->next != job->record.size;
 }
 
-/* Render the jobs anew that are to have another size.  One that was not done goes as it is, if there is
+/* Render the jobs again that are to have another size.  One that was not done goes as it is, if there is
  * room for that.  Nothing else is done meanwhile, so only so many are: the others (NULL) wait for the
  * next plan, which is made at once. */
 static void rerender(struct planning *planning, struct roster_job **due, size_t count)

@@ -34,7 +34,7 @@ struct planning {
     size_t handing_count, handed;
     struct backfill *backfill;  /* NULL: the scheduler keeps those that wait */
     char first[ID_SIZE];        /* keeps its place: it has no deadline, and does not fit; or "" */
-    bool more;                  /* some wait to be rendered anew: it is planned again at once */
+    bool more;                  /* some wait to be rendered again: it is planned again at once */
 };
 
 /* Does the job take part in the plan?  The others are handed over as they are. */

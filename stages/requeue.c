@@ -57,7 +57,7 @@ static int next_attempt(int job, const struct job_record *record, struct error *
 }
 
 /* May the executor have a job of rendered/?  It may once an intent was noted, until the job has been
- * rendered anew: what became of that is the submit stage's to find out.  A log that does not tell may
+ * rendered again: what became of that is the submit stage's to find out.  A log that does not tell may
  * have held one. */
 static bool may_be_submitted(int job)
 {
@@ -249,7 +249,7 @@ static void keep_wait(struct job_record *record, const struct requeue_deed *deed
         record->change_since = record->failure.failed;
 }
 
-/* Render the job anew and write what has changed into its directory.  0: it may go to `to`; 1: it
+/* Render the job again and write what has changed into its directory.  0: it may go to `to`; 1: it
  * fails, with the reason written; -1 and a sentence: trouble. */
 static int renew_job(struct requeuer *requeuer, int job, struct job_record *record, enum state to,
                      const struct requeue_deed *deed, struct error *error)

@@ -1,14 +1,14 @@
 /* stages/requeue.h - a job of failed/ or held/ goes to rendered/, or is killed where it waits; one of
  * rendered/ gets another size
  *
- * The job is rendered anew from its request, since the templates may have changed.  If it can be,
+ * The job is rendered again from its request, since the templates may have changed.  If it can be,
  * its files are renewed and it moves; if not, it is in failed/ then, with the new reason.  Doing it
  * again after a crash has the same result: until the job has moved, its record goes on saying why it
  * failed.  A job of failed/ that somebody holds, or that is to come after others which have not
  * ended, goes to held/ instead.  It is rendered at the size that it is to have next, or that it was
  * given while it ran.
  *
- * A job that is tried again for the cause "change" goes on only if it is rendered to something else than
+ * A job that is retried for the cause "change" goes on only if it is rendered to something else than
  * what was refused; one that is given up waits for no change any more.
  *
  * A job of rendered/ stays there.  One that the executor may have, because an intent was noted, is left

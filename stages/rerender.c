@@ -1,4 +1,4 @@
-/* stages/rerender.c - jobs of rendered/ are rendered anew, at the size that the plan has for them */
+/* stages/rerender.c - jobs of rendered/ are rendered again, at the size that the plan has for them */
 #include "stages/rerender.h"
 
 #include <stdlib.h>

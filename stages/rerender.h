@@ -1,11 +1,11 @@
-/* stages/rerender.h - jobs of rendered/ are rendered anew, at the size that the plan has for them
+/* stages/rerender.h - jobs of rendered/ are rendered again, at the size that the plan has for them
  *
  * Their requests are read again, so that is done by a confined process (stages/reread.h), for which
  * the submit stage waits.  Such a job stays in rendered/; one that cannot be rendered any more goes
- * to failed/, with the reason, as it would when it is tried again.
+ * to failed/, with the reason, as it would when it is retried.
  *
  * The manifest comes first and the record after it.  After a crash in between they do not fit
- * together, which handing over finds: such a job is rendered anew, too, at the size that its record
+ * together, which handing over finds: such a job is rendered again, too, at the size that its record
  * has then.  Both are durable before an intent can be noted, since with one that is not done any more.
  */
 #ifndef STAGES_RERENDER_H

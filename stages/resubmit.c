@@ -1,7 +1,7 @@
 /* stages/resubmit.c - failed/ and held/ to rendered/, when a job's time or reason has come
  *
  * Each pass walks failed/ and reads each job's record, unless nothing about it can have changed
- * since the last pass.  A job that is due is rendered anew from its request (the templates may
+ * since the last pass.  A job that is due is rendered again from its request (the templates may
  * have changed) and goes back to rendered/; one that cannot be rendered stays, with the new
  * reason.  Jobs that wait for room go in order of priority, then age, as far as the room lasts.
  * Then it looks at held/ (stages/held_act.c), and jobs that need not wait there any longer go the
@@ -88,7 +88,7 @@ static const struct error *error_of(struct error *error, const char *sentence)
     return error;
 }
 
-/* What is known of a failed job, read anew if its directory has changed. */
+/* What is known of a failed job, read again if its directory has changed. */
 static struct waiting *know_unguarded(struct resubmitter *resubmitter, const struct job_place *place)
 {
     struct stat status;

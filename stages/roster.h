@@ -66,7 +66,7 @@ struct roster;
 struct roster *roster_new(const struct spool *spool);
 void roster_free(struct roster *roster);        /* NULL is fine */
 
-/* Look at both directories anew.  -1 and a sentence when one cannot be read; what is known stays. */
+/* Look at both directories again.  -1 and a sentence when one cannot be read; what is known stays. */
 int roster_refresh(struct roster *roster, struct error *error);
 
 /* In the order in which they came.  A job's address is the same while it is there. */

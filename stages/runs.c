@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "stages/past.h"
 
-enum { REST = 20 };             /* of the time, 1 in so many is spent predicting anew */
+enum { REST = 20 };             /* of the time, 1 in so many is spent predicting again */
 
 struct runs {
     const struct spool *spool;

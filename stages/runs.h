@@ -1,6 +1,6 @@
 /* stages/runs.h - history/runs in memory, read again when it has changed
  *
- * But not so often that predicting everything anew takes more than a small part of the time.
+ * But not so often that predicting everything again takes more than a small part of the time.
  */
 #ifndef STAGES_RUNS_H
 #define STAGES_RUNS_H

@@ -160,7 +160,7 @@ static size_t submit_batch(struct submitter *submitter)
         if (item->fate == ITEM_KEEP || item->fate == ITEM_DECLINED)
             put_back(submitter, item);
         /* One that is declined for the first time does not keep the others; what waits for the same
-         * is tried again a few at a time. */
+         * is retried a few at a time. */
         left += item->fate != ITEM_KEEP && !(item->fate == ITEM_DECLINED && item->again);
         if (submitter->load && item->fate != ITEM_KEEP)
             load_release(submitter->load, item->place.id, item->fate == ITEM_SUBMIT);

@@ -32,7 +32,7 @@ struct item {                   /* a job of the batch */
         ITEM_WAIT               /* has to wait for a limit: live_max */
     } fate;
     struct verdict verdict;     /* for ITEM_FAIL */
-    int64_t rest;               /* ITEM_DECLINED: milliseconds until it is tried again ... */
+    int64_t rest;               /* ITEM_DECLINED: milliseconds until it is retried ... */
     bool again;                 /* ... and it was not the first time */
 };
 

@@ -2,7 +2,7 @@
  *
  * A stage that ends without having been told to is started again, at once the first time and then
  * after a growing pause.  When dlspool.yaml changes, the stages are stopped and started, so that
- * they read it anew; a faulty one is said and waited out with the old settings still in force.
+ * they read it again; a faulty one is said and waited out with the old settings still in force.
  */
 #include "stages/supervisor.h"
 

@@ -113,7 +113,7 @@ static bool look_at_bytes(const struct units *units, struct tail *tail, struct t
     return found;
 }
 
-/* A bar that is drawn anew has no end; once nothing follows, it counts as it is.  Before that it may
+/* A bar that is drawn again has no end; once nothing follows, it counts as it is.  Before that it may
  * have been cut within a number. */
 static bool look_at_unended(const struct units *units, struct tail *tail, struct units_seen *seen)
 {
@@ -130,7 +130,7 @@ static bool read_tail(const struct units *units, struct tail *tail, int file, of
     if (size == tail->offset)
         return look_at_unended(units, tail, seen);
     if (size < tail->offset)
-        tail->offset = 0;       /* it was written anew */
+        tail->offset = 0;       /* it was rewritten */
     if (size - tail->offset > LOOK_BYTES) {
         tail->offset = size - LOOK_BYTES;
         buffer_clear(&tail->line);

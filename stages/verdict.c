@@ -149,7 +149,7 @@ void verdict_render(struct verdict *verdict, const struct circumstances *circums
                     "the templates are changed so that it can be rendered");
 }
 
-/* What was refused: the one who can mend it is told how. */
+/* What was refused: the one who can fix it is told how. */
 static void verdict_refused(struct verdict *verdict, const struct circumstances *circumstances,
                             const struct job_record *record, const struct submission *submission)
 {

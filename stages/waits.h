@@ -5,7 +5,7 @@
  * first in the queue, and each job that the executor has declined, gets a `why`, written when it
  * says something else; the one of the job that was first before is taken away.
  *
- * A job that was declined is tried again after a tenth of the time that it has waited since it was
+ * A job that was declined is retried after a tenth of the time that it has waited since it was
  * declined first: what its log gets for that grows with the logarithm of the time only.
  */
 #ifndef STAGES_WAITS_H

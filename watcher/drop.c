@@ -7,7 +7,7 @@
 #include "base/system.h"
 #include "watcher/writers.h"
 
-enum { STALE_RETRIES = 3 };     /* NFSv3 forgets a file that was renamed; opening anew helps */
+enum { STALE_RETRIES = 3 };     /* NFSv3 forgets a file that was renamed; opening again helps */
 
 static enum drop_result refuse(struct error *error, struct text shown, const char *reason)
 {

@@ -75,7 +75,7 @@ static void remember(struct settle_memory *memory, const struct settle_look *loo
             .known = true, .first = first, .since = now - (credit ? look->age : 0)};
     } else if (!same_content(memory, status) || look->writers == WRITERS_SOME) {
         memory->reopened = memory->reopened || (memory->closed && memory->size > 0);
-        memory->held = memory->held && !memory->closed; /* written anew */
+        memory->held = memory->held && !memory->closed; /* rewritten */
         memory->grew = memory->grew || (memory->size > 0 && !same_content(memory, status));
         memory->since = now;
     }

@@ -8,7 +8,7 @@
  * which field it is about and what to do; or "". */
 enum submit_outcome slurm_code_outcome(int code, const char **hint);
 
-/* Who can mend what it was refused for. */
+/* Who can fix what it was refused for. */
 enum submit_mender slurm_code_mender(int code);
 
 #endif

@@ -37,7 +37,7 @@ struct slurm_facts {
 };
 
 /* Make a job's directories, and write `submission`.  That they are there is success.  1: it is the
- * storage's fault, and may pass; -1: only a change can mend it; both with a sentence. */
+ * storage's fault, and may pass; -1: only a change can fix it; both with a sentence. */
 int slurm_directory_make(int root, const char *name, const struct slurm_facts *facts,
                          struct error *error);
 

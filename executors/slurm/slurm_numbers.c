@@ -18,7 +18,7 @@ static bool is_far_behind(int64_t number, int64_t largest)
 }
 
 /* Another process of the daemon may have handed in some, too, and have found that Slurm counts
- * anew. */
+ * again. */
 static void read_kept(struct slurm *slurm)
 {
     struct buffer bytes = {0};
@@ -28,7 +28,7 @@ static void read_kept(struct slurm *slurm)
     buffer_free(&bytes);
     if (kept <= 0)
         return;
-    bool by_another = kept < slurm->largest_kept; /* it goes down only when they count anew */
+    bool by_another = kept < slurm->largest_kept; /* it goes down only when they count again */
     bool is_ahead = kept > slurm->largest;
     if (slurm->numbers_anew ? by_another && is_ahead : by_another || is_ahead)
         slurm->largest = kept;

@@ -7,7 +7,7 @@
  * a number that one of ours may have had: it is given back, and handed in again, until slurmctld
  * has come to numbers that are new.
  *
- * A number that lies far behind was not lost: Slurm's numbers began anew, because they came to
+ * A number that lies far behind was not lost: Slurm's numbers began again, because they came to
  * MaxJobId, slurmctld's state was wiped, or it is another cluster.  Then they are counted from
  * there.
  *
@@ -27,7 +27,7 @@ enum { SLURM_GIVEN_BACK_MOST = 16 };
 int64_t slurm_numbers_mark(struct slurm *slurm);
 
 /* A job that was handed in after `mark` has got that number: true when none of ours can have had
- * it, or when Slurm counts anew. */
+ * it, or when Slurm counts again. */
 bool slurm_numbers_take(struct slurm *slurm, int64_t mark, int64_t number);
 
 /* One of ours has that number: elements of an array get theirs only when they begin. */

@@ -180,7 +180,7 @@ static void hand_in_again(struct polling *polling, const struct slurm_version *v
     call->body = copy_body(polling, &body);
     polling->handed_in[polling->repairs - 1] = job;
     job->handed_in_again++;
-    job->missing = 0; /* it is looked for anew before it is handed in once more */
+    job->missing = 0; /* it is looked for again before it is handed in once more */
     log_say("slurmctld has forgotten %s, which is submitted again", asked->poll->id);
 }
 

@@ -10,7 +10,7 @@
 
 #include "executors/slurm/slurm.h"
 
-/* Ask anew, as `user` (NULL or "" where users do not differ).  -1 and a sentence: then nothing is
+/* Ask again, as `user` (NULL or "" where users do not differ).  -1 and a sentence: then nothing is
  * known.
  */
 int slurm_table_refresh(struct slurm *slurm, const char *user, struct error *error);

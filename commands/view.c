@@ -114,6 +114,19 @@ static void put_time(struct arena *arena, struct value *tree, const char *key, i
               time ? value_string(arena, clock_format(time, room)) : value_null(arena));
 }
 
+/* The tasks of an array, by their indexes. */
+static struct value *array_tree(struct arena *arena, const struct job_record *record)
+{
+    if (!record->array.length)
+        return value_null(arena);
+    struct value *tree = value_object(arena);
+    put_text(arena, tree, "tasks", record->array);
+    put_text(arena, tree, "killed", record->array_killed);
+    put_text(arena, tree, "aside", record->array_aside);
+    put_text(arena, tree, "left", record->array_left);
+    return tree;
+}
+
 static struct value *after_tree(struct arena *arena, const struct job_record *record)
 {
     struct value *list = value_list(arena);
@@ -201,6 +214,7 @@ struct value *view_tree(struct arena *arena, const struct job_view *view)
     put_text(arena, tree, "request_sha256", record->request_sha256);
     put_text(arena, tree, "manifest_sha256", record->manifest_sha256);
     value_put(arena, tree, "exit_code", number_or_null(arena, view_exit_code(view)));
+    value_put(arena, tree, "array", array_tree(arena, record));
     value_put(arena, tree, "after", after_tree(arena, record));
     value_put(arena, tree, "failure", failure_tree(arena, view));
     put_text(arena, tree, "why", view_sentence(view));

@@ -15,8 +15,8 @@
 bool control_tasks_allow(enum control_verb verb, const struct job_place *place,
                          const struct job_record *record, struct text tasks, struct error *error);
 
-/* Write a wish of that verb, which was allowed, and the event into the job's log.  -1 and a
- * sentence. */
+/* Write a wish of that verb, which was allowed, and the event into the job's log.  1 and
+ * a sentence when there are too many already; -1 and a sentence when it is to be tried again. */
 int control_tasks_write(int job, enum control_verb verb, struct text tasks, struct text by,
                         uid_t uid, int64_t now, struct error *error);
 

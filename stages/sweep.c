@@ -241,13 +241,15 @@ static const char *sets(size_t count)
     return count == 1 ? "that of the index" : "those of the indexes";
 }
 
-/* ", and 2 were killed, those of the indexes 3,7" */
-static void describe_some(struct buffer *out, struct arena *arena, struct set set, const char *one,
-                          const char *several)
+/* "2 of 6 tasks failed, those of the indexes 3,7", or ", and 2 were killed, those of the indexes 3,7" behind
+ * something. */
+static void describe_some(struct buffer *out, struct arena *arena, struct set set, const char *of,
+                          const char *one, const char *several)
 {
     if (set.count)
-        buffer_printf(out, ", and %zu %s, %s %s", set.count, set.count == 1 ? one : several,
-                      sets(set.count), sweep_shortened(arena, set_text(arena, set)).data);
+        buffer_printf(out, "%s%zu%s %s, %s %s", out->length ? ", and " : "", set.count,
+                      out->length ? "" : of, set.count == 1 ? one : several, sets(set.count),
+                      sweep_shortened(arena, set_text(arena, set)).data);
 }
 
 void sweep_describe(struct buffer *out, const struct job_record *record)
@@ -258,13 +260,12 @@ void sweep_describe(struct buffer *out, const struct job_record *record)
     struct set all = set_of(arena, record->array), left = set_of(arena, record->array_left);
     struct set failed = choose(arena, left, stopped_of(arena, record), false);
     if (all.count && left.count) {
-        buffer_printf(out, "%zu of %zu %s failed", failed.count, all.count,
-                      all.count == 1 ? "task" : "tasks");
-        if (failed.count)
-            buffer_printf(out, ", %s %s", sets(failed.count),
-                          sweep_shortened(arena, set_text(arena, failed)).data);
-        describe_some(out, arena, killed, "was killed", "were killed");
-        describe_some(out, arena, aside, "was not run again", "were not run again");
+        const char *of =
+            arena_printf(arena, " of %zu %s", all.count, all.count == 1 ? "task" : "tasks").data;
+        describe_some(out, arena, failed, of, "failed", "failed");
+        describe_some(out, arena, killed, of, "was killed", "were killed");
+        describe_some(out, arena, aside, aside.count == 1 ? " task" : " tasks", "was not run again",
+                      "were not run again");
     }
     arena_free(arena);
 }

@@ -314,7 +314,7 @@ void verdict_killed_tasks(struct verdict *verdict, const struct job_record *reco
     sweep_describe(&sweep, record);
     buffer_add(&sweep, "", 0);
     if (record->array_killed.length && wish->by[0])
-        snprintf(verdict->sentence, sizeof(verdict->sentence), "%s; killed by %s%s at %s.", sweep.data,
+        snprintf(verdict->sentence, sizeof(verdict->sentence), "%s, by %s%s at %s.", sweep.data,
                  wish->by, wish->several ? " and others" : "", clock_format(wish->when, time));
     else
         snprintf(verdict->sentence, sizeof(verdict->sentence), "%s.", sweep.data);

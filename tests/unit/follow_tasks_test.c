@@ -209,7 +209,7 @@ static void the_job_has_failed_though_all_ended_well(void **state)
     assert_true(text_is(record.array_left, "5"));
     assert_true(text_is(record.failure.reason, "Killed"));
     assert_int_equal(record.failure.when, RETRY_NEVER);
-    why_says("0 of 3 tasks failed, and 1 was killed, that of the index 5; killed by bob at ");
+    why_says("1 of 3 tasks was killed, that of the index 5, by bob at ");
     why_says("dlspool retry " ID);
     arena_free(arena);
 }
@@ -254,7 +254,7 @@ static void a_restart_forgets_nothing(void **state)
     run_round_after(1000);
     run_round_after(1000);
     assert_true(in_state(ID, STATE_FAILED));
-    why_says("and 1 was killed, that of the index 5; killed by bob");
+    why_says("1 of 3 tasks was killed, that of the index 5, by bob");
 }
 
 int main(void)

@@ -168,6 +168,11 @@ static void it_is_said_how_many_failed(void **state)
     assert_string_equal(out.data, "1 of 10 tasks failed, that of the index 3, and 2 were killed, those of the "
                                   "indexes 7,8, and 1 was not run again, that of the index 12");
     buffer_clear(&out);
+    record.array_left = TEXT("7-8,12");
+    sweep_describe(&out, &record);
+    assert_string_equal(out.data, "2 of 10 tasks were killed, those of the indexes 7,8, and 1 was not run "
+                                  "again, that of the index 12");
+    buffer_clear(&out);
     sweep_describe(&out, &(struct job_record){0});
     assert_int_equal(out.length, 0);
     /* Cut off behind a whole number. */

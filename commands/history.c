@@ -254,7 +254,7 @@ int command_history(int argument_count, char **arguments)
         "history", "", 0, 0,
         "Show what jobs took, from which later ones are predicted, and how good predictions were.",
         "A line for each size at which a job ran: when that ended, how many units it did and how\n"
-        "fast, how long it ran, what was predicted for it, and the share of its processors that it\n"
+        "fast, how long it ran, what was predicted for it, and the share of its CPUs that it\n"
         "used.\n",
         options};
     int operands, status;

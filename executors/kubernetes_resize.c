@@ -82,7 +82,7 @@ static void judge_patch(struct resize_change *change)
         else if (!change->decided)
             resize_decide(change, change->after,
                           "its node has been asked, and has not said yet that it has "
-                          "changed the container's processors");
+                          "changed the container's CPUs");
         break;
     case KUBERNETES_NO_ROOM:
         resize_decide(change, RESIZE_NO_ROOM, change->patch.error.text);

@@ -141,7 +141,7 @@ static void look_at_node(struct inquiries *inquiries, struct resize_change *chan
     }
     if (!pending || has <= 0) {
         resize_decide(change, RESIZE_UNAVAILABLE,
-                      "its node has not said yet that it has changed the container's processors");
+                      "its node has not said yet that it has changed the container's CPUs");
         return;
     }
     struct error_quote_room room;
@@ -176,13 +176,13 @@ void resize_ask_pods(struct inquiries *inquiries, struct resize_change *change)
     if (!resize_pods_served(kubernetes)) {
         resize_decide(
             change, RESIZE_NOT_POSSIBLE,
-            "a pod's processors can be changed while it runs as of Kubernetes 1.33, and this "
+            "a pod's CPUs can be changed while it runs as of Kubernetes 1.33, and this "
             "server is older");
     } else if (!resize_is_one_pod(inquiry->jobs[0].object)) {
         resize_decide(
             change, RESIZE_NOT_POSSIBLE,
-            "its processors cannot be changed while it runs: the Job has several tasks, no limit "
-            "of processors, or a resizePolicy that restarts the container");
+            "its CPUs cannot be changed while it runs: the Job has several tasks, no limit "
+            "of CPUs, or a resizePolicy that restarts the container");
     } else {
         struct text selector = kubernetes_job_selector(inquiries->arena, kubernetes,
                                                        change->job->id, change->job->attempt);

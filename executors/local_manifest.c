@@ -55,7 +55,7 @@ static int read_cpus(struct manifest_reading *reading, const struct manifest_pla
                      struct value *value, void *target)
 {
     enum { CPUS_MAX = 1000000 };
-    static const char what[] = "a number of processors such as 2 or 0.5, from 0.01";
+    static const char what[] = "a number of CPUs such as 2 or 0.5, from 0.01";
     if (value->kind != VALUE_NUMBER || value->number < 0.01 || value->number > CPUS_MAX)
         return manifest_expected(reading, place, value, what);
     *(int64_t *)target = (int64_t)floor(value->number * 1000 + 0.5);

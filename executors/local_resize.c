@@ -70,12 +70,12 @@ static void read_size(const struct local *local, struct change *change)
     int64_t limit = local_cpus_limit(local, &change->container);
     if (local_label_number(&change->container, "tasks") != 1)
         decide_not(change, RESIZE_NOT_POSSIBLE,
-                   "the job has several tasks, and only one task's processors can be changed");
+                   "the job has several tasks, and only one task's CPUs can be changed");
     else if (change->container.state != PODMAN_STATE_RUNNING)
         decide_not(change, RESIZE_UNAVAILABLE, "the job's container does not run at the moment");
     else if (limit <= 0)
         decide_not(change, RESIZE_NOT_POSSIBLE,
-                   "this machine's kernel sets the container no limit of processors that could be "
+                   "this machine's kernel sets the container no limit of CPUs that could be "
                    "changed");
     else if (limit == job->size)
         decide(change, RESIZE_DONE);
@@ -142,7 +142,7 @@ static void note_failure(struct local *local, struct arena *arena, struct change
     podman_call_free(&look);
     if (runs)
         decide_not(change, RESIZE_NOT_POSSIBLE,
-                   "podman does not change the container's processors (that needs podman 4.3 or "
+                   "podman does not change the container's CPUs (that needs podman 4.3 or "
                    "later): %s",
                    call->error.text);
     else
@@ -163,7 +163,7 @@ static void note_result(struct local *local, struct arena *arena, struct change 
         decide_not(change, RESIZE_UNAVAILABLE, "the job's container ended meanwhile");
     else
         decide_not(change, RESIZE_NOT_POSSIBLE,
-                   "podman said that the container has %s processors now, and the kernel says %s",
+                   "podman said that the container has %s CPUs now, and the kernel says %s",
                    quantity_format_cpus(change->job->size, wanted),
                    quantity_format_cpus(limit, found));
 }

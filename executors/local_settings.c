@@ -86,7 +86,7 @@ static int read_cpus(const struct section *section, const struct value *value)
 {
     enum { CPUS_MAX = 1000000 };
     if (value->kind != VALUE_NUMBER || value->number < 0.01 || value->number > CPUS_MAX)
-        return section_expected(section, value, "cpus", "a number of processors such as 8");
+        return section_expected(section, value, "cpus", "a number of CPUs such as 8");
     local_of(section)->cpus = (int64_t)floor(value->number * 1000 + 0.5);
     return 0;
 }

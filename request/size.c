@@ -48,7 +48,7 @@ static const struct counted gpus_counted = {
     .number = {.read = read_whole, .least = 1, .most = GPUS_MOST}};
 
 static const struct counted cpus_counted = {
-    .kind = SIZE_CPUS, .what = "processors", .member = "cpus", .least = 1000, .any = 500,
+    .kind = SIZE_CPUS, .what = "CPUs", .member = "cpus", .least = 1000, .any = 500,
     .number = {.read = read_cpus, .least = CPUS_LEAST, .most = CPUS_MOST}};
 
 static const struct field fields[] = {

@@ -251,9 +251,9 @@ void read_cpus(struct reading *reading, const struct path *path, const struct va
     }
     char least[QUANTITY_TEXT_SIZE], most[QUANTITY_TEXT_SIZE];
     if (!read)
-        problem_expected(reading, path, value, "a number of processors such as 4, 0.5 or 500m");
+        problem_expected(reading, path, value, "a number of CPUs such as 4, 0.5 or 500m");
     else if (thousandths < field->least || thousandths > field->most)
-        problem_expected(reading, path, value, "from %s to %s processors, such as 4, 0.5 or 500m",
+        problem_expected(reading, path, value, "from %s to %s CPUs, such as 4, 0.5 or 500m",
                          quantity_format_cpus(field->least, least),
                          quantity_format_cpus(field->most, most));
     else

@@ -48,8 +48,8 @@ static void every_setting_is_checked(void **state)
         const char *setting, *sentence;
     } cases[] = {
         {"cpu: 3", "dlspool.yaml:2: local.cpu: unknown setting; did you mean \"cpus\"?"},
-        {"cpus: many", "local.cpus: found \"many\", expected a number of processors such as 8"},
-        {"cpus: 0", "local.cpus: found 0, expected a number of processors such as 8"},
+        {"cpus: many", "local.cpus: found \"many\", expected a number of CPUs such as 8"},
+        {"cpus: 0", "local.cpus: found 0, expected a number of CPUs such as 8"},
         {"memory: [1]", "local.memory: found list, expected a size such as \"16Gi\""},
         {"gpus: 2", "local.gpus: found 2, expected a list of devices such as nvidia.com/gpu=0"},
         {"gpus: [a, a]", "local.gpus: found \"a\", expected each device only once"},

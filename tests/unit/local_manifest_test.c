@@ -81,9 +81,9 @@ static void every_mistake_is_a_sentence_with_its_place(void **state)
         {HEAD "- {role: main, image: host, command: [x], cpus: 1}\n",
          "manifest.yaml:3:3: tasks[0].memory: missing"},
         {HEAD "- {role: main, cpus: lots}\n",
-         "manifest.yaml:3:22: tasks[0].cpus: found \"lots\", expected a number of processors such "
+         "manifest.yaml:3:22: tasks[0].cpus: found \"lots\", expected a number of CPUs such "
          "as 2 or 0.5, from 0.01"},
-        {HEAD "- {cpus: 0}\n", "tasks[0].cpus: found 0, expected a number of processors"},
+        {HEAD "- {cpus: 0}\n", "tasks[0].cpus: found 0, expected a number of CPUs"},
         {HEAD "- {memory: 0}\n", "tasks[0].memory: found 0, expected a number of bytes from 1"},
         {HEAD "- {memory: 1.5}\n", "tasks[0].memory: found 1.5, expected a number of bytes"},
         {HEAD "- {memory: 1Zi}\n", "tasks[0].memory: found \"1Zi\", expected"},

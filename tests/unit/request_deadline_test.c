@@ -285,9 +285,9 @@ static void sizes_that_do_not_go_are_refused(void **state)
     bad(SINGLE "size: {min: 3, max: 2}\n",
         "j.yaml:5:13: size.min: found 3, expected at most 2, the max");
     bad(SINGLE "tasks: {w: {cpus: 2.5}}\nsize: {max: 2}\n",
-        "size.max: found 2, expected at least 2.5, the processors that the job begins with");
+        "size.max: found 2, expected at least 2.5, the CPUs that the job begins with");
     bad(SINGLE "size: {min: 2}\n",
-        "size.min: found 2, expected at most 1, the processors that the job begins with");
+        "size.min: found 2, expected at most 1, the CPUs that the job begins with");
     bad(SINGLE "tasks: {w: {gpus: 4}}\ncheckpoint: {}\nsize: {min: 5, max: 8}\n",
         "size.min: found 5, expected at most 4, the GPUs that the job begins with");
     bad(SINGLE "size: {max: 0.001}\n", "size.max: found 0.001, expected from 0.01 to 100000");

@@ -416,18 +416,18 @@ static void numbers_have_limits(void **state)
         {"tasks: {w: {gpus: 1025}}", "f.yaml:5:19: tasks.w.gpus: found 1025, expected a whole "
                                      "number from 0 to 1024"},
         {"tasks: {w: {cpus: 0}}", "f.yaml:5:19: tasks.w.cpus: found 0, expected from 0.01 to "
-                                  "100000 processors, such as 4, 0.5 or 500m"},
+                                  "100000 CPUs, such as 4, 0.5 or 500m"},
         {"tasks: {w: {cpus: 9m}}", "f.yaml:5:19: tasks.w.cpus: found \"9m\", expected from 0.01 to "
-                                   "100000 processors, such as 4, 0.5 or 500m"},
+                                   "100000 CPUs, such as 4, 0.5 or 500m"},
         {"tasks: {w: {cpus: 100000.001}}", "f.yaml:5:19: tasks.w.cpus: found 100000.001, expected "
-                                           "from 0.01 to 100000 processors, such as 4, 0.5 or "
+                                           "from 0.01 to 100000 CPUs, such as 4, 0.5 or "
                                            "500m"},
         {"tasks: {w: {cpus: 0.0105}}", "f.yaml:5:19: tasks.w.cpus: found 0.0105, expected a number "
-                                       "of processors such as 4, 0.5 or 500m"},
+                                       "of CPUs such as 4, 0.5 or 500m"},
         {"tasks: {w: {cpus: two}}", "f.yaml:5:19: tasks.w.cpus: found \"two\", expected a number "
-                                    "of processors such as 4, 0.5 or 500m"},
+                                    "of CPUs such as 4, 0.5 or 500m"},
         {"tasks: {w: {cpus: 1e300}}", "f.yaml:5:19: tasks.w.cpus: found 1e300, expected a number "
-                                      "of processors such as 4, 0.5 or 500m"},
+                                      "of CPUs such as 4, 0.5 or 500m"},
         {"tasks: {w: {memory: lots}}", "f.yaml:5:21: tasks.w.memory: found \"lots\", expected a "
                                        "size such as 512Mi or 16Gi"},
         {"tasks: {w: {memory: 16}}", "f.yaml:5:21: tasks.w.memory: found 16, expected a size from "

@@ -5,19 +5,24 @@
  *
  *   POISON-CRASH     the process ends by a signal
  *   POISON-STALL     it goes on for ever
- *   POISON-FILL      it asks for memory without end, and ends when there is none
+ *   POISON-FILL      it asks for memory without end, and ends when there is none.  What is far more than
+ *                    the limit is not asked for: then there is none, and the file is read
  *   POISON-RESUBMIT  as POISON-CRASH, but only in the resubmit stage
  *
  * So is a job whose record has a name that begins with one of these:
  *
  *   poison-STAGE     the stage of that name ends by a signal whenever it reads the record
  *   late-STAGE       ... when it reads it for the second time
+ *
+ * The second of processor time by which a process counts how long it has read a file (stages/guard.h) is
+ * a tenth of one here.
  */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/time.h>
 
 static int has(const unsigned char *input, size_t size, const char *word)
 {
@@ -31,12 +36,11 @@ static void crash(void)
 
 static void fill(void)
 {
-    enum { PART = 1 << 20 };
-    for (;;) {
-        char *part = malloc(PART);
+    enum { PART = 64 << 20, MOST = 64 };        /* 4 GiB */
+    for (int i = 0; i < MOST; i++) {
+        void *volatile part = malloc(PART);     /* the compiler is not to leave it out */
         if (!part)
             abort();
-        memset(part, 1, PART);
     }
 }
 
@@ -77,4 +81,12 @@ void yaml_parser_set_input_string(void *parser, const unsigned char *input, size
     if (has(input, size, "POISON-FILL"))
         fill();
     real(parser, input, size);
+}
+
+int setitimer(__itimer_which_t which, const struct itimerval *time, struct itimerval *before)
+{
+    int (*real)(__itimer_which_t, const struct itimerval *, struct itimerval *);
+    const struct itimerval tenth = {{0, 100000}, {0, 100000}};
+    *(void **)&real = dlsym(RTLD_NEXT, "setitimer");
+    return real(which, which == ITIMER_PROF && time->it_value.tv_sec == 1 ? &tenth : time, before);
 }

@@ -586,20 +586,32 @@ static void compare(const struct value *wanted, const struct told *told, const c
     }
 }
 
-/* The processes that torchrun starts in a task share its processors. */
-static void compare_threads(const struct told *told, const char *what)
-{
-    const struct value *processes = value_get(told->env, "PET_NPROC_PER_NODE");
-    const struct value *threads = value_get(told->env, "OMP_NUM_THREADS");
-    int expected = 9 / (processes ? atoi(processes->string.data) : 1);
-    assert_non_null(threads);
-    if (atoi(threads->string.data) != expected)
-        fail_msg("%s: OMP_NUM_THREADS is %s, expected %d", what, threads->string.data, expected);
-}
-
 static bool is_mpi_on_slurm(const char *executor, const char *type)
 {
     return strcmp(executor, "slurm") == 0 && strcmp(type, "mpi") == 0;
+}
+
+/* The processes that a launcher starts in a task share its processors: torchrun's and paddle's one for each GPU,
+ * MPI's one for each slot of its host, which is a GPU or, without, a processor.  (On Slurm the ranks
+ * inherit from the launcher.) */
+static int threads_of(const char *executor, const char *library, const char *type, bool worker)
+{
+    enum { CPUS = 9, GPUS = 2 };
+    bool mpi = strcmp(type, "mpi") == 0;
+    bool launched = strcmp(type, "distributed") == 0 || strcmp(type, "elastic") == 0;
+    if (mpi)
+        return worker || is_mpi_on_slurm(executor, type) ? CPUS / GPUS : 1;
+    launched = launched && (strcmp(library, "pytorch") == 0 || strcmp(library, "deepspeed") == 0 ||
+                            (strcmp(library, "paddle") == 0 && strcmp(type, "distributed") == 0));
+    return launched && worker ? CPUS / GPUS : CPUS;
+}
+
+static void compare_threads(const struct told *told, int expected, const char *what)
+{
+    const struct value *threads = value_get(told->env, "OMP_NUM_THREADS");
+    assert_non_null(threads);
+    if (atoi(threads->string.data) != expected)
+        fail_msg("%s: OMP_NUM_THREADS is %s, expected %d", what, threads->string.data, expected);
 }
 
 static void compare_job(const struct row *row, const char *library, const struct shape *shape,
@@ -624,8 +636,9 @@ static void compare_job(const struct row *row, const char *library, const struct
             arena_printf(arena, "%s/%s/%s, %.*s %d of %d tasks", executor, library, shape->type,
                          (int)told->role.length, told->role.data, told->index, facts.tasks);
         compare(wanted_of(row, &facts), told, what.data);
-        if (strcmp(shape->type, "mpi") != 0)
-            compare_threads(told, what.data);
+        compare_threads(told,
+                        threads_of(executor, library, shape->type, text_is(told->role, "worker")),
+                        what.data);
     }
 }
 

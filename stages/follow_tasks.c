@@ -147,7 +147,9 @@ static void want_stop(struct tracker *tracker, struct followed *followed)
     bool force = count == 0 || tracker->stage.settings.kill_grace == 0;
     if (count == 0)
         count = find_running(followed, true, tasks);
-    followed->stop_tasks = count > 0;
+    if (count == 0)
+        return;
+    followed->stop_tasks = true;
     followed->call.tasks = tasks;
     followed->call.task_count = count;
     followed->call.force = force;
@@ -186,7 +188,11 @@ void follow_tasks_stop(struct round *round)
     size_t count = 0;
     for (size_t i = 0; i < round->count; i++) {
         struct followed *followed = &round->jobs[i];
-        followed->stop_tasks = followed->stop_tasks && !followed->stop;
+        if (followed->stop) {   /* all of it is to end */
+            followed->stop_tasks = false;
+            followed->call.tasks = NULL;
+            followed->call.task_count = 0;
+        }
         if (followed->stop_tasks)
             round->calls[count++] = &followed->call;
     }
@@ -194,8 +200,9 @@ void follow_tasks_stop(struct round *round)
         tracker->executor->operations->cancel(tracker->executor, round->calls, count);
     for (size_t i = 0; i < round->count; i++) {
         struct followed *followed = &round->jobs[i];
-        if (followed->stop_tasks)
-            note_told(followed, clock_elapsed() + (grace > LEAST_PAUSE ? grace : LEAST_PAUSE));
+        if (!followed->stop_tasks)
+            continue;
+        note_told(followed, clock_elapsed() + (grace > LEAST_PAUSE ? grace : LEAST_PAUSE));
         followed->call =
             (struct job_call){.id = followed->call.id, .attempt = followed->call.attempt};
     }

@@ -41,6 +41,25 @@ static int local_ready(struct executor *executor, struct error *error)
     return local_ensure((struct local *)(void *)executor, error);
 }
 
+/* Types that are told, each once. */
+static void count_types(struct capacity *capacity, struct room *room)
+{
+    const struct machine *machine = room->machine;
+    for (size_t i = 0; i < machine->gpu_count; i++) {
+        struct text type = machine->gpu_types[i];
+        size_t known = 0;
+        while (known < capacity->gpu_type_count && !text_is(type, capacity->gpu_types[known].type))
+            known++;
+        if (!type.length || known < capacity->gpu_type_count || known == MOST_GPU_TYPES)
+            continue;
+        struct gpu_capacity *of = &capacity->gpu_types[capacity->gpu_type_count++];
+        room_want(room, type);
+        snprintf(of->type, sizeof(of->type), "%.*s", (int)type.length, type.data);
+        of->count = (int)machine_gpus_of(machine, type);
+        of->free = room->gpus;
+    }
+}
+
 int local_capacity(struct executor *executor, struct capacity *capacity, struct error *error)
 {
     struct local *local = (struct local *)(void *)executor;
@@ -61,6 +80,7 @@ int local_capacity(struct executor *executor, struct capacity *capacity, struct 
             .gpus = (int)local->machine.gpu_count,
             .gpus_free = room.gpus > 0 ? room.gpus : 0,
         };
+        count_types(capacity, &room);
     }
     arena_free(arena);
     return result;
@@ -175,6 +195,7 @@ struct executor *executor_local_open(const struct value *settings, const char *s
         .memory = local->settings.memory,
         .gpus = local->settings.gpus,
         .gpu_count = local->settings.gpu_count,
+        .gpu_types = local->settings.gpu_types,
     };
     local->storage = storage_path(&local->settings, directory);
     if (open_parts(local, error)) {

@@ -255,23 +255,42 @@ static struct demand demand_of(const struct plan *plan, bool absent_only)
     return sum;
 }
 
-/* Has this machine GPUs of the type that the job asks for? */
-static bool has_type(const struct batch *batch, struct plan *plan)
+/* The types of this machine's GPUs, each once. */
+static void list_types(const struct machine *machine, struct buffer *types)
+{
+    for (size_t i = 0; i < machine->gpu_count; i++) {
+        struct text type = machine->gpu_types[i];
+        size_t earlier = 0;
+        while (earlier < i && !text_equal(machine->gpu_types[earlier], type))
+            earlier++;
+        if (type.length && earlier == i)
+            buffer_printf(types, "%s%.*s", types->length ? ", " : "", (int)type.length, type.data);
+    }
+}
+
+/* Has this machine GPUs of the type that the job asks for?  Then only those count. */
+static bool has_type(const struct batch *batch, struct plan *plan, struct room *room)
 {
     struct submission *submission = plan->submission;
-    struct text has = batch->local->settings.gpu_type, asked = submission->gpu_type;
+    const struct machine *machine = &batch->local->machine;
+    bool asks = submission->gpu_type.length && demand_of(plan, false).gpus;
+    struct text asked = asks ? submission->gpu_type : TEXT("");
     struct error_quote_room rooms[2];
-    if (!asked.length || text_equal(has, asked) || !demand_of(plan, false).gpus)
+    struct buffer types = {0};
+    room_want(room, asked);
+    if (!asks || machine_gpus_of(machine, asked))
         return true;
+    list_types(machine, &types);
     error_quote(&rooms[0], asked.data, asked.length);
-    if (has.length)
+    if (types.length)
         error_set(&submission->error,
                   "the job asks for GPUs of the type %s, and this machine's are of the type %s",
-                  rooms[0].text, error_quote(&rooms[1], has.data, has.length));
+                  rooms[0].text, error_quote(&rooms[1], types.data, types.length));
     else
         error_set(&submission->error,
                   "the job asks for GPUs of the type %s, and local.gpu_type of dlspool.yaml does not "
                   "say of which type this machine's are; leave gpu_type out to get any", rooms[0].text);
+    buffer_free(&types);
     plan_decide(plan, SUBMIT_NEVER_FITS);
     return false;
 }
@@ -280,16 +299,17 @@ static bool has_type(const struct batch *batch, struct plan *plan)
 static bool fits(struct plan *plan, struct room *room)
 {
     struct submission *submission = plan->submission;
+    struct machine machine = *room->machine;
+    machine.gpu_count = machine_gpus_of(room->machine, room->gpu_type);
     for (size_t i = 0; i < plan->manifest->task_count; i++) {
-        if (room_fits_ever(room->machine, demand_of_task(plan->tasks[i].task),
-                           &submission->error)) {
+        if (room_fits_ever(&machine, demand_of_task(plan->tasks[i].task), &submission->error)) {
             plan_decide(plan, SUBMIT_NEVER_FITS);
             return false;
         }
     }
     if (plan->manifest->parallelism)
         return true;
-    if (room_fits_ever(room->machine, demand_of(plan, false), &submission->error))
+    if (room_fits_ever(&machine, demand_of(plan, false), &submission->error))
         plan_decide(plan, SUBMIT_NEVER_FITS);
     else if (room_fits_now(room, demand_of(plan, true), &submission->error))
         plan_decide(plan, SUBMIT_NO_ROOM);
@@ -344,7 +364,7 @@ static void take_turns_room(struct batch *batch, struct plan *plan, struct room 
 
 static void take_room(struct batch *batch, struct plan *plan, struct room *room)
 {
-    if (!has_type(batch, plan) || !fits(plan, room))
+    if (!has_type(batch, plan, room) || !fits(plan, room))
         return;
     if (plan->manifest->parallelism) {
         take_turns_room(batch, plan, room);

@@ -113,6 +113,35 @@ static bool is_device(const struct value *value)
     return true;
 }
 
+enum { LONGEST_TYPE = 63 }; /* bytes */
+
+static bool is_type(const struct value *value)
+{
+    return value && value->kind == VALUE_STRING && value->string.length <= LONGEST_TYPE &&
+           !memchr(value->string.data, '\0', value->string.length);
+}
+
+/* A device, or {device: ..., type: ...}. */
+static int read_gpu(const struct section *section, const struct value *item, struct text *device,
+                    struct text *type)
+{
+    const struct value *name = item, *kind = NULL;
+    if (item->kind == VALUE_OBJECT) {
+        name = value_get(item, "device");
+        kind = value_get(item, "type");
+        if (!name || !is_type(kind) || !kind->string.length || item->object.count != 2)
+            return section_expected(section, item, "gpus",
+                                    "a device, or {device: nvidia.com/gpu=0, type: A100} with a "
+                                    "type of at most 63 bytes");
+    }
+    if (!is_device(name))
+        return section_expected(section, name, "gpus", "a device such as nvidia.com/gpu=0");
+    *device = arena_text(section->arena, name->string.data, name->string.length);
+    if (kind)
+        *type = arena_text(section->arena, kind->string.data, kind->string.length);
+    return 0;
+}
+
 static int read_gpus(const struct section *section, const struct value *value)
 {
     if (value->kind != VALUE_LIST)
@@ -121,11 +150,12 @@ static int read_gpus(const struct section *section, const struct value *value)
     struct local_settings *local = local_of(section);
     local->gpu_count = value->list.count;
     local->gpus = arena_allocate(section->arena, (local->gpu_count + 1) * sizeof(*local->gpus));
+    local->gpu_types =
+        arena_allocate(section->arena, (local->gpu_count + 1) * sizeof(*local->gpu_types));
     for (size_t i = 0; i < local->gpu_count; i++) {
         const struct value *item = value->list.items[i];
-        if (!is_device(item))
-            return section_expected(section, item, "gpus", "a device such as nvidia.com/gpu=0");
-        local->gpus[i] = arena_text(section->arena, item->string.data, item->string.length);
+        if (read_gpu(section, item, &local->gpus[i], &local->gpu_types[i]))
+            return -1;
         for (size_t j = 0; j < i; j++)
             if (text_equal(local->gpus[i], local->gpus[j]))
                 return section_expected(section, item, "gpus", "each device only once");
@@ -135,9 +165,7 @@ static int read_gpus(const struct section *section, const struct value *value)
 
 static int read_gpu_type(const struct section *section, const struct value *value)
 {
-    enum { LONGEST_TYPE = 63 }; /* bytes */
-    if (value->kind != VALUE_STRING || value->string.length > LONGEST_TYPE ||
-        memchr(value->string.data, '\0', value->string.length))
+    if (!is_type(value))
         return section_expected(section, value, "gpu_type",
                                 "the type of the GPUs, such as A100, at most 63 bytes");
     local_of(section)->gpu_type =
@@ -218,5 +246,10 @@ int local_settings_read(struct local_settings *local, struct arena *arena,
         .log_limit = LOG_LIMIT_DEFAULT,
     };
     const struct section section = {"local", local, arena, error};
-    return section_read(&section, settings, fields, sizeof(fields) / sizeof(fields[0]));
+    if (section_read(&section, settings, fields, sizeof(fields) / sizeof(fields[0])))
+        return -1;
+    for (size_t i = 0; i < local->gpu_count; i++)
+        if (!local->gpu_types[i].length)
+            local->gpu_types[i] = local->gpu_type;
+    return 0;
 }

@@ -4,8 +4,10 @@
  *   storage          absolute path for its files; "" (default): .podman in the spool
  *   cpus             what jobs may use together; null (default): the processors we may run on
  *   memory           likewise, such as "16Gi"; null (default): this machine's but 1 GiB
- *   gpus             list of devices, such as nvidia.com/gpu=0 (see devices.h)
- *   gpu_type         what these are, such as A100; "" (default): jobs that ask for a type are refused
+ *   gpus             list of devices, such as nvidia.com/gpu=0 (see devices.h), or where they differ
+ *                    of {device: nvidia.com/gpu=0, type: A100}
+ *   gpu_type         what those are that name no type, such as A100; "" (default): not told, and
+ *                    they are given to no job that asks for a type
  *   locked_memory    bytes that a task's process may lock (ulimit -l), such as "8Gi", or
  *                    unlimited; null (default): what dlspool itself may
  *   runtime          OCI runtime, default runc
@@ -27,7 +29,7 @@ struct local_settings {
     struct text socket, storage, runtime;       /* socket and storage may be empty */
     int64_t cpus;               /* thousandths */
     int64_t memory;             /* bytes */
-    struct text *gpus;
+    struct text *gpus, *gpu_types;      /* types may be empty */
     size_t gpu_count;
     int64_t locked_memory;      /* bytes; LOCKED_UNLIMITED; 0: what dlspool has */
     struct text gpu_type;       /* may be empty */

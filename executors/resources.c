@@ -17,6 +17,34 @@ void room_empty(struct room *room, struct arena *arena, const struct machine *ma
     };
 }
 
+static bool is_of_type(const struct machine *machine, size_t gpu, struct text type)
+{
+    return type.length == 0 || (machine->gpu_types && text_equal(machine->gpu_types[gpu], type));
+}
+
+static bool counts(const struct room *room, size_t gpu)
+{
+    return is_of_type(room->machine, gpu, room->gpu_type);
+}
+
+void room_want(struct room *room, struct text gpu_type)
+{
+    room->gpu_type = gpu_type;
+    room->gpus = 0;
+    for (size_t i = 0; i < room->machine->gpu_count; i++)
+        room->gpus += counts(room, i) && !room->gpu_taken[i];
+}
+
+size_t machine_gpus_of(const struct machine *machine, struct text gpu_type)
+{
+    size_t count = 0;
+    if (!gpu_type.length)
+        return machine->gpu_count;
+    for (size_t i = 0; i < machine->gpu_count; i++)
+        count += is_of_type(machine, i, gpu_type);
+    return count;
+}
+
 static void mark_gpus(struct room *room, struct text gpus, bool taken)
 {
     struct text name;
@@ -25,7 +53,8 @@ static void mark_gpus(struct room *room, struct text gpus, bool taken)
             if (!text_equal(room->machine->gpus[i], name) || room->gpu_taken[i] == taken)
                 continue;
             room->gpu_taken[i] = taken;
-            room->gpus += taken ? -1 : 1;
+            if (counts(room, i))
+                room->gpus += taken ? -1 : 1;
         }
     }
 }
@@ -49,7 +78,7 @@ void room_withhold(struct room *room, size_t gpu, const char *why)
     if (room->gpu_taken[gpu])
         return;
     room->gpu_taken[gpu] = true;
-    room->gpus--;
+    room->gpus -= counts(room, gpu);
     if (!room->withheld)
         room->withheld = why;
 }
@@ -58,7 +87,7 @@ struct text room_assign(struct room *room, struct arena *arena, int count)
 {
     struct buffer names = {0};
     for (size_t i = 0; i < room->machine->gpu_count && count > 0; i++) {
-        if (room->gpu_taken[i])
+        if (room->gpu_taken[i] || !counts(room, i))
             continue;
         room->gpu_taken[i] = true;
         room->gpus--;
@@ -118,8 +147,10 @@ int room_fits_now(const struct room *room, struct demand demand, struct error *e
                                  quantity_format_bytes(machine->memory, all));
     if (demand.gpus > room->gpus)
         used += (size_t)snprintf(
-            sentence + used, sizeof(sentence) - used, "; %d GPU%s, %d of %zu free", demand.gpus,
-            quantity_plural(demand.gpus), (int)not_negative(room->gpus), machine->gpu_count);
+            sentence + used, sizeof(sentence) - used, "; %d GPU%s%s%.63s, %d of %zu free",
+            demand.gpus, quantity_plural(demand.gpus), room->gpu_type.length ? " of type " : "",
+            room->gpu_type.length ? room->gpu_type.data : "", (int)not_negative(room->gpus),
+            machine_gpus_of(machine, room->gpu_type));
     if (demand.gpus > room->gpus && room->withheld && used < sizeof(sentence))
         used += (size_t)snprintf(sentence + used, sizeof(sentence) - used, " (%s)", room->withheld);
     if (used == 0)

@@ -14,6 +14,7 @@ struct machine {
     int64_t memory;             /* bytes */
     const struct text *gpus;    /* device names */
     size_t gpu_count;
+    const struct text *gpu_types;       /* of each; one that is empty is not told.  NULL: none is */
 };
 
 /* An amount of everything. */
@@ -27,12 +28,19 @@ struct demand {
 struct room {
     const struct machine *machine;
     int64_t cpus, memory;
-    int gpus;
+    struct text gpu_type;       /* that is wanted: the others count for nothing; empty: any */
+    int gpus;                   /* of those */
     bool *gpu_taken;            /* one for each of the machine's; in the arena */
     const char *withheld;       /* why a device is not given to anybody, or NULL */
 };
 
 void room_empty(struct room *room, struct arena *arena, const struct machine *machine);
+
+/* From now on only GPUs of that type are counted and given; empty: all are. */
+void room_want(struct room *room, struct text gpu_type);
+
+/* How many GPUs of the type there are, taken or not; of an empty one: all. */
+size_t machine_gpus_of(const struct machine *machine, struct text gpu_type);
 
 /* Take away, or give back, what a task has.  `gpus` names its devices with commas between them;
  * those that the machine does not have (any more) are not counted. */

@@ -126,6 +126,48 @@ static void a_type_of_gpu_is_given_or_refused(void **state)
     assert_int_equal(job.outcome, SUBMIT_ACCEPTED);
 }
 
+/* Of GPUs that differ a job gets those of its type, and each type is counted by itself. */
+static void gpus_of_several_types_are_told_apart(void **state)
+{
+    struct fixture *f = *state;
+    struct capacity capacity;
+    FIXTURE_OR_SKIP();
+    fixture_setup(f, "  cpus: 4\n  gpu_type: A100\n  gpus: [{device: '/dev/null:/dev/gpu-t', type: T4}, "
+                     "/dev/zero:/dev/gpu-a, {device: '/dev/full:/dev/gpu-b', type: A100}]\n");
+    const char *two = HEAD TASK("main", "[sh, -c, 'echo /dev/gpu*; sleep 600']", ", gpus: 2");
+    const char *one = HEAD TASK("main", "[sleep, '600']", ", gpus: 1");
+    struct submission job = fixture_submission("types-1", two);
+    job.gpu_type = TEXT("A100");
+    fixture_hand_in(f, &job);
+    assert_int_equal(job.outcome, SUBMIT_ACCEPTED);
+    fixture_await_output(f, "types-1", "main-0.log", "/dev/gpu-a /dev/gpu-b\n");
+    job = fixture_submission("types-2", one);
+    job.gpu_type = TEXT("A100");
+    fixture_hand_in(f, &job);
+    assert_int_equal(job.outcome, SUBMIT_NO_ROOM);
+    assert_string_equal(job.error.text, "needs 1 GPU of type A100, 0 of 2 free");
+    assert_int_equal(f->executor->operations->capacity(f->executor, &capacity, NULL), 0);
+    assert_int_equal(capacity.gpus_free, 1);
+    assert_int_equal(capacity.gpu_type_count, 2);
+    assert_string_equal(capacity.gpu_types[0].type, "T4");
+    assert_int_equal(capacity.gpu_types[0].free, 1);
+    assert_string_equal(capacity.gpu_types[1].type, "A100");
+    assert_int_equal(capacity.gpu_types[1].count, 2);
+    assert_int_equal(capacity.gpu_types[1].free, 0);
+    job = fixture_submission("types-3", two);
+    job.gpu_type = TEXT("T4");
+    fixture_hand_in(f, &job);
+    assert_int_equal(job.outcome, SUBMIT_NEVER_FITS);
+    job.gpu_type = TEXT("H100");
+    fixture_hand_in(f, &job);
+    assert_string_equal(job.error.text, "the job asks for GPUs of the type H100, and this machine's are "
+                                        "of the type T4, A100");
+    /* One that asks for none gets what is left. */
+    job = fixture_submission("types-4", one);
+    fixture_hand_in(f, &job);
+    assert_int_equal(job.outcome, SUBMIT_ACCEPTED);
+}
+
 static void a_type_of_gpu_that_nobody_knows_is_refused(void **state)
 {
     struct fixture *f = *state;
@@ -475,6 +517,7 @@ int main(void)
         FIXTURE_TEST(a_job_that_is_too_large_never_fits),
         FIXTURE_TEST(a_job_waits_for_room_and_gets_it),
         FIXTURE_TEST(a_type_of_gpu_is_given_or_refused),
+        FIXTURE_TEST(gpus_of_several_types_are_told_apart),
         FIXTURE_TEST(a_type_of_gpu_that_nobody_knows_is_refused),
         FIXTURE_TEST(gpus_are_given_to_one_task_at_a_time),
         FIXTURE_TEST(memory_may_be_locked_up_to_the_setting),

@@ -11,7 +11,7 @@
  *
  * To see this fail: let job_move() of spool/spool.c believe that a rename that failed did not
  * happen (lost, with a call that did its work), or return DamagedRecord for a record that could
- * not be opened (open_item() of stages/submit.c, without record_is_damaged()); or let file_rename() of
+ * not be opened (stages/handover.c, without file_is_damaged()); or let file_rename() of
  * base/system.c believe an error, and accept_claims() of stages/accept.c take nothing for doubtful.
  */
 #include "tests/crash/harness.h"

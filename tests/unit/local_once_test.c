@@ -16,8 +16,8 @@
  * task that ran before its sibling was refused runs twice; remove its note with the rest in
  * remove_again(), and it does after a kill; let keep_refusal() of executors/local_plan.c honour it
  * always, or never, and a new try is refused, or a repeated one runs.  Let local_is_task() in
- * executors/local_labels.c be true, and strange labels are taken for a job's.  Leave any_started()
- * out of finish() in executors/local_submit.c, and what ran is removed and runs again.
+ * executors/local_labels.c be true, and strange labels are taken for a job's.  Leave plan_has_started()
+ * out of executors/local_submit.c, and what ran is removed and runs again.
  */
 #include "base/sha256.h"
 #include "tests/unit/stand_in.h"

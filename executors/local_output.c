@@ -240,6 +240,8 @@ static int copy_task(const struct walk *walk, const char *task, int source)
     int result = copy_log(&copying, walk->job, task);
     if (sys.close(copying.target) && result == 0)
         result = error_errno(walk->error, "%s could not be written", name);
+    if (copying.target_size > target_status.st_size)
+        output_file_note_time(walk->target, name, target_status.st_size);
     return result;
 }
 

@@ -3,7 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 
+#include "base/clock.h"
 #include "base/system.h"
 
 enum { OUTPUT_MODE = 0640 };
@@ -37,4 +40,28 @@ int output_file_open(int directory, const char *name, int flags, struct stat *st
     sys.close(file);
     errno = number;
     return -1;
+}
+
+const char *output_file_times_name(const char *name, char room[static OUTPUT_TIMES_NAME_SIZE])
+{
+    snprintf(room, OUTPUT_TIMES_NAME_SIZE, ".%s.times", name);
+    return room;
+}
+
+void output_file_note_time(int directory, const char *name, int64_t size)
+{
+    char room[OUTPUT_TIMES_NAME_SIZE], line[64];
+    struct stat status;
+    int64_t now = clock_now();
+    int file = output_file_open(directory, output_file_times_name(name, room),
+                                O_WRONLY | O_APPEND | O_CREAT, &status);
+    if (file < 0)
+        return;
+    int64_t written =
+        (int64_t)status.st_mtim.tv_sec * 1000 + (int64_t)status.st_mtim.tv_nsec / 1000000;
+    if (status.st_size == 0 || now < written || now - written >= OUTPUT_TIMES_APART) {
+        int length = snprintf(line, sizeof(line), "%" PRId64 " %" PRId64 "\n", size, now);
+        file_write_all(file, (struct text){line, (size_t)length}, name, NULL);
+    }
+    sys.close(file);
 }

@@ -91,6 +91,8 @@ static int copy_file(const struct copying *copying, int source, off_t size, cons
         result = finish_cut(copying, target, name, status.st_size);
     if (sys.close(target) && !result)
         result = error_errno(copying->error, "%s could not be written", name);
+    if (!result && status.st_size < limit && size > status.st_size)
+        output_file_note_time(copying->targets, name, status.st_size);
     return result;
 }
 

@@ -4,6 +4,8 @@
  */
 #include "tests/unit/local_fixture.h"
 
+#include "base/clock.h"
+
 /* Append a line as conmon writes it. */
 static void print_bytes(const struct fixture *f, const char *task, char tag, const char *bytes,
                         size_t length)
@@ -181,6 +183,34 @@ static void a_link_in_place_of_the_target_is_not_followed(void **state)
     assert_int_equal(executor_output(f->executor, "unknown", 1, f->output, false, &error), 0);
 }
 
+/* Of times beside the file, so that what was printed since then can be told: not more than is of use. */
+static void times_are_noted(void **state)
+{
+    struct fixture *f = *state;
+    long long offset, time;
+    struct stat status;
+    setup(f, "");
+    print(f, "main-0", 'F', "one");
+    assert_string_equal(output(f), "one\n");
+    const char *times = fixture_output(f, "job-1", ".main-0.log.times");
+    assert_int_equal(sscanf(times, "%lld %lld", &offset, &time), 2);
+    assert_int_equal(offset, 0);
+    assert_true(time <= clock_now() && time > clock_now() - 60000);
+    assert_int_equal(fstatat(f->output, ".main-0.log.times", &status, 0), 0);
+    assert_int_equal(status.st_mode & 07777, 0640);
+    print(f, "main-0", 'F', "two");
+    output(f);
+    off_t size = status.st_size;
+    assert_int_equal(fstatat(f->output, ".main-0.log.times", &status, 0), 0);
+    assert_int_equal(status.st_size, size);
+    const struct timespec before[2] = {{.tv_sec = 1700000000}, {.tv_sec = 1700000000}};
+    assert_int_equal(utimensat(f->output, ".main-0.log.times", before, 0), 0);
+    print(f, "main-0", 'F', "three");
+    times = fixture_output(f, "job-1", ".main-0.log.times");
+    assert_int_equal(sscanf(strchr(times, '\n'), "%lld %lld", &offset, &time), 2);
+    assert_int_equal(offset, strlen("one\ntwo\n"));
+}
+
 static void nothing_new_costs_next_to_nothing(void **state)
 {
     struct fixture *f = *state;
@@ -204,6 +234,7 @@ int main(void)
         FIXTURE_TEST(output_longer_than_a_piece_is_copied_whole),
         FIXTURE_TEST(output_is_cut_at_the_limit_and_says_so),
         FIXTURE_TEST(a_link_in_place_of_the_target_is_not_followed),
+        FIXTURE_TEST(times_are_noted),
         FIXTURE_TEST(nothing_new_costs_next_to_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

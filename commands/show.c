@@ -13,8 +13,11 @@
 #include "commands/options.h"
 #include "commands/outlook.h"
 #include "commands/pick.h"
+#include "commands/reach.h"
+#include "executors/kubernetes_settings.h"
 #include "request/description.h"
 #include "spool/eventlog.h"
+#include "spool/settings.h"
 #include "stages/prepare.h"
 
 enum { LOG_LIMIT = 16 << 20 };  /* bytes */
@@ -146,7 +149,8 @@ static void print_output_names(int job)
 }
 
 static void print_people(const struct spool *spool, const struct job_view *view,
-                         const struct outlook *outlook, int job, struct text log)
+                         const struct outlook *outlook, const struct reach *reach, int job,
+                         struct text log)
 {
     char path[PLACE_TEXT_SIZE], time[CLOCK_TEXT_SIZE];
     const struct job_record *record = &view->record;
@@ -170,6 +174,7 @@ static void print_people(const struct spool *spool, const struct job_view *view,
     print_fact("executor", record->executor);
     print_fact("queue", record->queue);
     print_fact("node", text_of(view->situation.node));
+    reach_print(reach);
     print_fact("image", record->image);
     print_ran(&view->situation);
     print_fact("template", record->template_path);
@@ -205,6 +210,19 @@ static struct value *log_tree(struct arena *arena, struct text log)
     return list;
 }
 
+/* A cluster's namespace, where dlspool.yaml names it, is part of what leads to a job. */
+static void read_reach(const struct spool *spool, int job, const struct job_view *view,
+                       struct arena *arena, struct reach *reach)
+{
+    struct settings settings = {.arena = NULL};
+    struct kubernetes_settings kubernetes = {.namespace = {"", 0}};
+    if (text_is(view->record.executor, "kubernetes") && !settings_read(&settings, spool, NULL) &&
+        kubernetes_settings_read(&kubernetes, arena, settings.tree, NULL))
+        kubernetes.namespace = (struct text){"", 0};
+    reach_read(job, view, kubernetes.namespace, arena, reach);
+    settings_free(&settings);
+}
+
 static int show(const struct spool *spool, const char *id, bool json)
 {
     struct job_place place;
@@ -212,6 +230,7 @@ static int show(const struct spool *spool, const char *id, bool json)
     struct plan_file plan;
     struct waiting_file waiting;
     struct outlook outlook;
+    struct reach reach;
     struct buffer log = {0};
     struct error error;
     int status = pick_find(spool, id, &place, &error);
@@ -232,15 +251,17 @@ static int show(const struct spool *spool, const char *id, bool json)
     plan_file_read(spool, arena, &plan, NULL);
     outlook_read(spool, &view, &plan, clock_now(), &outlook);
     outlook_measure(job, arena, &outlook);
+    read_reach(spool, job, &view, arena, &reach);
     if (json) {
         struct value *tree = view_tree(arena, &view);
         outlook_put(arena, tree, &view, &outlook, true);
+        reach_put(arena, tree, &reach);
         if (view.why.length)
             value_put(arena, tree, "why", value_text(arena, view.why));
         value_put(arena, tree, "log", log_tree(arena, buffer_text(&log)));
         print_json(tree);
     } else {
-        print_people(spool, &view, &outlook, job, buffer_text(&log));
+        print_people(spool, &view, &outlook, &reach, job, buffer_text(&log));
     }
     buffer_free(&log);
     sys.close(job);

@@ -74,7 +74,7 @@ enum job_phase {
     PHASE_FAILED
 };
 
-enum { IMAGE_RAN_SIZE = 96 };
+enum { IMAGE_RAN_SIZE = 96, ADDRESS_SIZE = 96 };
 
 struct task_state {
     char role[64];
@@ -84,6 +84,8 @@ struct task_state {
     char reason[64];            /* "", "Exited", "OOMKilled", "TimeLimit", "StartError", ... */
     char image[IMAGE_RAN_SIZE]; /* what it runs or ran in, once that is known, else "": "host"; an image's
                                    digest, "sha256:..."; or words that tell which file it was */
+    char address[ADDRESS_SIZE]; /* where others can connect to it, "host:port", of a task that listens for
+                                   them at a port that was chosen when it started; else "" */
     bool killed;                /* job_poll.killed has it: it has failed, whatever it ended with, and another
                                    one's failure goes before its own */
 };

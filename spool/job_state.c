@@ -49,6 +49,21 @@ static void take_image(const struct event *event, struct job_situation *situatio
     arena_free(arena);
 }
 
+static void take_listening(const struct event *event, struct job_situation *situation)
+{
+    if (situation->listening_count == SITUATION_LISTENING_MOST)
+        return;
+    struct arena *arena = arena_new();
+    struct text address = event_get(arena, event, "address");
+    char *room = situation->listening[situation->listening_count];
+    if (address.length && address.length < sizeof(situation->listening[0])) {
+        memcpy(room, address.data, address.length);
+        room[address.length] = '\0';
+        situation->listening_count++;
+    }
+    arena_free(arena);
+}
+
 static int64_t time_of(const struct event *event)
 {
     struct arena *arena = arena_new();
@@ -73,6 +88,8 @@ static void fold_event(const struct event *event, struct job_situation *situatio
         take_node(event, situation);
     } else if (text_is(event->name, "image")) {
         take_image(event, situation);
+    } else if (text_is(event->name, "listening")) {
+        take_listening(event, situation);
     } else if (text_is(event->name, "ended")) {
         situation->ended = time_of(event);
     } else if (text_is(event->name, "finished") || text_is(event->name, "failed")) {

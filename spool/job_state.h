@@ -26,7 +26,7 @@ enum job_state {
 
 const char *job_state_name(enum job_state state);       /* "waiting", ... */
 
-enum { SITUATION_IMAGES_MOST = 8 };     /* of a job with more, the first */
+enum { SITUATION_IMAGES_MOST = 8, SITUATION_LISTENING_MOST = 8 };    /* of a job with more, the first */
 
 struct image_of_role {
     char role[64], image[96];
@@ -41,6 +41,9 @@ struct job_situation {
     /* What its roles really ran in: "host", an image's digest, or what tells which file it was. */
     struct image_of_role ran[SITUATION_IMAGES_MOST];
     size_t ran_count;
+    /* Where its tasks listen for others, "gpu1:17234", if that was found out when they started. */
+    char listening[SITUATION_LISTENING_MOST][96];
+    size_t listening_count;
 };
 
 /* Read the situation of the job whose directory is `job` and was found at `place`.  What cannot be read is

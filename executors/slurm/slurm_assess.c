@@ -116,6 +116,7 @@ static void fill_tasks(struct assessment *assessment)
         state->exit_code = task->exit_code;
         state->killed = job_poll_killed(poll, task->index);
         memcpy(state->image, task->image, sizeof(state->image));
+        snprintf(state->address, sizeof(state->address), "%s", task->address ? task->address : "");
         snprintf(state->reason, sizeof(state->reason), "%s",
                  task->reason[0]                  ? task->reason
                  : task->timed_out && task->ended ? "TimeLimit"
@@ -517,6 +518,14 @@ static void assess_array(struct assessment *assessment)
 
 /* ---- all ---- */
 
+static bool has_all_addresses(const struct slurm_job *job)
+{
+    bool all = true;
+    for (size_t i = 0; i < job->task_count; i++)
+        all = all && job->tasks[i].address;
+    return all;
+}
+
 bool slurm_assess_needs_files(const struct slurm_job *job, const struct slurm_records *records)
 {
     bool over = records->count == 0, waiting = records->count > 0, completing = false;
@@ -534,7 +543,8 @@ bool slurm_assess_needs_files(const struct slurm_job *job, const struct slurm_re
     /* One that waits again has begun, perhaps. */
     if (waiting)
         return !job->looked || job->ran || job->begun || records->items[0].restarts;
-    return (job->task_count > 1 || job->manifest->array_count || completing) &&
+    return (job->task_count > 1 || job->manifest->array_count || completing ||
+            (job->manifest->listens && !has_all_addresses(job))) &&
            (!job->looked || clock_elapsed() - job->looked >= LOOK_INTERVAL);
 }
 

@@ -70,11 +70,18 @@ struct slurm_file slurm_file_of(const char *name)
             .kind = SLURM_FILE_IMAGE, .role = {name, (size_t)(dot - name)}, .index = -1};
     if (!dash || dash == name || name[0] == '.')
         return file;
-    bool log = strcmp(dot, ".log") == 0;
+    static const struct {
+        const char *suffix;
+        enum slurm_file_kind kind;
+    } of_tasks[] = {{".log", SLURM_FILE_LOG},
+                    {".ended", SLURM_FILE_TASK_ENDED},
+                    {".address", SLURM_FILE_ADDRESS}};
+    for (size_t i = 0; i < sizeof(of_tasks) / sizeof(of_tasks[0]); i++)
+        if (strcmp(dot, of_tasks[i].suffix) == 0)
+            file.kind = of_tasks[i].kind;
     file.index = read_index((struct text){dash + 1, (size_t)(dot - dash - 1)});
-    if (file.index < 0 || (!log && strcmp(dot, ".ended") != 0))
+    if (file.index < 0 || file.kind == SLURM_FILE_OTHER)
         return (struct slurm_file){.index = -1};
-    file.kind = log ? SLURM_FILE_LOG : SLURM_FILE_TASK_ENDED;
     file.role = (struct text){name, (size_t)(dash - name)};
     return file;
 }
@@ -167,6 +174,22 @@ static void take_image(const struct look *look, const char *name, struct text ro
         memcpy(task->image, room, length + 1);
 }
 
+/* A name or an address, and a port that is no system service's; anything else is passed over. */
+static void take_address(const struct look *look, const char *name, struct slurm_task *task)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
+    enum { PORT_LEAST = 1024, PORT_MOST = 65535 };
+    char room[MARK_LIMIT];
+    size_t length = read_start(look->directory, name, room), host = strspn(room, plain);
+    if (!task || task->address || !host || room[host] != ':' || room[length - 1] != '\n')
+        return;
+    room[--length] = '\0';
+    int port =
+        strlen(room) == length ? read_index((struct text){room + host + 1, length - host - 1}) : -1;
+    if (port >= PORT_LEAST && port <= PORT_MOST && length < ADDRESS_SIZE)
+        task->address = arena_text(look->job->arena, room, length).data;
+}
+
 static int64_t modified(const struct stat *status)
 {
     return status->st_mtim.tv_sec * 1000 + status->st_mtim.tv_nsec / 1000000;
@@ -199,6 +222,9 @@ static int visit(void *context, const char *name, unsigned char type)
     switch (file.kind) {
     case SLURM_FILE_TASK_ENDED:
         take_ended(look, name, slurm_job_task(job, file.role, file.index));
+        break;
+    case SLURM_FILE_ADDRESS:
+        take_address(look, name, slurm_job_task(job, file.role, file.index));
         break;
     case SLURM_FILE_IMAGE:
         take_image(look, name, file.role);

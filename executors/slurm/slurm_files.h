@@ -13,6 +13,7 @@ enum slurm_file_kind {
     SLURM_FILE_OTHER,
     SLURM_FILE_LOG,        /* ROLE-INDEX.log */
     SLURM_FILE_TASK_ENDED, /* ROLE-INDEX.ended */
+    SLURM_FILE_ADDRESS,    /* ROLE-INDEX.address */
     SLURM_FILE_IMAGE,      /* ROLE.image */
     SLURM_FILE_STARTED,
     SLURM_FILE_ENDED,

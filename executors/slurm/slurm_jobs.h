@@ -18,6 +18,7 @@ struct slurm_task {
     bool timed_out; /* of an element */
     int exit_code;
     char *image;     /* of its role, IMAGE_RAN_SIZE bytes: what it runs in; "": not known */
+    const char *address; /* where it listens for others; NULL: not known, or it does not */
     char reason[64]; /* of an element that ended without saying so; else "" */
 };
 

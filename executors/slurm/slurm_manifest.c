@@ -317,6 +317,7 @@ static const struct manifest_field manifest_fields[] = {
     {"tasks", true, read_tasks, 0},
     {"complete", false, manifest_read_complete, offsetof(struct slurm_manifest, complete)},
     {"environment", false, manifest_read_environment, offsetof(struct slurm_manifest, environment)},
+    {"listens", false, manifest_read_boolean, offsetof(struct slurm_manifest, listens)},
     {"script", true, read_script, offsetof(struct slurm_manifest, script)},
     {NULL, false, NULL, 0},
 };

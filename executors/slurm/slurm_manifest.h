@@ -23,6 +23,8 @@
  *   complete     when the job has ended, by role: {worker: {failed: 1, succeeded: 2}}; see
  *                executors/completion.h
  *   environment  object of strings: of the batch script, from which tasks inherit
+ *   listens      true: others than the job's tasks connect to them, and the script tells where in
+ *                ROLE-INDEX.address
  *   script*      the batch script; starts with #! and has at most 4194303 bytes, which is what slurmctld
  *                takes unless it is told otherwise
  *
@@ -35,6 +37,7 @@
  *                      number for a signal.  Made under another name and renamed
  *   ROLE.image         what the role's tasks run in, as in task_state.image, and a newline; where it is
  *                      known
+ *   ROLE-INDEX.address  of a task that listens for others, where: a host, a colon, a port and a newline
  *   ended              the same of the whole script; of an element of an array ended-INDEX
  *   started            the job's id and the node's name, in two words and a newline; of an element
  *                      started-INDEX.  It is made once: only who made it starts the user's program; any
@@ -107,6 +110,7 @@ struct slurm_manifest {
     int task_total;             /* tasks of all roles */
     struct value *complete;     /* NULL: nothing special */
     struct value *environment;  /* object of strings; may be NULL */
+    bool listens;
     struct text script;
 };
 

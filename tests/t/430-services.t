@@ -29,6 +29,7 @@ must "it answers there" wait_for 60 answers "$port" answer
 is "$(answers "$port" answer)" "from the job" "with what it has"
 has_said() { said server main-0 | grep -q "dlspool: to be reached at port $port of $(hostname)"; }
 ok "the output says where it is" wait_for 20 has_said
+like "$(dlspool show server)" "address +$(hostname):$port"$'\n' "show says where it is, too"
 ok "kill" dlspool kill server
 ok "it ends" wait_for 30 in_state server failed
 silent() { ! answers "$port" answer; }
@@ -74,6 +75,15 @@ is "$(stat -c %a "$log")" 640 "which not everybody may read"
 status() { curl -s -m 5 -o /dev/null -w '%{http_code}' "http://127.0.0.1:$port/api/contents?$1"; }
 is "$(status "$(token)")" 200 "with the token it answers"
 is "$(status token=0)" 403 "and without it does not"
+like "$(dlspool show lab)" "open +http://$(hostname):$port/\S*token=\S+"$'\n' "show has the address to open, for whom the output is"
+opens() { curl -sfL -m 5 -o /dev/null "$(dlspool show lab | sed -n 's/^open  *//p' | sed "s/$(hostname):/127.0.0.1:/")"; }
+ok "and it opens" opens
+is "$(dlspool show --json lab | jq -c '[.addresses, .url]')" "[[\"$(hostname):$port\"],\"http://$(hostname):$port/\"]" "and --json the address without the token"
+if [ "$(id -u)" = 0 ]; then
+    other() { setpriv --reuid=2 --regid=2 --clear-groups "$DLSPOOL" -s "$spool" show "$@"; }
+    like "$(other lab)" "state +running" "somebody else sees that it runs"
+    unlike "$(other lab; other --json lab)" "$(token)" "and no token"
+fi
 unlike "$(cat "$(job_dir lab)/log" "$(job_dir lab)/job.yaml")" "$(token)" "the token is in no other file of the job"
 ok "kill" dlspool kill lab
 ok "it is killed" wait_for 30 in_state lab failed

@@ -148,7 +148,9 @@ if command -v jupyter-notebook >/dev/null; then
 fi
 announced() { said serving server-0 | sed -n 's/.*at port \([0-9]*\) of .*/\1/p'; }
 answers() { curl -fs -o /dev/null "http://127.0.0.1:$(announced)/"; }
+shown() { dlspool show serving | grep -Eq "^address +[^ :]+:$(announced)$"; }
 ok "serving: it answers where it says it does" wait_for 60 answers
+ok "and show says where that is" wait_for 60 shown
 ok "kill" dlspool kill serving
 ok "serving: it ends" wait_for 30 in_state serving failed
 ok "nothing is left at Slurm" wait_for 20 slurm_is_idle

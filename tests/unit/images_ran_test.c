@@ -132,9 +132,28 @@ static void what_cannot_be_written_is_told_again(void **state)
     assert_int_equal(situation_of(fixture).ran_count, 1);
 }
 
+static void where_a_task_listens_is_told_once(void **state)
+{
+    struct fixture *fixture = *state;
+    struct task_state tasks[] = {{.role = "main", .image = "host"}, {.role = "main", .index = 1}};
+    snprintf(tasks[0].address, ADDRESS_SIZE, "n1:17234");
+    tell(fixture, 1, tasks, 2);
+    snprintf(tasks[1].address, ADDRESS_SIZE, "n1:17234");
+    tell(fixture, 1, tasks, 2);
+    restart(fixture, 1);
+    tell(fixture, 1, tasks, 2);
+    struct job_situation situation = situation_of(fixture);
+    assert_int_equal(situation.ran_count, 1);
+    assert_int_equal(situation.listening_count, 2);     /* of two tasks */
+    assert_string_equal(situation.listening[1], "n1:17234");
+    assert_int_equal(eventlog_append(fixture->job, TEXT("2026-11-22T10:02:00.000Z intent attempt=2\n"), NULL), 0);
+    assert_int_equal(situation_of(fixture).listening_count, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(where_a_task_listens_is_told_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(each_image_of_a_role_is_told_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_attempt_tells_its_own, set_up, tear_down),
         cmocka_unit_test_setup_teardown(there_is_an_end_to_it, set_up, tear_down),

@@ -238,9 +238,32 @@ static void what_a_task_runs_in_is_what_its_script_says(void **state)
         assert_string_equal(poll.tasks[i].image, "file of 12 bytes, modified 2026-11-22T10:00:00Z");
 }
 
+static void where_a_task_listens_is_what_its_script_says(void **state)
+{
+    static const char *const nonsense[] = {"n1:17234", "n1:80\n", ":17234\n", "n1:70000\n", "n1\n",
+                                           "n1:17234 x\n", "\033[2Jn1:17234\n", "a b:17234\n"};
+    (void)state;
+    fake_submit("j-1", fake_manifest);
+    set_state("RUNNING");
+    fake_write("j-1", "started", "1 n1\n");
+    fake_poll("j-1");
+    fake_write("j-1", "worker-9.address", "n1:17234\n");
+    for (size_t i = 0; i < sizeof(nonsense) / sizeof(nonsense[0]); i++) {
+        fake_write("j-1", "worker-0.address", nonsense[i]);
+        fake_ahead += 60000;
+        assert_string_equal(fake_poll("j-1").tasks[0].address, "");
+    }
+    fake_write("j-1", "worker-0.address", "n1.cluster:17234\n");
+    fake_ahead += 60000;
+    assert_string_equal(fake_poll("j-1").tasks[0].address, "n1.cluster:17234");
+    assert_string_equal(fake_poll("j-1").tasks[1].address, "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(where_a_task_listens_is_what_its_script_says, fake_set_up,
+                                        fake_tear_down),
         cmocka_unit_test_setup_teardown(what_was_put_back_runs_while_its_heart_beats, fake_set_up, fake_tear_down),
         cmocka_unit_test_setup_teardown(what_was_put_back_and_whose_heart_stopped_is_lost, fake_set_up,
                                         fake_tear_down),

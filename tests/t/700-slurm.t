@@ -29,12 +29,15 @@ job long 'true' 'queue: short' 'time_limit: 1h'
 job slow 'sleep 100' 'time_limit: 2s'
 job hostile 'printf "<%s>\n" "$@"; env | grep ^ODD' 'args: ["$(touch /tmp/dlspool-pwned)", "a b", "'"'"'; exit 9 #", "", "ä`id`", "two\nlines"]' \
     'env: {ODD: "$HOME \"x\" `id`"}'
+mkdir "$scratch/code" && echo 'print("trained")' >"$scratch/code/train.py"
+job trained '' "program: $scratch/code" 'entry: train.py'
+type=distributed job misnamed '' "program: $scratch/code" 'entry: trian.py' 'retries: 2' 'tasks: {main: {count: 2, gpus: 1}}'
 type=distributed job servers '' 'tasks:' '  ps: {count: 1, command: [sh, -c, "echo ps; sleep 100"]}' \
     '  worker: {count: 2, command: [sh, -c, "echo worker"]}' 'complete: {worker: {succeeded: 2}}'
-for name in three shot greedy untyped lost long slow; do
+for name in three shot greedy untyped lost long slow misnamed; do
     ok "$name fails" wait_for 40 has_ended $name
 done
-for name in quick gpus hostile servers; do
+for name in quick gpus hostile servers trained; do
     ok "$name is done" wait_for 40 in_state $name "done"
 done
 is "$(output_of quick)" $'one line\nand another' "what it printed is in output/"
@@ -52,6 +55,11 @@ like "$(why lost)" 'Invalid partition name specified \(2000\)' "a partition that
 like "$(why long)" 'limit' "a time limit over the partition's is refused"
 is "$(squeue -h -t pending | wc -l)" 0 "and what Slurm kept of it is gone"
 like "$(record slow)" 'reason: "TimeLimit"' "the time limit"
+is "$(output_of trained)" trained "a program is started by its entry"
+like "$(why misnamed)" "entry: $scratch/code/trian.py: No such file or directory \\(checked on n[1-4] as user slurm\\)" \
+    "an entry that is not there is told"
+like "$(why misnamed)" 'Nothing was started: correct `entry` in the job file' "before any task starts"
+like "$(why misnamed)" '^Next: not retried. ' "which no retry mends"
 is "$(output_of hostile)" $'<$(touch /tmp/dlspool-pwned)>\n<a b>\n<\'; exit 9 #>\n<>\n<ä`id`>\n<two\nlines>\nODD=$HOME "x" `id`' \
     "arguments and environment are what they are, whatever is in them"
 is "$(cd "$(job_dir servers)/output" && echo *.log)" "ps-0.log worker-0.log worker-1.log" "all tasks' output is there"

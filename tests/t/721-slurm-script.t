@@ -219,6 +219,7 @@ kill "$taker"
 
 # ---- files and containers ----
 mkdir -p "$scratch/data set" "$scratch/program"
+: >"$scratch/program/train.py"
 contained() {
     cat <<JOB
 type: distributed

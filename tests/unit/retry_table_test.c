@@ -365,7 +365,7 @@ static void hints_quote_what_was_found(void **state)
          RETRY_PERMANENT},
         {"ImportError: \033[31mred\r\n", "(\\x1b[31mred\\x0d)", RETRY_PERMANENT},
         {"python3: can't open file '/job/program/trian.py': [Errno 2] No such file or directory\n",
-         "The script /job/program/trian.py was not found", RETRY_PERMANENT},
+         "The entry point /job/program/trian.py does not exist", RETRY_PERMANENT},
         {"socket.gaierror: [Errno -3] Temporary failure in name resolution\n",
          "(Temporary failure in name resolution)", RETRY_UNKNOWN},
         {"curl: (6) Could not resolve host: example.org\n", "(Could not resolve host: example.org)",
@@ -387,6 +387,10 @@ static void hints_quote_what_was_found(void **state)
          "The shell did not find /home/ann/venv/bin/activate", RETRY_PERMANENT},
         {"/job/script: 3: pyhton3: not found\n", "the command pyhton3 in the image", RETRY_PERMANENT},
         {"/job/script: line 3: pyhton3: command not found\n", "the command pyhton3 in", RETRY_PERMANENT},
+        {"/bin/sh: 0: cannot open /job/program/x.sh: No such file\n", "The shell did not find /job/program/x.sh",
+         RETRY_PERMANENT},
+        {"dlspool: entry: /home/ann/p/x.py: No such file or directory (checked on n1 as user ann)\n",
+         "Nothing was started: correct `entry` in the job file, or put there what it names.", RETRY_PERMANENT},
         {"/bin/sh: 0: cannot open echo one: No such file\n", "`script: |` keeps lines", RETRY_PERMANENT},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -82,12 +82,12 @@ for count in "${places[@]}"; do
     total=$((total + count)) group=$((group + 1))
 done
 
-# Other words for the tasks, behind what the script itself says of them.
+# Other words for the tasks, behind what the script itself says of them; they need no paths of the job.
 if [ $# -gt 0 ]; then
     cp "$script" "$directory/.original"
     roles=$(grep -ac '^role_[0-9]*() {$' "$script")
 
-    sed '/^case ${1:-} in task/,$d' "$directory/.original" >"$directory/.changed"
+    sed '/^case ${1:-} in task/,$d; s/^needed=(.*/needed=()/' "$directory/.original" >"$directory/.changed"
     for ((i = 0; i < roles; i++)); do
         printf 'eval "was_$(declare -f role_%d)"\nrole_%d() { was_role_%d; command=(%s); workdir=/; }\n' $i $i $i "${*@Q}"
     done >>"$directory/.changed"

@@ -24,6 +24,7 @@ git clone -q "$spool/templates.git" "$scratch/templates" &&
 start_daemon
 example() { sed "s|^program: \.|program: $top/examples/$1|; $2" "$top/examples/$1/job.yaml"; }
 output() { cat "$(job_dir "$1")/output/$2.log"; }
+why() { cat "$(job_dir "$1")/why"; }
 drop_as() { # drop_as USER NAME: as that user, standard input
     cat >"$scratch/drop.tmp" && chown "$1" "$scratch/drop.tmp" && mv "$scratch/drop.tmp" "$spool/incoming/$2"
 }
@@ -73,6 +74,17 @@ unlike "$("$DLSPOOL" -s "$spool" show first)" "HOME" "of which nothing is to be 
 example digits '' | drop digits.yaml
 ok "digits: trained" wait_for 120 in_state digits "done"
 like "$(output digits main-0)" 'accuracy.*0\.9' "and the accuracy is in output/"
+
+# An entry that is not there
+example digits 's|^name: .*|name: misnamed|; s|train.py|trian.py|; 1a retries: 2' | drop misnamed.yaml
+example ddp 's|^name: .*|name: misnamed-ddp|; s|train.py|trian.py|; 1a retries: 2' | drop misnamed-ddp.yaml
+for name in misnamed misnamed-ddp; do
+    ok "$name fails" wait_for 60 has_ended $name
+    like "$(why $name)" '^Next: not retried' "and is not retried"
+done
+like "$(why misnamed)" 'The entry point /job/program/trian.py does not exist: check `program` and `entry`' "Python says that the entry is missing"
+like "$(why misnamed-ddp)" 'dlspool: entry: /job/program/trian.py: No such file or directory' "of several tasks the shell that starts them"
+like "$(why misnamed-ddp)" 'Nothing was started: correct `entry` in the job file' "says so before it starts any"
 
 example ddp '' | drop ddp.yaml
 ok "ddp: trained" wait_for 240 in_state ddp "done"

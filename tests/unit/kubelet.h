@@ -94,11 +94,13 @@ static inline struct value *kubelet_started(struct arena *arena, const struct va
     arguments[count] = "-0";
     variables[used++] =
         memory_copy_string(arena_printf(arena, "PATH=%s:/usr/bin:/bin", finder).data);
+    /* There are no volumes here, so what is started is not looked for. */
     for (size_t i = 0; i < env->object.count && used < MOST_VARIABLES - 1; i++)
-        variables[used++] =
-            memory_copy_string(arena_printf(arena, "%s=%s", env->object.members[i].key.data,
-                                            env->object.members[i].value->string.data)
-                                   .data);
+        if (!text_is(env->object.members[i].key, "DLSPOOL_ENTRY"))
+            variables[used++] =
+                memory_copy_string(arena_printf(arena, "%s=%s", env->object.members[i].key.data,
+                                                env->object.members[i].value->string.data)
+                                       .data);
     assert_int_equal(pipe(ends), 0);
     pid_t child = fork();
     if (child == 0) {

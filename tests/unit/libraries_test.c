@@ -556,6 +556,7 @@ static bool is_the_executors(struct text name)
         "DLSPOOL_LATE",
         "DLSPOOL_PEER_WAIT",
         "DLSPOOL_WAIT_FOR",
+        "DLSPOOL_ENTRY",
         "GLOO_SOCKET_IFNAME",
         "NCCL_SOCKET_IFNAME",
         "TP_SOCKET_IFNAME",

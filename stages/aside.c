@@ -70,6 +70,6 @@ int aside_write(int job, const char *id, struct arena *arena, struct job_record 
         record = &salvaged;
         aside_salvage(job, id, arena, record);
     }
-    verdict_damaged(&verdict, problem);
+    verdict_damaged(&verdict, id, problem);
     return verdict_write(&verdict, job, record, false, clock_now(), error);
 }

@@ -90,7 +90,7 @@ static int write_failure(struct tracker *tracker, const struct followed *followe
              give_way_goes_on(followed->tracked, poll))
         give_way_verdict(followed->tracked, &circumstances, poll, &record, &verdict);
     else if (!record.request_file.length)
-        verdict_lost_record(&verdict, poll->detail);
+        verdict_lost_record(&verdict, poll->id, poll->detail);
     else if (poll->phase == PHASE_VANISHED)
         verdict_vanished(&verdict, &circumstances, &record);
     else if (sweep_is_incomplete(&record) && sweep_none_failed(poll) &&

@@ -129,7 +129,7 @@ static void judge_unreadable(struct submitter *submitter, struct item *item, boo
     }
     if (!readable)
         aside_salvage(item->job, item->place.id, submitter->arena, &item->record);
-    verdict_damaged(&item->verdict, problem);
+    verdict_damaged(&item->verdict, item->place.id, problem);
     fail_item(item);
 }
 

@@ -207,7 +207,7 @@ int new_job_set_aside(struct acceptor *acceptor, struct acceptance *item, int64_
         return error_errno(error, "%s could not be looked at", item->claim->token);
     struct job_record record = start_record(acceptor, item, now);
     set_id(item, &record, name_from_source(item->claim->source));
-    verdict_stops(&verdict, "intake", item->claim->tries);
+    verdict_stops(&verdict, item->claim->source, "intake", item->claim->tries);
     return write_job(acceptor, item, &record, (struct text){NULL, 0}, &verdict, error);
 }
 

@@ -265,7 +265,7 @@ static int renew_job(struct requeuer *requeuer, int job, struct job_record *reco
     }
     if (prepare_read(job, record, &request, error)) {
         if (file_is_damaged(errno)) {
-            verdict_damaged(&verdict, error);
+            verdict_damaged(&verdict, record->id.data, error);
             result = verdict_write(&verdict, job, record, false, now, error) ? -1 : 1;
         }
         goto done;

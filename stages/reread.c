@@ -102,7 +102,7 @@ static int set_aside(struct reread *reread, int job, int stops, struct error *er
     struct job_record record;
     struct verdict verdict;
     int result = record_read(job, reread->arena, &record, error);
-    verdict_stops(&verdict, reread->stage->name, stops);
+    verdict_stops(&verdict, result ? NULL : record.source.data, reread->stage->name, stops);
     if (!result)
         result = verdict_write(&verdict, job, &record, false, clock_now(), error);
     if (!result)

@@ -109,9 +109,10 @@ static int explain(int job, const char *id, const char *from, const char *right,
     record.request_file = (struct text){NULL, 0};       /* so that it is never rendered */
     error_set(&problem, "this is a copy that was found in %s/ while the job itself %s %s.", from,
               done ? "is in" : "goes on in", right);
-    verdict_damaged(&verdict, &problem);
+    verdict_damaged(&verdict, id, &problem);
     snprintf(verdict.next, sizeof(verdict.next),
-             "nothing. The job itself is not affected; this directory can be removed.");
+             "not retried. The job itself is not affected. An administrator can remove this copy, in the "
+             "spool's directory: rm -r failed/%s", id);
     int result = verdict_write(&verdict, job, &record, false, clock_now(), error);
     arena_free(arena);
     return result;

@@ -9,10 +9,13 @@
 #include "base/clock.h"
 #include "request/description.h"
 #include "spool/eventlog.h"
+#include "spool/id.h"
 #include "spool/why.h"
 #include "stages/control_tasks.h"
 #include "stages/guard.h"
 #include "stages/sweep.h"
+
+enum { SOURCE_SIZE = 256 };     /* bytes of a file's name, with its NUL */
 
 static void decide(struct verdict *verdict, const char *reason, const char *class,
                    enum retry_when when)
@@ -81,8 +84,8 @@ static void wait_for_time(struct verdict *verdict, const struct circumstances *c
     verdict->failure.when = RETRY_AT;
     verdict->failure.delay = delay;
     verdict->failure.next = circumstances->now + delay + jitter;
-    snprintf(verdict->next, sizeof(verdict->next), "it is retried by itself at %s (in about %s).",
-             clock_format(verdict->failure.next, time), duration_format(delay, wait));
+    say_next(verdict, "it is retried by itself at %s (in about %s). To retry it now: dlspool retry %s",
+             clock_format(verdict->failure.next, time), duration_format(delay, wait), circumstances->id);
 }
 
 static void wait_for_nothing(struct verdict *verdict, const char *id)
@@ -100,29 +103,44 @@ static void take_error(struct verdict *verdict, const char *prefix, const struct
     snprintf(verdict->detail, sizeof(verdict->detail), "%s", newline ? newline + 1 : "");
 }
 
+/* The name of the file as its owner knows it: `submit` puts a token into it.  NULL when a shell
+ * would not take it as one word. */
+static const char *name_of(const char *source, char room[static SOURCE_SIZE])
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+,:=@%";
+    struct text token;
+    snprintf(room, SOURCE_SIZE, "%s", source ? source : "");
+    if (id_token_in_file_name(text_of(room), &token))
+        memmove(room + (token.data - 1 - room), token.data + token.length,
+                strlen(token.data + token.length) + 1);
+    return room[0] && room[0] != '-' && !room[strspn(room, plain)] ? room : NULL;
+}
+
 void verdict_bad_request(struct verdict *verdict, const char *source, const struct error *error)
 {
+    char room[SOURCE_SIZE];
+    const char *name = name_of(source, room);
     decide(verdict, "BadRequest", "permanent", RETRY_NEVER);
-    (void)source;
     take_error(verdict, "The job file cannot be used: ", error);
-    snprintf(verdict->next, sizeof(verdict->next),
-             "not retried. Correct the file and submit it again.");
+    say_next(verdict, "not retried. Correct %s and submit it again: dlspool submit %s",
+             name ? name : "the file", name ? name : "FILE");
 }
 
 void verdict_refused_wish(struct verdict *verdict, const struct error *error)
 {
     decide(verdict, "BadControl", "permanent", RETRY_NEVER);
     take_error(verdict, "The request cannot be carried out: ", error);
-    snprintf(verdict->next, sizeof(verdict->next), "not retried. The job that it names has not changed.");
+    say_next(verdict, "not retried. The job that it names has not changed. To see the jobs, and whose they "
+                      "are: dlspool list --all");
 }
 
 void verdict_refused_file(struct verdict *verdict, const struct error *error)
 {
     decide(verdict, "BadFile", "permanent", RETRY_NEVER);
     take_error(verdict, "The file cannot be a job: ", error);
-    snprintf(verdict->next, sizeof(verdict->next),
-             "not retried. Submit a job file, a plain file of at most 1 MiB. What was dropped is kept here, "
-             "as `dropped`.");
+    say_next(verdict, "not retried. Submit a job file, a plain file of at most 1 MiB: dlspool submit FILE\n"
+                      "What was dropped is kept here, as `dropped`.");
 }
 
 void verdict_render(struct verdict *verdict, const struct circumstances *circumstances,
@@ -258,7 +276,7 @@ void verdict_ended(struct verdict *verdict, const struct circumstances *circumst
         record->retried++;
         wait_for_time(verdict, circumstances, record);
         size_t used = strlen(verdict->next);
-        snprintf(verdict->next + used, sizeof(verdict->next) - used, " This is retry %d of %d.",
+        snprintf(verdict->next + used, sizeof(verdict->next) - used, "\nThis is retry %d of %d.",
                  record->retried, record->retries);
     } else {
         wait_for_nothing(verdict, circumstances->id);
@@ -323,8 +341,10 @@ void verdict_killed_tasks(struct verdict *verdict, const struct job_record *reco
              record->id.data);
 }
 
-void verdict_stops(struct verdict *verdict, const char *stage, int tries)
+void verdict_stops(struct verdict *verdict, const char *source, const char *stage, int tries)
 {
+    char room[SOURCE_SIZE];
+    const char *name = name_of(source, room);
     decide(verdict, "StopsReader", "permanent", RETRY_NEVER);
     snprintf(verdict->sentence, sizeof(verdict->sentence),
              "Reading this job file ended dlspool's %s %d times, so it is not read again.", stage, tries);
@@ -332,8 +352,9 @@ void verdict_stops(struct verdict *verdict, const char *stage, int tries)
              "Each time the process that read it crashed, was killed, or took more than %d s of "
              "processor time. That is a fault of dlspool or of the template, or the file asks for "
              "far too much. It is kept here: `dropped`, or request.*.", guard_patience);
-    snprintf(verdict->next, sizeof(verdict->next),
-             "not retried. Show the file to an administrator, or simplify it and submit it again.");
+    say_next(verdict,
+             "not retried. Show the file to an administrator, or simplify it and submit it again: dlspool "
+             "submit %s", name ? name : "FILE");
 }
 
 void verdict_stops_stage(struct verdict *verdict, const char *id, const char *stage, int tries)
@@ -358,19 +379,19 @@ void verdict_dependency(struct verdict *verdict, const char *id, const char *rea
     say_next(verdict, "not retried. To check its conditions again: dlspool retry %s", id);
 }
 
-void verdict_damaged(struct verdict *verdict, const struct error *error)
+void verdict_damaged(struct verdict *verdict, const char *id, const struct error *error)
 {
     decide(verdict, "DamagedRecord", "permanent", RETRY_NEVER);
     take_error(verdict, "The spool's own files of this job are damaged: ", error);
-    snprintf(verdict->next, sizeof(verdict->next),
-             "not retried. Submit the job file again; it is request.* in this directory.");
+    say_next(verdict, "not retried. To run it again, submit its job file, in the spool's directory: dlspool "
+                      "submit failed/%s/request.*", id);
 }
 
-void verdict_lost_record(struct verdict *verdict, const char *detail)
+void verdict_lost_record(struct verdict *verdict, const char *id, const char *detail)
 {
     struct error error;
     error_set(&error, "job.yaml was damaged while the job ran.\n%s", detail);
-    verdict_damaged(verdict, &error);
+    verdict_damaged(verdict, id, &error);
 }
 
 int verdict_write(const struct verdict *verdict, int job, struct job_record *record, bool create,

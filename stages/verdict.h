@@ -37,6 +37,7 @@ struct circumstances {
     const struct mask *mask;            /* for verdict_ended(): what is secret of the job; may be NULL */
 };
 
+/* `source` is the name of the file that was dropped. */
 void verdict_bad_request(struct verdict *verdict, const char *source, const struct error *error);
 /* A control file that names no job, or of somebody who may not ask. */
 void verdict_refused_wish(struct verdict *verdict, const struct error *error);
@@ -71,7 +72,7 @@ struct task_wish;
 void verdict_killed_tasks(struct verdict *verdict, const struct job_record *record,
                           const struct task_wish *wish);
 /* Reading the job's file has ended a stage's process `tries` times. */
-void verdict_stops(struct verdict *verdict, const char *stage, int tries);
+void verdict_stops(struct verdict *verdict, const char *source, const char *stage, int tries);
 /* A stage of that name has ended `tries` times over the job. */
 #define REASON_STOPS_STAGE "StopsStage"
 void verdict_stops_stage(struct verdict *verdict, const char *id, const char *stage, int tries);
@@ -80,9 +81,9 @@ void verdict_stops_stage(struct verdict *verdict, const char *id, const char *st
 #define REASON_DEPENDENCY "Dependency"
 void verdict_dependency(struct verdict *verdict, const char *id, const char *reason,
                         const char *sentence);
-void verdict_damaged(struct verdict *verdict, const struct error *error);
+void verdict_damaged(struct verdict *verdict, const char *id, const struct error *error);
 /* For a job that failed after its record had been lost; `detail` is what the executor said. */
-void verdict_lost_record(struct verdict *verdict, const char *detail);
+void verdict_lost_record(struct verdict *verdict, const char *id, const char *detail);
 
 /* Write the verdict into the job directory: job.yaml (with record->failure set from it), why, and
  * a "failed" event.  A why that quotes what the job printed is for those who may read that: its owner,

@@ -20,7 +20,7 @@ JOB
 ok "a wrong value ends in failed/" wait_for 20 has_ended bad-field
 like "$(why bad-field)" 'bad-field.yaml:7:13: tasks.main.memory: found "lots", expected' \
     "why gives file, line, column, field, found and expected"
-like "$(why bad-field)" '^Next: not retried. Correct the file and submit it again' "and what to do"
+like "$(why bad-field)" '^Next: not retried. Correct bad-field.yaml and submit it again: dlspool submit bad-field.yaml$' "and what to do"
 ok "the bytes that were dropped are kept" grep -q lots "$(job_dir bad-field)/request.yaml"
 
 drop bad-key.yaml <<'JOB'

@@ -1,0 +1,81 @@
+/* tests/unit/verdict_test.c - whoever reads why is told what to type, with the id or the file's name
+ *
+ * Seen to fail: name_of() without id_token_in_file_name(), or without `plain`.
+ */
+#include "tests/unit/unit.h"
+
+#include "stages/verdict.h"
+
+static struct error problem;
+
+static void a_file_is_named_as_its_owner_knows_it(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"digits.yaml", "not retried. Correct digits.yaml and submit it again: dlspool submit digits.yaml"},
+        {"digits-1m7y5dm13etbd.yaml",
+         "not retried. Correct digits.yaml and submit it again: dlspool submit digits.yaml"},
+        {"my job.yaml", "not retried. Correct the file and submit it again: dlspool submit FILE"},
+        {"$(id).yaml", "not retried. Correct the file and submit it again: dlspool submit FILE"},
+        {"-s.yaml", "not retried. Correct the file and submit it again: dlspool submit FILE"},
+        {"", "not retried. Correct the file and submit it again: dlspool submit FILE"},
+        {NULL, "not retried. Correct the file and submit it again: dlspool submit FILE"},
+    };
+    struct verdict verdict;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        verdict_bad_request(&verdict, cases[i][0], &problem);
+        assert_string_equal(verdict.next, cases[i][1]);
+    }
+    verdict_stops(&verdict, "a-1m7y5dm13etbd.sh", "intake", 3);
+    assert_non_null(strstr(verdict.next, "submit it again: dlspool submit a.sh"));
+}
+
+static void what_to_type_has_the_id(void **state)
+{
+    (void)state;
+    static const char id[] = "a-1m7y5dm13etbd";
+    struct verdict verdict;
+    struct settings settings = {.retry_first = 30000, .retry_longest = 1800000};
+    const struct circumstances circumstances = {.settings = &settings, .id = id, .now = 1767225600000};
+    const struct job_record record = {.id = TEXT("a-1m7y5dm13etbd")};
+    verdict_vanished(&verdict, &circumstances, &record);
+    assert_non_null(strstr(verdict.next, "it is retried by itself at 2026-01-01T00:00:"));
+    assert_true(text_ends(text_of(verdict.next), "To retry it now: dlspool retry a-1m7y5dm13etbd"));
+    verdict_damaged(&verdict, id, &problem);
+    assert_true(text_ends(text_of(verdict.next), "dlspool submit failed/a-1m7y5dm13etbd/request.*"));
+    verdict_killed(&verdict, id, "ann", 0);
+    assert_true(text_ends(text_of(verdict.next), "dlspool retry a-1m7y5dm13etbd"));
+    verdict_refused_wish(&verdict, &problem);
+    assert_non_null(strstr(verdict.next, "dlspool list --all"));
+    verdict_refused_file(&verdict, &problem);
+    assert_non_null(strstr(verdict.next, "dlspool submit FILE"));
+}
+
+/* The longest remedy does not push out what is to be typed. */
+static void a_long_remedy_leaves_room_for_the_command(void **state)
+{
+    (void)state;
+    static struct submission submission = {.outcome = SUBMIT_REFUSED, .mender = MENDER_OWNER};
+    static char id[ID_SIZE];
+    struct verdict verdict;
+    struct settings settings = {.retry_change = 1000};
+    const struct circumstances circumstances = {.settings = &settings, .id = id, .now = 1767225600000};
+    const struct job_record record = {.id = text_of(id)};
+    memset(id, 'i', sizeof(id) - 1);
+    memset(submission.remedy, 'r', sizeof(submission.remedy) - 1);
+    for (int mender = MENDER_MANIFEST; mender <= MENDER_SITE; mender++) {
+        submission.mender = (enum submit_mender)mender;
+        verdict_submission(&verdict, &circumstances, &record, &submission);
+        assert_non_null(strstr(verdict.next, id));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_file_is_named_as_its_owner_knows_it),
+        cmocka_unit_test(what_to_type_has_the_id),
+        cmocka_unit_test(a_long_remedy_leaves_room_for_the_command),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

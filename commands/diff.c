@@ -1,8 +1,7 @@
 /* commands/diff.c - dlspool diff ID: what an old job would become today, and how that differs
  *
  * Compared are its manifest.yaml and what its request is rendered to by the templates of today (or
- * of
- * --revision REV) for the executor that the settings name today; id, owner, attempt and time of
+ * of --revision REV) for the executor that the settings name today; id, owner, attempt and time of
  * acceptance stay the job's.  Touches nothing.
  *
  * Secrets are never printed: of a job that has some, both sides are rendered with asterisks in

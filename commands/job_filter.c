@@ -12,38 +12,37 @@
 #include "base/nearest.h"
 #include "commands/options.h"
 
-/* A duration; or a day or a time, by TZ if it names no zone. */
-static bool read_since(struct job_filter *filter)
+bool read_since(const char *word, int64_t *since)
 {
     struct tm tm = {.tm_isdst = -1};
     int64_t span;
     const char *end = NULL;
-    if (duration_parse(text_of(filter->age), &span) == 0) {
-        filter->since = clock_now() - span;
+    if (duration_parse(text_of(word), &span) == 0) {
+        *since = clock_now() - span;
         return true;
     }
-    if (clock_parse(text_of(filter->age), &filter->since) == 0)
+    if (clock_parse(text_of(word), since) == 0)
         return true;
     static const char *const forms[] = {"%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S",
                                         "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"};
     for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
         tm = (struct tm){.tm_isdst = -1};
-        end = strptime(filter->age, forms[i], &tm);
+        end = strptime(word, forms[i], &tm);
         if (end && !*end)
             break;
     }
     if (!end || *end) {
         complain("--since: found \"%s\", expected a duration such as 90m or 2d, or a date such as "
-                 "2026-05-01 or \"2026-05-01 18:00\"", filter->age);
+                 "2026-05-01 or \"2026-05-01 18:00\"", word);
         return false;
     }
-    filter->since = (int64_t)mktime(&tm) * 1000;
+    *since = (int64_t)mktime(&tm) * 1000;
     return true;
 }
 
 bool filter_prepare(struct job_filter *filter)
 {
-    if (filter->age && !read_since(filter))
+    if (filter->age && !read_since(filter->age, &filter->since))
         return false;
     if (!filter->state || job_state_select(filter->state, &filter->states))
         return true;

@@ -8,6 +8,7 @@
 
 #include "commands/commands.h"
 #include "commands/follow.h"
+#include "commands/job_filter.h"
 #include "commands/options.h"
 #include "commands/pick.h"
 #include "commands/task_output.h"
@@ -106,12 +107,19 @@ static int tell_end(const struct logs *logs, const struct job_place *place, bool
                  place->id);
         return STATUS_FAILED;
     }
+    if (logs->tasks.timeless) {
+        complain("%s: when its output was printed is not known: no times are kept with the executor "
+                 "kubernetes, and none were by earlier versions; --tail N prints the last lines",
+                 place->id);
+        return STATUS_FAILED;
+    }
     if (logs->tasks.count == 0 && logs->tasks.task)
         return complain_task(logs, place);
     if (logs->previous && logs->tasks.count == 0)
         complain("%s has no attempt before this one that printed anything", place->id);
     else if (!logs->tasks.any)
-        complain("%s has printed nothing%s", place->id, ended ? "" : " yet");
+        complain("%s has printed nothing%s%s", place->id, logs->tasks.since ? " since then" : "",
+                 ended || logs->tasks.since ? "" : " yet");
     return STATUS_DONE;
 }
 
@@ -126,7 +134,7 @@ static int print_logs(struct logs *logs, const char *word)
     for (;;) {
         /* Asked first: what is printed after the end was known to have come is all there is. */
         bool ended = has_ended(logs->spool, &place);
-        if (print_new(logs, &place) == 0 && (!logs->follow || ended))
+        if (print_new(logs, &place) == 0 && (!logs->follow || ended || logs->tasks.timeless))
             return tell_end(logs, &place, ended);
         if (!logs->tasks.any)
             follow_say_waiting(logs->spool, id, &logs->said);
@@ -140,10 +148,13 @@ static int print_logs(struct logs *logs, const char *word)
 int command_logs(int argument_count, char **arguments)
 {
     struct logs logs = {.tasks = {.tail = -1}};
+    const char *since = NULL;
     bool json = false, prefix = false;
     const struct option_spec options[] = {
         {"follow", 'f', OPTION_FLAG, &logs.follow, NULL, "go on until the job has ended"},
         {"tail", 0, OPTION_WHOLE, &logs.tasks.tail, "N", "only the last N lines of each task"},
+        {"since", 0, OPTION_TEXT, &since, "TIME",
+         "only what was printed since then: 90m, 2d, 2026-05-01"},
         {"previous", 'p', OPTION_FLAG, &logs.previous, NULL,
          "what the attempt before this one printed"},
         {"prefix", 0, OPTION_FLAG, &prefix, NULL, "each line with its task in front"},
@@ -160,6 +171,8 @@ int command_logs(int argument_count, char **arguments)
     struct spool spool;
     if (!options_read(&usage, argument_count, arguments, &operands, &status))
         return status;
+    if (since && !read_since(since, &logs.tasks.since))
+        return STATUS_USAGE;
     if (open_spool(&spool))
         return STATUS_FAILED;
     logs.spool = &spool;

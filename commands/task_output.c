@@ -3,14 +3,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/system.h"
 #include "commands/view.h"
+#include "executors/output_file.h"
 
-enum { MOST_TASKS = 20000, BLOCK = 65536, LINE_LIMIT = 1 << 20 };
+enum { MOST_TASKS = 20000, BLOCK = 65536, LINE_LIMIT = 1 << 20, TIMES_LIMIT = 64 << 20 };
 
 static int task_length(const char *name)
 {
@@ -144,10 +146,67 @@ static off_t find_tail(int file, int lines)
     return 0;
 }
 
+/* The beginning of the line in which `offset` is. */
+static off_t line_at(int file, off_t offset)
+{
+    char bytes[BLOCK];
+    while (offset > 0) {
+        off_t from = offset > BLOCK ? offset - BLOCK : 0;
+        ssize_t count = sys.pread(file, bytes, (size_t)(offset - from), from);
+        for (ssize_t i = count - 1; i >= 0; i--)
+            if (bytes[i] == '\n')
+                return from + i + 1;
+        if (count <= 0)
+            break;
+        offset = from;
+    }
+    return offset;
+}
+
+/* Where what was copied since then begins, by the times beside the file: what is behind an entry was copied until
+ * OUTPUT_TIMES_APART after it.  -1: there are none. */
+static off_t find_since(int output, int file, const char *name, int64_t since)
+{
+    char room[OUTPUT_TIMES_NAME_SIZE];
+    struct buffer times = {0};
+    struct stat status;
+    int64_t offset, time;
+    if (sys.fstat(file, &status) == 0 && status.st_size == 0)
+        return 0;
+    if (sys.fstat(file, &status) ||
+        file_read_at(output, output_file_times_name(name, room), TIMES_LIMIT, &times, NULL)) {
+        buffer_free(&times);
+        return -1;
+    }
+    off_t found = status.st_size;
+    struct text rest = buffer_text(&times), line;
+    while (rest.length && text_next(&rest, '\n', &line)) {
+        char entry[64];
+        snprintf(entry, sizeof(entry), "%.*s", (int)line.length, line.data);
+        if (sscanf(entry, "%" SCNd64 " %" SCNd64, &offset, &time) != 2 ||
+            time <= since - OUTPUT_TIMES_APART)
+            continue;
+        found = offset < status.st_size ? line_at(file, (off_t)offset) : status.st_size;
+        break;
+    }
+    buffer_free(&times);
+    return found;
+}
+
+/* Where to begin with a file that is printed for the first time. */
+static off_t find_begin(struct task_output *tasks, int output, int file, const char *name, int tail)
+{
+    off_t since = tasks->since ? find_since(output, file, name, tasks->since) : 0;
+    off_t last = tail >= 0 ? find_tail(file, tail) : 0;
+    tasks->timeless = tasks->timeless || since < 0;
+    return since < 0 ? -1 : since > last ? since : last;
+}
+
 /* Print a file of a task from an offset on, or its last lines.  Where it ended; -1 when it is not there. */
 static off_t print_from(struct task_output *tasks, struct output_file *log, int output,
                         const char *name, off_t offset, int tail)
 {
+    bool first = !log->begun;
     char bytes[BLOCK];
     ssize_t count;
     int file = sys.openat(output, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
@@ -155,9 +214,9 @@ static off_t print_from(struct task_output *tasks, struct output_file *log, int 
         tasks->denied = tasks->denied || errno == EACCES;
         return -1;
     }
-    if (tail >= 0)
-        offset = find_tail(file, tail);
-    while ((count = sys.pread(file, bytes, sizeof(bytes), offset)) > 0) {
+    if (first && (tail >= 0 || tasks->since))
+        offset = find_begin(tasks, output, file, name, tail);
+    while (offset >= 0 && (count = sys.pread(file, bytes, sizeof(bytes), offset)) > 0) {
         print_bytes(tasks, log, bytes, (size_t)count);
         offset += count;
     }
@@ -179,8 +238,8 @@ static void print_file(struct task_output *tasks, struct output_file *log, int o
         print_from(tasks, log, output, older, log->printed, -1);
         log->printed = 0;
     }
-    log->begun = true;
     off_t end = print_from(tasks, log, output, log->name, log->printed, tail);
+    log->begun = true;
     if (end >= 0)
         log->printed = end;
 }

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include <stdint.h>
+
 #include "base/text.h"
 
 enum output_style {
@@ -29,12 +31,14 @@ struct task_output {
     const char *task;           /* only this one; NULL: all */
     enum output_style style;
     bool interleave;            /* of several tasks OUTPUT_FILES becomes OUTPUT_LINES */
+    int64_t since;              /* only what was copied since then, or little before; 0: all */
     int tail;                   /* only so many lines of what is there at first; -1: all */
     struct output_file *files;
     size_t count;
     const char *last;           /* whose output was printed last */
     bool denied;                /* a file may not be read by who asks */
     bool any;                   /* something was printed */
+    bool timeless;              /* it is not known since when there is what is there: nothing was printed */
 };
 
 /* Print what is new in the directory `output`. */

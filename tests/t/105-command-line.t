@@ -155,6 +155,20 @@ is "$(dlspool logs --previous "$first")" "before" "or what the attempt before pr
 is "$(dlspool logs --follow --tail 1 "$first")" "$(printf 'main-0| three\nmain-1| other')" \
     "several tasks that are followed are told apart line by line"
 is "$(dlspool logs --json "$first" main-1 | jq -c '[.task, .line]')" '["main-1","other"]' "--json gives an object for each"
+run dlspool logs --since 1h "$first" main-0
+is $status 1 "when lines were printed is not known of output that an earlier version copied"
+like "$output" "$first: when its output was printed is not known" "which is said"
+ago() { echo $((($(date +%s) - $1) * 1000)); }
+printf '0 %s\n4 %s\n8 %s\n' "$(ago 7200)" "$(ago 1800)" "$(ago 60)" >"$spool/$today/$first/output/.main-0.log.times"
+is "$(dlspool logs --since 1h "$first" main-0)" "$(printf 'two\nthree')" "logs --since prints what was copied since then"
+is "$(dlspool logs --since 2m "$first" main-0)" three "or later"
+is "$(dlspool logs --since 65s "$first" main-0)" three "and what was copied within ten seconds before, as that may be newer"
+is "$(dlspool logs --since 3h --tail 1 "$first" main-0)" three "--tail leaves out more"
+is "$(dlspool logs --since "$(date -d '-10 minutes' '+%Y-%m-%d %H:%M')" "$first" main-0)" three "a time does as well"
+run dlspool logs --since 10s "$first" main-0
+is "$status $output" "0 dlspool logs: $first has printed nothing since then" "and nothing is told so"
+run dlspool logs --since soon "$first"
+is $status 2 "what is no time is wrong usage"
 run dlspool logs "$first" worker-0
 is $status 4 "a task that is not there ends with status 4"
 like "$output" "there is output of main-0, main-1" "and the sentence says which there are"

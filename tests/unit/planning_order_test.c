@@ -29,8 +29,8 @@ static void deadlines_are_the_order_and_capacity_holds_back(void **state)
     assert_string_equal(fake.submitted, "near ");
     assert_true(in_state(far, STATE_RENDERED) && in_state(none, STATE_RENDERED));
     expect_standing(near, "on track", NULL);
-    expect_standing(far, "on track", "waits");
-    expect_standing(none, "best effort", "waits");
+    expect_standing(far, "on track", "waiting");
+    expect_standing(none, "best effort", "waiting");
     assert_true(strstr(event_of(near, STATE_SUBMITTED, "predicted"), "seconds=1") != NULL);
     struct planned_job waiting = planned(far);
     assert_true(waiting.finish > now + 100 * 1000 && waiting.late >= waiting.finish &&

@@ -51,7 +51,7 @@ ok "all are planned" wait_for 20 eval 'planned none && planned far && planned ne
 ok "who is predicted to be in time is on track" wait_for 20 stands near "on track"
 ok "who cannot be is told so" wait_for 10 stands hopeless "cannot meet"
 ok "whose deadline is over is late" wait_for 20 stands over late
-like "$(planned near)" 'finish=2.* late=2.*reason="waits' "the plan says when it is predicted to be done"
+like "$(planned near)" 'finish=2.* late=2.*reason="waiting' "the plan says when it is predicted to be done"
 is "$(json near .standing)" "on track" "show knows it"
 like "$(json near .predicted_finish)" '^2[0-9-]+T' "and when it is predicted to be done"
 like "$(dlspool list | grep '^near-')" 'on track 2' "list has a column for it"

@@ -129,7 +129,10 @@ away() { dlspool status --json | jq -e '.executor.ready == false'; }
 ok "status: slurmctld does not answer" wait_for 30 away
 is "$(state_of later)" rendered "a job that comes meanwhile waits"
 cluster start slurmctld
-ok "a job that ran is followed through it" wait_for 40 in_state steady "done"
+ok "a job that ran is followed through it" wait_for 40 in_state steady "done" || {
+    log_of steady
+    squeue -t all
+} | sed 's/^/# /'
 is "$(log_of steady | grep -c ' submitted ')" 1 "and ran once" || log_of steady | sed 's/^/# /'
 ok "the one that waited is done" wait_for 40 in_state later "done"
 

@@ -37,6 +37,7 @@ static struct {
     int tokens;
     int64_t filled;             /* of clock_elapsed: when a token was added; 0: never */
     unsigned long left_out;
+    int64_t told;               /* of clock_elapsed: when that was said; 0: never */
 } limits;
 
 static const char *stage_name;
@@ -194,12 +195,14 @@ static void say_plainly(const struct level *level, const char *format, ...)
     va_end(arguments);
 }
 
-static void say_left_out(void)
+/* At most once in REPEAT_INTERVAL: a full disk leaves out some before each job that ends. */
+static void say_left_out(int64_t now)
 {
-    if (limits.left_out)
-        say_plainly(&warning, "%lu warnings were left out before this",
-                    limits.left_out);
+    if (!limits.left_out || (limits.told && now - limits.told < REPEAT_INTERVAL))
+        return;
+    say_plainly(&warning, "%lu warnings were left out before this", limits.left_out);
     limits.left_out = 0;
+    limits.told = now ? now : 1;
 }
 
 void log_say(const char *format, ...)
@@ -207,7 +210,7 @@ void log_say(const char *format, ...)
     va_list arguments;
     /* Something has changed: what was said before may be news again. */
     memset(limits.said, 0, sizeof(limits.said));
-    say_left_out();
+    say_left_out(clock_elapsed());
     va_start(arguments, format);
     say(&info, format, arguments);
     va_end(arguments);
@@ -226,7 +229,7 @@ void log_warn(const char *format, ...)
         !take_token(now)) {
         limits.left_out++;
     } else {
-        say_left_out();
+        say_left_out(now);
         say(&warning, format, arguments);
     }
     va_end(arguments);

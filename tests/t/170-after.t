@@ -265,7 +265,7 @@ ok "the one that was meant lets it go on" wait_for 20 in_state over-restart "don
 # What has been removed does not come.
 gate removed
 job after-removed 'after: afterany:removed'
-wait_for 20 held_for after-removed 'removed-'
+wait_for 20 held_for after-removed '^Waiting for: removed-'
 # At once: a job of which a part is gone is damaged, and is set aside.
 mv "$(job_dir removed)" "$scratch/removed"
 ok "a job that was removed is not waited for" wait_for 20 lost after-removed
@@ -276,7 +276,8 @@ gate damaged
 printf 'x: 1\n' >>"$(job_dir damaged)/job.yaml"
 set_aside() { in_state "$1" failed && grep -q '^  reason: "DamagedRecord"' "$(job_dir "$1")/job.yaml"; }
 ok "a damaged job is set aside" wait_for 20 set_aside damaged
-cp -a "$(job_dir by-id)" "$spool/held/"
+cp -a "$(job_dir by-id)" "$scratch/copied"
+mv "$scratch/copied" "$spool/held/$(basename "$(job_dir by-id)")"
 copy_gone() { [ "$(find "$spool"/held -name 'by-id-*')" = "" ] && find "$spool/failed" -name 'by-id-*' | grep -q .; }
 ok "a job of done/ that is copied into held/ is not run again" wait_for 20 copy_gone
 

@@ -166,6 +166,7 @@ struct capacity {
 struct executor;
 
 typedef void executor_tell(void *context, const char *sentence);
+typedef void executor_take(void *context, const char *id, int attempt);
 
 struct executor_operations {
     const char *name;           /* "local", "null" */
@@ -188,6 +189,9 @@ struct executor_operations {
     void (*output)(struct executor *executor, struct job_call **batch, size_t count);
     /* For each: forget an ended job at the scheduler.  Not knowing it is success. */
     void (*remove)(struct executor *executor, struct job_call **batch, size_t count);
+    /* Tell each job of this spool of which the executor has something, perhaps more than once.  -1 and a
+     * sentence when it cannot be asked.  NULL: it cannot tell for certain which jobs are this spool's. */
+    int (*list)(struct executor *executor, executor_take *take, void *context, struct error *error);
     /* How many objects the manifest makes at the scheduler: what live_max counts.  NULL: one. */
     int (*weight)(struct executor *executor, struct text manifest);
     /* What the scheduler would make of the submission, of which nothing stays: appended to

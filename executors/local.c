@@ -129,6 +129,7 @@ static const struct executor_operations operations = {
     .resizable = local_resizable,
     .resize = local_resize,
     .signal = local_signal,
+    .list = local_list_jobs,
     .stop = local_stop,
     .close = local_close,
 };

@@ -126,6 +126,8 @@ int local_poll(struct executor *executor, struct arena *arena, struct job_poll *
 void local_cancel(struct executor *executor, struct job_call **batch, size_t count);
 void local_remove(struct executor *executor, struct job_call **batch, size_t count);
 void local_output(struct executor *executor, struct job_call **batch, size_t count);
+int local_list_jobs(struct executor *executor, executor_take *take, void *context,
+                    struct error *error);
 int local_needs(struct executor *executor, struct text manifest, struct demand *demand);
 int local_capacity(struct executor *executor, struct capacity *capacity, struct error *error);
 void local_inspect(struct executor *executor, executor_tell *tell, void *context);

@@ -197,3 +197,26 @@ void local_remove(struct executor *executor, struct job_call **batch, size_t cou
     struct local *local = (struct local *)(void *)executor;
     executor_one_by_one(executor, batch, count, remove_one, local->settings.request_timeout);
 }
+
+/* Spools are told apart by their path, which may be the same in two containers that are given one
+ * podman: only what our own podman has is certainly ours. */
+int local_list_jobs(struct executor *executor, executor_take *take, void *context,
+                    struct error *error)
+{
+    struct local *local = (struct local *)(void *)executor;
+    struct podman_container *containers;
+    size_t count;
+    if (local->settings.socket.length)
+        return 0;
+    struct arena *arena = arena_new();
+    int result = local_ensure(local, error) ||
+                         local_list(local, arena, false, &containers, &count, error)
+                     ? -1
+                     : 0;
+    for (size_t i = 0; result == 0 && i < count; i++)
+        if (local_is_task(&containers[i]))
+            take(context, local_label(&containers[i], "job"),
+                 (int)local_label_number(&containers[i], "attempt"));
+    arena_free(arena);
+    return result;
+}

@@ -34,6 +34,11 @@ static bool open_job(struct round *round, struct tracked *tracked)
             tracker_forget(round->tracker, tracked);
         return false;
     }
+    if (followed->job >= 0 && tracked->stray) {
+        sys.close(followed->job);
+        tracker_forget(round->tracker, tracked);        /* it has come back, and is learnt as any other */
+        return false;
+    }
     if (followed->job >= 0) {
         free(tracked->lost);
         tracked->lost = NULL;

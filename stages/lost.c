@@ -128,3 +128,29 @@ bool lost_look(struct tracker *tracker, struct tracked *tracked)
     tell_to_end(tracker, lost, id, tracked->attempt);
     return lost->told && clean_up(tracker, id, tracked->attempt);
 }
+
+static void take_stray(void *context, const char *id, int attempt)
+{
+    struct tracker *tracker = context;
+    struct text name = text_of(id);
+    if (!id_valid(name) || names_find(tracker->jobs, name) ||
+        look_everywhere(&tracker->stage.spool, id) != SIGHT_NONE)
+        return;
+    struct tracked *tracked = names_add(tracker->jobs, name);
+    if (!tracked)
+        return;
+    tracked->attempt = attempt;
+    tracked->stray = true;
+}
+
+void lost_find_strays(struct tracker *tracker)
+{
+    struct error error;
+    int64_t now = clock_elapsed();
+    if (!tracker->executor->operations->list || now < tracker->strays_next ||
+        stage_is_fenced(&tracker->stage))
+        return;
+    tracker->strays_next = now + STRAYS_INTERVAL;
+    if (tracker->executor->operations->list(tracker->executor, take_stray, tracker, &error))
+        log_detail("jobs that have no directory could not be looked for: %s", error.text);
+}

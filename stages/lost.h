@@ -1,19 +1,24 @@
 /* stages/lost.h - a job that the executor has, and whose directory somebody has removed
  *
  * What it has at the executor would run on, and stay for ever, followed by nobody.  So it is ended and
- * removed there; but only what this process has followed itself, under this spool's token, and
- * only once its directory has been looked for in every state, again and again, for
- * LOST_PATIENCE: one that cannot be seen just now, because a file server is slow or somebody moves
+ * removed there; but only what this process has followed itself, or what the executor says for certain
+ * is of this spool, and only once its directory has been looked for in every state, again and again,
+ * for LOST_PATIENCE: one that cannot be seen just now, because a file server is slow or somebody moves
  * it, is not lost.  As soon as it is seen again, nothing has happened.
  *
- * Weakness: one that is removed while no daemon serves the spool is not known to the next one.
+ * Weakness: where the executor does not tell its jobs (list() is NULL), one that is removed while no
+ * daemon serves the spool is not known to the next one.
  */
 #ifndef STAGES_LOST_H
 #define STAGES_LOST_H
 
 #include "stages/tracker.h"
 
-enum { LOST_PATIENCE = 30000 };         /* milliseconds */
+enum { LOST_PATIENCE = 30000, STRAYS_INTERVAL = 300000 };      /* milliseconds */
+
+/* At the first call, and every STRAYS_INTERVAL: follow what the executor has of jobs that have no
+ * directory, so that lost_look() sees to them. */
+void lost_find_strays(struct tracker *tracker);
 
 /* The directory of a job that is followed is not in submitted/.  True when the job is to be
  * forgotten: it is in another state, or gone with all that the executor had of it. */

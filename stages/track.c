@@ -26,6 +26,7 @@
 #include "stages/aside.h"
 #include "stages/capacity_file.h"
 #include "stages/give_up.h"
+#include "stages/lost.h"
 #include "stages/twin.h"
 
 const struct retry_table *tracker_table(struct tracker *tracker)
@@ -195,6 +196,7 @@ static int64_t track_round(struct stage *stage)
 {
     struct tracker *tracker = (struct tracker *)stage;
     take_names(tracker);
+    lost_find_strays(tracker);
     follow_all(tracker);
     int64_t due = watch_due(tracker->watch);
     int64_t capacity = note_capacity(tracker);

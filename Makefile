@@ -200,6 +200,7 @@ install: $(BUILD)/dlspool
 	    install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man1/$${page##*/}; done
 	for page in docs/man/*.5; do \
 	    install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man5/$${page##*/}; done
+	install -D -m 644 etc/dlspool.bash-completion $(DESTDIR)$(PREFIX)/share/bash-completion/completions/dlspool
 	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system
 	sed 's|@PREFIX@|$(PREFIX)|' etc/dlspool.service >$(DESTDIR)$(PREFIX)/lib/systemd/system/dlspool@.service
 	chmod 644 $(DESTDIR)$(PREFIX)/lib/systemd/system/dlspool@.service

@@ -46,4 +46,21 @@ like "$output" "nowhere" "and the sentence names it"
 output=$("$DLSPOOL" -s "$scratch" list 2>&1)
 like "$output" "is not a spool" "a directory that is no spool is told so"
 
+# Completion for bash: what the program's help says, and ids.
+new_spool null || exit 1
+start_daemon
+id=$(printf "name: digits\nlibrary: any\ntype: single\nscript: \"#!/bin/sh\"\n" | dlspool submit -)
+stop_daemon
+# complete WORD...: what the last word may become.
+complete_words() {
+    bash -c '. "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _dlspool 2>/dev/null; echo "${COMPREPLY[@]}"' \
+        "$top/etc/dlspool.bash-completion" "$DLSPOOL" "$@"
+}
+is "$(complete_words ki)" kill "a verb is completed"
+is "$(complete_words '' | tr ' ' '\n' | sort | tr '\n' ' ')" \
+    "$(printf '%s\n' $verbs help status | sort | tr '\n' ' ')" "all verbs are offered"
+like "$(complete_words list --)" '--state.*--json' "options are"
+is "$(complete_words list --state he)" held "states are"
+is "$(complete_words -s "$spool" show dig)" "$id" "and the jobs of the spool"
+
 done_testing

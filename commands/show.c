@@ -183,7 +183,9 @@ static void print_people(const struct spool *spool, const struct job_view *view,
         printf("%-15s %d\n", "attempt", record->attempt);
     outlook_print(view, outlook);
     if (!view->readable)
-        printf("\njob.yaml cannot be read; `dlspool check` says what is wrong with it.\n");
+        printf("\n%s. What runs is followed to its end by what the log says; to run it once more, submit its "
+               "request again. `dlspool check` looks at all files of the jobs.\n",
+               view->unreadable.text);
     if (view->why.length)
         printf("\nWhy:\n%.*s", (int)view->why.length, view->why.data);
     notes_print(log);

@@ -41,7 +41,7 @@ int view_read(const struct spool *spool, const struct job_place *place, struct a
         view->record = (struct job_record){.id = text_of(view->place.id)};
         return -1;
     }
-    view->readable = record_read(job, arena, &view->record, NULL) == 0;
+    view->readable = record_read(job, arena, &view->record, &view->unreadable) == 0;
     if (!view->readable)
         view->record = (struct job_record){.id = text_of(view->place.id)};
     if (file_read_at(job, "why", WHY_LIMIT, &why, NULL) == 0)

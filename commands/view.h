@@ -11,7 +11,8 @@
 struct job_view {
     struct job_place place;
     struct job_record record;
-    bool readable;              /* job.yaml could be read */
+    bool readable;              /* job.yaml could be read ... */
+    struct error unreadable;    /* ... or this is why not */
     struct text why;            /* whole; empty when there is none */
     struct job_situation situation;
 };

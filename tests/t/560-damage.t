@@ -49,6 +49,7 @@ is $? 1 "check fails now"
 explains() { like "$report" "^$1: $2" "check explains: $3"; }
 explains "rendered/cut-[a-z0-9]*" 'job.yaml is damaged: it is not what' "a record cut short"
 explains "rendered/flip-[a-z0-9]*" 'job.yaml is damaged: it is not what' "a changed user"
+like "$(dlspool show "$(basename "$(at flip)")")" "^job.yaml is damaged: it is not what .* submit its request again" "show says so, and what to do"
 explains "rendered/gone-[a-z0-9]*" 'job.yaml .*No such file' "a record that is gone"
 explains "rendered/dir-[a-z0-9]*" 'job.yaml is not a regular file' "a directory for a record"
 explains "rendered/link-[a-z0-9]*" 'job.yaml could not be opened: .*symbolic' "a link for a record"

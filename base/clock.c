@@ -221,6 +221,16 @@ int duration_parse(struct text text, int64_t *milliseconds)
     return 0;
 }
 
+/* "2 h 30 min", or "2 h" when there is nothing of the smaller unit. */
+static void format_two(char room[static CLOCK_TEXT_SIZE], const char *sign, long long large,
+                       const char *large_unit, long long small, const char *small_unit)
+{
+    if (small)
+        snprintf(room, CLOCK_TEXT_SIZE, "%s%lld %s %lld %s", sign, large, large_unit, small, small_unit);
+    else
+        snprintf(room, CLOCK_TEXT_SIZE, "%s%lld %s", sign, large, large_unit);
+}
+
 const char *duration_format(int64_t milliseconds, char room[static CLOCK_TEXT_SIZE])
 {
     const char *sign = milliseconds < 0 ? "-" : "";
@@ -229,12 +239,12 @@ const char *duration_format(int64_t milliseconds, char room[static CLOCK_TEXT_SI
     if (s == 0)
         snprintf(room, CLOCK_TEXT_SIZE, "%s%lld ms", sign, (long long)ms);
     else if (m == 0)
-        snprintf(room, CLOCK_TEXT_SIZE, "%s%lld s", sign, s);
+        format_two(room, sign, s, "s", 0, "");
     else if (h == 0)
-        snprintf(room, CLOCK_TEXT_SIZE, "%s%lld min %lld s", sign, m, s % 60);
+        format_two(room, sign, m, "min", s % 60, "s");
     else if (d == 0)
-        snprintf(room, CLOCK_TEXT_SIZE, "%s%lld h %lld min", sign, h, m % 60);
+        format_two(room, sign, h, "h", m % 60, "min");
     else
-        snprintf(room, CLOCK_TEXT_SIZE, "%s%lld d %lld h", sign, d, h % 24);
+        format_two(room, sign, d, "d", h % 24, "h");
     return room;
 }

@@ -187,7 +187,7 @@ static void checkpoints_have_a_signal(void **state)
     bad(SINGLE "checkpoint: {signal: 15}\n", "checkpoint.signal: found 15");
     bad(SINGLE "checkpoint: {grace: 0s}\n",
         "checkpoint.grace: found \"0s\", expected a duration of "
-        "at least 1 s and at most 1 h 0 min, such as 30s, 2m or "
+        "at least 1 s and at most 1 h, such as 30s, 2m or "
         "90 (seconds)");
     bad(SINGLE "checkpoint: {grace: 61m}\n", "checkpoint.grace: found \"61m\"");
     bad(SINGLE "checkpoint: {interval: never}\n", "checkpoint.interval: found \"never\"");

@@ -172,9 +172,29 @@ static int bad_tasks(const char *word, struct error *error)
     return STATUS_USAGE;
 }
 
+/* Numbers behind an id that name no job are meant as tasks of it: the whole of it is not to be killed for
+ * that.  True, and said, when there is one. */
+static bool is_index_apart(const struct asking *asking, char *const *words, int count)
+{
+    for (int i = 1; i < count; i++) {
+        struct job_place place;
+        struct error error;
+        if (words[i][strspn(words[i], "0123456789")] ||
+            pick_job_for(&asking->spool, words[i], asking->control, &place, &error) == STATUS_DONE)
+            continue;
+        error_set(&error, "there is no job \"%s\", and nothing was asked; did you mean task %s of %s? "
+                          "That is %s/%s", words[i], words[i], words[i - 1], words[i - 1], words[i]);
+        say_not_found(words[i], STATUS_NOT_FOUND, &error, asking->json);
+        return true;
+    }
+    return false;
+}
+
 static int ask_named(struct asking *asking, char *const *words, int count)
 {
     int status = STATUS_DONE;
+    if (is_index_apart(asking, words, count))
+        return STATUS_NOT_FOUND;
     for (int i = 0; i < count; i++) {
         struct job_place place;
         struct error error;

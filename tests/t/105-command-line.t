@@ -135,6 +135,11 @@ is "$status $output" "0 asked to release $rests" "release --mine means those tha
 run dlspool kill --name 'w*' --json
 is "$(jq -r '"\(.id) \(.asked)"' <<<"$output")" "$waits kill" "--name takes a pattern, and --json gives objects"
 is "$(cat "$spool"/incoming/kill-*.yaml | sort -u)" "kill: $waits" "what is asked is in incoming/"
+rm -f "$spool"/incoming/*
+run dlspool kill "$waits" 2
+is $status 4 "an id and an index apart from it end with status 4"
+like "$output" "did you mean task 2 of $waits\? That is $waits/2" "and are told how to be written"
+is "$(ls "$spool/incoming")" "" "and the whole of it is not killed"
 run dlspool kill --name nosuch
 is $status 4 "an empty selection ends with status 4"
 run dlspool kill

@@ -113,6 +113,24 @@ static int give_path(const char *path, const char *name, bool whole, const char 
     return 0;
 }
 
+/* Before anything is made: the settings would name a user who is not there. */
+static int check_user(const char *user, struct error *error)
+{
+    struct error_quote_room room;
+    const char *letters = "abcdefghijklmnopqrstuvwxyz0123456789_-";
+    bool plain = strspn(user, letters) == strlen(user) && !strchr("-0123456789", user[0]);
+    if (!*user || getpwnam(user))
+        return 0;
+    if (!plain)
+        return error_set(error, "--user: this machine knows no user \"%s\"",
+                         error_quote(&room, user, strlen(user)));
+    return error_set(error,
+                     "--user: this machine knows no user \"%s\"; make it, and run this again: useradd "
+                     "--system --user-group --no-create-home --home-dir /nonexistent --shell "
+                     "/usr/sbin/nologin %s",
+                     user, user);
+}
+
 /* Hand what a spool consists of to the user whom the daemon's stages will run as; not what an
  * executor keeps there. */
 static int give_to_user(const char *path, const char *user, struct error *error)
@@ -121,7 +139,7 @@ static int give_to_user(const char *path, const char *user, struct error *error)
                                         "submitted", "failed", "held", "done", "dlspool.yaml"};
     const struct passwd *entry = getpwnam(user);
     if (!entry)
-        return error_set(error, "--user: this machine knows no user \"%s\"", user);
+        return error_set(error, "the user %s is gone", user);
     char owner[32];
     snprintf(owner, sizeof(owner), "%u:%u", entry->pw_uid, entry->pw_gid);
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
@@ -229,7 +247,7 @@ int command_init(int argument_count, char **arguments)
     char settings[PATH_MAX + 32];
     snprintf(settings, sizeof(settings), "%s/dlspool.yaml", path);
     bool made = stat(settings, &there) != 0;
-    if (make_spool(path, executor, user, upgrade, &error) ||
+    if (check_user(user, &error) || make_spool(path, executor, user, upgrade, &error) ||
         (json && print_spool(path, made, &error))) {
         complain("%s", error.text);
         return STATUS_FAILED;

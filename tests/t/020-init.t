@@ -70,6 +70,13 @@ is "$(git -C "$spool/templates.git" rev-list --count HEAD)" "$commits" "and temp
 output=$("$DLSPOOL" init --executor podmn "$scratch/other" 2>&1)
 is $? 2 "an unknown executor is wrong usage"
 ok "and nothing was made" test ! -e "$scratch/other"
+output=$("$DLSPOOL" init --user no-such-user "$scratch/other" 2>&1)
+is $? 1 "a user who does not exist ends with status 1"
+like "$output" ' knows no user "no-such-user"; make it, and run this again: useradd --system .* no-such-user$' \
+    "and with the command that makes them"
+ok "nothing was made either" test ! -e "$scratch/other"
+output=$("$DLSPOOL" init --user '$(id);x' "$scratch/other" 2>&1)
+like "$output" ' knows no user "[^"]*"$' "a name that no user can have is in no command"
 output=$("$DLSPOOL" init /proc/nowhere 2>&1)
 is $? 1 "a directory that cannot be made ends with status 1"
 like "$output" "/proc/nowhere" "and is named"

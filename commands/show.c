@@ -133,7 +133,7 @@ static void print_command(int job, const struct job_record *record)
 static int print_output_name(void *context, const char *name, unsigned char type)
 {
     (void)context;
-    if (type == DT_REG || type == DT_UNKNOWN)
+    if (name[0] != '.' && (type == DT_REG || type == DT_UNKNOWN))
         printf("  output/%s\n", name);
     return 0;
 }

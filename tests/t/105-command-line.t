@@ -168,6 +168,7 @@ printf '0 %s\n4 %s\n8 %s\n' "$(ago 7200)" "$(ago 1800)" "$(ago 60)" >"$spool/$to
 is "$(dlspool logs --since 1h "$first" main-0)" "$(printf 'two\nthree')" "logs --since prints what was copied since then"
 is "$(dlspool logs --since 2m "$first" main-0)" three "or later"
 is "$(dlspool logs --since 65s "$first" main-0)" three "and what was copied within ten seconds before, as that may be newer"
+is "$(dlspool show "$first" | grep output/ | sort | xargs)" "output/main-0.log output/main-1.log" "show lists what a task printed, and no file of dlspool's own"
 is "$(dlspool logs --since 3h --tail 1 "$first" main-0)" three "--tail leaves out more"
 is "$(dlspool logs --since "$(date -d '-10 minutes' '+%Y-%m-%d %H:%M')" "$first" main-0)" three "a time does as well"
 run dlspool logs --since 10s "$first" main-0

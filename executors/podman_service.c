@@ -295,6 +295,22 @@ static bool answers(struct podman *podman)
     return false;
 }
 
+/* Why the service ended: what it said, but for what its reader can do something about. */
+static int tell_end(const struct podman_service *service, struct error *error)
+{
+    struct error_quote_room room;
+    last_words(service, &room);
+    if (!strstr(room.text, "runroot is longer than"))
+        return error_set(error, "the podman service ended at once: %s", room.text);
+    const char *path = error_quote(&room, service->storage, strlen(service->storage));
+    return error_set(
+        error,
+        "the path %s/run has %zu bytes, and this version of podman takes at most 50: set "
+        "local.storage in dlspool.yaml to a directory with a shorter path, such as "
+        "/var/tmp/containers-%d",
+        path, strlen(service->storage) + strlen("/run"), (int)geteuid());
+}
+
 static int start_service(struct podman_service *service, struct podman *podman, struct error *error)
 {
     if (end_service(service, error) ||
@@ -309,12 +325,10 @@ static int start_service(struct podman_service *service, struct podman *podman, 
     write_identity(service, process);
     int64_t begin = clock_elapsed();
     while (ping(podman) != PODMAN_DONE) {
-        struct error_quote_room room;
-        if (running_service(service) == 0) {
-            last_words(service, &room);
-            return error_set(error, "the podman service ended at once: %s", room.text);
-        }
+        if (running_service(service) == 0)
+            return tell_end(service, error);
         if (clock_elapsed() - begin > START_WAIT) {
+            struct error_quote_room room;
             last_words(service, &room);
             return error_set(error, "the podman service does not answer at %s: %s", service->socket,
                              room.text);

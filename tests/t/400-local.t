@@ -248,5 +248,11 @@ no_service() { ! pgrep -f "podman.*$podman_storage"; }
 ok "and its podman service with it" wait_for 10 no_service
 like "$(dlspool status)" 'cpus +0 of 2 in use' "status asks podman without a daemon, too"
 ok "and leaves no service of it behind" wait_for 10 no_service
+# podman 4 takes no path longer than 50 bytes for its run files: what to set is told.
+long=$scratch/a-directory-with-quite-a-long-name
+mkdir "$long"
+set_setting storage "$long"
+like "$(dlspool status 2>&1)" "$long/run has [0-9]+ bytes, .* at most 50: set local.storage in dlspool.yaml" \
+    "a storage with too long a path: what to set"
 
 done_testing

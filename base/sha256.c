@@ -1,26 +1,30 @@
-/* base/sha256.c - SHA-256 as hexadecimal text (libcrypto) */
+/* base/sha256.c - SHA-256, as bytes or as hexadecimal text (libcrypto) */
 #include "base/sha256.h"
 
 #include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
 
+void sha256_bytes(struct text bytes, unsigned char digest[static SHA256_SIZE])
+{
+    static EVP_MD *algorithm;           /* fetched once: a fetch costs more than a small digest */
+    if (!algorithm)
+        algorithm = EVP_MD_fetch(NULL, "SHA256", NULL);
+    if (!algorithm || !EVP_Digest(bytes.data ? bytes.data : "", bytes.length, digest, NULL,
+                                  algorithm, NULL))
+        abort();                        /* libcrypto without SHA-256: nothing can be trusted */
+}
+
 void sha256_hex(struct text bytes, char hex[static SHA256_HEX_SIZE])
 {
     static const char digits[] = "0123456789abcdef";
-    static EVP_MD *algorithm;           /* fetched once: a fetch costs more than a small digest */
-    unsigned char digest[EVP_MAX_MD_SIZE];
-    unsigned int length = 0;
-    if (!algorithm)
-        algorithm = EVP_MD_fetch(NULL, "SHA256", NULL);
-    if (!algorithm || !EVP_Digest(bytes.data ? bytes.data : "", bytes.length, digest, &length,
-                                  algorithm, NULL))
-        abort();                        /* libcrypto without SHA-256: nothing can be trusted */
-    for (unsigned int i = 0; i < length; i++) {
+    unsigned char digest[SHA256_SIZE];
+    sha256_bytes(bytes, digest);
+    for (size_t i = 0; i < SHA256_SIZE; i++) {
         hex[2 * i] = digits[digest[i] >> 4];
         hex[2 * i + 1] = digits[digest[i] & 15];
     }
-    hex[2 * length] = '\0';
+    hex[SHA256_HEX_SIZE - 1] = '\0';
 }
 
 bool sha256_is_digest(struct text text)

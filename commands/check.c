@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "base/quantity.h"
+#include "base/share_out.h"
 #include "base/yaml.h"
 #include "commands/check_jobs.h"
 #include "commands/check_settings.h"
@@ -68,6 +69,7 @@ static int check_templates(struct checking *checking)
     struct buffer report = {0};
     const struct check_options options = {
         .accept = accept_manifest,
+        .processes = processors_usable(),
         .libraries = request_libraries(),
         .site = yaml_read(checking->arena, embedded_find("templates.git/site.yaml"), "site.yaml",
                           &yaml_trusted_limits, NULL),

@@ -2,18 +2,15 @@
 #include "renderer/check.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "base/nearest.h"
 #include "renderer/check_names.h"
+#include "renderer/check_samples.h"
 #include "renderer/check_site.h"
-#include "renderer/manifest.h"
 #include "renderer/retry_table.h"
-#include "renderer/samples.h"
-
-/* Findings of one template's renderings after which its other samples are left out: by then they
- * say the same again. */
-enum { MOST_FINDINGS = 10 };
 
 static const char *const executors[] = {"local", "kubernetes", "slurm", NULL};
 static const char *const known_types[] = {"single",  "distributed", "ps",    "mpi",   "elastic",
@@ -24,7 +21,8 @@ struct check {
     const struct check_options *options;
     struct buffer *report;
     struct check_result *result;
-    struct arena *arena; /* of one rendering; reset for each */
+    struct sampled_template *sampled; /* those of jobs, by their paths */
+    size_t sampled_count;
 };
 
 static bool is_reported(const struct check *check, const char *line)
@@ -167,19 +165,14 @@ static void check_file(struct check *check, const char *path)
 
 /* <executor>/<library>/<type>.yaml */
 
-struct template_path {
-    const char *executor;
-    char library[128], type[128];
-};
-
 /* Take `path` apart; false when it is not of that form, or the executor is none. */
-static bool split_path(const char *path, struct template_path *parts)
+static bool split_path(const char *path, struct sampled_template *parts)
 {
     struct text rest = text_of(path), executor, library, type;
     if (!text_next(&rest, '/', &executor) || !text_next(&rest, '/', &library) ||
         !text_next(&rest, '/', &type) || rest.data)
         return false;
-    parts->executor = NULL;
+    *parts = (struct sampled_template){.path = path};
     for (size_t i = 0; executors[i]; i++)
         if (text_is(executor, executors[i]))
             parts->executor = executors[i];
@@ -193,13 +186,13 @@ static bool split_path(const char *path, struct template_path *parts)
 }
 
 /* Can a task of this executor have this machine's own files for an image? */
-static bool takes_host(const struct check *check, const struct template_path *parts)
+static bool takes_host(const struct check *check, const struct sampled_template *parts)
 {
     struct error error;
     return images_host_counts(parts->executor, repository_site(check->repository, &error));
 }
 
-static void check_names(struct check *check, const char *path, const struct template_path *parts)
+static void check_names(struct check *check, const char *path, const struct sampled_template *parts)
 {
     char sentence[512];
     struct error error;
@@ -222,48 +215,54 @@ static void check_names(struct check *check, const char *path, const struct temp
     }
 }
 
-/* Render one sample.  Returns whether the template wanted it. */
-static bool check_sample(struct check *check, const char *path, const struct template_path *parts,
-                         size_t number)
+static void sample_template(struct check *check, const char *path)
 {
-    struct render_result rendered = {0};
-    enum render_failure failure;
-    struct error error;
-    arena_reset(check->arena);
-    struct sample sample = sample_build(check->arena, parts->library, parts->type, number);
-    if (text_is(sample.image, "host") && !takes_host(check, parts))
-        return false;
-    check->result->renderings++;
-    if (manifest_render_with(check->arena, check->repository, path, sample.image, sample.job, 0,
-                             &rendered, &failure, &error)) {
-        if (failure == RENDER_NOT_ALLOWED)
-            return false;
-        problem(check, error.text, sample.description);
-    } else if (check->options && check->options->accept &&
-               check->options->accept(check->options->accept_context, parts->executor,
-                                      rendered.manifest, rendered.tree, &error)) {
-        error_prefix(&error, "%s:1: the executor refuses the manifest", path);
-        problem(check, error.text, sample.description);
-    }
-    return true;
-}
-
-static void check_renderings(struct check *check, const char *path)
-{
-    struct template_path parts;
+    struct sampled_template parts;
     struct error error;
     if (!split_path(path, &parts))
         return;
     check->result->templates++;
-    check_names(check, path, &parts);
-    if (!repository_site(check->repository, &error) ||
-        !repository_template(check->repository, text_of(path), &error))
-        return;
-    size_t before = check->result->problems, wanted = 0, count = sample_count(parts.type);
-    for (size_t i = 0; i < count && check->result->problems - before < MOST_FINDINGS; i++)
-        wanted += check_sample(check, path, &parts, i);
-    if (wanted == 0)
-        warning(check, path, "it refuses every sample job");
+    parts.unusable = !repository_site(check->repository, &error) ||
+                     !repository_template(check->repository, text_of(path), &error);
+    parts.host = takes_host(check, &parts);
+    check->sampled = memory_resize(check->sampled,
+                                   (check->sampled_count + 1) * sizeof(*check->sampled));
+    check->sampled[check->sampled_count++] = parts;
+}
+
+static void tell_end(struct check *check, const struct sampled_template *template)
+{
+    struct error error;
+    int number = WIFSIGNALED(template->status) ? WTERMSIG(template->status) : 0;
+    error_set(&error,
+              "%s:1: the process that rendered its sample jobs was ended by signal %d (%s); this is "
+              "a fault of dlspool, please report it with the template",
+              template->path, number, number ? strsignal(number) : "none");
+    problem(check, error.text, NULL);
+}
+
+static void tell_sampled(struct check *check, struct sampled_template *template)
+{
+    struct text rest = buffer_text(&template->findings), line, detail;
+    check_names(check, template->path, template);
+    check->result->renderings += template->renderings;
+    check->result->manifests += template->manifests;
+    check->result->looked_at += template->looked_at;
+    while (text_next(&rest, '\0', &line) && text_next(&rest, '\0', &detail))
+        problem(check, line.data, detail.data);
+    if (template->ended)
+        tell_end(check, template);
+    else if (template->wanted == 0 && !template->unusable)
+        warning(check, template->path, "it refuses every sample job");
+    buffer_free(&template->findings);
+}
+
+static void check_renderings(struct check *check)
+{
+    check_samples(check->repository, check->options, check->sampled, check->sampled_count);
+    for (size_t i = 0; i < check->sampled_count; i++)
+        tell_sampled(check, &check->sampled[i]);
+    free(check->sampled);
 }
 
 static int visit_file(void *context, const char *path)
@@ -280,7 +279,7 @@ static int visit_file(void *context, const char *path)
 static int visit_template(void *context, const char *path)
 {
     if (text_ends(text_of(path), ".yaml"))
-        check_renderings(context, path);
+        sample_template(context, path);
     return 0;
 }
 
@@ -299,14 +298,14 @@ static int visit_includes(void *context, const char *path)
 int repository_check(struct repository *repository, const struct check_options *options,
                      struct buffer *report, struct check_result *result)
 {
-    struct check check = {repository, options, report, result, arena_new()};
+    struct check check = {repository, options, report, result, NULL, 0};
     *result = (struct check_result){0};
     check_tables(&check);
     repository_walk(repository, visit_file, &check);
     repository_walk(repository, visit_template, &check);
+    check_renderings(&check);
     repository_walk(repository, visit_includes, &check);
     if (result->templates == 0)
         warning(&check, "local", "there is no template, so no job can be rendered");
-    arena_free(check.arena);
     return result->problems ? -1 : 0;
 }

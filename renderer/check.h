@@ -17,13 +17,15 @@
 #include "renderer/repository.h"
 
 /* Would the executor take this manifest?  -1 and a sentence when not.  `executor` is the first
- * directory of the template. */
+ * directory of the template.  It is asked in forked processes, and not again about a manifest that it
+ * took, so its answer must follow from these alone. */
 typedef int check_accept(void *context, const char *executor, struct text manifest,
                          const struct value *tree, struct error *error);
 
 struct check_options {
     check_accept *accept;       /* may be NULL: manifests are not looked at */
     void *accept_context;
+    unsigned processes;         /* that render at once; 0: the caller's own does it */
     /* As in check_names.h; NULL: names are not looked at. */
     const char *const *libraries;
     const struct value *site;
@@ -31,6 +33,9 @@ struct check_options {
 
 struct check_result {
     size_t problems, warnings, templates, renderings;
+    /* How many renderings gave a manifest, and how many of these were written, read back and shown
+     * to the executor: the others are the same as one that was. */
+    size_t manifests, looked_at;
 };
 
 /* Check the served commit of a repository on which repository_serve_faulty() was called.  One line

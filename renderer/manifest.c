@@ -333,9 +333,8 @@ static struct value *render_tree(struct arena *arena, struct repository *reposit
     return tree;
 }
 
-/* Write the tree, read what was written, and trust it only when both are the same. */
-static int write_manifest(struct arena *arena, const struct value *tree, const char *path,
-                          struct render_result *result, struct error *error)
+int manifest_write(struct arena *arena, const struct value *tree, const char *path,
+                   struct render_result *result, struct error *error)
 {
     struct buffer out = {0};
     int written = yaml_write(&out, tree, error);
@@ -356,15 +355,15 @@ static int write_manifest(struct arena *arena, const struct value *tree, const c
     return 0;
 }
 
-int manifest_render_with(struct arena *arena, struct repository *repository,
-                         const char *template_path, struct text image, const struct value *job,
-                         int64_t now, struct render_result *result, enum render_failure *failure,
-                         struct error *error)
+const struct value *manifest_render_tree(struct arena *arena, struct repository *repository,
+                                         const char *template_path, struct text image,
+                                         const struct value *job, int64_t now,
+                                         enum render_failure *failure, struct error *error)
 {
     *failure = RENDER_TEMPLATE_FAULT;
     const struct value *site = repository_site(repository, error);
     if (!site)
-        return -1;
+        return NULL;
     functions_reset();
     const struct value *tree = render_tree(
         arena, repository, context_build(arena, job, image, site), template_path, now, error);
@@ -372,7 +371,17 @@ int manifest_render_with(struct arena *arena, struct repository *repository,
         *failure = RENDER_NOT_ALLOWED;
         error_set(error, "%s", functions_refusal());
     }
-    return tree ? write_manifest(arena, tree, template_path, result, error) : -1;
+    return tree;
+}
+
+int manifest_render_with(struct arena *arena, struct repository *repository,
+                         const char *template_path, struct text image, const struct value *job,
+                         int64_t now, struct render_result *result, enum render_failure *failure,
+                         struct error *error)
+{
+    const struct value *tree = manifest_render_tree(arena, repository, template_path, image, job,
+                                                    now, failure, error);
+    return tree ? manifest_write(arena, tree, template_path, result, error) : -1;
 }
 
 int manifest_render(struct arena *arena, struct repository *repository,

@@ -56,6 +56,15 @@ int manifest_render_with(struct arena *arena, struct repository *repository,
                          int64_t now, struct render_result *result, enum render_failure *failure,
                          struct error *error);
 
+/* Its two steps.  First the tree: NULL with *failure and a sentence.  Then what is written is read
+ * again, and trusted only when it is the same tree. */
+const struct value *manifest_render_tree(struct arena *arena, struct repository *repository,
+                                         const char *template_path, struct text image,
+                                         const struct value *job, int64_t now,
+                                         enum render_failure *failure, struct error *error);
+int manifest_write(struct arena *arena, const struct value *tree, const char *template_path,
+                   struct render_result *result, struct error *error);
+
 /* May a user ask for this image?  site.yaml says so in `images.allow_user`: true (any image but
  * `host`), or a list of names and of beginnings that end where a part of a name ends.  For a job of
  * another platform, `images` in the site's member of that name goes before it. */

@@ -1,5 +1,6 @@
 /* tests/unit/check_test.c - what is wrong with a commit is found, all of it, with file and line */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -100,6 +101,8 @@ static void what_a_new_spool_starts_with_is_sound(void **state)
     expect_clean();
     assert_int_equal(result.warnings, 0);
     assert_true(result.templates >= 7);
+    /* Libraries differ so little that two of three manifests are the same as another. */
+    assert_true(result.manifests > 10000 && result.looked_at * 3 < result.manifests);
     scratch_close(&scratch);
     scratch = kept;
 }
@@ -237,6 +240,118 @@ static void the_executor_is_asked(void **state)
                                         "manifest: tasks[0]: no [a Python entry"));
 }
 
+/* Which manifests an executor refuses: those in which this stands. */
+static int refuse_some(void *context, const char *executor, struct text manifest,
+                       const struct value *tree, struct error *error)
+{
+    (void)executor, (void)tree;
+    if (!text_contains(manifest, text_of(context)))
+        return 0;
+    return error_set(error, "it holds \"%s\"", (const char *)context);
+}
+
+/* The same for one whose process ends. */
+static int end_over_some(void *context, const char *executor, struct text manifest,
+                         const struct value *tree, struct error *error)
+{
+    (void)executor, (void)tree, (void)error;
+    if (text_contains(manifest, text_of(context)))
+        raise(SIGKILL);
+    return 0;
+}
+
+static void put_three_libraries(const char *first, const char *second, const char *third)
+{
+    scratch_put(&scratch, "local/caffe/single.yaml", first);
+    scratch_put(&scratch, "local/keras/single.yaml", second);
+    scratch_put(&scratch, "local/mxnet/single.yaml", third);
+}
+
+static const char same[] = "a: {$eval: job.name}\nb: 1\n";
+
+static void the_same_manifest_is_looked_at_once(void **state)
+{
+    (void)state;
+    struct check_options options = {.accept = refuse_some, .accept_context = (char[]){"nothing"}};
+    scratch_remove(&scratch, "local/any/single.yaml");
+    put_three_libraries(same, same, same);
+    assert_int_equal(check_with(&options), 0);
+    assert_int_equal(result.manifests, result.renderings);
+    assert_int_equal(result.renderings, 3 * sample_count("single"));
+    assert_int_equal(result.looked_at, 1);
+    /* Another order of members, or another kind of value, is another manifest. */
+    put_three_libraries(same, "b: 1\na: {$eval: job.name}\n", "a: {$eval: job.name}\nb: '1'\n");
+    assert_int_equal(check_with(&options), 0);
+    assert_int_equal(result.looked_at, 3);
+}
+
+static void a_wrong_manifest_is_found_beside_good_ones(void **state)
+{
+    (void)state;
+    for (unsigned processes = 0; processes < 4; processes++) {
+        struct check_options options = {
+            .accept = refuse_some, .accept_context = (char[]){"wrong"}, .processes = processes};
+        put_three_libraries(same, "a: {$eval: job.name}\nb: 1\nc: {$if: job.dataset, then: wrong}\n",
+                            same);
+        assert_int_equal(check_with(&options), -1);
+        assert_int_equal(result.problems, 1);
+        assert_non_null(strstr(report.data, "local/keras/single.yaml:1: the executor refuses the "
+                                            "manifest: it holds \"wrong\" [a Python entry, a dataset"));
+        /* What was refused is not taken for good when it comes again. */
+        put_three_libraries(same, "a: wrong\n", "a: wrong\n");
+        assert_int_equal(check_with(&options), -1);
+        assert_int_equal(result.problems, 2);
+        assert_non_null(strstr(report.data, "local/keras/single.yaml:1: the executor refuses"));
+        assert_non_null(strstr(report.data, "local/mxnet/single.yaml:1: the executor refuses"));
+    }
+}
+
+/* One report, whoever renders: the same lines in the same order, and the same counts. */
+static void several_processes_say_what_one_says(void **state)
+{
+    (void)state;
+    struct check_options options = {.accept = refuse_some, .accept_context = (char[]){"wrong"}};
+    put_three_libraries("a: ${nobody}\n", "a: {$include: common/part.yaml}\n", "a: wrong\n");
+    scratch_put(&scratch, "local/mxnet/distributed.yaml", "a: {$if: job.gpu_type, then: wrong}\n");
+    scratch_put(&scratch, "slurm/any/distribted.yaml", "a: {$eval: job.nam}\n");
+    scratch_put(&scratch, "slurm/any/ps.yaml", "$eval: refuse(\"no\")\n");
+    scratch_put(&scratch, "kubernetes/any/single.yaml", same);
+    assert_int_equal(check_with(&options), -1);
+    struct buffer first = report;
+    struct check_result counts = result;
+    report = (struct buffer){0};
+    assert_true(counts.problems >= 5 && counts.warnings >= 2 && counts.looked_at > 2);
+    const char *caffe = strstr(first.data, "local/caffe/"), *part = strstr(first.data, "common/part");
+    assert_true(caffe && part && caffe < part && part < strstr(first.data, "local/mxnet/dist"));
+    for (options.processes = 1; options.processes < 8; options.processes++) {
+        assert_int_equal(check_with(&options), -1);
+        assert_string_equal(report.data, first.data);
+        assert_memory_equal(&result, &counts, sizeof(result));
+    }
+    buffer_free(&first);
+}
+
+static void an_end_of_a_process_is_a_problem(void **state)
+{
+    (void)state;
+    for (unsigned processes = 1; processes < 4; processes++) {
+        struct check_options options = {
+            .accept = end_over_some, .accept_context = (char[]){"wrong"}, .processes = processes};
+        put_three_libraries(same, "a: wrong\n", "a: ${nobody}\n");
+        scratch_put(&scratch, "local/mxnet/distributed.yaml", same);
+        assert_int_equal(check_with(&options), -1);
+        assert_int_equal(result.problems, 2);
+        assert_int_equal(result.templates, 5);
+        /* Of this one, nothing is counted. */
+        assert_int_equal(result.renderings,
+                         3 * sample_count("single") + sample_count("distributed"));
+        assert_non_null(strstr(report.data,
+                               "local/keras/single.yaml:1: the process that rendered its sample "
+                               "jobs was ended by signal 9 (Killed); "));
+        assert_non_null(strstr(report.data, "local/mxnet/single.yaml:1:"));
+    }
+}
+
 /* What any three options of a job come to, in all their combinations, is seen. */
 static void samples_cover_every_three_options(void **state)
 {
@@ -286,6 +401,10 @@ int main(void)
         TEST(doubtful_things_are_warnings),
         TEST(links_and_large_files_are_problems),
         TEST(the_executor_is_asked),
+        TEST(the_same_manifest_is_looked_at_once),
+        TEST(a_wrong_manifest_is_found_beside_good_ones),
+        TEST(several_processes_say_what_one_says),
+        TEST(an_end_of_a_process_is_a_problem),
         TEST(samples_cover_every_three_options),
     };
     return cmocka_run_group_tests(tests, NULL, release);

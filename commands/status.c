@@ -15,6 +15,9 @@
 #include "spool/settings.h"
 #include "stages/capacity_file.h"
 #include "stages/lease.h"
+#include "stages/removed_file.h"
+
+static const int64_t removed_shown = INT64_C(7) * 24 * 3600 * 1000; /* milliseconds */
 
 struct report {
     struct arena *arena;
@@ -32,6 +35,8 @@ struct report {
     struct error not_ready, no_capacity;
     struct capacity capacity;
     int64_t capacity_time;      /* when the daemon asked; 0: it was asked now */
+    struct removed_job removed[REMOVED_KEPT];   /* in the last removed_shown */
+    size_t removed_count;
     const struct host *host;    /* which libraries this machine has; NULL: nobody has asked it */
 };
 
@@ -168,6 +173,18 @@ static void print_count(const struct report *report, enum job_state state)
     printf("\n");
 }
 
+/* Of jobs whose directories were removed; the service's log tells of all. */
+static void print_removed(const struct report *report)
+{
+    char time[CLOCK_TEXT_SIZE];
+    size_t count = report->removed_count;
+    const struct removed_job *last = &report->removed[count - 1];
+    printf("removed      %zu job%s whose director%s removed %s ended at the executor in the last 7 d, the last: "
+           "%s (%s)\n",
+           count, count == 1 ? "" : "s", count == 1 ? "y was" : "ies were", count == 1 ? "was" : "were",
+           last->id, clock_local(last->time, time));
+}
+
 static void print_report(const struct report *report)
 {
     printf("spool        %s\n", report->spool.path);
@@ -179,6 +196,8 @@ static void print_report(const struct report *report)
     printf("%-12s %" PRId64 "\n", "incoming", report->dropped);
     for (int state = 0; state < JOB_STATES; state++)
         print_count(report, (enum job_state)state);
+    if (report->removed_count)
+        print_removed(report);
     if (report->planned)
         print_plan(report);
     printf("executor     %.*s: %s%s\n", (int)report->settings.executor.length,
@@ -252,6 +271,21 @@ static struct value *plan_tree(const struct report *report)
     return tree;
 }
 
+static struct value *removed_list(const struct report *report)
+{
+    struct arena *arena = report->arena;
+    struct value *list = value_list(arena);
+    char time[CLOCK_TEXT_SIZE];
+    for (size_t i = 0; i < report->removed_count; i++) {
+        struct value *item = value_object(arena);
+        value_put(arena, item, "id", value_string(arena, report->removed[i].id));
+        value_put(arena, item, "attempt", value_number(arena, report->removed[i].attempt));
+        value_put(arena, item, "time", value_string(arena, clock_format(report->removed[i].time, time)));
+        value_append(arena, list, item);
+    }
+    return list;
+}
+
 static struct value *report_tree(const struct report *report)
 {
     struct arena *arena = report->arena;
@@ -267,6 +301,7 @@ static struct value *report_tree(const struct report *report)
     value_put(arena, tree, "jobs", jobs);
     value_put(arena, tree, "oldest_waiting",
               report->oldest[0] ? value_string(arena, report->oldest) : value_null(arena));
+    value_put(arena, tree, "removed", removed_list(report));
     value_put(arena, tree, "plan", report->planned ? plan_tree(report) : value_null(arena));
     value_put(arena, executor, "name", value_text(arena, report->settings.executor));
     value_put(arena, executor, "ready", report->asked ? value_boolean(arena, report->takes_jobs)
@@ -312,6 +347,8 @@ int command_status(int argument_count, char **arguments)
         report.serving = lease_present(&report.spool, report.who);
         count_jobs(&report);
         report.planned = plan_file_read(&report.spool, report.arena, &report.plan, NULL) == 0;
+        report.removed_count =
+            removed_read(&report.spool, clock_now() - removed_shown, report.removed);
         report.host = host_read(report.arena, report.spool.path, &error);
         ask_executor(&report);
         if (json)

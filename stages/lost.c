@@ -8,12 +8,16 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "stages/removed_file.h"
 
 enum { LOOKS_LEAST = 3 };
-static const int64_t between_looks = 5000; /* milliseconds */
+static const int64_t longest_pause = 30000; /* milliseconds */
+static const int64_t between_looks = 5000;  /* milliseconds */
+static const int64_t strays_retry = 10000;  /* ... after the executor could not be asked for them */
 
 struct lost_job {
     int64_t since, next; /* of clock_elapsed */
+    int64_t pause;       /* milliseconds between two looks, once it was told to end */
     int looks;
     bool told, forced;  /* it was told to end, politely and with force */
     int64_t force_time; /* of clock_elapsed: when the grace is over */
@@ -51,13 +55,20 @@ static bool is_whole(const struct spool *spool)
            held.st_ino == named.st_ino && held.st_dev == named.st_dev && held.st_nlink > 0;
 }
 
-static void tell_to_end(struct tracker *tracker, struct lost_job *lost, const char *id, int attempt)
+static void tell_to_end(struct tracker *tracker, struct tracked *tracked, const char *id)
 {
+    struct lost_job *lost = tracked->lost;
+    int attempt = tracked->attempt;
+    bool stray = tracked->stray;
     struct error error;
     bool force = lost->told;
     if (lost->forced || (lost->told && clock_elapsed() < lost->force_time))
         return;
-    if (!lost->told)
+    if (!lost->told && stray)
+        log_warn("%s: the executor has tasks of it, and its directory is nowhere in the spool, so they are "
+                 "ended; the way to end a job is: dlspool kill %s",
+                 id, id);
+    else if (!lost->told)
         log_warn("%s: its directory was removed from submitted/, so its tasks are ended at the executor; "
                  "the way to end a job is: dlspool kill %s",
                  id, id);
@@ -90,6 +101,10 @@ static bool clean_up(struct tracker *tracker, const char *id, int attempt)
     log_say("%s: state=removed attempt=%d (its directory was removed; nothing of it is left at the "
             "executor)",
             id, attempt);
+    struct removed_job removed = {.attempt = attempt, .time = clock_now()};
+    memcpy(removed.id, id, strlen(id) + 1);
+    if (removed_note(&tracker->stage.spool, &removed, &error))
+        log_warn("%s: that it was ended could not be written down for `dlspool status`: %s", id, error.text);
     return true;
 }
 
@@ -113,7 +128,7 @@ bool lost_look(struct tracker *tracker, struct tracked *tracked)
     struct lost_job *lost = tracked->lost;
     if (now < lost->next)
         return false;
-    lost->next = now + (lost->told ? 0 : between_looks);
+    lost->next = now + (lost->told ? lost->pause : between_looks);
     enum sight sight = look_everywhere(&tracker->stage.spool, id);
     if (sight == SIGHT_SEEN)
         return true; /* elsewhere, or here again: then it is learnt again */
@@ -125,7 +140,13 @@ bool lost_look(struct tracker *tracker, struct tracked *tracked)
     }
     if (!lost->told && !is_sure(lost, now))
         return false;
-    tell_to_end(tracker, lost, id, tracked->attempt);
+    if (++tracker->lost_asked > LOST_AT_ONCE) {
+        lost->next = now; /* the next round goes on here */
+        return false;
+    }
+    lost->pause = !lost->pause ? 1000 : lost->pause < longest_pause / 2 ? 2 * lost->pause : longest_pause;
+    lost->next = now + lost->pause;
+    tell_to_end(tracker, tracked, id);
     return lost->told && clean_up(tracker, id, tracked->attempt);
 }
 
@@ -147,10 +168,12 @@ void lost_find_strays(struct tracker *tracker)
 {
     struct error error;
     int64_t now = clock_elapsed();
+    tracker->lost_asked = 0;
     if (!tracker->executor->operations->list || now < tracker->strays_next ||
         stage_is_fenced(&tracker->stage))
         return;
-    tracker->strays_next = now + STRAYS_INTERVAL;
-    if (tracker->executor->operations->list(tracker->executor, take_stray, tracker, &error))
+    int listed = tracker->executor->operations->list(tracker->executor, take_stray, tracker, &error);
+    if (listed)
         log_detail("jobs that have no directory could not be looked for: %s", error.text);
+    tracker->strays_next = now + (listed ? strays_retry : STRAYS_INTERVAL);
 }

@@ -6,17 +6,22 @@
  * for LOST_PATIENCE: one that cannot be seen just now, because a file server is slow or somebody moves
  * it, is not lost.  As soon as it is seen again, nothing has happened.
  *
- * Weakness: where the executor does not tell its jobs (list() is NULL), one that is removed while no
- * daemon serves the spool is not known to the next one.
+ * What was ended so is written down (removed_file.h).
+ *
+ * Weakness: what the executor does not know to be of this spool for certain (executor.h, list(): an older
+ * dlspool handed it in, or the spool is a copy) stays, when it is removed while no daemon serves the spool.
  */
 #ifndef STAGES_LOST_H
 #define STAGES_LOST_H
 
 #include "stages/tracker.h"
 
-enum { LOST_PATIENCE = 30000, STRAYS_INTERVAL = 300000 };      /* milliseconds */
+enum {
+    LOST_PATIENCE = 30000, STRAYS_INTERVAL = 300000,            /* milliseconds */
+    LOST_AT_ONCE = 16           /* jobs of which the executor is asked in one round: others are not delayed */
+};
 
-/* At the first call, and every STRAYS_INTERVAL: follow what the executor has of jobs that have no
+/* At the start of each round.  In the first, and every STRAYS_INTERVAL: follow what the executor has of jobs that have no
  * directory, so that lost_look() sees to them. */
 void lost_find_strays(struct tracker *tracker);
 

@@ -98,6 +98,7 @@ struct tracker {
     struct guard *guard;        /* whom this process is about */
     bool executor_lost;
     int64_t strays_next;        /* of clock_elapsed(): when jobs without a directory are looked for */
+    int lost_asked;             /* of how many of them the executor was asked in this round */
     int64_t capacity_next;      /* of clock_elapsed(): when DIR/capacity is to be written again ... */
     bool capacity_idle;         /* ... which it was since the last job went */
 };

@@ -1,16 +1,23 @@
 /* tests/unit/lost_test.c - a job's directory is removed from submitted/ by hand, through the track stage
  *
- * Seen to fail: with lost_look() returning true at once, what the executor has of it is never ended;
+ * Seen to fail: without the bound of LOST_AT_ONCE, with no retry after a list that failed, and with
+ * removed_note() doing nothing, one each; with lost_look() returning true at once, what the executor has of it is never ended;
  * with lost_find_strays() doing nothing, the last but one; with `stray` not looked at in open_job(), the
  * last.
  */
 #include "tests/unit/stage_fixture.h"
+
+#include "stages/lost.h"
+#include "stages/removed_file.h"
 
 static const int64_t noon = 1767268801000;      /* 2026-01-01 */
 
 static struct {
     int cancels, forced, removals;
     bool stubborn;              /* a polite signal ends nothing */
+    int strays;                 /* that are listed beside the job; all have ended once they were told to */
+    int asked, lists;           /* polls of single strays, and lists */
+    bool away;                  /* a list fails */
 } fake;
 
 static int fake_ready(struct executor *executor, struct error *problem)
@@ -26,6 +33,7 @@ static int fake_poll(struct executor *executor, struct arena *arena, struct job_
     (void)executor;
     (void)arena;
     (void)problem;
+    fake.asked += (int)count;
     bool ended = fake.forced || (fake.cancels && !fake.stubborn);
     for (size_t i = 0; i < count; i++)
         jobs[i]->phase = ended ? PHASE_FAILED : PHASE_RUNNING;
@@ -36,7 +44,7 @@ static void fake_cancel(struct executor *executor, struct job_call **batch, size
 {
     (void)executor;
     for (size_t i = 0; i < count; i++) {
-        assert_string_equal(batch[i]->id, "lost-1m7y5dm13etbd");
+        assert_int_equal(strncmp(batch[i]->id, "lost-1m7y5dm1", strlen("lost-1m7y5dm1")), 0);
         assert_int_equal(batch[i]->attempt, 2);
         fake.cancels++;
         fake.forced += batch[i]->force;
@@ -65,7 +73,14 @@ static int fake_list(struct executor *executor, executor_take *take, void *conte
                      struct error *problem)
 {
     (void)executor;
-    (void)problem;
+    fake.lists++;
+    if (fake.away)
+        return error_set(problem, "it does not answer");
+    for (int i = 0; i < fake.strays; i++) {
+        char id[64];
+        snprintf(id, sizeof(id), "lost-1m7y5dm1%03d00", i);
+        take(context, id, 2);
+    }
     take(context, "lost-1m7y5dm13etbd", 2);
     take(context, "lost-1m7y5dm13etbd", 2);
     take(context, "../etc", 1);
@@ -89,8 +104,7 @@ static int open_spool_with_job(void **state)
                                 .request_file = TEXT("request.yaml"), .library = TEXT("any"),
                                 .type = TEXT("single"), .executor = TEXT("local"),
                                 .dlspool = TEXT("1")};
-    fake.cancels = fake.forced = fake.removals = 0;
-    fake.stubborn = false;
+    memset(&fake, 0, sizeof(fake));
     open_spool(&track_stage, &operations, noon);
     write_settings("executor: \"null\"\nkill_grace: 3s\nscan_interval: 1s\n");
     put_job(STATE_SUBMITTED, &record, "", NULL);
@@ -224,6 +238,67 @@ static void what_the_executor_has_of_other_jobs_is_left_alone(void **state)
     shell("grep -q ' started ' submitted/lost-1m7y5dm13etbd/log");
 }
 
+/* However many they are, and all are ended in the end. */
+static void only_some_are_asked_about_in_a_round(void **state)
+{
+    enum { STRAYS = 100 };
+    (void)state;
+    close_stage();
+    shell("rm -r submitted/lost-1m7y5dm13etbd");
+    fake.strays = STRAYS - 1;
+    open_stage();
+    run_for(29000);
+    fake.asked = 0;
+    for (int i = 0; i < 2 + STRAYS / LOST_AT_ONCE + 10; i++) {
+        int cancels = fake.cancels, removals = fake.removals;
+        run_round_after(1000);
+        assert_true(fake.cancels - cancels <= LOST_AT_ONCE);
+        assert_true(fake.removals - removals <= LOST_AT_ONCE);
+    }
+    assert_int_equal(fake.cancels, STRAYS);
+    assert_int_equal(fake.removals, STRAYS);
+    assert_int_equal(fake.lists, 2);    /* one by each stage that was opened */
+}
+
+static void a_list_that_failed_is_asked_for_again_soon(void **state)
+{
+    (void)state;
+    close_stage();
+    shell("rm -r submitted/lost-1m7y5dm13etbd");
+    fake.away = true;
+    open_stage();
+    fake.lists = 0;
+    run_for(15000);
+    assert_int_equal(fake.lists, 2);
+    fake.away = false;
+    run_for(60000);
+    assert_int_equal(fake.lists, 3);
+    assert_int_equal(fake.cancels, 1);
+    assert_int_equal(fake.removals, 1);
+}
+
+static void what_was_ended_is_written_down(void **state)
+{
+    struct removed_job jobs[REMOVED_KEPT];
+    (void)state;
+    assert_int_equal(removed_read(&spool, 0, jobs), 0);
+    shell("rm -r submitted/lost-1m7y5dm13etbd");
+    run_for(40000);
+    assert_int_equal(removed_read(&spool, 0, jobs), 1);
+    assert_string_equal(jobs[0].id, "lost-1m7y5dm13etbd");
+    assert_int_equal(jobs[0].attempt, 2);
+    assert_true(jobs[0].time > noon && jobs[0].time <= now);
+    assert_int_equal(removed_read(&spool, now + 1, jobs), 0);
+    struct removed_job job = jobs[0];
+    for (int i = 0; i < REMOVED_KEPT + 20; i++) {
+        job.attempt = i;
+        assert_int_equal(removed_note(&spool, &job, &error), 0);
+    }
+    assert_int_equal(removed_read(&spool, 0, jobs), REMOVED_KEPT);
+    assert_int_equal(jobs[0].attempt, 20);
+    assert_int_equal(jobs[REMOVED_KEPT - 1].attempt, REMOVED_KEPT + 19);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_spool_with_job, close_spool)
 
 int main(void)
@@ -234,6 +309,9 @@ int main(void)
         TEST(one_that_is_elsewhere_or_comes_back_is_left_alone),
         TEST(nothing_is_ended_when_the_spool_is_not_whole),
         TEST(one_that_was_removed_meanwhile_is_ended_too),
+        TEST(only_some_are_asked_about_in_a_round),
+        TEST(a_list_that_failed_is_asked_for_again_soon),
+        TEST(what_was_ended_is_written_down),
         TEST(what_the_executor_has_of_other_jobs_is_left_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

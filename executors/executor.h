@@ -189,8 +189,10 @@ struct executor_operations {
     void (*output)(struct executor *executor, struct job_call **batch, size_t count);
     /* For each: forget an ended job at the scheduler.  Not knowing it is success. */
     void (*remove)(struct executor *executor, struct job_call **batch, size_t count);
-    /* Tell each job of this spool of which the executor has something, perhaps more than once.  -1 and a
-     * sentence when it cannot be asked.  NULL: it cannot tell for certain which jobs are this spool's. */
+    /* Tell each job of which the executor has something that this spool has certainly handed in: under its
+     * identity, or to a podman of its own.  Perhaps more than once; not what the executor itself will
+     * remove.  At most a request or two, or a list in pages.  -1 and a sentence when it cannot be asked.
+     * NULL: it never has anything. */
     int (*list)(struct executor *executor, executor_take *take, void *context, struct error *error);
     /* How many objects the manifest makes at the scheduler: what live_max counts.  NULL: one. */
     int (*weight)(struct executor *executor, struct text manifest);
@@ -226,9 +228,14 @@ struct executor_operations {
     void (*close)(struct executor *executor);
 };
 
+enum { EXECUTOR_IDENTITY_SIZE = 17 };   /* 16 hexadecimal digits and the final NUL */
+
 struct executor {
     const struct executor_operations *operations;
     int64_t live_max;           /* objects that are to be at the scheduler at most; 0: no bound */
+    /* Tells this spool from others, also of the same name: jobs are handed in with it.  Set by who
+     * opens the executor.  "": not known; then list() tells nothing that somebody else may have handed in. */
+    char identity[EXECUTOR_IDENTITY_SIZE];
 };
 
 /* Does that executor's cancel() end single tasks of an array? */

@@ -247,6 +247,7 @@ static const struct executor_operations operations = {
     .cancel = kubernetes_cancel,
     .output = kubernetes_output,
     .remove = kubernetes_remove,
+    .list = kubernetes_list,
     .weight = kubernetes_weight,
     .try_out = kubernetes_try_out,
     .capacity = kubernetes_capacity,

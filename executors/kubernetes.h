@@ -123,6 +123,8 @@ int kubernetes_capacity(struct executor *executor, struct capacity *capacity,
 /* kubernetes_poll.c */
 int kubernetes_poll(struct executor *executor, struct arena *arena, struct job_poll **jobs,
                     size_t count, struct error *error);
+int kubernetes_list(struct executor *executor, executor_take *take, void *context,
+                    struct error *error);
 void kubernetes_cache_free(struct kubernetes_cache *cache);     /* NULL is fine; ends its watches */
 /* kubernetes_output.c */
 void kubernetes_output(struct executor *executor, struct job_call **batch, size_t count);

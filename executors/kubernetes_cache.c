@@ -321,6 +321,32 @@ bool kubernetes_jobs_has(const struct kubernetes_jobs *jobs, const char *id, int
     return token && token->job_count;
 }
 
+static bool is_made_by(const struct cached_token *token, const char *identity)
+{
+    for (size_t i = 0; i < token->job_count; i++)
+        if (token->jobs[i].owner)
+            return strcmp(token->jobs[i].identity, identity) == 0 && !token->jobs[i].removed;
+    return false;
+}
+
+void kubernetes_jobs_list(const struct kubernetes_jobs *jobs, const char *identity,
+                          executor_take *take, void *context)
+{
+    for (size_t i = 0; i < jobs->slot_count; i++)
+        for (const struct cached_token *token = jobs->slots[i]; token; token = token->next) {
+            char room[CACHED_TOKEN_SIZE];
+            char *dash;
+            if (!is_made_by(token, identity))
+                continue;
+            snprintf(room, sizeof(room), "%s", token->name);
+            dash = strrchr(room, '-');
+            if (!dash || dash[1] != 'a')
+                continue;
+            *dash = '\0';
+            take(context, room, (int)strtol(dash + 2, NULL, 10));
+        }
+}
+
 enum kubernetes_known kubernetes_jobs_poll(struct kubernetes_jobs *jobs, struct arena *arena,
                                            struct job_poll *poll)
 {

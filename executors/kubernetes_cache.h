@@ -93,6 +93,8 @@ struct cached_job {
     bool complete, failed;      /* at its end, or on the way there for certain */
     bool settled;               /* ... and the controller is through with it */
     bool suspended, cancelled, missing, deadline;
+    bool removed;               /* it is told to go, or the cluster removes it by itself after its end */
+    char identity[EXECUTOR_IDENTITY_SIZE];      /* of the spool that made it; "": not said */
     bool retries;               /* it makes a new pod for one that failed by itself ... */
     bool replaces;              /* ... or for one that was lost, preempted, evicted */
     int64_t start, end;
@@ -128,6 +130,10 @@ enum kubernetes_known {
 enum kubernetes_known kubernetes_jobs_poll(struct kubernetes_jobs *jobs, struct arena *arena,
                                            struct job_poll *poll);
 void kubernetes_jobs_confirm(struct kubernetes_jobs *jobs, const char *id, int attempt);
+
+/* Tell the jobs whose owner the spool of that identity made, and which nobody removes yet. */
+void kubernetes_jobs_list(const struct kubernetes_jobs *jobs, const char *identity,
+                          executor_take *take, void *context);
 
 /* Whether the token has a Job. */
 bool kubernetes_jobs_has(const struct kubernetes_jobs *jobs, const char *id, int attempt);

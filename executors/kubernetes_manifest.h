@@ -76,6 +76,7 @@ struct kubernetes_policy {
 /* Whose the objects are. */
 struct kubernetes_stamp {
     const char *spool;          /* a label's value */
+    const char *identity;       /* of the spool; NULL or "": not known */
     const char *id;
     int attempt;
     uid_t uid;
@@ -89,6 +90,7 @@ struct kubernetes_stamp {
 
 /* Labels of every object and every pod, and annotations of every object. */
 #define KUBERNETES_LABEL_SPOOL "dlspool/spool"
+#define KUBERNETES_LABEL_IDENTITY "dlspool/identity"    /* of the spool (executor.h) */
 #define KUBERNETES_LABEL_JOB "dlspool/job"
 #define KUBERNETES_LABEL_ATTEMPT "dlspool/attempt"
 #define KUBERNETES_LABEL_OWNER "dlspool/owner"  /* made fit for a label */

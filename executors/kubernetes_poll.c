@@ -346,6 +346,19 @@ static void give_back(struct kubernetes_cache *cache)
     cache->give_back = clock_elapsed() + trim_interval;
 }
 
+/* Asks no more than a poll does: the watch on this spool's Jobs has them all. */
+int kubernetes_list(struct executor *executor, executor_take *take, void *context,
+                    struct error *error)
+{
+    struct kubernetes *kubernetes = kubernetes_of(executor);
+    if (!executor->identity[0])
+        return 0;
+    if (kubernetes_follow(kubernetes, error))
+        return -1;
+    kubernetes_jobs_list(kubernetes->cache->jobs, executor->identity, take, context);
+    return 0;
+}
+
 int kubernetes_poll(struct executor *executor, struct arena *arena, struct job_poll **jobs,
                     size_t count, struct error *error)
 {

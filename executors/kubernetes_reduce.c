@@ -330,6 +330,10 @@ bool reduce_job(struct cached_job *job, const struct value *object)
     job->suspended = value_get_boolean(spec, "suspend", false);
     job->cancelled = value_get(annotations, "dlspool/cancelled") != NULL;
     job->missing = false;
+    struct text identity = value_get_text(labels, "dlspool/identity");
+    snprintf(job->identity, sizeof(job->identity), "%.*s", (int)identity.length,
+             identity.length ? identity.data : "");
+    job->removed = value_get(metadata, "deletionTimestamp") || value_get(spec, "ttlSecondsAfterFinished");
     reduce_set_copy(&job->queue, value_get_text(labels, "kueue.x-k8s.io/queue-name"), 63);
     reduce_set_copy(&job->rule, value_get_text(annotations, "dlspool/complete"), RULE_LIMIT);
     reduce_set_copy(&job->completed, value_get_text(status, "completedIndexes"), INDEXES_LIMIT);

@@ -72,6 +72,8 @@ static void make_labels(struct stamping *stamping)
     struct arena *arena = stamping->arena;
     struct value *labels = value_object(arena), *annotations = value_object(arena);
     value_put(arena, labels, KUBERNETES_LABEL_SPOOL, value_string(arena, stamp->spool));
+    if (stamp->identity)
+        put_if_given(arena, labels, KUBERNETES_LABEL_IDENTITY, text_of(stamp->identity));
     value_put(arena, labels, KUBERNETES_LABEL_JOB, value_string(arena, stamp->id));
     value_put(arena, labels, KUBERNETES_LABEL_ATTEMPT, number_text(arena, stamp->attempt));
     value_put(arena, labels, KUBERNETES_LABEL_UID, number_text(arena, stamp->uid));

@@ -23,6 +23,7 @@ struct kubernetes_manifest *kubernetes_submission_objects(const struct kubernete
     sha256_hex(submission->manifest, hash);
     struct kubernetes_stamp stamp = {
         .spool = kubernetes->spool,
+        .identity = kubernetes->executor.identity,
         .id = submission->id,
         .attempt = submission->attempt,
         .uid = submission->uid,

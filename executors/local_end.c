@@ -199,22 +199,28 @@ void local_remove(struct executor *executor, struct job_call **batch, size_t cou
 }
 
 /* Spools are told apart by their path, which may be the same in two containers that are given one
- * podman: only what our own podman has is certainly ours. */
+ * podman: there, the identity tells.  What our own podman has is ours also without, from an older dlspool. */
+static bool is_certainly_ours(const struct local *local, const struct podman_container *container)
+{
+    const char *identity = local_label(container, "identity");
+    if (!*identity)
+        return !local->settings.socket.length;
+    return strcmp(identity, local->executor.identity) == 0;
+}
+
 int local_list_jobs(struct executor *executor, executor_take *take, void *context,
                     struct error *error)
 {
     struct local *local = (struct local *)(void *)executor;
     struct podman_container *containers;
     size_t count;
-    if (local->settings.socket.length)
-        return 0;
     struct arena *arena = arena_new();
     int result = local_ensure(local, error) ||
                          local_list(local, arena, false, &containers, &count, error)
                      ? -1
                      : 0;
     for (size_t i = 0; result == 0 && i < count; i++)
-        if (local_is_task(&containers[i]))
+        if (local_is_task(&containers[i]) && is_certainly_ours(local, &containers[i]))
             take(context, local_label(&containers[i], "job"),
                  (int)local_label_number(&containers[i], "attempt"));
     arena_free(arena);

@@ -60,6 +60,8 @@ static struct value *job_labels(struct arena *arena, const struct specification 
     struct value *labels = value_object(arena);
     const struct submission *submission = spec->submission;
     put_label(arena, labels, "spool", text_of(spec->local->spool));
+    if (spec->local->executor.identity[0])
+        put_label(arena, labels, "identity", text_of(spec->local->executor.identity));
     put_label(arena, labels, "job", text_of(submission->id));
     put_number_label(arena, labels, "attempt", submission->attempt);
     put_number_label(arena, labels, "tasks", (int64_t)spec->manifest->task_count);

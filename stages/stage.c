@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/heartbeat.h"
 #include "base/log.h"
+#include "spool/identity.h"
 #include "stages/lease.h"
 
 static int take_signals(struct error *error)
@@ -109,7 +110,12 @@ struct executor *stage_executor(struct stage *stage, struct error *error)
     char digest[SHA256_HEX_SIZE];
     sha256_hex(text_of(stage->spool.path), digest);
     digest[16] = '\0';
-    return stage_open_executor(stage->settings.tree, digest, stage->spool.path, error);
+    struct executor *executor =
+        stage_open_executor(stage->settings.tree, digest, stage->spool.path, error);
+    _Static_assert(sizeof(executor->identity) == IDENTITY_SIZE, "an identity");
+    if (executor)
+        identity_read(&stage->spool, executor->identity);
+    return executor;
 }
 
 struct repository *stage_repository(struct stage *stage, struct error *error)

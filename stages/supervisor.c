@@ -20,6 +20,7 @@
 #include "base/log.h"
 #include "base/notify.h"
 #include "executors/executor.h"
+#include "spool/identity.h"
 #include "stages/ask_host.h"
 #include "stages/drain.h"
 #include "stages/guard.h"
@@ -131,6 +132,10 @@ static int take_lease(struct supervisor *supervisor, struct error *error)
     if (said)
         log_say("taking over");
     stage_set_epoch(supervisor->lease.epoch);
+    if (identity_make(&supervisor->spool, error))
+        log_warn("what tells this spool from a copy of it could not be written (%s); what jobs that are "
+                 "removed leave at the executor may stay there",
+                 error->text);
     return 0;
 }
 

@@ -117,6 +117,7 @@ static const struct executor_operations operations = {
     .cancel = slurm_cancel,
     .output = slurm_output,
     .remove = slurm_remove,
+    .list = slurm_list,
     .weight = slurm_weight,
     .capacity = slurm_capacity,
     .signal = slurm_signal,

@@ -80,6 +80,7 @@ int slurm_poll(struct executor *executor, struct arena *arena, struct job_poll *
 void slurm_signal(struct executor *executor, struct job_call **batch, size_t count);
 void slurm_cancel(struct executor *executor, struct job_call **batch, size_t count);
 void slurm_remove(struct executor *executor, struct job_call **batch, size_t count);
+int slurm_list(struct executor *executor, executor_take *take, void *context, struct error *error);
 void slurm_output(struct executor *executor, struct job_call **batch, size_t count);
 int slurm_weight(struct executor *executor, struct text manifest);
 int slurm_capacity(struct executor *executor, struct capacity *capacity, struct error *error);

@@ -148,6 +148,8 @@ static void write_facts(struct buffer *out, const struct slurm_facts *facts)
     value_put(arena, tree, "gid", value_number(arena, facts->gid));
     value_put(arena, tree, "user", value_text(arena, facts->user));
     value_put(arena, tree, "time_limit", value_number(arena, (double)facts->time_limit));
+    if (facts->identity.length)
+        value_put(arena, tree, "identity", value_text(arena, facts->identity));
     json_write(out, tree, false, NULL);
     buffer_add_byte(out, '\n');
     buffer_add_text(out, facts->manifest);
@@ -170,6 +172,7 @@ int slurm_directory_facts(int root, const char *name, struct arena *arena,
         *facts =
             (struct slurm_facts){.user = value_get_text(tree, "user"),
                                  .time_limit = (int64_t)value_get_number(tree, "time_limit", 0),
+                                 .identity = value_get_text(tree, "identity"),
                                  .manifest = rest};
         if (uid < 0 || gid < 0 || !facts->user.data) {
             result = error_set(error, "slurm.directory, %s: submission is damaged", name);
@@ -180,6 +183,28 @@ int slurm_directory_facts(int root, const char *name, struct arena *arena,
     }
     buffer_free(&bytes);
     return result;
+}
+
+/* ---- all ---- */
+
+struct listing {
+    slurm_directory_take *take;
+    void *context;
+};
+
+static int list_entry(void *context, const char *name, unsigned char type)
+{
+    const struct listing *listing = context;
+    (void)type;
+    if (name[0] != '.' && strlen(name) < SLURM_NAME_SIZE)
+        listing->take(listing->context, name);
+    return 0;
+}
+
+int slurm_directory_list(int root, slurm_directory_take *take, void *context)
+{
+    struct listing listing = {take, context};
+    return directory_walk(root, list_entry, &listing);
 }
 
 /* ---- making ---- */

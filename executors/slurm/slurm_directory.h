@@ -33,6 +33,7 @@ struct slurm_facts {
     gid_t gid;
     struct text user;   /* the user's name */
     int64_t time_limit; /* milliseconds; 0: none */
+    struct text identity; /* of the spool that handed it in (executor.h); may be empty */
     struct text manifest;
 };
 
@@ -53,6 +54,10 @@ int slurm_directory_add(int root, const char *name, const char *file, struct tex
 /* Read one.  1; 0: there is none; -1 and a sentence. */
 int slurm_directory_read(int root, const char *name, const char *file, struct buffer *out,
                          struct error *error);
+
+/* Tell every job of which there is a directory.  -1 with errno. */
+typedef void slurm_directory_take(void *context, const char *name);
+int slurm_directory_list(int root, slurm_directory_take *take, void *context);
 
 /* Open job/.  A descriptor, or -1 and errno. */
 int slurm_directory_job(int root, const char *name);

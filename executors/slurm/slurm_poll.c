@@ -133,7 +133,8 @@ static void add_release(struct polling *polling, const struct slurm_version *ver
     int64_t number = record->array_number ? record->array_number
                      : record->het_number ? record->het_number
                                           : record->number;
-    slurm_token(token, polling->slurm->spool, asked->poll->id, asked->poll->attempt);
+    slurm_token(token, polling->slurm->spool, asked->poll->id, asked->poll->attempt,
+                polling->slurm->executor.identity);
     slurm_request_release(&body, version, token, asked->job->name);
     call->path = slurm_path(polling->scratch, version, "job/%lld", (long long)number);
     call->body = copy_body(polling, &body);
@@ -162,7 +163,8 @@ static void hand_in_again(struct polling *polling, const struct slurm_version *v
     struct error error;
     if (!call)
         return;
-    slurm_token(token, polling->slurm->spool, asked->poll->id, asked->poll->attempt);
+    slurm_token(token, polling->slurm->spool, asked->poll->id, asked->poll->attempt,
+                polling->slurm->executor.identity);
     const struct slurm_submission what = {
         .token = token,
         .id = asked->poll->id,
@@ -353,10 +355,13 @@ static void add_strays(struct polling *polling, const struct slurm_version *vers
     int64_t clock = slurm_table_clock(polling->slurm, asked->user);
     struct stat status;
     polling->slurm->strays_due = clock_elapsed() + stray_patience;
+    if (!polling->slurm->executor.identity[0])
+        return; /* another spool's, of another directory, may look the same */
     for (size_t i = 0; all && clock && i < all->count; i++) {
         const struct slurm_record *record = &all->items[i];
         char name[SLURM_NAME_SIZE];
-        if (record->state != SLURM_STATE_WAITING || clock - record->submitted < stray_patience)
+        if (record->state != SLURM_STATE_WAITING || clock - record->submitted < stray_patience ||
+            !text_is(record->identity, polling->slurm->executor.identity))
             continue;
         snprintf(name, sizeof(name), "%.*s-a%d", (int)record->id.length, record->id.data,
                  record->attempt);

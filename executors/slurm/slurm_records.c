@@ -14,9 +14,11 @@
 static const char token_start[] = "dlspool:";
 static const struct yaml_limits record_limits = {.bytes = 64 << 20, .nodes = 2000000, .depth = 64};
 
-void slurm_token(char room[static SLURM_TOKEN_SIZE], const char *spool, const char *id, int attempt)
+void slurm_token(char room[static SLURM_TOKEN_SIZE], const char *spool, const char *id, int attempt,
+                 const char *identity)
 {
-    snprintf(room, SLURM_TOKEN_SIZE, "%s%s:%s:%d", token_start, spool, id, attempt);
+    snprintf(room, SLURM_TOKEN_SIZE, "%s%s:%s:%d%s%s", token_start, spool, id, attempt,
+             identity[0] ? ":" : "", identity);
 }
 
 /* ---- states ---- */
@@ -125,7 +127,7 @@ bool slurm_record_read_name(struct slurm_record *record, struct text name)
     return true;
 }
 
-/* dlspool:<spool>:..., and perhaps the mark at its end. */
+/* dlspool:<spool>:<id>:<attempt>..., and perhaps an identity, and the mark at its end. */
 static bool read_comment(struct slurm_record *record, struct text comment, const char *spool)
 {
     struct text rest = comment, piece;
@@ -133,6 +135,9 @@ static bool read_comment(struct slurm_record *record, struct text comment, const
         !text_next(&rest, ':', &piece) || !text_is(piece, spool) || !rest.length)
         return false;
     record->released = text_ends(comment, SLURM_RELEASED);
+    if (text_next(&rest, ':', &piece) && text_next(&rest, ':', &piece) &&
+        text_next(&rest, ':', &piece) && !text_is(piece, &SLURM_RELEASED[1]))
+        record->identity = piece;
     return true;
 }
 

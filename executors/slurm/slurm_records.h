@@ -3,8 +3,8 @@
  * The list is of all jobs of the cluster, some three kilobytes each: what is not ours is passed
  * over without being taken apart.  A job is ours by its comment,
  *
- *   dlspool:<spool>:<id>:<attempt>             handed in, and held
- *   dlspool:<spool>:<id>:<attempt>:released    ... and let go
+ *   dlspool:<spool>:<id>:<attempt>:<identity>             handed in, and held
+ *   dlspool:<spool>:<id>:<attempt>:<identity>:released    ... and let go
  *
  * and which of ours it is, its name says, <id>-a<attempt>, which no update of ours changes: an
  * update is sent to a number, and the number may be another job's by then, because numbers of jobs
@@ -54,6 +54,7 @@ bool slurm_state_is_over(enum slurm_state state);
 struct slurm_record {
     struct text id; /* of our job; the record's key, with the attempt */
     int attempt;
+    struct text identity;   /* of the spool that handed it in (executor.h); empty: not said */
     bool released;          /* by its comment */
     int64_t number;         /* Slurm's id of the job */
     int64_t array_number;   /* of the array; 0: none */
@@ -111,8 +112,8 @@ int64_t slurm_whole(const struct value *object, const char *key, int64_t most, i
 bool slurm_array_has(struct text rest, int index);
 
 enum { SLURM_TOKEN_SIZE = 256 };
-/* dlspool:<spool>:<id>:<attempt> */
-void slurm_token(char room[static SLURM_TOKEN_SIZE], const char *spool, const char *id,
-                 int attempt);
+/* dlspool:<spool>:<id>:<attempt>:<identity>; without the last when that is "". */
+void slurm_token(char room[static SLURM_TOKEN_SIZE], const char *spool, const char *id, int attempt,
+                 const char *identity);
 
 #endif

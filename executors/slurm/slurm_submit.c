@@ -91,7 +91,8 @@ static void prepare(struct round *round, struct handing *job)
     struct submission *submission = job->submission;
     struct error *error = &submission->error;
     slurm_directory_name(job->name, submission->id, submission->attempt);
-    slurm_token(job->token, round->slurm->spool, submission->id, submission->attempt);
+    slurm_token(job->token, round->slurm->spool, submission->id, submission->attempt,
+                round->slurm->executor.identity);
     job->manifest = slurm_manifest_read(round->arena, submission->manifest, error);
     if (!job->manifest) {
         refuse(job);
@@ -105,6 +106,7 @@ static void prepare(struct round *round, struct handing *job)
     int trouble = slurm_user_of(round->slurm, round->arena, submission, &job->facts, error);
     job->facts.time_limit = submission->time_limit;
     job->facts.manifest = submission->manifest;
+    job->facts.identity = text_of(round->slurm->executor.identity);
     if (!trouble)
         trouble = slurm_directory_make(round->slurm->directory, job->name, &job->facts, error);
     if (trouble > 0)

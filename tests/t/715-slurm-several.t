@@ -11,6 +11,18 @@ shared=$scratch/shared
 mkdir "$shared"
 start_daemon
 
+# A job's directory is removed while no daemon serves the spool; another spool of the same path has handed in one, too.
+job stray 'sleep 1000'
+ok "a job runs" wait_for 40 says stray ' started '
+stray=$(slurm_id stray)
+stop_daemon
+comment=$(squeue -h -j "$stray" -o %k)
+like "$comment" "^dlspool:[0-9a-f]{16}:stray-[^:]*:1:$(cut -d' ' -f1 "$spool/.identity"):released\$" "it was handed in with the spool's identity"
+other=$(sbatch --parsable -o /dev/null -J other-1m7y5dm13etbd-a1 --comment "${comment/:1:????????????????:/:1:0123456789abcdef:}" --wrap 'sleep 1000')
+stray_name=$(basename "$(job_dir stray)")
+rm -r "$(job_dir stray)"
+start_daemon
+
 cat <<JOB | drop rates.yaml
 name: rates
 library: any
@@ -83,6 +95,14 @@ two_run() { [ "$(ls "$shared" | grep -c many)" = 2 ]; }
 ok "two of a sweep run" wait_for 30 two_run
 ok "somebody wants it killed" dlspool kill many
 ok "it is killed" wait_for 40 in_state many failed
+removed() { [ "$(dlspool status --json | jq -r '.removed[].id')" = "$stray_name" ]; }
+ok "the job whose directory was removed is ended" wait_for 60 removed
+like "$(dlspool status)" "^removed +1 job whose directory was removed was ended at the executor .*: $stray_name " "status says so"
+like "$(cat "$scratch/daemon.log")" "warning: $stray_name: the executor has tasks of it, and its directory is nowhere" "and the log"
+like "$(cat "$scratch/daemon.log")" "$stray_name: state=removed attempt=1 " "that nothing is left of it"
+ok "also none of its files" test ! -e "$spool/.slurm/$stray_name-a1"
+is "$(squeue -h -o %i)" "$other" "what another spool has handed in runs on"
+scancel "$other"
 ok "nothing is left at Slurm" wait_for 20 slurm_is_idle
 is "$(ls "$shared" | grep -c many)" 2 "and none of the rest began"
 

@@ -25,7 +25,7 @@ struct report {
     struct settings settings;
     int serving;                /* as lease_present() */
     char who[LEASE_TEXT_SIZE];
-    int64_t dropped;            /* files in incoming/ */
+    int64_t dropped;            /* files in incoming/, and those of them that have been claimed */
     int64_t jobs[JOB_STATES];
     char oldest[ID_SIZE];       /* of those that wait; "": none does */
     bool planned;               /* jobs have deadlines or sizes */
@@ -37,6 +37,8 @@ struct report {
     int64_t capacity_time;      /* when the daemon asked; 0: it was asked now */
     struct removed_job removed[REMOVED_KEPT];   /* in the last removed_shown */
     size_t removed_count;
+    struct text commit;         /* of the templates; empty: they cannot be read, */
+    struct error no_templates;  /* and why */
     const struct host *host;    /* which libraries this machine has; NULL: nobody has asked it */
 };
 
@@ -68,8 +70,19 @@ static int count_file(void *context, const char *name, unsigned char type)
 static void count_jobs(struct report *report)
 {
     directory_walk(report->spool.incoming, count_file, &report->dropped);
+    if (report->spool.claims >= 0)
+        directory_walk(report->spool.claims, count_file, &report->dropped);
     for (int state = 0; state < STATE_COUNT; state++)
         jobs_walk(&report->spool, (enum state)state, count_job, report);
+}
+
+static void look_at_templates(struct report *report)
+{
+    struct repository *repository = open_templates(NULL, "HEAD", false, &report->no_templates);
+    if (!repository)
+        return;
+    report->commit = text_of(arena_string(report->arena, repository_commit(repository)));
+    repository_close(repository);
 }
 
 static void ask_executor(struct report *report)
@@ -200,6 +213,8 @@ static void print_report(const struct report *report)
         print_removed(report);
     if (report->planned)
         print_plan(report);
+    if (!report->commit.length)
+        printf("templates    cannot be read, and jobs that are dropped wait: %s\n", report->no_templates.text);
     printf("executor     %.*s: %s%s\n", (int)report->settings.executor.length,
            report->settings.executor.data,
            report->takes_jobs ? "takes jobs" : report->asked ? "cannot take jobs: " : "not asked: ",
@@ -290,7 +305,7 @@ static struct value *report_tree(const struct report *report)
 {
     struct arena *arena = report->arena;
     struct value *tree = value_object(arena), *jobs = value_object(arena);
-    struct value *executor = value_object(arena);
+    struct value *executor = value_object(arena), *templates = value_object(arena);
     value_put(arena, tree, "spool", value_text(arena, text_of(report->spool.path)));
     value_put(arena, tree, "daemon", report->serving > 0 ? value_text(arena, text_of(report->who))
                                                          : value_null(arena));
@@ -303,6 +318,12 @@ static struct value *report_tree(const struct report *report)
               report->oldest[0] ? value_string(arena, report->oldest) : value_null(arena));
     value_put(arena, tree, "removed", removed_list(report));
     value_put(arena, tree, "plan", report->planned ? plan_tree(report) : value_null(arena));
+    value_put(arena, templates, "commit", report->commit.length ? value_text(arena, report->commit)
+                                                                : value_null(arena));
+    value_put(arena, templates, "reason",
+              report->commit.length ? value_null(arena)
+                                    : value_text(arena, text_of(report->no_templates.text)));
+    value_put(arena, tree, "templates", templates);
     value_put(arena, executor, "name", value_text(arena, report->settings.executor));
     value_put(arena, executor, "ready", report->asked ? value_boolean(arena, report->takes_jobs)
                                                       : value_null(arena));
@@ -350,6 +371,7 @@ int command_status(int argument_count, char **arguments)
         report.removed_count =
             removed_read(&report.spool, clock_now() - removed_shown, report.removed);
         report.host = host_read(report.arena, report.spool.path, &error);
+        look_at_templates(&report);
         ask_executor(&report);
         if (json)
             print_json(report_tree(&report));

@@ -204,6 +204,16 @@ static int refuse(const struct submitting *submitting, const char *path, int sta
     return status;
 }
 
+/* Why a file has not become a job in time: no job can be rendered while the templates cannot be read. */
+static void say_late(const char *path, const char *name, struct error *error)
+{
+    struct error reason;
+    struct repository *repository = open_templates(NULL, "HEAD", false, &reason);
+    error_set(error, "%s is in incoming/ as %s and has not become a job yet%s%s", path, name,
+              repository ? "" : ": ", repository ? "" : reason.text);
+    repository_close(repository);
+}
+
 /* Look for the job that the dropped file became. */
 static int find_dropped(const struct submitting *submitting, const char *path, const char *name,
                         struct search *search, char id[static ID_SIZE])
@@ -217,7 +227,7 @@ static int find_dropped(const struct submitting *submitting, const char *path, c
         memcpy(id, search->view.place.id, ID_SIZE);
         return tell_job(submitting, search->arena, &search->view);
     }
-    error_set(&error, "%s is in incoming/ as %s and has not become a job yet", path, name);
+    say_late(path, name, &error);
     return refuse(submitting, path, STATUS_TIMEOUT, &error);
 }
 

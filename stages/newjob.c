@@ -228,6 +228,8 @@ int new_job_make(struct acceptor *acceptor, struct acceptance *item, int64_t now
     take_conditions(arena, &record, preparation.description);
     if (prepared == PREPARED)
         return write_job(acceptor, item, &record, preparation.rendered.manifest, NULL, error);
+    if (preparation.failure == RENDER_REPOSITORY)
+        return 1;               /* not the fault of the job file, and it passes */
 
     struct verdict verdict;
     struct circumstances circumstances = {

@@ -43,7 +43,8 @@ struct acceptor {
     struct guard *guard;
 };
 
-/* The job that the file's bytes ask for: rendered, or failed with the reason. */
+/* The job that the file's bytes ask for: rendered, or failed with the reason.  1, and nothing is
+ * written, when no commit of the templates can be read just now: the file waits. */
 int new_job_make(struct acceptor *acceptor, struct acceptance *item, int64_t now,
                  struct error *error);
 

@@ -291,6 +291,10 @@ static int renew_job(struct requeuer *requeuer, int job, struct job_record *reco
         result = note_looked_at(requeuer, job, record, error) ? -1 : 1;
         goto done;
     }
+    if (prepared == PREPARE_NOT_RENDERED && preparation.failure == RENDER_REPOSITORY) {
+        error_set(error, "%s", preparation.error.text);
+        goto done;
+    }
     if (prepared != PREPARED) {
         put_back(record, &kept);
         result = write_unprepared(requeuer, job, record, prepared, &preparation, error);

@@ -135,6 +135,32 @@ if [ "$(id -u)" = 0 ]; then
     last=$new
 fi
 
+# An object of the commit to serve cannot be read when the daemon starts: nothing has failed, jobs wait,
+# and what is asked for by control files is done.
+# Seen to fail without RENDER_REPOSITORY in new_job_make() of stages/newjob.c: the job is in failed/.
+{ echo 'hold: true'; printf 'name: sleeper\nlibrary: any\ntype: single\nscript: "#!/bin/sh"\n'; } | drop sleeper.yaml
+ok "a job is held" wait_for 10 in_state sleeper held
+stop_daemon
+blob=$(git -C "$git" rev-parse HEAD:images.txt)
+path=objects/${blob:0:2}/${blob:2}
+for pack in "$git"/objects/pack/*.pack; do
+    [ ! -e "$pack" ] || { mv "$pack" "$scratch" && git -C "$git" unpack-objects -q <"$scratch/${pack##*/}"; }
+done
+must "the object of images.txt is a file of its own" test -e "$git/$path"
+mv "$git/$path" "$scratch/blob"
+start_daemon
+printf 'name: patient\nlibrary: any\ntype: single\nscript: "#!/bin/sh"\n' >"$scratch/patient.yaml"
+like "$("$DLSPOOL" -s "$spool" submit --patience 2s "$scratch/patient.yaml" 2>&1)" 'has not become a job yet: templates repository .*images.txt' "unreadable at the start: submit says why there is no job yet"
+like "$("$DLSPOOL" -s "$spool" status)" '^incoming +1$' "unreadable at the start: status counts the file"
+like "$("$DLSPOOL" -s "$spool" status)" '^templates +cannot be read.*images.txt' "unreadable at the start: and says why it waits"
+printf 'release: %s\n' "$(basename "$(job_dir sleeper)")" | drop release.yaml
+ok "unreadable at the start: a control file is taken" wait_for 10 eval '! ls -A "$spool/incoming" "$spool/.claims" | grep -q release'
+is "$(ls "$spool/failed" | wc -l)" 0 "unreadable at the start: nothing has failed"
+mv "$scratch/blob" "$git/$path"
+ok "unreadable at the start: the job is done when it can be read" wait_for 20 in_state patient "done"
+ok "and so is what the control file asked for" wait_for 20 in_state sleeper "done"
+is "$(ls "$spool/failed" | wc -l)" 0 "and has not failed in between"
+
 # Gone altogether, and restored.
 at=$(since)
 mv "$git" "$scratch/aside.git"

@@ -33,7 +33,8 @@ restart() {
     wait_for 30 test $SECONDS -ge $until
     server_start
     drop_jobs b 10
-    ok "$3: all jobs are done" wait_for 40 done_to 30
+    ok "$3: all jobs are done" wait_for 60 done_to 30
+    done_to 30 || { find "$served"/{incoming,rendered,submitted,failed,held,.claims,.new} -mindepth 1; tail -n 50 "$scratch/A.log"; } | sed 's/^/# /'
     is "$(cat "$served"/done/*/*/log | grep -c ' submitted ')" 30 "$3: each once"
     ok "$3: nothing is left, and nothing failed" nothing_else
 }

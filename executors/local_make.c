@@ -97,7 +97,8 @@ static void note_device(struct plan *plan, const char *said)
 {
     if (strstr(said, "CDI device"))
         plan_mender(plan, MENDER_SITE,
-                    "Ask an administrator: local.gpus of dlspool.yaml names a GPU that podman does not know "
+                    "Ask an administrator: local.gpus of dlspool.yaml names a GPU that podman does "
+                    "not know "
                     "(nvidia-ctk cdi list shows those that it knows)");
 }
 
@@ -160,18 +161,54 @@ static void prepare_pull(struct batch *batch, struct podman_call *call, struct p
     podman_call_pull(call, task->task->image, batch->local->settings.pull_timeout);
 }
 
-/* The text of `error` in the last object that says one, in `room`; all of the answer when none can be
- * read. */
-static const char *pull_error(struct arena *arena, struct text answer, struct error_quote_room *room)
+/* What lies at the network or the registry, not at the name of the image. */
+static bool is_away(const char *said)
+{
+    static const char *const signs[] = {"no such host",
+                                        "connection refused",
+                                        "timeout",
+                                        "connection reset",
+                                        "network is unreachable",
+                                        "no route to host",
+                                        "server misbehaving",
+                                        "toomanyrequests",
+                                        "Client.Timeout",
+                                        "EOF",
+                                        "Service Unavailable",
+                                        "Bad Gateway"};
+    for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++)
+        if (strstr(said, signs[i]))
+            return true;
+    return false;
+}
+
+/* The last parts of a chain of causes, "initializing source docker://NAME: pinging ...: CAUSE", as
+ * many as are shown whole: the cause stands at its end. */
+static struct text last_causes(struct text chain)
+{
+    enum { SHOWN = 80 };
+    struct text shown = chain;
+    for (size_t at = 0; at + 2 < chain.length && shown.length > SHOWN; at++)
+        if (chain.data[at] == ':' && chain.data[at + 1] == ' ')
+            shown = (struct text){chain.data + at + 2, chain.length - at - 2};
+    return shown;
+}
+
+/* The text of `error` in the last object that says one, in `room`; all of the answer when none can
+ * be read. */
+static const char *pull_error(struct arena *arena, struct text answer,
+                              struct error_quote_room *room)
 {
     struct text rest = answer, line, said = answer;
     while (rest.length && text_next(&rest, '\n', &line)) {
-        const struct value *tree = line.length ? json_read(arena, line, "answer", &yaml_request_limits, NULL) : NULL;
+        const struct value *tree =
+            line.length ? json_read(arena, line, "answer", &yaml_request_limits, NULL) : NULL;
         struct text error = tree && tree->kind == VALUE_OBJECT ? value_get_text(tree, "error")
                                                                : (struct text){NULL, 0};
         if (error.length)
             said = error;
     }
+    said = last_causes(said);
     return error_quote(room, said.data, said.length);
 }
 
@@ -180,15 +217,22 @@ static void refuse_image(struct plan *plan, const char *image, const char *said)
 {
     char remedy[sizeof(plan->submission->remedy)] = "Change image in the job file";
     if (strstr(said, "short-name") || strstr(said, "unqualified-search"))
-        snprintf(remedy, sizeof(remedy),
-                 "Change image in the job file to a name with its registry, such as docker.io/%.256s%s",
-                 strchr(image, '/') ? "" : "library/", image);
-    plan_refuse(plan, "the image %s is not on this machine and could not be pulled: %s", image, said);
-    plan_mender(plan, MENDER_IMAGE, remedy);
+        snprintf(
+            remedy, sizeof(remedy),
+            "Change image in the job file to a name with its registry, such as docker.io/%.256s%s",
+            strchr(image, '/') ? "" : "library/", image);
+    plan_refuse(plan, "the image %s is not on this machine and could not be pulled: %s", image,
+                said);
+    if (is_away(said))
+        plan_mender(plan, MENDER_SITE,
+                    "Ask an administrator whether this machine reaches that registry");
+    else
+        plan_mender(plan, MENDER_IMAGE, remedy);
 }
 
 /* podman answers a pull with status 200 before it knows how it goes; an error comes in the body. */
-static void note_pulled(struct arena *arena, struct subject *subject, const struct podman_call *call)
+static void note_pulled(struct arena *arena, struct subject *subject,
+                        const struct podman_call *call)
 {
     struct plan *plan = subject->plan;
     struct error_quote_room room, said;

@@ -176,6 +176,9 @@ static void verdict_refused(struct verdict *verdict, const struct circumstances 
     decide(verdict, REASON_REFUSED, "permanent", RETRY_NEVER);
     if (mender == MENDER_IMAGE)         /* `image` of the job file comes from no line of images.txt */
         mender = record->image_line ? MENDER_MANIFEST : MENDER_OWNER;
+    if (mender == MENDER_MANIFEST && submission->mender == MENDER_IMAGE)
+        remedy = "ask an administrator, as images.txt names that image; or choose another version, library or "
+                 "image in the job file, and submit it again";
     if (mender == MENDER_OWNER && submission->mender == MENDER_IMAGE)
         say_next(verdict, "not retried. %s, and submit it again. To retry it as it is: dlspool retry %s",
                  *remedy ? remedy : "Change image in the job file", id);

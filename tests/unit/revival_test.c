@@ -392,7 +392,8 @@ static void why_says_what_to_do(void **state)
         "not retried. Fix the cause, then run: dlspool retry owner-1m80ns077fb02\n",
         "not retried. Ask an administrator to fix the cause, then run: dlspool retry site-",
         "not retried. Change image in the job file, and submit it again.",
-        "fix the cause, or change the job file and submit it again. If the templates are changed",
+        "ask an administrator, as images.txt names that image; or choose another version, library or image in "
+        "the job file, and submit it again. If the templates are changed",
         "change the job file and submit it again. If there is as much as it requests before "
         "2026-01-08T00:00:00.000Z, it is retried by itself.",
         "change the job file and submit it again. If there is as much",

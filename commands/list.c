@@ -255,7 +255,7 @@ int command_list(int argument_count, char **arguments)
         {"limit", 'l', OPTION_WHOLE, &listing.limit, "N", "at most so many jobs"},
         {"all", 'a', OPTION_FLAG, &listing.all, NULL, "all jobs, however many have ended"},
         {"sort", 0, OPTION_TEXT, &sort, "WORD",
-         "by age (the usual), name, user, state, elapsed, started, ended or priority"},
+         "by age (the default), name, user, state, elapsed, started, ended or priority"},
         {"format", 'o', OPTION_TEXT, &listing.format, "COLUMNS",
          "the columns, such as id,state,reason"},
         {"watch", 0, OPTION_FLAG, &watch, NULL, "list again every two seconds"},

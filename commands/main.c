@@ -14,31 +14,32 @@ struct verb {
     const char *name;
     int (*run)(int argument_count, char **arguments);
     const char *summary;
+    const char *head;           /* of the group of verbs that begins here, or NULL */
 };
 
 static const struct verb verbs[] = {
-    {"init", command_init, "make a spool"},
-    {"run", command_run, "run the daemon: take, render, submit and follow jobs"},
-    {"submit", command_submit, "drop job files and say which jobs they became"},
-    {"list", command_list, "list the jobs"},
-    {"status", command_status, "show the daemon, job counts by state, and available resources"},
-    {"show", command_show, "show all that is known about a job"},
-    {"logs", command_logs, "print what a job's tasks printed"},
-    {"wait", command_wait, "wait until jobs have ended"},
-    {"kill", command_kill, "ask for jobs to be killed"},
-    {"retry", command_retry, "ask for failed jobs to be retried"},
-    {"hold", command_hold, "ask for jobs to wait until they are released"},
-    {"release", command_release, "ask for held jobs to go on"},
-    {"resubmit", command_resubmit, "make one pass over the failed and held jobs (for cron)"},
-    {"render", command_render, "print the manifests job files would become"},
-    {"convert", command_convert, "print job files of other systems as job files of dlspool"},
-    {"diff", command_diff, "show what an old job would become today"},
-    {"plan", command_plan, "say what a commit of the templates would change for recent jobs"},
-    {"check", command_check, "check the templates of a repository"},
-    {"eval", command_eval, "render one JSON-e template with one context"},
-    {"history", command_history, "show what jobs took, and how good predictions were"},
-    {"simulate", command_simulate, "try ways to meet deadlines on a trace of jobs"},
-    {"version", command_version, "print the version"},
+    {"submit", command_submit, "drop job files and say which jobs they became", NULL},
+    {"list", command_list, "list the jobs", NULL},
+    {"show", command_show, "show all that is known about a job", NULL},
+    {"logs", command_logs, "print what a job's tasks printed", NULL},
+    {"wait", command_wait, "wait until jobs have ended", NULL},
+    {"kill", command_kill, "ask for jobs to be killed", NULL},
+    {"retry", command_retry, "ask for failed jobs to be retried", NULL},
+    {"hold", command_hold, "ask for jobs to wait until they are released", NULL},
+    {"release", command_release, "ask for held jobs to go on", NULL},
+    {"status", command_status, "show the daemon, job counts by state, and available resources", NULL},
+    {"history", command_history, "show what jobs took, and how good predictions were", NULL},
+    {"convert", command_convert, "print job files of other systems as job files of dlspool", NULL},
+    {"init", command_init, "make a spool", "For administrators:"},
+    {"run", command_run, "run the daemon: take, render, submit and follow jobs", NULL},
+    {"check", command_check, "check the settings, the templates, the executor and the files of all jobs", NULL},
+    {"resubmit", command_resubmit, "make one pass over the failed and held jobs (for cron)", NULL},
+    {"render", command_render, "print the manifests job files would become", "For authors of templates and plans:"},
+    {"diff", command_diff, "show what an old job would become today", NULL},
+    {"plan", command_plan, "say what a commit of the templates would change for recent jobs", NULL},
+    {"eval", command_eval, "render one JSON-e template with one context", NULL},
+    {"simulate", command_simulate, "try ways to meet deadlines on a trace of jobs", NULL},
+    {"version", command_version, "print the version", "And:"},
 };
 
 enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };
@@ -48,8 +49,11 @@ static void print_help(FILE *out)
     fprintf(out, "usage: dlspool [-s DIR] VERB [OPTIONS] [OPERANDS]\n\n"
                  "A batch queue for deep-learning jobs: drop a job file into DIR/incoming, find the "
                  "result\nin DIR/done, or the reason in DIR/failed.\n\nVerbs:\n");
-    for (int i = 0; i < VERB_COUNT; i++)
+    for (int i = 0; i < VERB_COUNT; i++) {
+        if (verbs[i].head)
+            fprintf(out, "\n%s\n", verbs[i].head);
         fprintf(out, "  %-10s %s\n", verbs[i].name, verbs[i].summary);
+    }
     fprintf(out, "\n`dlspool help VERB` says more; so do the manual pages dlspool(1) and "
                  "dlspool-VERB(1).\n");
 }

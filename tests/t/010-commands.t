@@ -18,6 +18,8 @@ is $? 2 "a mistyped verb ends with status 2"
 like "$output" 'did you mean "submit"\?' "a mistyped verb names the nearest one"
 is "$("$DLSPOOL" help list)" "$("$DLSPOOL" list --help)" "help VERB is VERB --help"
 like "$("$DLSPOOL" help)" 'Verbs:' "and help alone lists the verbs"
+is "$("$DLSPOOL" help | sed -n '/^Verbs:/,/^$/s/^  \(eval\|init\|submit\|kill\) .*/\1/p' | xargs)" "submit kill" \
+    "those of users first, by themselves"
 for pair in cancel:kill delete:kill ps:list queue:list squeue:list get:list describe:show why:show requeue:retry; do
     like "$("$DLSPOOL" "${pair%:*}" 2>&1)" "did you mean \"${pair#*:}\"" "${pair%:*} of other systems is ${pair#*:}"
 done

@@ -298,10 +298,9 @@ static struct text accelerator_of(const struct context_job *job, const struct jo
     return job->gpu_type.length ? job->gpu_type : TEXT("gpu");
 }
 
-/* A machine has no queues, unless its site makes something of them: a job that names one is told. */
-static void note_queue(struct arena *arena, const char *executor,
-                       const struct description *description, const struct value *site,
-                       struct notes *notes)
+/* Fields that have no effect, or whose effect nobody checks, are told. */
+static void note_fields(struct arena *arena, const char *executor, const struct description *description,
+                        const struct job_record *record, const struct value *site, struct notes *notes)
 {
     const struct value *queues = site ? value_get(site, "queues") : NULL;
     bool listed = queues && queues->kind == VALUE_LIST && queues->list.count > 0;
@@ -309,18 +308,13 @@ static void note_queue(struct arena *arena, const char *executor,
     if (description->queue.length && machine && !listed)
         note_add(arena, notes, "queue",
                  "no effect here: jobs of this machine have one queue; leave it out");
-}
-
-/* A version that is named beside an image is the image's owner's to see to. */
-static void note_version(struct arena *arena, const struct description *description,
-                         struct notes *notes)
-{
-    if (description->version.length && description->image.length &&
-        !text_is(description->image, "host"))
-        note_add(
-            arena, notes, "version",
-            "not checked: which version of the library the image has that the job names itself, "
-            "nobody knows; leave image out to get that version or be refused");
+    if (description->version.length && description->image.length && !text_is(description->image, "host"))
+        note_add(arena, notes, "version",
+                 "not checked beside an image of your own; leave image out to get that version or be refused");
+    if (description->gpu_type.length && record->gpus == 0)
+        note_add(arena, notes, "gpu_type",
+                 "no effect: no task asks for GPUs; say how many in gpus of tasks, such as "
+                 "tasks: {main: {gpus: 1}}");
 }
 
 /* What the template has to tell. */
@@ -356,8 +350,7 @@ enum prepare_result prepare_manifest(struct arena *arena, struct repository *rep
         preparation->failure = RENDER_NOT_ALLOWED;
         return PREPARE_NOT_RENDERED;
     }
-    note_queue(arena, executor, description, site, &preparation->notes);
-    note_version(arena, description, &preparation->notes);
+    note_fields(arena, executor, description, record, site, &preparation->notes);
     record->gpu_type = job.gpu_type;
     struct render_input input = {
         .executor = executor,

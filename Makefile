@@ -10,7 +10,8 @@
 #   make fuzz       fuzz each target for SECONDS=60 with libFuzzer (clang, libclang-rt-14-dev)
 #   make bench      measure; prints, asserts nothing
 #   make tables     simulate the traces in DLSPOOL_TRACES; writes the tables of docs/deadlines.md
-#   make install    PREFIX=/usr/local DESTDIR=
+#   make install    PREFIX=/usr/local DESTDIR= UNITDIR=PREFIX/lib/systemd/system
+#   make uninstall  with the same
 
 BUILD   ?= build
 PREFIX  ?= /usr/local
@@ -194,19 +195,25 @@ soak: $(BUILD)/dlspool
 tables: $(BUILD)/dlspool
 	@tools/tables $(abspath $(BUILD))/dlspool
 
-install: $(BUILD)/dlspool
-	install -D -m 755 $(BUILD)/dlspool $(DESTDIR)$(PREFIX)/bin/dlspool
-	for page in docs/man/*.1; do \
-	    install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man1/$${page##*/}; done
-	for page in docs/man/*.5; do \
-	    install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man5/$${page##*/}; done
-	install -D -m 644 etc/dlspool.bash-completion $(DESTDIR)$(PREFIX)/share/bash-completion/completions/dlspool
-	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system
-	sed 's|@PREFIX@|$(PREFIX)|' etc/dlspool.service >$(DESTDIR)$(PREFIX)/lib/systemd/system/dlspool@.service
-	chmod 644 $(DESTDIR)$(PREFIX)/lib/systemd/system/dlspool@.service
+# What goes where is told by tools/installed, a line for each file; a package may have units elsewhere.
+UNITDIR ?= $(PREFIX)/lib/systemd/system
+INSTALLED = tools/installed $(BUILD) $(PREFIX) $(UNITDIR)
 
-clean:
-	rm -rf $(BUILD)
+$(BUILD)/dlspool@.service: etc/dlspool.service FORCE
+	@mkdir -p $(@D)
+	@sed 's|@PREFIX@|$(PREFIX)|' $< > $@.new && mv $@.new $@
+
+install: $(BUILD)/dlspool $(BUILD)/dlspool@.service
+	$(INSTALLED) | while read -r mode source target; do \
+	    install -D -m $$mode $$source $(DESTDIR)$$target || exit 1; done
+
+# The spools, the user and the directories of tmpfiles.d stay.
+uninstall:
+	$(INSTALLED) | while read -r mode source target; do rm -f $(DESTDIR)$$target || exit 1; done
+	$(INSTALLED) --directories | while read -r directory; do \
+	    rmdir $(DESTDIR)$$directory 2>/dev/null || true; done
+
+FORCE:
 
 .PHONY: all unit-tests demo check unit asan crash tap fuzz-targets fuzz-runs fuzz-corpus fuzz bench soak tables install \
-	clean
+	uninstall clean FORCE

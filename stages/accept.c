@@ -21,6 +21,7 @@ struct acceptor *acceptor_new(struct stage *stage, struct repository *repository
     acceptor->arena = arena_new();
     acceptor->guard = guard_own();
     acceptor->items = memory_allocate(MOST_CLAIMS * sizeof(*acceptor->items));
+    acceptor->used = 1;
     return acceptor;
 }
 
@@ -28,7 +29,7 @@ void acceptor_free(struct acceptor *acceptor)
 {
     if (!acceptor)
         return;
-    for (size_t i = 0; i < MOST_CLAIMS; i++)
+    for (size_t i = 0; i < acceptor->used; i++)
         buffer_free(&acceptor->items[i].bytes);
     free(acceptor->items);
     arena_free(acceptor->arena);
@@ -230,6 +231,8 @@ int accept_claims(struct acceptor *acceptor, struct claim **claims, const char *
         log_warn("%s", warning.text);
     if (claims_find_jobs(spool, claims, count, error))
         return -1;
+    if (acceptor->used < count)
+        acceptor->used = count;
     for (size_t i = 0; i < count; i++) {
         struct acceptance *item = &acceptor->items[i];
         item->claim = claims[i];

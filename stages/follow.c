@@ -225,8 +225,8 @@ void follow_batch(struct tracker *tracker, struct tracked **batch, size_t count)
 {
     struct round round = {
         .tracker = tracker,
-        .jobs = arena_allocate(tracker->arena, BATCH * sizeof(*round.jobs)),
-        .calls = arena_allocate(tracker->arena, BATCH * sizeof(struct job_call *)),
+        .jobs = arena_allocate(tracker->arena, count * sizeof(*round.jobs)),
+        .calls = arena_allocate(tracker->arena, count * sizeof(struct job_call *)),
     };
     char only[ID_SIZE] = "";
     if (count == 1)

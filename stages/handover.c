@@ -180,6 +180,7 @@ bool item_look(struct submitter *submitter, struct item *item, const char *id)
     int killed, held;
     item->place = (struct job_place){.state = STATE_RENDERED};
     memcpy(item->place.id, id, strlen(id) + 1);
+    item->job = -1;
     item->fate = ITEM_SUBMIT;
     item->submission = (struct submission){0};
     if (guard_tries(submitter->guard, id) >= GUARD_MOST_TRIES)

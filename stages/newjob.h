@@ -39,7 +39,8 @@ struct acceptor {
     struct stage *stage;
     struct repository *repository;
     struct arena *arena;
-    struct acceptance *items;   /* as many as a batch */
+    struct acceptance *items;   /* as many as a batch ... */
+    size_t used;                /* ... of which so many were ever used, the first at any rate */
     struct guard *guard;
 };
 

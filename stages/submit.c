@@ -380,8 +380,6 @@ static void submit_close(struct stage *stage)
     watch_close(submitter->watch);
     if (submitter->executor)
         submitter->executor->operations->close(submitter->executor);
-    for (size_t i = 0; i < submitter->item_count; i++)
-        item_close(&submitter->items[i]);
     arena_free(submitter->arena);
     free(submitter->items);
     queue_free(submitter->queue);
@@ -417,8 +415,6 @@ static struct stage *submit_open(const char *directory, struct error *error)
     guard_count(submitter->guard, stage->name);
     submitter->item_count = submitter->window = (size_t)stage->settings.batch;
     submitter->items = memory_allocate(submitter->item_count * sizeof(*submitter->items));
-    for (size_t i = 0; i < submitter->item_count; i++)
-        submitter->items[i].job = -1;
     submitter->arena = arena_new();
     struct watch_settings watching = {.interval = stage->settings.scan_interval};
     submitter->executor = stage_executor(stage, error);

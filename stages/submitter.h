@@ -49,7 +49,8 @@ struct submitter {
     struct backfill *backfill;  /* NULL: the scheduler keeps those that wait */
     struct queue_job first;     /* with backfill: it keeps its place and waits for room; or its id is "" */
     struct arena *arena;        /* of a batch */
-    struct item *items;         /* as many as a batch */
+    struct item *items;         /* as many as a batch; what no batch has reached is never touched,
+                                   since a whole one takes megabytes.  None is open between batches. */
     size_t item_count;
     size_t window;              /* jobs of the next batch: few after trouble */
     size_t took;                /* jobs of the last batch */

@@ -120,7 +120,7 @@ struct watch *watch_open(int directory, const char *path, const struct watch_set
             settings->remote_interval ? settings->remote_interval : DEFAULT_REMOTE_INTERVAL,
         .limit = settings->names ? settings->names : DEFAULT_NAMES,
         .scan = {.file = -1},
-        .events = memory_allocate(READ_SIZE),
+        .events = memory_resize(NULL, READ_SIZE),
     };
     watch->names = names_new(watch->limit, sizeof(unsigned int));
     want_inotify(watch, clock_elapsed());
@@ -260,7 +260,7 @@ static int begin_scan(struct watch *watch, int64_t now)
     watch->scan.file = sys.openat(watch->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     if (watch->scan.file < 0)
         return -1;
-    watch->scan.entries = memory_allocate(READ_SIZE);
+    watch->scan.entries = memory_resize(NULL, READ_SIZE);
     return 0;
 }
 

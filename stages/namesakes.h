@@ -1,6 +1,6 @@
 /* stages/namesakes.h - which job a user means by a name
  *
- * His own most recent one of that name that was accepted before the job that speaks of it, wherever
+ * The owner's own most recent one of that name that was accepted before the job that speaks of it, wherever
  * it is, or has ended; or, when there is none, the first that comes after.  One that comes after and
  * is refused for what it waits for has not come.
  *

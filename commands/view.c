@@ -50,6 +50,8 @@ int view_read(const struct spool *spool, const struct job_place *place, struct a
         view->why = sentence_of_log(job, arena);
     buffer_free(&why);
     job_situation_read(job, place, &view->situation);
+    if (!view->why.length && view->situation.state == JOB_QUEUED)
+        view->why = arena_text(arena, view->situation.waits, strlen(view->situation.waits));
     sys.close(job);
     return 0;
 }

@@ -25,12 +25,11 @@ const char *job_state_name(enum job_state state)
 
 /* ---- what the log tells ---- */
 
-static void take_node(const struct event *event, struct job_situation *situation)
+static void take_word(const struct event *event, const char *key, char *room, size_t size)
 {
     struct arena *arena = arena_new();
-    struct text node = event_get(arena, event, "node");
-    snprintf(situation->node, sizeof(situation->node), "%.*s", (int)node.length,
-             node.length ? node.data : "");
+    struct text word = event_get(arena, event, key);
+    snprintf(room, size, "%.*s", (int)word.length, word.length ? word.data : "");
     arena_free(arena);
 }
 
@@ -85,7 +84,10 @@ static void fold_event(const struct event *event, struct job_situation *situatio
         situation->queued = event->time;
     } else if (text_is(event->name, "started")) {
         situation->started = time_of(event);
-        take_node(event, situation);
+        take_word(event, "node", situation->node, sizeof(situation->node));
+        situation->waits[0] = '\0';
+    } else if (text_is(event->name, "waiting")) {
+        take_word(event, "why", situation->waits, sizeof(situation->waits));
     } else if (text_is(event->name, "image")) {
         take_image(event, situation);
     } else if (text_is(event->name, "listening")) {

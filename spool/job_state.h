@@ -38,6 +38,7 @@ struct job_situation {
     int64_t queued;             /* when the scheduler took it */
     int64_t started, ended;
     char node[64];              /* where it runs or ran; "" when that is not known */
+    char waits[256];            /* why the scheduler has not started it, in its words; or "" */
     /* What its roles really ran in: "host", an image's digest, or what tells which file it was. */
     struct image_of_role ran[SITUATION_IMAGES_MOST];
     size_t ran_count;

@@ -69,6 +69,7 @@ ok "nothing of them is left at Slurm" wait_for 20 slurm_is_idle
 job patient 'echo at last' 'queue: down'
 job unlucky 'true' 'queue: down' 'units: {total: 9, pattern: "step {done}"}'
 ok "a partition that is down is the reason why a job waits" wait_for 20 says patient 'waiting .*PartitionDown'
+like "$(dlspool list --name patient)" 'queued .*PartitionDown' "and list says so"
 ok "so does another one" wait_for 20 says unlucky 'waiting .*PartitionDown'
 scancel "$(slurm_id unlucky)"
 ok "one that is cancelled at Slurm before it ran has failed" wait_for 40 in_state unlucky failed

@@ -73,6 +73,22 @@ static void a_log_tells_whether_it_runs(void **state)
     assert_string_equal(word(*state, STATE_SUBMITTED), "queued");
 }
 
+static void a_log_tells_why_the_scheduler_lets_it_wait(void **state)
+{
+    struct job_situation situation;
+    struct job_place place = {.state = STATE_SUBMITTED, .id = "x-0123456789abc"};
+    int job = ((struct fixture *)*state)->job;
+    put(*state, "log", "2026-11-22T10:00:01.000Z submitted attempt=1\n"
+                       "2026-11-22T10:00:02.000Z waiting why=\"behind others\"\n"
+                       "2026-11-22T10:00:03.000Z waiting why=\"for resources\"\n");
+    job_situation_read(job, &place, &situation);
+    assert_string_equal(situation.waits, "for resources");
+    put(*state, "log", "2026-11-22T10:00:02.000Z waiting why=\"for resources\"\n"
+                       "2026-11-22T10:00:03.000Z started attempt=1\n");
+    job_situation_read(job, &place, &situation);
+    assert_string_equal(situation.waits, "");
+}
+
 static void a_wish_to_kill_is_stopping(void **state)
 {
     put(*state, "log", BEFORE);
@@ -118,6 +134,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_directory_tells_a_word, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_log_tells_whether_it_runs, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_log_tells_why_the_scheduler_lets_it_wait, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_wish_to_kill_is_stopping, set_up, tear_down),
         cmocka_unit_test_setup_teardown(waiting_for_room_is_not_failing, set_up, tear_down),
         cmocka_unit_test(both_vocabularies_select),

@@ -30,8 +30,8 @@ enum completion_state { COMPLETION_RUNNING, COMPLETION_SUCCEEDED, COMPLETION_FAI
 /* What is asked of one role. */
 struct completion_role {
     struct text role;
-    int failed;                 /* so many failures fail the job; -1: none does; 0: 1 */
-    int succeeded;              /* so many successes are enough; 0 or -1: all tasks */
+    int failed;                 /* the number of failures that fails the job; -1: none does; 0: 1 */
+    int succeeded;              /* the number of successes that is enough; 0 or -1: all tasks */
     bool each;                  /* each task is judged by itself; then the others are 0 */
 };
 

@@ -43,7 +43,7 @@ void control_mounts_read(const char *proc, struct control_mounts *mounts);
 int control_group_find(const char *proc, const struct control_mounts *mounts, pid_t process,
                        struct text id, struct control_group *group);
 
-/* How much the container may use, in thousandths of a processor; 0: as much as there is; -1: the
+/* How much the container may use, in thousandths of a CPU; 0: as much as there is; -1: the
  * kernel does not say. */
 int64_t control_group_cpus(const struct control_group *group);
 

@@ -24,7 +24,7 @@
 /* How a submission went. */
 enum submit_outcome {
     SUBMIT_ACCEPTED,            /* the scheduler has it, or had it already under this token */
-    SUBMIT_NO_ROOM,             /* it would fit, but not just now */
+    SUBMIT_NO_ROOM,             /* it would fit, but not now */
     SUBMIT_UNAVAILABLE,         /* the scheduler is down, throttles or times out: nobody's fault */
     SUBMIT_NEVER_FITS,          /* it asks for more than there is: a smaller job or more capacity fixes it */
     SUBMIT_REFUSED,             /* the scheduler does not want this manifest: see `mender` */
@@ -106,7 +106,7 @@ struct job_poll {
     char detail[512];           /* a sentence: which task, what happened, or why it waits */
     struct task_state *tasks;   /* in the arena given to poll(), may be 0 of them */
     size_t task_count;
-    int64_t cpu_time;           /* milliseconds of processor time that all its tasks have used so far
+    int64_t cpu_time;           /* milliseconds of CPU time that all its tasks have used so far
                                    in this attempt, as far as it was seen: it may go down when
                                    dlspool was restarted; -1 or 0: not known */
 };
@@ -129,10 +129,10 @@ struct job_call {
 /* A running job is to have another size. */
 enum resize_outcome {
     RESIZE_DONE,                /* it has it, or will without being asked again; or had it already */
-    RESIZE_NO_ROOM,             /* not just now */
+    RESIZE_NO_ROOM,             /* not now */
     RESIZE_NOT_POSSIBLE,        /* not while it runs */
     RESIZE_UNAVAILABLE          /* not done: the scheduler could not be asked, has not answered yet,
-                                   or the job does not run just now; to be retried */
+                                   or the job does not run now; to be retried */
 };
 
 struct job_resize {
@@ -196,7 +196,7 @@ struct executor_operations {
     int (*list)(struct executor *executor, executor_take *take, void *context, struct error *error);
     /* How many objects the manifest makes at the scheduler: what live_max counts.  NULL: one. */
     int (*weight)(struct executor *executor, struct text manifest);
-    /* What the scheduler would make of the submission, of which nothing stays: appended to
+    /* What the scheduler would make of the submission; nothing stays there: appended to
      * `answer`.  -1 and the scheduler's sentence when it would not take it.  NULL: it cannot be
      * asked that. */
     int (*try_out)(struct executor *executor, struct submission *submission,
@@ -232,7 +232,7 @@ enum { EXECUTOR_IDENTITY_SIZE = 17 };   /* 16 hexadecimal digits and the final N
 
 struct executor {
     const struct executor_operations *operations;
-    int64_t live_max;           /* objects that are to be at the scheduler at most; 0: no bound */
+    int64_t live_max;           /* the most objects at the scheduler; 0: no bound */
     /* Tells this spool from others, also of the same name: jobs are handed in with it.  Set by who
      * opens the executor.  "": not known; then list() tells nothing that somebody else may have handed in. */
     char identity[EXECUTOR_IDENTITY_SIZE];

@@ -1,4 +1,4 @@
-/* executors/kernel_log.c - whom the kernel killed for want of memory
+/* executors/kernel_log.c - which processes the kernel killed for want of memory
  *
  * The record (mm/oom_kill.c, since Linux 5.0) reads
  *   oom-kill:constraint=...,nodemask=...,cpuset=...,oom_memcg=PATH,task_memcg=PATH,...

@@ -1,4 +1,4 @@
-/* executors/kernel_log.h - whom the kernel killed for want of memory
+/* executors/kernel_log.h - which processes the kernel killed for want of memory
  *
  * podman 4.3 does not know: conmon, which notices such a kill, leaves its mark in a directory that
  * all containers share, and on control groups of version 1 often too late.  The kernel's own log

@@ -1,4 +1,4 @@
-/* executors/kubeconfig.c - where the API server is, and as whom to speak to it
+/* executors/kubeconfig.c - the API server's address, and the identity to use there
  *
  * Fields that are not known are left alone, as kubectl does: they may be none of our business.
  *

@@ -1,4 +1,4 @@
-/* executors/kubeconfig.h - where the API server is, and as whom to speak to it
+/* executors/kubeconfig.h - the API server's address, and the identity to use there
  *
  * A kubeconfig is YAML: clusters, users, and contexts that join them.  $KUBECONFIG may name several
  * files, with colons between them, of which the first one that has an entry wins; files of that

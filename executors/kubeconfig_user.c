@@ -1,4 +1,4 @@
-/* executors/kubeconfig_user.c - as whom to speak to the API server: token, certificate or plugin */
+/* executors/kubeconfig_user.c - the identity to use at the API server: token, certificate or plugin */
 #include "executors/kubeconfig_fields.h"
 
 #include <string.h>

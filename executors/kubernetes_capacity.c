@@ -26,7 +26,7 @@ enum {
     PAGE = 100,                 /* objects in an answer; a node with its images may have 50 KiB */
     MOST_LISTS = 3,             /* beginnings after an expired page */
     LONG = 500,                 /* milliseconds; an answer that took longer is good for a while: */
-    REST = 20                   /* so many times what it took */
+    REST = 20                   /* a multiple of what it took */
 };
 
 static const char product_label[] = "nvidia.com/gpu.product";
@@ -79,7 +79,7 @@ struct count {
     struct kubernetes *kubernetes;
     struct capacity *capacity;
     struct value *nodes;        /* name -> the node, of those that take pods */
-    double cpus, memory;        /* used by pods on these nodes: processors, bytes */
+    double cpus, memory;        /* used by pods on these nodes: CPUs, bytes */
 };
 
 static struct gpu_capacity *gpu_type(struct capacity *capacity, struct text type)
@@ -126,7 +126,7 @@ static bool is_kept(const struct value *node)
     return false;
 }
 
-/* Of a node that takes pods: what is to be known of it when they are counted. */
+/* Of a node that takes pods: what the count needs to know of it. */
 static void keep_node(struct count *count, const struct value *node)
 {
     struct arena *arena = count->arena;

@@ -6,7 +6,7 @@
  *
  * Single tasks end by the deletion of their pods: a Job with backoffLimitPerIndex 0 gives their indexes up.
  * There is no way to tell it not to make the pods of indexes that have not begun: those are deleted when
- * they are there, which the caller sees to by asking again.
+ * they are there, which the caller ensures by asking again.
  *
  * To remove a job is to delete its owner, in the background: the server's garbage collector takes
  * what it owns, pods included.  A job that asked for `debug` is ended instead, by a deadline that

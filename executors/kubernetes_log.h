@@ -1,4 +1,4 @@
-/* executors/kubernetes_log.h - finding the way in a pod's log, of which no byte has an address
+/* executors/kubernetes_log.h - finding a position in a pod's log, whose bytes have no addresses
  *
  * The server gives a log's lines with the nanosecond each was written at, from a given second on
  * (sinceTime), and no more than a number of bytes (limitBytes).  For one such second the answer only

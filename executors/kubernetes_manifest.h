@@ -106,7 +106,7 @@ struct kubernetes_stamp {
 #define KUBERNETES_ANNOTATION_DEBUG "dlspool/debug"             /* seconds */
 #define KUBERNETES_ANNOTATION_ELASTIC "dlspool/elastic"         /* "true": the number of its tasks may
                                                                    change while it runs */
-/* Of a Secret: what it is to be filled with. */
+/* Of a Secret: what it will be filled with. */
 #define KUBERNETES_ANNOTATION_GENERATE "dlspool/generate"
 #define KUBERNETES_GENERATE_SSH_KEY "ssh-key"
 /* Of a Job: that it was told to end. */

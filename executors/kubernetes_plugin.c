@@ -1,6 +1,6 @@
 /* executors/kubernetes_plugin.c - the program that makes a kubeconfig's credential
  *
- * The plugin runs in a process group of its own, all of which is killed when its time is over.
+ * The plugin runs in a process group of its own, which is killed as a whole when its time is over.
  */
 #include "executors/kubernetes_plugin.h"
 
@@ -131,7 +131,7 @@ static int spawn(const struct kubeconfig_plugin *plugin, int output, int complai
 static int start(struct run *run, const struct kubeconfig_plugin *plugin, struct error *error)
 {
     /* The dup2() of the child must not meet the ends themselves: they are never 0, 1 or 2, unless
-     * those are closed here, which dlspool sees to. */
+     * those are closed here, which dlspool ensures. */
     int output[2], complaints[2];
     if (pipe2(output, O_CLOEXEC))
         return error_errno(error, "the credential plugin %s got no pipe", run->command);

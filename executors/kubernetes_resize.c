@@ -9,7 +9,7 @@
  * programs bear it that tasks come and go.  Kueue suspends a Job that changes so, and its pods end,
  * unless it is one of its elastic ones.
  *
- * Processors: kubernetes_resize_pod.c.
+ * CPUs: kubernetes_resize_pod.c.
  *
  * Nothing is remembered here: what a job has is read from its objects each time.
  */

@@ -1,6 +1,6 @@
 /* executors/kubernetes_resize.h - between the files that give a running job another size
  *
- * kubernetes_resize.c has the batch, and the number of tasks; kubernetes_resize_pod.c the processors
+ * kubernetes_resize.c has the batch, and the number of tasks; kubernetes_resize_pod.c the CPUs
  * of a pod.
  */
 #ifndef EXECUTORS_KUBERNETES_RESIZE_H
@@ -27,7 +27,7 @@ void resize_decide(struct resize_change *change, enum resize_outcome outcome,
 void resize_patch(struct inquiries *inquiries, struct resize_change *change, struct text path,
                   const char *type, struct text body, enum resize_outcome after);
 
-/* Is the Job one of a single pod whose processors have a limit that can be changed while it runs? */
+/* Is the Job one of a single pod whose CPUs have a limit that can be changed while it runs? */
 bool resize_is_one_pod(const struct value *object);
 /* Does the server know of that?  One that cannot be asked now may. */
 bool resize_pods_served(struct kubernetes *kubernetes);

@@ -1,4 +1,4 @@
-/* executors/kubernetes_resize_pod.c - giving a running pod more or less of the processors
+/* executors/kubernetes_resize_pod.c - giving a running pod more or fewer CPUs
  *
  * By the pod's subresource `resize` (KEP-1287; served and on by default as of 1.33, stable
  * in 1.35), requests and limits alike, so that the pod's quality of service stays what it is.  Its
@@ -149,7 +149,7 @@ static void look_at_node(struct inquiries *inquiries, struct resize_change *chan
     bool never = text_is(value_get_text(pending, "reason"), "Infeasible");
     char sentence[ERROR_TEXT_SIZE];
     snprintf(sentence, sizeof(sentence), "its node %s: %s",
-             never ? "cannot give the container as many processors"
+             never ? "cannot give the container as many CPUs"
                    : "does not have these resources at the moment",
              error_quote(&room, words.data ? words.data : "", words.length));
     resize_decide(change, never ? RESIZE_NOT_POSSIBLE : RESIZE_NO_ROOM, sentence);

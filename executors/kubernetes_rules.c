@@ -244,7 +244,7 @@ static void check_environment(const struct value *container, const char *path,
     }
 }
 
-/* A quantity that is not one of memory or processors is counted in whole pieces, and what is asked
+/* A quantity that is not one of memory or CPUs is counted in whole pieces, and what is asked
  * for is what is had. */
 static void check_resources(const struct value *container, const char *path,
                             struct schema_problems *problems)
@@ -467,7 +467,7 @@ static void check_data(const struct value *tree, const char *path, struct schema
                        (int)DATA_LONGEST);
 }
 
-/* What is to be filled with keys holds nothing else, and says what it is. */
+/* What will be filled with keys holds nothing else, and says what it is. */
 static void check_generated(const struct kubernetes_object *object, const char *path,
                             struct schema_problems *problems)
 {
@@ -485,11 +485,11 @@ static void check_generated(const struct kubernetes_object *object, const char *
                        error_quote(&room, what.data, what.length), object->kind->kind);
     else if (!text_is(value_get_text(tree, "type"), "kubernetes.io/ssh-auth"))
         schema_problem(problems, tree,
-                       "%s.type: expected kubernetes.io/ssh-auth, as keys are to be put into it",
+                       "%s.type: expected kubernetes.io/ssh-auth, as keys are put into it",
                        path);
     else if (value_get(tree, "data") || value_get(tree, "stringData"))
         schema_problem(problems, tree,
-                       "%s: it has data, and keys are to be put into it; leave one out", path);
+                       "%s: it has data, and keys are put into it; leave one out", path);
 }
 
 static void check_size(const struct value *tree, const char *path, struct schema_problems *problems)

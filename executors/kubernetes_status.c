@@ -1,6 +1,6 @@
 /* executors/kubernetes_status.c - what an answer of the API server means
  *
- * A table of rules, of which the first that fits decides.  Where the server may have acted before
+ * A table of rules; the first that matches decides.  Where the server may have acted before
  * it failed, the outcome differs for requests that only read.
  */
 #include "executors/kubernetes_status.h"

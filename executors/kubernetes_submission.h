@@ -85,7 +85,7 @@ void job_end(struct job *job, enum submit_outcome outcome, const struct error *e
 /* SUBMIT_REFUSED; `remedy` as in struct kubernetes_call. */
 void job_refuse(struct job *job, const struct error *error, const char *remedy);
 void job_accept(struct job *job, const char *remark);
-/* It is to be undone.  Refusal goes before want of room, and the first sentence before others. */
+/* It must be undone.  Refusal goes before want of room, and the first sentence before others. */
 void job_fail(struct job *job, enum submit_outcome failure, const struct error *why,
               const char *remedy);
 void job_doubt(struct job *job, const struct error *doubt);

@@ -1,4 +1,4 @@
-/* executors/kubernetes_watch.c - listing and watching, by turns */
+/* executors/kubernetes_watch.c - listing and watching in turn */
 #include "executors/kubernetes_watch.h"
 
 #include <stdio.h>

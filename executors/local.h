@@ -13,7 +13,7 @@
  *   parallelism                         how many of its tasks run at once, where not all do
  *   complete                            the job's rule of completion as JSON, where it has one
  *   cpus, memory, gpus, gpus_assigned   what it counts for (thousandths, bytes, number, devices);
- *                                       but its processors as its limit is now (local_resize.c)
+ *                                       but its CPUs as its limit is now (local_resize.c)
  *   time_limit                          milliseconds, 0 for none
  *   listen                              ports of this machine that it has, where there are any
  *
@@ -161,12 +161,12 @@ int local_remove_objects(struct local *local, const char *id, int attempt, struc
 
 /* ---- local_usage.c ---- */
 
-/* Thousandths of a processor that the container may use now; as its label says while it does not
+/* Thousandths of a CPU that the container may use now; as its label says while it does not
  * run, or where the kernel does not tell. */
 int64_t local_cpus_now(const struct local *local, const struct podman_container *container);
 /* The same, but -1 where the kernel does not tell, and 0 where it sets no limit. */
 int64_t local_cpus_limit(const struct local *local, const struct podman_container *container);
-/* Milliseconds of processor time that the task's container has used; of one that has ended, when it
+/* Milliseconds of CPU time that the task's container has used; of one that has ended, when it
  * was asked for last; -1: not known. */
 int64_t local_cpu_time(struct local *local, const struct podman_container *container);
 /* Forget what the job's tasks have used; all of it at the end. */

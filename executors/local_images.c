@@ -36,7 +36,7 @@ static const struct known_image *keep_image(struct local *local, struct text id,
     return image;
 }
 
-/* NULL when podman cannot be asked just now: the next poll asks again. */
+/* NULL when podman cannot be asked now: the next poll asks again. */
 static const struct known_image *ask_image(struct local *local, struct text id)
 {
     const struct known_image *image = NULL;

@@ -29,7 +29,7 @@
  *                image reference as podman knows them
  *     command*   list of words, at least one; nothing is a shell line
  *     env        object of strings
- *     cpus*      processors: a number such as 2 or 0.5
+ *     cpus*      CPUs: a number such as 2 or 0.5
  *     memory*    bytes, or a string such as "2Gi"
  *     shm        size of /dev/shm in the same way; counts against memory; default 64 MiB
  *     gpus       whole number, default 0
@@ -62,7 +62,7 @@ enum local_network { NETWORK_PRIVATE, NETWORK_HOST, NETWORK_BRIDGE, NETWORK_OUTG
 struct local_mount {
     struct text source, target;
     bool readonly;
-    bool must_write;            /* unless it is readonly: the user is to be able to write to it */
+    bool must_write;            /* unless it is readonly: the user must be able to write to it */
     struct text entry;          /* may be empty */
     bool executable;
 };

@@ -1,4 +1,4 @@
-/* executors/local_plan.c - what is to be done about each submission of a batch */
+/* executors/local_plan.c - what to do about each submission of a batch */
 #include "executors/local_plan.h"
 
 #include <stdio.h>
@@ -289,7 +289,7 @@ static bool has_type(const struct batch *batch, struct plan *plan, struct room *
     else
         error_set(&submission->error,
                   "the job asks for GPUs of the type %s, and local.gpu_type of dlspool.yaml does not "
-                  "say of which type this machine's are; leave gpu_type out to get any", rooms[0].text);
+                  "say what type this machine's are; leave gpu_type out to get any", rooms[0].text);
     buffer_free(&types);
     plan_decide(plan, SUBMIT_NEVER_FITS);
     return false;

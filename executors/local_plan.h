@@ -1,4 +1,4 @@
-/* executors/local_plan.h - what is to be done about each submission of a batch
+/* executors/local_plan.h - what to do about each submission of a batch
  *
  * The part of a submission that needs no change at podman: reading the manifest, recognising what
  * an earlier try has made, counting, looking at the user's paths, writing files.  A plan whose

@@ -1,4 +1,4 @@
-/* executors/local_resize.c - giving a running task more or less of the processors
+/* executors/local_resize.c - giving a running task more or fewer CPUs
  *
  * By podman's own update, which has the OCI runtime change the container's control group: that does
  * for v1 and v2, for runc and crun, as root and without, and takes some ten milliseconds.  The

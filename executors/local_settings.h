@@ -2,7 +2,7 @@
  *
  *   socket           absolute path of a podman REST socket; "" (default): dlspool starts podman
  *   storage          absolute path for its files; "" (default): .podman in the spool
- *   cpus             what jobs may use together; null (default): the processors we may run on
+ *   cpus             what jobs may use together; null (default): the CPUs we may run on
  *   memory           likewise, such as "16Gi"; null (default): this machine's but 1 GiB
  *   gpus             list of devices, such as nvidia.com/gpu=0 (see devices.h), or where they differ
  *                    of {device: nvidia.com/gpu=0, type: A100}

@@ -1,7 +1,7 @@
 /* executors/local_storage.c - the local executor's own directory
  *
  * The files hold nothing that cannot be made again, so nothing here is synced but notes of
- * refusals, and keys for ssh, of which all tasks of an attempt have the same.
+ * refusals, and keys for ssh, the same for all tasks of an attempt.
  */
 #include "executors/local_storage.h"
 

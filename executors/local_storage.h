@@ -1,6 +1,6 @@
 /* executors/local_storage.h - the local executor's own directory
  *
- * One directory, mode 0700, that belongs to whom dlspool runs as.  Beside podman's files it holds,
+ * One directory, mode 0700, that belongs to the user that dlspool runs as.  Beside podman's files it holds,
  * for each attempt of a job,
  *
  *   jobs/<id>-a<attempt>/files/<role>-<index>/<number>   what is mounted into a task as a file

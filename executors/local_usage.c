@@ -1,4 +1,4 @@
-/* executors/local_usage.c - what running containers may use of the processors, and what they have
+/* executors/local_usage.c - the CPUs that running containers may use, and what they have
  * used
  *
  * The kernel is asked, in the container's control group: that costs two small reads, where podman

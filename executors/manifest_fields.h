@@ -4,7 +4,7 @@
  * of them.  An unknown field, a missing one, or one of another type is an error, and its sentence
  * gives line, column, field, what was found and what was expected:
  *
- *   manifest.yaml:3:22: tasks[0].cpus: found "lots", expected a number of processors such as 2 or 0.5
+ *   manifest.yaml:3:22: tasks[0].cpus: found "lots", expected a number of CPUs such as 2 or 0.5
  *
  * Nothing is copied: what is read shares the bytes and trees of the document.
  */

@@ -73,7 +73,7 @@ void podman_call_kill(struct podman_call *call, const char *container, const cha
 void podman_call_remove(struct podman_call *call, const char *container);
 void podman_call_remove_pod(struct podman_call *call, const char *pod);
 void podman_call_inspect(struct podman_call *call, const char *container);
-/* Another limit of processors (thousandths) for a container that runs; podman 4.3 and later. */
+/* Another limit of CPUs (thousandths) for a container that runs; podman 4.3 and later. */
 void podman_call_update(struct podman_call *call, const char *container, int64_t cpus);
 void podman_call_inspect_pod(struct podman_call *call, const char *pod);
 void podman_call_image(struct podman_call *call, struct text image);     /* is it there? */

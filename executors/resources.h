@@ -56,7 +56,7 @@ void room_withhold(struct room *room, size_t gpu, const char *why);
 struct text room_assign(struct room *room, struct arena *arena, int count);
 
 /* 0 when the machine is large enough for the demand; else -1 and a sentence that names every
- * resource of which there is too little. */
+ * resource that is short. */
 int room_fits_ever(const struct machine *machine, struct demand demand, struct error *error);
 
 /* 0 when there is room now; else -1 and such a sentence. */

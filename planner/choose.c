@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 
-/* After so many segments looked at, who does not fit is dropped itself, and not who is dearest. */
+/* After this many segments, a job that does not fit is dropped itself, and not the most expensive. */
 enum { MOST_EFFORT = 20000000 };
 
 /* ---- who is preferred ---- */

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double one_processor = 1000;
+static const double one_cpu = 1000;
 static const double idle = 0.5;         /* a job that uses less than this of what it has will not be
                                            faster with more of it */
 
@@ -55,13 +55,13 @@ static void fit_points(struct curve *curve)
     }
 }
 
-/* Of one point, by how many processors were busy on the average: one always, and all of them for a
+/* Of one point, by how many CPUs were busy on the average: one always, and all of them for a
  * part of the time. */
 static void fit_use(struct curve *curve)
 {
     double size = curve->points[0].size, time = curve->points[0].time;
     double busy = curve->use * size;
-    double parallel = size > one_processor ? (busy - one_processor) / (size - one_processor) : 1;
+    double parallel = size > one_cpu ? (busy - one_cpu) / (size - one_cpu) : 1;
     parallel = parallel < 0 ? 0 : parallel > 1 ? 1 : parallel;
     curve->fixed = (1 - parallel) * time;
     curve->divided = parallel * size * time;
@@ -107,12 +107,12 @@ static double above(const struct curve *curve, double size)
     return size <= edge ? time : fmax(time, grown(from_point(curve, last, edge), edge, size));
 }
 
-/* One processor is used by what is not parallel, so that below it all is slower. */
+/* One CPU is used by what is not parallel, so that below it all is slower. */
 static double below_by_use(const struct curve *curve, double size)
 {
     const struct curve_point *first = &curve->points[0];
-    double busy = fmin(curve->use * first->size, one_processor);
-    double least = fmin(one_processor, first->size);
+    double busy = fmin(curve->use * first->size, one_cpu);
+    double least = fmin(one_cpu, first->size);
     if (size >= least)
         return from_point(curve, first, size);
     return from_point(curve, first, least) * fmax(1, busy / size);

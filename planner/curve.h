@@ -20,8 +20,8 @@ struct curve_point {
 struct curve {
     struct curve_point points[CURVE_MOST_POINTS];       /* ascending by size */
     size_t count;
-    /* Of the processors at the largest point, the share that is used; negative: not known, or sizes
-     * do not count processors (thousandths). */
+    /* Of the CPUs at the largest point, the share that is used; negative: not known, or sizes
+     * do not count CPUs (thousandths). */
     double use;
     double fixed, divided;      /* s and p, set by curve_fit() */
 };

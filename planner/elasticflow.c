@@ -8,7 +8,7 @@
  * does not fit; here they are asked one after another.  It declines whoever comes while any admitted
  * job misses its deadline by the plan, as happens when restarts cost more than was thought; here only
  * who adds a miss.  Declined jobs run on what nobody else wants, so that completion times are those of
- * all jobs.  When thousands come together, those that are left after so much planning are admitted
+ * all jobs.  When thousands come together, those that are left after MOST_EFFORT of planning are admitted
  * if they fit into what the plan leaves free.
  */
 #include <math.h>

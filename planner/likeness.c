@@ -276,7 +276,7 @@ static bool has_point(const struct curve *curve, int size)
     return false;
 }
 
-/* Of the processors at the size of the largest point, as curves need it. */
+/* Of the CPUs at the size of the largest point, as curves need it. */
 static double median_use(const struct likes *likes, const struct curve *curve)
 {
     struct sample uses[LIKE_MOST];

@@ -31,7 +31,7 @@ struct likes {
     size_t count;               /* 0: there are none */
 };
 
-/* The runs by the finest likeness of which there are enough with that aspect.  Of rates and of costs
+/* The runs of the finest level of similarity that has enough with that aspect.  Of rates and of costs
  * (start-up ... tail), one of the same arguments is enough.  Costs are not taken from runs that are less
  * alike than by their template, the tail not from other users' by that. */
 void likes_find(const struct predict_past *past, const struct predict_job *job, enum aspect aspect,

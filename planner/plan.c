@@ -8,8 +8,8 @@
 #include "base/text.h"
 /* Of two that cost the same, the one with more time left finds a gap more easily. */
 static const double PATIENCE = -0.2;
-/* A job without a deadline that has waited for so long, or for so many times what it takes, is given
- * one, so many times what it takes from now. */
+/* A job without a deadline that has waited for this long, or for this multiple of its run time, gets
+ * one: a multiple of its run time from now. */
 static const double AGE = 3600, AGE_TIMES = 10, AGE_DEADLINE = 3;
 
 /* ---- who takes part ---- */

@@ -36,7 +36,7 @@ enum plan_part {
 struct plan_item {
     struct plan_job *job;
     enum plan_part part;
-    double latest;              /* planned, dropped: when it is to be done, all margins included */
+    double latest;              /* planned, dropped: when it must be done, all margins included */
     double cost;                /* the same: what it is taken into the set by */
     double use;                 /* the same: capacity times seconds that it costs alone */
     double floor_until;         /* the end of its floor; 0: it has none */
@@ -51,7 +51,7 @@ struct plan {
     struct timeline timeline;
 };
 
-/* What a policy adds to the deadlines that it is told. */
+/* What a policy adds to the deadlines that it is given. */
 struct plan_wishes {
     double margin;              /* to be done before the deadline by such a share of the time from
                                    arrival to deadline, and by the state's guard */

@@ -1,12 +1,12 @@
 /* planner/predict.h - how long a job will take, from what is known of it and of those before it
  *
  * Pure, as all of planner/.  In the order in which they are believed: what the job itself shows while
- * it runs (units and their windowed median); runs of the past, by the finest likeness of which enough
+ * it runs (units and their windowed median); runs of the past, at the finest level of similarity of which enough
  * have finished; and a pessimistic guess.  Quantiles are those of the logarithm: median, and median
  * absolute deviation times 1.4826 as its spread.  Runs of the past weigh half as much for each twenty
  * that came after them.
  *
- * Sizes are those of plans: GPUs in all, or thousandths of a processor in all where there are none,
+ * Sizes are those of plans: GPUs in all, or thousandths of a CPU in all where there are none,
  * so that jobs whose sizes are counted in other things teach each other.
  *
  * A job that is not counted in units is counted in seconds at the size that its user asked for: its
@@ -49,7 +49,7 @@ struct predict_run {
     double seconds;             /* of a finished job that is this run only; else 0 */
     double rate;                /* units per second; 0: not known */
     double start_up, restart, resize, tail;     /* seconds; negative: not known */
-    double use;                 /* share of its processors that it used; negative: not known */
+    double use;                 /* share of its CPUs that it used; negative: not known */
 };
 
 struct predict_past;            /* runs, by key */
@@ -65,7 +65,7 @@ struct predict_part {
     int size;
     double seconds;             /* that it ran there, and that count: without those that were lost */
     double rate;                /* units per second; 0: not known */
-    double use;                 /* share of its processors that it used; negative: not known */
+    double use;                 /* share of its CPUs that it used; negative: not known */
 };
 
 /* What is asked. */

@@ -67,7 +67,7 @@ static bool start(struct place *place, int *free_now, double now)
     return true;
 }
 
-/* When so much is free by prediction, and what is spare then. */
+/* When this much is predicted to be free, and what is spare then. */
 static double shadow(const struct plan_state *state, int free_now, int wanted, int *spare)
 {
     struct place *running = memory_allocate((state->job_count + 1) * sizeof(*running));

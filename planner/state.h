@@ -1,4 +1,4 @@
-/* planner/state.h - what the planner is told, and what it decides
+/* planner/state.h - the planner's input and its decisions
  *
  * The planner is a pure function: a struct plan_state in, a decision for each job out.  It has no
  * clock, does no input or output and draws no random numbers, so the same state gives the same
@@ -61,9 +61,9 @@ struct plan_job {
 struct plan_state {
     double now;
     int capacity;               /* of the cluster, used or not */
-    double guard;               /* deadlines are met by so much, where possible */
+    double guard;               /* deadlines are met by this margin, where possible */
     double reserve;             /* share of the capacity that best effort is lent first, 0 to 1 */
-    double sticky;              /* one that runs is preferred to one that waits and costs so many times
+    double sticky;              /* a running job is preferred to a waiting one that costs this many times
                                    less; 1 or less: to none that costs less */
     /* What each user may still have promised: capacity times seconds, times the weight where that is
      * more than 1.  A user's jobs that cost more than that, the cheapest first, are taken into a plan

@@ -22,7 +22,7 @@ void timeline_reset(struct timeline *timeline, double start, int free);
 void timeline_copy(struct timeline *copy, const struct timeline *timeline);
 void timeline_free(struct timeline *timeline);
 
-/* Take `size` (or give back, when it is negative) between two times, of which `from` is not before
+/* Take `size` (or give back, when it is negative) between two times; `from` is not before
  * the start.  Neighbours that became equal are one segment afterwards. */
 void timeline_take(struct timeline *timeline, double from, double to, int size);
 

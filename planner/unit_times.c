@@ -8,7 +8,7 @@
 static const double doubts_in_a_piece = 10;     /* so that it is wrong by a tenth at most */
 static const double doubts_at_first = 2;        /* ... before there are pieces */
 static const double units_at_first = 3;         /* one, where nothing is left out, since there are few */
-static const double units_overdue = 20;         /* of which one is no straggler any more */
+static const double units_overdue = 20;         /* a unit this overdue is no straggler any more */
 static const double seconds_overdue = 120;
 
 void unit_times_start(struct unit_times *times, double skip)

@@ -1,6 +1,6 @@
 /* planner/unit_times.h - how long a unit takes: the windowed median, from looks at how many are done
  *
- * Given are moments: at this time, so many were done.  A job that is looked at now and then has done
+ * The input is moments: at this time, this many were done.  A job that is looked at now and then has done
  * its unit at some time since the look before, so a moment has a doubt; and units that are short
  * against it are taken together until their time is not.  Of these pieces the newest UNIT_PIECES
  * count, by their median, which a straggler or a checkpoint in between does not move.
@@ -14,7 +14,7 @@
 
 enum {
     UNIT_PIECES = 50,
-    UNIT_PIECES_LEAST = 3       /* of which there is a median */
+    UNIT_PIECES_LEAST = 3       /* that a median needs */
 };
 
 struct unit_piece {

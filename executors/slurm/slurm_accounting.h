@@ -11,7 +11,7 @@
 
 /* The records of jobs of these names, by one call for every forty of them, asked for as `user`;
  * sorted as in slurm_records.h.  All in the arena.  1; 0: slurmrestd serves no accounting; -1 and a
- * sentence: it cannot be asked just now. */
+ * sentence: it cannot be asked now. */
 int slurm_accounting_ask(struct slurm *slurm, struct arena *arena, const char *user,
                          const char *const *names, size_t count, struct slurm_records *records,
                          struct error *error);

@@ -43,7 +43,7 @@ struct slurm_call {
     const char *method; /* GET POST DELETE */
     struct text path;   /* from "/" on, escaped, with its query; ends with NUL */
     struct text body;   /* JSON; data NULL: none */
-    const char *user;   /* whom it is done for; NULL or "": nobody in particular */
+    const char *user;   /* the user it is done for; NULL or "": nobody in particular */
     bool raw;           /* leave a 2xx answer in `response`, unread */
     /* filled in: */
     enum slurm_outcome outcome;
@@ -68,13 +68,13 @@ void slurm_run(struct slurm_connection *connection, struct arena *arena,
 
 /* ---- versions ---- */
 
-/* Which version is to be used: asked for once, and again after slurm_version_forget().  NULL and a
+/* Which version to use: asked for once, and again after slurm_version_forget().  NULL and a
  * sentence; *outcome says what to do about it. */
 const struct slurm_version *slurm_version_of(struct slurm_connection *connection,
                                              enum slurm_outcome *outcome, struct error *error);
 void slurm_version_forget(struct slurm_connection *connection);
 
-/* ---- for sentences, and for whom it concerns ---- */
+/* ---- for sentences ---- */
 
 const char *slurm_server(const struct slurm_connection *connection);   /* the address as set */
 bool slurm_is_local(const struct slurm_connection *connection);        /* no tokens: slurmrestd's

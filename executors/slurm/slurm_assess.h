@@ -8,7 +8,7 @@
 
 #include "executors/slurm/slurm_jobs.h"
 
-/* What is to be done at Slurm about a job, beside telling how it fares. */
+/* What must be done at Slurm about a job, besides reporting its state. */
 struct slurm_need {
     const struct slurm_record *release; /* it is held, and was not let go: let it go; or NULL */
     const struct slurm_record **end;    /* there twice: end these */

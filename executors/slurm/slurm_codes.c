@@ -33,7 +33,7 @@ static const struct meaning {
     {2035, SUBMIT_NO_ROOM, ""},
     {2038, SUBMIT_REFUSED,
      "dependency: it names a job that Slurm does not know, or no kind of dependency"},
-    {2041, SUBMIT_NEVER_FITS, "tasks: there are not as many processors"},
+    {2041, SUBMIT_NEVER_FITS, "tasks: there are not as many CPUs"},
     {2044, SUBMIT_NEVER_FITS, "memory_per_task: no node has as much"},
     {2045, SUBMIT_REFUSED,
      "account: the job's user has no such account in this partition (`sacctmgr show "

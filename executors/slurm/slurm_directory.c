@@ -236,7 +236,7 @@ static int give(int directory, const struct slurm_facts *facts, struct error *er
         int keep = errno;
         struct error_quote_room room;
         error_errno(error,
-                    "it could not be given to user %s, as whom the job is to run (dlspool must run "
+                    "it could not be given to user %s, which the job must run as (dlspool must run "
                     "as root, or with CAP_CHOWN, on storage that lets it; or name the user that "
                     "it runs as as slurm.user)",
                     error_quote(&room, facts->user.data, facts->user.length));

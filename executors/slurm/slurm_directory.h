@@ -29,7 +29,7 @@ int slurm_directory_open(const char *path, struct error *error);
 
 /* What was handed in. */
 struct slurm_facts {
-    uid_t uid; /* whom the job runs as */
+    uid_t uid; /* the user that the job runs as */
     gid_t gid;
     struct text user;   /* the user's name */
     int64_t time_limit; /* milliseconds; 0: none */

@@ -64,7 +64,7 @@ struct slurm_job *slurm_jobs_find(struct slurm *slurm, const char *id, int attem
 void slurm_jobs_forget(struct slurm *slurm, const char *name);
 void slurm_jobs_free(struct slurm_jobs *jobs); /* NULL is fine */
 
-/* Look at the files of a job.  -1 and a sentence when that is not possible just now. */
+/* Look at the files of a job.  -1 and a sentence when that is not possible now. */
 int slurm_job_look(struct slurm *slurm, struct slurm_job *job, struct error *error);
 
 /* Write down how the job has ended, before its tasks have.  -1 and a sentence: it is not decided.

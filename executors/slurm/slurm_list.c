@@ -1,4 +1,4 @@
-/* executors/slurm/slurm_list.c - of which jobs there is something: at Slurm, or in slurm.directory
+/* executors/slurm/slurm_list.c - the jobs that have something at Slurm, or in slurm.directory
  *
  * One list is asked for.  Whose a job is, its comment says by the identity; of one that Slurm has
  * forgotten, the file `submission` in its directory.  What another spool has handed in, which may

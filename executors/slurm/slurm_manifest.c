@@ -13,7 +13,7 @@
 enum {
     TASKS_MAX = 100000,   /* of a job */
     COMPONENTS_MAX = 128, /* slurm.h: MAX_HET_JOB_COMPS */
-    CPUS_MAX = 65533,     /* cpus_per_task has 16 bits, of which some values are kept */
+    CPUS_MAX = 65533,     /* cpus_per_task has 16 bits, and some values are reserved */
     GPUS_MAX = 1024,
     MINUTES_MAX = 1 << 24,
     SCRIPT_MAX = 4194303, /* slurm.conf: max_script_size, with the final NUL */

@@ -14,7 +14,7 @@
  *     memory_per_task* bytes, or a string such as "2Gi"
  *     gpus_per_task    whole number, default 0
  *     gpu_type         what Slurm calls the type of these GPUs; needs gpus_per_task
- *     nodes            on so many nodes at least; a whole number, default 1
+ *     nodes            the least number of nodes; a whole number, default 1
  *     properties       some of the job's, over those of `job`, for this component
  *   tasks*       list of {role*, count*, beside}, in the order of ranks: who task number N is.  The
  *                tasks of the components are these, one after the other; of an array, its elements

@@ -429,7 +429,7 @@ static void repair(struct polling *polling, const struct slurm_version *version)
     give_back(polling, version, mark);
 }
 
-/* Open what is known of each; those of which nothing can be known now are left PHASE_UNKNOWN. */
+/* Open what is known of each; those that nothing is known of now stay PHASE_UNKNOWN. */
 static void open_jobs(struct polling *polling, struct job_poll **jobs, size_t count)
 {
     struct error error;

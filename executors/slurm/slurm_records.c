@@ -1,4 +1,4 @@
-/* executors/slurm/slurm_records.c - slurmrestd's list of jobs, of which a few are ours */
+/* executors/slurm/slurm_records.c - slurmrestd's list of jobs, a few of them ours */
 #include "executors/slurm/slurm_records.h"
 
 #include <limits.h>

@@ -1,4 +1,4 @@
-/* executors/slurm/slurm_records.h - slurmrestd's list of jobs, of which a few are ours
+/* executors/slurm/slurm_records.h - slurmrestd's list of jobs, a few of them ours
  *
  * The list is of all jobs of the cluster, some three kilobytes each: what is not ours is passed
  * over without being taken apart.  A job is ours by its comment,

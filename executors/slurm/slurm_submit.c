@@ -142,7 +142,7 @@ static void make_durable(struct round *round)
 
 /* ---- look ---- */
 
-/* Whatever becomes of its release, the job is at Slurm: when it was not let go, poll() sees to it.
+/* Whatever becomes of its release, the job is at Slurm: when it was not let go, poll() takes care of it.
  */
 static void accept(struct handing *job)
 {
@@ -193,7 +193,7 @@ static void find(struct round *round, struct handing *job)
         end(job, SUBMIT_UNKNOWN, &job->call.error);
 }
 
-/* Those that are to be found, by one list; with tokens of their own, by one for each user. */
+/* Those to look for, by one list; with tokens of their own, by one for each user. */
 static void find_all(struct round *round)
 {
     struct error error;
@@ -318,7 +318,7 @@ static void judge_give_back(struct round *round, struct handing *job)
         end(job, SUBMIT_UNKNOWN, &job->call.error);
 }
 
-/* Hand in what is to be handed in, until each has a number that was nobody's; or until that has
+/* Submit what must be submitted, until each has a number that was nobody's; or until that has
  * taken too long: then it is left to poll() to let go. */
 static void hand_in_all(struct round *round)
 {

@@ -19,7 +19,7 @@ enum {
 };
 
 struct holder {
-    char *user; /* "": whom the token is of */
+    char *user; /* "": the user of the token */
     char *path;
     struct secret secret;
     struct slurm_claims claims;

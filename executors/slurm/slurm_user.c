@@ -1,4 +1,4 @@
-/* executors/slurm/slurm_user.c - as whom a job is to run at Slurm */
+/* executors/slurm/slurm_user.c - the user that a job runs as at Slurm */
 #include "executors/slurm/slurm_user.h"
 
 #include <errno.h>

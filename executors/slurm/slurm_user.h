@@ -1,4 +1,4 @@
-/* executors/slurm/slurm_user.h - as whom a job is to run at Slurm */
+/* executors/slurm/slurm_user.h - the user that a job runs as at Slurm */
 #ifndef EXECUTORS_SLURM_SLURM_USER_H
 #define EXECUTORS_SLURM_SLURM_USER_H
 

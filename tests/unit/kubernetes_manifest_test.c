@@ -456,11 +456,11 @@ static void only_a_secret_for_keys_asks_for_them(void **state)
     (void)state;
     good((struct parts){.others = KEYS(SSH_AUTH "  immutable: true\n")});
     refuses((struct parts){.others = KEYS("")},
-            "items[1].type: expected kubernetes.io/ssh-auth, as keys are to be put into it");
+            "items[1].type: expected kubernetes.io/ssh-auth, as keys are put into it");
     refuses((struct parts){.others = KEYS(SSH_AUTH "  stringData: {ssh-privatekey: x}\n")},
-            "items[1]: it has data, and keys are to be put into it; leave one out");
+            "items[1]: it has data, and keys are put into it; leave one out");
     refuses((struct parts){.others = KEYS(SSH_AUTH "  data: {ssh-privatekey: eA==}\n")},
-            "items[1]: it has data, and keys are to be put into it; leave one out");
+            "items[1]: it has data, and keys are put into it; leave one out");
     refuses((struct parts){.annotations = "dlspool/generate: ssh-key"},
             "items[0].metadata.annotations.dlspool/generate: found \"ssh-key\" of a Job, expected "
             "ssh-key of a Secret");

@@ -46,6 +46,10 @@ EMBED_AS  := $(foreach t,$(TEMPLATES),templates.git/$(t:templates/%=%)=$(t)) \
 LIBRARY_OBJECTS := $(filter-out $(BUILD)/commands/main.o,$(OBJECTS))
 UNIT_SOURCES := $(wildcard tests/unit/*_test.c)
 UNIT_TESTS := $(UNIT_SOURCES:tests/unit/%.c=$(BUILD)/tests/%)
+# These take longest, and are begun first: nothing is waited for in the end.
+LONG_TESTS := $(wildcard $(foreach t,local_once watcher_arrivals local_submit structure check libraries \
+	kubernetes_track local_run kubernetes_once local_turns,tests/unit/$(t)_test.c))
+LONG_TESTS := $(LONG_TESTS:tests/unit/%.c=$(BUILD)/tests/%)
 
 all: $(BUILD)/dlspool
 
@@ -123,7 +127,8 @@ demo:
 
 check:
 	@tools/setup check
-	@$(MAKE) --no-print-directory unit asan crash tap
+	@$(MAKE) --no-print-directory unit asan
+	@$(MAKE) --no-print-directory BESIDE=tests/crash/run tap
 
 # Compiling uses every processor; the suites run one after the other, each with jobs of its own.
 PROCESSORS := $(shell nproc)
@@ -132,11 +137,12 @@ PARALLEL = $(MAKE) --no-print-directory -j $(PROCESSORS)
 PROVE := prove --timer
 # Tests know nothing of one another, and many of them wait: they run side by side.
 TOGETHER := $$(($(PROCESSORS) + 1))
-PROVE_ALL := $(PROVE) -j $(TOGETHER)
+ONE_MORE := $$(($(PROCESSORS) + 2))
+PROVE_ALL := $(PROVE) -j $(ONE_MORE)
 
 unit:
 	@$(PARALLEL) unit-tests
-	@$(PROVE_ALL) -e tests/unit/run $(UNIT_TESTS)
+	@$(PROVE_ALL) -e tests/unit/run $(LONG_TESTS) $(filter-out $(LONG_TESTS),$(UNIT_TESTS))
 
 # The unit tests once more, and the fuzz targets' corpora, with the sanitizers watching.
 ASAN := -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -168,13 +174,13 @@ crash:
 
 # Scripts have files, ports and schedulers of their own, and mostly wait: more run than there are
 # processors, the long ones first.  Those that say `# Runs alone:` in their head count on having the
-# processors, and come after.
+# processors, and come after.  BESIDE=tests/crash/run has the test of crashes take what they leave over.
 SCRIPTS := $(shell ls -r tests/t/*.t)
 ALONE = $(shell grep -l '^. Runs alone:' $(SCRIPTS))
 tap:
-	@$(PARALLEL) $(BUILD)/dlspool
-	@export DLSPOOL=$(abspath $(BUILD))/dlspool; \
-	    $(PROVE) -f -j $(TOGETHER) $(filter-out $(ALONE),$(SCRIPTS)); together=$$?; \
+	@$(PARALLEL) $(BUILD)/dlspool $(if $(BESIDE),$(BUILD)/tests/crash)
+	@export DLSPOOL=$(abspath $(BUILD))/dlspool CRASH_PROGRAM=$(abspath $(BUILD))/tests/crash; \
+	    $(PROVE) -f -j $(if $(BESIDE),$(ONE_MORE),$(TOGETHER)) $(BESIDE) $(filter-out $(ALONE),$(SCRIPTS)); together=$$?; \
 	    $(PROVE) -f $(ALONE) && exit $$together
 
 # A benchmark of a part, which links like a unit test.

@@ -252,6 +252,8 @@ printf 'protocolVersion: 2\nname: leak\ntype: job\nsecrets: %s\n' "$secret" | dr
 ok "a file with a mistake in its secrets is refused" wait_for 30 has_ended leak
 unlike "$(why leak; log leak; dlspool show "$(basename "$(job_dir leak)")")" "$secret" "and nothing quotes them"
 
+like "$(dlspool convert "$top/examples/openpai/two-roles.json" 2>&1 >/dev/null)" 'note: image: the site may refuse' \
+    "convert tells that another rule of the site is about the image then"
 # What `dlspool convert` prints becomes the same manifest, but for what docs/openpai.md says.
 cat >"$scratch/compare.py" <<'P'
 import re, sys, yaml

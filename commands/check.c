@@ -22,11 +22,11 @@
 #include "request/values.h"
 
 static int accept_manifest(void *context, const char *executor, struct text manifest,
-                           const struct value *tree, struct error *error)
+                           struct value *tree, struct error *error)
 {
     (void)context;
-    (void)tree;
-    return executor_check(executor, manifest, error);
+    (void)manifest;
+    return executor_check_tree(executor, tree, error);
 }
 
 /* What is being done, and what came of it. */

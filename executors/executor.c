@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/nearest.h"
+#include "base/yaml.h"
 #include "executors/kubernetes_manifest.h"
 #include "executors/kubernetes_settings.h"
 #include "executors/local_manifest.h"
@@ -16,7 +17,7 @@ struct kind {
     struct executor *(*open)(const struct value *settings, const char *spool,
                              const char *directory, struct error *error);
     int (*check_settings)(struct arena *arena, const struct value *settings, struct error *error);
-    int (*check_manifest)(struct arena *arena, struct text manifest, struct error *error);
+    int (*check_manifest)(struct arena *arena, struct value *manifest, struct error *error);
 };
 
 static struct executor *open_null(const struct value *settings, const char *spool,
@@ -34,9 +35,10 @@ static int check_local_settings(struct arena *arena, const struct value *setting
     return local_settings_read(&local, arena, settings, error);
 }
 
-static int check_local_manifest(struct arena *arena, struct text manifest, struct error *error)
+static int check_local_manifest(struct arena *arena, struct value *manifest,
+                                struct error *error)
 {
-    return local_manifest_read(arena, manifest, error) ? 0 : -1;
+    return local_manifest_of(arena, manifest, error) ? 0 : -1;
 }
 
 static int check_kubernetes_settings(struct arena *arena, const struct value *settings,
@@ -46,10 +48,10 @@ static int check_kubernetes_settings(struct arena *arena, const struct value *se
     return kubernetes_settings_read(&kubernetes, arena, settings, error);
 }
 
-static int check_kubernetes_manifest(struct arena *arena, struct text manifest,
+static int check_kubernetes_manifest(struct arena *arena, struct value *manifest,
                                      struct error *error)
 {
-    return kubernetes_manifest_read(arena, manifest, error) ? 0 : -1;
+    return kubernetes_manifest_of(arena, manifest, error) ? 0 : -1;
 }
 
 static int check_slurm_settings(struct arena *arena, const struct value *settings,
@@ -59,9 +61,10 @@ static int check_slurm_settings(struct arena *arena, const struct value *setting
     return slurm_settings_read(&slurm, arena, settings, error);
 }
 
-static int check_slurm_manifest(struct arena *arena, struct text manifest, struct error *error)
+static int check_slurm_manifest(struct arena *arena, struct value *manifest,
+                                struct error *error)
 {
-    return slurm_manifest_read(arena, manifest, error) ? 0 : -1;
+    return slurm_manifest_of(arena, manifest, error) ? 0 : -1;
 }
 
 /* The first is the default.  The null executor takes the local one's manifests, and looks at none of
@@ -149,13 +152,25 @@ int executor_check_settings(const struct value *settings, struct error *error)
     return result;
 }
 
-int executor_check(const char *name, struct text manifest, struct error *error)
+int executor_check_tree(const char *name, struct value *manifest, struct error *error)
 {
     const struct kind *kind = kind_of(text_of(name));
     if (!kind || !kind->check_manifest)
         return 0;
     struct arena *arena = arena_new();
     int result = kind->check_manifest(arena, manifest, error);
+    arena_free(arena);
+    return result;
+}
+
+int executor_check(const char *name, struct text manifest, struct error *error)
+{
+    const struct kind *kind = kind_of(text_of(name));
+    if (!kind || !kind->check_manifest)
+        return 0;
+    struct arena *arena = arena_new();
+    struct value *tree = yaml_read(arena, manifest, "manifest.yaml", &yaml_trusted_limits, error);
+    int result = tree ? executor_check_tree(name, tree, error) : -1;
     arena_free(arena);
     return result;
 }

@@ -272,6 +272,8 @@ int executor_check_settings(const struct value *settings, struct error *error);
 /* Would the executor of that name accept this manifest?  Asks nobody.  -1 and a sentence that says
  * which field is wrong when not. */
 int executor_check(const char *name, struct text manifest, struct error *error);
+/* The same of one that was read already, with yaml_trusted_limits. */
+int executor_check_tree(const char *name, struct value *manifest, struct error *error);
 
 struct executor *executor_null_open(const struct value *settings, struct error *error);
 struct executor *executor_local_open(const struct value *settings, const char *spool,

@@ -112,13 +112,10 @@ int kubernetes_problems_report(const struct schema_problems *problems, struct er
     return -1;
 }
 
-struct kubernetes_manifest *kubernetes_manifest_read(struct arena *arena, struct text bytes,
-                                                     struct error *error)
+struct kubernetes_manifest *kubernetes_manifest_of(struct arena *arena, struct value *document,
+                                                   struct error *error)
 {
     struct schema_problems problems = {0};
-    struct value *document = yaml_read(arena, bytes, "manifest.yaml", &yaml_trusted_limits, error);
-    if (!document)
-        return NULL;
     struct kubernetes_manifest *manifest = arena_allocate(arena, sizeof(*manifest));
     if (document->kind == VALUE_OBJECT)
         read_document(manifest, arena, document, &problems);
@@ -128,6 +125,13 @@ struct kubernetes_manifest *kubernetes_manifest_read(struct arena *arena, struct
     int failed = kubernetes_problems_report(&problems, error);
     buffer_free(&problems.text);
     return failed ? NULL : manifest;
+}
+
+struct kubernetes_manifest *kubernetes_manifest_read(struct arena *arena, struct text bytes,
+                                                     struct error *error)
+{
+    struct value *document = yaml_read(arena, bytes, "manifest.yaml", &yaml_trusted_limits, error);
+    return document ? kubernetes_manifest_of(arena, document, error) : NULL;
 }
 
 struct text kubernetes_path(struct arena *arena, const struct kubernetes_kind *kind,

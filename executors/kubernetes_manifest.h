@@ -119,6 +119,9 @@ struct kubernetes_stamp {
  * field.  Asks nobody, and knows no job: whether names are this job's is the stamp's business. */
 struct kubernetes_manifest *kubernetes_manifest_read(struct arena *arena, struct text bytes,
                                                      struct error *error);
+/* The same of one that was read already, with yaml_trusted_limits; it shares the tree. */
+struct kubernetes_manifest *kubernetes_manifest_of(struct arena *arena, struct value *document,
+                                                   struct error *error);
 
 /* Write the stamp into all objects and apply its policy.  -1 and a sentence. */
 int kubernetes_manifest_stamp(struct arena *arena, struct kubernetes_manifest *manifest,

@@ -352,17 +352,21 @@ static const struct manifest_field manifest_fields[] = {
     {NULL, false, NULL, 0},
 };
 
-struct local_manifest *local_manifest_read(struct arena *arena, struct text source,
-                                           struct error *error)
+struct local_manifest *local_manifest_of(struct arena *arena, struct value *document,
+                                         struct error *error)
 {
     struct manifest_reading reading = {.arena = arena, .error = error};
-    struct value *document = yaml_read(arena, source, "manifest.yaml", &yaml_trusted_limits, error);
-    if (!document)
-        return NULL;
     struct local_manifest *manifest = arena_allocate(arena, sizeof(*manifest));
     if (manifest_read_fields(&reading, NULL, document, manifest_fields, manifest) ||
         check_complete(&reading, manifest) || check_listen(&reading, document, manifest) ||
         check_parallelism(&reading, document, manifest))
         return NULL;
     return manifest;
+}
+
+struct local_manifest *local_manifest_read(struct arena *arena, struct text source,
+                                           struct error *error)
+{
+    struct value *document = yaml_read(arena, source, "manifest.yaml", &yaml_trusted_limits, error);
+    return document ? local_manifest_of(arena, document, error) : NULL;
 }

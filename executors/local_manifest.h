@@ -103,5 +103,8 @@ struct local_manifest {
 /* All in the arena.  NULL and a sentence on failure. */
 struct local_manifest *local_manifest_read(struct arena *arena, struct text source,
                                            struct error *error);
+/* The same of one that was read already, with yaml_trusted_limits; it shares the tree. */
+struct local_manifest *local_manifest_of(struct arena *arena, struct value *document,
+                                         struct error *error);
 
 #endif

@@ -16,11 +16,11 @@
 #include "base/value.h"
 #include "renderer/repository.h"
 
-/* Would the executor take this manifest?  -1 and a sentence when not.  `executor` is the first
+/* Would the executor take this manifest, which `tree` was read from?  -1 and a sentence when not.  `executor` is the first
  * directory of the template.  It is asked in forked processes, and not again about a manifest that it
  * took, so its answer must follow from these alone. */
 typedef int check_accept(void *context, const char *executor, struct text manifest,
-                         const struct value *tree, struct error *error);
+                         struct value *tree, struct error *error);
 
 struct check_options {
     check_accept *accept;       /* may be NULL: manifests are not looked at */

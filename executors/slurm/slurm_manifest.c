@@ -373,16 +373,20 @@ static int check_places(struct manifest_reading *reading, const struct value *do
     return manifest_expected(reading, &place, components, what);
 }
 
-struct slurm_manifest *slurm_manifest_read(struct arena *arena, struct text source,
-                                           struct error *error)
+struct slurm_manifest *slurm_manifest_of(struct arena *arena, struct value *document,
+                                         struct error *error)
 {
     struct manifest_reading reading = {.arena = arena, .error = error};
-    struct value *document = yaml_read(arena, source, "manifest.yaml", &yaml_trusted_limits, error);
-    if (!document)
-        return NULL;
     struct slurm_manifest *manifest = arena_allocate(arena, sizeof(*manifest));
     if (manifest_read_fields(&reading, NULL, document, manifest_fields, manifest) ||
         check_complete(&reading, manifest) || check_places(&reading, document, manifest))
         return NULL;
     return manifest;
+}
+
+struct slurm_manifest *slurm_manifest_read(struct arena *arena, struct text source,
+                                           struct error *error)
+{
+    struct value *document = yaml_read(arena, source, "manifest.yaml", &yaml_trusted_limits, error);
+    return document ? slurm_manifest_of(arena, document, error) : NULL;
 }

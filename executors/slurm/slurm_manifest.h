@@ -117,6 +117,9 @@ struct slurm_manifest {
 /* All in the arena.  NULL and a sentence on failure. */
 struct slurm_manifest *slurm_manifest_read(struct arena *arena, struct text source,
                                            struct error *error);
+/* The same of one that was read already, with yaml_trusted_limits; it shares the tree. */
+struct slurm_manifest *slurm_manifest_of(struct arena *arena, struct value *document,
+                                         struct error *error);
 
 /* The property of that name, or NULL. */
 const struct value *slurm_property_find(const struct slurm_property_list *list, const char *name);

@@ -220,7 +220,7 @@ static void links_and_large_files_are_problems(void **state)
 }
 
 static int refuse_manifest(void *context, const char *executor, struct text manifest,
-                           const struct value *tree, struct error *error)
+                           struct value *tree, struct error *error)
 {
     assert_string_equal(executor, "local");
     assert_true(manifest.length > 0 && tree->kind == VALUE_OBJECT);
@@ -242,7 +242,7 @@ static void the_executor_is_asked(void **state)
 
 /* Which manifests an executor refuses: those in which this stands. */
 static int refuse_some(void *context, const char *executor, struct text manifest,
-                       const struct value *tree, struct error *error)
+                       struct value *tree, struct error *error)
 {
     (void)executor, (void)tree;
     if (!text_contains(manifest, text_of(context)))
@@ -252,7 +252,7 @@ static int refuse_some(void *context, const char *executor, struct text manifest
 
 /* The same for one whose process ends. */
 static int end_over_some(void *context, const char *executor, struct text manifest,
-                         const struct value *tree, struct error *error)
+                         struct value *tree, struct error *error)
 {
     (void)executor, (void)tree, (void)error;
     if (text_contains(manifest, text_of(context)))

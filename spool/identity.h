@@ -9,8 +9,8 @@
  * served first; what was handed in under the one before is then nobody's for certain, and is left
  * alone.
  *
- * Known weakness: a copy of the whole disk, such as a clone of a virtual machine, keeps the inode
- * numbers.
+ * Known weakness: a clone of the whole disk or volume (a virtual machine, a snapshot) keeps the
+ * inode numbers; served at the same path it passes for the original.
  */
 #ifndef SPOOL_IDENTITY_H
 #define SPOOL_IDENTITY_H

@@ -238,6 +238,39 @@ static void what_the_executor_has_of_other_jobs_is_left_alone(void **state)
     shell("grep -q ' started ' submitted/lost-1m7y5dm13etbd/log");
 }
 
+/* A job that is being handed in is in rendered/ still, and the executor has it already; one that ended is
+ * where its end was written down, with what was not removed yet. */
+static void one_that_is_in_any_state_is_no_stray(void **state)
+{
+    static const char *const ways[] = {"submitted rendered", "rendered failed", "failed done/2026-01-01"};
+    (void)state;
+    shell("mkdir done/2026-01-01");
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+        char command[256];
+        const char *space = strchr(ways[i], ' ');
+        close_stage();
+        snprintf(command, sizeof(command), "mv %.*s/lost-1m7y5dm13etbd %s/", (int)(space - ways[i]),
+                 ways[i], space + 1);
+        shell(command);
+        fake.lists = 0;
+        open_stage();
+        run_for(60000);
+        assert_int_equal(fake.lists, 1);
+        assert_int_equal(fake.cancels, 0);
+    }
+    /* It is handed in between the list and the next look. */
+    shell("mv done/2026-01-01/lost-1m7y5dm13etbd .");
+    close_stage();
+    open_stage();
+    run_for(2000);
+    shell("mv lost-1m7y5dm13etbd rendered/");
+    run_for(10000);
+    shell("mv rendered/lost-1m7y5dm13etbd submitted/");
+    run_for(60000);
+    assert_int_equal(fake.cancels, 0);
+    shell("grep -q ' started ' submitted/lost-1m7y5dm13etbd/log");
+}
+
 /* However many they are, and all are ended in the end. */
 static void only_some_are_asked_about_in_a_round(void **state)
 {
@@ -309,6 +342,7 @@ int main(void)
         TEST(one_that_is_elsewhere_or_comes_back_is_left_alone),
         TEST(nothing_is_ended_when_the_spool_is_not_whole),
         TEST(one_that_was_removed_meanwhile_is_ended_too),
+        TEST(one_that_is_in_any_state_is_no_stray),
         TEST(only_some_are_asked_about_in_a_round),
         TEST(a_list_that_failed_is_asked_for_again_soon),
         TEST(what_was_ended_is_written_down),

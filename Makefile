@@ -221,5 +221,8 @@ uninstall:
 
 FORCE:
 
+clean:
+	rm -rf $(BUILD)
+
 .PHONY: all unit-tests demo check unit asan crash tap fuzz-targets fuzz-runs fuzz-corpus fuzz bench soak tables install \
 	uninstall clean FORCE

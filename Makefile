@@ -136,9 +136,9 @@ PARALLEL = $(MAKE) --no-print-directory -j $(PROCESSORS)
 
 PROVE := prove --timer
 # Tests know nothing of one another, and many of them wait: they run side by side.
-TOGETHER := $$(($(PROCESSORS) + 1))
-ONE_MORE := $$(($(PROCESSORS) + 2))
-PROVE_ALL := $(PROVE) -j $(ONE_MORE)
+TOGETHER := $$(($(PROCESSORS) + 2))
+ONE_MORE := $$(($(PROCESSORS) + 3))
+PROVE_ALL := $(PROVE) -j $(TOGETHER)
 
 unit:
 	@$(PARALLEL) unit-tests

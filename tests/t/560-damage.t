@@ -8,7 +8,9 @@
 . "$(dirname "$0")/lib.bash"
 new_spool local || exit 1
 set_setting socket "$scratch/nobody.sock"
-without_templates local/any/mpi.yaml || exit 1
+# What is checked here are jobs, not templates.
+others=$(cd "$top/templates" && ls -d local/* | grep -v /any)
+without_templates local/any/mpi.yaml kubernetes slurm $others || exit 1
 job() { printf 'name: %s\nlibrary: any\ntype: %s\nscript: "#!/bin/sh"\n' "$1" "${2:-single}" | drop "$1.yaml"; }
 rendered="cut flip gone dir link pipe empty badlog nolog manifest request sound copied moved"
 start_daemon

@@ -4,7 +4,8 @@
 # containers.  (tests/unit/slurm_node.bash has the stand-ins.)
 . "$(dirname "$0")/lib.bash"
 trap 'finish' EXIT
-new_spool slurm || exit 1
+# Each change of the site is checked with all templates: those of Slurm are the ones that it is about.
+new_spool slurm && without_templates local kubernetes || exit 1
 export FOUND_ADDRESS=10.9.8.7
 
 # site NAME=VALUE...: other values of site.yaml; in containers tasks run in $image.

@@ -76,7 +76,7 @@ set_setting() { sed -i -E "s|^( *)$1: .*|\\1$1: $2|" "$spool/dlspool.yaml"; }
 without_templates() {
     local clone
     clone=$(mktemp -d "$scratch/clone.XXXXXX")
-    git clone -q "$spool/templates.git" "$clone" 2>/dev/null && git -C "$clone" rm -q "$@" &&
+    git clone -q "$spool/templates.git" "$clone" 2>/dev/null && git -C "$clone" rm -qr "$@" &&
         git -C "$clone" commit -qm "without $*" && git -C "$clone" push -q 2>/dev/null
     local result=$?
     rm -rf "$clone"

@@ -2,7 +2,7 @@
  *
  * A condition is a word, and a list of them holds when all of them do:
  *
- *   prepare                     the job of that name or id has to finish well
+ *   prepare                     the job of that name or id must succeed
  *   afterok:prepare             the same
  *   afterany:prepare            it has to end, well or not
  *   afternotok:prepare          it has to fail

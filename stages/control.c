@@ -152,7 +152,7 @@ static int check_wish(const struct asking *asking, struct error *error)
     return result ? 1 : 0;
 }
 
-/* What there is to be done about a wish of hold or release: 0 nothing, as it is so already; 1 it is to
+/* What to do about a wish of hold or release: 0 nothing, as it is so already; 1 it is to
  * be written; 2 and a sentence when it is refused; -1 when it cannot be told. */
 static int weigh_hold(const struct asking *asking, struct error *error)
 {

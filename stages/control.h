@@ -30,7 +30,7 @@ struct control_question {
 bool control_applies(void *context, const struct job_place *place, const struct job_record *record);
 
 /* Act on a control file of the user `uid`.  0; 1 and a sentence when it is refused; -1 and a
- * sentence when it is to be retried. */
+ * sentence when it must be retried. */
 int control_apply(struct stage *stage, const struct control *control, uid_t uid, int64_t now,
                   struct error *error);
 
@@ -45,7 +45,7 @@ struct wish {
 };
 
 /* Is there a wish of that verb in the job's directory?  1 yes; 0 no; -1 when it cannot be told just
- * now, and nothing is to be decided that depends on it.  A damaged one counts, by "somebody". */
+ * now, and nothing must be decided that depends on it.  A damaged one counts, by "somebody". */
 int control_pending(int job, enum control_verb verb, struct wish *wish);
 /* Remove it, once it was granted. */
 int control_clear(int job, enum control_verb verb, struct error *error);

@@ -16,7 +16,7 @@ bool control_tasks_allow(enum control_verb verb, const struct job_place *place,
                          const struct job_record *record, struct text tasks, struct error *error);
 
 /* Write a wish of that verb, which was allowed, and the event into the job's log.  1 and
- * a sentence when there are too many already; -1 and a sentence when it is to be tried again. */
+ * a sentence when there are too many already; -1 and a sentence when it must be retried. */
 int control_tasks_write(int job, enum control_verb verb, struct text tasks, struct text by,
                         uid_t uid, int64_t now, struct error *error);
 
@@ -27,7 +27,7 @@ struct task_wish {
     struct text tasks; /* a list for base/ranges.h, in the arena; empty: the whole job is meant */
 };
 
-/* 1: there is one; 0: there is none; -1: it cannot be told just now.  One that is damaged is none.
+/* 1: there is one; 0: there is none; -1: it cannot be told now.  One that is damaged is none.
  */
 int control_tasks_pending(int job, enum control_verb verb, struct arena *arena,
                           struct task_wish *wish);

@@ -141,7 +141,7 @@ static bool is_to_be_held(int job, const struct waiting *waiting)
            control_pending(job, CONTROL_HOLD, &wish) == 1;
 }
 
-/* Decide what is to be done with a candidate. */
+/* Decide what to do with a candidate. */
 void due_decide(struct resubmitter *resubmitter, struct requeue_deed *deed, int64_t now)
 {
     struct job_place place = {.state = STATE_FAILED};

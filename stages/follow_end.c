@@ -29,7 +29,7 @@ static struct circumstances circumstances_of(const struct tracker *tracker, cons
 }
 
 /* Counted from the log: a verdict that was written twice, because a crash came between, counts
- * once.  -1 and a sentence when the log cannot be read just now. */
+ * once.  -1 and a sentence when the log cannot be read now. */
 static int retries_used(int job, struct error *error)
 {
     struct buffer log = {0};

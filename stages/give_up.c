@@ -36,7 +36,7 @@ enum care {
     TOUCH_NOTHING
 };
 
-/* Read its record, or make one of what its log tells.  1 when neither can be done just now; -1 and a
+/* Read its record, or make one of what its log tells.  1 when neither can be done now; -1 and a
  * sentence when it cannot be told which attempt the executor has. */
 static int read_job(int job, const struct job_place *place, int care, struct arena *arena,
                     struct job_record *record, bool *made, struct error *error)
@@ -87,7 +87,7 @@ static int explain_unread(int job, const struct verdict *verdict, struct error *
     return result ? 1 : 0;
 }
 
-/* 1 when it is to be retried; -1 and a sentence when it cannot be done. */
+/* 1 when it must be retried; -1 and a sentence when it cannot be done. */
 static int set_aside(struct stage *stage, struct job_place *place, int care,
                      struct executor *executor, struct error *error)
 {

@@ -72,7 +72,7 @@ static bool is_to_be_told(const struct followed *followed)
            (followed->poll.phase == PHASE_RUNNING || followed->poll.phase == PHASE_WAITING);
 }
 
-/* Its signal, or 0 when there is nothing to be saved, or when that cannot be told just now. */
+/* Its signal, or 0 when there is nothing to be saved, or when that cannot be told now. */
 static int prepare_telling(struct tracker *tracker, struct followed *followed, int64_t *grace)
 {
     struct job_record record;

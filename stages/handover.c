@@ -58,7 +58,7 @@ static void judge_submission(struct submitter *submitter, struct item *item)
     verdict_submission(&item->verdict, &circumstances, &item->record, &item->submission);
 }
 
-/* Read what is to be sent, and see that it is what was rendered. */
+/* Read what must be sent, and see that it is what was rendered. */
 static int read_manifest(struct item *item, struct error *error)
 {
     char digest[SHA256_HEX_SIZE];
@@ -117,7 +117,7 @@ bool item_is_unsettled(int job)
     return !read_history(job, &fold) || (fold.intent && !fold.failed);
 }
 
-/* What was to be sent could not be read.  What is damaged fails; what is only out of reach just now
+/* What was to be sent could not be read.  What is damaged fails; what is only out of reach now
  * is kept, since nothing is known to be wrong with it. */
 static void judge_unreadable(struct submitter *submitter, struct item *item, bool readable,
                              const struct error *problem)

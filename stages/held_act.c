@@ -23,7 +23,7 @@ enum { WHY_LIMIT = 64 * 1024, MOST_NEWS = 1024 };       /* bytes; jobs that are 
 struct acting {
     struct resubmitter *resubmitter;
     struct pass *pass;
-    struct held **ended;        /* those that are to be moved */
+    struct held **ended;        /* those to move */
     size_t ended_count;
     size_t news;                /* jobs that wait and were written to */
 };

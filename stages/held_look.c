@@ -49,7 +49,7 @@ static void take_conditions(struct held *held, const struct job_record *record)
     }
 }
 
-/* Read the job's files.  What cannot be read just now is read again by the next pass. */
+/* Read the job's files.  What cannot be read now is read again by the next pass. */
 static void read_held(struct held_jobs *jobs, struct held *held, int job)
 {
     struct job_record record;

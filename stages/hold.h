@@ -31,7 +31,7 @@ struct hold_view {
 void hold_explain(struct buffer *why, const struct hold_view *view);
 
 /* Is the job to wait in held/ before it may go to rendered/?  1 yes, and *held tells whether somebody
- * holds it, who in *wish; 0 no; -1 when that cannot be told just now. */
+ * holds it, who in *wish; 0 no; -1 when that cannot be told now. */
 int hold_is_due(int job, const struct job_record *record, bool *held, struct wish *wish);
 
 /* Write into the job's directory that it goes to held/: job.yaml, why, and a "held" event.  Nothing

@@ -44,7 +44,7 @@ struct intake {
     struct arrivals *arrivals;
     struct leftovers *leftovers;
     struct claim *claims[MOST_CLAIMS];
-    char *refusals[MOST_CLAIMS];        /* NULL, or why the claim is to be refused */
+    char *refusals[MOST_CLAIMS];        /* NULL, or why the claim is refused */
     size_t claim_count;
     size_t most;                        /* claims in a batch, for the time that they take */
     int64_t trouble;                    /* milliseconds until the next attempt; 0: all is well */
@@ -243,7 +243,7 @@ static bool is_doubtful(const struct claim *claim)
     return claim->tries > 0 && claim->tries < GUARD_MOST_TRIES;
 }
 
-/* What is to be accepted together.  A claim over which intake has ended before is tried by itself;
+/* What is accepted together.  A claim over which intake has ended before is tried by itself;
  * and after such an end, which undid all that was not yet durable, less is done at a time. */
 static size_t choose_due(const struct intake *intake, struct claim **claims,
                          const char **refusals)

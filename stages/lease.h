@@ -60,7 +60,7 @@ void lease_release(struct lease *lease);
 
 /* Is the spool's epoch this one?  Asked by the stages before what they do can be seen.  1 yes, also
  * for epoch 0, which is that of a process without a supervisor; 0 no; -1 with errno when it cannot
- * be told just now. */
+ * be told now. */
 int lease_look(const struct spool *spool, int64_t epoch);
 
 /* Is anybody serving?  1 yes, 0 no, -1 it cannot be told; `who` as above. */

@@ -3,7 +3,7 @@
  * What it has at the executor would run on, and stay for ever, followed by nobody.  So it is ended and
  * removed there; but only what this process has followed itself, or what the executor says for certain
  * is of this spool, and only once its directory has been looked for in every state, again and again,
- * for LOST_PATIENCE: one that cannot be seen just now, because a file server is slow or somebody moves
+ * for LOST_PATIENCE: one that cannot be seen now, because a file server is slow or somebody moves
  * it, is not lost.  As soon as it is seen again, nothing has happened.
  *
  * What was ended so is written down (removed_file.h).

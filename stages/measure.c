@@ -36,7 +36,7 @@ struct measure {
     bool counted_before;        /* it was counted in this attempt, by a process before this one */
     int64_t looked;             /* of clock_elapsed; 0: not by this process */
     int64_t written;            /* of clock_elapsed; 0: not by this process */
-    bool changed;               /* something that is to be written without waiting */
+    bool changed;               /* something that must be written without waiting */
     int64_t cpu_time;           /* at the last look; -1: not known */
     double first_done;          /* units, when the first were seen in this attempt ... */
     int64_t first_time;         /* ... of day; 0: none yet */
@@ -49,7 +49,7 @@ struct measure {
     bool complained;
 };
 
-/* What is to be thrown away at the start of a window. */
+/* What to drop at the start of a window. */
 static double units_to_skip(const struct measure *measure)
 {
     double total = measure->progress->total;

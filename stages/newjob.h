@@ -45,7 +45,7 @@ struct acceptor {
 };
 
 /* The job that the file's bytes ask for: rendered, or failed with the reason.  1, and nothing is
- * written, when no commit of the templates can be read just now: the file waits. */
+ * written, when no commit of the templates can be read now: the file waits. */
 int new_job_make(struct acceptor *acceptor, struct acceptance *item, int64_t now,
                  struct error *error);
 

@@ -341,7 +341,7 @@ int plan_make(const struct plan_request *request, struct plan *plan, struct erro
         if (look_at(&planner, &collection.places[i]))
             plan->looked++;
         else
-            plan->found--;      /* it moves just now, or was removed */
+            plan->found--;      /* it is being moved, or was removed */
         arena_reset(planner.job);
         if (request->progress)
             request->progress(request->context, i + 1, collection.count);

@@ -15,7 +15,7 @@
  *   - DIR/plan says how all stand.
  *
  * A job that asks for more than the executor has in all is handed over, for the executor to refuse it.
- * One whose submission has an unknown outcome, or that is to be killed or held, goes first.  Where the
+ * One whose submission has an unknown outcome, or that must be killed or held, goes first.  Where the
  * executor cannot tell its capacity nobody is held back and no size is changed; only the order is the
  * plan's.
  *
@@ -45,7 +45,7 @@ void planning_see(struct planning *planning, const struct job_record *record);
 /* When the next plan is due, of clock_elapsed(); INT64_MAX while planning is off. */
 int64_t planning_due(const struct planning *planning);
 
-/* Make a plan, if one is due: true then.  `answers`: the executor takes submissions just now; otherwise
+/* Make a plan, if one is due: true then.  `answers`: the executor takes submissions now; otherwise
  * what it told last holds.  Planning may be off afterwards. */
 bool planning_make(struct planning *planning, bool answers);
 

@@ -28,7 +28,7 @@ struct planning {
     struct capacity room;       /* `left` less what is handed over by the plan */
     /* Of the last plan: */
     int64_t now;                /* time of day */
-    struct roster_job **order;  /* all jobs, as they are to be handed over; NULL before the first plan */
+    struct roster_job **order;  /* all jobs, in the order of submission; NULL before the first plan */
     size_t order_count;
     char (*handing)[ID_SIZE];   /* to be handed over */
     size_t handing_count, handed;
@@ -47,7 +47,7 @@ void planning_decide(struct planning *planning, struct arena *arena, struct plan
 /* Mark those without a deadline that stay behind the first that does not fit (roster_job.behind). */
 void planning_keep_first(struct planning *planning);
 
-/* Put all jobs in order, and list those that are to be handed over now. */
+/* Put all jobs in order, and list those to submit now. */
 void planning_order(struct planning *planning);
 
 /* Write promises and wishes, durably, then DIR/plan. */

@@ -113,7 +113,7 @@ static bool *mark_needed(struct arena *arena, const struct planning *planning,
     return needed;
 }
 
-/* Write what is to be told to one job.  Whether there was anything; `rung`: its bell is to be rung. */
+/* Write what must be told to one job.  Whether there was anything; `rung`: its bell must be rung. */
 static bool write_job(struct planning *planning, struct roster_job *job, bool needed, bool *rung)
 {
     struct resize_wish wish;

@@ -20,7 +20,7 @@ struct pool {
 };
 
 struct pools {
-    struct pool *items;         /* in the order in which they are to be planned */
+    struct pool *items;         /* in the order of planning */
     size_t count;
 };
 
@@ -32,7 +32,7 @@ void pools_free(struct pools *pools);
 /* How much of the pool there is for its jobs: what is free of `left`, and what those that run hold. */
 int pool_capacity(const struct pool *pool, const struct capacity *left);
 
-/* Take from `left` what the pool's jobs are to be given (roster_job.next) beyond what they hold. */
+/* Take from `left` what the pool's jobs are given (roster_job.next) beyond what they hold. */
 void pool_take(const struct pool *pool, struct capacity *left);
 
 /* ---- room, for single jobs ---- */

@@ -20,7 +20,7 @@ struct rerender {
                                    daemon's log says why */
 };
 
-/* What was done is durable.  A job that is to be killed, and one that the
+/* What was done is durable.  A job that must be killed, and one that the
  * executor may have already, are left as they are.  -1 and a sentence when it could not be done for
  * all; `done` counts then, too. */
 int rerender_jobs(struct stage *stage, struct rerender *jobs, size_t count, struct error *error);

@@ -20,7 +20,7 @@ enum step {
     STEP_NONE,                  /* nothing to be done now */
     STEP_ASK,                   /* the executor is asked */
     STEP_GRANTED,               /* it has that size */
-    STEP_STOP,                  /* it is to be stopped for it */
+    STEP_STOP,                  /* it must be stopped for it */
     STEP_REFUSED                /* it keeps the size that it has */
 };
 
@@ -93,7 +93,7 @@ static bool refuse(struct rescaling *rescaling, const char *why)
     return true;
 }
 
-/* What is to be done first about a wish. */
+/* What to do first about a wish. */
 static void begin(const struct tracker *tracker, struct rescaling *rescaling)
 {
     const struct job_record *record = &rescaling->record;

@@ -21,7 +21,7 @@
 
 struct resize_wish {
     int generation;
-    int64_t from, to;           /* base/sizes.h; to 0: it is to be stopped */
+    int64_t from, to;           /* base/sizes.h; to 0: it must be stopped */
     int64_t when;
     char reason[256];           /* a sentence, for the job's log */
 };
@@ -30,7 +30,7 @@ struct resize_wish {
 int resize_write(int job, const struct job_record *record, const struct resize_wish *wish,
                  struct error *error);
 
-/* 1 and the wish; 0: there is none, or it is void; -1 when that cannot be told just now.  A damaged
+/* 1 and the wish; 0: there is none, or it is void; -1 when that cannot be told now.  A damaged
  * one is none. */
 int resize_pending(int job, const struct job_record *record, struct resize_wish *wish);
 

@@ -71,10 +71,10 @@ struct pass {
 void pass_add(struct pass *pass, enum state from, const char *id, int priority, int stops);
 
 /* held_act.c: look at held/; write down what was found and end the waiting of jobs for which there is
- * no hope.  Those that go on are added to the pass with what is to be done. */
+ * no hope.  Those that go on are added to the pass with what to do. */
 void held_act(struct resubmitter *resubmitter, struct pass *pass);
 
-/* due.c: decide what is to be done with a job of failed/. */
+/* due.c: decide what to do with a job of failed/. */
 void due_decide(struct resubmitter *resubmitter, struct requeue_deed *deed, int64_t now);
 
 #endif

@@ -44,7 +44,7 @@ static int become_user(struct text user, struct error *error)
 }
 
 /* Of root's powers keep those that taking and keeping users' files needs; of those of somebody
- * whom root has become, only the lease. */
+ * the user that root has become, only the lease. */
 static int drop_capabilities(struct error *error)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};

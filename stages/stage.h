@@ -54,7 +54,7 @@ extern executor_opener *stage_open_executor;
 struct repository *stage_repository(struct stage *stage, struct error *error);
 
 /* A stage as a table of functions.  Its state begins with a struct stage.  A round does all that
- * there is to do just now and returns; so a test can drive stages round by round. */
+ * there is to do now and returns; so a test can drive stages round by round. */
 struct stage_operations {
     const char *name;
     /* NULL and a sentence on failure. */

@@ -14,7 +14,7 @@
 #include "spool/spool.h"
 
 enum standing_kind {
-    STANDING_UNSURE,            /* it cannot be told just now */
+    STANDING_UNSURE,            /* it cannot be told now */
     STANDING_ON,                /* it is in rendered/ or submitted/ */
     STANDING_HELD,              /* it waits itself */
     STANDING_FAILED,            /* it has failed, and something can still bring it back */

@@ -181,7 +181,7 @@ static bool has_wish(const struct submitter *submitter, const char *id, const ch
                         AT_SYMLINK_NOFOLLOW);
 }
 
-/* A job that is to be killed or held, and that the executor cannot have, needs no executor for that. */
+/* A job that must be killed or held, and that the executor cannot have, needs no executor for that. */
 static void grant_wish(struct submitter *submitter, const char *id)
 {
     struct item *item = &submitter->items[0];

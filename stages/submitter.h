@@ -54,16 +54,16 @@ struct submitter {
     size_t item_count;
     size_t window;              /* jobs of the next batch: few after trouble */
     size_t took;                /* jobs of the last batch */
-    struct guard *guard;        /* whom this process is about */
+    struct guard *guard;        /* what this process is about */
     int64_t probe;              /* of clock_elapsed: when to ask the executor again; 0: it answers */
     struct waits *waits;
     struct error reason;        /* why the executor is away; or what `next` or `first` waits for */
 };
 
-/* Open a job, and see whether it is to be submitted at all: ITEM_SUBMIT.  False when there is nothing to
+/* Open a job, and see whether it must be submitted at all: ITEM_SUBMIT.  False when there is nothing to
  * do for it. */
 bool item_look(struct submitter *submitter, struct item *item, const char *id);
-/* If it is to be submitted: fill in its submission, with its intent noted but not yet durable; or let it
+/* If it must be submitted: fill in its submission, with its intent noted but not yet durable; or let it
  * wait for a limit. */
 void item_prepare(struct submitter *submitter, struct item *item);
 /* May the executor have the job of that directory already?  An intent was noted, and not that nothing came

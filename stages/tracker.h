@@ -71,7 +71,7 @@ struct followed {               /* a job of a batch */
     int job;                    /* its directory; -1: it is gone */
     struct job_poll poll;
     struct job_call call;       /* to stop it, copy its output, or forget it */
-    bool stop, copy, end;       /* what is to be done with it */
+    bool stop, copy, end;       /* what to do with it */
     bool stop_tasks;            /* some tasks of it are to end; never with `stop` */
     int killed;                 /* somebody wants it to end, who is ...; -1: that is not known */
     struct wish wish;
@@ -95,16 +95,16 @@ struct tracker {
     struct watch *watch;
     struct names *jobs;         /* id -> struct tracked */
     struct arena *arena;        /* of one batch */
-    struct guard *guard;        /* whom this process is about */
+    struct guard *guard;        /* what this process is about */
     bool executor_lost;
     int64_t strays_next;        /* of clock_elapsed(): when jobs without a directory are looked for */
     int lost_asked;             /* of how many of them the executor was asked in this round */
-    int64_t capacity_next;      /* of clock_elapsed(): when DIR/capacity is to be written again ... */
+    int64_t capacity_next;      /* of clock_elapsed(): when DIR/capacity must be written again ... */
     bool capacity_idle;         /* ... which it was since the last job went */
 };
 
 /* Read a job's record.  One that is damaged is followed to its end by what its log tells: whatever
- * its files say, it runs.  -1 and a sentence when it cannot be read just now. */
+ * its files say, it runs.  -1 and a sentence when it cannot be read now. */
 int tracker_read_record(struct tracker *tracker, int job, const char *id,
                         struct job_record *record, struct error *error);
 
@@ -120,7 +120,7 @@ void follow_batch(struct tracker *tracker, struct tracked **batch, size_t count)
 
 /* follow_tasks.c: tasks of an array that somebody kills by themselves.  Before the poll: which these are.  */
 void follow_tasks_ask(struct tracker *tracker, struct followed *followed);
-/* After it: what is to be done about them.  False when the answer says nothing of how the job stands. */
+/* After it: what to do about them.  False when the answer says nothing of how the job stands. */
 bool follow_tasks_decide(struct tracker *tracker, struct followed *followed);
 /* Tell them to end. */
 void follow_tasks_stop(struct round *round);

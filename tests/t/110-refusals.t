@@ -2,7 +2,7 @@
 # What cannot be run ends in failed/ with a sentence to act on; what only a change can mend waits
 # for that change.
 . "$(dirname "$0")/lib.bash"
-new_spool null && without_templates local/mxnet/ps.yaml local/any/ps.yaml || exit 1
+new_spool null && without_templates local/mxnet/ps.yaml local/any/ps.yaml kubernetes slurm || exit 1
 start_daemon
 
 why() { cat "$(job_dir "$1")/why"; }

@@ -137,7 +137,7 @@ first_refused() { grep -q 'BadAfter' "$spool/failed/$first_same/job.yaml"; }
 ok "its own name does not mean one that comes later" wait_for 20 first_refused
 
 # A job in failed/ that can still come back is waited for.
-without_templates local/any/mpi.yaml
+without_templates local/any/mpi.yaml kubernetes slurm
 body waits-change | sed "s/^type: .*/type: mpi/" | drop waits-change.yaml
 ok "a job waits for a change" wait_for 20 in_state waits-change failed
 job patient 'after: waits-change'

@@ -91,7 +91,7 @@ lines_of_log() { wc -l <"$log"; }
 run_on() { # KIND: all of it, on the file system that is mounted at $spool
     local kind=$1 since
     : >"$log"
-    new_spool null && without_templates local/mxnet/ps.yaml local/any/ps.yaml || exit 1
+    new_spool null && without_templates local/mxnet/ps.yaml local/any/ps.yaml kubernetes slurm || exit 1
     set_setting retry_first 300ms
     start_daemon
     job first | drop first.yaml

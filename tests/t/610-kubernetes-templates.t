@@ -32,6 +32,7 @@ like "$(render any single 'queue: night')" 'there is no queue night on this clus
 like "$(render any single 'debug: 30m')" 'dlspool/debug"?: "1800"' "debug becomes an annotation"
 
 # What is pushed is checked by the fields of Kubernetes.
+without_templates local slurm
 git clone -q "$spool/templates.git" "$scratch/clone" 2>/dev/null
 cd "$scratch/clone" || exit 1
 refused() { # refused DESCRIPTION PATTERN

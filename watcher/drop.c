@@ -156,6 +156,14 @@ static int read_bytes(int file, size_t size, struct buffer *bytes)
     return 0;
 }
 
+/* A job's directory, moved here from its place in the spool. */
+static bool is_job(int directory)
+{
+    struct stat status;
+    return sys.fstatat(directory, "job.yaml", &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+           S_ISREG(status.st_mode);
+}
+
 static enum drop_result read_open_file(int file, struct text shown, struct buffer *bytes,
                                        struct drop *drop, struct error *error)
 {
@@ -163,6 +171,11 @@ static enum drop_result read_open_file(int file, struct text shown, struct buffe
     if (sys.fstat(file, &before))
         return trouble(error, shown, "could not be looked at");
     describe(drop, &before);
+    if (S_ISDIR(before.st_mode) && is_job(file))
+        return refuse(error, shown,
+                      "is the directory of a job, not a job file; to run that job again, submit the "
+                      "job file in it (request.yaml, .json or .sh); a job in failed/ is run again by "
+                      "dlspool retry ID; the directory is kept here, as dropped");
     enum drop_result result = check(&before, shown, error);
     if (result != DROP_TAKEN)
         return result;

@@ -139,6 +139,12 @@ static void what_is_no_regular_file_is_refused(void **state)
     assert_int_equal(mkdirat(incoming, "dir", 0755), 0);
     assert_refused("dir", "\"dir\" is a directory; drop a job file, not a directory; "
                          "what was dropped is kept here, as dropped");
+    int job = openat(incoming, "dir", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    put(job, "job.yaml", "name: a\n");
+    close(job);
+    assert_refused("dir", "\"dir\" is the directory of a job, not a job file; to run that job again, "
+                         "submit the job file in it (request.yaml, .json or .sh); a job in failed/ is run "
+                         "again by dlspool retry ID; the directory is kept here, as dropped");
     put(incoming, "target", "name: a\n");
     assert_int_equal(symlinkat("target", incoming, "link"), 0);
     assert_refused("link", "\"link\" is a symbolic link, and links are not followed; drop the "

@@ -2,13 +2,17 @@
  * here */
 #include "commands/notes.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 #include "base/arena.h"
 #include "commands/options.h"
 #include "spool/eventlog.h"
 
-enum { HEAD_LIMIT = 1 << 20 }; /* bytes of the log: notes are among its first lines */
+enum {
+    HEAD_LIMIT = 1 << 20,       /* bytes of the log: notes are among its first lines */
+    MOST_MOVES = 8              /* of a job, that is looked for again */
+};
 
 void notes_walk(struct text log,
                 void (*tell)(void *context, struct text field, struct text sentence), void *context)
@@ -32,7 +36,14 @@ void notes_complain(const struct spool *spool, const struct job_place *place)
 {
     struct job_place copy = *place;
     struct buffer log = {0};
-    int job = job_open(spool, place);
+    int job = job_open(spool, &copy);
+    /* It goes on meanwhile. */
+    for (int i = 0; job < 0 && errno == ENOENT && i < MOST_MOVES; i++) {
+        struct error error;
+        if (job_find(spool, text_of(place->id), &copy, &error))
+            return;
+        job = job_open(spool, &copy);
+    }
     if (job < 0)
         return;
     if (file_read_at(job, "log", HEAD_LIMIT, &log, NULL) == 0)

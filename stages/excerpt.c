@@ -66,18 +66,24 @@ static struct text shorten(struct text line)
     return (struct text){line.data, end};
 }
 
+void excerpt_line(struct text line, const struct mask *mask, struct buffer *out)
+{
+    struct buffer visible = {0};
+    add_visible(last_writing(line), &visible);
+    mask_write(mask, buffer_text(&visible), out);
+    buffer_free(&visible);
+}
+
 /* Secrets are hidden before the line is cut, lest the first half of one be shown. */
 static bool add_line(struct text line, const struct mask *mask, struct buffer *out)
 {
-    struct buffer visible = {0}, masked = {0};
-    add_visible(last_writing(line), &visible);
-    mask_write(mask, buffer_text(&visible), &masked);
+    struct buffer masked = {0};
+    excerpt_line(line, mask, &masked);
     struct text whole = buffer_text(&masked), shown = shorten(whole);
     bool empty = text_trim(whole).length == 0;
     if (!empty)
         buffer_printf(out, "    %.*s%s\n", (int)shown.length, shown.data,
                       shown.length < whole.length ? "..." : "");
-    buffer_free(&visible);
     buffer_free(&masked);
     return !empty;
 }

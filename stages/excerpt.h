@@ -15,4 +15,7 @@ enum { EXCERPT_LINES = 5, EXCERPT_WIDTH = 200, EXCERPT_SIZE = EXCERPT_LINES * (E
  * with line ends.  What is secret in them is hidden (base/mask.h); `mask` may be NULL. */
 void excerpt_write(struct text printed, const struct mask *mask, struct buffer *out);
 
+/* Append one such line whole, without an indent and a line end. */
+void excerpt_line(struct text line, const struct mask *mask, struct buffer *out);
+
 #endif

@@ -13,6 +13,7 @@
 #include "spool/why.h"
 #include "stages/control_tasks.h"
 #include "stages/guard.h"
+#include "stages/start_refused.h"
 #include "stages/sweep.h"
 
 enum { SOURCE_SIZE = 256 };     /* bytes of a file's name, with its NUL */
@@ -254,23 +255,36 @@ static void explain(struct verdict *verdict, const struct circumstances *circums
     buffer_free(&detail);
 }
 
+/* How it ended, in a sentence. */
+static void tell_end(struct verdict *verdict, const struct mask *mask, const struct job_record *record,
+                     const struct job_poll *poll, struct text refused)
+{
+    struct buffer sentence = {0};
+    sweep_describe(&sentence, record);
+    if (sentence.length)
+        buffer_add_string(&sentence, ": ");
+    if (refused.length) {
+        buffer_add_string(&sentence, "Nothing was started: ");
+        excerpt_line(refused, mask, &sentence);
+    } else {
+        mask_write(mask, text_of(poll->detail[0] ? poll->detail : "The job failed at the executor."),
+                   &sentence);
+    }
+    snprintf(verdict->sentence, sizeof(verdict->sentence), "%s", sentence.data);
+    buffer_free(&sentence);
+}
+
 void verdict_ended(struct verdict *verdict, const struct circumstances *circumstances,
                    struct job_record *record, const struct job_poll *poll,
                    const struct retry_table *table, const struct output_end *printed)
 {
     struct retry_decision decision =
         retry_decide(table, poll->exit_code, text_of(poll->reason), printed->bytes);
-    decide(verdict, poll->reason[0] ? poll->reason : "Exited", retry_class_name(decision.class),
-           RETRY_NEVER);
+    struct text refused = start_refused_by(poll->exit_code, printed->bytes);
+    decide(verdict, refused.length ? "StartError" : poll->reason[0] ? poll->reason : "Exited",
+           retry_class_name(decision.class), RETRY_NEVER);
     verdict->failure.exit_code = poll->exit_code;
-    struct buffer sentence = {0};
-    sweep_describe(&sentence, record);
-    if (sentence.length)
-        buffer_add_string(&sentence, ": ");
-    mask_write(circumstances->mask,
-               text_of(poll->detail[0] ? poll->detail : "The job failed at the executor."), &sentence);
-    snprintf(verdict->sentence, sizeof(verdict->sentence), "%s", sentence.data);
-    buffer_free(&sentence);
+    tell_end(verdict, circumstances->mask, record, poll, refused);
     explain(verdict, circumstances, poll, printed, &decision);
     bool endless = record->retries == RETRIES_ENDLESS && decision.class == RETRY_UNKNOWN;
     if (decision.class == RETRY_TRANSIENT || endless || record->retries == RETRIES_ALWAYS) {

@@ -83,7 +83,7 @@ for name in misnamed misnamed-ddp; do
     like "$(why $name)" '^Next: not retried' "and is not retried"
 done
 like "$(why misnamed)" 'The entry point /job/program/trian.py does not exist: check `program` and `entry`' "Python says that the entry is missing"
-like "$(why misnamed-ddp)" 'dlspool: entry: /job/program/trian.py: No such file or directory' "of several tasks the shell that starts them"
+like "$(why misnamed-ddp)" '^Nothing was started: entry: /job/program/trian.py: No such file or directory' "of several tasks the shell that starts them"
 like "$(why misnamed-ddp)" 'Nothing was started: correct `entry` in the job file' "says so before it starts any"
 
 example ddp '' | drop ddp.yaml

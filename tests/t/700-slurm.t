@@ -56,7 +56,7 @@ like "$(why long)" 'limit' "a time limit over the partition's is refused"
 is "$(squeue -h -t pending | wc -l)" 0 "and what Slurm kept of it is gone"
 like "$(record slow)" 'reason: "TimeLimit"' "the time limit"
 is "$(output_of trained)" trained "a program is started by its entry"
-like "$(why misnamed)" "entry: $scratch/code/trian.py: No such file or directory \\(checked on n[1-4] as user slurm\\)" \
+like "$(why misnamed)" "^Nothing was started: entry: $scratch/code/trian.py: No such file or directory \\(checked on n[1-4] as user slurm\\)" \
     "an entry that is not there is told"
 like "$(why misnamed)" 'Nothing was started: correct `entry` in the job file' "before any task starts"
 like "$(why misnamed)" '^Next: not retried. ' "which no retry mends"

@@ -51,6 +51,37 @@ static void what_to_type_has_the_id(void **state)
     assert_non_null(strstr(verdict.next, "dlspool submit FILE"));
 }
 
+/* What the start scripts found missing is the first sentence; an exit code alone, or a line alone, is not theirs. */
+static void a_path_that_a_start_script_refuses_is_told_first(void **state)
+{
+    (void)state;
+    static const struct {
+        int exit_code;
+        const char *printed, *sentence, *reason;
+    } cases[] = {
+        {195, "dlspool: entry: /p/x.py: No such file or directory (checked on n1 as user ann)\n",
+         "Nothing was started: entry: /p/x.py: No such file or directory (checked on n1 as user ann)", "StartError"},
+        {195, "dlspool: dataset: /d/\033[2Jx: it is no use\nlater\n", "Nothing was started: dataset: /d/x: it is no use",
+         "StartError"},
+        {195, "entry: no\ndlspool: entries: no\n", "main-0 ended with exit code 195", "Exited"},
+        {1, "dlspool: entry: /p/x.py: No such file or directory\n", "main-0 ended with exit code 1", "Exited"},
+        {195, "", "main-0 ended with exit code 195", "Exited"},
+    };
+    struct settings settings = {.retry_first = 30000, .retry_longest = 1800000};
+    const struct circumstances circumstances = {.settings = &settings, .id = "a-1m7y5dm13etbd"};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct verdict verdict;
+        struct job_record record = {.id = TEXT("a-1m7y5dm13etbd")};
+        struct job_poll poll = {.phase = PHASE_FAILED, .exit_code = cases[i].exit_code, .reason = "Exited"};
+        const struct output_end printed = {"main-0", text_of(cases[i].printed)};
+        snprintf(poll.detail, sizeof(poll.detail), "main-0 ended with exit code %d", poll.exit_code);
+        verdict_ended(&verdict, &circumstances, &record, &poll, NULL, &printed);
+        assert_string_equal(verdict.sentence, cases[i].sentence);
+        assert_string_equal(verdict.reason, cases[i].reason);
+        assert_int_equal(verdict.failure.exit_code, cases[i].exit_code);
+    }
+}
+
 /* The longest remedy does not push out what is to be typed. */
 static void a_long_remedy_leaves_room_for_the_command(void **state)
 {
@@ -75,6 +106,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file_is_named_as_its_owner_knows_it),
         cmocka_unit_test(what_to_type_has_the_id),
+        cmocka_unit_test(a_path_that_a_start_script_refuses_is_told_first),
         cmocka_unit_test(a_long_remedy_leaves_room_for_the_command),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -46,7 +46,8 @@ EMBED_AS  := $(foreach t,$(TEMPLATES),templates.git/$(t:templates/%=%)=$(t)) \
 LIBRARY_OBJECTS := $(filter-out $(BUILD)/commands/main.o,$(OBJECTS))
 UNIT_SOURCES := $(wildcard tests/unit/*_test.c)
 UNIT_TESTS := $(UNIT_SOURCES:tests/unit/%.c=$(BUILD)/tests/%)
-# These take longest, and are begun first: nothing is waited for in the end.
+# These take longest, and are begun first: nothing is waited for in the end.  The first three are given
+# answers in fractions of a second, or only wait, and so have the processors to themselves.
 LONG_TESTS := $(wildcard $(foreach t,local_once watcher_arrivals local_submit structure check libraries \
 	kubernetes_track local_run kubernetes_once local_turns,tests/unit/$(t)_test.c))
 LONG_TESTS := $(LONG_TESTS:tests/unit/%.c=$(BUILD)/tests/%)
@@ -136,8 +137,8 @@ PARALLEL = $(MAKE) --no-print-directory -j $(PROCESSORS)
 
 PROVE := prove --timer
 # Tests know nothing of one another, and many of them wait: they run side by side.
-TOGETHER := $$(($(PROCESSORS) + 2))
-ONE_MORE := $$(($(PROCESSORS) + 3))
+TOGETHER := $$(($(PROCESSORS) + 1))
+ONE_MORE := $$(($(PROCESSORS) + 2))
 PROVE_ALL := $(PROVE) -j $(TOGETHER)
 
 unit:

@@ -6,7 +6,9 @@
 # next one is read (jobs end in failed/ while it is damaged); call say() from log_warn() in base/log.c
 # without asking is_repeated() (the log fills).
 . "$(dirname "$0")/lib.bash"
-new_spool null || exit 1
+# Each push has all templates checked, and one is what it is about.
+others=$(cd "$top/templates" && ls -d local/* | grep -v /any)
+new_spool null && without_templates kubernetes slurm $others || exit 1
 set_setting sync none
 git=$spool/templates.git
 log=$scratch/daemon.log

@@ -92,12 +92,13 @@ enum kubernetes_outcome kubernetes_check_version(struct kubernetes *kubernetes,
                                                  struct error *error);
 
 /* A submission's objects: read, checked and stamped, with the SHA-256 of its manifest.  In the
- * arena; NULL and a sentence. */
+ * arena; NULL and a sentence, and *remedy when only dlspool.yaml forbids it: what an administrator can
+ * change, otherwise NULL. */
 struct kubernetes_manifest *kubernetes_submission_objects(const struct kubernetes *kubernetes,
                                                           struct arena *arena,
                                                           const struct submission *submission,
                                                           char hash[static SHA256_HEX_SIZE],
-                                                          struct error *error);
+                                                          const char **remedy, struct error *error);
 
 /* Run one call. */
 enum kubernetes_outcome kubernetes_ask(struct kubernetes *kubernetes, struct arena *arena,

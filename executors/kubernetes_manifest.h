@@ -64,6 +64,8 @@ struct kubernetes_manifest {
     struct kubernetes_object *objects;  /* the first is the owner */
     size_t count;
     int tasks;                  /* of all Jobs */
+    bool settings_forbid;       /* after kubernetes_manifest_stamp() has failed: only for what the site's
+                                   dlspool.yaml does not allow */
 };
 
 /* What a site lets templates ask for. */

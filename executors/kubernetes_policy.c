@@ -139,6 +139,7 @@ static void check_host_path(const struct policy *policy, const struct value *vol
         allowed = allowed || lies_below(path, policy->stamp->policy.host_paths[i]);
     if (is_plain_path(path) && allowed)
         return;
+    policy->problems->settings_count += policy->stamp && is_plain_path(path);
     schema_problem(policy->problems, volume,
                    "%s.hostPath: \"%s\" is at or below none of the directories that dlspool.yaml's "
                    "kubernetes.host_paths names",
@@ -177,9 +178,11 @@ static void check_volume(const struct policy *policy, const struct value *volume
 static void check_network(const struct policy *policy, const struct value *pod)
 {
     const struct value *host = value_get(pod, "hostNetwork");
-    if (policy->stamp && !policy->stamp->policy.allow_host_network && host && is_true(host))
-        refuse(policy, host, "hostNetwork",
-               "dlspool.yaml does not allow it (kubernetes.allow_host_network)");
+    if (!policy->stamp || policy->stamp->policy.allow_host_network || !host || !is_true(host))
+        return;
+    policy->problems->settings_count++;
+    refuse(policy, host, "hostNetwork",
+           "dlspool.yaml does not allow it (kubernetes.allow_host_network)");
 }
 
 static void check_ports(const struct policy *policy, const struct value *container, bool host)

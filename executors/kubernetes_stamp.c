@@ -218,6 +218,7 @@ int kubernetes_manifest_stamp(struct arena *arena, struct kubernetes_manifest *m
     struct schema_problems problems = {0};
     check_stamp(arena, manifest, stamp, &problems);
     int failed = kubernetes_problems_report(&problems, error);
+    manifest->settings_forbid = problems.count > 0 && problems.count == problems.settings_count;
     buffer_free(&problems.text);
     if (failed)
         return -1;

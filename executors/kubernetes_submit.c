@@ -99,10 +99,11 @@ static const struct {
 static bool open_job(struct job *job)
 {
     struct submission *submission = job->submission;
+    const char *remedy;
     job->manifest = kubernetes_submission_objects(job->kubernetes, job->arena, submission,
-                                                  job->hash, &submission->error);
+                                                  job->hash, &remedy, &submission->error);
     if (!job->manifest) {
-        job_refuse(job, NULL, NULL);
+        job_refuse(job, NULL, remedy);
         return false;
     }
     job->count = job->manifest->count;

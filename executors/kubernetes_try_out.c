@@ -14,8 +14,9 @@ struct kubernetes_manifest *kubernetes_submission_objects(const struct kubernete
                                                           struct arena *arena,
                                                           const struct submission *submission,
                                                           char hash[static SHA256_HEX_SIZE],
-                                                          struct error *error)
+                                                          const char **remedy, struct error *error)
 {
+    *remedy = NULL;
     struct kubernetes_manifest *manifest =
         kubernetes_manifest_read(arena, submission->manifest, error);
     if (!manifest)
@@ -38,7 +39,12 @@ struct kubernetes_manifest *kubernetes_submission_objects(const struct kubernete
                    .host_paths = kubernetes->settings.host_paths,
                    .host_path_count = kubernetes->settings.host_path_count},
     };
-    return kubernetes_manifest_stamp(arena, manifest, &stamp, error) ? NULL : manifest;
+    if (!kubernetes_manifest_stamp(arena, manifest, &stamp, error))
+        return manifest;
+    if (manifest->settings_forbid)
+        *remedy = "Ask an administrator to allow it in dlspool.yaml (kubernetes.host_paths, "
+                  "kubernetes.allow_host_network)";
+    return NULL;
 }
 
 int kubernetes_weight(struct executor *executor, struct text manifest)
@@ -107,10 +113,11 @@ int kubernetes_try_out(struct executor *executor, struct submission *submission,
     struct kubernetes *kubernetes = kubernetes_of(executor);
     struct arena *arena = arena_new();
     char hash[SHA256_HEX_SIZE];
+    const char *remedy;
     int result = -1;
     struct kubernetes_manifest *manifest = NULL;
     if (kubernetes_check_version(kubernetes, error) == KUBERNETES_DONE)
-        manifest = kubernetes_submission_objects(kubernetes, arena, submission, hash, error);
+        manifest = kubernetes_submission_objects(kubernetes, arena, submission, hash, &remedy, error);
     if (!manifest)
         goto end;
     struct kubernetes_call *calls = run_dry(kubernetes, arena, manifest);

@@ -324,12 +324,15 @@ static struct kubernetes_manifest *stamped(struct parts parts)
     return manifest;
 }
 
+static bool settings_forbid;    /* what stamp_refuses() refused last */
+
 static void stamp_refuses(struct parts parts, struct kubernetes_stamp stamp, const char *sentence)
 {
     struct kubernetes_manifest *manifest = good(parts);
     assert_int_equal(kubernetes_manifest_stamp(arena, manifest, &stamp, &error), -1);
     if (!strstr(error.text, sentence))
         fail_msg("got: %s\nexpected: %s", error.text, sentence);
+    settings_forbid = manifest->settings_forbid;
 }
 
 static void objects_say_whose_they_are(void **state)
@@ -394,6 +397,7 @@ static void a_template_that_wants_more_is_refused(void **state)
                   "securityContext.runAsNonRoot: leave it out");
     stamp_refuses((struct parts){.pod = "hostNetwork: true"}, stamp,
                   "hostNetwork: dlspool.yaml does not allow it");
+    assert_true(settings_forbid);
     static const char *const outside[] = {"/", "/scratchy", "/srv", "/srv/database", "/etc"};
     for (size_t i = 0; i < sizeof(outside) / sizeof(outside[0]); i++)
         stamp_refuses(
@@ -401,6 +405,10 @@ static void a_template_that_wants_more_is_refused(void **state)
                 .pod = arena_printf(arena, "volumes: [{name: v, hostPath: {path: %s}}]", outside[i])
                            .data},
             stamp, "is at or below none of the directories that dlspool.yaml's");
+    assert_true(settings_forbid);
+    stamp_refuses((struct parts){.pod = "hostNetwork: true\n        securityContext: {runAsUser: 7}"}, stamp,
+                  "hostNetwork: dlspool.yaml does not allow it");
+    assert_false(settings_forbid);      /* the template is wrong, too */
     stamped((struct parts){.pod = "volumes: [{name: v, hostPath: {path: /scratch}}, {name: w, "
                                   "hostPath: {path: /srv/data/x}}]"});
     stamped((struct parts){.pod = "securityContext: {runAsUser: 1234, runAsGroup: 100, fsGroup: "

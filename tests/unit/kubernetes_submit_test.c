@@ -775,6 +775,15 @@ static void who_can_mend_a_refusal_is_told(void **state)
     assert_int_equal(submission.outcome, SUBMIT_REFUSED);
     assert_int_equal(submission.mender, MENDER_MANIFEST);
     assert_string_equal(submission.remedy, "");
+
+    /* What dlspool.yaml does not allow, an administrator can allow. */
+    char text[4096];
+    const char *pod = strstr(single, "restartPolicy: Never");
+    snprintf(text, sizeof(text), "%.*shostNetwork: true\n        %s", (int)(pod - single), single, pod);
+    submission = submit(text);
+    assert_int_equal(submission.outcome, SUBMIT_REFUSED);
+    assert_int_equal(submission.mender, MENDER_SITE);
+    assert_non_null(strstr(submission.remedy, "Ask an administrator to allow it in dlspool.yaml"));
 }
 
 static void a_batch_goes_phase_by_phase(void **state)

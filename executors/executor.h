@@ -48,6 +48,8 @@ struct submission {
     struct text manifest;       /* the bytes of manifest.yaml */
     struct text gpu_type;       /* that was asked for; may be empty.  An executor whose manifests do not
                                    say it gives GPUs of that type, or refuses the job */
+    struct text gpus_wanted;    /* types of GPU that other jobs wait for, with commas between them, the most
+                                   urgent first: where this one names none, it gets these last */
     bool repeated;              /* it was submitted under this token before, with unknown outcome */
     /* What the scheduler's objects may say of where they come from; each may be empty: */
     struct text owner;          /* user name */
@@ -148,7 +150,7 @@ struct job_resize {
 enum { MOST_GPU_TYPES = 32 };
 
 struct gpu_capacity {
-    char type[64];              /* as a job's gpu_type names it where the scheduler tells; or a
+    char type[GPU_TYPE_SIZE];   /* as a job's gpu_type names it where the scheduler tells; or a
                                    resource's name */
     int count, free;
 };

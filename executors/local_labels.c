@@ -112,7 +112,7 @@ void local_count(const struct local *local, struct room *room,
         struct demand demand = local_label_demand(container);
         if (local_label_number(container, "parallelism") &&
             container->state == PODMAN_STATE_CREATED)
-            demand = (struct demand){0, 0, 0};
+            demand = (struct demand){0, 0, 0, ""};
         else
             demand.cpus = local_cpus_now(local, container);
         room_take(room, demand, text_of(local_label(container, "gpus_assigned")));

@@ -238,7 +238,7 @@ void plan_look(struct batch *batch, struct podman_container *containers, size_t 
 
 static struct demand demand_of_task(const struct local_task *task)
 {
-    return (struct demand){task->cpus, task->memory, task->gpus};
+    return (struct demand){task->cpus, task->memory, task->gpus, ""};
 }
 
 static struct demand demand_of(const struct plan *plan, bool absent_only)
@@ -278,6 +278,7 @@ static bool has_type(const struct batch *batch, struct plan *plan, struct room *
     struct error_quote_room rooms[2];
     struct buffer types = {0};
     room_want(room, asked);
+    room->gpus_wanted = submission->gpus_wanted;
     if (!asks || machine_gpus_of(machine, asked))
         return true;
     list_types(machine, &types);
@@ -374,7 +375,7 @@ static void take_room(struct batch *batch, struct plan *plan, struct room *room)
         struct plan_task *task = &plan->tasks[i];
         if (task->progress != TASK_ABSENT)
             continue;
-        struct demand demand = {task->task->cpus, task->task->memory, 0};
+        struct demand demand = {task->task->cpus, task->task->memory, 0, ""};
         room_take(room, demand, (struct text){"", 0});
         task->gpus = room_assign(room, batch->arena, task->task->gpus);
     }
@@ -384,9 +385,11 @@ void plan_take_room(struct batch *batch, const struct podman_container *containe
 {
     struct room room;
     local_room(batch->local, batch->arena, &room, containers, count);
-    for (size_t i = 0; i < batch->count; i++)
-        if (!batch->plans[i].decided)
-            take_room(batch, &batch->plans[i], &room);
+    /* Those that name a type first: what they leave is good for the others. */
+    for (int any = 0; any <= 1; any++)
+        for (size_t i = 0; i < batch->count; i++)
+            if (!batch->plans[i].decided && any == !batch->plans[i].submission->gpu_type.length)
+                take_room(batch, &batch->plans[i], &room);
 }
 
 /* ---- the users' paths ---- */

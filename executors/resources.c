@@ -6,6 +6,24 @@
 
 #include "base/quantity.h"
 
+struct demand demand_typed(int64_t cpus, int64_t memory, int gpus, struct text gpu_type)
+{
+    struct demand demand = {cpus, memory, gpus, ""};
+    snprintf(demand.gpu_type, sizeof(demand.gpu_type), "%.*s", (int)gpu_type.length,
+             gpu_type.length ? gpu_type.data : "");
+    return demand;
+}
+
+void gpu_types_add(struct buffer *types, const char *type)
+{
+    struct text rest = buffer_text(types), known;
+    bool listed = !type[0];
+    while (!listed && rest.length && text_next(&rest, ',', &known))
+        listed = text_is(known, type);
+    if (!listed)
+        buffer_printf(types, "%s%s", types->length ? "," : "", type);
+}
+
 void room_empty(struct room *room, struct arena *arena, const struct machine *machine)
 {
     *room = (struct room){
@@ -83,16 +101,43 @@ void room_withhold(struct room *room, size_t gpu, const char *why)
         room->withheld = why;
 }
 
+/* How much others want a GPU: 0 when nobody does, most for the first type of the list. */
+static size_t how_wanted(const struct room *room, size_t gpu)
+{
+    struct text rest = room->gpus_wanted, type;
+    size_t wanted = 0;
+    bool found = false;
+    while (rest.length && text_next(&rest, ',', &type)) {
+        found = found || (room->machine->gpu_types && text_equal(room->machine->gpu_types[gpu], type));
+        wanted += found;
+    }
+    return wanted;
+}
+
+/* The free device that is wanted least, the first of several; gpu_count when none is free. */
+static size_t choose_gpu(const struct room *room)
+{
+    size_t chosen = room->machine->gpu_count, least = SIZE_MAX;
+    for (size_t i = 0; i < room->machine->gpu_count && least > 0; i++) {
+        size_t wanted = room->gpu_taken[i] || !counts(room, i) ? SIZE_MAX : how_wanted(room, i);
+        if (wanted >= least)
+            continue;
+        chosen = i;
+        least = wanted;
+    }
+    return chosen;
+}
+
 struct text room_assign(struct room *room, struct arena *arena, int count)
 {
     struct buffer names = {0};
-    for (size_t i = 0; i < room->machine->gpu_count && count > 0; i++) {
-        if (room->gpu_taken[i] || !counts(room, i))
-            continue;
-        room->gpu_taken[i] = true;
+    for (; count > 0; count--) {
+        size_t gpu = choose_gpu(room);
+        if (gpu == room->machine->gpu_count)
+            break;
+        room->gpu_taken[gpu] = true;
         room->gpus--;
-        count--;
-        buffer_printf(&names, "%s%s", names.length ? "," : "", room->machine->gpus[i].data);
+        buffer_printf(&names, "%s%s", names.length ? "," : "", room->machine->gpus[gpu].data);
     }
     struct text result = arena_text(arena, names.data ? names.data : "", names.length);
     buffer_free(&names);

@@ -17,11 +17,20 @@ struct machine {
     const struct text *gpu_types;       /* of each; one that is empty is not told.  NULL: none is */
 };
 
+enum { GPU_TYPE_SIZE = 64 };     /* bytes, with the final zero; longer ones are cut off */
+
 /* An amount of everything. */
 struct demand {
     int64_t cpus, memory;
     int gpus;
+    char gpu_type[GPU_TYPE_SIZE];       /* of these GPUs; "": any */
 };
+
+/* An amount with GPUs of that type; it is copied. */
+struct demand demand_typed(int64_t cpus, int64_t memory, int gpus, struct text gpu_type);
+
+/* Add a type to a list with commas between them, unless it is there or is "". */
+void gpu_types_add(struct buffer *types, const char *type);
 
 /* What is left of a machine.  Below zero where more is taken than there is (the settings were
  * changed while jobs ran). */
@@ -31,6 +40,8 @@ struct room {
     struct text gpu_type;       /* that is wanted: the others count for nothing; empty: any */
     int gpus;                   /* of those */
     bool *gpu_taken;            /* one for each of the machine's; in the arena */
+    struct text gpus_wanted;    /* types, with commas between them, that others wait for, the most urgent
+                                   first: room_assign() gives their GPUs last */
     const char *withheld;       /* why a device is not given to anybody, or NULL */
 };
 

@@ -20,6 +20,14 @@ static const int64_t UNTIL_SEEN = 2000;
 /* ... that what is known of the jobs that run is good for. */
 static const int64_t RUNNING_KEPT = 1000;
 
+/* What there is.  GPUs of a type count as such and among all; those that a job of no type takes, only
+ * among all: which they are is chosen when all are known that start with it (struct submission:
+ * gpus_wanted). */
+struct stock {
+    int64_t cpus, memory;
+    int gpus, of_type[MOST_GPU_TYPES];
+};
+
 struct running {
     struct demand held;
     int64_t end; /* time of day; NEVER: not known */
@@ -30,12 +38,14 @@ struct backfill {
     struct executor *executor;
     struct runs *runs;
     bool told;
-    struct demand all, free;
+    char types[MOST_GPU_TYPES][GPU_TYPE_SIZE]; /* of GPU, as the executor tells them */
+    size_t type_count;
+    struct stock all, free;
     struct running *running; /* by end */
     size_t count, capacity;
     int64_t looked; /* when they were read, of clock_elapsed(); 0: not yet */
     int64_t turn;         /* when the first will start; NEVER: not known */
-    struct demand beside; /* what is left then, or now where that is not known */
+    struct stock beside;  /* what is left then, or now where that is not known */
 };
 
 struct backfill *backfill_new(const struct spool *spool, struct executor *executor)
@@ -58,19 +68,6 @@ void backfill_free(struct backfill *backfill)
 
 /* ---- amounts ---- */
 
-static bool fits(const struct demand *demand, const struct demand *room)
-{
-    return demand->cpus <= room->cpus && demand->memory <= room->memory &&
-           demand->gpus <= room->gpus;
-}
-
-static void take(struct demand *room, const struct demand *demand)
-{
-    room->cpus -= demand->cpus;
-    room->memory -= demand->memory;
-    room->gpus -= demand->gpus;
-}
-
 static int64_t least(int64_t a, int64_t b)
 {
     return a < b ? a : b;
@@ -80,20 +77,63 @@ static int64_t not_negative(int64_t amount)
     return amount > 0 ? amount : 0;
 }
 
-/* What `room` and `more` are together, of a machine that has `all`. */
-static struct demand together(const struct demand *room, const struct demand *more,
-                              const struct demand *all)
+/* The place of the type that it names; type_count when it names none, or one that is not told. */
+static size_t type_of(const struct backfill *backfill, const struct demand *demand)
 {
-    return (struct demand){least(room->cpus + more->cpus, all->cpus),
-                           least(room->memory + more->memory, all->memory),
-                           (int)least(room->gpus + more->gpus, all->gpus)};
+    size_t type = 0;
+    while (type < backfill->type_count && strcmp(backfill->types[type], demand->gpu_type) != 0)
+        type++;
+    return type;
 }
 
-static struct demand beyond(const struct demand *room, const struct demand *demand)
+/* How many GPUs of the stock it may have. */
+static int gpus_for(const struct backfill *backfill, const struct stock *stock,
+                    const struct demand *demand)
 {
-    return (struct demand){not_negative(room->cpus - demand->cpus),
-                           not_negative(room->memory - demand->memory),
-                           (int)not_negative(room->gpus - demand->gpus)};
+    size_t type = type_of(backfill, demand);
+    if (type < backfill->type_count)
+        return (int)least(stock->gpus, stock->of_type[type]);
+    bool unknown = demand->gpu_type[0] && type > 0 && type < MOST_GPU_TYPES;
+    return unknown ? 0 : stock->gpus;
+}
+
+static bool fits(const struct backfill *backfill, const struct demand *demand,
+                 const struct stock *stock)
+{
+    return demand->cpus <= stock->cpus && demand->memory <= stock->memory &&
+           (demand->gpus == 0 || demand->gpus <= gpus_for(backfill, stock, demand));
+}
+
+static void take(const struct backfill *backfill, struct stock *stock, const struct demand *demand)
+{
+    size_t type = type_of(backfill, demand);
+    stock->cpus -= demand->cpus;
+    stock->memory -= demand->memory;
+    stock->gpus -= demand->gpus;
+    if (type < backfill->type_count)
+        stock->of_type[type] -= demand->gpus;
+}
+
+/* It comes back, on a machine that has so much in all. */
+static void give(const struct backfill *backfill, struct stock *stock, const struct demand *demand)
+{
+    const struct stock *all = &backfill->all;
+    size_t type = type_of(backfill, demand);
+    stock->cpus = least(stock->cpus + demand->cpus, all->cpus);
+    stock->memory = least(stock->memory + demand->memory, all->memory);
+    stock->gpus = (int)least(stock->gpus + demand->gpus, all->gpus);
+    if (type < backfill->type_count)
+        stock->of_type[type] = (int)least(stock->of_type[type] + demand->gpus, all->of_type[type]);
+}
+
+/* Take it as far as it is there. */
+static void keep(const struct backfill *backfill, struct stock *stock, const struct demand *demand)
+{
+    struct demand there = *demand;
+    there.cpus = least(demand->cpus, not_negative(stock->cpus));
+    there.memory = least(demand->memory, not_negative(stock->memory));
+    there.gpus = (int)least(demand->gpus, not_negative(gpus_for(backfill, stock, demand)));
+    take(backfill, stock, &there);
 }
 
 /* ---- what is free ---- */
@@ -101,8 +141,15 @@ static struct demand beyond(const struct demand *room, const struct demand *dema
 void backfill_tell(struct backfill *backfill, const struct capacity *now)
 {
     backfill->told = true;
-    backfill->all = (struct demand){now->cpus, now->memory, now->gpus};
-    backfill->free = (struct demand){now->cpus_free, now->memory_free, now->gpus_free};
+    backfill->all = (struct stock){.cpus = now->cpus, .memory = now->memory, .gpus = now->gpus};
+    backfill->free = (struct stock){
+        .cpus = now->cpus_free, .memory = now->memory_free, .gpus = now->gpus_free};
+    backfill->type_count = now->gpu_type_count;
+    for (size_t i = 0; i < now->gpu_type_count; i++) {
+        memcpy(backfill->types[i], now->gpu_types[i].type, GPU_TYPE_SIZE);
+        backfill->all.of_type[i] = now->gpu_types[i].count;
+        backfill->free.of_type[i] = now->gpu_types[i].free;
+    }
 }
 
 int backfill_refresh(struct backfill *backfill, struct error *error)
@@ -118,29 +165,46 @@ int backfill_refresh(struct backfill *backfill, struct error *error)
 void backfill_hold(struct backfill *backfill, const struct demand *demand, bool taken)
 {
     if (!taken)
-        backfill->free = beyond(&backfill->free, demand);
-    backfill->all = beyond(&backfill->all, demand);
+        keep(backfill, &backfill->free, demand);
+    keep(backfill, &backfill->all, demand);
 }
 
 bool backfill_fits_ever(const struct backfill *backfill, const struct demand *demand)
 {
-    return !backfill->told || fits(demand, &backfill->all);
+    return !backfill->told || fits(backfill, demand, &backfill->all);
+}
+
+/* The sentence about what is short. */
+static void tell_short(const struct backfill *backfill, const struct demand *demand,
+                       struct error *error)
+{
+    struct text type = text_of(type_of(backfill, demand) < backfill->type_count ? demand->gpu_type : "");
+    size_t count = (size_t)not_negative(gpus_for(backfill, &backfill->all, demand));
+    struct text *types = memory_allocate((count + 1) * sizeof(*types));
+    for (size_t i = 0; i < count; i++)
+        types[i] = type;
+    const struct machine machine = {.cpus = backfill->all.cpus,
+                                    .memory = backfill->all.memory,
+                                    .gpu_count = count,
+                                    .gpu_types = types};
+    const struct room room = {.machine = &machine,
+                              .cpus = backfill->free.cpus,
+                              .memory = backfill->free.memory,
+                              .gpu_type = type,
+                              .gpus = gpus_for(backfill, &backfill->free, demand)};
+    room_fits_now(&room, *demand, error);
+    free(types);
 }
 
 int backfill_take(struct backfill *backfill, const struct demand *demand, struct error *error)
 {
     if (!backfill->told)
         return 0;
-    const struct machine machine = {.cpus = backfill->all.cpus,
-                                    .memory = backfill->all.memory,
-                                    .gpu_count = (size_t)backfill->all.gpus};
-    const struct room room = {.machine = &machine,
-                              .cpus = backfill->free.cpus,
-                              .memory = backfill->free.memory,
-                              .gpus = backfill->free.gpus};
-    if (room_fits_now(&room, *demand, error))
+    if (!fits(backfill, demand, &backfill->free)) {
+        tell_short(backfill, demand, error);
         return -1;
-    take(&backfill->free, demand);
+    }
+    take(backfill, &backfill->free, demand);
     return 0;
 }
 
@@ -214,7 +278,8 @@ static void read_running(struct backfill *backfill, int job)
                 memory_resize(backfill->running, backfill->capacity * sizeof(struct running));
         }
         backfill->running[backfill->count++] =
-            (struct running){.held = {record.cpus, record.memory, record.gpus},
+            (struct running){.held = demand_typed(record.cpus, record.memory, record.gpus,
+                                                  record.gpu_type),
                              .end = find_end(backfill, job, &record)};
     }
     arena_free(arena);
@@ -259,28 +324,29 @@ static void look_at_all_running(struct backfill *backfill)
 
 void backfill_reserve(struct backfill *backfill, const struct demand *demand)
 {
-    struct demand room = backfill->free;
+    struct stock room = backfill->free;
     look_at_all_running(backfill);
     backfill->turn = NEVER;
     for (size_t i = 0; i < backfill->count && backfill->turn == NEVER; i++) {
         if (backfill->running[i].end == NEVER)
             break;
-        room = together(&room, &backfill->running[i].held, &backfill->all);
-        if (fits(demand, &room))
+        give(backfill, &room, &backfill->running[i].held);
+        if (fits(backfill, demand, &room))
             backfill->turn = backfill->running[i].end;
     }
-    backfill->beside = beyond(backfill->turn == NEVER ? &backfill->free : &room, demand);
+    backfill->beside = backfill->turn == NEVER ? backfill->free : room;
+    keep(backfill, &backfill->beside, demand);
 }
 
 bool backfill_may_pass(const struct backfill *backfill, const struct demand *demand)
 {
-    return fits(demand, &backfill->free) &&
-           (backfill->turn != NEVER || fits(demand, &backfill->beside));
+    return fits(backfill, demand, &backfill->free) &&
+           (backfill->turn != NEVER || fits(backfill, demand, &backfill->beside));
 }
 
 bool backfill_is_shut(const struct backfill *backfill)
 {
-    const struct demand *room = backfill->turn == NEVER ? &backfill->beside : &backfill->free;
+    const struct stock *room = backfill->turn == NEVER ? &backfill->beside : &backfill->free;
     return room->cpus <= 0 || room->memory <= 0;
 }
 
@@ -289,14 +355,14 @@ bool backfill_pass(struct backfill *backfill, const struct job_record *record,
 {
     if (!backfill_may_pass(backfill, demand))
         return false;
-    if (!fits(demand, &backfill->beside)) {
+    if (!fits(backfill, demand, &backfill->beside)) {
         double seconds = record->time_limit ? (double)record->time_limit / 1000
                                             : predict_seconds(backfill, record, NULL, false, true);
         if (seconds < 0 || after(clock_now() + UNTIL_SEEN, seconds) > backfill->turn)
             return false;
     } else {
-        take(&backfill->beside, demand);
+        take(backfill, &backfill->beside, demand);
     }
-    take(&backfill->free, demand);
+    take(backfill, &backfill->free, demand);
     return true;
 }

@@ -8,13 +8,19 @@
  * be, what is free beyond all that the first needs;
  *   - any room for a job that is over by then.
  *
+ * GPUs of each type that the executor tells are counted by themselves.  What is kept for a job that names
+ * a type is of that type, so jobs for another pass it.  A job that names none is counted among all;
+ * the executor gives it what others want least (struct submission: gpus_wanted).
+ *
  * When jobs that run will be over is told by their time limits and by what jobs like them took
  * (planner/predict.h): the median, or the limit if that is earlier.  A job that wants to pass
  * counts with its limit or, without one, with what four of five do not exceed, and with what it
  * takes until its end is seen.
  *
  * Known weaknesses: a prediction can be wrong, and then the first waits longer by one job that
- * passed. The further tasks of an array that runs take their turns before the first.
+ * passed. The further tasks of an array that runs take their turns before the first.  Which type a job
+ * holds that named none is not known, so its end is not counted on by one that names a type.  Only
+ * one job keeps its place, whatever the type of the next.
  */
 #ifndef STAGES_BACKFILL_H
 #define STAGES_BACKFILL_H

@@ -2,7 +2,8 @@
  * passes
  *
  * The first job that does not fit keeps its place until it starts, whatever comes later, but for
- * jobs of higher priority: these go before it, and take its place when they do not fit either.
+ * those that can use nothing that it waits for (stages/backfill.h), such as those for another type of GPU,
+ * and jobs of higher priority: these go before it, and take its place when they do not fit either.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -57,10 +58,11 @@ static void keep_place(struct taking *taking, const struct queue_job *job,
 /* What must be free, as its manifest says. */
 static void look_closely(struct submitter *submitter, struct queue_job *job, struct item *item)
 {
-    struct demand demand;
+    struct demand demand = {0};
     if (submitter->executor->operations->needs(submitter->executor, buffer_text(&item->manifest),
                                                &demand) == 0)
-        job->demand = demand;
+        job->demand = demand_typed(demand.cpus, demand.memory, demand.gpus,
+                                   item->record.gpu_type);
 }
 
 /* Does the job, which was opened, start now?  Otherwise it stays. */
@@ -85,6 +87,21 @@ static bool starts(struct taking *taking, struct queue_job *job, struct item *it
     return false;
 }
 
+/* The types of GPU that those name who wait, the first one's first. */
+static struct text list_wanted(const struct taking *taking, struct arena *arena)
+{
+    const struct queue_job *first = &taking->submitter->first;
+    struct buffer list = {0};
+    if (first->id[0] && first->demand.gpus)
+        gpu_types_add(&list, first->demand.gpu_type);
+    for (size_t i = 0; i < taking->passed_count; i++)
+        if (taking->passed[i].demand.gpus)
+            gpu_types_add(&list, taking->passed[i].demand.gpu_type);
+    struct text result = arena_text(arena, list.data ? list.data : "", list.length);
+    buffer_free(&list);
+    return result;
+}
+
 size_t take_in_order(struct submitter *submitter)
 {
     struct taking *taking = memory_allocate(sizeof(*taking));
@@ -98,6 +115,7 @@ size_t take_in_order(struct submitter *submitter)
            !(taking->blocked && backfill_is_shut(submitter->backfill)) && take_next(taking, &job)) {
         struct item *item = &submitter->items[count];
         if (taking->blocked && !job.unsettled &&
+            backfill_fits_ever(submitter->backfill, &job.demand) &&
             !backfill_may_pass(submitter->backfill, &job.demand)) {
             stay(taking, &job);
             continue;
@@ -112,6 +130,9 @@ size_t take_in_order(struct submitter *submitter)
         }
         guard_leave(submitter->guard);
     }
+    struct text wanted = list_wanted(taking, submitter->arena);
+    for (size_t i = 0; i < count; i++)
+        submitter->items[i].submission.gpus_wanted = wanted;
     for (size_t i = 0; i < taking->passed_count; i++)
         queue_return(submitter->queue, &taking->passed[i]);
     free(taking);

@@ -18,7 +18,7 @@ static struct demand demand_of(const struct roster_job *job)
                    : job->record.sizes.kind == SIZE_FIXED ? 1
                                                           : job->record.sizes.least;
     struct need need = roster_need(job, size);
-    return (struct demand){need.cpus, need.memory, need.gpus};
+    return demand_typed(need.cpus, need.memory, need.gpus, job->record.gpu_type);
 }
 
 static int by_key(const void *a, const void *b)

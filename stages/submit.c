@@ -107,7 +107,8 @@ static void put_back(struct submitter *submitter, const struct item *item)
 {
     const struct job_record *record = &item->record;
     struct queue_job job = {.owner = record->uid, .priority = record->priority,
-                            .demand = {record->cpus, record->memory, record->gpus},
+                            .demand = demand_typed(record->cpus, record->memory, record->gpus,
+                                                   record->gpu_type),
                             .unsettled = submitter->backfill && item->fate == ITEM_KEEP};
     memcpy(job.id, item->place.id, ID_SIZE);
     if (guard_is_narrow(submitter->guard))
@@ -216,7 +217,8 @@ static void take_job(struct submitter *submitter, const char *id)
     if (readable) {
         queued.owner = record.uid;
         queued.priority = record.priority;
-        queued.demand = (struct demand){record.cpus, record.memory, record.gpus};
+        queued.demand =
+            demand_typed(record.cpus, record.memory, record.gpus, record.gpu_type);
     }
     /* What the executor may have, and what is damaged, does not wait for room, nor does what somebody
      * has asked for meanwhile. */

@@ -25,6 +25,8 @@ static struct {
     size_t count;
     char started[8192]; /* names, in order, each with a space behind it */
     int declined;
+    struct gpu_capacity types[2]; /* none while the first has no name */
+    int given[MOST][2];           /* of each type, to those that run */
     struct demand told; /* what needs() says of a manifest; cpus 0: nothing */
 } machine;
 
@@ -45,6 +47,8 @@ static int my_capacity(struct executor *executor, struct capacity *capacity, str
                                   .memory_free = machine.free.memory,
                                   .gpus = machine.all.gpus,
                                   .gpus_free = machine.free.gpus};
+    for (; machine.types[0].type[0] && capacity->gpu_type_count < 2; capacity->gpu_type_count++)
+        capacity->gpu_types[capacity->gpu_type_count] = machine.types[capacity->gpu_type_count];
     return 0;
 }
 
@@ -62,10 +66,29 @@ static struct demand demand_of(const char *id)
     struct arena *arena = arena_new();
     int job = open_job(id, STATE_RENDERED);
     assert_int_equal(record_read(job, arena, &record, &error), 0);
-    struct demand demand = {record.cpus, record.memory, record.gpus};
+    struct demand demand =
+        demand_typed(record.cpus, record.memory, record.gpus, record.gpu_type);
     close(job);
     arena_free(arena);
     return demand;
+}
+
+/* GPUs of the type, or those that are wanted least, as the executor on this machine gives them: of each type
+ * so many into `given`.  False when there are too few. */
+static bool give_gpus(const struct demand *demand, struct text wanted, int given[static 2])
+{
+    int last = text_starts(wanted, "A100") ? 0 : 1;
+    for (int i = 0; i < 2 && machine.types[0].type[0]; i++) {
+        int type = i ? last : !last, left = demand->gpus - given[0] - given[1];
+        if (demand->gpu_type[0] && strcmp(demand->gpu_type, machine.types[type].type) != 0)
+            continue;
+        given[type] = left < machine.types[type].free ? left : machine.types[type].free;
+    }
+    if (machine.types[0].type[0] && given[0] + given[1] < demand->gpus)
+        return false;
+    for (int type = 0; type < 2; type++)
+        machine.types[type].free -= given[type];
+    return true;
 }
 
 static void my_submit(struct executor *executor, struct submission **batch, size_t count)
@@ -76,12 +99,15 @@ static void my_submit(struct executor *executor, struct submission **batch, size
         size_t length = strlen(machine.started);
         batch[i]->outcome = SUBMIT_ACCEPTED;
         batch[i]->note[0] = '\0';
-        if (demand.cpus > machine.all.cpus) {
+        bool known = !demand.gpu_type[0] || strcmp(demand.gpu_type, "T4") != 0;
+        int given[2] = {0};
+        if (demand.cpus > machine.all.cpus || !known) {
             batch[i]->outcome = SUBMIT_NEVER_FITS;
             error_set(&batch[i]->error, "it never fits");
             continue;
         }
-        if (demand.cpus > machine.free.cpus || demand.gpus > machine.free.gpus) {
+        if (demand.cpus > machine.free.cpus || demand.gpus > machine.free.gpus ||
+            !give_gpus(&demand, batch[i]->gpus_wanted, given)) {
             batch[i]->outcome = SUBMIT_NO_ROOM;
             error_set(&batch[i]->error, "no room");
             machine.declined++;
@@ -90,6 +116,7 @@ static void my_submit(struct executor *executor, struct submission **batch, size
         machine.free.cpus -= demand.cpus;
         machine.free.gpus -= demand.gpus;
         memcpy(machine.ids[machine.count], batch[i]->id, ID_SIZE);
+        memcpy(machine.given[machine.count], given, sizeof(given));
         machine.held[machine.count++] = demand;
         snprintf(machine.started + length, sizeof(machine.started) - length, "%.*s ",
                  (int)strcspn(batch[i]->id, "-"), batch[i]->id);
@@ -120,7 +147,11 @@ static void end_one(const char *name)
         assert_int_equal(job_move(&spool, &place, STATE_DONE, now, &error), 0);
         machine.free.cpus += machine.held[i].cpus;
         machine.free.gpus += machine.held[i].gpus;
+        machine.types[0].free += machine.given[i][0];
+        machine.types[1].free += machine.given[i][1];
         machine.count--;
+        memmove(&machine.given[i], &machine.given[i + 1],
+                (machine.count - i) * sizeof(machine.given[0]));
         memmove(machine.ids[i], machine.ids[i + 1], (machine.count - i) * ID_SIZE);
         memmove(&machine.held[i], &machine.held[i + 1],
                 (machine.count - i) * sizeof(machine.held[0]));
@@ -142,6 +173,7 @@ struct sketch {
     int64_t time_limit; /* seconds */
     const char *arguments;
     const char *log;
+    const char *type; /* of GPU; NULL: any */
 };
 
 static struct job_record record_of(const struct sketch *sketch, char id[static ID_SIZE])
@@ -156,6 +188,7 @@ static struct job_record record_of(const struct sketch *sketch, char id[static I
                                .attempt = 1,
                                .cpus = sketch->cpus * 1000,
                                .gpus = sketch->gpus,
+                               .gpu_type = text_of(sketch->type ? sketch->type : ""),
                                .memory = 1,
                                .priority = sketch->priority,
                                .time_limit = sketch->time_limit * 1000,
@@ -198,7 +231,7 @@ static int open_all(void **state)
 {
     (void)state;
     memset(&machine, 0, sizeof(machine));
-    machine.all = machine.free = (struct demand){2000, 1 << 20, 8};
+    machine.all = machine.free = (struct demand){2000, 1 << 20, 8, ""};
     jobs = 0;
     pause_between = 10;
     open_spool(&submit_stage, &operations, 1767268800000);
@@ -419,7 +452,7 @@ static void the_first_outlasts_a_restart_and_can_be_killed(void **state)
 static void others_pass_into_what_the_first_cannot_use(void **state)
 {
     (void)state;
-    machine.all = machine.free = (struct demand){8000, 1 << 20, 8};
+    machine.all = machine.free = (struct demand){8000, 1 << 20, 8, ""};
     PUT(.name = "g", .cpus = 1, .gpus = 4);
     expect("g ");
     PUT(.name = "big", .cpus = 4,
@@ -473,7 +506,7 @@ static void predictions_tell_who_is_over_in_time(void **state)
 static void nobody_passes_on_a_guess(void **state)
 {
     (void)state;
-    machine.all = machine.free = (struct demand){4000, 1 << 20, 0};
+    machine.all = machine.free = (struct demand){4000, 1 << 20, 0, ""};
     PUT(.name = "s", .cpus = 2);
     PUT(.name = "u", .cpus = 1);
     expect("s u ");
@@ -482,6 +515,91 @@ static void nobody_passes_on_a_guess(void **state)
     expect("s u ");
     end_one("s");
     expect("s u big ");
+}
+
+/* ---- types of GPU ---- */
+
+static void have_two_types(void)
+{
+    machine.all = machine.free = (struct demand){64000, 1 << 20, 8, ""};
+    machine.types[0] = (struct gpu_capacity){"A100", 4, 4};
+    machine.types[1] = (struct gpu_capacity){"V100", 4, 4};
+}
+
+static void who_waits_for_one_type_does_not_delay_the_other(void **state)
+{
+    (void)state;
+    have_two_types();
+    PUT(.name = "a", .gpus = 3, .type = "A100");
+    expect("a ");
+    const char *big = PUT(.name = "big", .gpus = 4, .type = "A100", .priority = 10);
+    PUT(.name = "v", .gpus = 3, .type = "V100");
+    PUT(.name = "b", .gpus = 1, .type = "A100");
+    PUT(.name = "any", .gpus = 1);
+    PUT(.name = "more", .gpus = 1);
+    expect("a v any ");
+    assert_string_equal(reason_of(big),
+                        "Waiting for resources: needs 4 GPUs of type A100, 1 of 4 free.");
+    assert_int_equal(machine.types[0].free, 1);
+    end_one("a");
+    expect("a v any big ");
+    end_one("v");
+    expect("a v any big more ");
+}
+
+/* However many come that name no type, or another: how many have started before it that it waited for? */
+static void starve(const char *type, const char *other)
+{
+    have_two_types();
+    for (int i = 0; i < 8; i++)
+        PUT(.name = "s", .gpus = 1);
+    round_now();
+    const char *big = PUT(.name = "big", .gpus = 4, .type = type);
+    for (int i = 0; i < 60 && in_state(big, STATE_RENDERED); i++) {
+        PUT(.name = "t", .gpus = 1, .type = i % 2 ? other : NULL, .uid = (unsigned)i % 7);
+        end_one(i < 8 ? "s" : "t");
+        round_now();
+    }
+    assert_true(in_state(big, STATE_SUBMITTED));
+    assert_int_equal(machine.declined, 0);
+}
+
+static void a_stream_of_any_type_starves_none(void **state)
+{
+    (void)state;
+    starve("A100", "V100");
+}
+
+static void nor_does_it_the_other_type(void **state)
+{
+    (void)state;
+    starve("V100", "A100");
+}
+
+/* Nobody that names no type is given what another of the same batch asks for. */
+static void who_names_no_type_takes_what_is_left(void **state)
+{
+    (void)state;
+    have_two_types();
+    PUT(.name = "a", .gpus = 4, .type = "A100", .priority = 2);
+    PUT(.name = "big", .gpus = 1, .type = "A100", .priority = 1);
+    PUT(.name = "any", .gpus = 4);
+    expect("a any ");
+    end_one("a");
+    expect("a any big ");
+}
+
+static void a_type_that_is_not_there_is_refused_at_once(void **state)
+{
+    (void)state;
+    have_two_types();
+    PUT(.name = "a", .gpus = 3, .type = "A100");
+    round_now();
+    PUT(.name = "big", .gpus = 4, .type = "A100", .priority = 10);
+    round_now();
+    const char *never = PUT(.name = "never", .gpus = 1, .type = "T4");
+    round_now();
+    assert_true(in_state(never, STATE_FAILED));
 }
 
 /* ---- what needs no room ---- */
@@ -521,7 +639,7 @@ static void the_manifest_says_what_it_needs(void **state)
     (void)state;
     PUT(.name = "s", .cpus = 1);
     expect("s ");
-    machine.told = (struct demand){2000, 1, 0};
+    machine.told = (struct demand){2000, 1, 0, ""};
     const char *two = PUT(.name = "two", .cpus = 1);
     expect("s ");
     assert_string_equal(reason_of(two), "Waiting for resources: needs 2 CPUs, 1 of 2 free.");
@@ -546,6 +664,11 @@ int main(void)
         TEST(who_is_over_in_time_passes),
         TEST(predictions_tell_who_is_over_in_time),
         TEST(nobody_passes_on_a_guess),
+        TEST(who_waits_for_one_type_does_not_delay_the_other),
+        TEST(a_stream_of_any_type_starves_none),
+        TEST(nor_does_it_the_other_type),
+        TEST(who_names_no_type_takes_what_is_left),
+        TEST(a_type_that_is_not_there_is_refused_at_once),
         TEST(what_may_run_already_is_asked_about_first),
         TEST(what_never_fits_is_refused_at_once),
         TEST(the_manifest_says_what_it_needs),

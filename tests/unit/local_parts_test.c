@@ -26,24 +26,44 @@ static void room_is_counted(void **state)
     struct text first = room_assign(&room, arena, 2);
     assert_string_equal(first.data, "g0,g1");
     assert_int_equal(room.gpus, 1);
-    room_take(&room, (struct demand){3000, 8000, 0}, (struct text){"", 0});
-    assert_int_equal(room_fits_now(&room, (struct demand){1000, 192, 1}, &error), 0);
-    assert_int_equal(room_fits_now(&room, (struct demand){1001, 192, 1}, &error), -1);
+    room_take(&room, (struct demand){3000, 8000, 0, ""}, (struct text){"", 0});
+    assert_int_equal(room_fits_now(&room, (struct demand){1000, 192, 1, ""}, &error), 0);
+    assert_int_equal(room_fits_now(&room, (struct demand){1001, 192, 1, ""}, &error), -1);
     assert_string_equal(error.text, "needs 1.001 CPUs, 1 of 4 free");
-    assert_int_equal(room_fits_now(&room, (struct demand){1000, 193, 2}, &error), -1);
+    assert_int_equal(room_fits_now(&room, (struct demand){1000, 193, 2, ""}, &error), -1);
     assert_non_null(strstr(error.text, "of memory"));
     assert_non_null(strstr(error.text, "2 GPUs, 1 of 3 free"));
     /* What the machine no longer has does not count; what is taken twice counts once. */
-    room_take(&room, (struct demand){0, 0, 2}, TEXT("g1,gone"));
+    room_take(&room, (struct demand){0, 0, 2, ""}, TEXT("g1,gone"));
     assert_int_equal(room.gpus, 1);
-    room_give(&room, (struct demand){3000, 8000, 2}, first);
+    room_give(&room, (struct demand){3000, 8000, 2, ""}, first);
     assert_int_equal(room.gpus, 3);
     assert_int_equal(room.cpus, 4000);
     assert_string_equal(room_assign(&room, arena, 1).data, "g0");
-    assert_int_equal(room_fits_ever(&machine, (struct demand){4000, 8192, 3}, &error), 0);
-    assert_int_equal(room_fits_ever(&machine, (struct demand){4000, 8193, 4}, &error), -1);
+    assert_int_equal(room_fits_ever(&machine, (struct demand){4000, 8192, 3, ""}, &error), 0);
+    assert_int_equal(room_fits_ever(&machine, (struct demand){4000, 8193, 4, ""}, &error), -1);
     assert_null(strstr(error.text, "CPU"));
     assert_non_null(strstr(error.text, "4 GPUs of 3"));
+    arena_free(arena);
+}
+
+/* Who names no type gets those that others wait for last. */
+static void gpus_that_are_wanted_are_given_last(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_new();
+    struct text gpus[] = {TEXT("a0"), TEXT("v0"), TEXT("t0"), TEXT("a1")};
+    struct text types[] = {TEXT("A100"), TEXT("V100"), TEXT(""), TEXT("A100")};
+    struct machine machine = {.gpus = gpus, .gpu_count = 4, .gpu_types = types};
+    struct room room;
+    room_empty(&room, arena, &machine);
+    room.gpus_wanted = TEXT("A100,V100");
+    assert_string_equal(room_assign(&room, arena, 3).data, "t0,v0,a0");
+    assert_int_equal(room.gpus, 1);
+    room_empty(&room, arena, &machine);
+    room.gpus_wanted = TEXT("A100");
+    room_want(&room, TEXT("A100"));
+    assert_string_equal(room_assign(&room, arena, 2).data, "a0,a1");
     arena_free(arena);
 }
 
@@ -260,6 +280,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(room_is_counted),
+        cmocka_unit_test(gpus_that_are_wanted_are_given_last),
         cmocka_unit_test(conmons_lines_are_understood),
         cmocka_unit_test(the_kernels_records_name_the_container),
         cmocka_unit_test(paths_are_looked_at_as_the_user),

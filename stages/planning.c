@@ -41,6 +41,7 @@ void planning_free(struct planning *planning)
     if (!planning)
         return;
     forget_plan(planning);
+    buffer_free(&planning->wanted);
     backfill_free(planning->backfill);
     runs_free(planning->runs);
     roster_free(planning->roster);

@@ -52,6 +52,10 @@ bool planning_make(struct planning *planning, bool answers);
 /* The next job to be handed over by the last plan; false when all are. */
 bool planning_take(struct planning *planning, char id[static ID_SIZE]);
 
+/* The types of GPU that those wait for to whom the last plan gives nothing, with commas between them, the
+ * first one's first (struct submission: gpus_wanted).  Good until the next plan. */
+struct text planning_wanted(const struct planning *planning);
+
 /* Append the event `predicted` of a job that is handed over for the first time, if something is known. */
 void planning_tell(const struct planning *planning, const char *id, struct buffer *line);
 

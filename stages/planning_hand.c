@@ -98,6 +98,25 @@ static void rerender(struct planning *planning, struct roster_job **due, size_t 
     planning->more = planning->more && done > 0;        /* what fails is not tried in a loop */
 }
 
+/* Of those that are given nothing. */
+static void list_wanted(struct planning *planning)
+{
+    buffer_clear(&planning->wanted);
+    for (size_t i = 0; i < planning->order_count; i++) {
+        const struct roster_job *job = planning->order[i];
+        if (job->state != STATE_RENDERED || !planning_counts(job) || job->next > 0 ||
+            !job->record.gpus)
+            continue;
+        struct demand demand = demand_typed(0, 0, job->record.gpus, job->record.gpu_type);
+        gpu_types_add(&planning->wanted, demand.gpu_type);
+    }
+}
+
+struct text planning_wanted(const struct planning *planning)
+{
+    return buffer_text(&planning->wanted);
+}
+
 void planning_order(struct planning *planning)
 {
     struct capacity left = planning->left;
@@ -109,6 +128,7 @@ void planning_order(struct planning *planning)
         if (planning->answers && is_due(planning, &left, planning->order[i]))
             due[count++] = planning->order[i];
     planning->room = left;
+    list_wanted(planning);
     rerender(planning, due, count);
     planning->handing = memory_allocate((count + 1) * sizeof(*planning->handing));
     for (size_t i = 0; i < count; i++)

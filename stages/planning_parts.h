@@ -32,6 +32,7 @@ struct planning {
     size_t order_count;
     char (*handing)[ID_SIZE];   /* to be handed over */
     size_t handing_count, handed;
+    struct buffer wanted;       /* types of GPU that others wait for */
     struct backfill *backfill;  /* NULL: the scheduler keeps those that wait */
     char first[ID_SIZE];        /* keeps its place: it has no deadline, and does not fit; or "" */
     bool more;                  /* some wait to be rendered again: it is planned again at once */

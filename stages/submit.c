@@ -90,6 +90,8 @@ static size_t take_items(struct submitter *submitter)
         if (!item_look(submitter, item, id))
             continue;
         item_prepare(submitter, item);
+        if (planning_is_on(submitter->planning))
+            item->submission.gpus_wanted = planning_wanted(submitter->planning);
         guard_leave(submitter->guard);
         if (item->fate != ITEM_WAIT) {
             count++;

@@ -589,6 +589,24 @@ static void who_names_no_type_takes_what_is_left(void **state)
     expect("a any big ");
 }
 
+/* Also while a plan is made, because somebody has a deadline. */
+static void a_plan_keeps_types_apart(void **state)
+{
+    (void)state;
+    have_two_types();
+    pause_between = 1000;
+    PUT(.name = "due", .gpus = 3, .type = "A100", .deadline = 86400);
+    round_now();
+    PUT(.name = "a", .gpus = 2, .type = "A100");
+    PUT(.name = "v", .gpus = 4, .type = "V100");
+    expect("due v ");
+    end_one("v");
+    PUT(.name = "any", .gpus = 2);
+    expect("due v any ");
+    assert_int_equal(machine.types[0].free, 1);
+    assert_int_equal(machine.types[1].free, 2);
+}
+
 static void a_type_that_is_not_there_is_refused_at_once(void **state)
 {
     (void)state;
@@ -668,6 +686,7 @@ int main(void)
         TEST(a_stream_of_any_type_starves_none),
         TEST(nor_does_it_the_other_type),
         TEST(who_names_no_type_takes_what_is_left),
+        TEST(a_plan_keeps_types_apart),
         TEST(a_type_that_is_not_there_is_refused_at_once),
         TEST(what_may_run_already_is_asked_about_first),
         TEST(what_never_fits_is_refused_at_once),

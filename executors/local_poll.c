@@ -26,11 +26,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "executors/completion.h"
 #include "executors/local_inquest.h"
 #include "executors/local_turns.h"
+#include "executors/process.h"
 
 enum { EXIT_KILLED = 128 + 15 };        /* of a task that was killed before it began */
 
@@ -187,6 +190,21 @@ static void inspect_groups(struct local *local, struct arena *arena, const struc
     inspect_ended(local, arena, ended, count);
 }
 
+/* When it started.  podman lists running containers with whole seconds, as if some had started before they
+ * were handed in; their process tells the rest.  Milliseconds since the epoch, 0: not yet. */
+static int64_t started_at(const struct podman_container *container)
+{
+    enum { SECOND = 1000 };
+    struct timespec since_boot;
+    if (container->state != PODMAN_STATE_RUNNING || container->process <= 0 ||
+        container->started % SECOND || clock_gettime(CLOCK_BOOTTIME, &since_boot))
+        return container->started;
+    int64_t boot = clock_now() - (int64_t)since_boot.tv_sec * SECOND - since_boot.tv_nsec / 1000000;
+    int64_t start = boot + (int64_t)process_start_time(container->process) * SECOND / sysconf(_SC_CLK_TCK);
+    bool within = start > container->started && start < container->started + SECOND;
+    return within ? start : container->started;
+}
+
 /* ---- a job ---- */
 
 static int compare_tasks(const void *a, const void *b)
@@ -219,8 +237,9 @@ static void take_tasks(struct inquest *inquest, struct arena *arena, const struc
         task->killed = job_poll_killed(poll, task->index);
         int64_t used = local_cpu_time(inquest->local, container);
         poll->cpu_time += used > 0 ? used : 0;
-        if (container->started && (!poll->started || container->started < poll->started))
-            poll->started = container->started;
+        int64_t started = started_at(container);
+        if (started && (!poll->started || started < poll->started))
+            poll->started = started;
         if (container->started) {
             name_node(poll);
             local_image_ran(inquest->local, container, task->image);

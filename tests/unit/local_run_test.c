@@ -29,6 +29,22 @@ static void a_task_that_exits_with_0_has_succeeded(void **state)
     assert_int_equal(fixture_shell(f, "test -z \"$(ls $D/.podman/jobs)\""), 0);
 }
 
+/* podman's list has whole seconds: the start of a job may not be before its submission. */
+static void a_running_job_started_after_it_was_submitted(void **state)
+{
+    struct fixture *f = *state;
+    FIXTURE_OR_SKIP();
+    fixture_setup(f, "");
+    while (clock_now() % 1000 < 20 || clock_now() % 1000 > 60)      /* both within one second */
+        ;
+    int64_t before = clock_now();
+    fixture_submit(f, "long-1", JOB("[sleep, '600']", ""));
+    struct job_poll poll = fixture_poll(f, "long-1");
+    assert_int_equal(poll.phase, PHASE_RUNNING);
+    assert_true(poll.started >= before && poll.started <= clock_now());
+    assert_int_equal(executor_remove(f->executor, "long-1", 1, NULL), 0);
+}
+
 static void the_exit_code_of_a_failed_task_is_told(void **state)
 {
     struct fixture *f = *state;
@@ -399,6 +415,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(a_task_that_exits_with_0_has_succeeded),
+        FIXTURE_TEST(a_running_job_started_after_it_was_submitted),
         FIXTURE_TEST(the_exit_code_of_a_failed_task_is_told),
         FIXTURE_TEST(a_command_that_is_not_there_is_a_start_error),
         FIXTURE_TEST(one_that_never_ran_fails),

@@ -28,7 +28,8 @@ enum {
     START_WAIT = 15000,
     END_WAIT = 5000,    /* between TERM and KILL */
     PAUSE = 20,         /* between two looks */
-    LOG_LIMIT = 1 << 20 /* bytes of service.log before it is begun again */
+    LOG_LIMIT = 1 << 20, /* bytes of service.log before it is begun again */
+    SOCKET_SIZE = sizeof(((struct sockaddr_un *)NULL)->sun_path) + sizeof("unix://")
 };
 
 struct podman_service {
@@ -154,45 +155,59 @@ static void notice_restart(const struct podman_service *service)
 
 /* ---- the process ---- */
 
+/* The socket, as the service is told it. */
+static void socket_address(const struct podman_service *service, char room[static SOCKET_SIZE])
+{
+    snprintf(room, SOCKET_SIZE, "unix://%s", service->socket);
+}
+
 static void write_identity(const struct podman_service *service, pid_t process)
 {
     char line[64];
-    int length =
-        snprintf(line, sizeof(line), "%d %" PRIu64 "\n", process, process_start_time(process));
+    int length = snprintf(line, sizeof(line), "%d %" PRIu64 " %d\n", process,
+                          process_start_time(process), getpgid(process));
     podman_settings_write_file(service->directory, "service.pid",
                                (struct text){line, (size_t)length}, NULL);
 }
 
 /* The service that was started last, if it still runs; else 0.  A process id alone may by now
- * belong to a stranger. */
-static pid_t running_service(const struct podman_service *service)
+ * belong to a stranger.  *group is its group, also when it no longer runs; 0: not known. */
+static pid_t running_service(const struct podman_service *service, pid_t *group)
 {
     struct buffer line = {0};
     int process = 0;
     uint64_t start = 0;
+    *group = 0;
     bool known = file_read_at(service->directory, "service.pid", 64, &line, NULL) == 0 &&
-                 sscanf(line.data, "%d %" SCNu64, &process, &start) == 2 && process > 1 &&
+                 sscanf(line.data, "%d %" SCNu64 " %d", &process, &start, group) >= 2 && process > 1 &&
                  start != 0 && process_start_time(process) == start;
     buffer_free(&line);
+    if (known && *group <= 1)           /* an older version has started it */
+        *group = getpgid(process);
     return known ? process : 0;
 }
 
+/* Without root the process that was started is not the one that serves, which is its child in a user
+ * namespace, and may end before it.  Both are of one group, and have the socket among their arguments;
+ * what the containers run beside (conmon, their network) is not. */
 static int end_service(const struct podman_service *service, struct error *error)
 {
-    pid_t process = running_service(service);
-    if (process == 0)
+    pid_t group;
+    char address[SOCKET_SIZE];
+    running_service(service, &group);
+    socket_address(service, address);
+    if (group <= 1 || process_signal_group(group, address, SIGTERM) == 0)
         return 0;
-    kill(process, SIGTERM);
     /* One that is stopped would take no notice of TERM before it is continued. */
-    kill(process, SIGCONT);
+    process_signal_group(group, address, SIGCONT);
     int64_t begin = clock_elapsed();
     bool killed = false;
-    while (running_service(service) == process) {
+    while (process_signal_group(group, address, 0) > 0) {
         int64_t waited = clock_elapsed() - begin;
         if (waited > 2 * END_WAIT)
-            return error_set(error, "the podman service (process %d) does not end", process);
+            return error_set(error, "the podman service (process group %d) does not end", group);
         if (waited > END_WAIT && !killed) {
-            kill(process, SIGKILL);
+            process_signal_group(group, address, SIGKILL);
             killed = true;
         }
         process_pause(PAUSE);
@@ -228,7 +243,8 @@ static int spawn(const struct podman_service *service, pid_t *process, struct er
     char *root = join(service->storage, "root"), *run = join(service->storage, "run");
     char *storage_conf = join(service->storage, "storage.conf");
     char *containers_conf = join(service->storage, "containers.conf");
-    struct buffer address = {0}, program = {0};
+    struct buffer program = {0};
+    char address[SOCKET_SIZE];
     const char *command[16] = {"podman", "--root", root, "--runroot", run};
     size_t words = 5;
     if (service->settings.overlay) {
@@ -240,11 +256,11 @@ static int spawn(const struct podman_service *service, pid_t *process, struct er
         command[words++] = "--storage-opt";
         command[words++] = program.data;
     }
-    buffer_printf(&address, "unix://%s", service->socket);
+    socket_address(service, address);
     for (const char *const *word = (const char *const[]){"system", "service", "--time=0", NULL};
          *word; word++)
         command[words++] = *word;
-    command[words++] = address.data;
+    command[words++] = address;
     const char *const variables[] = {"CONTAINERS_STORAGE_CONF", storage_conf, "CONTAINERS_CONF",
                                      containers_conf, NULL};
     struct process_start start = {
@@ -261,7 +277,6 @@ static int spawn(const struct podman_service *service, pid_t *process, struct er
         error_errno(error, "podman could not be started");
     if (start.log >= 0)
         sys.close(start.log);
-    buffer_free(&address);
     buffer_free(&program);
     free(root);
     free(run);
@@ -323,9 +338,10 @@ static int start_service(struct podman_service *service, struct podman *podman, 
     if (spawn(service, &process, error))
         return -1;
     write_identity(service, process);
+    pid_t group;
     int64_t begin = clock_elapsed();
     while (ping(podman) != PODMAN_DONE) {
-        if (running_service(service) == 0)
+        if (running_service(service, &group) == 0)
             return tell_end(service, error);
         if (clock_elapsed() - begin > START_WAIT) {
             struct error_quote_room room;

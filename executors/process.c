@@ -1,6 +1,7 @@
 /* executors/process.c - starting a daemon, and telling one process from another */
 #include "executors/process.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -143,28 +144,72 @@ int process_start_detached(const struct process_start *start, pid_t *process)
     return number ? -1 : 0;
 }
 
-uint64_t process_start_time(pid_t process)
+/* Read the start of a file of /proc/PROCESS, and end it with a NUL.  The bytes; 0 when it cannot be read. */
+static size_t read_proc(pid_t process, const char *name, char *room, size_t size)
 {
-    char path[64], line[1024];
-    snprintf(path, sizeof(path), "/proc/%d/stat", process);
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/%d/%s", process, name);
     int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0)
         return 0;
-    ssize_t length = read_some(file, line, sizeof(line) - 1);
+    ssize_t length = read_some(file, room, size - 1);
     close(file);
     if (length <= 0)
         return 0;
-    line[length] = '\0';
+    room[length] = '\0';
+    return (size_t)length;
+}
+
+/* Its group and its start, of a process that has not ended. */
+static bool read_stat(pid_t process, pid_t *group, uint64_t *start)
+{
+    char line[1024], state;
+    if (!read_proc(process, "stat", line, sizeof(line)))
+        return false;
     /* The name in parentheses may contain anything; what follows the last one is numbers. */
-    char *rest = strrchr(line, ')');
-    char state;
+    const char *rest = strrchr(line, ')');
+    return rest &&
+           sscanf(rest + 1,
+                  " %c %*d %d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
+                  "%*d %" SCNu64,
+                  &state, group, start) == 3 &&
+           state != 'Z' && state != 'X';
+}
+
+uint64_t process_start_time(pid_t process)
+{
+    pid_t group;
     uint64_t start;
-    if (!rest || sscanf(rest + 1,
-                        " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
-                        "%*d %" SCNu64,
-                        &state, &start) != 2)
-        return 0;
-    return state == 'Z' || state == 'X' ? 0 : start;
+    return read_stat(process, &group, &start) ? start : 0;
+}
+
+static bool has_argument(pid_t process, const char *argument)
+{
+    char line[16384];
+    size_t length = read_proc(process, "cmdline", line, sizeof(line));
+    for (size_t at = 0; at < length; at += strlen(line + at) + 1)
+        if (strcmp(line + at, argument) == 0)
+            return true;
+    return false;
+}
+
+size_t process_signal_group(pid_t group, const char *argument, int signal)
+{
+    DIR *all = opendir("/proc");
+    size_t count = 0;
+    for (const struct dirent *entry; all && (entry = readdir(all));) {
+        pid_t process = atoi(entry->d_name), its;
+        uint64_t start;
+        if (process <= 1 || !read_stat(process, &its, &start) || its != group ||
+            !has_argument(process, argument))
+            continue;
+        count++;
+        if (signal)
+            kill(process, signal);
+    }
+    if (all)
+        closedir(all);
+    return count;
 }
 
 char *process_find(const char *program)

@@ -2,6 +2,7 @@
 #ifndef EXECUTORS_PROCESS_H
 #define EXECUTORS_PROCESS_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -21,6 +22,10 @@ int process_start_detached(const struct process_start *start, pid_t *process);
 /* When the process started, in the kernel's ticks since boot, which with its id tells it from
  * every other of this boot; 0 when there is no such process, or only its remains. */
 uint64_t process_start_time(pid_t process);
+
+/* Send a signal, or none (0), to each process of a group that has `argument` among its arguments.  How many
+ * there are; what remains of one that has ended is none. */
+size_t process_signal_group(pid_t group, const char *argument, int signal);
 
 /* The path of a program that PATH leads to, to be freed; NULL when there is none. */
 char *process_find(const char *program);

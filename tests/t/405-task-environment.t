@@ -258,6 +258,7 @@ if command -v fuse-overlayfs >/dev/null && [ -e /dev/fuse ] && [ -e /dev/net/tun
     unlike "$(as_ann "$scratch/dlspool" -s $own logs "$id")" "tap0" "as its network is private"
     kill "$(pgrep -P "$rootless" || echo "$rootless")"
     wait "$rootless"
+    is "$(pgrep -c -f "system service.*$own" || true)" 0 "its podman service ends with it, in and out of its user namespace"
 else
     pass "jobs of a daemon without root # SKIP no fuse-overlayfs, devices or user namespaces"
 fi

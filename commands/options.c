@@ -16,6 +16,7 @@ enum { MOST_OPTIONS = 32 };
 const char *option_spool;
 static const char *current_verb;
 static bool json_wanted;
+static int before_dashes = -1;
 static struct error untold; /* the first complaint that is in no object yet */
 
 static void say(const char *format, va_list arguments)
@@ -43,6 +44,11 @@ void remark(const char *format, ...)
     va_start(arguments, format);
     say(format, arguments);
     va_end(arguments);
+}
+
+int options_before_dashes(void)
+{
+    return before_dashes;
 }
 
 bool options_json(void)
@@ -208,12 +214,14 @@ bool options_read(const struct verb_usage *usage, int argument_count, char **arg
     current_verb = usage->verb;
     json_wanted = has_json(usage, argument_count, arguments);
     *status = STATUS_USAGE;
+    before_dashes = -1;
     for (int i = 1; i < argument_count; i++) {
         char *word = arguments[i];
         if (only_operands || word[0] != '-' || word[1] == '\0') {
             arguments[++operands] = word;
         } else if (strcmp(word, "--") == 0) {
             only_operands = true;
+            before_dashes = operands;
         } else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
             print_help(usage);
             *status = STATUS_DONE;

@@ -64,6 +64,9 @@ enum {
 bool options_read(const struct verb_usage *usage, int argument_count, char **arguments,
                   int *operand_count, int *status);
 
+/* Of the last options_read(): how many operands stand before `--`; -1: there is no such word. */
+int options_before_dashes(void);
+
 /* Print a sentence for people as `dlspool verb: sentence` on standard error: why the command fails. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same, of what is worth knowing and fails nothing. */

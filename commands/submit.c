@@ -1,4 +1,4 @@
-/* commands/submit.c - dlspool submit FILE...: drop job files and say which jobs they became
+/* commands/submit.c - dlspool submit FILE..., submit -- COMMAND: drop job files and say which jobs they became
  *
  * No more than cp and a look: the file is read once here, so that a mistake is said at once, then
  * dropped, then looked for among the jobs by the name under which it was dropped.
@@ -22,6 +22,7 @@
 #include "commands/set_fields.h"
 #include "commands/twice.h"
 #include "commands/view.h"
+#include "commands/wrap.h"
 #include "request/description.h"
 #include "stages/lease.h"
 #include "watcher/settle.h"
@@ -34,6 +35,8 @@ static const struct timespec look_interval = {.tv_nsec = 20 * 1000000};
 struct submitting {
     struct spool spool;
     struct option_list sets;    /* FIELD=VALUE */
+    char *const *command;       /* NULL, or the words of the command that is the job */
+    int command_length;
     bool wait, json, dry_run;
     int64_t patience, daemon_by;
 };
@@ -134,7 +137,10 @@ static int read_changed(const struct submitting *submitting, const char *path, s
                         struct buffer *bytes, struct error *error)
 {
     struct buffer changed = {0};
-    int result = job_file_read(path, bytes, error);
+    int result = submitting->command
+                     ? wrap_command(arena, submitting->command, submitting->command_length,
+                                    &submitting->sets, bytes, error)
+                     : job_file_read(path, bytes, error);
     if (result || !submitting->sets.count)
         return result;
     result = set_fields(arena, buffer_text(bytes), path, &submitting->sets, &changed, error);
@@ -334,13 +340,20 @@ int command_submit(int argument_count, char **arguments)
         {"json", 'j', OPTION_FLAG, &submitting.json, NULL, "as JSON, an object for each job"},
         {"patience", 'p', OPTION_DURATION, &submitting.patience, "TIME", NULL},
         {0}};
-    const struct verb_usage usage = {
-        "submit", "FILE...", 1, MOST_FILES,
-        "Drop job files into incoming/ and print the ids of the jobs they became.",
-        "FILE - is standard input.  The same as renaming a file into incoming/.\n", options};
     int operands, status;
+    const struct verb_usage usage = {
+        "submit", "FILE... | -- COMMAND [ARGUMENT...]", 1, MOST_FILES,
+        "Drop job files into incoming/ and print the ids of the jobs they became.",
+        "FILE - is standard input.  The same as renaming a file into incoming/.\n"
+        "After -- comes a command, which becomes a job of one task, run in the current directory.\n",
+        options};
     if (!options_read(&usage, argument_count, arguments, &operands, &status))
         return status;
+    int files = options_before_dashes();
+    if (files > 0) {
+        complain("found files and a command, expected one of them: what comes after -- is a command");
+        return STATUS_USAGE;
+    }
     if (open_spool(&submitting.spool))
         return STATUS_FAILED;
     struct arena *arena = arena_new();
@@ -351,7 +364,14 @@ int command_submit(int argument_count, char **arguments)
     submitting.daemon_by = clock_elapsed() + (submitting.patience < DAEMON_STARTS
                                                   ? submitting.patience
                                                   : DAEMON_STARTS);
-    status = submit_all(&submitting, arguments + 1, operands);
+    char *wrapped = NULL;
+    if (files == 0) {
+        submitting.command = arguments + 1;
+        submitting.command_length = operands;
+        wrapped = memory_copy_string(wrap_name(arena, arguments[1]));
+    }
+    status = submit_all(&submitting, wrapped ? &wrapped : arguments + 1, wrapped ? 1 : operands);
+    free(wrapped);
     free(submitting.sets.items);
     arena_free(arena);
     spool_close(&submitting.spool);

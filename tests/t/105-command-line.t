@@ -258,6 +258,21 @@ like "$output" "note: the same job file is also the job other-[^ ]*, which is he
 like "$(cat "$spool/held/$id/request.yaml")" 'RATE: "1.10"' "and nothing else"
 is "$(dlspool submit --json --hold --set tasks.main.cpus=0.5 "$scratch/batch.sh" | jq -c '[.name, .cpus]')" '["batch",0.5]' \
     "a batch script is changed by lines of #DL; --json gives the job"
+# A command in place of a file.
+mkdir -p "$scratch/a place"
+words=(sh -c 'echo "$@"' x "a b" 'q"u' $'new\nline' '$HOME' --json)
+id=$(cd "$scratch/a place" && dlspool submit --hold --set tasks.main.cpus=2 -- "${words[@]}")
+like "$id" '^sh-' "submit -- COMMAND is a job named after the command"
+is "$(dlspool render --json "$spool/held/$id/request.yaml" | jq -r .manifest | sed -n 's/^  - "/"/p' | jq -sc .)" \
+    "$(jq -cn '$ARGS.positional' --args -- "${words[@]}")" "whose task has the words as they are"
+like "$(cat "$spool/held/$id/request.yaml")" "^program: \"?$scratch/a place\"?$" "in the directory that it was called in"
+run dlspool submit "$scratch/train.yaml" -- true
+is $status 2 "not a file as well"
+run dlspool submit --
+is $status 2 "nor nothing"
+run dlspool submit --dry-run --set program=/ --set tasks.main.cpus=x -- true
+like "$output" 'true.yaml, as changed by --set:.*cpus' "a mistake is told as in a file"
+
 run dlspool submit -w --set after=afterok:nosuch-0123456789abc "$scratch/train.yaml"
 is $status 6 "submit -w of a job that fails at once ends with status 6"
 is "$(grep -c 'failed/\|nosuch' <<<"$output")" 1 "and its failure is told once"

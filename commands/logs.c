@@ -108,8 +108,8 @@ static int tell_end(const struct logs *logs, const struct job_place *place, bool
         return STATUS_FAILED;
     }
     if (logs->tasks.timeless) {
-        complain("%s: when its output was printed is not known: no times are kept with the executor "
-                 "kubernetes, and none were by earlier versions; --tail N prints the last lines",
+        complain("%s: when its output was printed is not known: earlier versions kept no times; --tail N "
+                 "prints the last lines",
                  place->id);
         return STATUS_FAILED;
     }

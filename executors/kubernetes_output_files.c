@@ -1,4 +1,5 @@
-/* executors/kubernetes_output_files.c - <role>-<index>.log, .log.1, .<role>-<index>.position
+/* executors/kubernetes_output_files.c - <role>-<index>.log, .log.1, .<role>-<index>.position, and the times of
+ * both logs (output_file.h)
  *
  * The log is written first, and then the place.  Whatever a crash leaves is told from these three:
  * more in the log than the place says is compared with what comes next; a place whose file is
@@ -123,6 +124,10 @@ static int rotate(struct copying *copying, const struct log_place *before, uint6
     place.length = copying->log->place.length;
     if (output_write_place(copying, &place))
         return -1;
+    /* Its times go first, so that those of one file are never taken for those of the next. */
+    char times[OUTPUT_TIMES_NAME_SIZE], older_times[OUTPUT_TIMES_NAME_SIZE];
+    sys.renameat(copying->job->directory, output_file_times_name(from, times),
+                 copying->job->directory, output_file_times_name(to, older_times));
     if (sys.renameat(copying->job->directory, from, copying->job->directory, to))
         return fail(copying, ".log could not be rotated");
     copying->log->place.file = 0;
@@ -152,16 +157,18 @@ static int append(struct copying *copying, int file, uint64_t size, struct text 
     return 0;
 }
 
-/* The part of `rest` that still fits the file: up to the end of a line where there is one. */
-static struct text cut_part(struct text rest, uint64_t length, uint64_t half)
+/* The part of `rest`, which begins at `length`, that still fits the file: up to the end of a line where there
+ * is one.  What a crash has left behind `length` is of it in any case: the file is not cut, so what stands in
+ * it may not go into the next one, too. */
+static struct text cut_part(struct text rest, uint64_t length, uint64_t half, uint64_t size)
 {
     uint64_t room = length < half ? half - length : 0;
-    if (rest.length <= room)
+    uint64_t least = size > length ? size - length : 0;
+    if (rest.length <= room || rest.length <= least)
         return rest;
     const char *end = room ? memrchr(rest.data, '\n', (size_t)room) : NULL;
-    if (end)
-        return (struct text){rest.data, (size_t)(end - rest.data) + 1};
-    return (struct text){rest.data, length ? 0 : (size_t)room};
+    size_t cut = end ? (size_t)(end - rest.data) + 1 : length ? 0 : (size_t)room;
+    return (struct text){rest.data, cut > least ? cut : (size_t)least};
 }
 
 /* Write what lies between the place `before` and the one that is remembered. */
@@ -175,7 +182,6 @@ int output_write(struct copying *copying, const struct log_place *before, struct
     do {
         struct stat status;
         struct text rest = {out.data + written, out.length - written};
-        struct text part = cut_part(rest, place->length, half);
         char name[OUTPUT_NAME_SIZE + 16];
         snprintf(name, sizeof(name), "%s.log", copying->name);
         int file = output_file_open(copying->job->directory, name, O_RDWR | O_APPEND | O_CREAT,
@@ -183,9 +189,12 @@ int output_write(struct copying *copying, const struct log_place *before, struct
         if (file < 0)
             return fail(copying, ".log could not be opened");
         place->file = status.st_ino;
+        struct text part = cut_part(rest, place->length, half, (uint64_t)status.st_size);
         int result = append(copying, file, (uint64_t)status.st_size, part);
         if (sys.close(file) && result == 0)
             result = fail(copying, ".log could not be written");
+        if (result == 0 && place->length > (uint64_t)status.st_size)
+            output_file_note_time(copying->job->directory, name, (int64_t)status.st_size);
         written += part.length;
         if (result || (written < out.length && rotate(copying, before, written)))
             return -1;

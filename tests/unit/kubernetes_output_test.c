@@ -460,6 +460,71 @@ static int dying_open(int directory_, const char *name, int flags, mode_t mode)
     return (flags & O_CREAT) && dead() ? -1 : real.openat(directory_, name, flags, mode);
 }
 
+/* A crash after the log was written and before the place was; what is copied next is more than the file may
+ * hold, and would be cut before what the crash has left there. */
+static void what_a_crash_has_left_goes_into_no_second_file(void **state)
+{
+    (void)state;
+    static char first[4701], second[61], third[4001];
+    memset(first, 'a', sizeof(first) - 1);
+    memset(second, 'b', sizeof(second) - 1);
+    memset(third, 'c', sizeof(third) - 1);
+    kubernetes.settings.log_limit = 10000;
+    know_job();
+    know_pod("one", 0, "Running", running);
+    print_line(&pods[0], 100, 0, first);
+    copy(false);
+    print_line(&pods[0], 101, 0, "a short line");
+    print_piece(&pods[0], 101, 1, second, sizeof(second) - 1, true);    /* a line that goes on */
+    real = sys;
+    sys.write = dying_write;
+    sys.openat = dying_open;
+    calls_left = 3;                     /* open the log, write it; the place is not written */
+    copy(false);
+    assert_int_equal(calls_left, -1);
+    calls_left = 0;
+    sys = real;
+    stop();
+    fake_forget_streams();
+    start();
+    kubernetes.settings.log_limit = 10000;
+    know_job();
+    know_pod("one", 0, "Succeeded", succeeded);
+    print_line(&pods[0], 102, 0, third);
+    assert_int_equal(copy(true).result, 0);
+    struct buffer old = read_file("worker-0.log.1"), new = read_file("worker-0.log");
+    assert_int_equal(old.length, 4701 + 13 + 60);
+    assert_int_equal(new.length, 4001);
+    assert_int_equal(new.data[0], 'c');
+    buffer_free(&old);
+    buffer_free(&new);
+}
+
+/* Each of the two files has its own times. */
+static void times_go_with_their_file(void **state)
+{
+    (void)state;
+    static char line[4001];
+    memset(line, 'a', sizeof(line) - 1);
+    kubernetes.settings.log_limit = 10000;
+    know_job();
+    know_pod("one", 0, "Running", running);
+    print_line(&pods[0], 100, 0, line);
+    copy(false);
+    struct buffer before = read_file(".worker-0.log.times");
+    assert_int_equal(strncmp(before.data, "0 ", 2), 0);
+    know_pod("one", 0, "Succeeded", succeeded);
+    print_line(&pods[0], 101, 0, line);
+    assert_int_equal(copy(true).result, 0);
+    struct buffer older = read_file(".worker-0.log.1.times"), newer = read_file(".worker-0.log.times");
+    assert_int_equal(older.length, before.length);
+    assert_memory_equal(older.data, before.data, before.length);
+    assert_int_equal(strncmp(newer.data, "0 ", 2), 0);
+    buffer_free(&before);
+    buffer_free(&older);
+    buffer_free(&newer);
+}
+
 static void no_byte_is_lost_or_doubled(void **state)
 {
     (void)state;
@@ -501,6 +566,8 @@ static void no_byte_is_lost_or_doubled(void **state)
         unlinkat(descriptor, "worker-0.log", 0);
         unlinkat(descriptor, "worker-0.log.1", 0);
         unlinkat(descriptor, ".worker-0.position", 0);
+        unlinkat(descriptor, ".worker-0.log.times", 0);
+        unlinkat(descriptor, ".worker-0.log.1.times", 0);
         for (size_t i = 0; i < pod->count; i++)
             buffer_free(&pod->pieces[i].bytes);
         pod->count = 0;
@@ -534,6 +601,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_rotated_log_says_so, set_up, tear_down),
         cmocka_unit_test_setup_teardown(files_of_others_are_left_alone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(damaged_positions_are_compared, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_a_crash_has_left_goes_into_no_second_file, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(times_go_with_their_file, set_up, tear_down),
         cmocka_unit_test_setup_teardown(no_byte_is_lost_or_doubled, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

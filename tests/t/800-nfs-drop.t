@@ -20,7 +20,7 @@ check_version() {
     attach A "$version" && attach B "$version" || { fail "$v: mounted"; return; }
     mkdir -p "$served" && chown "$uid" "$served"
     must "$v: a spool is made on A" on_user A "$uid" "$DLSPOOL" init --executor null "$spool"
-    sed -i 's/^doubtful_time:.*/doubtful_time: 12s/' "$served/dlspool.yaml"
+    must "$v: settings are changed" change_settings "$uid" 's/^doubtful_time:.*/doubtful_time: 12s/'
     setsid "$RIG_FILES/on" A setpriv --reuid "$uid" --regid "$uid" --clear-groups -- "$DLSPOOL" -s "$spool" run -v 2>>"$scratch/A.log" &
     daemon_A=$!
 
@@ -78,7 +78,9 @@ check_version() {
     like "$(cat "$(served_dir given)/log")" 'complete=rename' "$v: for it is known that it was renamed"
     wait $resting
     is $? 0 "$v: somebody on B wrote a script, with a rest of 8 s"
-    ok "$v: it is taken" wait_for 30 served_in paused "done"
+    ok "$v: it is taken" wait_for 60 served_in paused "done"
+    served_in paused "done" || { ls -al --full-time "$served"/{incoming,.claims}; on A ls -al --full-time "$spool/incoming"
+        on A grep _time "$spool/dlspool.yaml"; date; tail -n 30 "$scratch/A.log"; } | sed 's/^/# /'
     ok "$v: all of it" cmp "$scratch/paused.sh" "$(served_dir paused)/request.sh"
     like "$(cat "$(served_dir paused)/log")" 'complete=quiet' "$v: for it was quiet"
     kill $reader $holder

@@ -31,8 +31,8 @@ check_version() {
     attach A "$1" "${2:-}" && attach B "$1" "${2:-}" || { fail "$v: mounted"; return; }
     mkdir -p "$scratch/new"
     on A "$DLSPOOL" init --executor kubernetes "$spool" >/dev/null
-    sed -i -E "s|^takeover_time: .*|takeover_time: 4s|; s|^( *)kubeconfig: .*|\1kubeconfig: $api/kubeconfig|
-        s|^scan_interval.*|scan_interval: 1s|" "$served/dlspool.yaml"
+    must "$v: settings are changed" change_settings 0 "s|^takeover_time: .*|takeover_time: 4s|
+        s|^( *)kubeconfig: .*|\1kubeconfig: $api/kubeconfig|; s|^scan_interval.*|scan_interval: 1s|"
     start_on A
     drop_jobs A 5
     ok "$v: A serves" wait_for 20 done_to 5

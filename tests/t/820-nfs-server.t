@@ -24,7 +24,7 @@ clear_up() { stop_on A; detach A; detach B; rm -rf "$served" "$scratch"/A.log; }
 restart() {
     attach A "$1" "$2" && attach B 3 || { fail "$3: mounted"; return; }
     must "$3: a spool is made" on A "$DLSPOOL" init --executor null "$spool"
-    sed -i -E 's|^takeover_time: .*|takeover_time: 4s|' "$served/dlspool.yaml"
+    must "$3: settings are changed" change_settings 0 's|^takeover_time: .*|takeover_time: 4s|'
     start_on A
     drop_jobs a 20
     wait_for 20 done_to 1
@@ -48,7 +48,7 @@ clear_up
 served=/run/export/small/spool
 attach A 4.2 "" small && attach B 4.2 "" small
 must "small: a spool is made" on A "$DLSPOOL" init --executor null "$spool"
-sed -i 's/^free_percent: .*/free_percent: 0/' "$served/dlspool.yaml"
+must "small: settings are changed" change_settings 0 's/^free_percent: .*/free_percent: 0/'
 start_on A
 drop_jobs first 1
 ok "small: a job is done" wait_for 15 done_to 1

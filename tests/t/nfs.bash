@@ -31,6 +31,10 @@ wait_for() {
 # on_user HOST UID COMMAND: with that user's rights.
 on_user() { local host=$1 uid=$2; shift 2; on "$host" setpriv --reuid "$uid" --regid "$uid" --clear-groups -- "$@"; }
 
+# change_settings UID EXPRESSION: of the spool's dlspool.yaml, with sed -E.  On A, where the daemon reads
+# it: a client may believe for half a minute what it saw before the server's own copy was replaced.
+change_settings() { on_user A "$1" sed -i -E "$2" "$spool/dlspool.yaml"; }
+
 # job NAME: the bytes of a small job file.
 job() { printf 'name: %s\nlibrary: any\ntype: single\nscript: "#!/bin/sh"\n' "$1"; }
 # drop_on HOST NAME: standard input becomes incoming/NAME by a rename there.

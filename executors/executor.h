@@ -240,9 +240,6 @@ struct executor {
     char identity[EXECUTOR_IDENTITY_SIZE];
 };
 
-/* Does that executor's cancel() end single tasks of an array? */
-bool executor_ends_tasks(struct text name);
-
 /* Is the task of that index in poll->killed? */
 bool job_poll_killed(const struct job_poll *poll, int index);
 /* Is it among call->tasks, or does that mean all? */
@@ -261,22 +258,7 @@ void executor_one_by_one(struct executor *executor, struct job_call **batch, siz
                          int (*one)(struct executor *executor, struct job_call *call),
                          int64_t patience);
 
-/* Open the executor that the settings (the tree of dlspool.yaml) name.  `spool` is a short name
- * that tells this spool's jobs from those of other spools at the same scheduler; `directory` is
- * the spool's absolute path, below which the executor may keep a socket or storage of its own.
- * NULL and a sentence on failure.  The caller ends it with operations->close. */
-struct executor *executor_open(const struct value *settings, const char *spool,
-                               const char *directory, struct error *error);
-
-/* Are the settings fit for executor_open()?  Opens nothing.  -1 and a sentence when not. */
-int executor_check_settings(const struct value *settings, struct error *error);
-
-/* Would the executor of that name accept this manifest?  Asks nobody.  -1 and a sentence that says
- * which field is wrong when not. */
-int executor_check(const char *name, struct text manifest, struct error *error);
-/* The same of one that was read already, with yaml_trusted_limits. */
-int executor_check_tree(const char *name, struct value *manifest, struct error *error);
-
+/* How each executor is opened; executors/registry.h chooses among them. */
 struct executor *executor_null_open(const struct value *settings, struct error *error);
 struct executor *executor_local_open(const struct value *settings, const char *spool,
                                      const char *directory, struct error *error);

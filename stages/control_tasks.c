@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/log.h"
-#include "executors/executor.h"
+#include "executors/registry.h"
 #include "spool/eventlog.h"
 #include "stages/sweep.h"
 

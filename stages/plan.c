@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "executors/executor.h"
+#include "executors/registry.h"
 
 enum { LONGEST_VALUE = 80 };    /* bytes of a value that is shown */
 

@@ -1,0 +1,162 @@
+/* executors/registry.c - the executors that there are, by name */
+#include "executors/registry.h"
+
+#include "base/nearest.h"
+#include "base/yaml.h"
+#include "executors/kubernetes_manifest.h"
+#include "executors/kubernetes_settings.h"
+#include "executors/local_manifest.h"
+#include "executors/local_settings.h"
+#include "executors/slurm/slurm_manifest.h"
+#include "executors/slurm/slurm_settings.h"
+
+/* What there is of each kind of executor. */
+struct kind {
+    const char *name;
+    struct executor *(*open)(const struct value *settings, const char *spool,
+                             const char *directory, struct error *error);
+    int (*check_settings)(struct arena *arena, const struct value *settings, struct error *error);
+    int (*check_manifest)(struct arena *arena, struct value *manifest, struct error *error);
+};
+
+static struct executor *open_null(const struct value *settings, const char *spool,
+                                  const char *directory, struct error *error)
+{
+    (void)spool;
+    (void)directory;
+    return executor_null_open(settings, error);
+}
+
+static int check_local_settings(struct arena *arena, const struct value *settings,
+                                struct error *error)
+{
+    struct local_settings local;
+    return local_settings_read(&local, arena, settings, error);
+}
+
+static int check_local_manifest(struct arena *arena, struct value *manifest,
+                                struct error *error)
+{
+    return local_manifest_of(arena, manifest, error) ? 0 : -1;
+}
+
+static int check_kubernetes_settings(struct arena *arena, const struct value *settings,
+                                     struct error *error)
+{
+    struct kubernetes_settings kubernetes;
+    return kubernetes_settings_read(&kubernetes, arena, settings, error);
+}
+
+static int check_kubernetes_manifest(struct arena *arena, struct value *manifest,
+                                     struct error *error)
+{
+    return kubernetes_manifest_of(arena, manifest, error) ? 0 : -1;
+}
+
+static int check_slurm_settings(struct arena *arena, const struct value *settings,
+                                struct error *error)
+{
+    struct slurm_settings slurm;
+    return slurm_settings_read(&slurm, arena, settings, error);
+}
+
+static int check_slurm_manifest(struct arena *arena, struct value *manifest,
+                                struct error *error)
+{
+    return slurm_manifest_of(arena, manifest, error) ? 0 : -1;
+}
+
+/* The first is the default.  The null executor takes the local one's manifests, and looks at none of
+ * them. */
+static const struct kind kinds[] = {
+    {"local", executor_local_open, check_local_settings, check_local_manifest},
+    {"kubernetes", executor_kubernetes_open, check_kubernetes_settings, check_kubernetes_manifest},
+    {"slurm", executor_slurm_open, check_slurm_settings, check_slurm_manifest},
+    {"null", open_null, NULL, NULL},
+};
+
+enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
+
+static const struct kind *kind_of(struct text name)
+{
+    for (size_t i = 0; i < KINDS; i++)
+        if (text_is(name, kinds[i].name))
+            return &kinds[i];
+    return NULL;
+}
+
+/* The kind that the settings name; NULL and a sentence when it is none. */
+static const struct kind *find_kind(const struct value *settings, struct error *error)
+{
+    const char *names[KINDS + 1] = {NULL};
+    const struct value *named = value_get(settings, "executor");
+    if (!named)
+        return &kinds[0];
+    if (named->kind == VALUE_NULL)      /* `executor: null` is YAML's null */
+        return kind_of(TEXT("null"));
+    if (named->kind != VALUE_STRING) {
+        error_set(error, "dlspool.yaml:%u: executor: found a %s, expected local, kubernetes, slurm or null",
+                  named->line, value_kind_name(named->kind));
+        return NULL;
+    }
+    const struct kind *kind = kind_of(named->string);
+    if (kind)
+        return kind;
+    struct error_quote_room room;
+    for (size_t i = 0; i < KINDS; i++)
+        names[i] = kinds[i].name;
+    const char *nearest = nearest_word(named->string, names);
+    error_set(error,
+              "dlspool.yaml:%u: executor: found \"%s\", expected local, kubernetes, slurm or null%s%s%s",
+              named->line, error_quote(&room, named->string.data, named->string.length),
+              nearest ? "; did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");
+    return NULL;
+}
+
+struct executor *executor_open(const struct value *settings, const char *spool,
+                               const char *directory, struct error *error)
+{
+    const struct kind *kind = find_kind(settings, error);
+    return kind ? kind->open(settings, spool, directory, error) : NULL;
+}
+
+bool executor_ends_tasks(struct text name)
+{
+    return text_is(name, "local") || text_is(name, "kubernetes") || text_is(name, "slurm");
+}
+
+int executor_check_settings(const struct value *settings, struct error *error)
+{
+    if (!find_kind(settings, error))
+        return -1;
+    int result = 0;
+    struct arena *arena = arena_new();
+    for (size_t i = 0; i < KINDS && !result; i++)
+        if (kinds[i].check_settings)
+            result = kinds[i].check_settings(arena, settings, error);
+    arena_free(arena);
+    return result;
+}
+
+int executor_check_tree(const char *name, struct value *manifest, struct error *error)
+{
+    const struct kind *kind = kind_of(text_of(name));
+    if (!kind || !kind->check_manifest)
+        return 0;
+    struct arena *arena = arena_new();
+    int result = kind->check_manifest(arena, manifest, error);
+    arena_free(arena);
+    return result;
+}
+
+int executor_check(const char *name, struct text manifest, struct error *error)
+{
+    const struct kind *kind = kind_of(text_of(name));
+    if (!kind || !kind->check_manifest)
+        return 0;
+    struct arena *arena = arena_new();
+    struct value *tree = yaml_read(arena, manifest, "manifest.yaml", &yaml_trusted_limits, error);
+    int result = tree ? executor_check_tree(name, tree, error) : -1;
+    arena_free(arena);
+    return result;
+}

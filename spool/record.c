@@ -53,6 +53,7 @@ static const struct record_field fields[] = {
     FIELD("array_left", FIELD_TEXT, array_left, false),
     FIELD("array_killed", FIELD_TEXT, array_killed, false),
     FIELD("array_aside", FIELD_TEXT, array_aside, false),
+    FIELD("array_held", FIELD_TEXT, array_held, false),
     FIELD("dlspool", FIELD_TEXT, dlspool, false),
     FIELD("released", FIELD_TIME, released, false),
     FIELD("held", FIELD_TIME, held, false),

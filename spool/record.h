@@ -73,6 +73,7 @@ struct job_record {
     struct text array_killed;   /* ... of which somebody has ended these */
     struct text array_aside;    /* those of earlier attempts that did not succeed and do not run again in
                                    this one: they were killed, or are not among those to be retried */
+    struct text array_held;     /* ... and those that wait until somebody releases them */
     int attempt;                /* from 1; 0 before the first rendering */
     struct text dlspool;        /* the version that wrote this */
     struct awaited *after;      /* in the order of the job file */

@@ -39,7 +39,7 @@ bool control_tasks_allow(enum control_verb verb, const struct job_place *place,
         return false;
     }
     if (verb == CONTROL_RETRY)
-        return sweep_check_retry(record, id, tasks, error) == 0;
+        return sweep_check_retry(record, TEXT(""), id, tasks, error) == 0;
     if (place->state == STATE_FAILED && record->failed && record->failure.when == RETRY_NEVER) {
         error_set(error, "%s has ended; there is no task to be killed", id);
         return false;

@@ -124,7 +124,8 @@ static void keep_record(struct roster_job *job, const struct job_record *record)
     *kept = *record;
     kept->id = kept->name = kept->source = kept->request_file = kept->request_sha256 = TEXT("");
     kept->library = kept->version = kept->type = kept->executor = kept->manifest_sha256 = TEXT("");
-    kept->array = kept->array_left = kept->array_killed = kept->array_aside = kept->dlspool = TEXT("");
+    kept->array = kept->array_left = kept->array_killed = kept->array_aside = kept->array_held = TEXT("");
+    kept->dlspool = TEXT("");
     kept->failure = (struct failure){.when = RETRY_NEVER};
     kept->after = NULL;
     kept->after_count = 0;

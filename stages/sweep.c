@@ -88,12 +88,13 @@ static struct set choose(struct arena *arena, struct set set, struct set other, 
     return result;
 }
 
-/* What has not succeeded: of an attempt that is to come, what it was to run and what was set aside. */
+/* What has not succeeded: of an attempt that is to come, what it was to run and what was left out. */
 static struct set left_of(struct arena *arena, const struct job_record *record)
 {
     return set_of(arena, record->array_left.length
                              ? record->array_left
-                             : join(arena, record->array, record->array_aside));
+                             : join(arena, join(arena, record->array, record->array_aside),
+                                    record->array_held));
 }
 
 /* What does not run again by itself. */
@@ -102,23 +103,53 @@ static struct set stopped_of(struct arena *arena, const struct job_record *recor
     return set_of(arena, join(arena, record->array_killed, record->array_aside));
 }
 
+static struct set waiting_of(struct arena *arena, const struct job_record *record)
+{
+    return choose(arena, left_of(arena, record), stopped_of(arena, record), false);
+}
+
+/* What would run if nothing was held. */
+static struct set wanted_of(struct arena *arena, const struct job_record *record,
+                            const struct sweep_choice *choice)
+{
+    struct set left = left_of(arena, record);
+    if (choice->by_hand && choice->only.length)
+        return choose(arena, left, set_of(arena, choice->only), true);
+    if (choice->by_hand)
+        return left;
+    return choose(arena, waiting_of(arena, record), set_of(arena, choice->killed), false);
+}
+
 bool sweep_go_on(struct arena *arena, struct job_record *record, const struct sweep_choice *choice)
 {
     if (!record->array.length)
         return true;
-    struct set left = left_of(arena, record), run = left;
-    if (choice->by_hand && choice->only.length)
-        run = choose(arena, left, set_of(arena, choice->only), true);
-    else if (!choice->by_hand)
-        run = choose(arena, choose(arena, left, stopped_of(arena, record), false),
-                     set_of(arena, choice->killed), false);
+    struct set left = left_of(arena, record), held = set_of(arena, choice->held);
+    struct set wanted = wanted_of(arena, record, choice);
+    struct set run = choose(arena, wanted, held, false);
     if (!run.count && left.count)
         return false;
     /* A record that makes no sense says nothing of what is left: then all run. */
+    struct set rest = choose(arena, left, run, false);
     record->array = set_text(arena, run);
-    record->array_aside = set_text(arena, choose(arena, left, run, false));
+    record->array_held = set_text(arena, choose(arena, rest, held, true));
+    record->array_aside = set_text(arena, choose(arena, rest, held, false));
     record->array_left = record->array_killed = (struct text){NULL, 0};
     return true;
+}
+
+bool sweep_waits(struct arena *arena, const struct job_record *record,
+                 const struct sweep_choice *choice)
+{
+    struct set wanted = wanted_of(arena, record, choice), held = set_of(arena, choice->held);
+    return wanted.count && choose(arena, wanted, held, false).count == 0;
+}
+
+bool sweep_is_outdated(struct arena *arena, const struct job_record *record, struct text held)
+{
+    struct set now = set_of(arena, held);
+    return choose(arena, set_of(arena, record->array), now, true).count ||
+           choose(arena, set_of(arena, record->array_held), now, false).count;
 }
 
 static int check(struct arena *arena, struct set among, const char *id, struct text tasks,
@@ -141,19 +172,38 @@ int sweep_check_kill(const struct job_record *record, bool waits, const char *id
                      struct error *error)
 {
     struct arena *arena = arena_new();
-    struct set all = set_of(arena, record->array);
+    struct set all = set_of(arena, join(arena, record->array, record->array_held));
     if (waits)
-        all = choose(arena, left_of(arena, record), stopped_of(arena, record), false);
+        all = waiting_of(arena, record);
     int result = check(arena, all, id, tasks, "killed", error);
     arena_free(arena);
     return result;
 }
 
-int sweep_check_retry(const struct job_record *record, const char *id, struct text tasks,
-                      struct error *error)
+int sweep_check_retry(const struct job_record *record, struct text held, const char *id,
+                      struct text tasks, struct error *error)
 {
     struct arena *arena = arena_new();
-    int result = check(arena, left_of(arena, record), id, tasks, "retried", error);
+    struct set others = choose(arena, left_of(arena, record), set_of(arena, held), false);
+    int result = check(arena, others, id, tasks, "retried", error);
+    arena_free(arena);
+    return result;
+}
+
+int sweep_check_hold(const struct job_record *record, struct text held, const char *id,
+                     struct text tasks, struct error *error)
+{
+    struct arena *arena = arena_new();
+    struct set free = choose(arena, waiting_of(arena, record), set_of(arena, held), false);
+    int result = check(arena, free, id, tasks, "held", error);
+    arena_free(arena);
+    return result;
+}
+
+int sweep_check_release(struct text held, const char *id, struct text tasks, struct error *error)
+{
+    struct arena *arena = arena_new();
+    int result = check(arena, set_of(arena, held), id, tasks, "released", error);
     arena_free(arena);
     return result;
 }
@@ -161,6 +211,21 @@ int sweep_check_retry(const struct job_record *record, const char *id, struct te
 struct text sweep_join(struct arena *arena, struct text a, struct text b)
 {
     return set_text(arena, set_of(arena, join(arena, a, b)));
+}
+
+struct text sweep_without(struct arena *arena, struct text list, struct text others)
+{
+    return set_text(arena, choose(arena, set_of(arena, list), set_of(arena, others), false));
+}
+
+struct text sweep_common(struct arena *arena, struct text a, struct text b)
+{
+    return set_text(arena, choose(arena, set_of(arena, a), set_of(arena, b), true));
+}
+
+struct text sweep_waiting(struct arena *arena, const struct job_record *record)
+{
+    return set_text(arena, waiting_of(arena, record));
 }
 
 bool *sweep_ranks(struct arena *arena, const struct job_record *record, struct text list,
@@ -185,7 +250,12 @@ struct text sweep_list(struct arena *arena, const struct job_record *record, con
 
 bool sweep_is_incomplete(const struct job_record *record)
 {
-    return record->array_killed.length || record->array_aside.length;
+    return record->array_killed.length || record->array_aside.length || record->array_held.length;
+}
+
+bool sweep_lacks_held(const struct job_record *record)
+{
+    return record->array_held.length && !record->array_killed.length && !record->array_aside.length;
 }
 
 bool sweep_none_failed(const struct job_poll *poll)
@@ -219,10 +289,10 @@ void sweep_note_left(struct arena *arena, struct job_record *record, const struc
         if (!succeeded[i] || contains(killed.items, killed.count, indexes[i]))
             indexes[left++] = indexes[i];
     record->array_left = left ? format(arena, indexes, left)
-                         : record->array_aside.length ? (struct text){NULL, 0}
-                                                      : record->array;
-    struct set all = set_of(arena, join(arena, record->array_left, record->array_aside));
-    record->array_left = set_text(arena, all);
+                         : sweep_is_incomplete(record) ? (struct text){NULL, 0}
+                                                       : record->array;
+    struct text out = join(arena, record->array_aside, record->array_held);
+    record->array_left = set_text(arena, set_of(arena, join(arena, record->array_left, out)));
 }
 
 struct text sweep_shortened(struct arena *arena, struct text list)
@@ -257,8 +327,9 @@ void sweep_describe(struct buffer *out, const struct job_record *record)
     struct arena *arena = arena_new();
     struct set killed = set_of(arena, record->array_killed);
     struct set aside = set_of(arena, record->array_aside);
+    struct set held = set_of(arena, record->array_held);
     struct set all = set_of(arena, record->array), left = set_of(arena, record->array_left);
-    struct set failed = choose(arena, left, stopped_of(arena, record), false);
+    struct set failed = choose(arena, choose(arena, left, stopped_of(arena, record), false), held, false);
     if (all.count && left.count) {
         const char *of =
             arena_printf(arena, " of %zu %s", all.count, all.count == 1 ? "task" : "tasks").data;
@@ -266,6 +337,7 @@ void sweep_describe(struct buffer *out, const struct job_record *record)
         describe_some(out, arena, killed, of, "was killed", "were killed");
         describe_some(out, arena, aside, aside.count == 1 ? " task" : " tasks", "was not run again",
                       "were not run again");
+        describe_some(out, arena, held, held.count == 1 ? " task" : " tasks", "is held", "are held");
     }
     arena_free(arena);
 }

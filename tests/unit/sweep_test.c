@@ -144,10 +144,70 @@ static void it_is_checked_which_tasks_are_asked_for(void **state)
     assert_string_equal(error.text, "s has no task of the index 6 to be killed; there are 0-5");
     assert_int_equal(sweep_check_kill(&record, true, "s", TEXT("1"), &error), -1);
     assert_string_equal(error.text, "s has no task of the index 1 to be killed; there is 3");
-    assert_int_equal(sweep_check_retry(&record, "s", TEXT("1"), &error), 0);
-    assert_int_equal(sweep_check_retry(&record, "s", TEXT("0"), &error), -1);
-    assert_int_equal(sweep_check_retry(&record, "s", TEXT("one"), &error), -1);
+    const struct text none = {"", 0};
+    assert_int_equal(sweep_check_retry(&record, none, "s", TEXT("1"), &error), 0);
+    assert_int_equal(sweep_check_retry(&record, none, "s", TEXT("0"), &error), -1);
+    assert_int_equal(sweep_check_retry(&record, TEXT("1"), "s", TEXT("1"), &error), -1);
+    assert_int_equal(sweep_check_retry(&record, none, "s", TEXT("one"), &error), -1);
     assert_non_null(strstr(error.text, "s: indexes of tasks: found \"one\", expected a number"));
+    assert_int_equal(sweep_check_hold(&record, none, "s", TEXT("3"), &error), 0);
+    assert_int_equal(sweep_check_hold(&record, none, "s", TEXT("1"), &error), -1);
+    assert_string_equal(error.text, "s has no task of the index 1 to be held; there is 3");
+    assert_int_equal(sweep_check_hold(&record, TEXT("3"), "s", TEXT("3"), &error), -1);
+    assert_string_equal(error.text, "s has no task left to be held");
+    assert_int_equal(sweep_check_release(TEXT("3,5"), "s", TEXT("5"), &error), 0);
+    assert_int_equal(sweep_check_release(TEXT("3,5"), "s", TEXT("4"), &error), -1);
+    assert_string_equal(error.text, "s has no task of the index 4 to be released; there are 3,5");
+}
+
+static void what_is_held_is_left_out_until_it_is_released(void **state)
+{
+    (void)state;
+    struct job_record record = {.array = TEXT("0-5")};
+    assert_false(sweep_is_outdated(arena, &record, (struct text){"", 0}));
+    assert_true(sweep_is_outdated(arena, &record, TEXT("3")));
+    /* Before its first attempt, and again as after a crash. */
+    const struct sweep_choice choice = {.held = TEXT("3,5"), .killed = TEXT("0")};
+    assert_true(sweep_go_on(arena, &record, &choice));
+    for (int i = 0; i < 2; i++) {
+        assert_true(text_is(record.array, "1,2,4"));
+        assert_true(text_is(record.array_held, "3,5"));
+        assert_true(text_is(record.array_aside, "0"));
+        assert_true(sweep_go_on(arena, &record, &(struct sweep_choice){.held = TEXT("3,5")}));
+    }
+    assert_false(sweep_is_outdated(arena, &record, TEXT("3,5")));
+    assert_true(sweep_is_outdated(arena, &record, TEXT("3")));
+    assert_true(sweep_is_incomplete(&record));
+    assert_false(sweep_lacks_held(&record));            /* one was killed, too */
+    /* One fails: it goes on alone, and what was released meanwhile. */
+    sweep_note_left(arena, &record, &(struct job_poll){
+        .tasks = (struct task_state[]){{.index = 0, .ended = true},
+                                       {.index = 1, .ended = true, .exit_code = 1},
+                                       {.index = 2, .ended = true}},
+        .task_count = 3});
+    assert_true(text_is(record.array_left, "0,2,3,5"));
+    struct buffer out = {0};
+    sweep_describe(&out, &record);
+    assert_string_equal(out.data, "1 of 3 tasks failed, that of the index 2, and 1 was not run again, that of "
+                                  "the index 0, and 2 are held, those of the indexes 3,5");
+    buffer_free(&out);
+    assert_true(sweep_go_on(arena, &record, &(struct sweep_choice){.held = TEXT("5")}));
+    assert_true(text_is(record.array, "2,3"));
+    assert_true(text_is(record.array_held, "5"));
+    assert_true(text_is(record.array_aside, "0"));
+    /* By hand: all but what is held. */
+    struct job_record by_hand = record;
+    assert_true(sweep_go_on(arena, &by_hand, &(struct sweep_choice){.by_hand = true, .held = TEXT("5")}));
+    assert_true(text_is(by_hand.array, "0,2,3"));
+    assert_true(text_is(by_hand.array_held, "5"));
+    /* Nothing else is left: it waits, and does not count as killed. */
+    record = (struct job_record){.array = TEXT("2-3"), .array_left = TEXT("5"), .array_held = TEXT("5")};
+    assert_true(sweep_lacks_held(&record));
+    assert_false(sweep_go_on(arena, &record, &(struct sweep_choice){.held = TEXT("5")}));
+    assert_true(sweep_waits(arena, &record, &(struct sweep_choice){.held = TEXT("5")}));
+    assert_false(sweep_waits(arena, &record, &(struct sweep_choice){.held = TEXT("5"), .killed = TEXT("5")}));
+    assert_false(sweep_waits(arena, &record, &(struct sweep_choice){0}));
+    assert_true(text_is(sweep_waiting(arena, &record), "5"));
 }
 
 static void it_is_said_how_many_failed(void **state)
@@ -230,6 +290,7 @@ int main(void)
         TEST(the_next_attempt_runs_only_that),
         TEST(what_was_killed_runs_again_only_by_hand),
         TEST(it_is_checked_which_tasks_are_asked_for),
+        TEST(what_is_held_is_left_out_until_it_is_released),
         TEST(it_is_said_how_many_failed),
         TEST(templates_see_indexes_and_values),
     };

@@ -16,6 +16,7 @@
 #include "commands/pick.h"
 #include "spool/settings.h"
 #include "stages/control_tasks.h"
+#include "stages/hold_tasks.h"
 
 enum { CONTROL_LINE_SIZE = 1024 };      /* bytes of a control file */
 
@@ -44,10 +45,21 @@ static bool is_held(const struct spool *spool, const struct job_place *place)
 {
     struct wish wish;
     int job = job_open(spool, place);
-    bool held = job < 0 || control_pending(job, CONTROL_HOLD, &wish) != 0;
+    bool held = job < 0 || control_pending(job, CONTROL_HOLD, &wish) != 0 || hold_tasks_any(job);
     if (job >= 0)
         sys.close(job);
     return held;
+}
+
+static bool may_ask_tasks(const struct asking *asking, const struct job_view *view,
+                          const struct job_record *record, const char *tasks, struct error *error)
+{
+    int job = job_open(&asking->spool, &view->place);
+    if (job < 0)
+        return true;            /* it moves; intake will know */
+    bool may = control_tasks_allow(asking->control, &view->place, job, record, text_of(tasks), error);
+    sys.close(job);
+    return may;
 }
 
 /* May it be asked?  -1 and a sentence when it would be refused. */
@@ -56,7 +68,7 @@ static int check(const struct asking *asking, const struct job_view *view, const
 {
     const char *id = view->place.id;
     const struct job_record *record = view->readable ? &view->record : NULL;
-    if ((*tasks && !control_tasks_allow(asking->control, &view->place, record, text_of(tasks), error)) ||
+    if ((*tasks && !may_ask_tasks(asking, view, record, tasks, error)) ||
         !control_allows(asking->control, &view->place, record, error))
         return -1;
     if (asking->control == CONTROL_RELEASE && !is_held(&asking->spool, &view->place))
@@ -268,7 +280,9 @@ int command_retry(int argument_count, char **arguments)
 int command_hold(int argument_count, char **arguments)
 {
     return ask_all("hold", CONTROL_HOLD, "Ask for jobs that have not begun to wait in held/.",
-                   WHICH "They wait until they are released; what an administrator holds only an "
+                   WHICH TASKS
+                         "The others go on without them.\nThey wait until they are released; what an "
+                         "administrator holds only an "
                          "administrator\nreleases.  The same as dropping a file that says "
                          "`hold: ID` into incoming/.\n",
                    argument_count, arguments);
@@ -277,7 +291,8 @@ int command_hold(int argument_count, char **arguments)
 int command_release(int argument_count, char **arguments)
 {
     return ask_all("release", CONTROL_RELEASE, "Ask for held jobs to go on.",
-                   WHICH "A job that also waits for others goes on waiting for those.  The same "
+                   WHICH TASKS
+                         "A job that also waits for others goes on waiting for those.  The same "
                          "as dropping a file\nthat says `release: ID` into incoming/.\n",
                    argument_count, arguments);
 }

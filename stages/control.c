@@ -11,6 +11,7 @@
 #include "spool/eventlog.h"
 #include "spool/meant.h"
 #include "stages/control_tasks.h"
+#include "stages/hold_tasks.h"
 #include "stages/users.h"
 
 enum { WISH_LIMIT = 16 * 1024, MOST_MOVES = 10 };    /* bytes; moves of a job while it is looked for */
@@ -78,9 +79,10 @@ bool control_applies(void *context, const struct job_place *place, const struct 
         return true;
     int job = job_open(question->spool, place);
     bool held = job >= 0 && control_pending(job, CONTROL_HOLD, &wish) != 0;
+    bool partly = job >= 0 && (held || hold_tasks_any(job));
     if (job >= 0)
         sys.close(job);
-    return held == (question->verb == CONTROL_RELEASE);
+    return question->verb == CONTROL_RELEASE ? partly : !held;
 }
 
 int control_write(int job, enum control_verb verb, struct text by, uid_t uid, int64_t now,
@@ -130,6 +132,7 @@ struct asking {
     const struct job_place *place;
     int job;
     const struct job_record *record;
+    struct arena *arena;
     struct user asker;
     bool administrator;
 };
@@ -146,7 +149,8 @@ static int check_wish(const struct asking *asking, struct error *error)
                            record->owner.length ? record->owner.data : "", asking->asker.name,
                            verbs[asking->verb].name);
     else if ((asking->tasks.length &&
-              !control_tasks_allow(asking->verb, asking->place, record, asking->tasks, error)) ||
+              !control_tasks_allow(asking->verb, asking->place, asking->job, record, asking->tasks,
+                                   error)) ||
              !control_allows(asking->verb, asking->place, record, error))
         result = -1;
     return result ? 1 : 0;
@@ -173,6 +177,100 @@ static int weigh_hold(const struct asking *asking, struct error *error)
     return held;
 }
 
+static struct wish wish_of(const struct asking *asking, int64_t now)
+{
+    struct wish wish = {.uid = asking->asker.uid, .when = now};
+    snprintf(wish.by, sizeof(wish.by), "%s", asking->asker.name);
+    return wish;
+}
+
+static int note_release(const struct asking *asking, struct text tasks, int64_t now,
+                        struct error *error)
+{
+    struct buffer line = {0};
+    eventlog_start(&line, now, "release");
+    eventlog_add_string(&line, "by", asking->asker.name);
+    eventlog_add_number(&line, "uid", asking->asker.uid);
+    eventlog_add(&line, "array", tasks);
+    eventlog_end(&line);
+    int result = eventlog_append(asking->job, buffer_text(&line), error);
+    buffer_free(&line);
+    return result;
+}
+
+/* The job is held as a whole, by somebody whose hold may be ended: all tasks but those that are let go stay
+ * held, by them. */
+static int hold_the_others(const struct asking *asking, struct error *error)
+{
+    struct wish holder;
+    struct held_tasks held;
+    if (control_pending(asking->job, CONTROL_HOLD, &holder) <= 0)
+        return 0;
+    if (hold_tasks_pending(asking->job, asking->arena, &held) < 0)
+        return error_set(error, "%s: which tasks are held is unknown at the moment",
+                         asking->place->id);
+    struct text out = sweep_join(asking->arena, asking->tasks, held.tasks);
+    struct text others = sweep_without(asking->arena, sweep_waiting(asking->arena, asking->record), out);
+    int result = others.length ? hold_tasks_add(asking->job, others, &holder, error) : 0;
+    return result ? result : control_clear(asking->job, CONTROL_HOLD, error);
+}
+
+/* Nothing else brings a job that has failed for good to the tasks that were held meanwhile.  One that was
+ * killed as a whole has come to its end. */
+static int retry_released(const struct asking *asking, struct text tasks, int64_t now,
+                          struct error *error)
+{
+    const struct job_record *record = asking->record;
+    bool killed = text_is(record->failure.reason, "Killed") && !record->array_killed.length;
+    if (asking->place->state != STATE_FAILED || !record->failed || killed ||
+        record->failure.when != RETRY_NEVER || !tasks.length)
+        return 0;
+    return control_tasks_write(asking->job, CONTROL_RETRY, tasks, text_of(asking->asker.name),
+                               asking->asker.uid, now, error);
+}
+
+/* Tasks are let go, of which the whole job may be held: `tasks` of them, or all where that is empty. */
+static int release_tasks(const struct asking *asking, int64_t now, struct error *error)
+{
+    struct held_tasks held;
+    const struct releaser releaser = {.id = asking->place->id, .owner = asking->record->uid,
+                                      .administrator = asking->administrator,
+                                      .by = wish_of(asking, now)};
+    if (hold_tasks_pending(asking->job, asking->arena, &held) < 0)
+        return error_set(error, "%s: which tasks are held is unknown at the moment",
+                         asking->place->id);
+    struct text let_go = asking->tasks.length
+                             ? sweep_common(asking->arena, asking->tasks, held.tasks)
+                             : held.tasks;
+    int result = asking->tasks.length ? hold_the_others(asking, error) : 0;
+    if (!result)
+        result = hold_tasks_release(asking->job, asking->tasks, &releaser, error);
+    if (!result)
+        result = retry_released(asking, let_go, now, error);
+    struct text told = asking->tasks.length ? asking->tasks : let_go;
+    return result || !told.length ? result : note_release(asking, told, now, error);
+}
+
+static int decide_tasks(const struct asking *asking, int64_t now, struct error *error)
+{
+    struct wish wish = wish_of(asking, now);
+    if (asking->verb == CONTROL_HOLD)
+        return hold_tasks_add(asking->job, asking->tasks, &wish, error);
+    if (asking->verb == CONTROL_RELEASE) {
+        int weight = weigh_hold(asking, error);
+        if (weight < 0 || weight == 2)
+            return weight == 2 ? 1 : weight;
+        return release_tasks(asking, now, error);
+    }
+    int result = control_tasks_write(asking->job, asking->verb, asking->tasks, text_of(wish.by),
+                                     wish.uid, now, error);
+    /* What is killed waits no longer, whoever held it. */
+    const struct releaser releaser = {.id = asking->place->id, .administrator = true};
+    if (!result && asking->verb == CONTROL_KILL)
+        result = hold_tasks_release(asking->job, asking->tasks, &releaser, error);
+    return result;
+}
+
 /* 0, 1 and -1 as control_apply(). */
 static int decide_wish(const struct asking *asking, int64_t now, struct error *error)
 {
@@ -180,10 +278,12 @@ static int decide_wish(const struct asking *asking, int64_t now, struct error *e
     if (result)
         return result;
     if (asking->tasks.length)
-        return control_tasks_write(asking->job, asking->verb, asking->tasks,
-                                   text_of(asking->asker.name), asking->asker.uid, now, error);
+        return decide_tasks(asking, now, error);
     if (asking->verb == CONTROL_HOLD || asking->verb == CONTROL_RELEASE) {
         int weight = weigh_hold(asking, error);
+        bool partly = asking->verb == CONTROL_RELEASE && weight >= 0 && weight != 2;
+        if (partly && (result = release_tasks(asking, now, error)))
+            return result;
         if (weight != 1)
             return weight == 2 ? 1 : weight;
     }
@@ -201,7 +301,7 @@ int control_apply(struct stage *stage, const struct control *control, uid_t uid,
     int result = open_job(stage, control, uid, &place, &asking.job, error);
     if (result)
         return result;
-    struct arena *arena = arena_new();
+    struct arena *arena = asking.arena = arena_new();
     users_find(uid, &asking.asker);
     asking.administrator = settings_is_administrator(&stage->settings, &stage->spool, uid);
     if (record_read(asking.job, arena, &record, error)) {

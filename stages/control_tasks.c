@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "executors/registry.h"
 #include "spool/eventlog.h"
-#include "stages/sweep.h"
+#include "stages/hold_tasks.h"
 
 enum { TASKS_LIMIT = 8 * 1024 }; /* bytes of a wish's file */
 
@@ -16,30 +16,59 @@ static const char *file_of(enum control_verb verb)
     return verb == CONTROL_KILL ? "kill-tasks" : "retry";
 }
 
-bool control_tasks_allow(enum control_verb verb, const struct job_place *place,
+/* What the verb does to a task, as a sentence tells it. */
+static const char *participle(enum control_verb verb)
+{
+    return verb == CONTROL_KILL    ? "killed"
+           : verb == CONTROL_RETRY ? "retried"
+           : verb == CONTROL_HOLD  ? "held"
+                                   : "released";
+}
+
+/* The answer for all verbs but kill, which know of the tasks that are held. */
+static bool allow_by_held(enum control_verb verb, const struct job_place *place, int job,
+                          const struct job_record *record, struct text tasks, struct error *error)
+{
+    struct arena *arena = arena_new();
+    struct held_tasks held;
+    struct wish whole;
+    int result = hold_tasks_pending(job, arena, &held);
+    if (result < 0)
+        error_set(error, "%s: which tasks are held is unknown at the moment", place->id);
+    else if (verb == CONTROL_RETRY)
+        result = sweep_check_retry(record, held.tasks, place->id, tasks, error);
+    else if (verb == CONTROL_HOLD)
+        result = sweep_check_hold(record, held.tasks, place->id, tasks, error);
+    else if (control_pending(job, CONTROL_HOLD, &whole) > 0)
+        result = sweep_check_release(sweep_waiting(arena, record), place->id, tasks, error);
+    else
+        result = sweep_check_release(held.tasks, place->id, tasks, error);
+    arena_free(arena);
+    return result == 0;
+}
+
+bool control_tasks_allow(enum control_verb verb, const struct job_place *place, int job,
                          const struct job_record *record, struct text tasks, struct error *error)
 {
     const char *id = place->id;
     struct error_quote_room room;
-    if (verb != CONTROL_KILL && verb != CONTROL_RETRY) {
+    if (!record || place->state == STATE_DONE)
+        return true; /* nothing can be asked of a job that is done, as control_allows() tells */
+    if (!text_is(record->type, "array")) {
+        error_set(error, "%s is no array (its type is %s): only the whole job can be %s", id,
+                  error_quote(&room, record->type.data, record->type.length), participle(verb));
+        return false;
+    }
+    if (verb == CONTROL_HOLD && place->state == STATE_SUBMITTED) {
         error_set(
             error,
-            "one task of %s cannot be held or released by itself: an array is in one place "
-            "as a whole; end the task with dlspool kill %s/%.*s, and run it later with dlspool "
-            "retry %s/%.*s",
+            "%s is in submitted/; its tasks can be held only before that; end some with dlspool "
+            "kill %s/%.*s, and run them later with dlspool retry %s/%.*s",
             id, id, (int)tasks.length, tasks.data, id, (int)tasks.length, tasks.data);
         return false;
     }
-    if (!record)
-        return true;
-    if (!text_is(record->type, "array")) {
-        error_set(error, "%s is no array (its type is %s): only the whole job can be %s", id,
-                  error_quote(&room, record->type.data, record->type.length),
-                  verb == CONTROL_KILL ? "killed" : "retried");
-        return false;
-    }
-    if (verb == CONTROL_RETRY)
-        return sweep_check_retry(record, TEXT(""), id, tasks, error) == 0;
+    if (verb != CONTROL_KILL)
+        return allow_by_held(verb, place, job, record, tasks, error);
     if (place->state == STATE_FAILED && record->failed && record->failure.when == RETRY_NEVER) {
         error_set(error, "%s has ended; there is no task to be killed", id);
         return false;
@@ -49,7 +78,7 @@ bool control_tasks_allow(enum control_verb verb, const struct job_place *place,
                   error_quote(&room, record->executor.data, record->executor.length));
         return false;
     }
-    bool waits = place->state == STATE_FAILED || place->state == STATE_HELD;
+    bool waits = place->state != STATE_SUBMITTED;
     return sweep_check_kill(record, waits, id, tasks, error) == 0;
 }
 
@@ -70,7 +99,8 @@ int control_tasks_write(int job, enum control_verb verb, struct text tasks, stru
     buffer_add(&all, line.data, line.length);
     int result = 1;
     if (all.length > TASKS_LIMIT)
-        error_set(error, "too many tasks were asked for one by one; name several at once, as in 0-99");
+        error_set(error,
+                  "too many tasks were asked for one by one; name several at once, as in 0-99");
     else
         result = job_file_replace(job, file_of(verb), buffer_text(&all), 0644, error);
     if (!result)
@@ -108,6 +138,20 @@ int control_tasks_pending(int job, enum control_verb verb, struct arena *arena,
         wish->tasks = (struct text){"", 0};
     buffer_free(&bytes);
     return result;
+}
+
+int control_tasks_choose(int job, bool by_hand, struct arena *arena, struct sweep_choice *choice,
+                         struct error *error)
+{
+    struct task_wish retry, kill;
+    struct held_tasks held;
+    if (control_tasks_pending(job, CONTROL_RETRY, arena, &retry) < 0 ||
+        control_tasks_pending(job, CONTROL_KILL, arena, &kill) < 0 ||
+        hold_tasks_pending(job, arena, &held) < 0)
+        return error_set(error, "what was asked for of its tasks cannot be told just now");
+    *choice = (struct sweep_choice){
+        .by_hand = by_hand, .only = retry.tasks, .killed = kill.tasks, .held = held.tasks};
+    return 0;
 }
 
 int control_tasks_clear(int job, struct error *error)

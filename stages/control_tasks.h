@@ -3,19 +3,20 @@
  * Such a wish names tasks by the indexes that the user gave them.  To kill some is the file
  * `kill-tasks`, beside `kill`, which means the whole job; to retry some is `retry`, as for the
  * whole job, with the list.  Each request is a line in it, and all count, until the next attempt
- * begins.
+ * begins.  Those that are held have a file of their own (stages/hold_tasks.h).
  */
 #ifndef STAGES_CONTROL_TASKS_H
 #define STAGES_CONTROL_TASKS_H
 
 #include "stages/control.h"
+#include "stages/sweep.h"
 
-/* May that be asked of these tasks of the job, by anybody?  False and a sentence when it may not.
- * `record` may be NULL: nothing is known of it. */
-bool control_tasks_allow(enum control_verb verb, const struct job_place *place,
+/* May that be asked of these tasks of the job, whose directory is `job`, by anybody?  False and a sentence
+ * when it may not.  `record` may be NULL: nothing is known of it. */
+bool control_tasks_allow(enum control_verb verb, const struct job_place *place, int job,
                          const struct job_record *record, struct text tasks, struct error *error);
 
-/* Write a wish of that verb, which was allowed, and the event into the job's log.  1 and
+/* Write a wish to kill or to retry, which was allowed, and the event into the job's log.  1 and
  * a sentence when there are too many already; -1 and a sentence when it must be retried. */
 int control_tasks_write(int job, enum control_verb verb, struct text tasks, struct text by,
                         uid_t uid, int64_t now, struct error *error);
@@ -31,6 +32,11 @@ struct task_wish {
  */
 int control_tasks_pending(int job, enum control_verb verb, struct arena *arena,
                           struct task_wish *wish);
+
+/* All that was asked for, as it decides which tasks an attempt is to run.  -1 and a sentence when it cannot be
+ * told now. */
+int control_tasks_choose(int job, bool by_hand, struct arena *arena, struct sweep_choice *choice,
+                         struct error *error);
 
 /* Remove what asks for tasks to be killed, once another attempt is to begin. */
 int control_tasks_clear(int job, struct error *error);

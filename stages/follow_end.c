@@ -11,6 +11,7 @@
 #include "spool/history.h"
 #include "stages/control_tasks.h"
 #include "stages/end_line.h"
+#include "stages/hold.h"
 #include "stages/output.h"
 #include "stages/progress.h"
 #include "stages/sweep.h"
@@ -127,16 +128,29 @@ static bool is_done(const struct followed *followed)
     return !give_way_goes_on(tracked, poll);
 }
 
-/* 1: no task of an array is left that did not succeed, because somebody killed it, in this attempt or before;
- * 0: some are; -1 and a sentence. */
-static int is_complete(struct tracker *tracker, const struct followed *followed, struct error *error)
+/* An attempt has succeeded.  Is the job done; or are tasks of an array left, because they were killed in this
+ * attempt or before, or because they are held? */
+static enum fate fate_of_success(struct tracker *tracker, const struct followed *followed,
+                                 struct error *error)
 {
     struct job_record record;
     if (!followed->tracked->array)
-        return 1;
+        return FATE_DONE;
+    if (tracker_read_record(tracker, followed->job, followed->place.id, &record, error))
+        return FATE_NONE;
+    return !sweep_is_incomplete(&record)                       ? FATE_DONE
+           : sweep_lacks_held(&record) && !followed->killed ? FATE_HELD
+                                                               : FATE_FAILED;
+}
+
+/* What is left of it waits in held/ until it is released. */
+static int write_held(struct tracker *tracker, const struct followed *followed, struct error *error)
+{
+    struct job_record record;
     if (tracker_read_record(tracker, followed->job, followed->place.id, &record, error))
         return -1;
-    return !sweep_is_incomplete(&record);
+    record.array_left = record.array_held;
+    return hold_write(followed->job, &record, false, clock_now(), error);
 }
 
 static int write_end(struct tracker *tracker, struct followed *followed, struct error *error)
@@ -145,21 +159,21 @@ static int write_end(struct tracker *tracker, struct followed *followed, struct 
     struct tracked *tracked = followed->tracked;
     if (measure_end(tracked->measure, followed->job, poll, error))
         log_warn("%s: %s", followed->place.id, error->text);
-    bool done = is_done(followed);
-    int complete = done ? is_complete(tracker, followed, error) : 0;
-    if (complete < 0)
+    enum fate fate = FATE_FAILED;
+    if (is_done(followed) && (fate = fate_of_success(tracker, followed, error)) == FATE_NONE)
         return -1;
-    done = done && complete;
+    bool done = fate == FATE_DONE;
     if (!tracked->noted) {
         note_measured(tracker, followed, done);
         tracked->noted = true;
     }
     if (poll->phase != PHASE_VANISHED)
-        poll->phase = done ? PHASE_SUCCEEDED : PHASE_FAILED;
-    if ((poll->phase != PHASE_VANISHED && progress_ended(followed->job, poll, error)) ||
-        (!done && write_failure(tracker, followed, error)))
+        poll->phase = fate == FATE_FAILED ? PHASE_FAILED : PHASE_SUCCEEDED;
+    if ((poll->phase != PHASE_VANISHED && progress_ended(followed->job, poll, done, error)) ||
+        (fate == FATE_FAILED && write_failure(tracker, followed, error)) ||
+        (fate == FATE_HELD && write_held(tracker, followed, error)))
         return -1;
-    followed->fate = done ? FATE_DONE : FATE_FAILED;
+    followed->fate = fate;
     return 0;
 }
 
@@ -182,7 +196,9 @@ void follow_write_ends(struct round *round)
 static bool move_job(struct tracker *tracker, struct followed *followed)
 {
     struct error error;
-    enum state to = followed->fate == FATE_DONE ? STATE_DONE : STATE_FAILED;
+    enum state to = followed->fate == FATE_DONE   ? STATE_DONE
+                    : followed->fate == FATE_HELD ? STATE_HELD
+                                                  : STATE_FAILED;
     if (followed->call.result) {
         log_warn("%s: the executor could not remove what it has of it: %s", followed->place.id,
                  followed->call.error.text);
@@ -194,7 +210,10 @@ static bool move_job(struct tracker *tracker, struct followed *followed)
         return false;
     }
     tracker_forget(tracker, followed->tracked);
-    end_line_say(followed->job, followed->place.id, to);
+    if (to == STATE_HELD)
+        log_detail("%s: goes to held/", followed->place.id);
+    else
+        end_line_say(followed->job, followed->place.id, to);
     return true;
 }
 
@@ -204,12 +223,13 @@ static bool move_ended(struct round *round)
     struct spool *spool = &round->tracker->stage.spool;
     const struct job_place *day = NULL;
     struct error error;
-    bool moved = false;
+    bool moved = false, held = false;
     for (size_t i = 0; i < round->count; i++) {
         const struct job_place *place = &round->jobs[i].place;
         if (!round->jobs[i].end || !move_job(round->tracker, &round->jobs[i]))
             continue;
         moved = true;
+        held = held || place->state == STATE_HELD;
         if (place->state != STATE_DONE)
             continue;
         /* A batch may end at midnight. */
@@ -218,6 +238,8 @@ static bool move_ended(struct round *round)
         day = place;
     }
     if (day && spool_sync_place(spool, day, &error))
+        log_warn("%s", error.text);
+    if (held && spool_sync_state(spool, STATE_HELD, &error))
         log_warn("%s", error.text);
     return moved;
 }

@@ -14,6 +14,7 @@
 #include "stages/end_line.h"
 #include "stages/hold.h"
 #include "stages/rerender.h"
+#include "stages/sweep.h"
 #include "stages/twin.h"
 
 enum { MANIFEST_LIMIT = 16 << 20, LOG_LIMIT = 16 << 20 };   /* bytes */
@@ -173,10 +174,23 @@ static bool has_room(struct submitter *submitter, struct item *item)
     return false;
 }
 
+/* Is the job, or are tasks of it that it was rendered with, held; or were some let go that it lacks?  Then
+ * it goes to held/, to come back from there with what it is to run.  1, 0, or -1: not known now. */
+static int is_to_be_held(struct submitter *submitter, const struct item *item)
+{
+    struct wish hold;
+    struct held_tasks tasks;
+    int held = control_pending(item->job, CONTROL_HOLD, &hold);
+    if (held || !item->record.array.length)
+        return held;
+    held = hold_tasks_pending(item->job, submitter->arena, &tasks);
+    return held < 0 ? held : sweep_is_outdated(submitter->arena, &item->record, tasks.tasks);
+}
+
 bool item_look(struct submitter *submitter, struct item *item, const char *id)
 {
     struct error error;
-    struct wish kill, hold;
+    struct wish kill;
     int killed, held;
     item->place = (struct job_place){.state = STATE_RENDERED};
     memcpy(item->place.id, id, strlen(id) + 1);
@@ -206,7 +220,7 @@ bool item_look(struct submitter *submitter, struct item *item, const char *id)
         (read_manifest(item, &error) && !renew_manifest(submitter, item, &error))) {
         judge_unreadable(submitter, item, readable, &error);
     } else if ((killed = control_pending(item->job, CONTROL_KILL, &kill)) < 0 ||
-               (held = control_pending(item->job, CONTROL_HOLD, &hold)) < 0) {
+               (held = is_to_be_held(submitter, item)) < 0) {
         item->fate = ITEM_KEEP;
     } else if ((killed || held) && !item_is_unsettled(item->job)) {
         item->fate = killed ? ITEM_FAIL : ITEM_HOLD;

@@ -48,6 +48,7 @@ struct held {
     bool released;              /* what it waited for has come once */
     bool is_held, is_killed;    /* somebody has asked for that: */
     struct wish hold, kill;
+    char *tasks;                /* of an array only these are held; NULL: the whole job */
     uid_t uid;
     int64_t accepted, since;    /* in incoming/, and here */
     int priority;

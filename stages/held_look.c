@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "stages/guard.h"
 #include "stages/held_parts.h"
+#include "stages/sweep.h"
 
 void held_forget(struct held *held)
 {
@@ -61,6 +62,14 @@ static void read_held(struct held_jobs *jobs, struct held *held, int job)
     int unread = record_read(job, jobs->arena, &record, &error);
     held->readable = !unread && is_held >= 0 && is_killed >= 0;
     held->is_held = is_held > 0;
+    struct held_tasks tasks;
+    int kept = unread || is_held ? 0 : hold_tasks_keep(job, &record, jobs->arena, &tasks);
+    held->readable = held->readable && kept >= 0;
+    if (kept > 0) {
+        held->is_held = true;
+        held->hold = tasks.wish;
+        held->tasks = copy_text(sweep_shortened(jobs->arena, tasks.tasks));
+    }
     held->is_killed = is_killed > 0;
     if (unread && file_is_damaged(errno)) {
         held_decide(held, HELD_DAMAGED, "%s", error.text);

@@ -7,6 +7,7 @@
 #include "request/description.h"
 #include "spool/eventlog.h"
 #include "spool/why.h"
+#include "stages/control_tasks.h"
 
 enum { MOST_IN_SENTENCE = 4, MOST_LINES = 40 };         /* jobs that are named */
 
@@ -35,7 +36,11 @@ static void add_sentence(struct buffer *out, const struct hold_view *view)
 {
     size_t shown = view->count > MOST_IN_SENTENCE ? MOST_IN_SENTENCE : view->count;
     if (view->wish)
-        buffer_printf(out, "Held by %s.%s", view->wish->by, view->count ? " " : "");
+        buffer_printf(out, "Held by %s%s%.*s.%s", view->wish->by,
+                      view->tasks.length ? ": tasks " : "", (int)view->tasks.length,
+                      view->tasks.length ? view->tasks.data : "", view->count ? " " : "");
+    else if (!view->count)
+        buffer_add_string(out, "Nothing holds it: it goes on at once.");
     if (!view->count)
         return;
     buffer_add_string(out, "Waiting for: ");
@@ -114,6 +119,19 @@ void hold_explain(struct buffer *why, const struct hold_view *view)
     buffer_free(&next);
 }
 
+int hold_tasks_keep(int job, const struct job_record *record, struct arena *arena,
+                    struct held_tasks *held)
+{
+    struct sweep_choice choice;
+    *held = (struct held_tasks){.tasks = {"", 0}};
+    if (!record->array.length)
+        return 0;
+    int result = hold_tasks_pending(job, arena, held);
+    if (result > 0 && control_tasks_choose(job, false, arena, &choice, NULL))
+        return -1;
+    return result > 0 ? sweep_waits(arena, record, &choice) : result;
+}
+
 int hold_is_due(int job, const struct job_record *record, bool *held, struct wish *wish)
 {
     int pending = control_pending(job, CONTROL_HOLD, wish);
@@ -123,11 +141,11 @@ int hold_is_due(int job, const struct job_record *record, bool *held, struct wis
     return pending || (record->after_count && !record->released);
 }
 
-static int note_held(int job, const struct job_record *record, bool held, struct error *error)
+static int note_held(int job, const struct job_record *record, bool after, struct error *error)
 {
     struct buffer line = {0};
     eventlog_start(&line, record->held, "held");
-    eventlog_add_string(&line, "cause", held ? "hold" : "after");
+    eventlog_add_string(&line, "cause", after ? "after" : "hold");
     eventlog_end(&line);
     int result = eventlog_append(job, buffer_text(&line), error);
     buffer_free(&line);
@@ -141,24 +159,30 @@ int hold_write(int job, struct job_record *record, bool create, int64_t now, str
     struct buffer why = {0};
     struct wish wish;
     struct hold_view view = {.id = record->id.data, .reasons = reasons};
+    struct arena *arena = arena_new();
+    struct held_tasks tasks;
     bool held;
     int result = hold_is_due(job, record, &held, &wish);
-    if (result < 0) {
+    int kept = result < 0 || held ? 0 : hold_tasks_keep(job, record, arena, &tasks);
+    if (result < 0 || kept < 0) {
+        result = -1;
         error_set(error, "whether the job is held is unknown at the moment");
         goto done;
     }
     for (size_t i = 0; i < record->after_count && !record->released; i++)
         reasons[view.count++] = (struct hold_reason){.awaited = &record->after[i], .reason = ""};
-    view.wish = held ? &wish : NULL;
-    view.by_owner = held && wish.uid == record->uid;
+    view.wish = held ? &wish : kept ? &tasks.wish : NULL;
+    view.tasks = kept ? sweep_shortened(arena, tasks.tasks) : TEXT("");
+    view.by_owner = view.wish && view.wish->uid == record->uid;
     hold_explain(&why, &view);
     record->held = now;
     result = (create ? record_create : record_replace)(job, record, error);
     if (!result)
         result = job_file_replace(job, "why", buffer_text(&why), 0644, error);
     if (!result)
-        result = note_held(job, record, held, error);
+        result = note_held(job, record, view.count && !view.wish, error);
 done:
+    arena_free(arena);
     buffer_free(&why);
     free(reasons);
     return result ? -1 : 0;

@@ -8,6 +8,7 @@
 
 #include "spool/record.h"
 #include "stages/control.h"
+#include "stages/hold_tasks.h"
 #include "stages/standing.h"
 
 /* A job that the one in held/ waits for. */
@@ -20,6 +21,7 @@ struct hold_reason {
 struct hold_view {
     const char *id;
     const struct wish *wish;            /* who holds it; NULL: nobody does */
+    struct text tasks;                  /* ... of an array only these; empty: the whole job */
     bool by_owner;                      /* that is its owner */
     const struct hold_reason *reasons;  /* those that do not hold yet */
     size_t count;
@@ -29,6 +31,11 @@ struct hold_view {
 
 /* The bytes of `why`, appended. */
 void hold_explain(struct buffer *why, const struct hold_view *view);
+
+/* Does the array wait because of tasks that are held, with nothing else to run?  1 yes, and who holds which; 0
+ * no; -1 when that cannot be told now. */
+int hold_tasks_keep(int job, const struct job_record *record, struct arena *arena,
+                    struct held_tasks *held);
 
 /* Is the job to wait in held/ before it may go to rendered/?  1 yes, and *held tells whether somebody
  * holds it, who in *wish; 0 no; -1 when that cannot be told now. */

@@ -39,7 +39,7 @@ int progress_waiting(int job, const struct job_poll *poll, struct error *error)
     return result;
 }
 
-int progress_ended(int job, const struct job_poll *poll, struct error *error)
+int progress_ended(int job, const struct job_poll *poll, bool complete, struct error *error)
 {
     struct buffer line = {0};
     eventlog_start(&line, clock_now(), "ended");
@@ -55,7 +55,7 @@ int progress_ended(int job, const struct job_poll *poll, struct error *error)
             eventlog_add_number(&line, key, task->exit_code);
     }
     eventlog_end(&line);
-    if (poll->phase == PHASE_SUCCEEDED) {
+    if (poll->phase == PHASE_SUCCEEDED && complete) {
         eventlog_start(&line, clock_now(), "finished");
         eventlog_add_number(&line, "attempt", poll->attempt);
         eventlog_end(&line);

@@ -10,7 +10,7 @@
 
 int progress_started(int job, const struct job_poll *poll, struct error *error);
 int progress_waiting(int job, const struct job_poll *poll, struct error *error);
-/* How each task ended; and that the job has finished, if it succeeded. */
-int progress_ended(int job, const struct job_poll *poll, struct error *error);
+/* How each task ended; and that the job has finished, if it succeeded and nothing of it is left to be done. */
+int progress_ended(int job, const struct job_poll *poll, bool complete, struct error *error);
 
 #endif

@@ -181,7 +181,7 @@ static void put_back(struct job_record *record, const struct job_record *kept)
     record->size_next = kept->size_next;
 }
 
-/* It could not be rendered, and is in failed/ with that reason.  1, or -1 and a sentence. */
+/* It could not be rendered, and is in failed/ with that reason.  -1 and a sentence on failure. */
 static int write_unprepared(struct requeuer *requeuer, int job, struct job_record *record,
                             enum prepare_result prepared, const struct preparation *preparation,
                             struct error *error)
@@ -200,30 +200,38 @@ static int write_unprepared(struct requeuer *requeuer, int job, struct job_recor
         verdict_render(&verdict, &circumstances, preparation->failure, &preparation->error);
     if (verdict.failure.when == RETRY_CHANGE)
         verdict.failure.settings = text_of(requeuer->settings);
-    return verdict_write(&verdict, job, record, false, clock_now(), error) ? -1 : 1;
+    return verdict_write(&verdict, job, record, false, clock_now(), error);
 }
 
-/* Which tasks of an array run in the next attempt.  1: some; 0: none, as somebody has killed all that are
- * left, with the verdict; -1 and a sentence. */
-static int choose_tasks(struct requeuer *requeuer, int job, struct job_record *record,
-                        const char *cause, struct verdict *verdict, struct error *error)
+/* What became of a job that is to go on: its files are those of the next attempt; it fails, with the reason
+ * written; it waits in held/, as its tasks do; or it is retried, for the reason in a sentence. */
+enum renewal { RENEW_DONE, RENEW_FAILED, RENEW_HELD, RENEW_TROUBLE };
+
+enum tasks_chosen { TASKS_UNKNOWN = -1, TASKS_KILLED, TASKS_HELD, TASKS_RUN };
+
+/* Which tasks of an array run in the next attempt.  TASKS_KILLED: none, as somebody has killed all that are
+ * left, with the verdict; TASKS_UNKNOWN: and a sentence. */
+static enum tasks_chosen choose_tasks(struct requeuer *requeuer, int job, struct job_record *record,
+                                      const char *cause, struct verdict *verdict,
+                                      struct error *error)
 {
-    struct task_wish retry, kill;
+    struct task_wish kill;
+    struct sweep_choice choice;
     struct arena *arena = requeuer->arena;
     if (!record->array.length)
-        return 1;
-    if (control_tasks_pending(job, CONTROL_RETRY, arena, &retry) < 0 ||
+        return TASKS_RUN;
+    if (control_tasks_choose(job, strcmp(cause, "asked") == 0, arena, &choice, error) ||
         control_tasks_pending(job, CONTROL_KILL, arena, &kill) < 0)
-        return error_set(error, "what was asked for of its tasks cannot be told just now");
-    const struct sweep_choice choice = {.by_hand = strcmp(cause, "asked") == 0,
-                                        .only = retry.tasks, .killed = kill.tasks};
+        return TASKS_UNKNOWN;
     if (sweep_go_on(arena, record, &choice))
-        return 1;
+        return TASKS_RUN;
+    if (sweep_waits(arena, record, &choice))
+        return TASKS_HELD;
     if (!record->array_left.length)
         record->array_left = sweep_join(arena, record->array, record->array_aside);
     record->array_killed = sweep_join(arena, record->array_killed, kill.tasks);
     verdict_killed_tasks(verdict, record, &kill);
-    return 0;
+    return TASKS_KILLED;
 }
 
 static enum prepare_result prepare_again(struct requeuer *requeuer, struct text request,
@@ -249,24 +257,35 @@ static void keep_wait(struct job_record *record, const struct requeue_deed *deed
         record->change_since = record->failure.failed;
 }
 
-/* Render the job again and write what has changed into its directory.  0: it may go to `to`; 1: it
- * fails, with the reason written; -1 and a sentence: trouble. */
-static int renew_job(struct requeuer *requeuer, int job, struct job_record *record, enum state to,
+/* There is nothing to render: all that is left was killed, or is held. */
+static int write_chosen(int job, struct job_record *record, enum tasks_chosen chosen,
+                        const struct verdict *verdict, int64_t now, struct error *error)
+{
+    if (chosen == TASKS_HELD)
+        return hold_write(job, record, false, now, error) ? RENEW_TROUBLE : RENEW_HELD;
+    return chosen == TASKS_UNKNOWN || verdict_write(verdict, job, record, false, now, error)
+               ? RENEW_TROUBLE
+               : RENEW_FAILED;
+}
+
+/* Render the job again and write what has changed into its directory. */
+static enum renewal renew_job(struct requeuer *requeuer, int job, struct job_record *record, enum state to,
                      const struct requeue_deed *deed, struct error *error)
 {
     struct buffer request = {0};
     struct preparation preparation;
     struct verdict verdict;
-    int result = -1;
+    enum renewal result = RENEW_TROUBLE;
     int64_t now = clock_now();
     if (!record->request_file.length) {
         error_set(error, "there is no job file to run again; submit one");
-        return -1;
+        return RENEW_TROUBLE;
     }
     if (prepare_read(job, record, &request, error)) {
         if (file_is_damaged(errno)) {
             verdict_damaged(&verdict, record->id.data, error);
-            result = verdict_write(&verdict, job, record, false, now, error) ? -1 : 1;
+            result = verdict_write(&verdict, job, record, false, now, error) ? RENEW_TROUBLE
+                                                                             : RENEW_FAILED;
         }
         goto done;
     }
@@ -275,9 +294,9 @@ static int renew_job(struct requeuer *requeuer, int job, struct job_record *reco
     int attempt = next_attempt(job, record, error);
     if (attempt < 0)
         goto done;
-    int tasks = choose_tasks(requeuer, job, record, deed->cause, &verdict, error);
-    if (tasks <= 0) {
-        result = tasks < 0 || verdict_write(&verdict, job, record, false, now, error) ? -1 : 1;
+    enum tasks_chosen chosen = choose_tasks(requeuer, job, record, deed->cause, &verdict, error);
+    if (chosen != TASKS_RUN) {
+        result = write_chosen(job, record, chosen, &verdict, now, error);
         goto done;
     }
     record->attempt = attempt;
@@ -288,7 +307,7 @@ static int renew_job(struct requeuer *requeuer, int job, struct job_record *reco
     if (for_change && (prepared == PREPARED ? is_as_refused(&kept, record)
                                             : fails_as_before(job, &kept, &preparation))) {
         *record = kept;
-        result = note_looked_at(requeuer, job, record, error) ? -1 : 1;
+        result = note_looked_at(requeuer, job, record, error) ? RENEW_TROUBLE : RENEW_FAILED;
         goto done;
     }
     if (prepared == PREPARE_NOT_RENDERED && preparation.failure == RENDER_REPOSITORY) {
@@ -297,7 +316,9 @@ static int renew_job(struct requeuer *requeuer, int job, struct job_record *reco
     }
     if (prepared != PREPARED) {
         put_back(record, &kept);
-        result = write_unprepared(requeuer, job, record, prepared, &preparation, error);
+        result = write_unprepared(requeuer, job, record, prepared, &preparation, error)
+                     ? RENEW_TROUBLE
+                     : RENEW_FAILED;
         goto done;
     }
     /* The record goes on saying why the job failed until it has left failed/: a crash before that
@@ -308,7 +329,7 @@ static int renew_job(struct requeuer *requeuer, int job, struct job_record *reco
                                  error) ||
         resize_clear(job, error))
         goto done;
-    result = note_going(requeuer, job, record, to, deed->cause, error);
+    result = note_going(requeuer, job, record, to, deed->cause, error) ? RENEW_TROUBLE : RENEW_DONE;
 done:
     buffer_free(&request);
     return result;
@@ -346,17 +367,19 @@ static bool send_back(struct requeuer *requeuer, const struct job_place *place, 
     enum state to;
     if (!find_destination(job, place, record, cause, &to))
         return false;
-    int renewed = renew_job(requeuer, job, record, to, deed, &error);
-    if (renewed < 0) {
+    enum renewal renewed = renew_job(requeuer, job, record, to, deed, &error);
+    if (renewed == RENEW_TROUBLE) {
         /* The wish to try again stays where only trouble, such as a full disk, is in its way. */
         log_warn("%s: cannot be rendered again: %s", place->id, error.text);
         if (!record->request_file.length)
             control_clear(job, CONTROL_RETRY, NULL);
         return false;
     }
-    if (renewed > 0) {
+    if (renewed == RENEW_FAILED) {
         log_detail("%s: cannot go on: %s", place->id, record->failure.reason.data);
         to = STATE_FAILED;
+    } else if (renewed == RENEW_HELD) {
+        to = STATE_HELD;
     }
     if (to == place->state) {
         control_clear(job, CONTROL_RETRY, NULL);
@@ -364,7 +387,7 @@ static bool send_back(struct requeuer *requeuer, const struct job_place *place, 
     }
     /* Before the move: where it goes to, it would be killed again. */
     if ((strcmp(cause, "asked") == 0 && control_clear(job, CONTROL_KILL, &error)) ||
-        (renewed == 0 && record->array.length && control_tasks_clear(job, &error))) {
+        (renewed == RENEW_DONE && record->array.length && control_tasks_clear(job, &error))) {
         log_warn("%s: %s", place->id, error.text);
         return false;
     }

@@ -189,7 +189,8 @@ static void grant_wish(struct submitter *submitter, const char *id)
 {
     struct item *item = &submitter->items[0];
     struct error error;
-    if ((!has_wish(submitter, id, "kill") && !has_wish(submitter, id, "hold")) ||
+    if ((!has_wish(submitter, id, "kill") && !has_wish(submitter, id, "hold") &&
+         !has_wish(submitter, id, "hold-tasks")) ||
         stage_is_fenced(&submitter->stage) || !item_open_asked(submitter, item, id))
         return;
     item_note_outcome(submitter, item);

@@ -77,6 +77,8 @@ static enum fate read_history(struct tracker *tracker, int job, const struct job
         else if (state == STATE_FAILED && record->failed &&
                  !sys.fstatat(job, "why", &status, AT_SYMLINK_NOFOLLOW))
             fate = FATE_FAILED;
+        else if (state == STATE_HELD)
+            fate = FATE_HELD;
     }
     buffer_free(&log);
     return fate;

@@ -27,7 +27,7 @@ enum {
     LOG_LIMIT = 16 << 20        /* bytes of a job's event log that are read */
 };
 
-enum fate { FATE_NONE, FATE_DONE, FATE_FAILED };
+enum fate { FATE_NONE, FATE_DONE, FATE_FAILED, FATE_HELD };
 
 struct giving_way {             /* a job that is stopped to go on at another size, or later */
     struct resize_wish wish;    /* its size, and why */

@@ -3,12 +3,13 @@
  *
  * The executor does and says what the test wants.
  *
- * Seen to fail: with write_down() empty; with `late` never set in find_new(); with is_complete()
- * always 1.
+ * Seen to fail: with write_down() empty; with `late` never set in find_new(); with fate_of_success()
+ * always FATE_DONE, or never FATE_HELD; with read_history() of stages/track.c without FATE_HELD.
  */
 #include "tests/unit/stage_fixture.h"
 
 #include "stages/control_tasks.h"
+#include "stages/hold_tasks.h"
 
 #define ID "sweep-0000000000001"
 
@@ -21,6 +22,8 @@ static struct {
     char recorded[32];  /* what job.yaml said when cancel() was called last */
     char told[32];      /* whom that was about */
     int polite, forced;
+    int removal;        /* what remove() says */
+    bool vanished;
 } fake;
 
 static int fake_ready(struct executor *executor, struct error *problem)
@@ -41,6 +44,11 @@ static int fake_poll(struct executor *executor, struct arena *arena, struct job_
     poll->task_count = TASKS;
     poll->phase = PHASE_SUCCEEDED;
     poll->started = now;
+    if (fake.vanished) {
+        poll->phase = PHASE_VANISHED;
+        poll->task_count = 0;
+        return 0;
+    }
     for (int i = 0; i < TASKS; i++) {
         fake.killed[i] = job_poll_killed(poll, i);
         poll->tasks[i] = (struct task_state){.role = "main",
@@ -93,6 +101,13 @@ static void fake_call(struct executor *executor, struct job_call **batch, size_t
         batch[i]->result = 0;
 }
 
+static void fake_remove(struct executor *executor, struct job_call **batch, size_t count)
+{
+    (void)executor;
+    for (size_t i = 0; i < count; i++)
+        batch[i]->result = fake.removal;
+}
+
 static void fake_close(struct executor *executor)
 {
     (void)executor;
@@ -103,7 +118,7 @@ static const struct executor_operations operations = {.name = "local",
                                                       .poll = fake_poll,
                                                       .cancel = fake_cancel,
                                                       .output = fake_call,
-                                                      .remove = fake_call,
+                                                      .remove = fake_remove,
                                                       .close = fake_close};
 
 /* An array of the indexes 3, 5 and 8 runs. */
@@ -262,6 +277,68 @@ static void the_whole_job_may_be_killed_at_the_same_time(void **state)
     why_says("The job was killed by ann at ");
 }
 
+/* The attempt runs all but the tasks 9 and 10, which ann holds. */
+static void hold_two(void)
+{
+    struct arena *arena = arena_new();
+    struct job_record record;
+    const struct wish ann = {.by = "ann", .uid = 1000, .when = now};
+    int job = open_job(ID, STATE_SUBMITTED);
+    assert_int_equal(record_read(job, arena, &record, &error), 0);
+    record.array_held = TEXT("9,10");
+    assert_int_equal(record_replace(job, &record, &error), 0);
+    assert_int_equal(hold_tasks_add(job, TEXT("9,10"), &ann, &error), 0);
+    close(job);
+    arena_free(arena);
+}
+
+static void a_job_of_which_only_held_tasks_are_left_waits(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_new();
+    struct job_record record;
+    hold_two();
+    end(0, 0), end(1, 0), end(2, 0);
+    run_round_after(1000);
+    assert_true(in_state(ID, STATE_HELD));
+    int job = open_job(ID, STATE_HELD);
+    assert_int_equal(record_read(job, arena, &record, &error), 0);
+    assert_true(text_is(record.array_left, "9,10"));
+    assert_false(record.failed);
+    close(job);
+    arena_free(arena);
+}
+
+static void one_that_fails_beside_them_has_failed(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_new();
+    hold_two();
+    end(0, 0), end(1, 0), end(2, 7);
+    run_round_after(1000);
+    struct job_record record = ended_in(STATE_FAILED, arena);
+    assert_true(text_is(record.array_left, "8-10"));
+    why_says("1 of 3 tasks failed, that of the index 8, and 2 are held, those of the indexes 9,10");
+    arena_free(arena);
+}
+
+/* The executor has forgotten it by then: it must not be asked. */
+static void that_it_goes_to_held_is_known_after_a_restart(void **state)
+{
+    (void)state;
+    hold_two();
+    end(0, 0), end(1, 0), end(2, 0);
+    fake.removal = -1;
+    run_round_after(1000);
+    assert_true(in_state(ID, STATE_SUBMITTED));
+    close_stage();
+    fake.removal = 0;
+    fake.vanished = true;
+    open_stage();
+    run_round_after(1000);
+    assert_true(in_state(ID, STATE_HELD));
+}
+
 static void a_restart_forgets_nothing(void **state)
 {
     (void)state;
@@ -285,6 +362,9 @@ int main(void)
         TEST(what_fails_by_itself_decides),
         TEST(one_that_had_ended_is_left_as_it_was),
         TEST(the_whole_job_may_be_killed_at_the_same_time),
+        TEST(a_job_of_which_only_held_tasks_are_left_waits),
+        TEST(one_that_fails_beside_them_has_failed),
+        TEST(that_it_goes_to_held_is_known_after_a_restart),
         TEST(a_restart_forgets_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -169,6 +169,7 @@ static void print_people(const struct spool *spool, const struct job_view *view,
     print_fact("array", record->array);
     print_fact("killed", record->array_killed);
     print_fact("not run again", record->array_aside);
+    print_fact("held", view->tasks_held);
     print_fact("not succeeded", record->array_left);
     print_command(job, record);
     print_fact("executor", record->executor);

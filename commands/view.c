@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "commands/options.h"
 #include "spool/eventlog.h"
+#include "stages/hold_tasks.h"
 
 enum { WHY_LIMIT = 64 * 1024, LOG_LIMIT = 16 << 20 };   /* bytes */
 
@@ -31,6 +32,16 @@ static struct text sentence_of_log(int job, struct arena *arena)
     return result;
 }
 
+/* Which tasks of an array are held now: not of one that is done. */
+static struct text held_now(int job, const struct job_place *place, struct arena *arena,
+                            const struct job_record *record)
+{
+    struct held_tasks held = {.tasks = {"", 0}};
+    if (record->array.length && place->state != STATE_DONE)
+        hold_tasks_pending(job, arena, &held);
+    return held.tasks;
+}
+
 int view_read(const struct spool *spool, const struct job_place *place, struct arena *arena,
               struct job_view *view)
 {
@@ -50,6 +61,7 @@ int view_read(const struct spool *spool, const struct job_place *place, struct a
         view->why = sentence_of_log(job, arena);
     buffer_free(&why);
     job_situation_read(job, place, &view->situation);
+    view->tasks_held = held_now(job, place, arena, &view->record);
     if (!view->why.length && view->situation.state == JOB_QUEUED)
         view->why = arena_text(arena, view->situation.waits, strlen(view->situation.waits));
     sys.close(job);
@@ -117,14 +129,16 @@ static void put_time(struct arena *arena, struct value *tree, const char *key, i
 }
 
 /* The tasks of an array, by their indexes. */
-static struct value *array_tree(struct arena *arena, const struct job_record *record)
+static struct value *array_tree(struct arena *arena, const struct job_view *view)
 {
+    const struct job_record *record = &view->record;
     if (!record->array.length)
         return value_null(arena);
     struct value *tree = value_object(arena);
     put_text(arena, tree, "tasks", record->array);
     put_text(arena, tree, "killed", record->array_killed);
     put_text(arena, tree, "aside", record->array_aside);
+    put_text(arena, tree, "held", view->tasks_held);
     put_text(arena, tree, "left", record->array_left);
     return tree;
 }
@@ -216,7 +230,7 @@ struct value *view_tree(struct arena *arena, const struct job_view *view)
     put_text(arena, tree, "request_sha256", record->request_sha256);
     put_text(arena, tree, "manifest_sha256", record->manifest_sha256);
     value_put(arena, tree, "exit_code", number_or_null(arena, view_exit_code(view)));
-    value_put(arena, tree, "array", array_tree(arena, record));
+    value_put(arena, tree, "array", array_tree(arena, view));
     value_put(arena, tree, "after", after_tree(arena, record));
     value_put(arena, tree, "failure", failure_tree(arena, view));
     put_text(arena, tree, "why", view_sentence(view));

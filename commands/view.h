@@ -15,6 +15,7 @@ struct job_view {
     struct error unreadable;    /* ... or this is why not */
     struct text why;            /* whole; empty when there is none */
     struct job_situation situation;
+    struct text tasks_held;     /* of an array: those that somebody holds now; empty: none */
 };
 
 /* Read what the job's files say.  -1 with errno when the directory is not there (any more), or may not be

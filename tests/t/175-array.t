@@ -5,7 +5,8 @@
 # Seen to fail: with the limit of choose() in executors/local_turns.c doubled (three at once); with
 # sweep_go_on() of stages/sweep.c empty (all six run again); with `ending` never set in
 # stages/follow.c (tasks start after the kill); with local_poll() not looking at `killed` (the task that
-# waits is started); with sweep_is_incomplete() always false (in done/, although a task was killed).
+# waits is started); with retry_released() of stages/control.c empty (the task that was held never runs);
+# with sweep_is_incomplete() always false (in done/, although a task was killed).
 . "$(dirname "$0")/lib.bash"
 command -v podman >/dev/null || skip_all "podman is not installed"
 new_spool local || exit 1
@@ -17,7 +18,7 @@ shared=$scratch/shared
 mkdir -m 1777 "$shared"
 
 # Each task says when it began and when it ended, in a file that all share.
-sweep() { # sweep NAME ARRAY [COUNT-OF-SECONDS]
+sweep() { # sweep NAME ARRAY [COUNT-OF-SECONDS [LINE]]
     mkdir -m 1777 "$shared/$1"
     cat <<JOB | drop "$1.yaml"
 name: $1
@@ -25,6 +26,7 @@ library: any
 type: array
 array: $2
 output: $shared/$1
+${4:-}
 tasks: {main: {cpus: 0.2, memory: 64Mi}}
 script: |
   #!/bin/bash
@@ -92,7 +94,8 @@ must "another begins" wait_for 60 has_begun parts 2
 parts=$(basename "$(directory parts)")
 is "$(dlspool kill parts/9 2>&1)" "dlspool kill: $parts has no task of the index 9 to be killed; there are 0-5" \
     "a task that is not there cannot be killed"
-is "$(dlspool hold parts/1 2>&1 | grep -c 'cannot be held or released by itself')" 1 "nor one be held"
+is "$(dlspool hold parts/1 2>&1)" "dlspool hold: $parts is in submitted/; its tasks can be held only before that; end some with dlspool kill $parts/1, and run them later with dlspool retry $parts/1" \
+    "nor one be held that the executor has"
 is "$(dlspool kill parts/1,4)" "asked to kill $parts/1,4" "two are killed"
 ok "another takes the place of the one that ran" wait_for 30 has_begun parts 3
 touch "$shared/parts/go"
@@ -101,7 +104,7 @@ is "$(indexes parts)" "0 1 2 3 5 " "the others ran, and the one that had not beg
 like "$(cat "$(directory parts)/why")" \
     '^1 of 6 tasks failed, that of the index 3, and 2 were killed, those of the indexes 1,4: task main-3 ' \
     "why tells which were killed, and which failed by itself decides"
-is "$(dlspool show --json parts | jq -c .array)" '{"tasks":"0-5","killed":"1,4","aside":null,"left":"1,3,4"}' "as does show"
+is "$(dlspool show --json parts | jq -c .array)" '{"tasks":"0-5","killed":"1,4","aside":null,"held":null,"left":"1,3,4"}' "as does show"
 like "$(cat "$(directory parts)/log")" ' kill by=[^ ]* uid=[0-9]+ array=1,4' "the log says who killed which"
 like "$(cat "$(directory parts)/job.yaml")" '^array_left: "?1,3,4"?$' "all three are left"
 is "$(dlspool retry parts/2 2>&1)" "dlspool retry: $parts has no task of the index 2 to be retried; there are 1,3,4" \
@@ -116,6 +119,26 @@ is "$(indexes parts)" "0 1 2 3 3 5 " "only that one ran"
 ok "retry" dlspool retry parts
 must "then those that were killed run, and it ends in done/" wait_for 60 in_state parts "done"
 is "$(indexes parts)" "0 1 1 2 3 3 4 5 " "each that had not succeeded ran again"
+
+# One that fails beside one that is held: neither keeps the other.
+sweep partly '"1-5"' 0.05 'hold: true'
+must "another waits" wait_for 30 in_state partly held
+ok "all but one are released" dlspool release partly/1-4
+must "four begin" wait_for 60 has_begun partly 4
+is "$(dlspool show --json partly | jq -c '[.state, .array.tasks, .array.held]')" '["running","1-4","5"]' "show tells which do not"
+touch "$shared/partly/go"
+must "it ends in failed/" wait_for 60 in_state partly failed
+like "$(cat "$(directory partly)/why")" \
+    '^1 of 4 tasks failed, that of the index 3, and 1 is held, that of the index 5: task main-2 ' "why tells of both"
+ok "the held one is released" dlspool release partly/5
+must "and runs" wait_for 60 has_begun partly 5
+failed_again() { in_state partly failed && [ "$(grep -c ' failed ' "$(directory partly)/log")" = 2 ]; }
+must "it fails again" wait_for 60 failed_again
+like "$(cat "$(directory partly)/why")" '^1 task was not run again, that of the index 3\.' "for the one that failed"
+touch "$shared/partly/mended"
+ok "retry" dlspool retry partly
+must "then all is done" wait_for 60 in_state partly "done"
+is "$(indexes partly)" "1 2 3 3 4 5 " "each ran once that did well"
 
 sweep only '"0-2"' 0.05
 must "another begins" wait_for 60 has_begun only 3

@@ -5,7 +5,8 @@
 #include <curl/curl.h>
 #include <signal.h>
 
-#include "executors/http.h"
+#include "base/error.h"
+#include "executors/http_settings.h"
 
 /* The settings' part about the server, copied. */
 struct http_target {

@@ -5,7 +5,7 @@
  * Known weakness: libyaml and the allocator may keep pieces of what was read; wiped is what we hold
  * ourselves.  kubernetes_credential.c makes the process one whose memory others cannot read.
  */
-#include "executors/kubeconfig_fields.h"
+#include "executors/kubeconfig.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,6 +18,7 @@
 
 #include "base/system.h"
 #include "base/yaml.h"
+#include "executors/kubeconfig_fields.h"
 
 enum {
     FILE_LIMIT = 4 << 20,       /* bytes of a kubeconfig, a certificate or a token */

@@ -17,14 +17,9 @@
 
 #include "base/error.h"
 #include "base/value.h"
+#include "executors/kubeconfig_pem.h"
 
 #define KUBECONFIG_SERVICE_ACCOUNT "/var/run/secrets/kubernetes.io/serviceaccount"
-
-/* PEM that stands in the kubeconfig, or in a file that may change. */
-struct kubeconfig_pem {
-    struct text bytes;          /* data NULL: not given */
-    const char *file;           /* NULL: not given */
-};
 
 struct kubeconfig_plugin {
     const char *api_version;
@@ -65,11 +60,5 @@ int kubeconfig_read_file(const char *path, struct buffer *out, struct error *err
 
 /* Wipe what the kubeconfig holds of secrets.  The arena is freed by its owner. */
 void kubeconfig_wipe(struct kubeconfig *kubeconfig);
-
-/* Append the bytes of base64 text; white space in it is allowed.  -1 when it is not base64. */
-int kubeconfig_decode(struct buffer *out, struct text base64);
-
-/* Does it start like PEM of that kind, such as "CERTIFICATE" or "PRIVATE KEY"? */
-bool kubeconfig_is_pem(struct text bytes, const char *kind);
 
 #endif

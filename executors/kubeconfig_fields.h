@@ -6,7 +6,11 @@
 #ifndef EXECUTORS_KUBECONFIG_FIELDS_H
 #define EXECUTORS_KUBECONFIG_FIELDS_H
 
-#include "executors/kubeconfig.h"
+#include "base/error.h"
+#include "base/value.h"
+#include "executors/kubeconfig_pem.h"
+
+struct kubeconfig;
 
 enum { CONFIG_FILES_MOST = 64 };    /* names in $KUBECONFIG */
 

@@ -1,4 +1,5 @@
 /* executors/kubeconfig_user.c - the identity to use at the API server: token, certificate or plugin */
+#include "executors/kubeconfig.h"
 #include "executors/kubeconfig_fields.h"
 
 #include <string.h>

@@ -22,18 +22,7 @@
 #include "base/text.h"
 #include "base/value.h"
 #include "executors/kubernetes_settings.h"
-
-enum kubernetes_outcome {
-    KUBERNETES_DONE,            /* 2xx */
-    KUBERNETES_EXISTS,          /* 409 AlreadyExists */
-    KUBERNETES_CONFLICT,        /* 409 otherwise */
-    KUBERNETES_MISSING,         /* 404 of the object (not of the namespace, not of the resource) */
-    KUBERNETES_GONE,            /* 410: the version or continue token has expired: list again */
-    KUBERNETES_NO_ROOM,         /* 403 exceeded quota */
-    KUBERNETES_UNAVAILABLE,     /* certainly not done, as nothing is now; later */
-    KUBERNETES_UNKNOWN,         /* sent, no answer: perhaps done */
-    KUBERNETES_REFUSED          /* only a change can fix it */
-};
+#include "executors/kubernetes_status.h"
 
 struct kubernetes_call {
     const char *method;         /* GET POST PATCH DELETE */
@@ -112,8 +101,5 @@ const char *kubernetes_stream_ended(const struct kubernetes_stream *stream, int 
 void kubernetes_stream_close(struct kubernetes_stream *stream); /* NULL is fine */
 
 /* ---- for paths and sentences ---- */
-
-/* What the Status in a watch's ERROR event (or any other) means: the sentence goes to `error`. */
-enum kubernetes_outcome kubernetes_status_outcome(const struct value *status, struct error *error);
 
 #endif

@@ -3,8 +3,8 @@
 #define EXECUTORS_KUBERNETES_CONNECTION_H
 
 #include "executors/http_stream.h"
-#include "executors/kubernetes_api.h"
 #include "executors/kubernetes_credential.h"
+#include "executors/kubernetes_settings.h"
 
 struct kubernetes_connection {
     struct kubernetes_settings settings;

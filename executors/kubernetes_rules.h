@@ -7,7 +7,7 @@
 #ifndef EXECUTORS_KUBERNETES_RULES_H
 #define EXECUTORS_KUBERNETES_RULES_H
 
-#include "executors/kubernetes_manifest.h"
+#include "executors/kubernetes_objects.h"
 #include "executors/kubernetes_schema.h"
 
 enum {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "executors/kubernetes_manifest.h"
 #include "executors/kubernetes_rules.h"
 #include "executors/ssh_key.h"
 

@@ -8,7 +8,24 @@
 #ifndef EXECUTORS_KUBERNETES_STATUS_H
 #define EXECUTORS_KUBERNETES_STATUS_H
 
-#include "executors/kubernetes_api.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "base/value.h"
+
+enum kubernetes_outcome {
+    KUBERNETES_DONE,            /* 2xx */
+    KUBERNETES_EXISTS,          /* 409 AlreadyExists */
+    KUBERNETES_CONFLICT,        /* 409 otherwise */
+    KUBERNETES_MISSING,         /* 404 of the object (not of the namespace, not of the resource) */
+    KUBERNETES_GONE,            /* 410: the version or continue token has expired: list again */
+    KUBERNETES_NO_ROOM,         /* 403 exceeded quota */
+    KUBERNETES_UNAVAILABLE,     /* certainly not done, as nothing is now; later */
+    KUBERNETES_UNKNOWN,         /* sent, no answer: perhaps done */
+    KUBERNETES_REFUSED          /* only a change can fix it */
+};
 
 struct kubernetes_question {
     const char *method;
@@ -25,5 +42,8 @@ enum kubernetes_outcome kubernetes_judge(struct arena *arena,
                                          struct text body, bool raw, struct value **answer,
                                          int64_t *retry_after, const char **remedy,
                                          struct error *error);
+
+/* What the Status in a watch's ERROR event (or any other) means: the sentence goes to `error`. */
+enum kubernetes_outcome kubernetes_status_outcome(const struct value *status, struct error *error);
 
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "executors/kubernetes_api.h"
 #include "executors/kubernetes_connection.h"
 #include "executors/kubernetes_status.h"
 

@@ -6,7 +6,7 @@
 #ifndef EXECUTORS_SLURM_SLURM_FILES_H
 #define EXECUTORS_SLURM_SLURM_FILES_H
 
-#include "executors/slurm/slurm_jobs.h"
+#include "executors/slurm/slurm_job.h"
 
 /* What the name of a file in the directory is of. */
 enum slurm_file_kind {
@@ -33,6 +33,9 @@ struct slurm_file slurm_file_of(const char *name);
 /* The task of that index in its role; with a role whose data is NULL, of that index in the whole
  * job.  NULL when there is none.  The job must be known. */
 struct slurm_task *slurm_job_task(struct slurm_job *job, struct text role, int index);
+
+/* Look at the files of a job.  -1 and a sentence when that is not possible now. */
+int slurm_job_look(struct slurm *slurm, struct slurm_job *job, struct error *error);
 
 /* Has the script's heart beaten lately, as of the last look?  By the file server's clock, which
  * wrote down when it did; that is moved on by touching the job's directory. */

@@ -22,6 +22,7 @@
 #include "executors/output_file.h"
 #include "executors/slurm/slurm.h"
 #include "executors/slurm/slurm_files.h"
+#include "executors/slurm/slurm_jobs.h"
 
 enum { PIECE = 256 << 10 }; /* bytes read at a time */
 

@@ -17,6 +17,7 @@
 #include "base/system.h"
 #include "executors/slurm/slurm_accounting.h"
 #include "executors/slurm/slurm_assess.h"
+#include "executors/slurm/slurm_files.h"
 #include "executors/slurm/slurm_numbers.h"
 #include "executors/slurm/slurm_table.h"
 

@@ -303,7 +303,7 @@ static int simulate_all(const struct request *request)
 
 /* ---- a recorded day ---- */
 
-static struct value *pool_tree(struct arena *arena, const struct replay_pool *pool)
+static struct value *pool_tree(struct arena *arena, const struct recorded_pool *pool)
 {
     struct value *tree = value_object(arena);
     value_put(arena, tree, "pool", value_text(arena, pool->name));
@@ -346,7 +346,7 @@ static int print_replay(const struct replay *replay)
     for (size_t i = 0; i < replay->different && i < REPLAY_MOST_DIFFERENCES; i++)
         printf("  %s\n", replay->differences[i]);
     for (size_t i = 0; i < replay->pool_count; i++) {
-        const struct replay_pool *pool = &replay->pools[i];
+        const struct recorded_pool *pool = &replay->pools[i];
         printf("simulated as a trace, %.*s, capacity %d: ", (int)pool->name.length, pool->name.data,
                pool->capacity);
         if (pool->too_many)

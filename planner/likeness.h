@@ -6,7 +6,7 @@
 #define PLANNER_LIKENESS_H
 
 #include "planner/curve.h"
-#include "planner/predict.h"
+#include "planner/predict_input.h"
 #include "planner/quantile.h"
 
 /* What is wanted of a run. */

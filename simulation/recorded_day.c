@@ -221,7 +221,7 @@ static void see_start(void *context, double now, const struct plan_job *job)
     }
 }
 
-static void compare(const struct day_pool *pool, double tick, struct replay_pool *result)
+static void compare(const struct day_pool *pool, double tick, struct recorded_pool *result)
 {
     for (size_t i = 0; i < pool->count; i++) {
         const struct day_job *job = &pool->jobs[i];
@@ -239,15 +239,15 @@ static void compare(const struct day_pool *pool, double tick, struct replay_pool
     }
 }
 
-static void simulate_pool(struct day_pool *pool, struct arena *arena, struct replay_pool *result)
+static void simulate_pool(struct day_pool *pool, struct arena *arena, struct recorded_pool *result)
 {
     struct arena *own = arena_new();
     struct trace trace;
     struct simulation_result ignored;
     double restart;
-    *result = (struct replay_pool){.name = text_of(arena_string(arena, pool->name)),
-                                   .capacity = pool->capacity,
-                                   .too_many = pool->count > MOST_JOBS};
+    *result = (struct recorded_pool){.name = text_of(arena_string(arena, pool->name)),
+                                     .capacity = pool->capacity,
+                                     .too_many = pool->count > MOST_JOBS};
     make_trace(own, pool, &trace, &restart);
     result->jobs = trace.count;
     if (trace.count && !result->too_many) {
@@ -270,9 +270,12 @@ static void simulate_pool(struct day_pool *pool, struct arena *arena, struct rep
     arena_free(own);
 }
 
-void recorded_day_simulate(struct recorded_day *day, struct arena *arena, struct replay *replay)
+struct recorded_pool *recorded_day_simulate(struct recorded_day *day, struct arena *arena,
+                                            size_t *count)
 {
-    replay->pools = arena_allocate(arena, (day->count + 1) * sizeof(*replay->pools));
+    struct recorded_pool *pools = arena_allocate(arena, (day->count + 1) * sizeof(*pools));
     for (size_t i = 0; i < day->count; i++)
-        simulate_pool(&day->pools[i], arena, &replay->pools[replay->pool_count++]);
+        simulate_pool(&day->pools[i], arena, &pools[i]);
+    *count = day->count;
+    return pools;
 }

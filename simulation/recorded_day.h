@@ -8,7 +8,18 @@
 #define SIMULATION_RECORDED_DAY_H
 
 #include "planner/state_text.h"
-#include "simulation/replay.h"
+
+/* One pool of the day, simulated. */
+struct recorded_pool {
+    struct text name;
+    int capacity;
+    size_t jobs;                /* that are in the trace */
+    size_t started;             /* in both */
+    size_t pairs, in_order;     /* of those: pairs started a tick or more apart; ... in the same order by
+                                   the simulation, or at once */
+    size_t same_size;           /* of those: started at the same size */
+    bool too_many;              /* jobs to be simulated: nothing of it is known */
+};
 
 struct recorded_day;
 
@@ -18,7 +29,8 @@ void recorded_day_free(struct recorded_day *day);
 /* The next plan, before or after it was decided again.  What is needed of it is copied. */
 void recorded_day_add(struct recorded_day *day, const struct recorded_plan *plan);
 
-/* Run it, and fill in the pools of `replay`. */
-void recorded_day_simulate(struct recorded_day *day, struct arena *arena, struct replay *replay);
+/* Run it.  The pools, in the arena; how many in *count. */
+struct recorded_pool *recorded_day_simulate(struct recorded_day *day, struct arena *arena,
+                                            size_t *count);
 
 #endif

@@ -60,7 +60,7 @@ int replay_run(struct arena *arena, struct text recording, struct replay *replay
     if (result == 0 && replay->plans == 0)
         result = error_set(error, "found no whole plan, expected what planner.record writes");
     if (result == 0)
-        recorded_day_simulate(day, arena, replay);
+        replay->pools = recorded_day_simulate(day, arena, &replay->pool_count);
     recorded_day_free(day);
     arena_free(own);
     return result;

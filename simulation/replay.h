@@ -14,25 +14,14 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-
-/* One pool of the day, simulated. */
-struct replay_pool {
-    struct text name;
-    int capacity;
-    size_t jobs;                /* that are in the trace */
-    size_t started;             /* in both */
-    size_t pairs, in_order;     /* of those: pairs started a tick or more apart; ... in the same order by
-                                   the simulation, or at once */
-    size_t same_size;           /* of those: started at the same size */
-    bool too_many;              /* jobs to be simulated: nothing of it is known */
-};
+#include "simulation/recorded_day.h"
 
 enum { REPLAY_MOST_DIFFERENCES = 10 };
 
 struct replay {
     size_t plans, decisions, different;
     const char *differences[REPLAY_MOST_DIFFERENCES];   /* sentences, of the first; in the arena */
-    struct replay_pool *pools;  /* in the arena */
+    struct recorded_pool *pools;  /* in the arena */
     size_t pool_count;
 };
 

@@ -5,7 +5,13 @@
 #ifndef SPOOL_HISTORY_PARTS_H
 #define SPOOL_HISTORY_PARTS_H
 
-#include "spool/history.h"
+#include "base/arena.h"
+#include "spool/progress_file.h"
+#include "spool/record.h"
+#include "spool/spool.h"
+
+struct history;
+struct past_run;
 
 /* Append the line of a run. */
 void history_format(const struct past_run *run, struct buffer *out);

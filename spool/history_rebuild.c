@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/system.h"
 #include "spool/eventlog.h"
+#include "spool/history.h"
 #include "spool/history_parts.h"
 
 enum { LOG_LIMIT = 16 << 20 };

@@ -124,13 +124,6 @@ static const struct record_group {
     {"checkpoint", checkpoint_fields, COUNT(checkpoint_fields)},
 };
 
-static const char *const when_names[] = {"never", "at", "room", "executor", "change"};
-
-const char *retry_when_name(enum retry_when when)
-{
-    return when_names[when];
-}
-
 /* Writing */
 
 int record_format(const struct job_record *record, struct buffer *out, struct error *error)

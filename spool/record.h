@@ -15,15 +15,7 @@
 #include "base/sizes.h"
 #include "base/value.h"
 #include "spool/id.h"
-
-/* What has to happen before a failed job is retried. */
-enum retry_when {
-    RETRY_NEVER,                /* only when somebody asks for it */
-    RETRY_AT,                   /* at a time */
-    RETRY_ROOM,                 /* when the executor has room for it */
-    RETRY_EXECUTOR,             /* when the executor answers again */
-    RETRY_CHANGE                /* when what it is rendered to, or the capacity, has changed */
-};
+#include "spool/retry_when.h"
 
 struct failure {
     enum retry_when when;
@@ -119,7 +111,5 @@ int record_format(const struct job_record *record, struct buffer *out, struct er
 /* Write it: `create` for a new job's directory, otherwise in place of the old one. */
 int record_create(int job, const struct job_record *record, struct error *error);
 int record_replace(int job, const struct job_record *record, struct error *error);
-
-const char *retry_when_name(enum retry_when when);
 
 #endif

@@ -4,7 +4,8 @@
 #include <math.h>
 
 #include "base/clock.h"
-#include "spool/record.h"
+#include "base/sizes.h"
+#include "spool/retry_when.h"
 
 /* Writing */
 

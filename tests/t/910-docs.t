@@ -123,9 +123,9 @@ reasons=$({ grep -ohE 'decide\(verdict, "[A-Za-z]+"' stages/verdict.c
     grep -ohE 'find\(finding, [^"]*"[A-Za-z]+"' executors/local_*.c; } | grep -oE '"[A-Z][A-Za-z]+"' | tr -d '"' | sort -u)
 like "$(words <<<"$reasons")" 'BadFile .*NoImage .*OOMKilled .*StartError .*Vanished ' "the reasons are found in the code"
 is "$(undescribed <<<"$reasons")" "" "every reason is described"
-retry_words=$(sed -nE 's/.*when_names\[\] = \{(.*)\};/\1/p' spool/record.c | tr -d '", ' | grep -c .)
+retry_words=$(sed -nE 's/.*when_names\[\] = \{(.*)\};/\1/p' spool/retry_when.c | tr -d '", ' | grep -c .)
 is "$retry_words" 1 "the words of retry are found in the code"
-is "$(sed -nE 's/.*when_names\[\] = \{(.*)\};/\1/p' spool/record.c | grep -oE '[a-z]+' | undescribed)" "" \
+is "$(sed -nE 's/.*when_names\[\] = \{(.*)\};/\1/p' spool/retry_when.c | grep -oE '[a-z]+' | undescribed)" "" \
     "every word of retry is described"
 
 # Links.  Anchors are made as the usual renderers make them.

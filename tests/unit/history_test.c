@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "spool/eventlog.h"
+#include "spool/history.h"
 #include "spool/history_parts.h"
 #include "tests/unit/unit_arena.h"
 

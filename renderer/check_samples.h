@@ -7,7 +7,8 @@
 #ifndef RENDERER_CHECK_SAMPLES_H
 #define RENDERER_CHECK_SAMPLES_H
 
-#include "renderer/check.h"
+#include "renderer/check_options.h"
+#include "renderer/repository.h"
 
 /* A template <executor>/<library>/<type>.yaml, and what came of it. */
 struct sampled_template {

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "renderer/interpreter.h"
 #include "renderer/operators.h"
 
 /* Lists and objects gone through item by item */

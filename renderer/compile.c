@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "renderer/compiler.h"
+#include "renderer/interpreter.h"
 
 /* Note a fault of what is being compiled. */
 struct fault compile_fault(struct compiler *self, const char *kind, const char *message)

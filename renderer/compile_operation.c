@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "renderer/compiler.h"
+#include "renderer/interpreter.h"
 
 static const struct expression *compile_string_expression(struct compiler *self,
                                                           const struct value *value)

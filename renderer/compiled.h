@@ -7,8 +7,11 @@
 #ifndef RENDERER_COMPILED_H
 #define RENDERER_COMPILED_H
 
-#include "renderer/interpreter.h"
+#include "base/error.h"
+#include "base/value.h"
+#include "renderer/expression.h"
 
+struct interpreter;
 struct operation;
 
 /* What is wrong with a part; raised when the part is rendered. */

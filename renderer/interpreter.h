@@ -16,7 +16,7 @@
 #define RENDERER_INTERPRETER_H
 
 #include "renderer/expression.h"
-#include "renderer/template.h"
+#include "renderer/rendering.h"
 
 /* Where in a template we are, for "at template.spec[0]": from the inside out. */
 struct place {

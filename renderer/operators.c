@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/json.h"
+#include "renderer/interpreter.h"
 #include "renderer/operators.h"
 
 enum { INCLUDES = 32 }; /* nested that deep, templates are taken to include themselves */

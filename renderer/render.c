@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "renderer/compiled.h"
+#include "renderer/interpreter.h"
 
 enum {
     FEW_SEGMENTS = 8,

@@ -17,6 +17,7 @@
 #include "renderer/template.h"
 
 #include "renderer/compiled.h"
+#include "renderer/interpreter.h"
 
 /* So many steps take well under a second, most of them less than 100 ns each.  So much depth fits
  * into 2 MiB of stack even under AddressSanitizer. */

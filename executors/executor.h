@@ -36,7 +36,8 @@ enum submit_mender {
     MENDER_MANIFEST,            /* who changes the manifest: the job's owner, or the templates */
     MENDER_IMAGE,               /* whoever named the image: the job's owner, or images.txt */
     MENDER_OWNER,               /* the job's owner, outside the spool: a path, a mode */
-    MENDER_SITE                 /* an administrator, outside the spool: a program, a device, a right */
+    MENDER_SITE,                /* an administrator, outside the spool: a program, a device, a right */
+    MENDER_TIME                 /* perhaps nobody: a registry that does not answer now */
 };
 
 struct submission {

@@ -161,16 +161,17 @@ static void prepare_pull(struct batch *batch, struct podman_call *call, struct p
     podman_call_pull(call, task->task->image, batch->local->settings.pull_timeout);
 }
 
-/* What lies at the network or the registry, not at the name of the image. */
+/* The network or the registry is to blame, and may be well soon.  That no host has the name ("no such host")
+ * is not among them: name servers that do not answer say so in other words. */
 static bool is_away(const char *said)
 {
-    static const char *const signs[] = {"no such host",
-                                        "connection refused",
+    static const char *const signs[] = {"connection refused",
                                         "timeout",
                                         "connection reset",
                                         "network is unreachable",
                                         "no route to host",
                                         "server misbehaving",
+                                        "Temporary failure in name resolution",
                                         "toomanyrequests",
                                         "Client.Timeout",
                                         "EOF",
@@ -223,9 +224,14 @@ static void refuse_image(struct plan *plan, const char *image, const char *said)
             strchr(image, '/') ? "" : "library/", image);
     plan_refuse(plan, "the image %s is not on this machine and could not be pulled: %s", image,
                 said);
-    if (is_away(said))
+    /* What podman has built itself is called localhost/: no registry is there. */
+    bool own = strncmp(image, "localhost/", strlen("localhost/")) == 0;
+    if (strstr(said, "no such host"))
         plan_mender(plan, MENDER_SITE,
                     "Ask an administrator whether this machine reaches that registry");
+    else if (is_away(said) && !own)
+        plan_mender(plan, MENDER_TIME,
+                    "ask an administrator whether this machine reaches that registry");
     else
         plan_mender(plan, MENDER_IMAGE, remedy);
 }

@@ -1,4 +1,4 @@
-/* stages/start_refused.c - tasks that a start script did not start, for a path that is of no use */
+/* stages/start_refused.c - tasks that a start script did not start, and why */
 #include "stages/start_refused.h"
 
 static bool names_a_path(struct text line)
@@ -14,11 +14,13 @@ struct text start_refused_by(int exit_code, struct text printed)
 {
     const struct text start = TEXT("dlspool: ");
     struct text line, found = TEXT("");
-    while (exit_code == START_REFUSED && text_next(&printed, '\n', &line)) {
+    if (exit_code != START_REFUSED && exit_code != START_AGAIN)
+        return found;
+    while (text_next(&printed, '\n', &line)) {
         if (!text_starts(line, start.data))
             continue;
         struct text said = {line.data + start.length, line.length - start.length};
-        if (names_a_path(said))
+        if (exit_code == START_AGAIN || names_a_path(said))
             found = said;
     }
     return found;

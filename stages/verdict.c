@@ -180,7 +180,12 @@ static void verdict_refused(struct verdict *verdict, const struct circumstances 
     if (mender == MENDER_MANIFEST && submission->mender == MENDER_IMAGE)
         remedy = "ask an administrator, as images.txt names that image; or choose another version, library or "
                  "image in the job file, and submit it again";
-    if (mender == MENDER_OWNER && submission->mender == MENDER_IMAGE)
+    if (mender == MENDER_TIME) {
+        decide(verdict, REASON_REFUSED, "transient", RETRY_AT);
+        wait_for_time(verdict, circumstances, record);
+        size_t length = strlen(verdict->next);
+        snprintf(verdict->next + length, sizeof(verdict->next) - length, "\nIf it goes on: %s.", remedy);
+    } else if (mender == MENDER_OWNER && submission->mender == MENDER_IMAGE)
         say_next(verdict, "not retried. %s, and submit it again. To retry it as it is: dlspool retry %s",
                  *remedy ? remedy : "Change image in the job file", id);
     else if (mender == MENDER_OWNER)
@@ -264,7 +269,8 @@ static void tell_end(struct verdict *verdict, const struct mask *mask, const str
     if (sentence.length)
         buffer_add_string(&sentence, ": ");
     if (refused.length) {
-        buffer_add_string(&sentence, "Nothing was started: ");
+        buffer_add_string(&sentence, poll->exit_code == START_AGAIN ? "The start script asks for another attempt: "
+                                                                    : "Nothing was started: ");
         excerpt_line(refused, mask, &sentence);
     } else {
         mask_write(mask, text_of(poll->detail[0] ? poll->detail : "The job failed at the executor."),
@@ -281,7 +287,8 @@ void verdict_ended(struct verdict *verdict, const struct circumstances *circumst
     struct retry_decision decision =
         retry_decide(table, poll->exit_code, text_of(poll->reason), printed->bytes);
     struct text refused = start_refused_by(poll->exit_code, printed->bytes);
-    decide(verdict, refused.length ? "StartError" : poll->reason[0] ? poll->reason : "Exited",
+    bool bad_path = refused.length && poll->exit_code == START_REFUSED;
+    decide(verdict, bad_path ? "StartError" : poll->reason[0] ? poll->reason : "Exited",
            retry_class_name(decision.class), RETRY_NEVER);
     verdict->failure.exit_code = poll->exit_code;
     tell_end(verdict, circumstances->mask, record, poll, refused);

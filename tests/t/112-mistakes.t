@@ -7,6 +7,7 @@ new_spool null || exit 1
 start_daemon
 
 . "$(dirname "$0")/mistakes.bash"
+is "$(sed -n 's/^== \([0-9]*\) .*/\1/p' "$top/tests/mistakes/table" | tr '\n' ' ')" "$(seq -s ' ' 118) " "each mistake has its row"
 read_table see
 for i in "${!numbers[@]}"; do
     ok "${numbers[i]}: ${files[i]} shows it" grep -qF -f "$scratch/${numbers[i]}/words" "$top/${files[i]}"

@@ -66,6 +66,9 @@ static void a_path_that_a_start_script_refuses_is_told_first(void **state)
         {195, "entry: no\ndlspool: entries: no\n", "main-0 ended with exit code 195", "Exited"},
         {1, "dlspool: entry: /p/x.py: No such file or directory\n", "main-0 ended with exit code 1", "Exited"},
         {195, "", "main-0 ended with exit code 195", "Exited"},
+        {193, "dlspool: a\nx\ndlspool: cannot write /w/.dlspool\n",
+         "The start script asks for another attempt: cannot write /w/.dlspool", "Exited"},
+        {193, "again, please\n", "main-0 ended with exit code 193", "Exited"},
     };
     struct settings settings = {.retry_first = 30000, .retry_longest = 1800000};
     const struct circumstances circumstances = {.settings = &settings, .id = "a-1m7y5dm13etbd"};
@@ -94,11 +97,30 @@ static void a_long_remedy_leaves_room_for_the_command(void **state)
     const struct job_record record = {.id = text_of(id)};
     memset(id, 'i', sizeof(id) - 1);
     memset(submission.remedy, 'r', sizeof(submission.remedy) - 1);
-    for (int mender = MENDER_MANIFEST; mender <= MENDER_SITE; mender++) {
+    for (int mender = MENDER_MANIFEST; mender <= MENDER_TIME; mender++) {
         submission.mender = (enum submit_mender)mender;
         verdict_submission(&verdict, &circumstances, &record, &submission);
         assert_non_null(strstr(verdict.next, id));
     }
+}
+
+/* Nobody has to do anything about a registry that does not answer for a while. */
+static void what_may_pass_is_retried_later(void **state)
+{
+    (void)state;
+    static struct submission submission = {.outcome = SUBMIT_REFUSED, .mender = MENDER_TIME,
+                                           .remedy = "ask an administrator"};
+    struct verdict verdict;
+    struct settings settings = {.retry_first = 30000, .retry_longest = 1800000};
+    const struct circumstances circumstances = {.settings = &settings, .id = "a-1m7y5dm13etbd",
+                                                .now = 1767225600000};
+    struct job_record record = {.id = TEXT("a-1m7y5dm13etbd"), .image_line = 3, .backoff = 60000};
+    verdict_submission(&verdict, &circumstances, &record, &submission);
+    assert_int_equal(verdict.failure.when, RETRY_AT);
+    assert_int_equal(verdict.failure.delay, 120000);
+    assert_string_equal(verdict.class, "transient");
+    assert_non_null(strstr(verdict.next, "it is retried by itself at "));
+    assert_non_null(strstr(verdict.next, "\nIf it goes on: ask an administrator."));
 }
 
 int main(void)
@@ -107,6 +129,7 @@ int main(void)
         cmocka_unit_test(a_file_is_named_as_its_owner_knows_it),
         cmocka_unit_test(what_to_type_has_the_id),
         cmocka_unit_test(a_path_that_a_start_script_refuses_is_told_first),
+        cmocka_unit_test(what_may_pass_is_retried_later),
         cmocka_unit_test(a_long_remedy_leaves_room_for_the_command),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "request/field_tables.h"
 #include "request/tasks.h"
 #include "request/values.h"
 

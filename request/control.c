@@ -9,7 +9,7 @@
 #include "base/nearest.h"
 #include "base/yaml.h"
 #include "request/description.h"
-#include "request/job.h"
+#include "request/field_tables.h"
 #include "request/values.h"
 
 enum {

@@ -15,6 +15,7 @@
 #include "request/checkpoint.h"
 #include "request/complete.h"
 #include "request/deadline.h"
+#include "request/field_tables.h"
 #include "request/later.h"
 #include "request/size.h"
 #include "request/synonyms.h"

@@ -5,8 +5,6 @@
 #include "request/description.h"
 #include "request/fields.h"
 
-extern const struct field_table job_fields;
-
 /* Read a tree of the job file's fields.  NULL after a problem. */
 struct description *job_read(struct reading *reading, const struct value *root);
 

@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 #include "base/quantity.h"
-#include "request/job.h"
+#include "request/field_tables.h"
 #include "request/ports.h"
 #include "request/synonyms.h"
 #include "request/values.h"

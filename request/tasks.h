@@ -29,6 +29,4 @@ field_reader read_tasks;
 /* The tasks of a job that names none: one of the role "main". */
 void tasks_default(struct arena *arena, struct description *job);
 
-extern const struct field_table task_fields;
-
 #endif

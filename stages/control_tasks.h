@@ -8,7 +8,9 @@
 #ifndef STAGES_CONTROL_TASKS_H
 #define STAGES_CONTROL_TASKS_H
 
-#include "stages/control.h"
+#include "request/description.h"
+#include "spool/record.h"
+#include "spool/spool.h"
 #include "stages/sweep.h"
 
 /* May that be asked of these tasks of the job, whose directory is `job`, by anybody?  False and a sentence

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "spool/eventlog.h"
 #include "stages/guard.h"
+#include "stages/planning.h"
 
 /* Between two plans, milliseconds; and a fifth of the time is spent planning at most. */
 enum { LEAST_APART = 100, SHARE_OF_TIME = 5 };

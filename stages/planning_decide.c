@@ -11,6 +11,7 @@
 #include "stages/budget.h"
 #include "stages/guard.h"
 #include "stages/recording.h"
+#include "stages/stage.h"
 
 enum { UNBOUNDED = 1 << 30 };   /* the capacity of a pool of which it is not known */
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "stages/planning.h"
 #include "stages/rerender.h"
 
 enum { MOST_RENDERED = 32 };    /* again, for one plan: about a second */

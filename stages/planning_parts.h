@@ -9,7 +9,6 @@
 
 #include "spool/plan_file.h"
 #include "stages/backfill.h"
-#include "stages/planning.h"
 #include "stages/pools.h"
 
 struct planning {

@@ -10,6 +10,7 @@
 #include "spool/eventlog.h"
 #include "stages/guard.h"
 #include "stages/resize.h"
+#include "stages/stage.h"
 #include "stages/wishes.h"
 
 static int open_job(const struct planning *planning, const struct roster_job *job,

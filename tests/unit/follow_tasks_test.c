@@ -8,6 +8,7 @@
  */
 #include "tests/unit/stage_fixture.h"
 
+#include "stages/control.h"
 #include "stages/control_tasks.h"
 #include "stages/hold_tasks.h"
 

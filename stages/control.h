@@ -14,6 +14,7 @@
 
 #include "request/description.h"
 #include "stages/stage.h"
+#include "stages/wish.h"
 
 /* May this be asked of a job that is there, and of which that is known (NULL: nothing)?  False and a
  * sentence when it may not, whoever asks. */
@@ -37,12 +38,6 @@ int control_apply(struct stage *stage, const struct control *control, uid_t uid,
 /* Write a wish into a job's directory, and the event into its log. */
 int control_write(int job, enum control_verb verb, struct text by, uid_t uid, int64_t now,
                   struct error *error);
-
-struct wish {
-    char by[80];                /* user name */
-    uid_t uid;
-    int64_t when;
-};
 
 /* Is there a wish of that verb in the job's directory?  1 yes; 0 no; -1 when it cannot be told just
  * now, and nothing must be decided that depends on it.  A damaged one counts, by "somebody". */

@@ -8,7 +8,12 @@
 #ifndef STAGES_HOLD_TASKS_H
 #define STAGES_HOLD_TASKS_H
 
-#include "stages/control.h"
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "stages/wish.h"
 
 struct held_tasks {
     struct text tasks; /* a list for base/ranges.h, in the arena; empty: none is held */

@@ -14,7 +14,7 @@
 #include "stages/hold_tasks.h"
 #include "stages/users.h"
 
-enum { WISH_LIMIT = 16 * 1024, MOST_MOVES = 10 };    /* bytes; moves of a job while it is looked for */
+enum { MOST_MOVES = 10 }; /* of a job while it is looked for */
 
 enum {
     IN_RENDERED = 1 << STATE_RENDERED,
@@ -25,19 +25,14 @@ enum {
 };
 
 static const struct {
-    const char *name;           /* of the wish's file, and of the event */
     unsigned int states;        /* in which a job may be for it */
     const char *rule;           /* the end of the sentence when it is in another */
-    enum control_verb undoes;   /* the wish that this one takes away */
 } verbs[CONTROL_VERBS] = {
-    [CONTROL_NONE] = {.name = "none"},
-    [CONTROL_KILL] = {.name = "kill", .states = UNFINISHED},
-    [CONTROL_RETRY] = {.name = "retry", .states = IN_FAILED,
-                       .rule = "only a job in failed/ can be retried"},
-    [CONTROL_HOLD] = {.name = "hold", .states = UNFINISHED & ~IN_SUBMITTED,
-                      .rule = "only a job in rendered/, failed/ or held/ can be held",
-                      .undoes = CONTROL_RELEASE},
-    [CONTROL_RELEASE] = {.name = "release", .states = UNFINISHED, .undoes = CONTROL_HOLD},
+    [CONTROL_KILL] = {.states = UNFINISHED},
+    [CONTROL_RETRY] = {.states = IN_FAILED, .rule = "only a job in failed/ can be retried"},
+    [CONTROL_HOLD] = {.states = UNFINISHED & ~IN_SUBMITTED,
+                      .rule = "only a job in rendered/, failed/ or held/ can be held"},
+    [CONTROL_RELEASE] = {.states = UNFINISHED},
 };
 
 bool control_allows(enum control_verb verb, const struct job_place *place,
@@ -85,23 +80,6 @@ bool control_applies(void *context, const struct job_place *place, const struct 
     return question->verb == CONTROL_RELEASE ? partly : !held;
 }
 
-int control_write(int job, enum control_verb verb, struct text by, uid_t uid, int64_t now,
-                  struct error *error)
-{
-    struct buffer lines = {0};
-    eventlog_start(&lines, now, verbs[verb].name);
-    eventlog_add(&lines, "by", by);
-    eventlog_add_number(&lines, "uid", uid);
-    eventlog_end(&lines);
-    int result = job_file_replace(job, verbs[verb].name, buffer_text(&lines), 0644, error);
-    if (!result)
-        result = eventlog_append(job, buffer_text(&lines), error);
-    if (!result && verbs[verb].undoes)
-        result = control_clear(job, verbs[verb].undoes, error);
-    buffer_free(&lines);
-    return result;
-}
-
 /* Open the job that a control file of the user `uid` names, wherever it is; it may be moving.  The result
  * as that of control_apply(). */
 static int open_job(const struct stage *stage, const struct control *control, uid_t uid,
@@ -147,7 +125,7 @@ static int check_wish(const struct asking *asking, struct error *error)
         result = error_set(error, "%s belongs to %.*s; %s may not %s it", id,
                            (int)record->owner.length,
                            record->owner.length ? record->owner.data : "", asking->asker.name,
-                           verbs[asking->verb].name);
+                           request_control_name(asking->verb));
     else if ((asking->tasks.length &&
               !control_tasks_allow(asking->verb, asking->place, asking->job, record, asking->tasks,
                                    error)) ||
@@ -317,40 +295,4 @@ int control_apply(struct stage *stage, const struct control *control, uid_t uid,
     arena_free(arena);
     sys.close(asking.job);
     return result;
-}
-
-int control_pending(int job, enum control_verb verb, struct wish *wish)
-{
-    struct buffer bytes = {0};
-    struct event event;
-    if (file_read_at(job, verbs[verb].name, WISH_LIMIT, &bytes, NULL)) {
-        int number = errno;
-        buffer_free(&bytes);
-        if (number == ENOENT)
-            return 0;
-        if (!file_is_damaged(number)) {
-            log_warn("whether a %s was asked for is unknown at the moment: %s", verbs[verb].name,
-                     strerror(number));
-            return -1;
-        }
-    }
-    *wish = (struct wish){.by = "somebody", .uid = (uid_t)-1, .when = clock_now()};
-    struct text rest = buffer_text(&bytes);
-    if (eventlog_next(&rest, &event)) {
-        struct arena *arena = arena_new();
-        struct text by = event_get(arena, &event, "by");
-        snprintf(wish->by, sizeof(wish->by), "%.*s", (int)by.length, by.length ? by.data : "");
-        wish->uid = (uid_t)event_get_number(&event, "uid", -1);
-        wish->when = event.time;
-        arena_free(arena);
-    }
-    buffer_free(&bytes);
-    return 1;
-}
-
-int control_clear(int job, enum control_verb verb, struct error *error)
-{
-    if (sys.unlinkat(job, verbs[verb].name, 0) && errno != ENOENT)
-        return error_errno(error, "%s could not be removed", verbs[verb].name);
-    return 0;
 }

@@ -13,8 +13,8 @@
 #define STAGES_CONTROL_H
 
 #include "request/description.h"
+#include "stages/control_file.h"
 #include "stages/stage.h"
-#include "stages/wish.h"
 
 /* May this be asked of a job that is there, and of which that is known (NULL: nothing)?  False and a
  * sentence when it may not, whoever asks. */
@@ -34,15 +34,5 @@ bool control_applies(void *context, const struct job_place *place, const struct 
  * sentence when it must be retried. */
 int control_apply(struct stage *stage, const struct control *control, uid_t uid, int64_t now,
                   struct error *error);
-
-/* Write a wish into a job's directory, and the event into its log. */
-int control_write(int job, enum control_verb verb, struct text by, uid_t uid, int64_t now,
-                  struct error *error);
-
-/* Is there a wish of that verb in the job's directory?  1 yes; 0 no; -1 when it cannot be told just
- * now, and nothing must be decided that depends on it.  A damaged one counts, by "somebody". */
-int control_pending(int job, enum control_verb verb, struct wish *wish);
-/* Remove it, once it was granted. */
-int control_clear(int job, enum control_verb verb, struct error *error);
 
 #endif

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "executors/registry.h"
 #include "spool/eventlog.h"
+#include "stages/control_file.h"
 #include "stages/hold_tasks.h"
 
 enum { TASKS_LIMIT = 8 * 1024 }; /* bytes of a wish's file */

@@ -13,7 +13,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "stages/wish.h"
+#include "stages/control_file.h"
 
 struct held_tasks {
     struct text tasks; /* a list for base/ranges.h, in the arena; empty: none is held */

@@ -103,10 +103,10 @@ rows() { sed -nE 's/^\| (`[^|]*) \|.*/\1/p' docs/spool.md | grep -oE '`[^`]+`' |
 described=$(rows)
 undescribed() { comm -23 <(sort -u) <(echo "$described") | words; }
 events=$({ grep -ohE 'eventlog_start\([^"]*"[a-z]+"' stages/*.c | grep -oE '"[a-z]+"' | tr -d '"'
-    sed -nE '/^} verbs\[/,/^};/s/.*\.name = "([a-z]+)".*/\1/p' stages/control.c | grep -vx none; } | sort -u)
+    sed -n '/^} verbs\[/,/^};/p' request/control.c | grep -oE '"[a-z]+", CONTROL_[A-Z]+' | grep -v CONTROL_NONE | grep -oE '[a-z]{3,}'; } | sort -u)
 like "$(words <<<"$events")" 'accepted .*finished .*kill .*submitted ' "the events are found in the code"
 is "$(undescribed <<<"$events")" "" "every event is described"
-unlike "$(grep -hE 'eventlog_start\(' stages/*.c | grep -v 'verbs\[')" 'eventlog_start\([^"]*$' \
+unlike "$(grep -hE 'eventlog_start\(' stages/*.c | grep -v 'request_control_name(')" 'eventlog_start\([^"]*$' \
     "every event is named where it is written"
 keys=$(grep -ohE '(eventlog_add(_string|_number)?|add_time)\([^"]*"[a-z_0-9]+"' stages/*.c | grep -oE '"[a-z_0-9]+"' | tr -d '"' | sort -u)
 like "$(words <<<"$keys")" 'at attempt .*cause .*why ' "the events' keys are found in the code"

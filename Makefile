@@ -17,7 +17,7 @@ BUILD   ?= build
 PREFIX  ?= /usr/local
 VERSION := $(shell cat VERSION)
 
-ROOMS := base spool watcher request renderer executors executors/slurm planner stages simulation commands
+ROOMS := base spool watcher request renderer executors executors/slurm executors/registry planner stages simulation commands
 PACKAGES := yaml-0.1 libgit2 libcurl jansson libseccomp libcrypto
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \

@@ -17,7 +17,7 @@
 #include "commands/embedded.h"
 #include "commands/options.h"
 #include "commands/view.h"
-#include "executors/registry.h"
+#include "executors/registry/registry.h"
 #include "renderer/check.h"
 #include "request/values.h"
 

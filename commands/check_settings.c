@@ -6,7 +6,7 @@
 
 #include "base/quantity.h"
 #include "commands/ask.h"
-#include "executors/registry.h"
+#include "executors/registry/registry.h"
 #include "stages/lease.h"
 
 struct look {

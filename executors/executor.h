@@ -259,7 +259,7 @@ void executor_one_by_one(struct executor *executor, struct job_call **batch, siz
                          int (*one)(struct executor *executor, struct job_call *call),
                          int64_t patience);
 
-/* How each executor is opened; executors/registry.h chooses among them. */
+/* How each executor is opened; executors/registry/registry.h chooses among them. */
 struct executor *executor_null_open(const struct value *settings, struct error *error);
 struct executor *executor_local_open(const struct value *settings, const char *spool,
                                      const char *directory, struct error *error);

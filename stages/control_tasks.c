@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/log.h"
-#include "executors/registry.h"
+#include "executors/registry/registry.h"
 #include "spool/eventlog.h"
 #include "stages/control_file.h"
 #include "stages/hold_tasks.h"

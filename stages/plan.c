@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "executors/registry.h"
+#include "executors/registry/registry.h"
 
 enum { LONGEST_VALUE = 80 };    /* bytes of a value that is shown */
 

@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/heartbeat.h"
 #include "base/log.h"
-#include "executors/registry.h"
+#include "executors/registry/registry.h"
 #include "spool/identity.h"
 #include "stages/lease.h"
 

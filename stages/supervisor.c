@@ -19,7 +19,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/notify.h"
-#include "executors/registry.h"
+#include "executors/registry/registry.h"
 #include "spool/identity.h"
 #include "stages/ask_host.h"
 #include "stages/drain.h"

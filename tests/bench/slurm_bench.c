@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "base/yaml.h"
 #include "executors/executor.h"
-#include "executors/registry.h"
+#include "executors/registry/registry.h"
 
 static double processor_seconds(void)
 {

@@ -6,7 +6,7 @@
  */
 #include "executors/executor.h"
 #include "executors/local_manifest.h"
-#include "executors/registry.h"
+#include "executors/registry/registry.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_absolute(struct text path)

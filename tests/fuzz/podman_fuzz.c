@@ -16,7 +16,7 @@
 #include "executors/http.h"
 #include "executors/kernel_log.h"
 #include "executors/local_access.h"
-#include "executors/registry.h"
+#include "executors/registry/registry.h"
 #include "tests/fuzz/fuzz.h"
 
 /* ---- the server ---- */

@@ -22,7 +22,7 @@
 #include "executors/executor.h"
 #include "executors/kubernetes_manifest.h"
 #include "executors/local_manifest.h"
-#include "executors/registry.h"
+#include "executors/registry/registry.h"
 #include "executors/slurm/slurm_manifest.h"
 #include "renderer/context.h"
 #include "renderer/manifest.h"

@@ -27,7 +27,7 @@
 #include "base/yaml.h"
 #include "executors/executor.h"
 #include "executors/process.h"
-#include "executors/registry.h"
+#include "executors/registry/registry.h"
 
 enum { FIXTURE_PATIENCE = 30000 };      /* milliseconds that are waited for anything */
 

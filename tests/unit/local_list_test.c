@@ -3,7 +3,7 @@
  * Seen to fail: with is_certainly_ours() of executors/local_end.c true for what has no label, or
  * not comparing.
  */
-#include "executors/registry.h"
+#include "executors/registry/registry.h"
 #include "tests/unit/stand_in.h"
 
 #define ONE                                                                                        \

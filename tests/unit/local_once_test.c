@@ -20,7 +20,7 @@
  * out of executors/local_submit.c, and what ran is removed and runs again.
  */
 #include "base/sha256.h"
-#include "executors/registry.h"
+#include "executors/registry/registry.h"
 #include "tests/unit/stand_in.h"
 
 #define HEAD "kind: dlspool/local/v1\ntasks:\n"

@@ -1,5 +1,5 @@
 /* tests/unit/local_submit_test.c - a job is handed to podman exactly once, if there is room */
-#include "executors/registry.h"
+#include "executors/registry/registry.h"
 #include "tests/unit/local_fixture.h"
 
 #include <signal.h>

@@ -9,7 +9,7 @@
  * of executors/local_plan.c, and there are not enough, or forget the holder of a place there; let
  * local_turns_start() go on without having what local_turns_hold() gives.
  */
-#include "executors/registry.h"
+#include "executors/registry/registry.h"
 #include "tests/unit/stand_in.h"
 
 #define HEAD "kind: dlspool/local/v1\nparallelism: 2\ncomplete: {main: {each: true}}\ntasks:\n"

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "executors/registry.h"
+#include "executors/registry/registry.h"
 #include "stages/stage.h"
 
 #define NEVER_STARTED "job-0000000000001"

@@ -21,7 +21,7 @@
 #include "base/json.h"
 #include "base/yaml.h"
 #include "executors/executor.h"
-#include "executors/registry.h"
+#include "executors/registry/registry.h"
 
 struct fake {
     pid_t process;

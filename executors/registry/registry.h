@@ -1,9 +1,9 @@
-/* executors/registry.h - the executors that there are, by name
+/* executors/registry/registry.h - the executors that there are, by name
  *
  * The only place that knows every executor.  All others know one, or the interface (executor.h).
  */
-#ifndef EXECUTORS_REGISTRY_H
-#define EXECUTORS_REGISTRY_H
+#ifndef EXECUTORS_REGISTRY_REGISTRY_H
+#define EXECUTORS_REGISTRY_REGISTRY_H
 
 #include "executors/executor.h"
 

@@ -1,4 +1,4 @@
-/* executors/null.c - accepts everything and finishes it at once
+/* executors/registry/null.c - accepts everything and finishes it at once
  *
  * For measurements and tests of the rest.  It keeps nothing: whatever it is asked about has
  * succeeded, started and ended when it is asked.

@@ -1,5 +1,5 @@
-/* executors/registry.c - the executors that there are, by name */
-#include "executors/registry.h"
+/* executors/registry/registry.c - the executors that there are, by name */
+#include "executors/registry/registry.h"
 
 #include "base/nearest.h"
 #include "base/yaml.h"

@@ -13,8 +13,6 @@
 #include "spool/eventlog.h"
 #include "spool/history.h"
 
-enum { LOG_LIMIT = 16 << 20 };
-
 /* What was said of a job before it ran. */
 struct foretold {
     double seconds, late;       /* 0: nothing */
@@ -41,7 +39,7 @@ static struct foretold read_foretold(int job)
     struct event event;
     struct foretold foretold = {0};
     struct text rest = {"", 0};
-    if (!file_read_at(job, "log", LOG_LIMIT, &log, NULL))
+    if (!eventlog_read(job, &log, NULL))
         rest = buffer_text(&log);
     while (eventlog_next(&rest, &event)) {
         if (!text_is(event.name, "predicted"))

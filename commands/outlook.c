@@ -7,8 +7,6 @@
 #include "base/clock.h"
 #include "spool/eventlog.h"
 
-enum { LOG_LIMIT = 16 << 20 };  /* bytes */
-
 /* ---- reading ---- */
 
 /* When a job that is done had ended. */
@@ -17,7 +15,7 @@ static int64_t end_of(int job, struct arena *arena)
     struct buffer log = {0};
     struct event event;
     int64_t end = 0;
-    if (file_read_at(job, "log", LOG_LIMIT, &log, NULL) == 0) {
+    if (eventlog_read(job, &log, NULL) == 0) {
         struct text rest = buffer_text(&log);
         while (eventlog_next(&rest, &event)) {
             if (!text_is(event.name, "ended") && !text_is(event.name, "finished"))

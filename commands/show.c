@@ -20,8 +20,6 @@
 #include "spool/settings.h"
 #include "stages/prepare.h"
 
-enum { LOG_LIMIT = 16 << 20 };  /* bytes */
-
 static void print_fact(const char *name, struct text text)
 {
     if (text.length)
@@ -250,7 +248,7 @@ static int show(const struct spool *spool, const char *id, bool json)
     }
     waiting_read(spool, &waiting);
     view_take_waiting(&view, &waiting, arena);
-    file_read_at(job, "log", LOG_LIMIT, &log, NULL);
+    eventlog_read(job, &log, NULL);
     plan_file_read(spool, arena, &plan, NULL);
     outlook_read(spool, &view, &plan, clock_now(), &outlook);
     outlook_measure(job, arena, &outlook);

@@ -12,7 +12,7 @@
 #include "spool/eventlog.h"
 #include "stages/hold_tasks.h"
 
-enum { WHY_LIMIT = 64 * 1024, LOG_LIMIT = 16 << 20 };   /* bytes */
+enum { WHY_LIMIT = 64 * 1024 };   /* bytes */
 
 /* A why that quotes what the job printed is not for everybody; its first sentence is, and stands in the
  * log, too. */
@@ -21,7 +21,7 @@ static struct text sentence_of_log(int job, struct arena *arena)
     struct buffer log = {0};
     struct event event;
     struct text result = {"", 0};
-    if (file_read_at(job, "log", LOG_LIMIT, &log, NULL) == 0) {
+    if (eventlog_read(job, &log, NULL) == 0) {
         struct text rest = buffer_text(&log);
         while (eventlog_next(&rest, &event))
             if (text_is(event.name, "failed"))

@@ -10,6 +10,8 @@
 #include "base/json.h"
 #include "base/system.h"
 
+enum { LOG_LIMIT = 16 << 20 };  /* bytes that are read */
+
 void eventlog_start(struct buffer *line, int64_t now, const char *event)
 {
     char time[CLOCK_TEXT_SIZE];
@@ -108,6 +110,11 @@ int eventlog_append(int job, struct text lines, struct error *error)
     return eventlog_append_to(job, "log", lines, error);
 }
 
+int eventlog_read(int job, struct buffer *log, struct error *error)
+{
+    return file_read_at(job, "log", LOG_LIMIT, log, error);
+}
+
 bool eventlog_next(struct text *rest, struct event *event)
 {
     struct text line;
@@ -204,6 +211,12 @@ int64_t event_get_number(const struct event *event, const char *key, int64_t oth
 static bool event_is(const struct event *event, const char *key, const char *value)
 {
     return text_is(find_value(event, key), value);
+}
+
+bool eventlog_is_whole(struct text log)
+{
+    struct event event;
+    return eventlog_next(&log, &event) && text_is(event.name, "accepted");
 }
 
 void eventlog_fold(struct text log, struct eventlog_fold *fold)

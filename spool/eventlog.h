@@ -33,6 +33,10 @@ int eventlog_append(int job, struct text lines, struct error *error);
 /* The same to a file of that name in any directory. */
 int eventlog_append_to(int directory, const char *name, struct text lines, struct error *error);
 
+/* Read the log of the job directory `job`, appended to `log`.  -1, errno and a sentence on failure: where
+ * file_is_damaged() says so, it is no file or larger than a log can be (16 MiB), and will not become better. */
+int eventlog_read(int job, struct buffer *log, struct error *error);
+
 struct event {
     int64_t time;
     struct text name;
@@ -49,6 +53,9 @@ int64_t event_get_number(const struct event *event, const char *key, int64_t oth
 /* Cut the next pair off an event's `rest`, its value unquoted into the arena.  False at the end, or at
  * what is no pair. */
 bool event_next_pair(struct text *rest, struct arena *arena, struct text *key, struct text *value);
+
+/* Does the log tell of the job from its beginning on?  One that was damaged was put aside, and another begun. */
+bool eventlog_is_whole(struct text log);
 
 /* What the log says has happened in the job's current attempt. */
 struct eventlog_fold {

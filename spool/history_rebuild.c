@@ -13,8 +13,6 @@
 #include "spool/history.h"
 #include "spool/history_parts.h"
 
-enum { LOG_LIMIT = 16 << 20 };
-
 /* A job's lines, which are put in order by when it ended. */
 struct old_job {
     int64_t ended;
@@ -44,7 +42,7 @@ static int read_log(struct arena *arena, int job, const struct job_record *recor
     struct event event;
     int64_t started = 0;
     *ended = 0;
-    int result = file_read_at(job, "log", LOG_LIMIT, &bytes, NULL);
+    int result = eventlog_read(job, &bytes, NULL);
     struct text log = result ? (struct text){"", 0} : buffer_text(&bytes);
     while (eventlog_next(&log, &event)) {
         if (text_is(event.name, "started"))

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "spool/eventlog.h"
 
-enum { LOG_LIMIT = 16 << 20, RECORD_LIMIT = 1 << 20 };  /* bytes */
+enum { RECORD_LIMIT = 1 << 20 };  /* bytes */
 
 static const char *const names[JOB_STATES] = {
     [JOB_WAITING] = "waiting", [JOB_QUEUED] = "queued", [JOB_RUNNING] = "running",
@@ -108,7 +108,7 @@ static void fold_log(int job, struct job_situation *situation, bool *stopping)
 {
     struct buffer log = {0};
     struct event event;
-    if (file_read_at(job, "log", LOG_LIMIT, &log, NULL) == 0) {
+    if (eventlog_read(job, &log, NULL) == 0) {
         struct text rest = buffer_text(&log);
         while (eventlog_next(&rest, &event))
             fold_event(&event, situation, stopping);

@@ -5,8 +5,6 @@
 #include "spool/eventlog.h"
 #include "spool/progress_file.h"
 
-enum { LOG_LIMIT = 16 << 20 };  /* bytes */
-
 /* What the log says of the beginning. */
 static void read_accepted(struct text log, struct arena *arena, struct job_record *record)
 {
@@ -40,7 +38,7 @@ bool aside_recover(int job, const char *id, struct arena *arena, struct job_reco
         .dlspool = TEXT(DLSPOOL_VERSION),
         .failure.exit_code = -1,
     };
-    if (file_read_at(job, "log", LOG_LIMIT, &log, NULL) == 0) {
+    if (eventlog_read(job, &log, NULL) == 0) {
         read_accepted(buffer_text(&log), arena, record);
         eventlog_fold(buffer_text(&log), &fold);
     }

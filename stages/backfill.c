@@ -12,8 +12,6 @@
 #include "stages/past.h"
 #include "stages/runs.h"
 
-enum { LOG_LIMIT = 16 << 20 }; /* bytes */
-
 static const int64_t NEVER = INT64_MAX;
 /* Milliseconds that a container takes beyond its program, until its room is seen to be free. */
 static const int64_t UNTIL_SEEN = 2000;
@@ -236,7 +234,7 @@ static int64_t read_start(int job)
     struct buffer log = {0};
     struct event event;
     int64_t start = 0;
-    if (file_read_at(job, "log", LOG_LIMIT, &log, NULL) == 0) {
+    if (eventlog_read(job, &log, NULL) == 0) {
         struct text rest = buffer_text(&log);
         while (eventlog_next(&rest, &event)) {
             if (text_is(event.name, "intent"))

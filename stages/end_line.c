@@ -13,7 +13,7 @@
 #include "spool/eventlog.h"
 #include "spool/record.h"
 
-enum { LOG_LIMIT = 16 << 20, WHY_LIMIT = 1 << 20, SENTENCE_LIMIT = 400 }; /* bytes */
+enum { WHY_LIMIT = 1 << 20, SENTENCE_LIMIT = 400 }; /* bytes */
 
 /* When an event happened: by the executor's clock, if it said so. */
 static int64_t time_of(struct arena *arena, const struct event *event)
@@ -29,7 +29,7 @@ static int64_t elapsed(struct arena *arena, int job)
     struct buffer bytes = {0};
     int64_t started = 0, ended = 0;
     struct event event;
-    if (file_read_at(job, "log", LOG_LIMIT, &bytes, NULL) == 0) {
+    if (eventlog_read(job, &bytes, NULL) == 0) {
         struct text rest = buffer_text(&bytes);
         while (eventlog_next(&rest, &event)) {
             if (text_is(event.name, "intent"))

@@ -30,18 +30,19 @@ static struct circumstances circumstances_of(const struct tracker *tracker, cons
 }
 
 /* Counted from the log: a verdict that was written twice, because a crash came between, counts
- * once.  -1 and a sentence when the log cannot be read now. */
-static int retries_used(int job, struct error *error)
+ * once.  Where the log was damaged, the record says how many there were.  -1 and a sentence when the log
+ * cannot be read now. */
+static int retries_used(int job, const struct job_record *record, struct error *error)
 {
     struct buffer log = {0};
     struct eventlog_fold fold = {0};
-    int result = file_read_at(job, "log", LOG_LIMIT, &log, error);
-    if (!result)
+    int result = eventlog_read(job, &log, error);
+    bool damaged = result && file_is_damaged(errno);
+    bool whole = !result && eventlog_is_whole(buffer_text(&log));
+    if (whole)
         eventlog_fold(buffer_text(&log), &fold);
-    else if (file_is_damaged(errno))
-        result = 0;
     buffer_free(&log);
-    return result ? -1 : fold.retries;
+    return whole ? fold.retries : !result || damaged ? record->retried : -1;
 }
 
 /* What its manifest gives it that is secret is not quoted. */
@@ -80,7 +81,7 @@ static int write_failure(struct tracker *tracker, const struct followed *followe
     struct circumstances circumstances = circumstances_of(tracker, poll->id);
     if (tracker_read_record(tracker, job, poll->id, &record, error))
         return -1;
-    record.retried = retries_used(job, error);
+    record.retried = retries_used(job, &record, error);
     if (record.retried < 0)
         return -1;
     if (!followed->killed || !record.array_left.length)

@@ -127,13 +127,12 @@ static int set_aside(struct stage *stage, struct job_place *place, int care,
 static bool runs_elsewhere(const struct stage *stage, const struct job_place *place,
                            const struct executor *executor)
 {
-    enum { LOG_LIMIT = 16 << 20 };      /* bytes */
     struct buffer log = {0};
     struct eventlog_fold fold;
     if (!executor || place->state != STATE_SUBMITTED || !executor->operations->of_this_machine)
         return false;
     int job = job_open(&stage->spool, place);
-    bool result = job < 0 || file_read_at(job, "log", LOG_LIMIT, &log, NULL);
+    bool result = job < 0 || eventlog_read(job, &log, NULL);
     if (!result) {
         struct arena *arena = arena_new();
         eventlog_fold(buffer_text(&log), &fold);

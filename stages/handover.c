@@ -17,7 +17,7 @@
 #include "stages/sweep.h"
 #include "stages/twin.h"
 
-enum { MANIFEST_LIMIT = 16 << 20, LOG_LIMIT = 16 << 20 };   /* bytes */
+enum { MANIFEST_LIMIT = 16 << 20 };   /* bytes */
 static const int64_t declined_rest = 1000;      /* milliseconds, at least */
 
 void item_close(struct item *item)
@@ -105,7 +105,7 @@ static bool read_history(int job, struct eventlog_fold *fold)
 {
     struct buffer log = {0};
     *fold = (struct eventlog_fold){0};
-    bool result = file_read_at(job, "log", LOG_LIMIT, &log, NULL) == 0;
+    bool result = eventlog_read(job, &log, NULL) == 0;
     if (result)
         eventlog_fold(buffer_text(&log), fold);
     buffer_free(&log);

@@ -20,14 +20,7 @@
 #include "stages/twin.h"
 #include "stages/verdict.h"
 
-enum { LOG_LIMIT = 16 << 20, WHY_LIMIT = 64 * 1024 };   /* bytes */
-
-/* Whether the log tells of the job from its beginning on. */
-static bool begins_well(struct text log)
-{
-    struct event event;
-    return eventlog_next(&log, &event) && text_is(event.name, "accepted");
-}
+enum { WHY_LIMIT = 64 * 1024 };   /* bytes */
 
 /* A job that the executor had gets a new attempt number, and with it a new token.  Computed from
  * the log, so that doing it twice is the same as once; where the log does not tell, or lines of it
@@ -37,7 +30,7 @@ static int next_attempt(int job, const struct job_record *record, struct error *
 {
     struct buffer log = {0};
     struct eventlog_fold fold = {0};
-    int result = file_read_at(job, "log", LOG_LIMIT, &log, error);
+    int result = eventlog_read(job, &log, error);
     if (!result)
         eventlog_fold(buffer_text(&log), &fold);
     else if (file_is_damaged(errno))
@@ -50,7 +43,7 @@ static int next_attempt(int job, const struct job_record *record, struct error *
     if (!result && last > 0)
         result = last + had > record->attempt ? last + had : record->attempt;
     else if (!result)
-        result = record->attempt > 0 ? record->attempt + (had || !begins_well(buffer_text(&log)))
+        result = record->attempt > 0 ? record->attempt + (had || !eventlog_is_whole(buffer_text(&log)))
                                      : 1;
     buffer_free(&log);
     return result;
@@ -64,7 +57,7 @@ static bool may_be_submitted(int job)
     struct buffer log = {0};
     struct event event;
     bool result = true;
-    if (!file_read_at(job, "log", LOG_LIMIT, &log, NULL) && begins_well(buffer_text(&log))) {
+    if (!eventlog_read(job, &log, NULL) && eventlog_is_whole(buffer_text(&log))) {
         struct text rest = buffer_text(&log);
         while (eventlog_next(&rest, &event))
             result = text_is(event.name, "rendered") || text_is(event.name, "requeued") ||

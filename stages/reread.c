@@ -18,8 +18,6 @@
 #include "stages/users.h"
 #include "stages/verdict.h"
 
-enum { LOG_LIMIT = 16 << 20 };  /* bytes */
-
 /* From the job `first` on. */
 static void carry_out(struct reread *reread, size_t first, struct guard *guard)
 {
@@ -74,7 +72,7 @@ static int count_stops(int job)
     struct buffer log = {0};
     struct event event;
     int stops = 0;
-    if (file_read_at(job, "log", LOG_LIMIT, &log, NULL) == 0) {
+    if (eventlog_read(job, &log, NULL) == 0) {
         struct text rest = buffer_text(&log);
         while (eventlog_next(&rest, &event))
             stops = text_is(event.name, "stopped") ? stops + 1

@@ -12,7 +12,7 @@
 #include "stages/resize.h"
 #include "watcher/names.h"
 
-enum { MOST_JOBS = 1 << 20, LOG_LIMIT = 16 << 20 };     /* jobs; bytes */
+enum { MOST_JOBS = 1 << 20 };
 
 struct roster {
     const struct spool *spool;
@@ -161,7 +161,7 @@ static void read_log(struct roster_job *job, int directory)
     struct eventlog_fold fold;
     job->intended = false;
     job->started = 0;
-    if (file_read_at(directory, "log", LOG_LIMIT, &log, NULL) == 0) {
+    if (eventlog_read(directory, &log, NULL) == 0) {
         struct text rest = buffer_text(&log);
         while (eventlog_next(&rest, &event)) {
             if (text_is(event.name, "started"))

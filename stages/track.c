@@ -62,7 +62,7 @@ static enum fate read_history(struct tracker *tracker, int job, const struct job
     struct stat status;
     enum fate fate = FATE_NONE;
     enum state state;
-    if (file_read_at(job, "log", LOG_LIMIT, &log, NULL) == 0) {
+    if (eventlog_read(job, &log, NULL) == 0) {
         eventlog_fold(buffer_text(&log), &fold);
         tracked->started = fold.started;
         struct text host = event_get(tracker->arena, &fold.submitted, "host");

@@ -23,8 +23,7 @@
 
 enum {
     MOST_TRACKED = 1 << 20,     /* jobs; names_add() refuses more, and they wait */
-    BATCH = 256,                /* jobs asked about and ended together */
-    LOG_LIMIT = 16 << 20        /* bytes of a job's event log that are read */
+    BATCH = 256                 /* jobs asked about and ended together */
 };
 
 enum fate { FATE_NONE, FATE_DONE, FATE_FAILED, FATE_HELD };

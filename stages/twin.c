@@ -12,7 +12,7 @@
 #include "stages/aside.h"
 #include "stages/verdict.h"
 
-enum { LOG_LIMIT = 16 << 20, MOST_DAYS = 400 };         /* bytes; of done/ that are looked into */
+enum { MOST_DAYS = 400 };       /* of done/ that are looked into */
 static const int64_t a_day = (int64_t)24 * 60 * 60 * 1000;      /* milliseconds */
 
 static bool is_there(const struct spool *spool, const struct job_place *place)
@@ -76,7 +76,7 @@ static struct claim_to weigh(const struct spool *spool, const struct job_place *
     struct buffer log = {0};
     enum state state;
     int job = job_open(spool, place);
-    if (job >= 0 && file_read_at(job, "log", LOG_LIMIT, &log, NULL) == 0) {
+    if (job >= 0 && eventlog_read(job, &log, NULL) == 0) {
         claim.at_home = eventlog_state(buffer_text(&log), &state) && state == place->state;
         claim.events = log.length;
     }

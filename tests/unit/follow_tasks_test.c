@@ -4,7 +4,7 @@
  * The executor does and says what the test wants.
  *
  * Seen to fail: with write_down() empty; with `late` never set in find_new(); with fate_of_success()
- * always FATE_DONE, or never FATE_HELD; with read_history() of stages/track.c without FATE_HELD.
+ * always FATE_DONE, or never FATE_HELD; with retries_used() counting what a new log has; with read_history() of stages/track.c without FATE_HELD.
  */
 #include "tests/unit/stage_fixture.h"
 
@@ -340,6 +340,26 @@ static void that_it_goes_to_held_is_known_after_a_restart(void **state)
     assert_true(in_state(ID, STATE_HELD));
 }
 
+/* A job of three retries, of which two are used up, loses its log. */
+static void retries_are_known_without_the_log(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_new();
+    struct job_record record;
+    int job = open_job(ID, STATE_SUBMITTED);
+    assert_int_equal(record_read(job, arena, &record, &error), 0);
+    record.retries = 2;
+    record.retried = 2;
+    assert_int_equal(record_replace(job, &record, &error), 0);
+    assert_int_equal(unlinkat(job, "log", 0), 0);
+    assert_int_equal(mkdirat(job, "log", 0755), 0);
+    close(job);
+    end(0, 0), end(1, 0), end(2, 7);
+    run_round_after(1000);
+    assert_int_equal(ended_in(STATE_FAILED, arena).failure.when, RETRY_NEVER);
+    arena_free(arena);
+}
+
 static void a_restart_forgets_nothing(void **state)
 {
     (void)state;
@@ -366,6 +386,7 @@ int main(void)
         TEST(a_job_of_which_only_held_tasks_are_left_waits),
         TEST(one_that_fails_beside_them_has_failed),
         TEST(that_it_goes_to_held_is_known_after_a_restart),
+        TEST(retries_are_known_without_the_log),
         TEST(a_restart_forgets_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

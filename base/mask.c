@@ -94,7 +94,8 @@ static bool ends_with_word(const char *name, size_t length, const char *word)
     return length >= end && memcmp(name + length - end, word, end) == 0;
 }
 
-bool mask_is_secret(struct text name)
+/* Does the name's last word say that its value is secret? */
+static bool mask_is_secret(struct text name)
 {
     char end[MOST_WORD + 1];
     size_t length = squeeze(name, end);

@@ -17,9 +17,6 @@ struct mask; /* values that are secret */
 struct mask *mask_new(void);
 void mask_free(struct mask *mask); /* NULL is fine */
 
-/* Does the name's last word say that its value is secret? */
-bool mask_is_secret(struct text name);
-
 /* Learn a value, each of its lines for itself; shorter ones than 6 bytes say too little. */
 void mask_learn(struct mask *mask, struct text value);
 

@@ -27,7 +27,8 @@ enum {
 
 /* ---- files ---- */
 
-int kubeconfig_read_file(const char *path, struct buffer *out, struct error *error)
+/* Read a regular file whole into `out`.  -1 and a sentence. */
+static int kubeconfig_read_file(const char *path, struct buffer *out, struct error *error)
 {
     struct stat status;
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);

@@ -55,9 +55,6 @@ struct kubeconfig *kubeconfig_read(struct arena *arena, const char *path, const 
 struct kubeconfig *kubeconfig_parse(struct arena *arena, struct text source, const char *name,
                                     const char *context, struct error *error);
 
-/* Read a regular file whole into `out`.  -1 and a sentence. */
-int kubeconfig_read_file(const char *path, struct buffer *out, struct error *error);
-
 /* Wipe what the kubeconfig holds of secrets.  The arena is freed by its owner. */
 void kubeconfig_wipe(struct kubeconfig *kubeconfig);
 

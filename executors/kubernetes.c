@@ -18,11 +18,6 @@ struct kubernetes *kubernetes_of(struct executor *executor)
     return (struct kubernetes *)(void *)executor;
 }
 
-void kubernetes_token(char room[static KUBERNETES_NAME_SIZE], const char *id, int attempt)
-{
-    snprintf(room, KUBERNETES_NAME_SIZE, "%s-a%d", id, attempt);
-}
-
 struct text kubernetes_label_of(const struct value *object, const char *name)
 {
     return value_get_text(value_get(value_get(object, "metadata"), "labels"), name);

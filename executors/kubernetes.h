@@ -62,9 +62,6 @@ struct kubernetes {
 
 struct kubernetes *kubernetes_of(struct executor *executor);
 
-/* <id>-a<attempt>: the owner's name, and how the names of all the job's objects start. */
-void kubernetes_token(char room[static KUBERNETES_NAME_SIZE], const char *id, int attempt);
-
 /* Whether an object that the server gave (or an item of a list) belongs to that job of this spool.
  */
 bool kubernetes_is_of_job(const struct kubernetes *kubernetes, const struct value *object,

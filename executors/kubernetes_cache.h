@@ -201,8 +201,6 @@ void free_job(struct cached_job *job);
 uint64_t hash_text(struct text text);
 /* Copy without control bytes and what is not UTF-8, cut between characters to `limit` bytes. */
 char *copy_clean(struct text text, size_t limit);
-/* A role that can be part of a file's name, else "task". */
-const char *clean_role(char room[static 64], struct text role);
 
 /* kubernetes_waiting.c */
 void waiting_set(struct waiting *waiting, enum waiting_cause cause, const char *word,

@@ -63,7 +63,8 @@ void reduce_set_copy(char **to, struct text text, size_t limit)
     *to = text.length ? copy_clean(text, limit) : NULL;
 }
 
-const char *clean_role(char room[static 64], struct text role)
+/* A role that can be part of a file's name, else "task". */
+static const char *clean_role(char room[static 64], struct text role)
 {
     bool good = role.length > 0 && role.length < 64 && role.data[0] != '.' && role.data[0] != '-';
     for (size_t i = 0; good && i < role.length; i++)

@@ -30,7 +30,8 @@ static bool is_alphanumeric(char c)
     return is_small(c) || is_digit(c) || (c >= 'A' && c <= 'Z');
 }
 
-bool kubernetes_is_dns_label(struct text name, bool letter)
+/* A DNS label: small letters, digits, inner hyphens; with `letter`, a letter first. */
+static bool kubernetes_is_dns_label(struct text name, bool letter)
 {
     if (name.length == 0 || name.length > KUBERNETES_LABEL_LONGEST)
         return false;
@@ -56,7 +57,7 @@ static bool is_qualified(struct text name)
     return true;
 }
 
-bool kubernetes_is_label_value(struct text value)
+static bool kubernetes_is_label_value(struct text value)
 {
     return value.length == 0 || is_qualified(value);
 }

@@ -15,10 +15,6 @@ enum {
     KUBERNETES_OBJECT_LONGEST = 1400000 /* bytes of JSON: etcd takes 1.5 MiB */
 };
 
-/* A DNS label: small letters, digits, inner hyphens; with `letter`, a letter first. */
-bool kubernetes_is_dns_label(struct text name, bool letter);
-bool kubernetes_is_label_value(struct text value);
-
 /* Check an object and fill in its role, tasks, suspended and queued. */
 void kubernetes_check_object(struct kubernetes_object *object, const char *path,
                              struct schema_problems *problems);

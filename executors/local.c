@@ -60,7 +60,7 @@ static void count_types(struct capacity *capacity, struct room *room)
     }
 }
 
-int local_capacity(struct executor *executor, struct capacity *capacity, struct error *error)
+static int local_capacity(struct executor *executor, struct capacity *capacity, struct error *error)
 {
     struct local *local = (struct local *)(void *)executor;
     if (local_ensure(local, error))

@@ -129,7 +129,6 @@ void local_output(struct executor *executor, struct job_call **batch, size_t cou
 int local_list_jobs(struct executor *executor, executor_take *take, void *context,
                     struct error *error);
 int local_needs(struct executor *executor, struct text manifest, struct demand *demand);
-int local_capacity(struct executor *executor, struct capacity *capacity, struct error *error);
 void local_inspect(struct executor *executor, executor_tell *tell, void *context);
 int local_has_image(struct executor *executor, struct text image, struct error *error);
 bool local_resizable(struct executor *executor, struct text manifest, enum size_kind kind);
@@ -139,9 +138,6 @@ void local_signal(struct executor *executor, struct job_call **batch, size_t cou
 /* Containers of this spool's jobs, or of all spools'; -1 and a sentence. */
 int local_list(struct local *local, struct arena *arena, bool all_spools,
                struct podman_container **containers, size_t *count, struct error *error);
-/* Which of the machine's devices are not there: absent[i] is a sentence in the arena, or NULL.  How
- * many.  None where the settings name a socket: that podman may look elsewhere. */
-size_t local_absent(const struct local *local, struct arena *arena, const char ***absent);
 /* What is left of the machine, given these containers. */
 void local_room(const struct local *local, struct arena *arena, struct room *room,
                 const struct podman_container *containers, size_t count);
@@ -149,12 +145,6 @@ void local_room(const struct local *local, struct arena *arena, struct room *roo
  * nothing but their devices. */
 void local_count(const struct local *local, struct room *room,
                  const struct podman_container *containers, size_t count);
-/* The containers of a job's tasks, in an array of their own; -1 and a sentence. */
-int local_list_job(struct local *local, struct arena *arena, const char *id, int attempt,
-                   struct podman_container **containers, size_t *count, struct error *error);
-/* Run the calls and free them.  What is gone, or in the wanted state already, is success. */
-int local_run_calls(struct local *local, struct podman_call *calls, size_t count,
-                    struct error *error);
 /* Remove a job's containers and pod, whatever state they are in; and with its files. */
 int local_remove_containers(struct local *local, const char *id, int attempt, struct error *error);
 int local_remove_objects(struct local *local, const char *id, int attempt, struct error *error);

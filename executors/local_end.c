@@ -7,7 +7,8 @@
 #include "executors/local_storage.h"
 #include "executors/local_turns.h"
 
-int local_list_job(struct local *local, struct arena *arena, const char *id, int attempt,
+/* The containers of a job's tasks, in an array of their own; -1 and a sentence. */
+static int local_list_job(struct local *local, struct arena *arena, const char *id, int attempt,
                    struct podman_container **containers, size_t *count, struct error *error)
 {
     struct text label = arena_printf(arena, "dlspool.job=%s", id);
@@ -26,7 +27,8 @@ static const char *name_of(const struct podman_container *container)
     return container->name.data ? container->name.data : container->id.data;
 }
 
-int local_run_calls(struct local *local, struct podman_call *calls, size_t count,
+/* Run the calls and free them.  What is gone, or in the wanted state already, is success. */
+static int local_run_calls(struct local *local, struct podman_call *calls, size_t count,
                     struct error *error)
 {
     int result = 0;

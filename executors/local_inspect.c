@@ -2,7 +2,9 @@
 #include "executors/devices.h"
 #include "executors/local.h"
 
-size_t local_absent(const struct local *local, struct arena *arena, const char ***absent)
+/* Which of the machine's devices are not there: absent[i] is a sentence in the arena, or NULL.  How
+ * many.  None where the settings name a socket: that podman may look elsewhere. */
+static size_t local_absent(const struct local *local, struct arena *arena, const char ***absent)
 {
     size_t count = local->machine.gpu_count;
     *absent = arena_allocate(arena, (count + 1) * sizeof(**absent));

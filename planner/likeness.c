@@ -23,16 +23,6 @@ struct predict_past {
     struct index indexes[LIKENESSES][ASPECTS];
 };
 
-const char *likeness_name(enum likeness likeness)
-{
-    static const char *const names[] = {
-        "the same arguments",      "the same arguments, another version of the template",
-        "the same image and user", "the same user and template",
-        "the same template",       "the same user",
-        "any job"};
-    return names[likeness];
-}
-
 /* What decides, by likeness.  False: it cannot be told. */
 static bool parts_of(enum likeness likeness, const struct predict_key *key, struct text parts[4])
 {

@@ -20,7 +20,6 @@ enum likeness {
     LIKE_ANY,
     LIKENESSES
 };
-const char *likeness_name(enum likeness likeness); /* "the same arguments", ... for people */
 
 struct predict_key {
     struct text template_path, commit, image, arguments, owner;

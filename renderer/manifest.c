@@ -104,7 +104,9 @@ static bool allows(const struct value *allow, struct text image)
     return false;
 }
 
-bool image_allowed(const struct value *site, struct text image)
+/* May a user ask for this image?  site.yaml says so in `images.allow_user`: true (any image but
+ * `host`), or a list of names and of beginnings that end where a part of a name ends. */
+static bool image_allowed(const struct value *site, struct text image)
 {
     return allows(value_get(value_get(site, "images"), "allow_user"), image);
 }

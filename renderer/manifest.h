@@ -65,9 +65,4 @@ const struct value *manifest_render_tree(struct arena *arena, struct repository 
 int manifest_write(struct arena *arena, const struct value *tree, const char *template_path,
                    struct render_result *result, struct error *error);
 
-/* May a user ask for this image?  site.yaml says so in `images.allow_user`: true (any image but
- * `host`), or a list of names and of beginnings that end where a part of a name ends.  For a job of
- * another platform, `images` in the site's member of that name goes before it. */
-bool image_allowed(const struct value *site, struct text image);
-
 #endif

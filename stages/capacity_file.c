@@ -11,7 +11,8 @@
 enum { FILE_LIMIT = 64 * 1024, FILE_MODE = 0644 };
 static const char file_name[] = "capacity";
 
-int capacity_write(const struct spool *spool, const struct capacity *capacity, int64_t time,
+/* `time`: of day, when it was asked. */
+static int capacity_write(const struct spool *spool, const struct capacity *capacity, int64_t time,
                    struct error *error)
 {
     struct buffer out = {0};

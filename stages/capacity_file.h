@@ -12,10 +12,6 @@
 
 enum { CAPACITY_INTERVAL = 10000 };     /* milliseconds */
 
-/* `time`: of day, when it was asked. */
-int capacity_write(const struct spool *spool, const struct capacity *capacity, int64_t time,
-                   struct error *error);
-
 /* -1 when there is none, or it cannot be read. */
 int capacity_read(const struct spool *spool, struct capacity *capacity, int64_t *time);
 

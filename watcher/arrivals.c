@@ -122,11 +122,6 @@ bool arrivals_lost(const struct arrivals *arrivals)
     return watch_lost(arrivals->watch);
 }
 
-void arrivals_rescan(struct arrivals *arrivals)
-{
-    watch_rescan(arrivals->watch);
-}
-
 size_t arrivals_pending(const struct arrivals *arrivals)
 {
     return names_count(arrivals->pending);

@@ -68,7 +68,6 @@ int64_t arrivals_due(const struct arrivals *arrivals);          /* as watch_due(
  * then 0. */
 int arrivals_collect(struct arrivals *arrivals, struct error *error);
 bool arrivals_lost(const struct arrivals *arrivals);            /* as watch_lost() */
-void arrivals_rescan(struct arrivals *arrivals);                /* as watch_rescan() */
 
 /* The next file that is ready or to be refused.  False when there is none just now, or after many
  * looks at files that wait; arrivals_due() tells. */

@@ -83,7 +83,7 @@ static int slurm_ready(struct executor *executor, struct error *error)
     return result;
 }
 
-int slurm_weight(struct executor *executor, struct text manifest)
+static int slurm_weight(struct executor *executor, struct text manifest)
 {
     (void)executor;
     struct arena *arena = arena_new();

@@ -82,7 +82,6 @@ void slurm_cancel(struct executor *executor, struct job_call **batch, size_t cou
 void slurm_remove(struct executor *executor, struct job_call **batch, size_t count);
 int slurm_list(struct executor *executor, executor_take *take, void *context, struct error *error);
 void slurm_output(struct executor *executor, struct job_call **batch, size_t count);
-int slurm_weight(struct executor *executor, struct text manifest);
 int slurm_capacity(struct executor *executor, struct capacity *capacity, struct error *error);
 /* Is there no node, not even one that is away, with GPUs of that type?  Then what there is, is
  * appended to `there`.  False, too, when no node is seen. */

@@ -374,11 +374,6 @@ void slurm_run(struct slurm_connection *connection, struct arena *arena,
 
 /* ---- versions ---- */
 
-void slurm_version_forget(struct slurm_connection *connection)
-{
-    connection->version_known = false;
-}
-
 const struct slurm_version *slurm_version_of(struct slurm_connection *connection,
                                              enum slurm_outcome *outcome, struct error *error)
 {

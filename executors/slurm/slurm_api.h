@@ -68,11 +68,9 @@ void slurm_run(struct slurm_connection *connection, struct arena *arena,
 
 /* ---- versions ---- */
 
-/* Which version to use: asked for once, and again after slurm_version_forget().  NULL and a
- * sentence; *outcome says what to do about it. */
+/* Which version to use: asked for once.  NULL and a sentence; *outcome says what to do about it. */
 const struct slurm_version *slurm_version_of(struct slurm_connection *connection,
                                              enum slurm_outcome *outcome, struct error *error);
-void slurm_version_forget(struct slurm_connection *connection);
 
 /* ---- for sentences ---- */
 

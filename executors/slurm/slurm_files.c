@@ -112,7 +112,8 @@ static size_t read_start(int directory, const char *name, char room[static MARK_
     return length > 0 ? (size_t)length : 0;
 }
 
-int slurm_file_read_code(int directory, const char *name)
+/* Read a number of 0 to 255 that a script wrote.  -1: there is none, or not a whole one yet. */
+static int slurm_file_read_code(int directory, const char *name)
 {
     char room[MARK_LIMIT];
     size_t length = read_start(directory, name, room);

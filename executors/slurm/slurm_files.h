@@ -41,7 +41,4 @@ int slurm_job_look(struct slurm *slurm, struct slurm_job *job, struct error *err
  * wrote down when it did; that is moved on by touching the job's directory. */
 bool slurm_job_beats(struct slurm *slurm, const struct slurm_job *job);
 
-/* Read a number of 0 to 255 that a script wrote.  -1: there is none, or not a whole one yet. */
-int slurm_file_read_code(int directory, const char *name);
-
 #endif

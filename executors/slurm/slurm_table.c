@@ -55,12 +55,6 @@ void slurm_table_free(struct slurm_table *table)
     free(table);
 }
 
-void slurm_table_forget(struct slurm *slurm)
-{
-    for (size_t i = 0; slurm->table && i < slurm->table->count; i++)
-        slurm->table->lists[i].as_of = 0;
-}
-
 /* slurmctld's clock: what happens from now on happens at this time or later. */
 static int64_t ask_clock(struct slurm *slurm, const struct slurm_version *version, const char *user,
                          struct error *error)

@@ -11,6 +11,7 @@
 #include "commands/options.h"
 #include "commands/view.h"
 #include "request/convert.h"
+#include "request/dialects.h"
 #include "request/notes.h"
 #include "stages/platform.h"
 

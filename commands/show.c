@@ -15,7 +15,7 @@
 #include "commands/pick.h"
 #include "commands/reach.h"
 #include "executors/kubernetes_settings.h"
-#include "request/description.h"
+#include "request/dialects.h"
 #include "spool/eventlog.h"
 #include "spool/settings.h"
 #include "stages/prepare.h"

@@ -211,12 +211,6 @@ int description_deadline(const struct description *job, const char *file, int64_
  * their number, their GPUs or their processors.  Nothing happens to a job that has none. */
 void description_resize(struct description *job, int64_t size);
 
-/* Read a job file.  `name` is the dropped file's name: its ending and the first bytes decide the
- * dialect (YAML, JSON, batch script).  NULL and a sentence with file, line, column, field, what
- * was found and what was expected, on failure. */
-struct description *request_read(struct arena *arena, struct text source, const char *name,
-                                 struct error *error);
-
 /* A control file: one line of YAML or JSON that asks for something to be done to a job. */
 enum control_verb {
     CONTROL_NONE,

@@ -4,12 +4,13 @@
  * bytes and the ending of the name, and gives a tree.  The dialect is told from the fields of that
  * tree; each has a line in the table below, and what it reads is the same struct description.
  */
+#include "request/dialects.h"
+
 #include <string.h>
 
 #include "base/file_kind.h"
 #include "base/json.h"
 #include "base/yaml.h"
-#include "request/description.h"
 #include "request/dlworkspace.h"
 #include "request/dlworkspace_draft.h"
 #include "request/foreign.h"

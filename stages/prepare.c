@@ -9,6 +9,7 @@
 #include "base/system.h"
 #include "renderer/context.h"
 #include "renderer/functions.h"
+#include "request/dialects.h"
 #include "stages/platform.h"
 #include "stages/sweep.h"
 #include "stages/users.h"

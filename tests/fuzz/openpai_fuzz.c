@@ -4,7 +4,7 @@
  * and gives a context in which no two chosen ports of a job are the same.
  */
 #include "base/yaml.h"
-#include "request/description.h"
+#include "request/dialects.h"
 #include "stages/platform.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -8,7 +8,7 @@
  * put between the least and the most in request/size.c.
  */
 #include "base/pattern.h"
-#include "request/description.h"
+#include "request/dialects.h"
 #include "tests/fuzz/fuzz.h"
 
 static const char *name_of(uint8_t byte)

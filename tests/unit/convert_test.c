@@ -20,6 +20,7 @@
 #include "base/system.h"
 #include "base/yaml.h"
 #include "request/convert.h"
+#include "request/dialects.h"
 
 static struct error error;
 

@@ -8,6 +8,7 @@
 
 #include "base/sha256.h"
 #include "base/yaml.h"
+#include "request/dialects.h"
 #include "stages/platform.h"
 
 static struct context_job job;

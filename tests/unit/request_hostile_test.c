@@ -15,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "request/description.h"
+#include "request/dialects.h"
 
 static const char yaml_sample[] =
     "# night run\n"

@@ -8,7 +8,7 @@
 
 #include <dirent.h>
 
-#include "request/description.h"
+#include "request/dialects.h"
 
 #define ROLE "\"name\": \"main\", \"command\": \"true\""
 #define JOB_WITH(fields, role)                                                                     \

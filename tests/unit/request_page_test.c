@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "request/description.h"
+#include "request/dialects.h"
 
 static FILE *open_page(void)
 {

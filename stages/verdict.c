@@ -268,13 +268,14 @@ static void tell_end(struct verdict *verdict, const struct mask *mask, const str
     sweep_describe(&sentence, record);
     if (sentence.length)
         buffer_add_string(&sentence, ": ");
-    if (refused.length) {
-        buffer_add_string(&sentence, poll->exit_code == START_AGAIN ? "The start script asks for another attempt: "
-                                                                    : "Nothing was started: ");
-        excerpt_line(refused, mask, &sentence);
-    } else {
+    if (refused.length && poll->exit_code == START_REFUSED)
+        buffer_add_string(&sentence, "Nothing was started");
+    else
         mask_write(mask, text_of(poll->detail[0] ? poll->detail : "The job failed at the executor."),
                    &sentence);
+    if (refused.length) {
+        buffer_add_string(&sentence, ": ");
+        excerpt_line(refused, mask, &sentence);
     }
     snprintf(verdict->sentence, sizeof(verdict->sentence), "%s", sentence.data);
     buffer_free(&sentence);

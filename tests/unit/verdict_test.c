@@ -67,7 +67,7 @@ static void a_path_that_a_start_script_refuses_is_told_first(void **state)
         {1, "dlspool: entry: /p/x.py: No such file or directory\n", "main-0 ended with exit code 1", "Exited"},
         {195, "", "main-0 ended with exit code 195", "Exited"},
         {193, "dlspool: a\nx\ndlspool: cannot write /w/.dlspool\n",
-         "The start script asks for another attempt: cannot write /w/.dlspool", "Exited"},
+         "main-0 ended with exit code 193: cannot write /w/.dlspool", "Exited"},
         {193, "again, please\n", "main-0 ended with exit code 193", "Exited"},
     };
     struct settings settings = {.retry_first = 30000, .retry_longest = 1800000};

@@ -2,7 +2,9 @@
 #
 #   make            build/dlspool
 #   make demo       set up what is missing, then run one real training job from drop to done
+#   make quick      the tests that say most in three minutes; sets nothing up
 #   make check      set up what is missing, then run every test
+#   make check-long the same and more, before a release: HOURS=1 of fuzzing and of jobs under way
 #   make unit       only the unit tests          make tap       only the scripts under tests/t
 #   make asan       the unit tests under AddressSanitizer and UndefinedBehaviorSanitizer
 #   make crash      every kill, every error, every power cut (some minutes); CRASH="kills power" some
@@ -128,22 +130,41 @@ demo:
 
 check:
 	@tools/setup check
-	@$(MAKE) --no-print-directory unit asan
-	@$(MAKE) --no-print-directory BESIDE=tests/crash/run tap
+	@$(MAKE) --no-print-directory quick
+	@$(MAKE) --no-print-directory UNIT_TESTS='$(LONG_TESTS)' unit
+	@$(MAKE) --no-print-directory asan
+	@$(MAKE) --no-print-directory BESIDE=tests/crash/run LEFT_OUT='$(QUICK_SCRIPTS)' tap
+
+# What `check` leaves out is how often: all crash points, every byte that may be damaged, more cases.
+HOURS ?= 1
+check-long:
+	@tools/setup check
+	@tools/setup fuzz
+	@DLSPOOL_CASES=60000 CRASH_EVERY=1 $(MAKE) --no-print-directory unit asan tap crash
+	@$(MAKE) --no-print-directory SECONDS=$$(($(HOURS) * 3600 / $(words $(FUZZ_TARGETS)))) fuzz
+	@$(MAKE) --no-print-directory SECONDS=$$(($(HOURS) * 3600)) soak
 
 # Compiling uses every processor; the suites run one after the other, each with jobs of its own.
 PROCESSORS := $(shell nproc)
 PARALLEL = $(MAKE) --no-print-directory -j $(PROCESSORS)
 
-PROVE := prove --timer
+PROVE := tests/prove
 # Tests know nothing of one another, and many of them wait: they run side by side.
 TOGETHER := $$(($(PROCESSORS) + 1))
 ONE_MORE := $$(($(PROCESSORS) + 2))
 PROVE_ALL := $(PROVE) -j $(TOGETHER)
 
+# The first three minutes: what needs no container, no cluster and no file server.
+QUICK_TESTS = $(filter-out $(LONG_TESTS),$(UNIT_TESTS))
+QUICK_SCRIPTS := $(wildcard $(foreach n,010 020 100 105 110 112 115 120 170 172 210 220 230 300 310 900 910, \
+	tests/t/$(n)-*.t))
+quick:
+	@$(PARALLEL) $(BUILD)/dlspool $(QUICK_TESTS)
+	@DLSPOOL=$(abspath $(BUILD))/dlspool $(PROVE_ALL) $(QUICK_SCRIPTS) $(QUICK_TESTS)
+
 unit:
 	@$(PARALLEL) unit-tests
-	@$(PROVE_ALL) -e tests/unit/run $(LONG_TESTS) $(filter-out $(LONG_TESTS),$(UNIT_TESTS))
+	@$(PROVE_ALL) $(LONG_TESTS) $(filter-out $(LONG_TESTS),$(UNIT_TESTS))
 
 # The unit tests once more, and the fuzz targets' corpora, with the sanitizers watching.
 ASAN := -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -158,7 +179,7 @@ fuzz-corpus:
 
 fuzz-runs:
 	@$(PARALLEL) fuzz-targets
-	@$(PROVE_ALL) -e '' $(FUZZ_TARGETS)
+	@$(PROVE_ALL) $(FUZZ_TARGETS)
 
 # For real.  gcc's build judges the warnings.  ONLY=name for one target.
 SECONDS ?= 60
@@ -171,17 +192,18 @@ fuzz:
 
 crash:
 	@$(PARALLEL) $(BUILD)/tests/crash
-	@$(PROVE) -v -e '' $(BUILD)/tests/crash :: $(CRASH)
+	@$(PROVE) -v $(BUILD)/tests/crash :: $(CRASH)
 
 # Scripts have files, ports and schedulers of their own, and mostly wait: more run than there are
 # processors, the long ones first.  Those that say `# Runs alone:` in their head count on having the
 # processors, and come after.  BESIDE=tests/crash/run has the test of crashes take what they leave over.
 SCRIPTS := $(shell ls -r tests/t/*.t)
-ALONE = $(shell grep -l '^. Runs alone:' $(SCRIPTS))
+TAKEN = $(filter-out $(LEFT_OUT),$(SCRIPTS))
+ALONE = $(shell grep -l '^. Runs alone:' $(TAKEN))
 tap:
 	@$(PARALLEL) $(BUILD)/dlspool $(if $(BESIDE),$(BUILD)/tests/crash)
 	@export DLSPOOL=$(abspath $(BUILD))/dlspool CRASH_PROGRAM=$(abspath $(BUILD))/tests/crash; \
-	    $(PROVE) -f -j $(if $(BESIDE),$(ONE_MORE),$(TOGETHER)) $(BESIDE) $(filter-out $(ALONE),$(SCRIPTS)); together=$$?; \
+	    $(PROVE) -f -j $(if $(BESIDE),$(ONE_MORE),$(TOGETHER)) $(BESIDE) $(filter-out $(ALONE),$(TAKEN)); together=$$?; \
 	    $(PROVE) -f $(ALONE) && exit $$together
 
 # A benchmark of a part, which links like a unit test.
@@ -225,5 +247,5 @@ FORCE:
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all unit-tests demo check unit asan crash tap fuzz-targets fuzz-runs fuzz-corpus fuzz bench soak tables install \
+.PHONY: all unit-tests demo quick check check-long unit asan crash tap fuzz-targets fuzz-runs fuzz-corpus fuzz bench soak tables install \
 	uninstall clean FORCE

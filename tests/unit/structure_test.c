@@ -27,9 +27,9 @@
 #include "tests/unit/scratch_repository.h"
 
 #if defined(__SANITIZE_ADDRESS__)
-enum { DEFAULT_CASES = 8000 }; /* the sanitizers make each case ten times as slow */
+enum { DEFAULT_CASES = 4000 }; /* the sanitizers make each case ten times as slow */
 #else
-enum { DEFAULT_CASES = 60000 };
+enum { DEFAULT_CASES = 12000 }; /* make check-long has 60000 */
 #endif
 
 enum { MOST_TEMPLATES = 512, SHAPES = 64, FEW_TASKS = 8 };

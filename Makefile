@@ -19,7 +19,12 @@ BUILD   ?= build
 PREFIX  ?= /usr/local
 VERSION := $(shell cat VERSION)
 
-ROOMS := base spool watcher request renderer executors executors/slurm executors/registry planner stages simulation commands
+ROOMS := base job spool watcher \
+	request request/openpai request/dlworkspace request/sbatch request/dialects renderer/jsone renderer \
+	executors executors/http executors/local executors/kubernetes executors/slurm executors/registry \
+	planner \
+	stages stages/shared stages/prepare stages/intake stages/planning stages/submit stages/track stages/resubmit stages/preview stages/service \
+	simulation commands
 PACKAGES := yaml-0.1 libgit2 libcurl jansson libseccomp libcrypto
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
@@ -71,7 +76,7 @@ $(BUILD)/embedded.c: $(EMBEDDED) tools/embed Makefile
 	@mkdir -p $(@D)
 	@tools/embed $(EMBED_AS) > $@.new && mv $@.new $@
 
-$(BUILD)/schema_table.c: executors/kubernetes_schema.txt tools/embed
+$(BUILD)/schema_table.c: executors/kubernetes/schema.txt tools/embed
 	@mkdir -p $(@D)
 	@tools/embed --bytes kubernetes_schema $< > $@.new && mv $@.new $@
 
@@ -86,7 +91,7 @@ $(BUILD)/embedded.o $(BUILD)/schema_table.o $(BUILD)/host_script.o: $(BUILD)/%.o
 # The library as one archive, so that a unit test links what it uses.
 $(BUILD)/libdlspool.a: $(LIBRARY_OBJECTS)
 	@rm -f $@
-	@ar rcs $@ $(LIBRARY_OBJECTS)
+	@ar qcs $@ $(LIBRARY_OBJECTS)
 
 $(UNIT_TESTS): $(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(BUILD)/libdlspool.a
 	@mkdir -p $(@D)

@@ -13,10 +13,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/names.h"
 #include "base/sha256.h"
 #include "spool/eventlog.h"
 #include "spool/record.h"
-#include "watcher/names.h"
 
 enum { FILE_LIMIT = 16 << 20, MOST_JOBS = 1 << 24 };  /* bytes; jobs */
 static const int64_t settled_after = 60000;     /* milliseconds without an event in the log */

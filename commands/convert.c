@@ -11,9 +11,9 @@
 #include "commands/options.h"
 #include "commands/view.h"
 #include "request/convert.h"
-#include "request/dialects.h"
+#include "request/dialects/dialects.h"
 #include "request/notes.h"
-#include "stages/platform.h"
+#include "stages/prepare/platform.h"
 
 enum { MOST_FILES = 4096 };
 

@@ -19,7 +19,7 @@
 #include "commands/pick.h"
 #include "commands/view.h"
 #include "spool/settings.h"
-#include "stages/replay.h"
+#include "stages/preview/replay.h"
 
 enum { MANIFEST_LIMIT = 16 << 20, MOST_LOOKS = 5 };    /* bytes; times */
 

@@ -9,9 +9,9 @@
 #include "base/quantity.h"
 #include "commands/options.h"
 #include "commands/view.h"
-#include "spool/settings.h"
 #include "request/notes.h"
-#include "stages/prepare.h"
+#include "spool/settings.h"
+#include "stages/prepare/prepare.h"
 
 static void tell(const char *path, const struct job_record *record)
 {

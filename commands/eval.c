@@ -16,7 +16,7 @@
 #include "commands/commands.h"
 #include "commands/options.h"
 #include "renderer/functions.h"
-#include "renderer/template.h"
+#include "renderer/jsone/template.h"
 
 static int read_source(const char *path, struct buffer *source, struct error *error)
 {

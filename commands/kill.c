@@ -15,8 +15,8 @@
 #include "commands/options.h"
 #include "commands/pick.h"
 #include "spool/settings.h"
-#include "stages/control_tasks.h"
-#include "stages/hold_tasks.h"
+#include "stages/shared/control_tasks.h"
+#include "stages/shared/hold_tasks.h"
 
 enum { CONTROL_LINE_SIZE = 1024 };      /* bytes of a control file */
 

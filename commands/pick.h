@@ -6,7 +6,7 @@
 #define COMMANDS_PICK_H
 
 #include "commands/view.h"
-#include "stages/control.h"
+#include "stages/shared/control.h"
 
 /* The job to look at.  STATUS_DONE and its place; STATUS_NOT_FOUND when there is none or it cannot be told
  * which, STATUS_FAILED when the spool cannot be read: then *error is a sentence, and of several jobs a line

@@ -13,7 +13,7 @@
 #include "commands/options.h"
 #include "commands/view.h"
 #include "spool/settings.h"
-#include "stages/plan.h"
+#include "stages/preview/preview.h"
 
 enum {
     USUAL_DAYS = 7,

@@ -23,7 +23,7 @@
 #include "commands/view.h"
 #include "request/notes.h"
 #include "spool/settings.h"
-#include "stages/prepare.h"
+#include "stages/prepare/prepare.h"
 #include "stages/stage.h"
 
 

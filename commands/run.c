@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "commands/commands.h"
 #include "commands/options.h"
-#include "stages/supervisor.h"
+#include "stages/service/supervisor.h"
 
 /* systemd.exec(5): $JOURNAL_STREAM is the device and inode of the stream that goes to the journal;
  * standard error may have been redirected since. */

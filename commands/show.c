@@ -14,11 +14,11 @@
 #include "commands/outlook.h"
 #include "commands/pick.h"
 #include "commands/reach.h"
-#include "executors/kubernetes_settings.h"
-#include "request/dialects.h"
+#include "executors/kubernetes/settings.h"
+#include "request/dialects/dialects.h"
 #include "spool/eventlog.h"
 #include "spool/settings.h"
-#include "stages/prepare.h"
+#include "stages/prepare/prepare.h"
 
 static void print_fact(const char *name, struct text text)
 {

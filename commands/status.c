@@ -13,9 +13,9 @@
 #include "spool/job_state.h"
 #include "spool/plan_file.h"
 #include "spool/settings.h"
-#include "stages/capacity_file.h"
 #include "stages/lease.h"
-#include "stages/removed_file.h"
+#include "stages/track/capacity_file.h"
+#include "stages/track/removed_file.h"
 
 static const int64_t removed_shown = INT64_C(7) * 24 * 3600 * 1000; /* milliseconds */
 

@@ -23,7 +23,7 @@
 #include "commands/twice.h"
 #include "commands/view.h"
 #include "commands/wrap.h"
-#include "request/dialects.h"
+#include "request/dialects/dialects.h"
 #include "stages/lease.h"
 #include "watcher/settle.h"
 

@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "commands/options.h"
 #include "spool/eventlog.h"
-#include "stages/hold_tasks.h"
+#include "stages/shared/hold_tasks.h"
 
 enum { WHY_LIMIT = 64 * 1024 };   /* bytes */
 

@@ -16,10 +16,10 @@
 #include <sys/types.h>
 
 #include "base/error.h"
-#include "base/sizes.h"
 #include "base/text.h"
 #include "base/value.h"
 #include "executors/resources.h"
+#include "job/sizes.h"
 
 /* How a submission went. */
 enum submit_outcome {
@@ -142,7 +142,7 @@ struct job_resize {
     const char *id;
     int attempt;
     enum size_kind kind;        /* SIZE_TASKS, SIZE_GPUS or SIZE_CPUS */
-    int64_t size;               /* base/sizes.h */
+    int64_t size;               /* job/sizes.h */
     /* filled in: */
     enum resize_outcome outcome;
     struct error error;         /* the sentence for every outcome but RESIZE_DONE */

@@ -7,10 +7,10 @@
 #include <sys/wait.h>
 
 #include "base/nearest.h"
+#include "job/retry_table.h"
 #include "renderer/check_names.h"
 #include "renderer/check_samples.h"
 #include "renderer/check_site.h"
-#include "renderer/retry_table.h"
 
 static const char *const executors[] = {"local", "kubernetes", "slurm", NULL};
 static const char *const known_types[] = {"single",  "distributed", "ps",    "mpi",   "elastic",

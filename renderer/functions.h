@@ -18,7 +18,7 @@
 #ifndef RENDERER_FUNCTIONS_H
 #define RENDERER_FUNCTIONS_H
 
-#include "renderer/template.h"
+#include "renderer/jsone/template.h"
 
 extern const struct template_function template_functions[];
 

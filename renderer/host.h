@@ -1,7 +1,7 @@
 /* renderer/host.h - the libraries that this machine's own Python has
  *
  * A row of images.txt whose image is `host` runs tasks on this machine's own files, so it can serve only
- * what is installed here.  dlspool run asks the machine's Python when it starts (stages/ask_host.h) and
+ * what is installed here.  dlspool run asks the machine's Python when it starts (stages/service/ask_host.h) and
  * leaves the answer in `.host` of the spool, where everything that renders reads it:
  *
  *   {"python": "3.11.2", "libraries": {"any": {"version": "3.11.2", "gpus": true},

@@ -20,7 +20,7 @@
 #include "base/value.h"
 #include "renderer/host.h"
 #include "renderer/images.h"
-#include "renderer/template.h"
+#include "renderer/jsone/template.h"
 
 struct repository;
 

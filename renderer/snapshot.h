@@ -9,7 +9,7 @@
 
 #include "base/yaml.h"
 #include "renderer/images.h"
-#include "renderer/template.h"
+#include "renderer/jsone/template.h"
 
 /* Bounds of a commit.  People trusted with the repository write it; the bounds only keep a slip
  * from hurting. */

@@ -15,8 +15,8 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "base/sizes.h"
 #include "base/value.h"
+#include "job/sizes.h"
 
 struct environment_variable {
     struct text name, value;
@@ -115,7 +115,7 @@ struct notes {
 };
 
 /* Of a job that was written for another system: what it takes for granted there.  site.yaml's
- * member of the platform's name says what that is here (stages/platform.h), and templates give its
+ * member of the platform's name says what that is here (stages/prepare/platform.h), and templates give its
  * programs the environment that they know. */
 struct platform {
     struct text name;           /* "openpai"; empty: none, and nothing of this is used */
@@ -137,7 +137,7 @@ struct deadline {
 /* How a job's progress is counted: in its output or in a file, or (both empty) not at all. */
 struct units {
     double total;               /* 0: not given; the output or the file says it */
-    struct text pattern;        /* base/pattern.h: of lines that the first task of the first role
+    struct text pattern;        /* job/pattern.h: of lines that the first task of the first role
                                    prints */
     struct text file;           /* absolute path of a file below `output` */
 };

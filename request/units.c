@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <stddef.h>
 
-#include "base/pattern.h"
+#include "job/pattern.h"
 #include "request/values.h"
 
 static const double total_most = 1e15; /* whole numbers are exact as far */

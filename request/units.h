@@ -1,7 +1,7 @@
 /* request/units.h - how a job's progress is counted: units{total, pattern} or units{total, file}
  *
  *   {total: 400, pattern: "step {done}/{total}"}
- *       in each line that the first task of the first role prints (base/pattern.h)
+ *       in each line that the first task of the first role prints (job/pattern.h)
  *   {total: 400, file: /srv/results/x/progress}
  *       in a file below the job's output, which holds what is done: 12, 12/400, or
  *       {"done": 12, "total": 400}

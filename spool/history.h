@@ -26,7 +26,7 @@ struct past_run {
     struct text arguments;      /* a digest of what decides how much there is to do */
     struct text gpu_type;       /* that was asked for */
     enum size_kind kind;
-    int64_t size;               /* base/sizes.h; of a job of fixed size 1 */
+    int64_t size;               /* job/sizes.h; of a job of fixed size 1 */
     int64_t cpus, gpus;         /* that it had in all: thousandths of a processor; GPUs */
     bool finished;              /* the job ended well with this run, and `total` counts */
     bool whole;                 /* ... and this run is all of it, so that `seconds` counts */

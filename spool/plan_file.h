@@ -16,7 +16,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "base/sizes.h"
+#include "job/sizes.h"
 #include "spool/spool.h"
 
 /* A job's line.  Texts that are empty and times that are 0 are not written. */

@@ -19,7 +19,7 @@ enum { PROGRESS_MOST_SIZES = 24 };
 /* What was measured while an attempt of the job ran at one size. */
 struct progress_at_size {
     int attempt;
-    int64_t size;               /* base/sizes.h; of a job of fixed size 1 */
+    int64_t size;               /* job/sizes.h; of a job of fixed size 1 */
     double rate;                /* units per second, a windowed median; 0: not known */
     double units;               /* done at this size, those done again after a checkpoint included */
     int64_t running;            /* milliseconds */

@@ -12,8 +12,8 @@
 
 #include "base/error.h"
 #include "base/sha256.h"
-#include "base/sizes.h"
 #include "base/value.h"
+#include "job/sizes.h"
 #include "spool/id.h"
 #include "spool/retry_when.h"
 
@@ -27,7 +27,7 @@ struct failure {
     int64_t delay;              /* RETRY_AT: the back-off, milliseconds */
     struct text commit;         /* RETRY_CHANGE: of templates.git when it was last rendered */
     struct text settings;       /* RETRY_CHANGE: SHA-256 of dlspool.yaml when it was last rendered */
-    struct text capacity;       /* RETRY_CHANGE, asked for too much: what there was (stages/growth.h) */
+    struct text capacity;       /* RETRY_CHANGE, asked for too much: what there was (stages/shared/growth.h) */
 };
 
 /* A job that this one waits for, under a condition. */

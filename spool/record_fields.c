@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/clock.h"
-#include "base/sizes.h"
+#include "job/sizes.h"
 #include "spool/retry_when.h"
 
 /* Writing */

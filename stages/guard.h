@@ -13,7 +13,7 @@
  * The stages that submit, follow and resubmit jobs note the job that they are about in the same way,
  * or, while they ask the executor about many at once, that they are about a batch.  After an end over
  * a batch the next process takes a sixteenth of it at a time, until it is one job; when all of them
- * went well for a while, sixteen times as many.  stages/give_up.h sets a job aside over which a stage
+ * went well for a while, sixteen times as many.  stages/shared/give_up.h sets a job aside over which a stage
  * has ended three times.
  *
  * Weaknesses: a process that sleeps for ever over a job file is not noticed; nothing that reads one
@@ -91,7 +91,7 @@ void guard_forget(struct guard *guard, const char *name);
 /* The stage is done with that job for now, and has not ended over it; which is forgotten ten minutes after
  * the last end, since a fault may show at every second look only. */
 void guard_passed(struct guard *guard, const char *name);
-/* It is left alone until it leaves the directory (stages/give_up.h), or dlspool is started again. */
+/* It is left alone until it leaves the directory (stages/shared/give_up.h), or dlspool is started again. */
 void guard_shun(struct guard *guard, const char *name);
 enum { GUARD_SHUNNED = 1000 };  /* what guard_tries() says of one that is */
 /* Forget all, of a guard that no process has. */

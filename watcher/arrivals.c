@@ -13,9 +13,9 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/names.h"
 #include "base/system.h"
 #include "watcher/mount.h"
-#include "watcher/names.h"
 #include "watcher/probe.h"
 #include "watcher/turns.h"
 

@@ -7,8 +7,8 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/names.h"
 #include "base/system.h"
-#include "watcher/names.h"
 #include "watcher/settle.h"
 
 enum { MOST_NAMED = 1024 }; /* remembered, so as not to be named again */

@@ -18,9 +18,9 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/names.h"
 #include "base/system.h"
 #include "watcher/mount.h"
-#include "watcher/names.h"
 
 enum {
     DEFAULT_INTERVAL = 5000,

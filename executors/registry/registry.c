@@ -3,12 +3,12 @@
 
 #include "base/nearest.h"
 #include "base/yaml.h"
-#include "executors/kubernetes_manifest.h"
-#include "executors/kubernetes_settings.h"
-#include "executors/local_manifest.h"
-#include "executors/local_settings.h"
-#include "executors/slurm/slurm_manifest.h"
-#include "executors/slurm/slurm_settings.h"
+#include "executors/kubernetes/manifest.h"
+#include "executors/kubernetes/settings.h"
+#include "executors/local/manifest.h"
+#include "executors/local/settings.h"
+#include "executors/slurm/manifest.h"
+#include "executors/slurm/settings.h"
 
 /* What there is of each kind of executor. */
 struct kind {

@@ -3,15 +3,15 @@
  * Opening it asks nobody.  ready() asks slurmrestd which versions it serves, once, and slurmctld
  * whether it is there.
  */
-#include "executors/slurm/slurm.h"
+#include "executors/slurm/inside.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/system.h"
-#include "executors/slurm/slurm_jobs.h"
-#include "executors/slurm/slurm_table.h"
+#include "executors/slurm/jobs.h"
+#include "executors/slurm/table.h"
 
 struct slurm *slurm_of(struct executor *executor)
 {

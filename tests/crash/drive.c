@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "stages/drain.h"
+#include "stages/service/drain.h"
 #include "stages/stage.h"
 #include "tests/crash/calls.h"
 #include "tests/crash/tree.h"

@@ -15,8 +15,8 @@
  * half there, and there.  The scheduler is another machine and knows what it knew.
  *
  * A disk whose syncs of directories, or of files, do nothing must be caught: that is a test of the
- * harness.  To see it fail otherwise: leave out spool_sync() in accept_claims() of stages/accept.c,
- * in submit_batch() of stages/submit.c or in rerender_jobs() of stages/rerender.c, or
+ * harness.  To see it fail otherwise: leave out spool_sync() in accept_claims() of stages/intake/accept.c,
+ * in submit_batch() of stages/submit/submit.c or in rerender_jobs() of stages/prepare/rerender.c, or
  * spool_sync_state() before the claims are removed.
  */
 #include "tests/crash/harness.h"

@@ -8,8 +8,8 @@
  * Besides, the process that is started after such an end is itself killed before each of its first
  * calls: however it goes on from there, no more than three ends are counted, and none is lost.
  *
- * To see this fail: leave out guard_enter() in accept_one() of stages/accept.c, or the count in the
- * claim's name (claim_count_try() of stages/claim.c).
+ * To see this fail: leave out guard_enter() in accept_one() of stages/intake/accept.c, or the count in the
+ * claim's name (claim_count_try() of stages/intake/claim.c).
  */
 #include "tests/crash/harness.h"
 

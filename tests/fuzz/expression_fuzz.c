@@ -1,4 +1,4 @@
-/* tests/fuzz/expression_fuzz.c - renderer/expression.h: any text as an expression and as a string
+/* tests/fuzz/expression_fuzz.c - renderer/jsone/expression.h: any text as an expression and as a string
  *
  * The text is evaluated as `$eval`, as a string with `${...}` in it, and as a condition, in a
  * context that has a value of every kind.  Bytes that are not UTF-8 do not get this far in
@@ -7,7 +7,7 @@
  * Seen to fail with: slices of texts cut between bytes, not characters.
  */
 #include "renderer/functions.h"
-#include "renderer/template.h"
+#include "renderer/jsone/template.h"
 #include "tests/fuzz/fuzz.h"
 
 static const struct template_limits limits = {.steps = 100000, .bytes = 4 << 20, .depth = 100};

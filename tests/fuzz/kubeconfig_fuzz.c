@@ -1,4 +1,4 @@
-/* tests/fuzz/kubeconfig_fuzz.c - executors/kubeconfig.h and kubernetes_plugin.h: any bytes as a
+/* tests/fuzz/kubeconfig_fuzz.c - executors/kubernetes/kubeconfig.h and executors/kubernetes/plugin.h: any bytes as a
  * kubeconfig, and as what a credential plugin writes
  *
  * The input's parts, with a line of `---` between them, are the kubeconfig and the plugin's output.
@@ -6,7 +6,7 @@
  *
  * Seen to fail with: control characters let through in tokens; a plugin's token not looked at.
  */
-#include "executors/kubernetes_plugin.h"
+#include "executors/kubernetes/plugin.h"
 #include "executors/secret.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -1,4 +1,4 @@
-/* tests/fuzz/kubernetes_cache_fuzz.c - executors/kubernetes_cache.h: any objects from a server
+/* tests/fuzz/kubernetes_cache_fuzz.c - executors/kubernetes/cache.h: any objects from a server
  *
  * The input is parts with a line of `---` between them; the first line of each says what it is (job,
  * pod, event; with `deleted`, `listed`), or `list` and `listed-all`; the rest is the object.  Polls
@@ -8,7 +8,7 @@
  * Seen to fail with: control bytes left in messages; a role taken as it is; an Event without a
  * message (which this found).
  */
-#include "executors/kubernetes_cache.h"
+#include "executors/kubernetes/cache.h"
 
 #include <ctype.h>
 

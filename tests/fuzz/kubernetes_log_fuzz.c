@@ -1,11 +1,11 @@
-/* tests/fuzz/kubernetes_log_fuzz.c - executors/kubernetes_log.h: any bytes as a pod's log
+/* tests/fuzz/kubernetes_log_fuzz.c - executors/kubernetes/log.h: any bytes as a pod's log
  *
  * The input is a position file, a line of `---`, and an answer.  The position is read or not, and
  * written reads back.  Taken in two steps, cut anywhere, the answer gives what it gives at once.
  *
  * Seen to fail with: bytes after the anchor miscounted; a stamp that is cut taken for a line.
  */
-#include "executors/kubernetes_log.h"
+#include "executors/kubernetes/log.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_place(const struct log_place *place)

@@ -1,4 +1,4 @@
-/* tests/fuzz/kubernetes_manifest_fuzz.c - executors/kubernetes_manifest.h: any bytes as
+/* tests/fuzz/kubernetes_manifest_fuzz.c - executors/kubernetes/manifest.h: any bytes as
  * manifest.yaml
  *
  * What is accepted is of the promised form; once stamped, its bodies are JSON, and read again as a
@@ -9,8 +9,8 @@
  */
 #include "base/json.h"
 #include "executors/completion.h"
-#include "executors/kubernetes_manifest.h"
-#include "executors/kubernetes_schema.h"
+#include "executors/kubernetes/manifest.h"
+#include "executors/kubernetes/schema.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { UID = 1234, GID = 100 };

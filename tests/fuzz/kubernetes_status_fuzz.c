@@ -1,4 +1,4 @@
-/* tests/fuzz/kubernetes_status_fuzz.c - executors/kubernetes_status.h: any bytes as an API server's
+/* tests/fuzz/kubernetes_status_fuzz.c - executors/kubernetes/status.h: any bytes as an API server's
  * answers
  *
  * The first line is the method and the HTTP status ("POST 403"), the rest the body.  Whatever
@@ -7,7 +7,7 @@
  *
  * Seen to fail with: the server's words not quoted; retryAfterSeconds not bounded.
  */
-#include "executors/kubernetes_status.h"
+#include "executors/kubernetes/status.h"
 #include "tests/fuzz/fuzz.h"
 
 static int read_number(struct text text)

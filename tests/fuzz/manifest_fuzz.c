@@ -1,11 +1,11 @@
-/* tests/fuzz/manifest_fuzz.c - executors/local_manifest.h: any bytes as manifest.yaml
+/* tests/fuzz/manifest_fuzz.c - executors/local/manifest.h: any bytes as manifest.yaml
  *
  * A manifest that is accepted keeps what the header promises.
  *
  * Seen to fail with: two tasks of the same role and index accepted.
  */
 #include "executors/executor.h"
-#include "executors/local_manifest.h"
+#include "executors/local/manifest.h"
 #include "executors/registry/registry.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -4,8 +4,8 @@
  * and gives a context in which no two chosen ports of a job are the same.
  */
 #include "base/yaml.h"
-#include "request/dialects.h"
-#include "stages/platform.h"
+#include "request/dialects/dialects.h"
+#include "stages/prepare/platform.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { TASKS_LOOKED_AT = 200, PORTS = 65536 };

@@ -1,4 +1,4 @@
-/* tests/fuzz/output_fuzz.c - executors/conmon_log.h and kernel_log.h: any bytes as what a container
+/* tests/fuzz/output_fuzz.c - executors/local/conmon_log.h and kernel_log.h: any bytes as what a container
  * printed, and as the kernel's records
  *
  * Lines are taken one by one, so it makes no difference in how many pieces they come, and no more
@@ -6,8 +6,8 @@
  *
  * Seen to fail with: a line that has no end yet taken as whole.
  */
-#include "executors/conmon_log.h"
-#include "executors/kernel_log.h"
+#include "executors/local/conmon_log.h"
+#include "executors/local/kernel_log.h"
 #include "tests/fuzz/fuzz.h"
 
 static void take_all(struct text *rest, struct buffer *out)

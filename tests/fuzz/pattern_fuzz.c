@@ -1,12 +1,12 @@
-/* tests/fuzz/pattern_fuzz.c - base/pattern.h: any bytes as a pattern, and any as lines
+/* tests/fuzz/pattern_fuzz.c - job/pattern.h: any bytes as a pattern, and any as lines
  *
  * The first line is the pattern, each other one a line that a job printed.  What is found is a
  * number, and what a line was made of by the pattern itself is found in it.
  *
- * Seen to fail with: digits without end read in take_digits() of base/pattern.c, so that a number
+ * Seen to fail with: digits without end read in take_digits() of job/pattern.c, so that a number
  * was infinite.
  */
-#include "base/pattern.h"
+#include "job/pattern.h"
 #include "tests/fuzz/fuzz.h"
 
 static void look_at(const struct pattern *pattern, struct text line)

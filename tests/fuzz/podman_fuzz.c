@@ -1,6 +1,6 @@
-/* tests/fuzz/podman_fuzz.c - executors/podman.h and local.h: any bytes as podman's answers
+/* tests/fuzz/podman_fuzz.c - executors/local/podman.h and executors/local/inside.h: any bytes as podman's answers
  *
- * In place of executors/http.c stands a server that answers what the input says: its parts, with
+ * In place of executors/http/http.c stands a server that answers what the input says: its parts, with
  * lines of `---` between them, one for each request, of which the first line is the status (0: no
  * connection; 1: sent, and no answer; 2: as 200).  When no part is left, there is no answer.  The
  * executor is asked what the stages ask it, each time with the answers from the first one on;
@@ -13,9 +13,9 @@
 
 #include <unistd.h>
 
-#include "executors/http.h"
-#include "executors/kernel_log.h"
-#include "executors/local_access.h"
+#include "executors/http/http.h"
+#include "executors/local/access.h"
+#include "executors/local/kernel_log.h"
 #include "executors/registry/registry.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -89,7 +89,7 @@ void http_escape(struct buffer *out, struct text part)
         buffer_printf(out, "%%%02X", (unsigned char)part.data[i]);
 }
 
-/* ---- in place of executors/kernel_log.c, whose reader asks this machine ---- */
+/* ---- in place of executors/local/kernel_log.c, whose reader asks this machine ---- */
 
 void kernel_log_read_kills(struct buffer *out)
 {
@@ -104,7 +104,7 @@ enum memory_kill kernel_log_find_kill(struct text records, struct text group)
                                                   : MEMORY_KILL_NONE;
 }
 
-/* ---- in place of executors/local_access.c, which starts a process for each look ---- */
+/* ---- in place of executors/local/access.c, which starts a process for each look ---- */
 
 void access_check_all(struct arena *arena, struct access_check *const *checks, size_t count,
                       int64_t timeout)

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 
 #include "spool/history_parts.h"
-#include "stages/past.h"
-#include "stages/units.h"
+#include "stages/planning/past.h"
+#include "stages/track/units.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_number(double number)

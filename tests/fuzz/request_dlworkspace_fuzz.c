@@ -4,7 +4,7 @@
  *
  * Seen to fail with: the tasks of all roles together not bounded.
  */
-#include "request/dialects.h"
+#include "request/dialects/dialects.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_field(struct text text)

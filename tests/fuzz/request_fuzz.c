@@ -7,8 +7,8 @@
  * Seen to fail with: the tasks of all roles together not bounded; the size that a job begins with not
  * put between the least and the most in request/size.c.
  */
-#include "base/pattern.h"
-#include "request/dialects.h"
+#include "job/pattern.h"
+#include "request/dialects/dialects.h"
 #include "tests/fuzz/fuzz.h"
 
 static const char *name_of(uint8_t byte)

@@ -5,7 +5,7 @@
  *
  * Seen to fail with: a NUL byte let pass in a registry's password.
  */
-#include "request/dialects.h"
+#include "request/dialects/dialects.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_field(struct text text)

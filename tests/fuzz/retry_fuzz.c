@@ -1,4 +1,4 @@
-/* tests/fuzz/retry_fuzz.c - renderer/retry_table.h: any bytes as retry.txt, and as a task's output
+/* tests/fuzz/retry_fuzz.c - job/retry_table.h: any bytes as retry.txt, and as a task's output
  *
  * The input is a table, a line of `---`, and a log, of which the first line is the reason.  The
  * report finds a fault exactly when reading does; what a row says decides for what it names.
@@ -6,7 +6,7 @@
  * Seen to fail with: repetitions not bounded; hints that are not UTF-8 accepted; expressions
  * never freed.
  */
-#include "renderer/retry_table.h"
+#include "job/retry_table.h"
 #include "tests/fuzz/fuzz.h"
 
 static size_t count_lines(struct text source)

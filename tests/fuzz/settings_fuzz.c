@@ -1,12 +1,12 @@
-/* tests/fuzz/settings_fuzz.c - spool/settings.h, executors/local_settings.h and
- * executors/kubernetes_settings.h: any bytes as dlspool.yaml
+/* tests/fuzz/settings_fuzz.c - spool/settings.h, executors/local/settings.h and
+ * executors/kubernetes/settings.h: any bytes as dlspool.yaml
  *
  * Settings that are accepted are within their limits, so that no later code need ask.
  *
  * Seen to fail with: user numbers not bounded; the upper limits of whole numbers not looked at.
  */
-#include "executors/kubernetes_settings.h"
-#include "executors/local_settings.h"
+#include "executors/kubernetes/settings.h"
+#include "executors/local/settings.h"
 #include "spool/settings.h"
 #include "tests/fuzz/fuzz.h"
 

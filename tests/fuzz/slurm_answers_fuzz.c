@@ -1,6 +1,6 @@
 /* tests/fuzz/slurm_answers_fuzz.c - executors/slurm: any bytes as slurmrestd's answers
  *
- * In place of executors/http.c stands a server that answers what the input says: its parts, with
+ * In place of executors/http/http.c stands a server that answers what the input says: its parts, with
  * lines of `---` between them, one for each request, of which the first line is the status (0: no
  * connection; 1: sent, and no answer; 2: as 200).  When no part is left, there is no answer.  The
  * executor is asked what the stages ask it, each time with the answers from the second one on
@@ -16,10 +16,10 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "executors/http.h"
-#include "executors/slurm/slurm_files.h"
-#include "executors/slurm/slurm_records.h"
-#include "executors/slurm/slurm_token.h"
+#include "executors/http/http.h"
+#include "executors/slurm/files.h"
+#include "executors/slurm/records.h"
+#include "executors/slurm/token.h"
 #include "tests/fuzz/fuzz.h"
 
 /* ---- the server ---- */

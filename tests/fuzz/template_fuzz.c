@@ -1,4 +1,4 @@
-/* tests/fuzz/template_fuzz.c - renderer/template.h: any template with any context
+/* tests/fuzz/template_fuzz.c - renderer/jsone/template.h: any template with any context
  *
  * The input is a template, a line of `---`, and a context, both YAML.  `$include: self` includes
  * the template itself, so that endless inclusion is tried too.  Rendering ends within its limits in
@@ -7,7 +7,7 @@
  * Seen to fail with: interpreter_room() that always grants; functions left in a result.
  */
 #include "renderer/functions.h"
-#include "renderer/template.h"
+#include "renderer/jsone/template.h"
 #include "tests/fuzz/fuzz.h"
 
 static const struct yaml_limits yaml_limits = {1 << 20, 20000, 100};

@@ -3,7 +3,7 @@
 # in what is rendered; what cannot be is refused with a reason.
 #
 # Seen to fail with: cpus in place of cpus_most in common/threads.yaml; description_deadline() not asked in
-# stages/prepare.c, or in commands/submit.c.
+# stages/prepare/prepare.c, or in commands/submit.c.
 . "$(dirname "$0")/lib.bash"
 new_spool null || exit 1
 

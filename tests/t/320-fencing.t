@@ -2,7 +2,7 @@
 # A daemon that is stopped in the middle (SIGSTOP) is taken for dead by a second one, which takes
 # over; when it wakes up (SIGCONT) it fences itself: nothing is submitted twice.
 # To see it fail: let stage_is_fenced() in stages/stage.c return false; or take_strays() in
-# stages/intake.c do nothing.
+# stages/intake/intake.c do nothing.
 # Runs alone: a daemon that gets no processor for 2 s is taken for dead here.
 . "$(dirname "$0")/lib.bash"
 new_spool null || exit 1

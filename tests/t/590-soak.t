@@ -3,12 +3,12 @@
 # middle of their work, every half second; nothing is lost or doubled, memory and descriptors are
 # flat.  SOAK_SECONDS for longer.
 #
-# Seen to fail, each in one run or two, with: recover_claim() in stages/intake.c adding no claim
+# Seen to fail, each in one run or two, with: recover_claim() in stages/intake/intake.c adding no claim
 # (jobs are lost), or one that is not `suspect` (jobs are there twice); outcome_unknown() in
-# stages/submit.c answered by a new attempt number (tasks run twice); plan_adopt() in
-# executors/local_plan.c refusing all (jobs fail that ran); `fate` not taken from read_history() by
+# stages/submit/submit.c answered by a new attempt number (tasks run twice); plan_adopt() in
+# executors/local/plan.c refusing all (jobs fail that ran); `fate` not taken from read_history() by
 # the track stage (jobs vanish and run again); a requeued job's attempt always raised by one in
-# stages/requeue.c (more attempts than there should be); a job's directory not closed after it was
+# stages/prepare/requeue.c (more attempts than there should be); a job's directory not closed after it was
 # followed (descriptors grow).
 . "$(dirname "$0")/lib.bash"
 DLSPOOL=$DLSPOOL /usr/bin/python3 "$top/tests/bench/soak" --spool "$scratch/soak" \

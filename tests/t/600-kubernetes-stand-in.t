@@ -1020,7 +1020,7 @@ def test_schema():
         print("ok %d - the table of fields # SKIP no objects-1.36.json to compare with" % tests)
         return
     from schema import Schema
-    table = Schema(os.path.join(TOP, "executors", "kubernetes_schema.txt")).types
+    table = Schema(os.path.join(TOP, "executors", "kubernetes", "schema.txt")).types
     with open(file_name, encoding="utf-8") as file:
         definitions = json.load(file)["definitions"]
     wrong, compared = [], 0

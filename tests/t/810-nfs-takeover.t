@@ -5,7 +5,7 @@
 # (`nolock`), so that only the lease tells them apart.
 #
 # Seen to fail with: lease_look() in stages/lease.c always saying that it is ours; take_strays() in
-# stages/intake.c doing nothing (files that A claims when it wakes up are left).
+# stages/intake/intake.c doing nothing (files that A claims when it wakes up are left).
 . "$(dirname "$0")/nfs.bash"
 . "$(dirname "$0")/kubernetes.bash"
 api=/run/home/api

@@ -56,7 +56,7 @@ described=$(rendered $man/dlspool.yaml.5 | sed -nE 's/^ {7}([a-z_.]+) \(default 
 known=$({
     sed -nE 's/^    \{"([a-z_.]+)", SETTING.*/\1/p' spool/settings.c | grep -vx -e local -e kubernetes -e slurm -e planner
     for executor in local kubernetes slurm; do
-        sed -n '/ fields\[\] = {/,/^};/p' $(find executors -name "${executor}_settings.c") |
+        sed -n '/ fields\[\] = {/,/^};/p' executors/$executor/settings.c |
             grep -oE '\{"[a-z_]+", read_' | sed -E 's/^\{"([a-z_]+)".*/'"$executor"'.\1/'
     done
 } | sort)
@@ -102,13 +102,13 @@ is "$(comm -13 <(echo "$described") <(echo "$numbers"))" "" "and have the same d
 rows() { sed -nE 's/^\| (`[^|]*) \|.*/\1/p' docs/spool.md | grep -oE '`[^`]+`' | tr -d '`' | sort -u; }
 described=$(rows)
 undescribed() { comm -23 <(sort -u) <(echo "$described") | words; }
-events=$({ grep -ohE 'eventlog_start\([^"]*"[a-z]+"' stages/*.c | grep -oE '"[a-z]+"' | tr -d '"'
+events=$({ grep -ohE 'eventlog_start\([^"]*"[a-z]+"' stages/*.c stages/*/*.c | grep -oE '"[a-z]+"' | tr -d '"'
     sed -n '/^} verbs\[/,/^};/p' request/control.c | grep -oE '"[a-z]+", CONTROL_[A-Z]+' | grep -v CONTROL_NONE | grep -oE '[a-z]{3,}'; } | sort -u)
 like "$(words <<<"$events")" 'accepted .*finished .*kill .*submitted ' "the events are found in the code"
 is "$(undescribed <<<"$events")" "" "every event is described"
-unlike "$(grep -hE 'eventlog_start\(' stages/*.c | grep -v 'request_control_name(')" 'eventlog_start\([^"]*$' \
+unlike "$(grep -hE 'eventlog_start\(' stages/*.c stages/*/*.c | grep -v 'request_control_name(')" 'eventlog_start\([^"]*$' \
     "every event is named where it is written"
-keys=$(grep -ohE '(eventlog_add(_string|_number)?|add_time)\([^"]*"[a-z_0-9]+"' stages/*.c | grep -oE '"[a-z_0-9]+"' | tr -d '"' | sort -u)
+keys=$(grep -ohE '(eventlog_add(_string|_number)?|add_time)\([^"]*"[a-z_0-9]+"' stages/*.c stages/*/*.c | grep -oE '"[a-z_0-9]+"' | tr -d '"' | sort -u)
 like "$(words <<<"$keys")" 'at attempt .*cause .*why ' "the events' keys are found in the code"
 unknown=
 for key in $keys; do
@@ -118,9 +118,9 @@ is "$unknown" "" "every key of an event is described"
 fields=$(grep -oE 'FIELD\("[a-z_0-9]+"' spool/record.c | grep -oE '[a-z_0-9]{2,}' | sort -u)
 like "$(words <<<"$fields")" 'accepted .*exit_code .*uid ' "the fields of job.yaml are found in the code"
 is "$(undescribed <<<"$fields")" "" "every field of job.yaml is described"
-reasons=$({ grep -ohE 'decide\(verdict, "[A-Za-z]+"' stages/verdict.c
-    sed -n '/reasons\[\] = {/,/};/p' stages/verdict.c
-    grep -ohE 'find\(finding, [^"]*"[A-Za-z]+"' executors/local_*.c; } | grep -oE '"[A-Z][A-Za-z]+"' | tr -d '"' | sort -u)
+reasons=$({ grep -ohE 'decide\(verdict, "[A-Za-z]+"' stages/shared/verdict.c
+    sed -n '/reasons\[\] = {/,/};/p' stages/shared/verdict.c
+    grep -ohE 'find\(finding, [^"]*"[A-Za-z]+"' executors/local/*.c; } | grep -oE '"[A-Z][A-Za-z]+"' | tr -d '"' | sort -u)
 like "$(words <<<"$reasons")" 'BadFile .*NoImage .*OOMKilled .*StartError .*Vanished ' "the reasons are found in the code"
 is "$(undescribed <<<"$reasons")" "" "every reason is described"
 retry_words=$(sed -nE 's/.*when_names\[\] = \{(.*)\};/\1/p' spool/retry_when.c | tr -d '", ' | grep -c .)
@@ -149,7 +149,7 @@ is "$broken" "" "every link leads somewhere"
 # What docs/developer.md names is there.
 missing=
 for name in $(grep -oE '`[a-z0-9_]+\(\)`' docs/developer.md | tr -d '`()' | sort -u); do
-    [ "$name" = exit ] || grep -qE "\b$name\(" -- */*.[ch] || missing+="$name() "
+    [ "$name" = exit ] || grep -qE "\b$name\(" -- */*.[ch] {request,renderer,executors,stages}/*/*.[ch] || missing+="$name() "
 done
 for name in $(grep -oE '`(base|spool|watcher|request|renderer|executors|stages|commands|tools|tests|etc|docs)/[a-z0-9_./-]+`' \
     docs/developer.md | tr -d '`' | sort -u); do

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "renderer/host.h"
-#include "stages/ask_host.h"
+#include "stages/service/ask_host.h"
 
 static char directory[] = "/tmp/ask-host-XXXXXX";
 static struct arena *arena;

@@ -1,4 +1,4 @@
-/* budget_test.c - stages/budget.c: a day of the pool, less what an owner's deadlines have held
+/* budget_test.c - stages/planning/budget.c: a day of the pool, less what an owner's deadlines have held
  *
  * Seen to fail: with runs without a deadline charged, with runs of before yesterday charged whole, with
  * what runs now left out.
@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "stages/budget.h"
+#include "stages/planning/budget.h"
 
 static const int64_t now = 1790000000000, hour = 3600 * 1000;
 static struct roster_job jobs[3];

@@ -1,10 +1,10 @@
-/* changes_test.c - stages/changes.c: the fields in which two trees differ, and how they are called
+/* changes_test.c - stages/preview/changes.c: the fields in which two trees differ, and how they are called
  *
  * Seen to fail: with places in lists left in the paths, with a field that is gone and one that
  * is new taken for the same change, with what stands behind an inserted item compared with its neighbour, and without the
  * bound on how many are kept.
  */
-#include "stages/changes.h"
+#include "stages/preview/changes.h"
 
 #include "base/yaml.h"
 #include "tests/unit/unit_arena.h"

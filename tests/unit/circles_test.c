@@ -7,7 +7,7 @@
  */
 #include "tests/unit/unit.h"
 
-#include "stages/circles.h"
+#include "stages/resubmit/circles.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

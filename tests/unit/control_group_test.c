@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "executors/control_group.h"
+#include "executors/local/control_group.h"
 
 #define ID "0123456789abcdef"
 

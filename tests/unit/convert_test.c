@@ -20,7 +20,7 @@
 #include "base/system.h"
 #include "base/yaml.h"
 #include "request/convert.h"
-#include "request/dialects.h"
+#include "request/dialects/dialects.h"
 
 static struct error error;
 

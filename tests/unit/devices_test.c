@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "executors/devices.h"
+#include "executors/local/devices.h"
 
 static void put(const char *directory, const char *name, const char *content)
 {

@@ -1,6 +1,6 @@
 /* tests/unit/drain_test.c - is there anything left to do in a spool, with jobs in held/?
  *
- * Seen to fail: with nothing_left() of stages/drain.c not looking at held/; with every job there taken
+ * Seen to fail: with nothing_left() of stages/service/drain.c not looking at held/; with every job there taken
  * for one that moves.
  */
 #include "tests/unit/unit.h"
@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "spool/record.h"
-#include "stages/drain.h"
+#include "stages/service/drain.h"
 
 struct fixture {
     char *path;

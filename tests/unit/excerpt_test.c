@@ -5,7 +5,7 @@
  */
 #include "tests/unit/unit.h"
 
-#include "stages/excerpt.h"
+#include "stages/shared/excerpt.h"
 
 static void lines_are_made_fit_to_read(void **state)
 {

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "executors/http.h"
+#include "executors/http/http.h"
 
 enum { CONNECTIONS = 256, REQUEST_ROOM = 1 << 16 };
 

@@ -5,7 +5,7 @@
 
 #include "base/yaml.h"
 #include "executors/executor.h"
-#include "executors/local_settings.h"
+#include "executors/local/settings.h"
 #include "executors/registry/registry.h"
 
 static const char *refusal(struct error *error, const char *settings)

@@ -12,8 +12,8 @@
 
 #include <signal.h>
 
-#include "stages/control.h"
-#include "stages/resize.h"
+#include "stages/shared/control.h"
+#include "stages/shared/resize.h"
 
 static const int64_t noon = 1767268801000;      /* 2026-01-01 */
 

@@ -4,13 +4,13 @@
  * The executor does and says what the test wants.
  *
  * Seen to fail: with write_down() empty; with `late` never set in find_new(); with fate_of_success()
- * always FATE_DONE, or never FATE_HELD; with retries_used() counting what a new log has; with read_history() of stages/track.c without FATE_HELD.
+ * always FATE_DONE, or never FATE_HELD; with retries_used() counting what a new log has; with read_history() of stages/track/track.c without FATE_HELD.
  */
 #include "tests/unit/stage_fixture.h"
 
-#include "stages/control.h"
-#include "stages/control_tasks.h"
-#include "stages/hold_tasks.h"
+#include "stages/shared/control.h"
+#include "stages/shared/control_tasks.h"
+#include "stages/shared/hold_tasks.h"
 
 #define ID "sweep-0000000000001"
 

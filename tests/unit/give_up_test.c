@@ -3,9 +3,9 @@
  * Each process of the stage is a child that ends by a signal when the executor is asked about the
  * bad job, or is given it; the guard is shared, as between the stage and the supervisor.
  *
- * Seen to fail: without runs_elsewhere() in give_up() of stages/give_up.c; without guard_count() in
+ * Seen to fail: without runs_elsewhere() in give_up() of stages/shared/give_up.c; without guard_count() in
  * track_open(); with aside_salvage() for aside_recover() in it; without give_up_forget_gone() in
- * track.c; with guard_widen() after each batch in stages/submit.c.
+ * track.c; with guard_widen() after each batch in stages/submit/submit.c.
  */
 #include "tests/unit/stage_fixture.h"
 

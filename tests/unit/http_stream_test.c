@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "executors/http_stream.h"
+#include "executors/http/stream.h"
 
 static struct {
     char *directory;

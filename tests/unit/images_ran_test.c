@@ -10,7 +10,7 @@
 
 #include "spool/eventlog.h"
 #include "spool/job_state.h"
-#include "stages/images_ran.h"
+#include "stages/track/images_ran.h"
 
 #define SUM "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "base/yaml.h"
-#include "executors/kubeconfig.h"
-#include "executors/kubernetes_settings.h"
+#include "executors/kubernetes/kubeconfig.h"
+#include "executors/kubernetes/settings.h"
 
 static struct arena *arena;
 static char *directory;

@@ -8,10 +8,10 @@
 #include <sys/resource.h>
 
 #include "base/json.h"
-#include "executors/kubernetes_api.h"
-#include "executors/kubernetes_connection.h"
-#include "executors/kubernetes_plugin.h"
-#include "executors/kubernetes_status.h"
+#include "executors/kubernetes/api.h"
+#include "executors/kubernetes/connection.h"
+#include "executors/kubernetes/plugin.h"
+#include "executors/kubernetes/status.h"
 
 static const char secret[] = "s3cr3t-token-that-nobody-may-see";
 

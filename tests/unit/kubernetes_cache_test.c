@@ -13,7 +13,7 @@
  * second taken for the first; the server's clock compared with ours.
  */
 #include "base/clock.h"
-#include "executors/kubernetes_cache.h"
+#include "executors/kubernetes/cache.h"
 #include "kubernetes_fake.h"
 
 static struct kubernetes_jobs *jobs;

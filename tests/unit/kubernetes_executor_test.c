@@ -11,7 +11,7 @@
 #include <fcntl.h>
 
 #include "base/system.h"
-#include "executors/kubernetes_api.h"
+#include "executors/kubernetes/api.h"
 #include "tests/unit/kubernetes_stand_in.h"
 
 static struct executor *executor;

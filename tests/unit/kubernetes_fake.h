@@ -1,13 +1,13 @@
 /* tests/unit/kubernetes_fake.h - an API server in the test's own hands
  *
- * Has all functions of executors/kubernetes_api.h, so that the real ones are not linked: calls are
+ * Has all functions of executors/kubernetes/api.h, so that the real ones are not linked: calls are
  * answered by `fake_answer`, streams are lines that the test puts in.
  */
 #ifndef TESTS_UNIT_KUBERNETES_FAKE_H
 #define TESTS_UNIT_KUBERNETES_FAKE_H
 
 #include "base/json.h"
-#include "executors/kubernetes_api.h"
+#include "executors/kubernetes/api.h"
 #include "unit.h"
 
 enum { FAKE_STREAMS = 64 };

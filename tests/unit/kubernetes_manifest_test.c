@@ -3,7 +3,7 @@
 #include "tests/unit/unit_arena.h"
 
 #include "base/json.h"
-#include "executors/kubernetes_manifest.h"
+#include "executors/kubernetes/manifest.h"
 
 static struct error error;
 

@@ -17,8 +17,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/system.h"
-#include "executors/kubernetes_follow.h"
-#include "executors/kubernetes_log.h"
+#include "executors/kubernetes/follow.h"
+#include "executors/kubernetes/log.h"
 #include "kubernetes_fake.h"
 
 /* ---- a kubelet ---- */

@@ -2,7 +2,7 @@
 #include "tests/unit/unit_arena.h"
 
 #include "base/yaml.h"
-#include "executors/kubernetes_schema.h"
+#include "executors/kubernetes/schema.h"
 
 
 /* The problems of a tree, parted by line ends; "" when there is none. */

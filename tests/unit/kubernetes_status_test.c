@@ -2,7 +2,7 @@
 #include "tests/unit/unit.h"
 
 #include "base/json.h"
-#include "executors/kubernetes_status.h"
+#include "executors/kubernetes/status.h"
 
 #define STATUS(fields)                                                                            \
     "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\"," fields "}"

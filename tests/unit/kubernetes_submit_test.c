@@ -21,7 +21,7 @@
 #include "tests/unit/unit.h"
 
 #include "base/json.h"
-#include "executors/kubernetes.h"
+#include "executors/kubernetes/inside.h"
 
 #define JOB_OF(name, role, more)                                                                   \
     "- apiVersion: batch/v1\n"                                                                     \

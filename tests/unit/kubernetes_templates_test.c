@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #include "base/json.h"
-#include "executors/kubernetes_manifest.h"
+#include "executors/kubernetes/manifest.h"
 #include "renderer/check.h"
 #include "renderer/context.h"
 #include "renderer/functions.h"

@@ -6,7 +6,7 @@
 #include <fcntl.h>
 
 #include "base/system.h"
-#include "executors/kubernetes.h"
+#include "executors/kubernetes/inside.h"
 #include "tests/unit/kubernetes_stand_in.h"
 #include "tests/unit/never_started.h"
 

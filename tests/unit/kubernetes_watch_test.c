@@ -9,7 +9,7 @@
  * end; a silent stream kept; a stream that never spoke resumed for ever.
  */
 #include "base/clock.h"
-#include "executors/kubernetes_watch.h"
+#include "executors/kubernetes/watch.h"
 #include "kubernetes_fake.h"
 
 enum { OBJECTS = 12, HISTORY = 4000 };

@@ -20,10 +20,10 @@
 
 #include "base/system.h"
 #include "executors/executor.h"
-#include "executors/kubernetes_manifest.h"
-#include "executors/local_manifest.h"
+#include "executors/kubernetes/manifest.h"
+#include "executors/local/manifest.h"
 #include "executors/registry/registry.h"
-#include "executors/slurm/slurm_manifest.h"
+#include "executors/slurm/manifest.h"
 #include "renderer/context.h"
 #include "renderer/manifest.h"
 #include "tests/unit/kubelet.h"

@@ -3,7 +3,7 @@
  * Seen to fail with: weights taken for 1; `held` forgotten when submitted/ is looked at; jobs that
  * left submitted/ still counted.
  */
-#include "stages/load.h"
+#include "stages/submit/load.h"
 
 #include <unistd.h>
 

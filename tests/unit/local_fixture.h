@@ -26,7 +26,7 @@
 #include "base/system.h"
 #include "base/yaml.h"
 #include "executors/executor.h"
-#include "executors/process.h"
+#include "executors/local/process.h"
 #include "executors/registry/registry.h"
 
 enum { FIXTURE_PATIENCE = 30000 };      /* milliseconds that are waited for anything */

@@ -1,7 +1,7 @@
 /* tests/unit/local_manifest_test.c - the local executor's manifest is read strictly */
 #include "tests/unit/unit.h"
 
-#include "executors/local_manifest.h"
+#include "executors/local/manifest.h"
 
 #define HEAD "kind: dlspool/local/v1\ntasks:\n"
 #define MUST "role: main, image: host, command: [x], cpus: 1, memory: 1Mi"

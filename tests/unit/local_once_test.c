@@ -8,16 +8,16 @@
  * DLSPOOL_EVERY_BYTE=1 takes every byte.  By default the submission of one task does, that of a pod
  * takes every third, all others every eleventh; under sanitizers all take every 37th.
  *
- * To see it fail: let outcome_of() of executors/podman.c call "is already in use" and
+ * To see it fail: let outcome_of() of executors/local/podman.c call "is already in use" and
  * "already exists" PODMAN_REFUSED, and jobs are refused that should be adopted; let
  * local_task_name() add a random number, and again; let note_started() make all trouble
- * unavailable, and jobs run twice; leave out `headed` in executors/http.c, and half an answer
- * counts as a whole one.  Leave out local_storage_note_refusal() in executors/local_submit.c, and a
+ * unavailable, and jobs run twice; leave out `headed` in executors/http/http.c, and half an answer
+ * counts as a whole one.  Leave out local_storage_note_refusal() in executors/local/submit.c, and a
  * task that ran before its sibling was refused runs twice; remove its note with the rest in
- * remove_again(), and it does after a kill; let keep_refusal() of executors/local_plan.c honour it
+ * remove_again(), and it does after a kill; let keep_refusal() of executors/local/plan.c honour it
  * always, or never, and a new try is refused, or a repeated one runs.  Let local_is_task() in
- * executors/local_labels.c be true, and strange labels are taken for a job's.  Leave plan_has_started()
- * out of executors/local_submit.c, and what ran is removed and runs again.
+ * executors/local/labels.c be true, and strange labels are taken for a job's.  Leave plan_has_started()
+ * out of executors/local/submit.c, and what ran is removed and runs again.
  */
 #include "base/sha256.h"
 #include "executors/registry/registry.h"

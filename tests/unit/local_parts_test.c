@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "executors/conmon_log.h"
-#include "executors/kernel_log.h"
-#include "executors/local_access.h"
-#include "executors/process.h"
+#include "executors/local/access.h"
+#include "executors/local/conmon_log.h"
+#include "executors/local/kernel_log.h"
+#include "executors/local/process.h"
 #include "executors/resources.h"
 
 static void room_is_counted(void **state)

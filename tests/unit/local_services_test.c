@@ -10,7 +10,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-#include "executors/local_storage.h"
+#include "executors/local/storage.h"
 
 #define TASK(role, command)                                                                        \
     "- {role: " role ", image: host, cpus: 0.5, memory: 64Mi, command: " command "}\n"

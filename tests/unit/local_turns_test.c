@@ -1,12 +1,12 @@
 /* tests/unit/local_turns_test.c - tasks that take turns, against a podman that misbehaves on order
  *
- * To see it fail: let choose() of executors/local_turns.c not count those that run, and more run at
+ * To see it fail: let choose() of executors/local/turns.c not count those that run, and more run at
  * once than may; let waits() be true for what has a start time, and what ran before the machine was
  * restarted runs again; leave out note_refusal(), and a task that cannot be started stands in the
  * way of all others; let local_count() count those that wait, and there is no room for others; leave
- * out `ending` in take_turns() of executors/local_poll.c, and a job that is to end goes on; let
+ * out `ending` in take_turns() of executors/local/poll.c, and a job that is to end goes on; let
  * local_cancel() leave what waits, likewise; give each task devices of its own in assign_places()
- * of executors/local_plan.c, and there are not enough, or forget the holder of a place there; let
+ * of executors/local/plan.c, and there are not enough, or forget the holder of a place there; let
  * local_turns_start() go on without having what local_turns_hold() gives.
  */
 #include "executors/registry/registry.h"

@@ -7,8 +7,8 @@
  */
 #include "tests/unit/stage_fixture.h"
 
-#include "stages/lost.h"
-#include "stages/removed_file.h"
+#include "stages/track/lost.h"
+#include "stages/track/removed_file.h"
 
 static const int64_t noon = 1767268801000;      /* 2026-01-01 */
 

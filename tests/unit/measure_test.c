@@ -13,8 +13,8 @@
 
 #include "base/clock.h"
 #include "base/system.h"
-#include "stages/measure.h"
-#include "stages/units.h"
+#include "stages/track/measure.h"
+#include "stages/track/units.h"
 
 static const int64_t noon = 1790000000000;
 static int64_t now;

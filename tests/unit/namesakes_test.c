@@ -12,8 +12,8 @@
 
 #include "base/clock.h"
 #include "spool/record.h"
-#include "stages/namesakes.h"
-#include "stages/standing.h"
+#include "stages/resubmit/namesakes.h"
+#include "stages/shared/standing.h"
 
 /* Tokens of one process only grow, so each test has a time of its own, and makes its jobs by age. */
 static int64_t noon = 1798718400000;    /* 2026-12-31T12:00Z */

@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/notify.h"
-#include "stages/watchdog.h"
+#include "stages/service/watchdog.h"
 
 static int64_t now = 1000000;
 static int64_t shifted(void)

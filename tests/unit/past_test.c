@@ -1,10 +1,10 @@
-/* past_test.c - stages/past.c: records, progress and history as the questions of a prediction */
+/* past_test.c - stages/planning/past.c: records, progress and history as the questions of a prediction */
 #include "tests/unit/unit.h"
 
 #include <math.h>
 #include <stdbool.h>
 
-#include "stages/past.h"
+#include "stages/planning/past.h"
 
 static const int64_t noon = 1790000000000;
 

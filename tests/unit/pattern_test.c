@@ -3,7 +3,7 @@
  * What is found is compared with a table, with what lines were made of, and with what a regular
  * expression that means the same finds.
  *
- * Seen to fail with: in base/pattern.c, the run of find_run() sought from the line's start; a
+ * Seen to fail with: in job/pattern.c, the run of find_run() sought from the line's start; a
  * number begun in its middle; take_number() blind to a point that follows; join_blanks() left out;
  * twice {done} not missed in add_piece().
  */
@@ -11,7 +11,7 @@
 
 #include <regex.h>
 
-#include "base/pattern.h"
+#include "job/pattern.h"
 
 static void read_pattern(struct pattern *pattern, const char *source)
 {

@@ -9,9 +9,9 @@
 
 #include "spool/history.h"
 #include "spool/plan_file.h"
-#include "stages/control.h"
-#include "stages/rerender.h"
-#include "stages/resize.h"
+#include "stages/prepare/rerender.h"
+#include "stages/shared/control.h"
+#include "stages/shared/resize.h"
 #include "tests/unit/stage_fixture.h"
 
 /* ---- the executor ---- */
@@ -83,7 +83,7 @@ static inline void fake_has(int64_t cpus, int64_t cpus_free)
                                       .memory_free = 1 << 30};
 }
 
-/* In the place of stages/rerender.c, which needs templates. */
+/* In the place of stages/prepare/rerender.c, which needs templates. */
 int rerender_jobs(struct stage *of, struct rerender *jobs, size_t count, struct error *problem)
 {
     struct arena *arena = arena_new();

@@ -8,8 +8,8 @@
 
 #include "base/sha256.h"
 #include "base/yaml.h"
-#include "request/dialects.h"
-#include "stages/platform.h"
+#include "request/dialects/dialects.h"
+#include "stages/prepare/platform.h"
 
 static struct context_job job;
 static struct notes notes;

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "executors/process.h"
+#include "executors/local/process.h"
 
 /* A shell of a group of its own with `mark` among its arguments; the program that it has started has not. */
 static pid_t start_group(const char *mark)

@@ -4,7 +4,7 @@
 #include "tests/unit/unit.h"
 
 #include "base/clock.h"
-#include "stages/queue.h"
+#include "stages/submit/queue.h"
 
 static void put(struct queue *queue, const char *id, uid_t owner, int priority, int64_t time)
 {

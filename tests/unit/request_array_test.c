@@ -8,7 +8,7 @@
 
 #include "base/ranges.h"
 #include "request/array.h"
-#include "request/dialects.h"
+#include "request/dialects/dialects.h"
 
 #define HEAD "name: a\nlibrary: any\nscript: x\n"
 #define ARRAY HEAD "type: array\narray: "

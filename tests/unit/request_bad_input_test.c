@@ -8,7 +8,7 @@
  * Seen to fail: with memoryMB's least value at 0, with comments looked for inside strings, with
  * taskNumber's most at 499, and with a byte more than 1 MiB let through.
  */
-#include "request/dialects.h"
+#include "request/dialects/dialects.h"
 #include "tests/unit/unit_arena.h"
 
 enum dialect { YAML, JSON, SCRIPT, OPENPAI_1, OPENPAI_2, DLWORKSPACE, DRAFT, DIALECTS };

@@ -5,7 +5,7 @@
  */
 #include "tests/unit/unit_arena.h"
 
-#include "request/dialects.h"
+#include "request/dialects/dialects.h"
 
 static struct description *read_as(const char *source, const char *name)
 {

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "request/dialects.h"
+#include "request/dialects/dialects.h"
 
 static const char yaml_sample[] =
     "# night run\n"

@@ -8,7 +8,7 @@
 
 #include <dirent.h>
 
-#include "request/dialects.h"
+#include "request/dialects/dialects.h"
 
 #define ROLE "\"name\": \"main\", \"command\": \"true\""
 #define JOB_WITH(fields, role)                                                                     \

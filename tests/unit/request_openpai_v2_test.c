@@ -5,7 +5,7 @@
  * aliases that are not counted, with merged fields that go over written ones, and with an alias of
  * a secret let through.
  */
-#include "request/dialects.h"
+#include "request/dialects/dialects.h"
 #include "tests/unit/request_support.h"
 
 #include <dirent.h>

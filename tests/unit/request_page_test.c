@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "request/dialects.h"
+#include "request/dialects/dialects.h"
 
 static FILE *open_page(void)
 {

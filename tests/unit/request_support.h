@@ -2,7 +2,7 @@
 #ifndef TESTS_UNIT_REQUEST_SUPPORT_H
 #define TESTS_UNIT_REQUEST_SUPPORT_H
 
-#include "request/dialects.h"
+#include "request/dialects/dialects.h"
 #include "tests/unit/unit_arena.h"
 
 static inline struct description *good(const char *source)

@@ -15,10 +15,10 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "spool/eventlog.h"
-#include "stages/control.h"
 #include "stages/guard.h"
-#include "stages/prepare.h"
-#include "stages/rerender.h"
+#include "stages/prepare/prepare.h"
+#include "stages/prepare/rerender.h"
+#include "stages/shared/control.h"
 #include "tests/unit/scratch_repository.h"
 
 #define SINGLE "name: a\nlibrary: any\ntype: single\ntasks: {main: {cpus: 1}}\nsize: {min: 1, max: 4}\n"

@@ -11,8 +11,8 @@
 
 #include <signal.h>
 
-#include "stages/control.h"
-#include "stages/resize.h"
+#include "stages/shared/control.h"
+#include "stages/shared/resize.h"
 
 #define ID "job-0000000000001"
 

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "stages/resize.h"
+#include "stages/shared/resize.h"
 #include "tests/unit/unit.h"
 
 static char *directory;

@@ -5,15 +5,15 @@
  * job goes back to rendered/ when its time or reason has come, and otherwise stays, or ends, with a
  * reason.  Each pair is tried for each thing that a failed job waits for.
  *
- * Seen to fail: with next_attempt() of stages/requeue.c never counting on; without set_aside() of what is
- * damaged in stages/resubmit.c.
+ * Seen to fail: with next_attempt() of stages/prepare/requeue.c never counting on; without set_aside() of what is
+ * damaged in stages/resubmit/resubmit.c.
  */
 #include "tests/unit/scratch_repository.h"
 #include "tests/unit/stage_fixture.h"
 
 #include "base/sha256.h"
-#include "stages/control.h"
-#include "stages/prepare.h"
+#include "stages/prepare/prepare.h"
+#include "stages/shared/control.h"
 
 #define REQUEST "name: a\nlibrary: any\ntype: single\nscript: 'true'\n"
 #define TEMPLATE "{cpus: {$eval: 'job.roles[0].cpus'}, script: '${job.script}'}\n"

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "renderer/retry_table.h"
+#include "job/retry_table.h"
 
 static const char table_source[] =
     "# what a failure means\n"

@@ -11,9 +11,9 @@
 #include "tests/unit/stage_fixture.h"
 
 #include "spool/why.h"
-#include "stages/control.h"
-#include "stages/prepare.h"
-#include "stages/verdict.h"
+#include "stages/prepare/prepare.h"
+#include "stages/shared/control.h"
+#include "stages/shared/verdict.h"
 
 #define TASKS "tasks: {main: {cpus: 1, gpus: 8}}\n"
 #define SINGLE "name: a\nlibrary: any\ntype: single\nscript: 'true'\n" TASKS

@@ -1,11 +1,11 @@
 /* the sizes that a job can have: which there are, and how they are said
  *
- * Seen to fail with: in size_at() of base/sizes.c, the last size not bounded by `most`, or without
+ * Seen to fail with: in size_at() of job/sizes.c, the last size not bounded by `most`, or without
  * the look at overflow; in sizes_list(), more than SIZES_MOST told, or `most` left out of many.
  */
 #include "tests/unit/unit.h"
 
-#include "base/sizes.h"
+#include "job/sizes.h"
 
 static void check(const char *expected, enum size_kind kind, int64_t least, int64_t most,
                   int64_t step)

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/system.h"
-#include "executors/slurm/slurm_manifest.h"
+#include "executors/slurm/manifest.h"
 #include "renderer/context.h"
 #include "renderer/manifest.h"
 #include "tests/unit/scratch_repository.h"

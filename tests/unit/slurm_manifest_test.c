@@ -1,7 +1,7 @@
 /* tests/unit/slurm_manifest_test.c - the Slurm executor's manifest is read strictly */
 #include "tests/unit/unit.h"
 
-#include "executors/slurm/slurm_manifest.h"
+#include "executors/slurm/manifest.h"
 
 #define HEAD "kind: dlspool/slurm/v1\n"
 #define SCRIPT "script: '#!/bin/bash'\n"

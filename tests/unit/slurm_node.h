@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/system.h"
-#include "executors/slurm/slurm_manifest.h"
+#include "executors/slurm/manifest.h"
 
 /* Run all tasks of a manifest; what was in the directory before is gone.  The whole script runs
  * where tasks are not all that it starts. */

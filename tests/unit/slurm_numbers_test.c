@@ -3,8 +3,8 @@
  */
 #include "tests/unit/slurm_fake.h"
 
-#include "executors/slurm/slurm_accounting.h"
-#include "executors/slurm/slurm_numbers.h"
+#include "executors/slurm/accounting.h"
+#include "executors/slurm/numbers.h"
 
 /* As if one of ours had had that number. */
 static void note_largest(long largest)

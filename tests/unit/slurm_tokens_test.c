@@ -3,7 +3,7 @@
  */
 #include "tests/unit/slurm_fake.h"
 
-#include "executors/slurm/slurm_version.h"
+#include "executors/slurm/version.h"
 
 /* Two accounts of Debian, the first of which comes first by its name as well. */
 static const char first[] = "games", second[] = "news";

@@ -7,12 +7,12 @@
  * with an executor that has a queue, one that starts what there is room for, and one that wants to hold
  * a number of objects only.
  *
- * Seen to fail: with item_is_unsettled() of stages/handover.c false for what was accepted and not moved.
+ * Seen to fail: with item_is_unsettled() of stages/submit/handover.c false for what was accepted and not moved.
  */
 #include "tests/unit/stage_fixture.h"
 
 #include "base/sha256.h"
-#include "stages/control.h"
+#include "stages/shared/control.h"
 
 static const int64_t noon = 1767268801000;      /* 2026-01-01 */
 

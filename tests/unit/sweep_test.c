@@ -1,13 +1,13 @@
 /* tests/unit/sweep_test.c - which tasks of an array an attempt runs, and what templates see of it
  *
- * Seen to fail: with has_succeeded() of stages/sweep.c true for what has not ended; with
+ * Seen to fail: with has_succeeded() of stages/shared/sweep.c true for what has not ended; with
  * sweep_select() not changing the role's count; with contains() always true; with the index of
  * task_array() in renderer/context.c taken for the rank.
  */
 #include "base/json.h"
 #include "base/ranges.h"
 #include "renderer/context.h"
-#include "stages/sweep.h"
+#include "stages/shared/sweep.h"
 #include "tests/unit/request_support.h"
 
 #define ARRAY "name: a\nlibrary: any\nscript: x\ntype: array\narray: "

@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/yaml.h"
-#include "renderer/template.h"
+#include "renderer/jsone/template.h"
 
 static bool read_cases(struct buffer *source)
 {

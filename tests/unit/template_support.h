@@ -19,7 +19,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/yaml.h"
-#include "renderer/template.h"
+#include "renderer/jsone/template.h"
 
 static struct arena *support_arena;
 static struct buffer support_text;

@@ -4,7 +4,7 @@
  */
 #include "tests/unit/unit.h"
 
-#include "stages/verdict.h"
+#include "stages/shared/verdict.h"
 
 static struct error problem;
 

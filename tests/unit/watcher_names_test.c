@@ -1,6 +1,6 @@
 /* tests/unit/watcher_names_test.c - the bounded table of names */
+#include "base/names.h"
 #include "tests/unit/watcher_support.h"
-#include "watcher/names.h"
 
 static void names_keep_their_order_and_payload(void **state)
 {

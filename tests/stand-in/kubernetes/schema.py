@@ -1,6 +1,6 @@
 """tests/stand-in/kubernetes/schema.py - bodies against the table of all fields
 
-The table is executors/kubernetes_schema.txt, whose head explains its notation.  Each type becomes
+The table is executors/kubernetes/schema.txt, whose head explains its notation.  Each type becomes
 one closure when it is first needed; a body is walked once.  Found are, in the server's words:
 
   unknown fields        all, with their paths; what becomes of them is the caller's business

@@ -1,0 +1,251 @@
+/* executors/http/easy.c - what http.c and stream.c tell libcurl about a server
+ *
+ * Certificates are always verified, names too.  With certificates of authorities of its own, those
+ * of the machine count for nothing.
+ *
+ * Known weakness: with a TLS name of its own, NO_PROXY is compared with that name, not with the
+ * server's.
+ */
+#include "executors/http/easy.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static char *copy_or_null(const char *string)
+{
+    return string ? memory_copy_string(string) : NULL;
+}
+
+static struct text copy_text(struct text text)
+{
+    if (!text.data)
+        return text;
+    char *copy = memory_allocate(text.length + 1);
+    memcpy(copy, text.data, text.length);
+    return (struct text){copy, text.length};
+}
+
+static void wipe_text(struct text *text)
+{
+    union {
+        const char *data;
+        char *own;
+    } bytes = {text->data};
+    if (bytes.own)
+        explicit_bzero(bytes.own, text->length);
+    free(bytes.own);
+    *text = (struct text){0};
+}
+
+/* ---- headers ---- */
+
+void http_add_header(struct curl_slist **list, const char *header)
+{
+    struct curl_slist *longer = curl_slist_append(*list, header);
+    if (longer)
+        *list = longer;
+    else
+        abort(); /* out of memory, as everywhere */
+}
+
+void http_add_headers(struct curl_slist **list, const char *const *headers)
+{
+    for (; headers && *headers; headers++)
+        http_add_header(list, *headers);
+}
+
+void http_free_headers(struct curl_slist **list)
+{
+    for (struct curl_slist *header = *list; header; header = header->next)
+        explicit_bzero(header->data, strlen(header->data));
+    curl_slist_free_all(*list);
+    *list = NULL;
+}
+
+/* ---- the server ---- */
+
+/* The server's certificate is to bear another name than its URL: libcurl is given a URL with that
+ * name, and told where it really is. */
+static int set_tls_name(struct http_target *target, const char *name, struct error *error)
+{
+    char *host = NULL, *port = NULL, *shown = NULL, *url = NULL;
+    CURLU *parts = curl_url();
+    int result = -1;
+    if (parts && !curl_url_set(parts, CURLUPART_URL, target->base, 0) &&
+        !curl_url_get(parts, CURLUPART_HOST, &host, 0) &&
+        !curl_url_get(parts, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) &&
+        !curl_url_set(parts, CURLUPART_HOST, name, 0) &&
+        !curl_url_get(parts, CURLUPART_HOST, &shown, 0) &&
+        !curl_url_get(parts, CURLUPART_URL, &url, 0)) {
+        struct buffer line = {0};
+        buffer_printf(&line, "%s:%s:%s:%s", shown, port, host, port);
+        http_add_header(&target->connect_to, line.data);
+        buffer_clear(&line);
+        buffer_printf(&line, "Host: %s:%s", host, port);
+        http_add_header(&target->headers, line.data);
+        buffer_free(&line);
+        size_t length = strlen(url);
+        while (length && url[length - 1] == '/')
+            url[--length] = '\0';
+        free(target->url);
+        target->url = memory_copy_string(url);
+        result = 0;
+    }
+    if (result) {
+        struct error_quote_room room;
+        error_set(error, "the TLS server name \"%s\" cannot be used for %s",
+                  error_quote(&room, name, strlen(name)), target->base);
+    }
+    curl_free(host);
+    curl_free(port);
+    curl_free(shown);
+    curl_free(url);
+    curl_url_cleanup(parts);
+    return result;
+}
+
+int http_target_set(struct http_target *target, const struct http_settings *settings,
+                    struct error *error)
+{
+    static bool initialised;
+    *target = (struct http_target){0};
+    if (!initialised && curl_global_init(CURL_GLOBAL_DEFAULT))
+        return error_set(error, "libcurl could not be initialised");
+    initialised = true;
+    *target = (struct http_target){
+        .base = memory_copy_string(settings->base),
+        .url = memory_copy_string(settings->base),
+        .unix_socket = copy_or_null(settings->unix_socket),
+        .ca_file = copy_or_null(settings->ca_file),
+        .certificate_file = copy_or_null(settings->certificate_file),
+        .key_file = copy_or_null(settings->key_file),
+        .proxy = copy_or_null(settings->proxy),
+        .ca = copy_text(settings->ca),
+        .certificate = copy_text(settings->certificate),
+        .key = copy_text(settings->key),
+        .connect_timeout =
+            settings->connect_timeout ? settings->connect_timeout : settings->timeout,
+        .secure = text_starts(text_of(settings->base), "https:"),
+    };
+    http_add_headers(&target->headers, settings->headers);
+    return settings->tls_name && *settings->tls_name
+               ? set_tls_name(target, settings->tls_name, error)
+               : 0;
+}
+
+void http_target_free(struct http_target *target)
+{
+    wipe_text(&target->ca);
+    wipe_text(&target->certificate);
+    wipe_text(&target->key);
+    http_free_headers(&target->headers);
+    curl_slist_free_all(target->connect_to);
+    if (target->proxy) /* may hold a password */
+        explicit_bzero(target->proxy, strlen(target->proxy));
+    free(target->base);
+    free(target->url);
+    free(target->unix_socket);
+    free(target->ca_file);
+    free(target->certificate_file);
+    free(target->key_file);
+    free(target->proxy);
+    *target = (struct http_target){0};
+}
+
+static void set_blob(CURL *easy, CURLoption option, struct text text)
+{
+    union {
+        const char *data;
+        void *own; /* libcurl only reads it */
+    } bytes = {text.data};
+    struct curl_blob blob = {bytes.own, text.length, CURL_BLOB_NOCOPY};
+    if (text.data)
+        curl_easy_setopt(easy, option, &blob);
+}
+
+static void apply_tls(const struct http_target *target, CURL *easy)
+{
+    curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+    if (target->ca_file)
+        curl_easy_setopt(easy, CURLOPT_CAINFO, target->ca_file);
+    set_blob(easy, CURLOPT_CAINFO_BLOB, target->ca);
+    if (target->ca_file || target->ca.data)
+        curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
+    if (target->certificate_file)
+        curl_easy_setopt(easy, CURLOPT_SSLCERT, target->certificate_file);
+    if (target->key_file)
+        curl_easy_setopt(easy, CURLOPT_SSLKEY, target->key_file);
+    set_blob(easy, CURLOPT_SSLCERT_BLOB, target->certificate);
+    set_blob(easy, CURLOPT_SSLKEY_BLOB, target->key);
+    curl_easy_setopt(easy, CURLOPT_KEYPASSWD, "");        /* nobody is asked for one */
+}
+
+void http_target_apply(const struct http_target *target, CURL *easy, const char *path,
+                       struct curl_slist **headers)
+{
+    struct buffer url = {0};
+    buffer_printf(&url, "%s%s", target->url, path);
+    curl_easy_setopt(easy, CURLOPT_URL, url.data);
+    buffer_free(&url);
+    for (const struct curl_slist *header = target->headers; header; header = header->next)
+        http_add_header(headers, header->data);
+    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    if (target->unix_socket) {
+        curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, target->unix_socket);
+        curl_easy_setopt(easy, CURLOPT_NOPROXY, "*");
+    } else if (target->proxy) { /* "" is none, whatever the environment says */
+        curl_easy_setopt(easy, CURLOPT_PROXY, target->proxy);
+        curl_easy_setopt(easy, CURLOPT_NOPROXY, "");
+    }
+    if (target->connect_to)
+        curl_easy_setopt(easy, CURLOPT_CONNECT_TO, target->connect_to);
+    apply_tls(target, easy);
+    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    /* The proxy's words about itself are no answer. */
+    curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)target->connect_timeout);
+    if (!target->unix_socket) {
+        enum { IDLE = 30, INTERVAL = 10 }; /* seconds */
+        curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+        curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, (long)IDLE);
+        curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, (long)INTERVAL);
+    }
+}
+
+bool http_was_sent(const struct http_target *target, CURL *easy, CURLcode code)
+{
+    long sent = 0, connects = 0;
+    curl_off_t handshake = 0;
+    if (code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST ||
+        code == CURLE_COULDNT_RESOLVE_PROXY || code == CURLE_PROXY ||
+        code == CURLE_PEER_FAILED_VERIFICATION)
+        return false;
+    curl_easy_getinfo(easy, CURLINFO_REQUEST_SIZE, &sent);
+    curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &connects);
+    curl_easy_getinfo(easy, CURLINFO_APPCONNECT_TIME_T, &handshake);
+    /* What a proxy was asked counts as sent, but before TLS the server has seen nothing. */
+    return sent > 0 && !(target->secure && connects > 0 && handshake == 0);
+}
+
+/* ---- signals ---- */
+
+void http_guard_begin(struct http_guard *guard)
+{
+    sigset_t pipe, pending;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    guard->pending = sigpending(&pending) == 0 && sigismember(&pending, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe, &guard->before);
+}
+
+void http_guard_end(const struct http_guard *guard)
+{
+    sigset_t pipe;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    if (!guard->pending)
+        sigtimedwait(&pipe, NULL, &(struct timespec){0, 0});
+    pthread_sigmask(SIG_SETMASK, &guard->before, NULL);
+}

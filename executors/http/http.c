@@ -1,0 +1,336 @@
+/* executors/http/http.c - HTTP requests to a scheduler, many in flight
+ *
+ * Each slot owns one easy handle for the life of the client; a slot is given a request, added to
+ * the multi handle, and given the next one when it is done.
+ */
+#include "executors/http/http.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/heartbeat.h"
+#include "executors/http/easy.h"
+
+enum {
+    WAIT_SLICE = 1000, /* milliseconds; libcurl's own timers usually end a wait sooner */
+    IN_FLIGHT_MAX = 1024,
+    WARNINGS_LIMIT = 8192 /* bytes of an answer's warnings that are kept */
+};
+
+static const char warning[] = "Warning:";
+
+struct slot {
+    CURL *easy;
+    struct http_client *client;
+    struct http_request *request; /* NULL: free */
+    struct curl_slist *headers;
+    char problem[CURL_ERROR_SIZE];
+    bool too_long;
+    bool headed; /* the answer's headers are complete */
+};
+
+struct http_client {
+    CURLM *multi;
+    struct slot *slots;
+    size_t slot_count;
+    struct http_target target;
+    int64_t timeout, stall_timeout;
+    size_t response_limit;
+    bool hangs; /* a request of this batch had no answer in its time */
+    bool stopped; /* go_on() wants no more of this batch */
+    bool (*go_on)(void *context, const struct http_request *ended);
+    void *context;
+};
+
+static size_t take_body(char *bytes, size_t size, size_t count, void *context)
+{
+    struct slot *slot = context;
+    struct buffer *response = &slot->request->response;
+    size_t length = size * count, keep = slot->request->keep;
+    long status = 0;
+    curl_easy_getinfo(slot->easy, CURLINFO_RESPONSE_CODE, &status);
+    if (status < 200 || status > 299)
+        keep = 0;               /* why it refuses is wanted whole */
+    if (keep && length > keep - response->length) {
+        slot->request->cut_off = true;
+        buffer_add(response, bytes, keep - response->length);
+        return 0;
+    }
+    if (!keep && length > slot->client->response_limit - response->length) {
+        slot->too_long = true;
+        return 0;
+    }
+    buffer_add(response, bytes, length);
+    return length;
+}
+
+/* What stands between the quotes of a Warning header, without their escapes. */
+static void take_warning(struct buffer *warnings, struct text line)
+{
+    const char *at = memchr(line.data, '"', line.length), *end = line.data + line.length;
+    if (!at || warnings->length + line.length > WARNINGS_LIMIT)
+        return;
+    for (at++; at < end && *at != '"'; at++) {
+        if (*at == '\\' && at + 1 < end)
+            at++;
+        buffer_add_byte(warnings, *at);
+    }
+    buffer_add_byte(warnings, '\n');
+}
+
+/* libcurl takes an answer whose connection ends between two headers for a whole one without a body:
+ * a refusal without its reason. */
+static size_t take_header(char *bytes, size_t size, size_t count, void *context)
+{
+    struct slot *slot = context;
+    struct text line = {bytes, size * count};
+    if (line.length > strlen(warning) && strncasecmp(bytes, warning, strlen(warning)) == 0)
+        take_warning(&slot->request->warnings, line);
+    slot->headed = text_is(line, "\r\n") || text_is(line, "\n");
+    return line.length;
+}
+
+struct http_client *http_open(const struct http_settings *settings, struct error *error)
+{
+    struct http_client *client = memory_allocate(sizeof(*client));
+    *client = (struct http_client){
+        .timeout = settings->timeout,
+        .stall_timeout = settings->stall_timeout,
+        .response_limit = settings->response_limit,
+        .go_on = settings->go_on,
+        .context = settings->context,
+    };
+    if (http_target_set(&client->target, settings, error)) {
+        http_close(client);
+        return NULL;
+    }
+    client->multi = curl_multi_init();
+    client->slot_count = settings->in_flight < 1               ? 1
+                         : settings->in_flight > IN_FLIGHT_MAX ? IN_FLIGHT_MAX
+                                                               : (size_t)settings->in_flight;
+    client->slots = memory_allocate(client->slot_count * sizeof(*client->slots));
+    memset(client->slots, 0, client->slot_count * sizeof(*client->slots));
+    bool complete = client->multi;
+    for (size_t i = 0; i < client->slot_count; i++) {
+        client->slots[i].client = client;
+        client->slots[i].easy = curl_easy_init();
+        complete = complete && client->slots[i].easy;
+    }
+    if (!complete) {
+        error_set(error, "libcurl could not make its handles");
+        http_close(client);
+        return NULL;
+    }
+    curl_multi_setopt(client->multi, CURLMOPT_MAXCONNECTS, (long)client->slot_count);
+    return client;
+}
+
+void http_close(struct http_client *client)
+{
+    if (!client)
+        return;
+    struct http_guard guard;
+    http_guard_begin(&guard);
+    for (size_t i = 0; i < client->slot_count; i++)
+        curl_easy_cleanup(client->slots[i].easy);
+    if (client->multi)
+        curl_multi_cleanup(client->multi);
+    http_guard_end(&guard);
+    http_target_free(&client->target);
+    free(client->slots);
+    free(client);
+}
+
+static void set_body(struct slot *slot, const struct http_request *request)
+{
+    bool has_body = request->body.data;
+    if (has_body || strcmp(request->method, "POST") == 0) {
+        curl_easy_setopt(slot->easy, CURLOPT_POST, 1L);
+        curl_easy_setopt(slot->easy, CURLOPT_POSTFIELDS, has_body ? request->body.data : "");
+        curl_easy_setopt(slot->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body.length);
+    }
+    curl_easy_setopt(slot->easy, CURLOPT_CUSTOMREQUEST, request->method);
+    /* curl would announce a form, and wait for "100 Continue" before a larger body. */
+    char type[256];
+    snprintf(type, sizeof(type), "Content-Type: %s",
+             request->content_type ? request->content_type : "application/json");
+    http_add_header(&slot->headers, has_body ? type : "Content-Type:");
+    http_add_header(&slot->headers, "Expect:");
+}
+
+static void set_times(struct slot *slot, const struct http_request *request)
+{
+    const struct http_client *client = slot->client;
+    CURL *easy = slot->easy;
+    curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, request->once ? 1L : 0L);
+    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS,
+                     (long)(request->timeout ? request->timeout : client->timeout));
+    if (client->stall_timeout) {
+        curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
+        curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, (long)(client->stall_timeout + 999) / 1000);
+    }
+}
+
+static void start_request(struct slot *slot, struct http_request *request)
+{
+    CURL *easy = slot->easy;
+    slot->request = request;
+    slot->too_long = slot->headed = false;
+    slot->problem[0] = '\0';
+    buffer_clear(&request->response);
+    buffer_clear(&request->warnings);
+    request->outcome = HTTP_NOT_SENT;
+    request->status = 0;
+    request->retry_after = 0;
+    request->cut_off = false;
+    request->error.text[0] = '\0';
+
+    curl_easy_reset(easy);
+    http_target_apply(&slot->client->target, easy, request->path, &slot->headers);
+    http_add_headers(&slot->headers, request->headers);
+    set_body(slot, request);
+    set_times(slot, request);
+    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, slot->headers);
+    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, slot->problem);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body);
+    curl_easy_setopt(easy, CURLOPT_WRITEDATA, slot);
+    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
+    curl_easy_setopt(easy, CURLOPT_HEADERDATA, slot);
+    curl_easy_setopt(easy, CURLOPT_PRIVATE, slot);
+    CURLMcode code = curl_multi_add_handle(slot->client->multi, easy);
+    if (code) {
+        error_set(&request->error, "%s %s could not be started: %s", request->method, request->path,
+                  curl_multi_strerror(code));
+        http_free_headers(&slot->headers);
+        slot->request = NULL;
+    }
+}
+
+static void end_request(struct slot *slot, CURLcode code)
+{
+    struct http_request *request = slot->request;
+    struct http_client *client = slot->client;
+    const char *server =
+        client->target.unix_socket ? client->target.unix_socket : client->target.base;
+    curl_off_t retry_after = 0;
+    long status = 0;
+    curl_easy_getinfo(slot->easy, CURLINFO_RESPONSE_CODE, &status);
+    curl_easy_getinfo(slot->easy, CURLINFO_RETRY_AFTER, &retry_after);
+    if (code == CURLE_WRITE_ERROR && request->cut_off)
+        code = CURLE_OK;
+    if (code == CURLE_OK && !slot->headed)
+        code = CURLE_GOT_NOTHING;
+    client->hangs = client->hangs || code == CURLE_OPERATION_TIMEDOUT;
+    request->status = code == CURLE_OK ? (int)status : 0;
+    request->retry_after = (int64_t)retry_after * 1000;
+    struct error_quote_room room;
+    const char *path = error_quote(&room, request->path, strlen(request->path));
+    if (code == CURLE_OK) {
+        request->outcome = HTTP_ANSWERED;
+    } else if (slot->too_long) {
+        request->outcome = HTTP_NO_ANSWER;
+        error_set(&request->error, "the answer to %s %s is longer than %zu bytes", request->method,
+                  path, client->response_limit);
+    } else {
+        request->outcome = http_was_sent(&client->target, slot->easy, code) ? HTTP_NO_ANSWER
+                                                                            : HTTP_NOT_SENT;
+        error_set(&request->error, "%s: %s %s: %s", server, request->method, path,
+                  slot->problem[0] ? slot->problem : curl_easy_strerror(code));
+    }
+    curl_multi_remove_handle(client->multi, slot->easy);
+    http_free_headers(&slot->headers);
+    slot->request = NULL;
+    if (client->go_on && !client->go_on(client->context, request))
+        client->stopped = true;
+}
+
+static void take_finished(struct http_client *client)
+{
+    CURLMsg *message;
+    int left;
+    while ((message = curl_multi_info_read(client->multi, &left))) {
+        if (message->msg != CURLMSG_DONE)
+            continue;
+        CURLcode code = message->data.result; /* the message dies with the handle's removal */
+        char *slot = NULL;
+        curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &slot);
+        if (slot)
+            end_request((struct slot *)(void *)slot, code);
+    }
+}
+
+/* Requests that are not begun, because others of the batch had no answer in their time, or one
+ * that go_on() did not like. */
+static void give_up(const struct http_client *client, struct http_request *const *batch,
+                    size_t count)
+{
+    const char *server =
+        client->target.unix_socket ? client->target.unix_socket : client->target.base;
+    for (size_t i = 0; i < count; i++) {
+        buffer_clear(&batch[i]->response);
+        batch[i]->outcome = HTTP_NOT_SENT;
+        batch[i]->status = 0;
+        batch[i]->retry_after = 0;
+        batch[i]->cut_off = false;
+        error_set(&batch[i]->error, "%s: not asked, because %s", server,
+                  client->hangs ? "it let other requests wait too long"
+                                : "of its answer to another request");
+    }
+}
+
+static void run_batch(struct http_client *client, struct http_request *const *batch, size_t count)
+{
+    size_t next = 0;
+    client->hangs = client->stopped = false;
+    for (;;) {
+        if (client->hangs || client->stopped) {
+            give_up(client, batch + next, count - next);
+            next = count;
+        }
+        size_t busy = 0;
+        for (size_t i = 0; i < client->slot_count; i++) {
+            struct slot *slot = &client->slots[i];
+            while (!slot->request && next < count)
+                start_request(slot, batch[next++]);
+            busy += slot->request != NULL;
+        }
+        if (busy == 0)
+            return;
+        int running;
+        heartbeat();
+        curl_multi_perform(client->multi, &running);
+        take_finished(client);
+        if ((size_t)running == busy)
+            curl_multi_poll(client->multi, NULL, 0, WAIT_SLICE, NULL);
+    }
+}
+
+void http_run(struct http_client *client, struct http_request *const *batch, size_t count)
+{
+    struct http_guard guard;
+    http_guard_begin(&guard);
+    run_batch(client, batch, count);
+    http_guard_end(&guard);
+}
+
+void http_request_clear(struct http_request *request)
+{
+    buffer_free(&request->response);
+    buffer_free(&request->warnings);
+}
+
+void http_escape(struct buffer *out, struct text part)
+{
+    for (size_t i = 0; i < part.length; i++) {
+        unsigned char byte = (unsigned char)part.data[i];
+        bool plain = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+                     (byte >= '0' && byte <= '9') || byte == '-' || byte == '_' || byte == '.' ||
+                     byte == '~';
+        if (plain)
+            buffer_add_byte(out, (char)byte);
+        else
+            buffer_printf(out, "%%%02X", byte);
+    }
+}

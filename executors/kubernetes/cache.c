@@ -1,0 +1,394 @@
+/* executors/kubernetes/cache.c - what the cluster last said, by token
+ *
+ * A token is there for as long as it has a Job or a Pod.  Objects of one token are few, or read in
+ * order, so they lie in plain arrays.  An object that comes twice, or late, changes nothing: one
+ * with a lower resourceVersion than the one that is known is passed over, unless it comes from a
+ * list.
+ */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "executors/kubernetes/cache.h"
+
+enum { LEAST_SLOTS = 64, ATTEMPT_MAX = 1000000 };
+
+struct kubernetes_jobs *kubernetes_jobs_new(void)
+{
+    struct kubernetes_jobs *jobs = memory_allocate(sizeof(*jobs));
+    jobs->slot_count = LEAST_SLOTS;
+    jobs->slots = memory_allocate(jobs->slot_count * sizeof(struct cached_token *));
+    return jobs;
+}
+
+static void free_token(struct cached_token *token)
+{
+    for (size_t i = 0; i < token->job_count; i++)
+        free_job(&token->jobs[i]);
+    for (size_t i = 0; i < token->pod_count; i++)
+        free_pod(&token->pods[i]);
+    waiting_clear(&token->said);
+    free(token->kept);
+    free(token->jobs);
+    free(token->pods);
+    free(token->name);
+    free(token);
+}
+
+void kubernetes_jobs_free(struct kubernetes_jobs *jobs)
+{
+    if (!jobs)
+        return;
+    for (size_t i = 0; i < jobs->slot_count; i++) {
+        while (jobs->slots[i]) {
+            struct cached_token *token = jobs->slots[i];
+            jobs->slots[i] = token->next;
+            free_token(token);
+        }
+    }
+    events_free(jobs);
+    free(jobs->slots);
+    free(jobs);
+}
+
+size_t kubernetes_jobs_count(const struct kubernetes_jobs *jobs)
+{
+    return jobs->count;
+}
+
+/* ---- tokens ---- */
+
+struct cached_token *cache_find_token(const struct kubernetes_jobs *jobs, struct text name)
+{
+    uint64_t hash = hash_text(name);
+    struct cached_token *token = jobs->slots[hash % jobs->slot_count];
+    while (token && (token->hash != hash || !text_is(name, token->name)))
+        token = token->next;
+    return token;
+}
+
+static void grow(struct kubernetes_jobs *jobs)
+{
+    size_t count = 2 * jobs->slot_count;
+    struct cached_token **slots = memory_allocate(count * sizeof(struct cached_token *));
+    for (size_t i = 0; i < jobs->slot_count; i++) {
+        while (jobs->slots[i]) {
+            struct cached_token *token = jobs->slots[i];
+            jobs->slots[i] = token->next;
+            token->next = slots[token->hash % count];
+            slots[token->hash % count] = token;
+        }
+    }
+    free(jobs->slots);
+    jobs->slots = slots;
+    jobs->slot_count = count;
+}
+
+static struct cached_token *add_token(struct kubernetes_jobs *jobs, struct text name)
+{
+    struct cached_token *token = cache_find_token(jobs, name);
+    if (token)
+        return token;
+    if (jobs->count >= jobs->slot_count)
+        grow(jobs);
+    token = memory_allocate(sizeof(*token));
+    token->hash = hash_text(name);
+    token->name = memory_allocate(name.length + 1);
+    memcpy(token->name, name.data, name.length);
+    token->next = jobs->slots[token->hash % jobs->slot_count];
+    jobs->slots[token->hash % jobs->slot_count] = token;
+    jobs->count++;
+    return token;
+}
+
+static void remove_pod(struct cached_token *token, struct cached_pod *pod)
+{
+    free_pod(pod);
+    *pod = token->pods[--token->pod_count];
+}
+
+/* It was deleted.  How it ended is not forgotten when its Job counts that. */
+static void lose_pod(struct cached_token *token, struct cached_pod *pod)
+{
+    if (pod->counted)
+        pod->gone = true;
+    else
+        remove_pod(token, pod);
+}
+
+/* A token without objects is none, nor is one with nothing but pods that are gone. */
+static void drop_if_empty(struct kubernetes_jobs *jobs, struct cached_token *token)
+{
+    for (size_t i = token->job_count ? 0 : token->pod_count; i-- > 0;)
+        if (token->pods[i].gone)
+            remove_pod(token, &token->pods[i]);
+    if (token->job_count || token->pod_count)
+        return;
+    struct cached_token **at = &jobs->slots[token->hash % jobs->slot_count];
+    while (*at != token)
+        at = &(*at)->next;
+    *at = token->next;
+    jobs->count--;
+    free_token(token);
+}
+
+static struct text name_token(char room[static CACHED_TOKEN_SIZE], const char *id, int attempt)
+{
+    int length = snprintf(room, CACHED_TOKEN_SIZE, "%s-a%d", id, attempt);
+    return (struct text){room, length > 0 && length < CACHED_TOKEN_SIZE ? (size_t)length : 0};
+}
+
+/* The token of an object's labels; empty when it is none of ours. */
+static struct text read_token(char room[static CACHED_TOKEN_SIZE], const struct value *object)
+{
+    const struct value *labels = value_get(value_get(object, "metadata"), "labels");
+    struct text id = value_get_text(labels, "dlspool/job");
+    struct text attempt = value_get_text(labels, "dlspool/attempt");
+    if (!id.length || id.length > 63 || !attempt.length || attempt.length > 7)
+        return TEXT("");
+    int length = snprintf(room, CACHED_TOKEN_SIZE, "%.*s-a%.*s", (int)id.length, id.data,
+                          (int)attempt.length, attempt.data);
+    return (struct text){room, (size_t)length};
+}
+
+/* ---- objects ---- */
+
+static struct cached_job *find_job(struct cached_token *token, uint64_t uid)
+{
+    for (size_t i = 0; i < token->job_count; i++)
+        if (token->jobs[i].uid == uid)
+            return &token->jobs[i];
+    return NULL;
+}
+
+static struct cached_pod *find_pod(struct cached_token *token, uint64_t uid)
+{
+    for (size_t i = 0; i < token->pod_count; i++)
+        if (token->pods[i].uid == uid)
+            return &token->pods[i];
+    return NULL;
+}
+
+/* Without its owner a job is no more; one of its other Jobs alone cannot be missed. */
+static void remove_job(struct cached_token *token, struct cached_job *job)
+{
+    if (!job->owner && token->job_count > 1) {
+        job->missing = true;
+        return;
+    }
+    free_job(job);
+    *job = token->jobs[--token->job_count];
+    for (size_t i = 0; i < token->job_count;) {
+        if (token->jobs[i].missing) {
+            free_job(&token->jobs[i]);
+            token->jobs[i] = token->jobs[--token->job_count];
+        } else {
+            i++;
+        }
+    }
+}
+
+static uint64_t uid_of(const struct value *object)
+{
+    return hash_text(value_get_text(value_get(object, "metadata"), "uid"));
+}
+
+static void take_job(struct kubernetes_jobs *jobs, struct cached_token *token,
+                     const struct value *object, bool deleted, bool listed)
+{
+    struct cached_job *job = find_job(token, uid_of(object)), fresh = {0};
+    if (deleted && job)
+        remove_job(token, job);
+    if (deleted)
+        return;
+    if (!job) {
+        if (!reduce_job(&fresh, object)) {
+            free_job(&fresh);
+            return;
+        }
+        token->jobs = memory_resize(token->jobs, (token->job_count + 1) * sizeof(*token->jobs));
+        job = &token->jobs[token->job_count++];
+        *job = fresh;
+        job->seen = jobs->lists[FOLLOW_JOBS];
+        events_place_strays(jobs, token->name);
+        return;
+    }
+    reduce_job(&fresh, object);
+    bool stale = !listed && fresh.version && fresh.version < job->version;
+    free_job(&fresh);
+    if (!stale)
+        reduce_job(job, object);
+    job->seen = jobs->lists[FOLLOW_JOBS];
+}
+
+static void take_pod(struct kubernetes_jobs *jobs, struct cached_token *token,
+                     const struct value *object, bool deleted, bool listed)
+{
+    struct cached_pod *pod = find_pod(token, uid_of(object)), fresh = {0};
+    if (deleted && pod)
+        lose_pod(token, pod);
+    if (deleted)
+        return;
+    if (!pod) {
+        if (!reduce_pod(&fresh, object)) {
+            free_pod(&fresh);
+            return;
+        }
+        if (token->pod_count == token->pod_room) {
+            token->pod_room = token->pod_room ? 2 * token->pod_room : 1;
+            token->pods = memory_resize(token->pods, token->pod_room * sizeof(*token->pods));
+        }
+        pod = &token->pods[token->pod_count++];
+        *pod = fresh;
+        pod->seen = jobs->lists[FOLLOW_PODS];
+        events_place_strays(jobs, token->name);
+        return;
+    }
+    reduce_pod(&fresh, object);
+    bool stale = !listed && fresh.version && fresh.version < pod->version;
+    free_pod(&fresh);
+    if (!stale)
+        reduce_pod(pod, object);
+    pod->seen = jobs->lists[FOLLOW_PODS];
+}
+
+void kubernetes_jobs_take(struct kubernetes_jobs *jobs, enum followed_kind kind,
+                          const struct value *object, bool deleted, bool listed)
+{
+    char room[CACHED_TOKEN_SIZE];
+    if (kind == FOLLOW_EVENTS) {
+        if (!deleted) /* it is only forgotten, after an hour */
+            events_take(jobs, object);
+        return;
+    }
+    struct text name = read_token(room, object);
+    if (!name.length)
+        return;
+    struct cached_token *token = deleted ? cache_find_token(jobs, name) : add_token(jobs, name);
+    if (!token)
+        return;
+    if (kind == FOLLOW_JOBS)
+        take_job(jobs, token, object, deleted, listed);
+    else
+        take_pod(jobs, token, object, deleted, listed);
+    drop_if_empty(jobs, token);
+}
+
+/* ---- lists ---- */
+
+void kubernetes_jobs_list_begin(struct kubernetes_jobs *jobs, enum followed_kind kind)
+{
+    jobs->lists[kind]++;
+}
+
+static void drop_unseen(struct cached_token *token, enum followed_kind kind, uint32_t list)
+{
+    for (size_t i = token->pod_count; kind == FOLLOW_PODS && i-- > 0;)
+        if (token->pods[i].seen != list)
+            lose_pod(token, &token->pods[i]);
+    for (size_t i = token->job_count; kind == FOLLOW_JOBS && i-- > 0;) {
+        if (i < token->job_count && token->jobs[i].seen != list && !token->jobs[i].missing)
+            remove_job(token, &token->jobs[i]);
+    }
+    /* Its owner may have been removed after it. */
+    bool alive = false;
+    for (size_t i = 0; i < token->job_count; i++)
+        alive |= !token->jobs[i].missing;
+    while (!alive && token->job_count)
+        free_job(&token->jobs[--token->job_count]);
+}
+
+void kubernetes_jobs_list_end(struct kubernetes_jobs *jobs, enum followed_kind kind)
+{
+    for (size_t i = 0; kind != FOLLOW_EVENTS && i < jobs->slot_count; i++) {
+        struct cached_token *next;
+        for (struct cached_token *token = jobs->slots[i]; token; token = next) {
+            next = token->next;
+            drop_unseen(token, kind, jobs->lists[kind]);
+            drop_if_empty(jobs, token);
+        }
+    }
+}
+
+/* ---- questions ---- */
+
+bool kubernetes_jobs_has(const struct kubernetes_jobs *jobs, const char *id, int attempt)
+{
+    char room[CACHED_TOKEN_SIZE];
+    const struct cached_token *token = cache_find_token(jobs, name_token(room, id, attempt));
+    return token && token->job_count;
+}
+
+static bool is_made_by(const struct cached_token *token, const char *identity)
+{
+    for (size_t i = 0; i < token->job_count; i++)
+        if (token->jobs[i].owner)
+            return strcmp(token->jobs[i].identity, identity) == 0 && !token->jobs[i].removed;
+    return false;
+}
+
+void kubernetes_jobs_list(const struct kubernetes_jobs *jobs, const char *identity,
+                          executor_take *take, void *context)
+{
+    for (size_t i = 0; i < jobs->slot_count; i++)
+        for (const struct cached_token *token = jobs->slots[i]; token; token = token->next) {
+            char room[CACHED_TOKEN_SIZE];
+            char *dash;
+            if (!is_made_by(token, identity))
+                continue;
+            snprintf(room, sizeof(room), "%s", token->name);
+            dash = strrchr(room, '-');
+            if (!dash || dash[1] != 'a')
+                continue;
+            *dash = '\0';
+            take(context, room, (int)strtol(dash + 2, NULL, 10));
+        }
+}
+
+enum kubernetes_known kubernetes_jobs_poll(struct kubernetes_jobs *jobs, struct arena *arena,
+                                           struct job_poll *poll)
+{
+    char room[CACHED_TOKEN_SIZE];
+    struct cached_token *token = cache_find_token(jobs, name_token(room, poll->id, poll->attempt));
+    if (!token || !token->job_count)
+        return KUBERNETES_NOT_KNOWN;
+    return verdict_poll(token, arena, poll);
+}
+
+void kubernetes_jobs_confirm(struct kubernetes_jobs *jobs, const char *id, int attempt)
+{
+    char room[CACHED_TOKEN_SIZE];
+    struct cached_token *token = cache_find_token(jobs, name_token(room, id, attempt));
+    if (token)
+        token->confirmed = true;
+}
+
+static int compare_pods(const void *a, const void *b)
+{
+    const struct cached_pod *first = *(const struct cached_pod *const *)a;
+    const struct cached_pod *second = *(const struct cached_pod *const *)b;
+    int order = strcmp(first->role, second->role);
+    if (order == 0)
+        order = (first->index > second->index) - (first->index < second->index);
+    if (order == 0)
+        order = (first->created > second->created) - (first->created < second->created);
+    return order ? order : strcmp(first->name, second->name);
+}
+
+const struct cached_pod **kubernetes_jobs_pods(struct kubernetes_jobs *jobs, struct arena *arena,
+                                               const char *id, int attempt, size_t *count)
+{
+    char room[CACHED_TOKEN_SIZE];
+    struct cached_token *token = cache_find_token(jobs, name_token(room, id, attempt));
+    size_t all = token ? token->pod_count : 0;
+    const struct cached_pod **pods =
+        arena_allocate(arena, (all + 1) * sizeof(const struct cached_pod *));
+    *count = 0;
+    for (size_t i = 0; i < all; i++)
+        if (!token->pods[i].gone)
+            pods[(*count)++] = &token->pods[i];
+    qsort(pods, *count, sizeof(const struct cached_pod *), compare_pods);
+    return pods;
+}

@@ -1,0 +1,448 @@
+/* executors/kubernetes/capacity.c - what the cluster has, and what of it is free
+ *
+ * What nodes can give to pods (status.allocatable) is counted for those that are Ready and take new
+ * pods; what the pods on them ask for, of all namespaces, is taken off, as the scheduler does it
+ * (containers together, or the largest init container, sidecars and overhead).  Free is what is
+ * left on all nodes together: a single large task may still fit none.
+ *
+ * A user who may not list nodes (the ClusterRole in etc/kubernetes-role.yaml allows it) is told what a
+ * ResourceQuota of the namespace grants; who may list nodes but not all pods sees what dlspool's
+ * own namespace uses, and the note says so.
+ *
+ * In a large cluster these are thousands of objects: what took a second is not asked again for
+ * twenty, whoever asks.
+ */
+#include "executors/kubernetes/inside.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "executors/http/http.h"
+
+enum {
+    PAGE = 100,                 /* objects in an answer; a node with its images may have 50 KiB */
+    MOST_LISTS = 3,             /* beginnings after an expired page */
+    LONG = 500,                 /* milliseconds; an answer that took longer is good for a while: */
+    REST = 20                   /* a multiple of what it took */
+};
+
+static const char product_label[] = "nvidia.com/gpu.product";
+
+/* ---- quantities ---- */
+
+/* A quantity as the server writes it: 500m, 16Gi, 1e3, 2.  NAN when it is none. */
+static double read_quantity(const struct value *value)
+{
+    static const struct {
+        const char *suffix;
+        double factor;
+    } suffixes[] = {{"", 1},        {"m", 1e-3},    {"k", 1e3},     {"M", 1e6},   {"G", 1e9},
+                    {"T", 1e12},    {"P", 1e15},    {"E", 1e18},    {"u", 1e-6},  {"n", 1e-9},
+                    {"Ki", 0x1p10}, {"Mi", 0x1p20}, {"Gi", 0x1p30}, {"Ti", 0x1p40}, {"Pi", 0x1p50},
+                    {"Ei", 0x1p60}};
+    char *end;
+    if (value && value->kind == VALUE_NUMBER)
+        return value->number;
+    if (!value || value->kind != VALUE_STRING || !value->string.length)
+        return NAN;
+    double number = strtod(value->string.data, &end);
+    if (end == value->string.data || number < 0)
+        return NAN;
+    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++)
+        if (strcmp(end, suffixes[i].suffix) == 0)
+            return number * suffixes[i].factor;
+    return NAN;
+}
+
+static double quantity_of(const struct value *resources, struct text name)
+{
+    const struct member *member = value_member(resources, name);
+    double number = member ? read_quantity(member->value) : 0;
+    return number >= 0 && number < 0x1p62 ? number : 0;
+}
+
+/* A device that computes, by the name of its resource. */
+static bool is_gpu(struct text resource)
+{
+    return text_is(resource, "nvidia.com/gpu") || text_is(resource, "amd.com/gpu") ||
+           text_starts(resource, "huawei.com/Ascend") || text_starts(resource, "nvidia.com/mig-") ||
+           text_is(resource, "gpu.intel.com/i915") || text_is(resource, "gpu.intel.com/xe");
+}
+
+/* ---- nodes ---- */
+
+struct count {
+    struct arena *arena;
+    struct kubernetes *kubernetes;
+    struct capacity *capacity;
+    struct value *nodes;        /* name -> the node, of those that take pods */
+    double cpus, memory;        /* used by pods on these nodes: CPUs, bytes */
+};
+
+static struct gpu_capacity *gpu_type(struct capacity *capacity, struct text type)
+{
+    char name[sizeof(capacity->gpu_types[0].type)];
+    snprintf(name, sizeof(name), "%.*s", (int)(type.length < 63 ? type.length : 63), type.data);
+    for (size_t i = 0; i < capacity->gpu_type_count; i++)
+        if (strcmp(capacity->gpu_types[i].type, name) == 0)
+            return &capacity->gpu_types[i];
+    if (capacity->gpu_type_count == MOST_GPU_TYPES)
+        return NULL;
+    struct gpu_capacity *found = &capacity->gpu_types[capacity->gpu_type_count++];
+    memcpy(found->type, name, sizeof(name));
+    return found;
+}
+
+/* How a node's device of that resource is called. */
+static struct text type_name(const struct value *node, struct text resource)
+{
+    struct text product = kubernetes_label_of(node, product_label);
+    return text_starts(resource, "nvidia.com/gpu") && product.length ? product : resource;
+}
+
+static bool condition_is_true(const struct value *object, const char *wanted)
+{
+    const struct value *list = value_get(value_get(object, "status"), "conditions");
+    for (size_t i = 0; list && list->kind == VALUE_LIST && i < list->list.count; i++)
+        if (text_is(value_get_text(list->list.items[i], "type"), wanted))
+            return text_is(value_get_text(list->list.items[i], "status"), "True");
+    return false;
+}
+
+/* A node that is kept for the control plane takes no job, though it is ready. */
+static bool is_kept(const struct value *node)
+{
+    const struct value *taints = value_get(value_get(node, "spec"), "taints");
+    for (size_t i = 0; taints && taints->kind == VALUE_LIST && i < taints->list.count; i++) {
+        struct text key = value_get_text(taints->list.items[i], "key");
+        if ((text_is(key, "node-role.kubernetes.io/control-plane") ||
+             text_is(key, "node-role.kubernetes.io/master")) &&
+            !text_is(value_get_text(taints->list.items[i], "effect"), "PreferNoSchedule"))
+            return true;
+    }
+    return false;
+}
+
+/* Of a node that takes pods: what the count needs to know of it. */
+static void keep_node(struct count *count, const struct value *node)
+{
+    struct arena *arena = count->arena;
+    struct text name = value_get_text(value_get(node, "metadata"), "name");
+    struct text product = kubernetes_label_of(node, product_label);
+    struct value *kept = value_object(arena), *metadata = value_object(arena);
+    struct value *labels = value_object(arena), *status = value_object(arena);
+    if (product.data)
+        value_put(arena, labels, product_label,
+                  value_text(arena, arena_text(arena, product.data, product.length)));
+    value_put(arena, metadata, "labels", labels);
+    value_put(arena, status, "allocatable",
+              value_copy(arena, value_get(value_get(node, "status"), "allocatable")));
+    value_put(arena, kept, "metadata", metadata);
+    value_put(arena, kept, "status", status);
+    value_set(arena, count->nodes, arena_text(arena, name.data, name.length), kept);
+}
+
+static void count_node(struct count *count, const struct value *node)
+{
+    struct capacity *capacity = count->capacity;
+    struct text name = value_get_text(value_get(node, "metadata"), "name");
+    const struct value *allocatable = value_get(value_get(node, "status"), "allocatable");
+    if (is_kept(node))
+        return;
+    capacity->nodes++;
+    if (!name.length || !allocatable || !condition_is_true(node, "Ready") ||
+        value_get_boolean(value_get(node, "spec"), "unschedulable", false))
+        return;
+    capacity->nodes_ready++;
+    keep_node(count, node);
+    capacity->cpus += llround(1000 * quantity_of(allocatable, TEXT("cpu")));
+    capacity->memory += (int64_t)quantity_of(allocatable, TEXT("memory"));
+    for (size_t i = 0; allocatable && allocatable->kind == VALUE_OBJECT &&
+                       i < allocatable->object.count; i++) {
+        struct text resource = allocatable->object.members[i].key;
+        int devices = (int)fmin(quantity_of(allocatable, resource), 1e6);
+        if (!is_gpu(resource) || devices == 0)
+            continue;
+        capacity->gpus += devices;
+        capacity->gpus_free += devices;
+        struct gpu_capacity *type = gpu_type(capacity, type_name(node, resource));
+        if (type) {
+            type->count += devices;
+            type->free += devices;
+        }
+    }
+}
+
+/* ---- pods ---- */
+
+static const struct value *requests_of(const struct value *container)
+{
+    return value_get(value_get(container, "resources"), "requests");
+}
+
+/* What a pod keeps of a resource: what its containers and sidecars ask for together, or while it
+ * starts an init container beside the sidecars before it; and its overhead. */
+static double pod_request(const struct value *spec, struct text resource)
+{
+    const struct value *containers = value_get(spec, "containers");
+    const struct value *initial = value_get(spec, "initContainers");
+    double running = 0, sidecars = 0, starting = 0;
+    for (size_t i = 0; containers && containers->kind == VALUE_LIST && i < containers->list.count;
+         i++)
+        running += quantity_of(requests_of(containers->list.items[i]), resource);
+    for (size_t i = 0; initial && initial->kind == VALUE_LIST && i < initial->list.count; i++) {
+        const struct value *container = initial->list.items[i];
+        double request = quantity_of(requests_of(container), resource);
+        if (text_is(value_get_text(container, "restartPolicy"), "Always"))
+            sidecars += request;
+        else
+            starting = fmax(starting, sidecars + request);
+    }
+    return fmax(running + sidecars, starting) + quantity_of(value_get(spec, "overhead"), resource);
+}
+
+static void count_pod(struct count *count, const struct value *pod)
+{
+    struct capacity *capacity = count->capacity;
+    const struct value *spec = value_get(pod, "spec");
+    struct text phase = value_get_text(value_get(pod, "status"), "phase");
+    const struct member *node = value_member(count->nodes, value_get_text(spec, "nodeName"));
+    if (!node || text_is(phase, "Succeeded") || text_is(phase, "Failed"))
+        return;
+    count->cpus += pod_request(spec, TEXT("cpu"));
+    count->memory += pod_request(spec, TEXT("memory"));
+    const struct value *allocatable = value_get(value_get(node->value, "status"), "allocatable");
+    for (size_t i = 0; allocatable && allocatable->kind == VALUE_OBJECT &&
+                       i < allocatable->object.count; i++) {
+        struct text resource = allocatable->object.members[i].key;
+        if (!is_gpu(resource))
+            continue;
+        int devices = (int)fmin(pod_request(spec, resource), 1e6);
+        capacity->gpus_free -= devices;
+        struct gpu_capacity *type = gpu_type(capacity, type_name(node->value, resource));
+        if (type)
+            type->free -= devices;
+    }
+}
+
+/* ---- lists ---- */
+
+/* Take every object of a collection, page by page; `path` has a query already.  The outcome of the
+ * page that failed, whose sentence goes to `error`; KUBERNETES_GONE: begin again. */
+static enum kubernetes_outcome list_pages(struct count *count, const char *path,
+                                          void (*take)(struct count *count,
+                                                       const struct value *object),
+                                          int *status, struct error *error)
+{
+    enum kubernetes_outcome outcome;
+    struct buffer next = {0};
+    struct text more = {0};
+    struct arena *arena = arena_new();
+    buffer_add_string(&next, path);
+    do {
+        struct kubernetes_call call = {.method = "GET",
+                                       .path = arena_text(arena, next.data, next.length)};
+        outcome = kubernetes_ask(count->kubernetes, arena, &call);
+        *status = call.status;
+        const struct value *items = value_get(call.answer, "items");
+        if (outcome != KUBERNETES_DONE)
+            *error = call.error;
+        for (size_t i = 0; outcome == KUBERNETES_DONE && items && items->kind == VALUE_LIST &&
+                           i < items->list.count; i++)
+            take(count, items->list.items[i]);
+        more = value_get_text(value_get(call.answer, "metadata"), "continue");
+        buffer_clear(&next);
+        buffer_printf(&next, "%s&continue=", path);
+        http_escape(&next, more);
+        kubernetes_call_free(&call);
+        arena_reset(arena);
+    } while (outcome == KUBERNETES_DONE && next.length > strlen(path) + strlen("&continue="));
+    buffer_free(&next);
+    arena_free(arena);
+    return outcome;
+}
+
+static enum kubernetes_outcome count_nodes(struct count *count, int *status, struct error *error)
+{
+    char path[64];
+    enum kubernetes_outcome outcome = KUBERNETES_GONE;
+    snprintf(path, sizeof(path), "/api/v1/nodes?limit=%d", PAGE);
+    for (int i = 0; i < MOST_LISTS && outcome == KUBERNETES_GONE; i++) {
+        *count->capacity = (struct capacity){0};
+        count->nodes = value_object(count->arena);
+        outcome = list_pages(count, path, count_node, status, error);
+    }
+    return outcome;
+}
+
+static enum kubernetes_outcome count_pods(struct count *count, const char *space, int *status,
+                                          struct error *error)
+{
+    char path[512];
+    enum kubernetes_outcome outcome = KUBERNETES_GONE;
+    snprintf(path, sizeof(path),
+             "/api/v1/%s%s%spods?limit=%d&fieldSelector=status.phase%%21%%3DSucceeded"
+             "%%2Cstatus.phase%%21%%3DFailed",
+             space ? "namespaces/" : "", space ? space : "", space ? "/" : "", PAGE);
+    const struct capacity before = *count->capacity;
+    for (int i = 0; i < MOST_LISTS && outcome == KUBERNETES_GONE; i++) {
+        *count->capacity = before;
+        count->cpus = count->memory = 0;
+        outcome = list_pages(count, path, count_pod, status, error);
+    }
+    return outcome;
+}
+
+/* ---- a quota ---- */
+
+/* The least that any quota of the namespace leaves of a resource, called by one of two names. */
+struct grant {
+    const char *names[2];
+    bool found;
+    double hard, free;
+};
+
+static void take_grant(struct grant *grant, const struct value *status)
+{
+    for (size_t i = 0; i < 2; i++) {
+        struct text name = text_of(grant->names[i]);
+        if (!value_member(value_get(status, "hard"), name))
+            continue;
+        double hard = quantity_of(value_get(status, "hard"), name);
+        double left = fmax(hard - quantity_of(value_get(status, "used"), name), 0);
+        grant->hard = grant->found ? fmin(grant->hard, hard) : hard;
+        grant->free = grant->found ? fmin(grant->free, left) : left;
+        grant->found = true;
+    }
+}
+
+static void take_quota_gpus(struct capacity *capacity, const struct value *status)
+{
+    const struct value *hard = value_get(status, "hard"), *used = value_get(status, "used");
+    for (size_t i = 0; hard && hard->kind == VALUE_OBJECT && i < hard->object.count; i++) {
+        struct text name = hard->object.members[i].key, resource = name;
+        if (text_starts(name, "requests.")) {
+            resource.data += strlen("requests.");
+            resource.length -= strlen("requests.");
+        }
+        if (!is_gpu(resource))
+            continue;
+        double devices = fmin(quantity_of(hard, name), 1e6);
+        double left = fmax(devices - quantity_of(used, name), 0);
+        struct gpu_capacity *type = gpu_type(capacity, resource);
+        if (!type || type->count)
+            continue;
+        type->count = (int)devices;
+        type->free = (int)left;
+        capacity->gpus += (int)devices;
+        capacity->gpus_free += (int)left;
+    }
+}
+
+static int count_quota(struct count *count, const struct error *refusal, struct error *error)
+{
+    struct capacity *capacity = count->capacity;
+    const struct kubernetes *kubernetes = count->kubernetes;
+    struct kubernetes_call call = {
+        .method = "GET",
+        .path = arena_printf(count->arena, "/api/v1/namespaces/%s/resourcequotas?limit=%d",
+                             kubernetes->space, PAGE)};
+    struct grant cpus = {.names = {"requests.cpu", "cpu"}};
+    struct grant memory = {.names = {"requests.memory", "memory"}};
+    enum kubernetes_outcome outcome = kubernetes_ask(count->kubernetes, count->arena, &call);
+    const struct value *items = value_get(call.answer, "items");
+    bool any = false;
+    *capacity = (struct capacity){0};
+    for (size_t i = 0; outcome == KUBERNETES_DONE && items && items->kind == VALUE_LIST &&
+                       i < items->list.count; i++) {
+        const struct value *status = value_get(items->list.items[i], "status");
+        take_grant(&cpus, status);
+        take_grant(&memory, status);
+        take_quota_gpus(capacity, status);
+    }
+    any = cpus.found || memory.found || capacity->gpu_type_count;
+    kubernetes_call_free(&call);
+    if (!any)
+        return error_set(error,
+                         "what the cluster has cannot be told: the kubeconfig's user may not list "
+                         "nodes (the ClusterRole in etc/kubernetes-role.yaml allows it), and the "
+                         "namespace %s has no ResourceQuota to go by: %.1200s",
+                         kubernetes->space, refusal->text);
+    capacity->cpus = llround(1000 * cpus.hard);
+    capacity->cpus_free = llround(1000 * cpus.free);
+    capacity->memory = (int64_t)memory.hard;
+    capacity->memory_free = (int64_t)memory.free;
+    snprintf(capacity->note, sizeof(capacity->note),
+             "of the quota of namespace %.64s, because nodes may not be listed", kubernetes->space);
+    return 0;
+}
+
+/* ---- the whole ---- */
+
+static void not_below_zero(struct capacity *capacity)
+{
+    if (capacity->cpus_free < 0)
+        capacity->cpus_free = 0;
+    if (capacity->memory_free < 0)
+        capacity->memory_free = 0;
+    if (capacity->gpus_free < 0)
+        capacity->gpus_free = 0;
+    for (size_t i = 0; i < capacity->gpu_type_count; i++)
+        if (capacity->gpu_types[i].free < 0)
+            capacity->gpu_types[i].free = 0;
+}
+
+static int count_cluster(struct count *count, struct error *error)
+{
+    const char *space = count->kubernetes->space;
+    struct capacity *capacity = count->capacity;
+    struct error problem;
+    int status;
+    if (count_nodes(count, &status, &problem) != KUBERNETES_DONE) {
+        if (status == 403)
+            return count_quota(count, &problem, error);
+        *error = problem;
+        return -1;
+    }
+    char note[sizeof(capacity->note)] = "";
+    enum kubernetes_outcome outcome = count_pods(count, NULL, &status, &problem);
+    if (outcome != KUBERNETES_DONE && status == 403) {
+        snprintf(note, sizeof(note), "free is what namespace %.64s does not use; pods of other "
+                                     "namespaces may not be listed", space);
+        outcome = count_pods(count, space, &status, &problem);
+    }
+    if (outcome != KUBERNETES_DONE) {
+        *error = problem;
+        return -1;
+    }
+    memcpy(capacity->note, note, sizeof(note));
+    capacity->cpus_free = capacity->cpus - llround(1000 * count->cpus);
+    capacity->memory_free = capacity->memory - (int64_t)count->memory;
+    not_below_zero(capacity);
+    return 0;
+}
+
+int kubernetes_capacity(struct executor *executor, struct capacity *capacity,
+                        struct error *error)
+{
+    struct error ignored;
+    struct kubernetes *kubernetes = kubernetes_of(executor);
+    int64_t begin = clock_elapsed();
+    if (begin < kubernetes->capacity_until) {
+        *capacity = kubernetes->capacity;
+        return 0;
+    }
+    struct count count = {.arena = arena_new(), .kubernetes = kubernetes, .capacity = capacity};
+    int result = count_cluster(&count, error ? error : &ignored);
+    arena_free(count.arena);
+    if (result)
+        return -1;
+    kubernetes->capacity = *capacity;
+    int64_t end = clock_elapsed();
+    if (end - begin >= LONG)
+        kubernetes->capacity_until = end + REST * (end - begin);
+    return 0;
+}

@@ -1,0 +1,223 @@
+/* executors/kubernetes/end.c - telling jobs to end, and taking what is left of them away
+ *
+ * A job is told to end by parallelism 0: its pods get SIGTERM and the grace that their template
+ * says, and none is made any more, whether it was suspended, queued or running.  By force, its pods
+ * are deleted with no grace at all.
+ *
+ * Single tasks end by the deletion of their pods: a Job with backoffLimitPerIndex 0 gives their indexes up.
+ * There is no way to tell it not to make the pods of indexes that have not begun: those are deleted when
+ * they are there, which the caller ensures by asking again.
+ *
+ * To remove a job is to delete its owner, in the background: the server's garbage collector takes
+ * what it owns, pods included.  A job that asked for `debug` is ended instead, by a deadline that
+ * is over, and is deleted by the server itself when the time that it asked for is over.
+ */
+#include "executors/kubernetes/inquiry.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+/* ---- cancel ---- */
+
+static void ask_cancel(struct inquiries *inquiries, struct inquiry *inquiry)
+{
+    char now[CLOCK_TEXT_SIZE];
+    clock_format(clock_now(), now);
+    for (size_t i = 0; i < inquiry->job_count; i++) {
+        struct found_job *found = &inquiry->jobs[i];
+        if (found_is_finished(found) || found_is_cancelled(found) || found_is_leaving(found))
+            continue;
+        inquiry_ask(inquiries, found, "PATCH",
+                    arena_printf(inquiries->arena,
+                                 "{\"metadata\":{\"uid\":\"%s\",\"annotations\":{\"%s\":\"%s\"}},"
+                                 "\"spec\":{\"parallelism\":0}}",
+                                 found->uid.data, KUBERNETES_ANNOTATION_CANCELLED, now));
+    }
+}
+
+static void ask_kill(struct inquiries *inquiries, struct inquiry *inquiry)
+{
+    struct arena *arena = inquiries->arena;
+    struct text selector = kubernetes_job_selector(arena, inquiries->kubernetes,
+                                                   inquiry->request->id, inquiry->request->attempt);
+    inquiry->pods_call = (struct kubernetes_call){
+        .method = "DELETE",
+        .path = arena_printf(arena, "/api/v1/namespaces/%s/pods%s", inquiries->kubernetes->space,
+                             selector.data),
+        .body = TEXT("{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\",\"gracePeriodSeconds\":0}"),
+        .raw = true};
+    inquiry->asked = true;
+    inquiries_add(inquiries, &inquiry->pods_call);
+}
+
+/* ---- single tasks ---- */
+
+/* Without that a Job fails as a whole when one of its pods is deleted, or makes another one in its place. */
+static bool gives_indexes_up(const struct inquiry *inquiry)
+{
+    for (size_t i = 0; i < inquiry->job_count; i++)
+        if (value_get_number(value_get(inquiry->jobs[i].object, "spec"), "backoffLimitPerIndex", -1) != 0)
+            return false;
+    return true;
+}
+
+/* Pods of these indexes, behind the selector of the job; not all of them when there are very many. */
+static struct text select_tasks(struct arena *arena, const struct job_call *call)
+{
+    enum { MOST_ASKED = 200 };
+    struct buffer out = {0};
+    buffer_add_string(&out, "%2Cbatch.kubernetes.io%2Fjob-completion-index%20in%20(");
+    for (size_t i = 0; i < call->task_count && i < MOST_ASKED; i++)
+        buffer_printf(&out, "%s%d", i ? "%2C" : "", call->tasks[i]);
+    buffer_add_string(&out, ")");
+    struct text result = arena_text(arena, out.data, out.length);
+    buffer_free(&out);
+    return result;
+}
+
+static void ask_end_tasks(struct inquiries *inquiries, struct inquiry *inquiry)
+{
+    struct arena *arena = inquiries->arena;
+    const struct job_call *call = inquiry->request;
+    struct error error;
+    if (!gives_indexes_up(inquiry)) {
+        error_set(&error, "its Job has no backoffLimitPerIndex: 0, without which the end of one pod is not "
+                          "that of one task");
+        inquiry_fail(inquiry, &error);
+        return;
+    }
+    struct text selector =
+        kubernetes_job_selector(arena, inquiries->kubernetes, call->id, call->attempt);
+    inquiry->pods_call = (struct kubernetes_call){
+        .method = "DELETE",
+        .path = arena_printf(arena, "/api/v1/namespaces/%s/pods%s%s", inquiries->kubernetes->space,
+                             selector.data, select_tasks(arena, call).data),
+        .body = call->force
+                    ? TEXT("{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\",\"gracePeriodSeconds\":0}")
+                    : TEXT("{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\"}"),
+        .raw = true};
+    inquiry->asked = true;
+    inquiries_add(inquiries, &inquiry->pods_call);
+}
+
+/* ---- all ---- */
+
+void kubernetes_cancel(struct executor *executor, struct job_call **batch, size_t count)
+{
+    struct inquiries inquiries;
+    inquiries_open(&inquiries, executor, batch, count);
+    for (size_t i = 0; i < count; i++)
+        if (batch[i]->result == 0 && batch[i]->task_count)
+            ask_end_tasks(&inquiries, &inquiries.items[i]);
+        else if (batch[i]->result == 0)
+            ask_cancel(&inquiries, &inquiries.items[i]);
+    inquiries_run(&inquiries);
+    for (size_t i = 0; i < count; i++)
+        inquiry_judge(&inquiries.items[i]);
+    /* Only of Jobs that make no new ones: a pod that is deleted before is a failed task. */
+    for (size_t i = 0; i < count; i++)
+        if (batch[i]->force && batch[i]->result == 0 && !batch[i]->task_count)
+            ask_kill(&inquiries, &inquiries.items[i]);
+    inquiries_run(&inquiries);
+    for (size_t i = 0; i < count; i++) {
+        struct inquiry *inquiry = &inquiries.items[i];
+        if (inquiry->asked && inquiry->pods_call.outcome != KUBERNETES_DONE &&
+            inquiry->pods_call.outcome != KUBERNETES_MISSING)
+            inquiry_fail(inquiry, &inquiry->pods_call.error);
+        if (inquiry->asked)
+            kubernetes_call_free(&inquiry->pods_call);
+    }
+    inquiries_close(&inquiries);
+}
+
+/* ---- remove ---- */
+
+/* Whether one of the job's other Jobs owns it. */
+static bool is_dependent(const struct inquiry *inquiry, const struct found_job *found)
+{
+    const struct value *owners = value_get(value_get(found->object, "metadata"), "ownerReferences");
+    for (size_t i = 0; owners && owners->kind == VALUE_LIST && i < owners->list.count; i++)
+        for (size_t at = 0; at < inquiry->job_count; at++)
+            if (text_equal(value_get_text(owners->list.items[i], "uid"), inquiry->jobs[at].uid))
+                return true;
+    return false;
+}
+
+static int64_t debug_time(const struct found_job *found)
+{
+    struct text text = kubernetes_annotation_of(found->object, KUBERNETES_ANNOTATION_DEBUG);
+    int64_t milliseconds;
+    if (!text.length || duration_parse(text, &milliseconds))
+        return 0;
+    return milliseconds / 1000;
+}
+
+static void ask_delete(struct inquiries *inquiries, struct found_job *found)
+{
+    inquiry_ask(inquiries, found, "DELETE",
+                arena_printf(inquiries->arena,
+                             "{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\","
+                             "\"propagationPolicy\":\"Background\","
+                             "\"preconditions\":{\"uid\":\"%s\"}}",
+                             found->uid.data));
+}
+
+/* Let a Job end by itself at once, and the owner go, with all that it owns, `seconds` later. */
+static void ask_linger(struct inquiries *inquiries, struct found_job *found, bool owner,
+                       int64_t seconds)
+{
+    struct buffer specification = {0};
+    if (!found_is_finished(found))
+        buffer_add_string(&specification, "\"activeDeadlineSeconds\":1");
+    if (owner)
+        buffer_printf(&specification, "%s\"ttlSecondsAfterFinished\":%lld",
+                      specification.length ? "," : "", (long long)seconds);
+    if (specification.length)
+        inquiry_ask(inquiries, found, "PATCH",
+                    arena_printf(inquiries->arena, "{\"metadata\":{\"uid\":\"%s\"},\"spec\":{%s}}",
+                                 found->uid.data, specification.data));
+    buffer_free(&specification);
+}
+
+/* A Job that was never started has no deadline, so it would stay: there is nothing to look at. */
+static bool can_linger(const struct found_job *owner)
+{
+    return found_is_finished(owner) ||
+           value_get_text(value_get(owner->object, "status"), "startTime").length > 0;
+}
+
+static void ask_remove(struct inquiries *inquiries, struct inquiry *inquiry)
+{
+    int64_t debug = 0;
+    for (size_t i = 0; i < inquiry->job_count; i++)
+        if (!is_dependent(inquiry, &inquiry->jobs[i]) && can_linger(&inquiry->jobs[i]))
+            debug = debug_time(&inquiry->jobs[i]);
+    for (size_t i = 0; i < inquiry->job_count; i++) {
+        struct found_job *found = &inquiry->jobs[i];
+        bool owner = !is_dependent(inquiry, found);
+        if (found_is_leaving(found))
+            continue;
+        if (debug > 0)
+            ask_linger(inquiries, found, owner, debug);
+        else if (owner)
+            ask_delete(inquiries, found);
+    }
+}
+
+void kubernetes_remove(struct executor *executor, struct job_call **batch, size_t count)
+{
+    struct inquiries inquiries;
+    inquiries_open(&inquiries, executor, batch, count);
+    for (size_t i = 0; i < count; i++)
+        if (batch[i]->result == 0)
+            ask_remove(&inquiries, &inquiries.items[i]);
+    inquiries_run(&inquiries);
+    for (size_t i = 0; i < count; i++) {
+        inquiry_judge(&inquiries.items[i]);
+        if (batch[i]->result == 0 && inquiries.kubernetes->logs)
+            kubernetes_logs_forget(inquiries.kubernetes->logs, batch[i]->id, batch[i]->attempt);
+    }
+    inquiries_close(&inquiries);
+}

@@ -1,0 +1,112 @@
+/* executors/kubernetes/events.c - warnings of the namespace, each put beside what it is about
+ *
+ * Events carry no labels of ours, so all warnings of the namespace come here: one is kept beside
+ * the Job or Pod it is about, found by name and uid.  An Event may come before its object, on
+ * another watch; the last ones that nobody was found for are retried when an object is new.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "executors/kubernetes/cache.h"
+
+static void clear_stray(struct stray *stray)
+{
+    waiting_clear(&stray->waiting);
+    free(stray->name);
+    stray->name = NULL;
+}
+
+void events_free(struct kubernetes_jobs *jobs)
+{
+    for (size_t i = 0; i < STRAYS; i++)
+        clear_stray(&jobs->strays[i]);
+}
+
+/* The token that an object's name starts with: names are made of it, a dash and something. */
+static struct cached_token *find_by_name(const struct kubernetes_jobs *jobs, struct text name)
+{
+    for (;;) {
+        struct cached_token *token = cache_find_token(jobs, name);
+        if (token || !name.length)
+            return token;
+        while (name.length && name.data[name.length - 1] != '-')
+            name.length--;
+        if (name.length)
+            name.length--;
+    }
+}
+
+/* Kueue calls the Workload of a Job job-<name>-<five letters>, and cuts long names; it is owned by
+ * the Job, which an Event does not tell. */
+static struct cached_token *find_by_workload(const struct kubernetes_jobs *jobs, struct text name)
+{
+    if (!text_starts(name, "job-"))
+        return NULL;
+    return find_by_name(jobs, (struct text){name.data + 4, name.length - 4});
+}
+
+static void put_event(struct waiting *to, struct waiting *event)
+{
+    waiting_clear(to);
+    *to = *event;
+    *event = (struct waiting){0};
+}
+
+/* Hand an Event to what it is about; false when that is not known. */
+static bool place_event(const struct kubernetes_jobs *jobs, struct text name, uint64_t uid,
+                        struct waiting *event)
+{
+    bool workload = event->cause == WAITING_KUEUE;
+    struct cached_token *token = workload ? find_by_workload(jobs, name) : find_by_name(jobs, name);
+    for (size_t i = 0; token && i < token->pod_count; i++) {
+        if (token->pods[i].uid == uid) {
+            put_event(&token->pods[i].event, event);
+            return true;
+        }
+    }
+    for (size_t i = 0; token && i < token->job_count; i++) {
+        struct cached_job *job = &token->jobs[i];
+        size_t length = strlen(job->name);
+        bool of_workload = workload && name.length > 4 + length && name.data[4 + length] == '-' &&
+                           memcmp(name.data + 4, job->name, length) == 0 &&
+                           !memchr(name.data + 5 + length, '-', name.length - length - 5);
+        if (job->uid == uid || of_workload) {
+            put_event(&job->event, event);
+            return true;
+        }
+    }
+    return false;
+}
+
+void events_take(struct kubernetes_jobs *jobs, const struct value *object)
+{
+    const struct value *about = value_get(object, "involvedObject");
+    struct text name = value_get_text(about, "name");
+    struct waiting event = {0};
+    if (!name.length || name.length >= CACHED_TOKEN_SIZE ||
+        !waiting_of_event(&event, value_get_text(about, "kind"), value_get_text(object, "reason"),
+                          value_get_text(object, "message")))
+        return;
+    uint64_t uid = hash_text(value_get_text(about, "uid"));
+    if (place_event(jobs, name, uid, &event))
+        return;
+    struct stray *stray = &jobs->strays[jobs->next_stray++ % STRAYS];
+    clear_stray(stray);
+    *stray =
+        (struct stray){.waiting = event, .uid = uid, .name = copy_clean(name, CACHED_TOKEN_SIZE)};
+}
+
+void events_place_strays(struct kubernetes_jobs *jobs, const char *token)
+{
+    size_t length = strlen(token);
+    for (size_t i = 0; i < STRAYS; i++) {
+        struct stray *stray = &jobs->strays[i];
+        if (!stray->name)
+            continue;
+        const char *name = stray->name + (strncmp(stray->name, "job-", 4) == 0 ? 4 : 0);
+        if (strncmp(stray->name, token, length) && strncmp(name, token, length))
+            continue;
+        if (place_event(jobs, text_of(stray->name), stray->uid, &stray->waiting))
+            clear_stray(stray);
+    }
+}

@@ -1,0 +1,21 @@
+/* executors/kubernetes/failure.h - how a pod ended, and why it does not begin; for
+ * reduce.c, with what both need to read an object */
+#ifndef EXECUTORS_KUBERNETES_FAILURE_H
+#define EXECUTORS_KUBERNETES_FAILURE_H
+
+#include "executors/kubernetes/cache.h"
+
+/* Fill in exit_code, reason and message of a pod that has failed, from its status. */
+void reduce_failure(struct cached_pod *pod, const struct value *status);
+/* Fill in `waiting` and what goes with it, of a pod that is pending. */
+void reduce_waiting(struct cached_pod *pod, const struct value *status);
+
+/* ---- reduce.c ---- */
+
+size_t reduce_list_length(const struct value *list);    /* 0 when it is none */
+const struct value *reduce_find_condition(const struct value *status, const char *type);
+const struct value *reduce_true_condition(const struct value *status, const char *type);
+/* Replace a copy by a clean one; NULL for the empty text. */
+void reduce_set_copy(char **to, struct text text, size_t limit);
+
+#endif

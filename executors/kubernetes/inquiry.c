@@ -1,0 +1,199 @@
+/* executors/kubernetes/inquiry.c - the Jobs in the cluster of some of our jobs, and requests for
+ * them */
+#include "executors/kubernetes/inquiry.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "executors/http/http.h"
+
+enum {
+    MOST_IDS = 40, /* jobs asked about in one request: its line has to be short enough */
+    PAGE = 500     /* Jobs in one answer */
+};
+
+static const char merge_patch[] = "application/merge-patch+json";
+
+void inquiries_add(struct inquiries *inquiries, struct kubernetes_call *call)
+{
+    if (inquiries->call_count == inquiries->call_room) {
+        inquiries->call_room = inquiries->call_room ? 2 * inquiries->call_room : 64;
+        inquiries->calls = memory_resize(inquiries->calls,
+                                         inquiries->call_room * sizeof(struct kubernetes_call *));
+    }
+    inquiries->calls[inquiries->call_count++] = call;
+}
+
+void inquiries_run(struct inquiries *inquiries)
+{
+    struct kubernetes *kubernetes = inquiries->kubernetes;
+    if (inquiries->call_count)
+        kubernetes->run(kubernetes->connection, inquiries->arena, inquiries->calls,
+                        inquiries->call_count);
+    inquiries->call_count = 0;
+}
+
+void inquiry_fail(struct inquiry *inquiry, const struct error *error)
+{
+    if (inquiry->request->result)
+        return;
+    inquiry->request->result = -1;
+    inquiry->request->error = *error;
+}
+
+/* ---- which Jobs there are ---- */
+
+/* "/apis/.../jobs?limit=500&labelSelector=dlspool/spool=S,dlspool/job in (a,b)", escaped. */
+static struct text list_path(const struct inquiries *inquiries, size_t first, size_t count)
+{
+    struct buffer path = {0};
+    buffer_add_text(&path, kubernetes_path(inquiries->arena, &kubernetes_kinds[0],
+                                           inquiries->kubernetes->space, NULL));
+    buffer_printf(&path,
+                  "?limit=%d&labelSelector=dlspool%%2Fspool%%3D%s%%2Cdlspool%%2Fjob%%20in%%20%%28",
+                  PAGE, inquiries->kubernetes->spool);
+    for (size_t i = 0; i < count; i++)
+        buffer_printf(&path, "%s%s", i ? "%2C" : "", inquiries->items[first + i].request->id);
+    buffer_add_string(&path, "%29");
+    struct text text = arena_text(inquiries->arena, path.data, path.length);
+    buffer_free(&path);
+    return text;
+}
+
+static void add_found(struct inquiries *inquiries, struct inquiry *inquiry,
+                      const struct value *object)
+{
+    struct found_job found = {
+        .object = object,
+        .name = value_get_text(value_get(object, "metadata"), "name"),
+        .uid = value_get_text(value_get(object, "metadata"), "uid"),
+    };
+    if (!kubernetes_is_plain(found.name) || !kubernetes_is_plain(found.uid))
+        return;
+    if (inquiry->job_count == inquiry->job_room) {
+        size_t room = inquiry->job_room ? 2 * inquiry->job_room : 4;
+        struct found_job *jobs = arena_allocate(inquiries->arena, room * sizeof(*jobs));
+        if (inquiry->job_count)
+            memcpy(jobs, inquiry->jobs, inquiry->job_count * sizeof(*jobs));
+        inquiry->jobs = jobs;
+        inquiry->job_room = room;
+    }
+    inquiry->jobs[inquiry->job_count++] = found;
+}
+
+/* Give each Job of a page to the job that it is of. */
+static void take_page(struct inquiries *inquiries, size_t first, size_t count,
+                      const struct value *page)
+{
+    const struct value *items = value_get(page, "items");
+    for (size_t i = 0; items && items->kind == VALUE_LIST && i < items->list.count; i++)
+        for (size_t at = first; at < first + count; at++) {
+            const struct job_call *request = inquiries->items[at].request;
+            if (kubernetes_is_of_job(inquiries->kubernetes, items->list.items[i], request->id,
+                                     request->attempt)) {
+                add_found(inquiries, &inquiries->items[at], items->list.items[i]);
+                break;
+            }
+        }
+}
+
+/* Find the Jobs of some of the jobs, page by page. */
+static void find_some(struct inquiries *inquiries, size_t first, size_t count)
+{
+    struct text path = list_path(inquiries, first, count), more = {0};
+    do {
+        struct kubernetes_call call = {.method = "GET", .path = path};
+        if (more.length) {
+            struct buffer next = {0};
+            buffer_printf(&next, "%s&continue=", path.data);
+            http_escape(&next, more);
+            call.path = arena_text(inquiries->arena, next.data, next.length);
+            buffer_free(&next);
+        }
+        if (kubernetes_ask(inquiries->kubernetes, inquiries->arena, &call) != KUBERNETES_DONE) {
+            for (size_t at = first; at < first + count; at++)
+                inquiry_fail(&inquiries->items[at], &call.error);
+            more.length = 0;
+        } else {
+            take_page(inquiries, first, count, call.answer);
+            more = value_get_text(value_get(call.answer, "metadata"), "continue");
+        }
+        kubernetes_call_free(&call);
+    } while (more.length);
+}
+
+void inquiries_open(struct inquiries *inquiries, struct executor *executor, struct job_call **batch,
+                    size_t count)
+{
+    struct arena *arena = arena_new();
+    *inquiries = (struct inquiries){.kubernetes = kubernetes_of(executor),
+                                    .arena = arena,
+                                    .items = arena_allocate(arena, count * sizeof(struct inquiry)),
+                                    .count = count};
+    for (size_t i = 0; i < count; i++) {
+        batch[i]->result = 0;
+        batch[i]->error.text[0] = '\0';
+        inquiries->items[i] = (struct inquiry){.request = batch[i]};
+    }
+    for (size_t i = 0; i < count; i += MOST_IDS)
+        find_some(inquiries, i, count - i < MOST_IDS ? count - i : MOST_IDS);
+}
+
+void inquiries_close(struct inquiries *inquiries)
+{
+    free(inquiries->calls);
+    arena_free(inquiries->arena);
+}
+
+/* ---- requests for one Job ---- */
+
+void inquiry_ask(struct inquiries *inquiries, struct found_job *found, const char *method,
+                 struct text body)
+{
+    found->call = (struct kubernetes_call){
+        .method = method,
+        .path = kubernetes_path(inquiries->arena, &kubernetes_kinds[0],
+                                inquiries->kubernetes->space, found->name.data),
+        .body = body,
+        .content_type = strcmp(method, "PATCH") == 0 ? merge_patch : NULL,
+        .raw = true};
+    inquiries_add(inquiries, &found->call);
+}
+
+/* What the answers to the requests for its Jobs mean for a job: what is gone needs nothing. */
+void inquiry_judge(struct inquiry *inquiry)
+{
+    for (size_t i = 0; i < inquiry->job_count; i++) {
+        struct kubernetes_call *call = &inquiry->jobs[i].call;
+        if (!call->method)
+            continue;
+        if (call->outcome != KUBERNETES_DONE && call->outcome != KUBERNETES_MISSING)
+            inquiry_fail(inquiry, &call->error);
+        kubernetes_call_free(call);
+    }
+}
+
+bool found_is_finished(const struct found_job *found)
+{
+    const struct value *conditions = value_get(value_get(found->object, "status"), "conditions");
+    for (size_t i = 0; conditions && conditions->kind == VALUE_LIST && i < conditions->list.count;
+         i++) {
+        const struct value *condition = conditions->list.items[i];
+        struct text type = value_get_text(condition, "type");
+        if ((text_is(type, "Complete") || text_is(type, "Failed")) &&
+            text_is(value_get_text(condition, "status"), "True"))
+            return true;
+    }
+    return false;
+}
+
+bool found_is_leaving(const struct found_job *found)
+{
+    return value_get_text(value_get(found->object, "metadata"), "deletionTimestamp").length > 0;
+}
+
+bool found_is_cancelled(const struct found_job *found)
+{
+    return kubernetes_annotation_of(found->object, KUBERNETES_ANNOTATION_CANCELLED).data &&
+           value_get_number(value_get(found->object, "spec"), "parallelism", 1) < 1;
+}

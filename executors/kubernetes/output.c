@@ -1,0 +1,379 @@
+/* executors/kubernetes/output.c - copying what tasks print into the job's output/
+ *
+ * Each task's pod is asked for the log of its container `main`, those of a whole batch at the same
+ * time.  What is new is appended to <role>-<index>.log; then the place (log.h) is
+ * written to .<role>-<index>.position beside it.  When the log is longer than its place says, a
+ * crash came between the two: what is written next is compared with what is there, and only the
+ * rest appended. So over any number of restarts no byte is lost and none is there twice.  A file
+ * without a good position is compared from its start in the same way.
+ *
+ * At half of log_limit a file becomes <role>-<index>.log.1, in place of the one before, and a new
+ * one is begun: the last of a task's output is kept, and log_limit is not exceeded.
+ *
+ * A log that says nothing new is asked for less and less often; a pod whose node does not answer is
+ * asked rarely, after all others, and for a short time.  When its container had ended before it was
+ * asked, all of it is taken, and it is not asked again.
+ *
+ * Known weakness: a task that prints more than 8 MiB in a second loses some of it, and one that
+ * prints more than the kubelet keeps (10 MiB by default) between two calls, too.  Both are said in
+ * the log.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/system.h"
+#include "executors/kubernetes/follow.h"
+#include "executors/kubernetes/output.h"
+
+enum {
+    PIECE = 256 << 10,    /* bytes of a log that are asked for beyond what is known */
+    PIECE_MOST = 8 << 20, /* ... at most, where a second has more than that */
+    LOGS_MOST = 100000, /* remembered logs; all are forgotten when there are more */
+    ROUNDS = 6          /* of questions in one call, as far as time allows */
+};
+
+static const int64_t ask_timeout = 5000;                     /* milliseconds */
+static const int64_t rounds_time = 4000, last_time = 20000;  /* ms for all questions of a call */
+static const int64_t least_delay = 1000, most_delay = 15000; /* ms between questions */
+static const int64_t hang_delay = 60000; /* ms: a pod whose node did not answer */
+enum { HANGS_MOST = 3 }; /* times in a row after which a lost pod's log is given up */
+
+/* ---- which pods are asked ---- */
+
+/* The pod whose turn it is: the one that the place tells of, or the first after it. */
+static void choose_pod(struct copying *copying, struct buffer *out)
+{
+    struct log_place *place = &copying->log->place;
+    size_t at = 0;
+    while (place->pod && at < copying->pod_count && copying->pods[at]->uid != place->pod)
+        at++;
+    bool known = place->pod && at < copying->pod_count;
+    if (place->pod && !known) { /* it is gone: the next one is what is younger */
+        at = 0;
+        while (at < copying->pod_count && copying->pods[at]->created < place->created)
+            at++;
+    }
+    if (known && place->whole && at + 1 < copying->pod_count) {
+        at++;
+        known = false;
+    }
+    copying->pod = at;
+    if (at == copying->pod_count || known)
+        return;
+    if (place->pod)
+        buffer_printf(out, "%s[dlspool: the task was started again, as pod %s]\n",
+                      place->inside ? "\n" : "", copying->pods[at]->name);
+    *place = (struct log_place){.pod = copying->pods[at]->uid,
+                                .created = copying->pods[at]->created,
+                                .file = place->file,
+                                .length = place->length,
+                                .skip = place->skip};
+    copying->log->hangs = 0;
+    copying->log->due = 0;
+}
+
+/* Is there something to be had? */
+static bool is_wanted(struct copying *copying)
+{
+    struct task_log *log = copying->log;
+    struct buffer out = {0};
+    if (output_load_place(copying))
+        return false;
+    struct log_place before = log->place;
+    choose_pod(copying, &out);
+    int result = out.length ? output_write(copying, &before, buffer_text(&out)) : 0;
+    buffer_free(&out);
+    if (result || copying->pod >= copying->pod_count || log->place.whole)
+        return false;
+    const struct cached_pod *pod = copying->pods[copying->pod];
+    bool terminal = pod->phase == POD_SUCCEEDED || pod->phase == POD_FAILED;
+    copying->ended = terminal || pod->main_ended;
+    copying->slow = log->hangs > 0;
+    if (terminal && !pod->started) {
+        log->place.whole = true; /* it never ran: there is no log */
+        return false;
+    }
+    return pod->started && (copying->job->last || clock_elapsed() >= log->due);
+}
+
+static void prepare_call(struct copying *copying, struct arena *arena)
+{
+    const struct log_place *place = &copying->log->place;
+    char since[64] = "", time[CLOCK_TEXT_SIZE];
+    if (!copying->log->piece)
+        copying->log->piece = PIECE;
+    copying->limit =
+        (size_t)(place->taken < PIECE_MOST ? place->taken : PIECE_MOST) + copying->log->piece;
+    if (place->since) {
+        clock_format(place->since * 1000, time);
+        snprintf(since, sizeof(since), "&sinceTime=%.19sZ", time);
+    }
+    copying->call = (struct kubernetes_call){
+        .method = "GET",
+        .path = arena_printf(arena,
+                             "/api/v1/namespaces/%s/pods/%s/log?container=main&timestamps=true"
+                             "&limitBytes=%zu%s",
+                             copying->kubernetes->space, copying->pods[copying->pod]->name,
+                             copying->limit, since),
+        .raw = true,
+        .timeout = ask_timeout,
+        .response_limit = copying->limit,
+    };
+}
+
+/* ---- what they answer ---- */
+
+/* There will be no more of this pod's log. */
+static void give_up(struct copying *copying, const char *why)
+{
+    log_warn("%s: what pod %s printed last cannot be had: %s", copying->job->id,
+             copying->pods[copying->pod]->name, why);
+    copying->log->place.whole = true;
+    copying->more = false;
+    output_write_place(copying, &copying->log->place);
+}
+
+static void take_log(struct copying *copying)
+{
+    static const char gap_note[] =
+        "[dlspool: the node has rotated this log in the meantime; lines may be missing here]\n";
+    static const char skip_note[] =
+        "\n[dlspool: more was printed in a second than can be copied; a part of it is missing]\n";
+    struct task_log *log = copying->log;
+    struct log_place before = log->place;
+    struct buffer out = {0}, text = {0};
+    struct text answer = buffer_text(&copying->call.response);
+    bool full = copying->call.cut_off || answer.length >= copying->limit;
+    bool final = copying->ended && !full;
+    enum log_taken taken = log_take(&log->place, answer, final, &text);
+    if (taken == LOG_NO_LOG && copying->ended) {
+        struct error_quote_room room;
+        answer = text_trim(answer);
+        give_up(copying, error_quote(&room, answer.data, answer.length));
+        return;
+    }
+    if (taken == LOG_GAP)
+        buffer_printf(&out, "%s%s", before.inside ? "\n" : "", gap_note);
+    buffer_add_text(&out, buffer_text(&text));
+    if (full && taken == LOG_NOTHING && log->piece < PIECE_MOST) {
+        log->piece *= 2;
+    } else if (full && (taken == LOG_NOTHING || log->place.taken > PIECE_MOST)) {
+        log_skip(&log->place);
+        buffer_add_string(&out, skip_note);
+        log->piece = PIECE;
+    }
+    copying->more = full;
+    log->hangs = 0;
+    log->delay = taken == LOG_NOTHING || taken == LOG_NO_LOG ? 2 * log->delay : least_delay;
+    log->delay = log->delay < least_delay ? least_delay : log->delay;
+    log->delay = log->delay > most_delay ? most_delay : log->delay;
+    log->due = clock_elapsed() + log->delay;
+    if (final)
+        log->place.whole = true;
+    if (memcmp(&before, &log->place, sizeof(before)) != 0)
+        output_write(copying, &before, buffer_text(&out));
+    if (final && copying->pod + 1 < copying->pod_count && copying->job->result == 0)
+        copying->more = is_wanted(copying); /* on to the one that took its place */
+    buffer_free(&out);
+    buffer_free(&text);
+}
+
+static void take_failure(struct copying *copying)
+{
+    const struct kubernetes_call *call = &copying->call;
+    const struct cached_pod *pod = copying->pods[copying->pod];
+    struct task_log *log = copying->log;
+    copying->more = false;
+    log->due = clock_elapsed() + most_delay;
+    if (call->status == 400) {
+        /* "container "main" in pod "x" is waiting to start": fine.  Other words will not change. */
+        if (copying->ended)
+            give_up(copying, call->error.text);
+        return;
+    }
+    if (call->status == 404 || call->outcome == KUBERNETES_MISSING) {
+        give_up(copying, "it is gone");
+        return;
+    }
+    if (call->outcome == KUBERNETES_UNKNOWN || call->status >= 500) {
+        log->hangs++;
+        log->due = clock_elapsed() + hang_delay;
+        bool lost = pod->lost || strcmp(pod->reason, "NodeLost") == 0;
+        bool followed = copying->pod + 1 < copying->pod_count;
+        if (((lost && copying->job->last) || followed) && log->hangs >= HANGS_MOST) {
+            give_up(copying, "its node does not answer");
+            return;
+        }
+    }
+    bool later = call->outcome == KUBERNETES_UNKNOWN || call->outcome == KUBERNETES_UNAVAILABLE;
+    if (later && !copying->job->last)
+        return;
+    copying->job->result = -1;
+    copying->job->error = call->error;
+    error_prefix(&copying->job->error, "the log of pod %s could not be copied", pod->name);
+}
+
+static void take_answer(struct copying *copying)
+{
+    if (copying->call.outcome != KUBERNETES_DONE) {
+        take_failure(copying);
+    } else {
+        take_log(copying);
+    }
+    kubernetes_call_free(&copying->call);
+}
+
+/* ---- a batch ---- */
+
+/* Ask for all that have more, the slow ones or the others.  False when none has. */
+static bool ask_round(struct kubernetes *kubernetes, struct copying *copyings, size_t count,
+                      bool slow)
+{
+    struct arena *arena = arena_new();
+    struct kubernetes_call **calls =
+        arena_allocate(arena, (count + 1) * sizeof(struct kubernetes_call *));
+    struct copying **asked = arena_allocate(arena, (count + 1) * sizeof(struct copying *));
+    size_t asks = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!copyings[i].more || copyings[i].slow != slow)
+            continue;
+        prepare_call(&copyings[i], arena);
+        calls[asks] = &copyings[i].call;
+        asked[asks++] = &copyings[i];
+    }
+    if (asks)
+        kubernetes->run(kubernetes->connection, arena, calls, asks);
+    /* After one has run into its time-out the rest of a batch may not have been sent at all. */
+    bool hung = false;
+    for (size_t i = 0; i < asks; i++)
+        hung |= calls[i]->outcome == KUBERNETES_UNKNOWN;
+    for (size_t i = 0; i < asks; i++) {
+        bool unsent = calls[i]->outcome == KUBERNETES_UNAVAILABLE && !calls[i]->status;
+        if (hung && unsent && !slow)
+            kubernetes_call_free(calls[i]);
+        else
+            take_answer(asked[i]);
+    }
+    arena_free(arena);
+    return asks > 0;
+}
+
+static void copy_all(struct kubernetes *kubernetes, struct copying *copyings, size_t count,
+                     bool last)
+{
+    int64_t until = clock_elapsed() + (last ? last_time : rounds_time);
+    for (size_t i = 0; i < count; i++)
+        copyings[i].more = is_wanted(&copyings[i]);
+    for (int i = 0; i < ROUNDS || last; i++)
+        if (!ask_round(kubernetes, copyings, count, false) || clock_elapsed() >= until)
+            break;
+    /* One that hangs costs its time-out: all others have been served by now. */
+    ask_round(kubernetes, copyings, count, true);
+    for (size_t i = 0; i < count; i++) {
+        copyings[i].log->due = copyings[i].more ? 0 : copyings[i].log->due;
+        if (copyings[i].more && copyings[i].job->last && copyings[i].job->result == 0)
+            copyings[i].job->result =
+                error_set(&copyings[i].job->error, "the log of %s is long, and not all copied yet",
+                          copyings[i].name);
+    }
+}
+
+/* Add one entry for each task of the job. */
+static void add_tasks(struct kubernetes *kubernetes, struct job_call *job, struct copying *copyings,
+                      size_t *count, const struct cached_pod **pods, size_t pod_count)
+{
+    size_t next;
+    for (size_t i = 0; i < pod_count; i = next) {
+        for (next = i + 1; next < pod_count && pods[next]->index == pods[i]->index &&
+                           strcmp(pods[next]->role, pods[i]->role) == 0;
+             next++)
+            continue;
+        struct copying *copying = &copyings[(*count)++];
+        *copying = (struct copying){
+            .kubernetes = kubernetes, .job = job, .pods = pods + i, .pod_count = next - i};
+        snprintf(copying->name, sizeof(copying->name), "%s-%d", pods[i]->role, pods[i]->index);
+        char key[KUBERNETES_NAME_SIZE + OUTPUT_NAME_SIZE];
+        snprintf(key, sizeof(key), "%s-a%d/%s", job->id, job->attempt, copying->name);
+        copying->log = logs_find(kubernetes->logs, key);
+    }
+}
+
+/* A job that ended before this process began: the cache may not have its pods. */
+static void learn_unknown(struct kubernetes *kubernetes, struct arena *arena,
+                          struct job_call **batch, size_t count)
+{
+    struct lookup *lookups = arena_allocate(arena, (count + 1) * sizeof(*lookups));
+    struct lookup **asked = arena_allocate(arena, (count + 1) * sizeof(struct lookup *));
+    size_t asks = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!batch[i]->last ||
+            kubernetes_jobs_has(kubernetes_followed(kubernetes), batch[i]->id, batch[i]->attempt))
+            continue;
+        lookups[i] = (struct lookup){.id = batch[i]->id, .attempt = batch[i]->attempt};
+        asked[asks++] = &lookups[i];
+    }
+    if (!asks)
+        return;
+    kubernetes_look_up_jobs(kubernetes, asked, asks);
+    for (size_t i = 0; i < count; i++)
+        if (lookups[i].id && !lookups[i].answered)
+            batch[i]->result = error_set(
+                &batch[i]->error, "the server could not be asked for the pods of %s", batch[i]->id);
+    size_t found = 0;
+    for (size_t i = 0; i < asks; i++)
+        if (kubernetes_jobs_has(kubernetes_followed(kubernetes), asked[i]->id, asked[i]->attempt))
+            asked[found++] = asked[i];
+    if (found)
+        kubernetes_look_up_pods(kubernetes, asked, found);
+}
+
+static void copy_batch(struct kubernetes *kubernetes, struct arena *arena, struct job_call **batch,
+                       size_t count, bool last)
+{
+    const struct cached_pod ***pods =
+        arena_allocate(arena, (count + 1) * sizeof(const struct cached_pod **));
+    size_t *pod_counts = arena_allocate(arena, (count + 1) * sizeof(size_t)), total = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (batch[i]->result == 0)
+            pods[i] = kubernetes_jobs_pods(kubernetes_followed(kubernetes), arena, batch[i]->id,
+                                           batch[i]->attempt, &pod_counts[i]);
+        total += pod_counts[i];
+    }
+    struct copying *copyings = memory_allocate((total + 1) * sizeof(*copyings));
+    size_t copying_count = 0;
+    for (size_t i = 0; i < count; i++)
+        add_tasks(kubernetes, batch[i], copyings, &copying_count, pods[i], pod_counts[i]);
+    copy_all(kubernetes, copyings, copying_count, last);
+    free(copyings);
+}
+
+void kubernetes_output(struct executor *executor, struct job_call **batch, size_t count)
+{
+    struct kubernetes *kubernetes = kubernetes_of(executor);
+    struct error error;
+    int result = 0;
+    bool last = false;
+    if (!kubernetes_followed(kubernetes))
+        result = kubernetes_follow(kubernetes, &error);
+    for (size_t i = 0; i < count; i++) {
+        batch[i]->result = result;
+        batch[i]->error = result ? error : (struct error){""};
+        last |= batch[i]->last;
+    }
+    if (result)
+        return;
+    if (kubernetes->logs && logs_count(kubernetes->logs) > LOGS_MOST)
+        logs_forget_all(kubernetes->logs);
+    if (!kubernetes->logs)
+        kubernetes->logs = logs_new();
+    struct arena *arena = arena_new();
+    learn_unknown(kubernetes, arena, batch, count);
+    copy_batch(kubernetes, arena, batch, count, last);
+    arena_free(arena);
+}

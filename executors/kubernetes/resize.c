@@ -1,0 +1,253 @@
+/* executors/kubernetes/resize.c - giving a running job another size
+ *
+ * Tasks: an elastic Indexed Job.  parallelism and completions change together, in one patch, which
+ * servers take as of 1.27 (KEP-3715; stable in 1.31) of Jobs where both are the same.  The Job
+ * makes pods for the indexes that are new, or ends those of the highest.  With the number of tasks
+ * changes how many of them may fail: maxFailedIndexes, which may not be more than completions, and
+ * what dlspool/complete says.  The patch holds the version that was looked at, so that a Job that
+ * was cancelled meanwhile stays so.  Only Jobs whose template says `dlspool/elastic: "true"`: their
+ * programs bear it that tasks come and go.  Kueue suspends a Job that changes so, and its pods end,
+ * unless it is one of its elastic ones.
+ *
+ * CPUs: resize_pod.c.
+ *
+ * Nothing is remembered here: what a job has is read from its objects each time.
+ */
+#include "executors/kubernetes/resize.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+
+static const char merge_patch[] = "application/merge-patch+json";
+
+void resize_decide(struct resize_change *change, enum resize_outcome outcome, const char *sentence)
+{
+    change->job->outcome = outcome;
+    change->decided = true;
+    if (outcome == RESIZE_DONE)
+        change->job->error.text[0] = '\0';
+    else
+        error_set(&change->job->error, "%s", sentence);
+}
+
+static struct text annotation(const struct value *object, const char *name)
+{
+    return kubernetes_annotation_of(object, name);
+}
+
+/* ---- what can be resized ---- */
+
+static bool is_elastic(const struct value *object)
+{
+    const struct value *spec = value_get(object, "spec");
+    double completions = value_get_number(spec, "completions", 0);
+    return text_is(annotation(object, KUBERNETES_ANNOTATION_ELASTIC), "true") &&
+           text_is(value_get_text(spec, "completionMode"), "Indexed") && completions >= 1 &&
+           value_get_number(spec, "parallelism", 1) == completions;
+}
+
+static bool is_kueues(const struct value *object)
+{
+    return kubernetes_label_of(object, KUBERNETES_LABEL_QUEUE).length &&
+           !text_is(annotation(object, "kueue.x-k8s.io/elastic-job"), "true");
+}
+
+bool kubernetes_resizable(struct executor *executor, struct text manifest, enum size_kind kind)
+{
+    struct arena *arena = arena_new();
+    struct error error;
+    const struct kubernetes_manifest *read = kubernetes_manifest_read(arena, manifest, &error);
+    const struct value *owner = read ? read->objects[0].tree : NULL;
+    bool can = false;
+    for (size_t i = 1; read && i < read->count; i++)
+        owner = read->objects[i].kind->is_job ? NULL : owner;
+    if (owner && kind == SIZE_TASKS)
+        can = is_elastic(owner) && !is_kueues(owner);
+    else if (owner && kind == SIZE_CPUS)
+        can = resize_is_one_pod(owner) && resize_pods_served(kubernetes_of(executor));
+    arena_free(arena);
+    return can;
+}
+
+/* ---- what a server's answer to a patch means ---- */
+
+static void judge_patch(struct resize_change *change)
+{
+    switch (change->patch.outcome) {
+    case KUBERNETES_DONE:
+        if (change->after == RESIZE_DONE)
+            resize_decide(change, RESIZE_DONE, NULL);
+        else if (!change->decided)
+            resize_decide(change, change->after,
+                          "its node has been asked, and has not said yet that it has "
+                          "changed the container's CPUs");
+        break;
+    case KUBERNETES_NO_ROOM:
+        resize_decide(change, RESIZE_NO_ROOM, change->patch.error.text);
+        break;
+    case KUBERNETES_REFUSED:
+        resize_decide(change, RESIZE_NOT_POSSIBLE, change->patch.error.text);
+        break;
+    default: /* another has changed it meanwhile, or it is gone, or there was no answer */
+        resize_decide(change, RESIZE_UNAVAILABLE, change->patch.error.text);
+    }
+}
+
+void resize_patch(struct inquiries *inquiries, struct resize_change *change, struct text path,
+                  const char *type, struct text body, enum resize_outcome after)
+{
+    change->patch = (struct kubernetes_call){
+        .method = "PATCH", .path = path, .body = body, .content_type = type, .raw = true};
+    change->patched = true;
+    change->after = after;
+    inquiries_add(inquiries, &change->patch);
+}
+
+static void run_patches(struct inquiries *inquiries, struct resize_change *changes, size_t count)
+{
+    inquiries_run(inquiries);
+    for (size_t i = 0; i < count; i++) {
+        if (!changes[i].patched)
+            continue;
+        judge_patch(&changes[i]);
+        kubernetes_call_free(&changes[i].patch);
+    }
+}
+
+/* ---- tasks ---- */
+
+/* The rule of completion with `more` failures of the role that are borne; data NULL: it has none
+ * that would change. */
+static struct text shift_rule(struct arena *arena, const struct value *object, int64_t more)
+{
+    struct text written = annotation(object, KUBERNETES_ANNOTATION_COMPLETE);
+    struct text role = kubernetes_label_of(object, KUBERNETES_LABEL_ROLE), shifted = {NULL, 0};
+    struct error error;
+    struct value *rule =
+        json_read(arena, written, "dlspool/complete", &yaml_trusted_limits, &error);
+    if (!written.length || !role.length || !rule)
+        return shifted;
+    struct value *own = value_get(rule, arena_text(arena, role.data, role.length).data);
+    double failed = value_get_number(own, "failed", 0) + (double)more;
+    if (value_get_number(own, "failed", 0) < 1)
+        return shifted;
+    value_set(arena, own, TEXT("failed"), value_number(arena, failed < 1 ? 1 : failed));
+    struct buffer json = {0};
+    if (json_write(&json, rule, false, &error) == 0)
+        shifted = arena_text(arena, json.data, json.length);
+    buffer_free(&json);
+    return shifted;
+}
+
+static void put_number(struct arena *arena, struct value *object, const char *name, double number)
+{
+    value_put(arena, object, name, value_number(arena, number));
+}
+
+static struct text tasks_body(struct arena *arena, const struct found_job *found, int64_t size)
+{
+    const struct value *metadata = value_get(found->object, "metadata");
+    const struct value *spec = value_get(found->object, "spec");
+    int64_t more = size - (int64_t)value_get_number(spec, "completions", 0);
+    struct value *body = value_object(arena), *seen = value_object(arena);
+    struct value *wish = value_object(arena), *annotations = value_object(arena);
+    struct text rule = shift_rule(arena, found->object, more);
+    value_put(arena, seen, "uid", value_text(arena, found->uid));
+    value_put(arena, seen, "resourceVersion",
+              value_text(arena, value_get_text(metadata, "resourceVersion")));
+    if (rule.data) {
+        value_put(arena, annotations, KUBERNETES_ANNOTATION_COMPLETE, value_text(arena, rule));
+        value_put(arena, seen, "annotations", annotations);
+    }
+    put_number(arena, wish, "parallelism", (double)size);
+    put_number(arena, wish, "completions", (double)size);
+    if (value_get(spec, "maxFailedIndexes")) {
+        double most = value_get_number(spec, "maxFailedIndexes", 0) + (double)more;
+        put_number(arena, wish, "maxFailedIndexes", most < 0 ? 0 : most);
+    }
+    value_put(arena, body, "metadata", seen);
+    value_put(arena, body, "spec", wish);
+    struct buffer json = {0};
+    json_write(&json, body, false, NULL);
+    struct text text = arena_text(arena, json.data, json.length);
+    buffer_free(&json);
+    return text;
+}
+
+static void resize_tasks(struct inquiries *inquiries, struct resize_change *change)
+{
+    const struct found_job *found = &change->inquiry->jobs[0];
+    struct arena *arena = inquiries->arena;
+    if (!is_elastic(found->object))
+        resize_decide(
+            change, RESIZE_NOT_POSSIBLE,
+            "the number of its tasks is fixed: its Job is no elastic one (dlspool/elastic, "
+            "completionMode Indexed, parallelism and completions the same)");
+    else if (is_kueues(found->object))
+        resize_decide(
+            change, RESIZE_NOT_POSSIBLE,
+            "Kueue would suspend the Job: only its elastic Jobs (kueue.x-k8s.io/elastic-job) can "
+            "have another number of tasks while they run");
+    else if ((int64_t)value_get_number(value_get(found->object, "spec"), "completions", 0) ==
+             change->job->size)
+        resize_decide(change, RESIZE_DONE, NULL);
+    else
+        resize_patch(inquiries, change,
+                     kubernetes_path(arena, &kubernetes_kinds[0], inquiries->kubernetes->space,
+                                     found->name.data),
+                     merge_patch, tasks_body(arena, found, change->job->size), RESIZE_DONE);
+}
+
+/* ---- a batch ---- */
+
+/* Begin with what was found of the job's Jobs. */
+static void begin(struct inquiries *inquiries, struct resize_change *change)
+{
+    const struct inquiry *inquiry = change->inquiry;
+    if (change->request.result)
+        resize_decide(change, RESIZE_UNAVAILABLE, change->request.error.text);
+    else if (change->job->kind != SIZE_TASKS && change->job->kind != SIZE_CPUS)
+        resize_decide(change, RESIZE_NOT_POSSIBLE, "the GPUs of a pod that runs cannot be changed");
+    else if (inquiry->job_count == 0)
+        resize_decide(change, RESIZE_UNAVAILABLE, "the cluster has no Job of this job at the moment");
+    else if (inquiry->job_count > 1)
+        resize_decide(change, RESIZE_NOT_POSSIBLE, "the job has several roles");
+    else if (found_is_finished(&inquiry->jobs[0]) || found_is_leaving(&inquiry->jobs[0]) ||
+             annotation(inquiry->jobs[0].object, KUBERNETES_ANNOTATION_CANCELLED).data)
+        resize_decide(change, RESIZE_UNAVAILABLE, "the job is at its end");
+    else if (change->job->kind == SIZE_TASKS)
+        resize_tasks(inquiries, change);
+    else
+        resize_ask_pods(inquiries, change);
+}
+
+void kubernetes_resize(struct executor *executor, struct job_resize **batch, size_t count)
+{
+    struct resize_change *changes = memory_allocate((count + 1) * sizeof(*changes));
+    struct job_call **requests = memory_allocate((count + 1) * sizeof(struct job_call *));
+    struct inquiries inquiries;
+    for (size_t i = 0; i < count; i++) {
+        changes[i].job = batch[i];
+        changes[i].request = (struct job_call){.id = batch[i]->id, .attempt = batch[i]->attempt};
+        requests[i] = &changes[i].request;
+    }
+    inquiries_open(&inquiries, executor, requests, count);
+    for (size_t i = 0; i < count; i++) {
+        changes[i].inquiry = &inquiries.items[i];
+        begin(&inquiries, &changes[i]);
+    }
+    run_patches(&inquiries, changes, count);
+    for (size_t i = 0; i < count; i++) {
+        changes[i].patched = false;
+        if (changes[i].inquiry->asked && !changes[i].decided)
+            resize_take_pods(&inquiries, &changes[i]);
+        if (changes[i].inquiry->asked)
+            kubernetes_call_free(&changes[i].inquiry->pods_call);
+    }
+    run_patches(&inquiries, changes, count);
+    inquiries_close(&inquiries);
+    free(requests);
+    free(changes);
+}

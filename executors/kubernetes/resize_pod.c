@@ -1,0 +1,215 @@
+/* executors/kubernetes/resize_pod.c - giving a running pod more or fewer CPUs
+ *
+ * By the pod's subresource `resize` (KEP-1287; served and on by default as of 1.33, stable
+ * in 1.35), requests and limits alike, so that the pod's quality of service stays what it is.  Its
+ * node does that some seconds later, and says in the pod's status that it has, cannot now
+ * (Deferred) or never can (Infeasible).  Until then the answer is RESIZE_UNAVAILABLE: asking again
+ * looks at what the node says.  What a node has put off or refused is taken back, as nobody would
+ * know of it when it is done later.
+ *
+ * Known weakness: a node whose kubelet is older than its server never says anything; who asks gives
+ * up in the end, and the pod's wish stays in its spec, without effect.
+ */
+#include "executors/kubernetes/resize.h"
+
+#include <stdio.h>
+
+#include "base/quantity.h"
+
+enum { RESIZE_MINOR = 33 }; /* the first version whose pods can be resized without more ado */
+
+static const char pending_condition[] = "PodResizePending";
+static const char strategic_patch[] = "application/strategic-merge-patch+json";
+
+/* The task's container: the one called main, or the only one. */
+static const struct value *main_container(const struct value *containers)
+{
+    if (!containers || containers->kind != VALUE_LIST)
+        return NULL;
+    for (size_t i = 0; i < containers->list.count; i++)
+        if (text_is(value_get_text(containers->list.items[i], "name"), KUBERNETES_MAIN_CONTAINER))
+            return containers->list.items[i];
+    return containers->list.count == 1 ? containers->list.items[0] : NULL;
+}
+
+/* Would the container be started again? */
+static bool restarts(const struct value *container)
+{
+    const struct value *policies = value_get(container, "resizePolicy");
+    for (size_t i = 0; policies && policies->kind == VALUE_LIST && i < policies->list.count; i++)
+        if (text_is(value_get_text(policies->list.items[i], "resourceName"), "cpu") &&
+            !text_is(value_get_text(policies->list.items[i], "restartPolicy"), "NotRequired"))
+            return true;
+    return false;
+}
+
+bool resize_is_one_pod(const struct value *object)
+{
+    const struct value *spec = value_get(object, "spec");
+    const struct value *pod = value_get(value_get(spec, "template"), "spec");
+    const struct value *container = main_container(value_get(pod, "containers"));
+    return value_get_number(spec, "completions", 1) == 1 &&
+           value_get(value_get(value_get(container, "resources"), "limits"), "cpu") &&
+           !restarts(container);
+}
+
+/* One that cannot be asked now may be able to. */
+bool resize_pods_served(struct kubernetes *kubernetes)
+{
+    struct error error;
+    return kubernetes_check_version(kubernetes, &error) != KUBERNETES_DONE || !kubernetes->minor ||
+           kubernetes->minor >= RESIZE_MINOR;
+}
+
+static int64_t cpus_of(const struct value *resources, const char *which)
+{
+    const struct value *cpu = value_get(value_get(resources, which), "cpu");
+    int64_t thousandths;
+    if (cpu && cpu->kind == VALUE_NUMBER)
+        return (int64_t)(cpu->number * 1000 + 0.5);
+    return cpu && cpu->kind == VALUE_STRING && !quantity_parse_cpus(cpu->string, &thousandths)
+               ? thousandths
+               : -1;
+}
+
+static const struct value *condition(const struct value *pod, const char *type)
+{
+    const struct value *conditions = value_get(value_get(pod, "status"), "conditions");
+    for (size_t i = 0; conditions && conditions->kind == VALUE_LIST && i < conditions->list.count;
+         i++)
+        if (text_is(value_get_text(conditions->list.items[i], "type"), type) &&
+            text_is(value_get_text(conditions->list.items[i], "status"), "True"))
+            return conditions->list.items[i];
+    return NULL;
+}
+
+/* What the task's container has, as its node says; -1: it does not say, or it is between two. */
+static int64_t cpus_in_use(const struct value *pod)
+{
+    const struct value *statuses = value_get(value_get(pod, "status"), "containerStatuses");
+    const struct value *resources = value_get(main_container(statuses), "resources");
+    int64_t limit = cpus_of(resources, "limits");
+    return limit == cpus_of(resources, "requests") ? limit : -1;
+}
+
+/* The job's pod that runs, of a list; NULL: none does. */
+static const struct value *running_pod(const struct value *list)
+{
+    const struct value *items = value_get(list, "items");
+    for (size_t i = 0; items && items->kind == VALUE_LIST && i < items->list.count; i++) {
+        const struct value *pod = items->list.items[i], *metadata = value_get(pod, "metadata");
+        if (text_is(value_get_text(value_get(pod, "status"), "phase"), "Running") &&
+            !value_get_text(metadata, "deletionTimestamp").length &&
+            kubernetes_is_plain(value_get_text(metadata, "name")) &&
+            kubernetes_is_plain(value_get_text(metadata, "uid")))
+            return pod;
+    }
+    return NULL;
+}
+
+static void ask_cpus(struct inquiries *inquiries, struct resize_change *change,
+                     const struct value *pod, int64_t cpus, enum resize_outcome after)
+{
+    struct arena *arena = inquiries->arena;
+    const struct value *metadata = value_get(pod, "metadata");
+    const struct value *container = main_container(value_get(value_get(pod, "spec"), "containers"));
+    char amount[QUANTITY_TEXT_SIZE];
+    quantity_format_cpus(cpus, amount);
+    resize_patch(
+        inquiries, change,
+        arena_printf(arena, "/api/v1/namespaces/%s/pods/%s/resize", inquiries->kubernetes->space,
+                     value_get_text(metadata, "name").data),
+        strategic_patch,
+        arena_printf(arena,
+                     "{\"metadata\":{\"uid\":\"%s\"},\"spec\":{\"containers\":[{\"name\":\"%s\","
+                     "\"resources\":{\"requests\":{\"cpu\":\"%s\"},\"limits\":{\"cpu\":\"%s\"}}}"
+                     "]}}",
+                     value_get_text(metadata, "uid").data, value_get_text(container, "name").data,
+                     amount, amount),
+        after);
+}
+
+/* The pod asks for that size already: what does its node say? */
+static void look_at_node(struct inquiries *inquiries, struct resize_change *change,
+                         const struct value *pod)
+{
+    const struct value *pending = condition(pod, pending_condition);
+    int64_t has = cpus_in_use(pod);
+    if (!pending && has == change->job->size) {
+        resize_decide(change, RESIZE_DONE, NULL);
+        return;
+    }
+    if (!pending || has <= 0) {
+        resize_decide(change, RESIZE_UNAVAILABLE,
+                      "its node has not said yet that it has changed the container's CPUs");
+        return;
+    }
+    struct error_quote_room room;
+    struct text words = value_get_text(pending, "message");
+    bool never = text_is(value_get_text(pending, "reason"), "Infeasible");
+    char sentence[ERROR_TEXT_SIZE];
+    snprintf(sentence, sizeof(sentence), "its node %s: %s",
+             never ? "cannot give the container as many CPUs"
+                   : "does not have these resources at the moment",
+             error_quote(&room, words.data ? words.data : "", words.length));
+    resize_decide(change, never ? RESIZE_NOT_POSSIBLE : RESIZE_NO_ROOM, sentence);
+    ask_cpus(inquiries, change, pod, has, change->job->outcome);
+}
+
+/* What the node says is about an earlier size: it is not asked for another before it has taken
+ * notice that this one was taken back, or nobody could tell which of them its words are about. */
+static void wait_for_node(struct inquiries *inquiries, struct resize_change *change,
+                          const struct value *pod)
+{
+    int64_t has = cpus_in_use(pod);
+    const struct value *container = main_container(value_get(value_get(pod, "spec"), "containers"));
+    resize_decide(change, RESIZE_UNAVAILABLE,
+                  "its node still says something about an earlier size");
+    if (has > 0 && cpus_of(value_get(container, "resources"), "limits") != has)
+        ask_cpus(inquiries, change, pod, has, RESIZE_UNAVAILABLE);
+}
+
+void resize_ask_pods(struct inquiries *inquiries, struct resize_change *change)
+{
+    struct kubernetes *kubernetes = inquiries->kubernetes;
+    struct inquiry *inquiry = change->inquiry;
+    if (!resize_pods_served(kubernetes)) {
+        resize_decide(
+            change, RESIZE_NOT_POSSIBLE,
+            "a pod's CPUs can be changed while it runs as of Kubernetes 1.33, and this "
+            "server is older");
+    } else if (!resize_is_one_pod(inquiry->jobs[0].object)) {
+        resize_decide(
+            change, RESIZE_NOT_POSSIBLE,
+            "its CPUs cannot be changed while it runs: the Job has several tasks, no limit "
+            "of CPUs, or a resizePolicy that restarts the container");
+    } else {
+        struct text selector = kubernetes_job_selector(inquiries->arena, kubernetes,
+                                                       change->job->id, change->job->attempt);
+        inquiry->pods_call = (struct kubernetes_call){
+            .method = "GET",
+            .path = arena_printf(inquiries->arena, "/api/v1/namespaces/%s/pods%s",
+                                 kubernetes->space, selector.data)};
+        inquiry->asked = true;
+        inquiries_add(inquiries, &inquiry->pods_call);
+    }
+}
+
+void resize_take_pods(struct inquiries *inquiries, struct resize_change *change)
+{
+    const struct kubernetes_call *call = &change->inquiry->pods_call;
+    const struct value *pod = call->outcome == KUBERNETES_DONE ? running_pod(call->answer) : NULL;
+    const struct value *container = main_container(value_get(value_get(pod, "spec"), "containers"));
+    const struct value *resources = value_get(container, "resources");
+    if (call->outcome != KUBERNETES_DONE)
+        resize_decide(change, RESIZE_UNAVAILABLE, call->error.text);
+    else if (!pod || !kubernetes_is_plain(value_get_text(container, "name")))
+        resize_decide(change, RESIZE_UNAVAILABLE, "the job's pod does not run at the moment");
+    else if (cpus_of(resources, "limits") == change->job->size &&
+             cpus_of(resources, "requests") == change->job->size)
+        look_at_node(inquiries, change, pod);
+    else if (condition(pod, pending_condition))
+        wait_for_node(inquiries, change, pod);
+    else
+        ask_cpus(inquiries, change, pod, change->job->size, RESIZE_UNAVAILABLE);
+}

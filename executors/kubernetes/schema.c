@@ -1,0 +1,521 @@
+/* executors/kubernetes/schema.c - are the fields of a Kubernetes object those that there are?
+ *
+ * The table is read into sorted arrays, so that a field costs a search by halves.  A table that
+ * cannot be read is a mistake in the program: then whatever is checked has that as its problem.
+ */
+#include "executors/kubernetes/schema.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/nearest.h"
+
+/* executors/kubernetes/schema.txt; made by tools/embed at build time. */
+extern const unsigned char kubernetes_schema_bytes[];
+extern const size_t kubernetes_schema_length;
+
+enum { MOST_NAMES = 128, DEEPEST = 64 };
+
+enum basic {
+    BASIC_TYPE, /* another line of the table */
+    BASIC_WORDS,
+    BASIC_STRING,
+    BASIC_BOOLEAN,
+    BASIC_ANY,
+    BASIC_INTEGER,
+    BASIC_INTEGER32,
+    BASIC_NUMBER,
+    BASIC_QUANTITY,
+    BASIC_INTORSTRING,
+    BASIC_TIME,
+    BASIC_BASE64
+};
+
+static const struct {
+    const char *name, *expected;
+} basics[] = {
+    [BASIC_TYPE] = {"", "an object"},
+    [BASIC_WORDS] = {"", "one of"},
+    [BASIC_STRING] = {"string", "a string"},
+    [BASIC_BOOLEAN] = {"boolean", "true or false"},
+    [BASIC_ANY] = {"any", "anything"},
+    [BASIC_INTEGER] = {"integer", "a whole number"},
+    [BASIC_INTEGER32] = {"integer32", "a whole number of 32 bits"},
+    [BASIC_NUMBER] = {"number", "a number"},
+    [BASIC_QUANTITY] = {"quantity", "a quantity such as 2, 500m or 16Gi"},
+    [BASIC_INTORSTRING] = {"intorstring", "a whole number or a string"},
+    [BASIC_TIME] = {"time", "a time such as \"2026-05-01T18:00:00Z\""},
+    [BASIC_BASE64] = {"base64", "a string of base64"},
+};
+
+enum container { CONTAINER_NONE, CONTAINER_LIST, CONTAINER_MAP };
+
+struct schema_type;
+
+struct schema_field {
+    struct text name;
+    struct text written; /* of its type, without brackets: a name or A|B|C */
+    enum container container;
+    enum basic basic;
+    const struct schema_type *type; /* for BASIC_TYPE */
+    bool required;
+};
+
+struct schema_type {
+    struct text name;
+    struct schema_field *fields; /* sorted by name */
+    size_t count;
+};
+
+static struct {
+    struct arena *arena;
+    struct schema_type *types; /* sorted by name */
+    size_t count;
+    struct error fault; /* empty when the table is good */
+} table;
+
+/* ---- the table ---- */
+
+/* Remember the first thing that is wrong with the table itself. */
+static void give_up(const char *what, struct text where)
+{
+    struct error_quote_room room;
+    if (!table.fault.text[0])
+        error_set(&table.fault, "the table of fields: %s: %s", what,
+                  error_quote(&room, where.data, where.length));
+}
+
+static int compare_types(const void *a, const void *b)
+{
+    return text_compare(((const struct schema_type *)a)->name,
+                        ((const struct schema_type *)b)->name);
+}
+
+static int compare_fields(const void *a, const void *b)
+{
+    return text_compare(((const struct schema_field *)a)->name,
+                        ((const struct schema_field *)b)->name);
+}
+
+static const struct schema_type *find_type(struct text name)
+{
+    const struct schema_type wanted = {.name = name};
+    return table.count ? bsearch(&wanted, table.types, table.count, sizeof(wanted), compare_types)
+                       : NULL;
+}
+
+static const struct schema_field *find_field(const struct schema_type *type, struct text name)
+{
+    const struct schema_field wanted = {.name = name};
+    return type->count ? bsearch(&wanted, type->fields, type->count, sizeof(wanted), compare_fields)
+                       : NULL;
+}
+
+/* name=type, name=[type]!, name={A|B} */
+static void read_field(struct text word, struct schema_field *field)
+{
+    const char *equals = memchr(word.data, '=', word.length);
+    if (!equals) {
+        give_up("expected name=type", word);
+        return;
+    }
+    field->name = (struct text){word.data, (size_t)(equals - word.data)};
+    struct text type = {equals + 1, word.length - field->name.length - 1};
+    field->required = text_ends(type, "!");
+    type.length -= field->required;
+    if (text_starts(type, "["))
+        field->container = CONTAINER_LIST;
+    else if (text_starts(type, "{"))
+        field->container = CONTAINER_MAP;
+    if (field->container != CONTAINER_NONE)
+        type = (struct text){type.data + 1, type.length > 1 ? type.length - 2 : 0};
+    if (type.length == 0)
+        give_up("expected a type", word);
+    field->written = type;
+    field->basic = memchr(type.data, '|', type.length) ? BASIC_WORDS : BASIC_TYPE;
+    for (size_t i = BASIC_STRING; i < sizeof(basics) / sizeof(basics[0]); i++)
+        if (text_is(type, basics[i].name))
+            field->basic = (enum basic)i;
+}
+
+static size_t count_bytes(struct text text, char byte)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < text.length; i++)
+        count += text.data[i] == byte;
+    return count;
+}
+
+/* "Type: field=type ..." with the lines that continue it. */
+static void read_type(struct text lines, struct schema_type *type)
+{
+    const char *colon = memchr(lines.data, ':', lines.length);
+    if (!colon) {
+        give_up("expected Type: fields", lines);
+        return;
+    }
+    type->name = (struct text){lines.data, (size_t)(colon - lines.data)};
+    struct text rest = {colon + 1, lines.length - type->name.length - 1}, line, word;
+    type->fields =
+        arena_allocate(table.arena, (count_bytes(rest, '=') + 1) * sizeof(*type->fields));
+    while (text_next(&rest, '\n', &line))
+        while (text_next(&line, ' ', &word))
+            if (word.length)
+                read_field(word, &type->fields[type->count++]);
+    qsort(type->fields, type->count, sizeof(*type->fields), compare_fields);
+}
+
+/* Cut a line and those after it that start with a blank off the front. */
+static bool next_entry(struct text *rest, struct text *entry)
+{
+    struct text line;
+    do {
+        if (!text_next(rest, '\n', &line))
+            return false;
+    } while (line.length == 0 || line.data[0] == '#');
+    *entry = line;
+    while (rest->length && rest->data[0] == ' ' && text_next(rest, '\n', &line))
+        entry->length = (size_t)(line.data + line.length - entry->data);
+    return true;
+}
+
+static void link_types(void)
+{
+    for (size_t i = 0; i < table.count; i++)
+        for (size_t j = 0; j < table.types[i].count; j++) {
+            struct schema_field *field = &table.types[i].fields[j];
+            if (field->basic != BASIC_TYPE)
+                continue;
+            field->type = find_type(field->written);
+            if (!field->type)
+                give_up("no such type", field->written);
+        }
+}
+
+static void load(void)
+{
+    if (table.arena)
+        return;
+    const struct text source = {(const char *)kubernetes_schema_bytes, kubernetes_schema_length};
+    struct text rest = source, entry;
+    size_t count = 0;
+    while (next_entry(&rest, &entry))
+        count++;
+    table.arena = arena_new();
+    table.types = arena_allocate(table.arena, (count + 1) * sizeof(*table.types));
+    rest = source;
+    while (next_entry(&rest, &entry))
+        read_type(entry, &table.types[table.count++]);
+    qsort(table.types, table.count, sizeof(*table.types), compare_types);
+    link_types();
+}
+
+/* ---- problems ---- */
+
+/* Where a value is: a chain from the leaf up.  The first place has only a name. */
+struct place {
+    const struct place *above;
+    struct text name; /* of a field or a map's key; data NULL: `index` of a list */
+    size_t index;
+    int depth;
+};
+
+static void add_place(struct buffer *out, const struct place *place)
+{
+    if (!place)
+        return;
+    add_place(out, place->above);
+    if (!place->name.data) {
+        buffer_printf(out, "[%zu]", place->index);
+        return;
+    }
+    struct error_quote_room room;
+    if (out->length && place->name.length)
+        buffer_add_byte(out, '.');
+    buffer_add_string(out, error_quote(&room, place->name.data, place->name.length));
+}
+
+static void begin_problem(struct schema_problems *problems, uint32_t line, uint32_t column)
+{
+    if (problems->text.length)
+        buffer_add_byte(&problems->text, '\n');
+    if (line)
+        buffer_printf(&problems->text, "%u:%u: ", line, column);
+}
+
+void schema_problem(struct schema_problems *problems, const struct value *at, const char *format,
+                    ...)
+{
+    if (problems->count++ >= SCHEMA_PROBLEMS_SHOWN)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    begin_problem(problems, at ? at->line : 0, at ? at->column : 0);
+    buffer_vprintf(&problems->text, format, arguments);
+    va_end(arguments);
+}
+
+static void __attribute__((format(printf, 5, 6)))
+problem(struct schema_problems *problems, const struct place *place, uint32_t line, uint32_t column,
+        const char *format, ...)
+{
+    if (problems->count++ >= SCHEMA_PROBLEMS_SHOWN)
+        return;
+    struct buffer path = {0};
+    va_list arguments;
+    va_start(arguments, format);
+    begin_problem(problems, line, column);
+    add_place(&path, place);
+    buffer_printf(&problems->text, "%s%s", path.length ? path.data : "", path.length ? ": " : "");
+    buffer_vprintf(&problems->text, format, arguments);
+    buffer_free(&path);
+    va_end(arguments);
+}
+
+static void expected(struct schema_problems *problems, const struct place *place,
+                     const struct value *value, const char *what)
+{
+    struct error_quote_room room;
+    char number[NUMBER_TEXT_SIZE];
+    if (value->kind == VALUE_STRING) {
+        problem(problems, place, value->line, value->column, "found \"%s\", expected %s",
+                error_quote(&room, value->string.data, value->string.length), what);
+    } else if (value->kind == VALUE_NUMBER) {
+        number[number_format(value->number, number)] = '\0';
+        problem(problems, place, value->line, value->column, "found %s, expected %s", number, what);
+    } else if (value->kind == VALUE_BOOLEAN) {
+        problem(problems, place, value->line, value->column, "found %s, expected %s",
+                value->boolean ? "true" : "false", what);
+    } else if (value->kind == VALUE_NULL) {
+        problem(problems, place, value->line, value->column,
+                "found null, expected %s; leave the field out", what);
+    } else {
+        problem(problems, place, value->line, value->column, "found %s, expected %s",
+                value->kind == VALUE_LIST ? "a list" : "an object", what);
+    }
+}
+
+static void unknown_field(struct schema_problems *problems, const struct place *place,
+                          const struct schema_type *type, const struct member *member)
+{
+    const char *names[MOST_NAMES + 1] = {NULL};
+    struct arena *arena = arena_new();
+    for (size_t i = 0; i < type->count && i < MOST_NAMES; i++)
+        names[i] = arena_text(arena, type->fields[i].name.data, type->fields[i].name.length).data;
+    const char *near = nearest_word(member->key, names);
+    problem(problems, place, member->line, member->column, "unknown field%s%s%s",
+            near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+    arena_free(arena);
+}
+
+/* ---- leaves ---- */
+
+static size_t digits_at(struct text text, size_t at)
+{
+    size_t count = 0;
+    while (at + count < text.length && text.data[at + count] >= '0' && text.data[at + count] <= '9')
+        count++;
+    return count;
+}
+
+/* e or E, perhaps a sign, digits. */
+static bool is_exponent(struct text text)
+{
+    if (text.length < 2 || (text.data[0] != 'e' && text.data[0] != 'E'))
+        return false;
+    size_t at = text.data[1] == '-' || text.data[1] == '+' ? 2 : 1;
+    return at < text.length && digits_at(text, at) == text.length - at;
+}
+
+bool schema_is_quantity(struct text text)
+{
+    static const char *const suffixes[] = {"",  "m", "k",  "M",  "G",  "T",  "P",  "E",
+                                           "n", "u", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
+    size_t at = text.length && (text.data[0] == '-' || text.data[0] == '+') ? 1 : 0;
+    size_t whole = digits_at(text, at), fraction = 0;
+    at += whole;
+    if (at < text.length && text.data[at] == '.') {
+        fraction = digits_at(text, at + 1);
+        at += 1 + fraction;
+    }
+    if (whole + fraction == 0)
+        return false;
+    struct text suffix = {text.data + at, text.length - at};
+    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++)
+        if (text_is(suffix, suffixes[i]))
+            return true;
+    return is_exponent(suffix);
+}
+
+static bool is_base64(struct text text)
+{
+    size_t end = text.length;
+    if (end % 4)
+        return false;
+    for (int i = 0; i < 2 && end && text.data[end - 1] == '='; i++)
+        end--;
+    for (size_t i = 0; i < end; i++) {
+        char c = text.data[i];
+        if (!((c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+              c == '+' || c == '/'))
+            return false;
+    }
+    return true;
+}
+
+static bool is_whole(const struct value *value, double bound)
+{
+    return value->kind == VALUE_NUMBER && floor(value->number) == value->number &&
+           value->number >= -bound && value->number < bound;
+}
+
+static bool is_one_of(struct text word, struct text words)
+{
+    struct text each;
+    while (text_next(&words, '|', &each))
+        if (text_equal(word, each) || (word.length == 0 && text_is(each, "\"\"")))
+            return true;
+    return false;
+}
+
+static bool leaf_fits(const struct schema_field *field, const struct value *value)
+{
+    int64_t time;
+    bool string = value->kind == VALUE_STRING;
+    switch (field->basic) {
+    case BASIC_ANY:
+        return true;
+    case BASIC_STRING:
+        return string;
+    case BASIC_BOOLEAN:
+        return value->kind == VALUE_BOOLEAN;
+    case BASIC_INTEGER:
+        return is_whole(value, 0x1p53);
+    case BASIC_INTEGER32:
+        return is_whole(value, 0x1p31);
+    case BASIC_NUMBER:
+        return value->kind == VALUE_NUMBER;
+    case BASIC_QUANTITY:
+        return value->kind == VALUE_NUMBER || (string && schema_is_quantity(value->string));
+    case BASIC_INTORSTRING:
+        return string || is_whole(value, 0x1p31);
+    case BASIC_TIME:
+        return string && clock_parse(value->string, &time) == 0;
+    case BASIC_BASE64:
+        return string && is_base64(value->string);
+    case BASIC_WORDS:
+        return string && is_one_of(value->string, field->written);
+    case BASIC_TYPE:
+        break;
+    }
+    return false;
+}
+
+static void leaf_problem(struct schema_problems *problems, const struct place *place,
+                         const struct schema_field *field, const struct value *value)
+{
+    if (field->basic != BASIC_WORDS) {
+        expected(problems, place, value, basics[field->basic].expected);
+        return;
+    }
+    struct buffer words = {0};
+    struct text rest = field->written, word, next;
+    for (bool first = true; text_next(&rest, '|', &word); first = false) {
+        struct text after = rest;
+        bool last = !text_next(&after, '|', &next);
+        buffer_add_string(&words, first ? "" : last ? " or " : ", ");
+        buffer_add_text(&words, word);
+    }
+    expected(problems, place, value, words.data ? words.data : "");
+    buffer_free(&words);
+}
+
+/* ---- the walk ---- */
+
+static void check_object(const struct schema_type *type, const struct value *value,
+                         const struct place *place, struct schema_problems *problems);
+
+static void check_item(const struct schema_field *field, const struct value *value,
+                       const struct place *place, struct schema_problems *problems)
+{
+    if (field->basic == BASIC_TYPE)
+        check_object(field->type, value, place, problems);
+    else if (!leaf_fits(field, value))
+        leaf_problem(problems, place, field, value);
+}
+
+static void check_field(const struct schema_field *field, const struct value *value,
+                        const struct place *place, struct schema_problems *problems)
+{
+    if (field->container == CONTAINER_NONE) {
+        check_item(field, value, place, problems);
+    } else if (field->container == CONTAINER_LIST) {
+        if (value->kind != VALUE_LIST) {
+            expected(problems, place, value, "a list");
+            return;
+        }
+        for (size_t i = 0; i < value->list.count; i++) {
+            struct place item = {.above = place, .index = i, .depth = place->depth + 1};
+            check_item(field, value->list.items[i], &item, problems);
+        }
+    } else {
+        if (value->kind != VALUE_OBJECT) {
+            expected(problems, place, value, "an object");
+            return;
+        }
+        for (size_t i = 0; i < value->object.count; i++) {
+            const struct member *member = &value->object.members[i];
+            struct place item = {.above = place,
+                                 .name = member->key.length ? member->key : TEXT("\"\""),
+                                 .depth = place->depth + 1};
+            check_item(field, member->value, &item, problems);
+        }
+    }
+}
+
+static void check_object(const struct schema_type *type, const struct value *value,
+                         const struct place *place, struct schema_problems *problems)
+{
+    if (value->kind != VALUE_OBJECT) {
+        expected(problems, place, value, "an object");
+        return;
+    }
+    if (place->depth > DEEPEST) {
+        problem(problems, place, value->line, value->column, "too deep");
+        return;
+    }
+    for (size_t i = 0; i < value->object.count; i++) {
+        const struct member *member = &value->object.members[i];
+        const struct schema_field *field = find_field(type, member->key);
+        struct place inner = {.above = place,
+                              .name = member->key.length ? member->key : TEXT("\"\""),
+                              .depth = place->depth + 1};
+        if (field)
+            check_field(field, member->value, &inner, problems);
+        else
+            unknown_field(problems, &inner, type, member);
+    }
+    for (size_t i = 0; i < type->count; i++) {
+        const struct schema_field *field = &type->fields[i];
+        struct place inner = {.above = place, .name = field->name};
+        if (field->required && !value_member(value, field->name))
+            problem(problems, &inner, value->line, value->column, "missing");
+    }
+}
+
+void kubernetes_schema_check(const char *type, const struct value *tree, const char *path,
+                             struct schema_problems *problems)
+{
+    load();
+    const struct schema_type *found = find_type(text_of(type));
+    struct place place = {.name = text_of(path)};
+    if (table.fault.text[0])
+        schema_problem(problems, tree, "%s", table.fault.text);
+    else if (!found)
+        schema_problem(problems, tree, "%s: the table has no type %s", path, type);
+    else
+        check_object(found, tree, &place, problems);
+}

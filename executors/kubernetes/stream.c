@@ -1,0 +1,121 @@
+/* executors/kubernetes/stream.c - watches of the API server, and logs that are followed */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "executors/kubernetes/api.h"
+#include "executors/kubernetes/connection.h"
+#include "executors/kubernetes/status.h"
+
+enum {
+    LINE_LIMIT = 8 << 20,       /* bytes of an event; an object may have 1.5 MiB, escaped more */
+    STALL = 330000              /* milliseconds; a watch ends, or has a bookmark, well before */
+};
+
+struct kubernetes_stream {
+    struct kubernetes_stream *next;
+    struct kubernetes_connection *connection;
+    struct http_stream *http;
+    char *path;
+    bool judged;                /* the three below are set */
+    int status;
+    enum kubernetes_outcome outcome;
+    struct error error;         /* "" when the server ended it in order */
+};
+
+struct kubernetes_stream *kubernetes_stream_open(struct kubernetes_connection *connection,
+                                                 const char *path, struct error *error)
+{
+    const char *room[KUBERNETES_HEADERS];
+    char words[CLOCK_TEXT_SIZE];
+    int64_t quiet = kubernetes_quiet(connection);
+    if (quiet) {
+        error_set(error, "the API server asked to be left alone for %s",
+                  duration_format(quiet, words));
+        return NULL;
+    }
+    if (kubernetes_prepare(connection, error))
+        return NULL;
+    const struct http_stream_limits limits = {
+        .headers = connection->settings.request_timeout,
+        .stall = STALL,
+        .line = LINE_LIMIT,
+    };
+    struct http_stream *http = http_stream_start(
+        connection->streams, path, kubernetes_headers(connection, room), &limits, error);
+    if (!http)
+        return NULL;
+    struct kubernetes_stream *stream = memory_allocate(sizeof(*stream));
+    stream->connection = connection;
+    stream->http = http;
+    stream->path = memory_copy_string(path);
+    stream->next = connection->first_stream;
+    connection->first_stream = stream;
+    return stream;
+}
+
+void kubernetes_stream_close(struct kubernetes_stream *stream)
+{
+    if (!stream)
+        return;
+    struct kubernetes_stream **link = &stream->connection->first_stream;
+    while (*link != stream)
+        link = &(*link)->next;
+    *link = stream->next;
+    http_stream_close(stream->http);
+    free(stream->path);
+    free(stream);
+}
+
+/* It has ended: what does that mean? */
+static void judge(struct kubernetes_stream *stream, const struct http_stream_state *state)
+{
+    const struct kubernetes_question question = {"GET", stream->path, 0};
+    stream->judged = true;
+    stream->status = state->status;
+    if (state->outcome != HTTP_ANSWERED) {
+        stream->outcome = KUBERNETES_UNAVAILABLE;
+        stream->error = *state->error;
+        return;
+    }
+    int64_t retry_after = state->retry_after;
+    const char *remedy;
+    struct value *answer;
+    struct arena *arena = arena_new();
+    kubernetes_take_note(stream->connection, state->status, retry_after);
+    stream->outcome = kubernetes_judge(arena, &question, state->status, state->body, true, &answer,
+                                       &retry_after, &remedy, &stream->error);
+    arena_free(arena);
+}
+
+void kubernetes_streams_drive(struct kubernetes_connection *connection, int64_t wait)
+{
+    if (connection->streams)
+        http_streams_drive(connection->streams, wait);
+    for (struct kubernetes_stream *stream = connection->first_stream; stream;
+         stream = stream->next) {
+        struct http_stream_state state;
+        http_stream_look(stream->http, &state);
+        if (state.ended && !stream->judged)
+            judge(stream, &state);
+        else if (!state.ended)
+            stream->status = state.status;
+    }
+}
+
+bool kubernetes_stream_line(struct kubernetes_stream *stream, struct text *line)
+{
+    return http_stream_line(stream->http, line);
+}
+
+const char *kubernetes_stream_ended(const struct kubernetes_stream *stream, int *status,
+                                    enum kubernetes_outcome *outcome)
+{
+    struct http_stream_state state;
+    http_stream_look(stream->http, &state);
+    if (status)
+        *status = stream->judged ? stream->status : state.status;
+    if (outcome)
+        *outcome = stream->judged ? stream->outcome : KUBERNETES_DONE;
+    return stream->judged && !state.has_lines ? stream->error.text : NULL;
+}

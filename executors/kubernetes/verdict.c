@@ -1,0 +1,340 @@
+/* executors/kubernetes/verdict.c - how a job fares, from what is known of its Jobs and Pods
+ *
+ * Tasks are all indexes of all Jobs.  Where an index has several pods (one was lost, and replaced)
+ * one that succeeded counts, else the newest.  A task without a pod is what its Job says: done when
+ * the Job lists its index or is complete, failed when the Job has failed.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "executors/completion.h"
+#include "executors/kubernetes/cache.h"
+
+enum { EXIT_UNKNOWN = 255, EXIT_STOPPED = 128 + SIGTERM };
+
+static const int64_t lost_patience = 60000;    /* ms beyond a lost pod's time to go */
+static const int64_t stale_patience = 60000;   /* ms for a finished Job's pods to be terminal */
+static const int64_t missing_patience = 60000; /* ms of an image that is not there */
+static const int64_t image_patience = 600000;  /* ms of an image that cannot be had */
+
+/* A task with what orders and explains its end. */
+struct task {
+    const struct cached_job *job;
+    const struct cached_pod *pod;
+    int64_t end;
+    bool stopped; /* it was told to end */
+    struct task_state state;
+    const char *words; /* of its failure */
+};
+
+struct look {
+    struct cached_token *token;
+    struct arena *arena;
+    struct job_poll *poll;
+    struct task *tasks;
+    size_t count;
+    bool started;
+    const struct cached_job *rule; /* the one that carries the rule */
+};
+
+/* ---- the tasks ---- */
+
+static bool is_better(const struct cached_pod *a, const struct cached_pod *b)
+{
+    if (!b || (a->phase == POD_SUCCEEDED) != (b->phase == POD_SUCCEEDED))
+        return !b || a->phase == POD_SUCCEEDED;
+    if (a->created != b->created)
+        return a->created > b->created;
+    if ((a->deletion != 0) != (b->deletion != 0))
+        return a->deletion == 0;
+    return strcmp(a->name, b->name) > 0;
+}
+
+static size_t list_tasks(struct look *look)
+{
+    const struct cached_token *token = look->token;
+    size_t total = 0;
+    for (size_t j = 0; j < token->job_count; j++)
+        total += (size_t)token->jobs[j].completions;
+    look->tasks = arena_allocate(look->arena, (total + 1) * sizeof(*look->tasks));
+    look->poll->tasks = arena_allocate(look->arena, (total + 1) * sizeof(*look->poll->tasks));
+    size_t at = 0;
+    for (size_t j = 0; j < token->job_count; j++) {
+        const struct cached_job *job = &token->jobs[j];
+        struct task *first = &look->tasks[at];
+        for (int i = 0; i < job->completions; i++, at++) {
+            look->tasks[at].job = job;
+            look->tasks[at].state.index = i;
+            look->tasks[at].state.killed = job_poll_killed(look->poll, i);
+            snprintf(look->tasks[at].state.role, sizeof(look->tasks[at].state.role), "%s",
+                     job->role);
+        }
+        for (size_t p = 0; p < token->pod_count; p++) {
+            const struct cached_pod *pod = &token->pods[p];
+            if (pod->index < job->completions && strcmp(pod->role, job->role) == 0 &&
+                is_better(pod, first[pod->index].pod))
+                first[pod->index].pod = pod;
+        }
+        if (job->rule && (!look->rule || job->owner))
+            look->rule = job;
+    }
+    return total;
+}
+
+static void end_task(struct task *task, int exit_code, const char *reason, const char *words)
+{
+    task->state.ended = true;
+    task->state.exit_code = exit_code;
+    snprintf(task->state.reason, sizeof(task->state.reason), "%s", reason);
+    task->words = words;
+}
+
+/* Does "0-3,5" hold the index? */
+static bool holds_index(const char *indexes, int index)
+{
+    while (indexes && *indexes) {
+        char *end;
+        long first = strtol(indexes, &end, 10);
+        long last = *end == '-' ? strtol(end + 1, &end, 10) : first;
+        if (index >= first && index <= last)
+            return true;
+        indexes = *end == ',' ? end + 1 : NULL;
+    }
+    return false;
+}
+
+/* Will the Job make another pod in place of this one? */
+static bool is_replaced(const struct cached_job *job, const struct cached_pod *pod)
+{
+    bool disrupted = strcmp(pod->reason, "NodeLost") == 0 ||
+                     strcmp(pod->reason, "Preempted") == 0 || strcmp(pod->reason, "Evicted") == 0;
+    if (job->suspended && pod->deletion) /* Kueue took its place away, for now */
+        return !job->cancelled;
+    /* ... and may have given it one again before the pod was gone: the Job let go of this one. */
+    if (pod->phase == POD_FAILED && pod->deletion && !pod->counted && !job->failed &&
+        !job->cancelled)
+        return true;
+    return pod->phase == POD_FAILED && !job->failed && !job->complete && !job->cancelled &&
+           !job->deadline && (job->retries || (job->replaces && disrupted)) &&
+           !holds_index(job->given_up, pod->index);
+}
+
+/* A pod that is at its end. */
+static void look_at_ended_pod(struct task *task)
+{
+    const struct cached_pod *pod = task->pod;
+    bool told = task->job->cancelled && pod->deletion;
+    if (is_replaced(task->job, pod))
+        return;
+    /* The others of a Job that has failed are told to go; within the same second, or with clocks
+     * of nodes that differ, they must not be taken for the first. */
+    task->stopped = told || (task->job->failed && pod->deletion && pod->phase == POD_FAILED &&
+                             strcmp(pod->reason, "Exited") == 0);
+    if (task->job->deadline && pod->phase == POD_FAILED && strcmp(pod->reason, "Exited") == 0)
+        end_task(task, pod->exit_code, "TimeLimit", "ran for longer than its time limit");
+    else if (told)
+        end_task(task, pod->exit_code ? pod->exit_code : EXIT_STOPPED, "Killed",
+                 "was stopped because the job was cancelled");
+    else if (pod->phase == POD_SUCCEEDED)
+        end_task(task, 0, "", "");
+    else
+        end_task(task, pod->exit_code, pod->reason, pod->message ? pod->message : "failed");
+}
+
+static void look_at_active_pod(struct task *task)
+{
+    const struct cached_pod *pod = task->pod;
+    const struct cached_job *job = task->job;
+    int64_t now = clock_elapsed();
+    int64_t waits = pod->image_since ? now - pod->image_since : 0;
+    int64_t going = pod->deletion_since ? now - pod->deletion_since : 0;
+    if (pod->lost && going > 1000 * (int64_t)pod->grace + lost_patience)
+        end_task(task, EXIT_UNKNOWN, "NodeLost",
+                 "was lost: its node does not answer, and nobody knows whether it still runs");
+    else if (waits > missing_patience && pod->image_missing)
+        end_task(task, EXIT_UNKNOWN, "ImageMissing", pod->waiting.text);
+    else if (waits > image_patience)
+        end_task(task, EXIT_UNKNOWN, "ImagePull", pod->waiting.text);
+    else if (job->settled_since && now - job->settled_since > stale_patience && job->complete)
+        end_task(task, 0, "", "");
+    else if (job->settled_since && now - job->settled_since > stale_patience)
+        end_task(task, EXIT_UNKNOWN, job->deadline ? "TimeLimit" : "Failed",
+                 job->message ? job->message : "failed with its Job");
+}
+
+static void look_at_no_pod(struct task *task)
+{
+    const struct cached_job *job = task->job;
+    if (job->missing) {
+        end_task(task, EXIT_UNKNOWN, "Vanished", "is gone: its Job was deleted");
+    } else if ((job->complete && job->settled) || holds_index(job->completed, task->state.index)) {
+        end_task(task, 0, "", "");
+    } else if (holds_index(job->given_up, task->state.index)) {
+        end_task(task, EXIT_UNKNOWN, "Failed", "failed, and its pod is gone");
+    } else if (job->cancelled) {
+        task->stopped = true;
+        end_task(task, EXIT_STOPPED, "Killed", "was stopped because the job was cancelled");
+    } else if (job->failed && job->settled) {
+        end_task(task, EXIT_UNKNOWN, job->deadline ? "TimeLimit" : "Failed",
+                 job->message ? job->message : "failed, and its pod is gone");
+    }
+}
+
+static void look_at_task(struct look *look, struct task *task)
+{
+    const struct cached_pod *pod = task->pod;
+    if (!pod)
+        look_at_no_pod(task);
+    else if (pod->phase == POD_SUCCEEDED || pod->phase == POD_FAILED)
+        look_at_ended_pod(task);
+    else
+        look_at_active_pod(task);
+    task->end = pod && pod->end ? pod->end : task->job->end ? task->job->end : INT64_MAX;
+    if (pod && pod->started) {
+        memcpy(task->state.image, pod->image, sizeof(task->state.image));
+        look->started = true;
+        if (pod->start && (!look->poll->started || pod->start < look->poll->started))
+            look->poll->started = pod->start;
+        if (!look->poll->node[0])
+            memcpy(look->poll->node, pod->node, sizeof(look->poll->node));
+    }
+    if (task->state.ended && task->end != INT64_MAX && task->end > look->poll->ended)
+        look->poll->ended = task->end;
+}
+
+/* ---- the decision ---- */
+
+/* In the order in which they ended; those that were told to, and those that run, last. */
+static int compare_ends(const void *a, const void *b)
+{
+    const struct task *first = a, *second = b;
+    int order = (int)second->state.ended - (int)first->state.ended;
+    if (order == 0)
+        order = (int)first->stopped - (int)second->stopped;
+    if (order == 0)
+        order = (first->end > second->end) - (first->end < second->end);
+    if (order == 0)
+        order = (first->state.exit_code != 0) - (second->state.exit_code != 0);
+    if (order == 0)
+        order = strcmp(first->state.role, second->state.role);
+    return order ? order
+                 : (first->state.index > second->state.index) -
+                       (first->state.index < second->state.index);
+}
+
+static int compare_tasks(const void *a, const void *b)
+{
+    const struct task_state *first = a, *second = b;
+    int order = strcmp(first->role, second->role);
+    return order ? order : (first->index > second->index) - (first->index < second->index);
+}
+
+/* The shortest run of ends that decides: more ends never undo a decision. */
+static struct completion_verdict decide(struct look *look, const struct completion_rule *rule,
+                                        size_t ended, size_t *deciding)
+{
+    struct completion_verdict verdict =
+        completion_judge(rule, look->poll->tasks, ended, look->count);
+    size_t low = 0, high = ended;
+    while (verdict.state != COMPLETION_RUNNING && low < high) {
+        size_t middle = low + (high - low) / 2;
+        struct completion_verdict earlier =
+            completion_judge(rule, look->poll->tasks, middle, look->count);
+        if (earlier.state == COMPLETION_RUNNING) {
+            low = middle + 1;
+        } else {
+            high = middle;
+            verdict = earlier;
+        }
+    }
+    *deciding = verdict.decider ? (size_t)(verdict.decider - look->poll->tasks) : ended;
+    return verdict;
+}
+
+static void explain_failure(struct look *look, const struct task *task)
+{
+    struct cached_token *token = look->token;
+    struct job_poll *poll = look->poll;
+    poll->exit_code = task->state.exit_code;
+    memcpy(poll->reason, task->state.reason, sizeof(poll->reason));
+    char *clean = copy_clean(text_of(task->words), sizeof(poll->detail) - 100);
+    bool waiting = strncmp(task->state.reason, "Image", 5) == 0;
+    snprintf(poll->detail, sizeof(poll->detail), "task %s-%d %s%s", task->state.role,
+             task->state.index, waiting ? "does not get its image: " : "", clean);
+    free(clean);
+    /* What shows only while a pod waits is kept: the pod goes when the job is told to end. */
+    if (waiting && !token->kept) {
+        token->kept = memory_allocate(sizeof(*token->kept));
+        token->kept->exit_code = poll->exit_code;
+        memcpy(token->kept->reason, poll->reason, sizeof(token->kept->reason));
+        memcpy(token->kept->detail, poll->detail, sizeof(token->kept->detail));
+    }
+}
+
+static void fail_as_kept(struct look *look)
+{
+    const struct kept_failure *kept = look->token->kept;
+    look->poll->phase = PHASE_FAILED;
+    look->poll->exit_code = kept->exit_code;
+    memcpy(look->poll->reason, kept->reason, sizeof(look->poll->reason));
+    memcpy(look->poll->detail, kept->detail, sizeof(look->poll->detail));
+}
+
+static void judge(struct look *look)
+{
+    struct job_poll *poll = look->poll;
+    size_t ended = 0, deciding;
+    qsort(look->tasks, look->count, sizeof(*look->tasks), compare_ends);
+    for (size_t i = 0; i < look->count; i++) {
+        poll->tasks[i] = look->tasks[i].state;
+        ended += look->tasks[i].state.ended;
+    }
+    struct completion_rule *rule =
+        look->rule ? completion_read(look->arena, text_of(look->rule->rule), NULL) : NULL;
+    struct completion_verdict verdict = decide(look, rule, ended, &deciding);
+    if (verdict.state == COMPLETION_SUCCEEDED) {
+        poll->phase = PHASE_SUCCEEDED;
+    } else if (verdict.state == COMPLETION_FAILED && look->token->kept) {
+        fail_as_kept(look);
+    } else if (verdict.state == COMPLETION_FAILED) {
+        poll->phase = PHASE_FAILED;
+        if (deciding < ended)
+            explain_failure(look, &look->tasks[deciding]);
+    } else {
+        poll->phase = look->started ? PHASE_RUNNING : PHASE_WAITING;
+        poll->ended = 0;
+    }
+    qsort(poll->tasks, look->count, sizeof(*poll->tasks), compare_tasks);
+    poll->task_count = look->count;
+}
+
+/* The Jobs count more finished pods than are known here: those may have printed something. */
+static bool lacks_pods(const struct cached_token *token)
+{
+    int finished = 0, known = 0;
+    for (size_t i = 0; i < token->job_count; i++)
+        if (!token->jobs[i].missing)
+            finished += token->jobs[i].finished;
+    for (size_t i = 0; i < token->pod_count; i++)
+        known += token->pods[i].phase == POD_SUCCEEDED || token->pods[i].phase == POD_FAILED;
+    return finished > known;
+}
+
+enum kubernetes_known verdict_poll(struct cached_token *token, struct arena *arena,
+                                   struct job_poll *poll)
+{
+    struct look look = {.token = token, .arena = arena, .poll = poll};
+    look.count = list_tasks(&look);
+    for (size_t i = 0; i < look.count; i++)
+        look_at_task(&look, &look.tasks[i]);
+    judge(&look);
+    if (poll->phase == PHASE_WAITING)
+        snprintf(poll->detail, sizeof(poll->detail), "%s", waiting_say(token));
+    if (poll->ended && poll->ended < poll->started)
+        poll->ended = poll->started;
+    bool ended = poll->phase == PHASE_SUCCEEDED || poll->phase == PHASE_FAILED;
+    return ended && !token->confirmed && lacks_pods(token) ? KUBERNETES_DOUBTFUL : KUBERNETES_KNOWN;
+}

@@ -1,0 +1,26 @@
+/* executors/local/inquest.h - why a task ended
+ *
+ * podman knows an exit code.  Why it is what it is follows from the labels (a time limit), from the
+ * kernel's log (memory), and from what the container's first process said (a command that could not
+ * be started).  The words are those of task_state in executor.h.
+ */
+#ifndef EXECUTORS_LOCAL_INQUEST_H
+#define EXECUTORS_LOCAL_INQUEST_H
+
+#include "executors/local/inside.h"
+
+/* For all tasks of one poll: the kernel's log is read once, when it is first needed.  Start with
+ * only `local` set; inquest_end() ends it. */
+struct inquest {
+    struct local *local;
+    struct buffer kills;
+    bool kills_read;
+};
+
+/* Fill in exit code and reason of an ended task, whose role and index are set; `detail` becomes
+ * the sentence about a failure, or "". */
+void inquest_explain(struct inquest *inquest, const struct podman_container *container,
+                     struct task_state *task, char *detail, size_t size);
+void inquest_end(struct inquest *inquest);
+
+#endif

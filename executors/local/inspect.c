@@ -1,0 +1,53 @@
+/* executors/local/inspect.c - is there, on this machine, what the local executor is to use? */
+#include "executors/local/devices.h"
+#include "executors/local/inside.h"
+
+/* Which of the machine's devices are not there: absent[i] is a sentence in the arena, or NULL.  How
+ * many.  None where the settings name a socket: that podman may look elsewhere. */
+static size_t local_absent(const struct local *local, struct arena *arena, const char ***absent)
+{
+    size_t count = local->machine.gpu_count;
+    *absent = arena_allocate(arena, (count + 1) * sizeof(**absent));
+    if (count == 0 || !local->service)
+        return 0;
+    return devices_look(arena, devices_directories, local->machine.gpus, count, *absent);
+}
+
+void local_room(const struct local *local, struct arena *arena, struct room *room,
+                const struct podman_container *containers, size_t count)
+{
+    const char **absent;
+    room_empty(room, arena, &local->machine);
+    if (local_absent(local, arena, &absent))
+        for (size_t i = 0; i < local->machine.gpu_count; i++)
+            if (absent[i])
+                room_withhold(room, i, absent[i]);
+    local_count(local, room, containers, count);
+}
+
+void local_inspect(struct executor *executor, executor_tell *tell, void *context)
+{
+    const struct local *local = (struct local *)(void *)executor;
+    struct arena *arena = arena_new();
+    const char **absent;
+    if (local_absent(local, arena, &absent))
+        for (size_t i = 0; i < local->machine.gpu_count; i++)
+            if (absent[i])
+                tell(context, arena_printf(arena, "local.gpus: %s", absent[i]).data);
+    arena_free(arena);
+}
+
+int local_has_image(struct executor *executor, struct text image, struct error *error)
+{
+    struct local *local = (struct local *)(void *)executor;
+    struct podman_call call = {0};
+    if (local_ensure(local, error))
+        return -1;
+    podman_call_image(&call, image);
+    podman_run(local->podman, &call, 1);
+    int result = call.outcome == PODMAN_DONE ? 1 : call.outcome == PODMAN_MISSING ? 0 : -1;
+    if (result < 0)
+        *error = call.error;
+    podman_call_free(&call);
+    return result;
+}

@@ -1,0 +1,276 @@
+/* executors/local/make.c - making pods and containers at podman
+ *
+ * A name that is taken is looked at: it is ours, made by an earlier try or by a request whose
+ * answer was lost, or the job is refused.  An image that is missing is pulled once.
+ */
+#include "executors/local/step.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json.h"
+
+/* ---- pods ---- */
+
+/* A pod of the name is there: is it ours? */
+static void recognise_pod(struct batch *batch, struct plan *plan)
+{
+    char name[LOCAL_NAME_SIZE];
+    struct submission *submission = plan->submission;
+    local_job_name(name, submission->id, submission->attempt);
+    struct podman_call call = {0};
+    podman_call_inspect_pod(&call, name);
+    step_ask(batch, &call);
+    if (call.outcome == PODMAN_DONE || call.outcome == PODMAN_MISSING) {
+        /* MISSING: the name is taken by something that is no pod. */
+        struct podman_container pod = {0};
+        if (call.outcome == PODMAN_DONE &&
+            podman_read_pod(&call, batch->arena, &pod.labels, &plan->submission->error))
+            plan_decide(plan, SUBMIT_UNKNOWN);
+        else if (call.outcome == PODMAN_MISSING || !plan_made(plan, &pod))
+            plan_refuse(plan,
+                        "a pod or container named %s is there already and was not made for this "
+                        "job: remove it (podman pod rm %s), or submit the job under another name",
+                        name, name);
+    } else {
+        step_trouble(plan, &call);
+    }
+    podman_call_free(&call);
+}
+
+static void make_pods(struct batch *batch)
+{
+    struct step step = step_make(batch);
+    for (size_t i = 0; i < batch->count; i++) {
+        struct plan *plan = &batch->plans[i];
+        if (!plan->decided && local_needs_pod(plan->manifest))
+            podman_call_create_pod(step_add(&step, plan, NULL),
+                                   local_specify_pod(batch->arena, &plan->specification));
+    }
+    step_run(batch, &step);
+    for (size_t i = 0; i < step.count; i++) {
+        struct plan *plan = step.subjects[i].plan;
+        const struct podman_call *call = &step.calls[i];
+        if (call->outcome == PODMAN_ALREADY)
+            recognise_pod(batch, plan);
+        else if (call->outcome == PODMAN_REFUSED || call->outcome == PODMAN_MISSING)
+            plan_refuse(plan, "podman refuses the pod of the job: %s", call->error.text);
+        else if (call->outcome != PODMAN_DONE)
+            step_trouble(plan, call);
+    }
+    step_free(&step);
+}
+
+/* ---- containers ---- */
+
+static void prepare_create(struct batch *batch, struct podman_call *call, struct plan *plan,
+                           struct plan_task *task)
+{
+    podman_call_create(call, local_specify_task(batch->arena, &plan->specification, task->task,
+                                                task->sources, task->gpus));
+}
+
+/* A container of the name is there that the list did not show as one of dlspool's, or that was
+ * made a moment ago by another process for the same submission. */
+static void recognise_container(struct batch *batch, struct plan *plan, struct plan_task *task)
+{
+    struct podman_call call = {0};
+    struct podman_container container = {0};
+    podman_call_inspect(&call, task->name);
+    step_ask(batch, &call);
+    if (call.outcome == PODMAN_MISSING)
+        plan_refuse(plan,
+                    "the name %s is taken at podman by something that is no container of this "
+                    "job: remove it, or submit the job under another name",
+                    task->name);
+    else if (call.outcome != PODMAN_DONE)
+        step_trouble(plan, &call);
+    else if (podman_read_inspection(&call, batch->arena, &container, &plan->submission->error))
+        plan_decide(plan, SUBMIT_UNKNOWN);
+    else
+        plan_adopt(plan, task, &container, batch->arena);
+    podman_call_free(&call);
+}
+
+/* GPUs that dlspool.yaml names and podman does not know are the administrators' to set up. */
+static void note_device(struct plan *plan, const char *said)
+{
+    if (strstr(said, "CDI device"))
+        plan_mender(plan, MENDER_SITE,
+                    "Ask an administrator: local.gpus of dlspool.yaml names a GPU that podman does "
+                    "not know "
+                    "(nvidia-ctk cdi list shows those that it knows)");
+}
+
+static void note_created(struct batch *batch, struct subject *subject,
+                         const struct podman_call *call)
+{
+    struct plan *plan = subject->plan;
+    struct plan_task *task = subject->task;
+    struct error_quote_room room;
+    const char *image = error_quote(&room, task->task->image.data, task->task->image.length);
+    switch (call->outcome) {
+    case PODMAN_DONE: {
+        struct buffer warnings = {0};
+        task->progress = TASK_CREATED;
+        podman_read_warnings(call, &warnings);
+        if (warnings.length)
+            plan_note(plan, warnings.data);
+        buffer_free(&warnings);
+        break;
+    }
+    case PODMAN_ALREADY:
+        recognise_container(batch, plan, task);
+        break;
+    case PODMAN_MISSING:
+        if (task->pulled)
+            plan_refuse(plan, "the image %s is not on this machine, although it was pulled: %s",
+                        image, call->error.text);
+        break;
+    case PODMAN_REFUSED:
+        plan_refuse(plan, "podman refuses the container of task %.*s-%d: %s",
+                    (int)task->task->role.length, task->task->role.data, task->task->index,
+                    call->error.text);
+        note_device(plan, call->error.text);
+        break;
+    default:
+        step_trouble(plan, call);
+    }
+}
+
+/* Returns whether a task lacks its image. */
+static bool create_containers(struct batch *batch)
+{
+    struct step step = step_make(batch);
+    bool lacking = false;
+    step_add_tasks(batch, &step, TASK_ABSENT, prepare_create);
+    step_run(batch, &step);
+    for (size_t i = 0; i < step.count; i++) {
+        if (!step.subjects[i].plan->decided)
+            note_created(batch, &step.subjects[i], &step.calls[i]);
+        lacking = lacking || step.calls[i].outcome == PODMAN_MISSING;
+    }
+    step_free(&step);
+    return lacking;
+}
+
+static void prepare_pull(struct batch *batch, struct podman_call *call, struct plan *plan,
+                         struct plan_task *task)
+{
+    (void)plan;
+    podman_call_pull(call, task->task->image, batch->local->settings.pull_timeout);
+}
+
+/* The network or the registry is to blame, and may be well soon.  That no host has the name ("no such host")
+ * is not among them: name servers that do not answer say so in other words. */
+static bool is_away(const char *said)
+{
+    static const char *const signs[] = {"connection refused",
+                                        "timeout",
+                                        "connection reset",
+                                        "network is unreachable",
+                                        "no route to host",
+                                        "server misbehaving",
+                                        "Temporary failure in name resolution",
+                                        "toomanyrequests",
+                                        "Client.Timeout",
+                                        "EOF",
+                                        "Service Unavailable",
+                                        "Bad Gateway"};
+    for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++)
+        if (strstr(said, signs[i]))
+            return true;
+    return false;
+}
+
+/* The last parts of a chain of causes, "initializing source docker://NAME: pinging ...: CAUSE", as
+ * many as are shown whole: the cause stands at its end. */
+static struct text last_causes(struct text chain)
+{
+    enum { SHOWN = 80 };
+    struct text shown = chain;
+    for (size_t at = 0; at + 2 < chain.length && shown.length > SHOWN; at++)
+        if (chain.data[at] == ':' && chain.data[at + 1] == ' ')
+            shown = (struct text){chain.data + at + 2, chain.length - at - 2};
+    return shown;
+}
+
+/* The text of `error` in the last object that says one, in `room`; all of the answer when none can
+ * be read. */
+static const char *pull_error(struct arena *arena, struct text answer,
+                              struct error_quote_room *room)
+{
+    struct text rest = answer, line, said = answer;
+    while (rest.length && text_next(&rest, '\n', &line)) {
+        const struct value *tree =
+            line.length ? json_read(arena, line, "answer", &yaml_request_limits, NULL) : NULL;
+        struct text error = tree && tree->kind == VALUE_OBJECT ? value_get_text(tree, "error")
+                                                               : (struct text){NULL, 0};
+        if (error.length)
+            said = error;
+    }
+    said = last_causes(said);
+    return error_quote(room, said.data, said.length);
+}
+
+/* Who can fix it is told what podman's words mean. */
+static void refuse_image(struct plan *plan, const char *image, const char *said)
+{
+    char remedy[sizeof(plan->submission->remedy)] = "Change image in the job file";
+    if (strstr(said, "short-name") || strstr(said, "unqualified-search"))
+        snprintf(
+            remedy, sizeof(remedy),
+            "Change image in the job file to a name with its registry, such as docker.io/%.256s%s",
+            strchr(image, '/') ? "" : "library/", image);
+    plan_refuse(plan, "the image %s is not on this machine and could not be pulled: %s", image,
+                said);
+    /* What podman has built itself is called localhost/: no registry is there. */
+    bool own = strncmp(image, "localhost/", strlen("localhost/")) == 0;
+    if (strstr(said, "no such host"))
+        plan_mender(plan, MENDER_SITE,
+                    "Ask an administrator whether this machine reaches that registry");
+    else if (is_away(said) && !own)
+        plan_mender(plan, MENDER_TIME,
+                    "ask an administrator whether this machine reaches that registry");
+    else
+        plan_mender(plan, MENDER_IMAGE, remedy);
+}
+
+/* podman answers a pull with status 200 before it knows how it goes; an error comes in the body. */
+static void note_pulled(struct arena *arena, struct subject *subject,
+                        const struct podman_call *call)
+{
+    struct plan *plan = subject->plan;
+    struct error_quote_room room, said;
+    const struct text image = subject->task->task->image;
+    struct text answer = buffer_text(&call->http.response);
+    subject->task->pulled = true;
+    if (plan->decided)
+        return;
+    error_quote(&room, image.data, image.length);
+    if (call->outcome == PODMAN_DOWN)
+        step_trouble(plan, call);
+    else if (call->outcome != PODMAN_DONE)
+        refuse_image(plan, room.text, call->error.text);
+    else if (text_contains(answer, TEXT("\"error\"")))
+        refuse_image(plan, room.text, pull_error(arena, answer, &said));
+}
+
+static void pull_images(struct batch *batch)
+{
+    struct step step = step_make(batch);
+    step_add_tasks(batch, &step, TASK_ABSENT, prepare_pull);
+    step_run(batch, &step);
+    for (size_t i = 0; i < step.count; i++)
+        note_pulled(batch->arena, &step.subjects[i], &step.calls[i]);
+    step_free(&step);
+}
+
+void local_make(struct batch *batch)
+{
+    make_pods(batch);
+    if (create_containers(batch) && plan_any_left(batch)) {
+        pull_images(batch);
+        create_containers(batch);
+    }
+}

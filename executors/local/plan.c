@@ -1,0 +1,511 @@
+/* executors/local/plan.c - what to do about each submission of a batch */
+#include "executors/local/plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "executors/local/process.h"
+#include "executors/local/storage.h"
+
+enum { ACCESS_TIMEOUT = 10000 }; /* milliseconds for looking at the users' paths */
+
+void plan_decide(struct plan *plan, enum submit_outcome outcome)
+{
+    plan->submission->outcome = outcome;
+    plan->decided = true;
+}
+
+void plan_refuse(struct plan *plan, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    error_set_list(&plan->submission->error, format, arguments);
+    va_end(arguments);
+    plan_decide(plan, SUBMIT_REFUSED);
+}
+
+void plan_mender(struct plan *plan, enum submit_mender mender, const char *remedy)
+{
+    struct submission *submission = plan->submission;
+    submission->mender = mender;
+    snprintf(submission->remedy, sizeof(submission->remedy), "%s", remedy);
+}
+
+void plan_note(struct plan *plan, const char *sentence)
+{
+    if (plan->note.length && strstr(plan->note.data, sentence))
+        return; /* every task's container gave the same warning */
+    buffer_printf(&plan->note, "%s%s", plan->note.length ? "; " : "", sentence);
+}
+
+/* ---- the manifest ---- */
+
+static bool wants_host_image(const struct local_manifest *manifest)
+{
+    for (size_t i = 0; i < manifest->task_count; i++)
+        if (text_is(manifest->tasks[i].image, "host"))
+            return true;
+    return false;
+}
+
+/* Where what leads out of a job's own network is missing, the job has that network alone, and its
+ * log says so.  Of a podman that others started, that is not known. */
+static void read_network(struct batch *batch, struct plan *plan)
+{
+    if (plan->manifest->network != NETWORK_OUTGOING || !batch->local->service)
+        return;
+    char *program = process_find("slirp4netns");
+    const char *lack = !program                              ? "slirp4netns is not installed"
+                       : access("/dev/net/tun", R_OK | W_OK) ? "/dev/net/tun cannot be opened"
+                                                             : NULL;
+    free(program);
+    if (!lack)
+        return;
+    char sentence[128];
+    snprintf(sentence, sizeof(sentence), "no network to the outside: %s", lack);
+    plan_note(plan, sentence);
+    plan->manifest->network = NETWORK_PRIVATE;
+}
+
+/* What is different where dlspool does not run as root. */
+static void read_without_root(struct batch *batch, struct plan *plan)
+{
+    const struct submission *submission = plan->submission;
+    const struct podman_service *service = batch->local->service;
+    char sentence[128];
+    if (geteuid() == 0)
+        return;
+    if (service && !podman_service_has_overlay(service) && wants_host_image(plan->manifest)) {
+        plan_refuse(plan, "image: host needs dlspool to run as root or the program fuse-overlayfs: "
+                          "without root the kernel lays no overlay over this machine's files");
+        plan_mender(plan, MENDER_SITE,
+                    "Have it installed (apt-get install fuse-overlayfs), or name another image");
+    }
+    if (submission->uid == geteuid())
+        return;
+    snprintf(sentence, sizeof(sentence),
+             "runs as user %u, not as user %u, because dlspool does not run as root", geteuid(),
+             submission->uid);
+    plan_note(plan, sentence);
+}
+
+void plan_read(struct batch *batch, struct plan *plan, struct submission *submission)
+{
+    plan->submission = submission;
+    submission->outcome = SUBMIT_UNKNOWN;
+    submission->error.text[0] = '\0';
+    submission->note[0] = '\0';
+    submission->mender = MENDER_MANIFEST;
+    submission->remedy[0] = '\0';
+    sha256_hex(submission->manifest, plan->hash);
+    plan->manifest = local_manifest_read(batch->arena, submission->manifest, &submission->error);
+    if (!plan->manifest) {
+        plan_decide(plan, SUBMIT_REFUSED);
+        return;
+    }
+    plan->specification = (struct specification){
+        .local = batch->local,
+        .submission = submission,
+        .manifest = plan->manifest,
+        .manifest_hash = plan->hash,
+        .groups = {"", 0},
+    };
+    plan->starts = plan->manifest->task_count;
+    plan->specification.at_once = plan->manifest->parallelism;
+    plan->tasks = arena_allocate(batch->arena, plan->manifest->task_count * sizeof(*plan->tasks));
+    for (size_t i = 0; i < plan->manifest->task_count; i++) {
+        struct plan_task *task = &plan->tasks[i];
+        task->task = &plan->manifest->tasks[i];
+        local_task_name(task->name, submission->id, submission->attempt, task->task->role,
+                        task->task->index);
+    }
+    read_without_root(batch, plan);
+    read_network(batch, plan);
+}
+
+/* ---- what is there already ---- */
+
+bool plan_made(const struct plan *plan, const struct podman_container *container)
+{
+    return local_is_of_job(plan->specification.local, container, plan->submission->id,
+                           plan->submission->attempt) &&
+           strcmp(local_label(container, "manifest"), plan->hash) == 0;
+}
+
+void plan_adopt(struct plan *plan, struct plan_task *task, const struct podman_container *container,
+                struct arena *arena)
+{
+    if (!plan_made(plan, container)) {
+        plan_refuse(plan,
+                    "a container named %s is there already and was not made for this job: "
+                    "remove it (podman rm %s), or submit the job under another name",
+                    task->name, task->name);
+        return;
+    }
+    plan->made = true;
+    task->progress = container->state == PODMAN_STATE_CREATED ? TASK_CREATED : TASK_STARTED;
+    if (plan->manifest->parallelism)
+        plan->specification.at_once = (int)local_label_number(container, "parallelism");
+    const char *gpus = local_label(container, "gpus_assigned");
+    task->gpus = arena_text(arena, gpus, strlen(gpus));
+}
+
+/* An earlier try under this token may have got as far as making containers, and the template may
+ * have changed since.  What never ran is made again; what did run stays, and the job is refused. */
+static void drop_stale(struct local *local, struct plan *plan, struct podman_container *containers,
+                       size_t count)
+{
+    const struct submission *submission = plan->submission;
+    bool stale = false, started = false;
+    for (size_t i = 0; i < count; i++) {
+        if (!local_is_of_job(local, &containers[i], submission->id, submission->attempt) ||
+            plan_made(plan, &containers[i]))
+            continue;
+        stale = true;
+        started = started || containers[i].state != PODMAN_STATE_CREATED;
+    }
+    if (started) {
+        plan_refuse(plan, "attempt %d of this job was started from another manifest already",
+                    submission->attempt);
+    } else if (stale) {
+        if (local_remove_objects(local, submission->id, submission->attempt,
+                                 &plan->submission->error))
+            plan_decide(plan, SUBMIT_UNKNOWN);
+        for (size_t i = 0; i < count; i++)
+            if (local_is_of_job(local, &containers[i], submission->id, submission->attempt))
+                containers[i].state = PODMAN_STATE_GONE;
+    }
+}
+
+/* An earlier try was refused when tasks of it ran already, and may not have removed them all.  When
+ * that outcome is known to the caller, this is a new try. */
+static void keep_refusal(struct local *local, struct plan *plan)
+{
+    char job[LOCAL_NAME_SIZE];
+    struct buffer sentence = {0};
+    struct error error;
+    const struct submission *submission = plan->submission;
+    local_job_name(job, submission->id, submission->attempt);
+    if (!submission->repeated) {
+        if (local_storage_forget_refusal(local->directory, job, &plan->submission->error))
+            plan_decide(plan, SUBMIT_UNAVAILABLE);
+        return;
+    }
+    int noted = local_storage_read_refusal(local->directory, job, &sentence, &error);
+    if (noted > 0) {
+        plan->made = plan->refused = true;
+        plan_refuse(plan, "%s", sentence.length ? sentence.data : "an earlier try was refused");
+    } else if (noted < 0) {
+        plan->submission->error = error;
+        plan_decide(plan, SUBMIT_UNKNOWN);
+    }
+    buffer_free(&sentence);
+}
+
+static void look(struct batch *batch, struct plan *plan, struct podman_container *containers,
+                 size_t count)
+{
+    size_t started = 0;
+    keep_refusal(batch->local, plan);
+    if (plan->decided)
+        return;
+    drop_stale(batch->local, plan, containers, count);
+    for (size_t i = 0; i < plan->manifest->task_count && !plan->decided; i++) {
+        struct plan_task *task = &plan->tasks[i];
+        for (size_t j = 0; j < count && !plan->decided; j++)
+            if (containers[j].state != PODMAN_STATE_GONE && text_is(containers[j].name, task->name))
+                plan_adopt(plan, task, &containers[j], batch->arena);
+        started += task->progress == TASK_STARTED;
+    }
+    if (plan->decided || !plan->made)
+        return;
+    plan_note(plan, "adopted from an earlier try");
+    /* Where tasks take turns, all were made before one was started, and the rest is not ours. */
+    if (started == plan->manifest->task_count || (plan->manifest->parallelism && started > 0))
+        plan_decide(plan, SUBMIT_ACCEPTED);
+}
+
+void plan_look(struct batch *batch, struct podman_container *containers, size_t count)
+{
+    for (size_t i = 0; i < batch->count; i++)
+        if (!batch->plans[i].decided)
+            look(batch, &batch->plans[i], containers, count);
+}
+
+/* ---- room ---- */
+
+static struct demand demand_of_task(const struct local_task *task)
+{
+    return (struct demand){task->cpus, task->memory, task->gpus, ""};
+}
+
+static struct demand demand_of(const struct plan *plan, bool absent_only)
+{
+    struct demand sum = {0};
+    for (size_t i = 0; i < plan->manifest->task_count; i++) {
+        const struct local_task *task = plan->tasks[i].task;
+        if (absent_only && plan->tasks[i].progress != TASK_ABSENT)
+            continue;
+        sum.cpus += task->cpus;
+        sum.memory += task->memory;
+        sum.gpus += task->gpus;
+    }
+    return sum;
+}
+
+/* The types of this machine's GPUs, each once. */
+static void list_types(const struct machine *machine, struct buffer *types)
+{
+    for (size_t i = 0; i < machine->gpu_count; i++) {
+        struct text type = machine->gpu_types[i];
+        size_t earlier = 0;
+        while (earlier < i && !text_equal(machine->gpu_types[earlier], type))
+            earlier++;
+        if (type.length && earlier == i)
+            buffer_printf(types, "%s%.*s", types->length ? ", " : "", (int)type.length, type.data);
+    }
+}
+
+/* Has this machine GPUs of the type that the job asks for?  Then only those count. */
+static bool has_type(const struct batch *batch, struct plan *plan, struct room *room)
+{
+    struct submission *submission = plan->submission;
+    const struct machine *machine = &batch->local->machine;
+    bool asks = submission->gpu_type.length && demand_of(plan, false).gpus;
+    struct text asked = asks ? submission->gpu_type : TEXT("");
+    struct error_quote_room rooms[2];
+    struct buffer types = {0};
+    room_want(room, asked);
+    room->gpus_wanted = submission->gpus_wanted;
+    if (!asks || machine_gpus_of(machine, asked))
+        return true;
+    list_types(machine, &types);
+    error_quote(&rooms[0], asked.data, asked.length);
+    if (types.length)
+        error_set(&submission->error,
+                  "the job asks for GPUs of the type %s, and this machine's are of the type %s",
+                  rooms[0].text, error_quote(&rooms[1], types.data, types.length));
+    else
+        error_set(&submission->error,
+                  "the job asks for GPUs of the type %s, and local.gpu_type of dlspool.yaml does not "
+                  "say what type this machine's are; leave gpu_type out to get any", rooms[0].text);
+    buffer_free(&types);
+    plan_decide(plan, SUBMIT_NEVER_FITS);
+    return false;
+}
+
+/* Several tasks' memory may be more than an int64_t counts: one that is too large ends it. */
+static bool fits(struct plan *plan, struct room *room)
+{
+    struct submission *submission = plan->submission;
+    struct machine machine = *room->machine;
+    machine.gpu_count = machine_gpus_of(room->machine, room->gpu_type);
+    for (size_t i = 0; i < plan->manifest->task_count; i++) {
+        if (room_fits_ever(&machine, demand_of_task(plan->tasks[i].task), &submission->error)) {
+            plan_decide(plan, SUBMIT_NEVER_FITS);
+            return false;
+        }
+    }
+    if (plan->manifest->parallelism)
+        return true;
+    if (room_fits_ever(&machine, demand_of(plan, false), &submission->error))
+        plan_decide(plan, SUBMIT_NEVER_FITS);
+    else if (room_fits_now(room, demand_of(plan, true), &submission->error))
+        plan_decide(plan, SUBMIT_NO_ROOM);
+    return !plan->decided;
+}
+
+/* The task made by an earlier try that has the place, or NULL. */
+static const struct plan_task *holder_of(const struct plan *plan, size_t place)
+{
+    for (size_t i = place; i < plan->manifest->task_count; i += (size_t)plan->specification.at_once)
+        if (plan->tasks[i].progress != TASK_ABSENT)
+            return &plan->tasks[i];
+    return NULL;
+}
+
+/* The devices of each place, for all tasks that will have it one after another. */
+static void assign_places(struct batch *batch, struct plan *plan, struct room *room, size_t places)
+{
+    int gpus = plan->manifest->tasks[0].gpus;
+    for (size_t place = 0; place < places; place++) {
+        const struct plan_task *holder = holder_of(plan, place);
+        struct text devices = holder ? holder->gpus : room_assign(room, batch->arena, gpus);
+        for (size_t i = place; i < plan->manifest->task_count;
+             i += (size_t)plan->specification.at_once)
+            if (plan->tasks[i].progress == TASK_ABSENT)
+                plan->tasks[i].gpus = devices;
+    }
+}
+
+/* Tasks that take turns all ask for the same.  As many are started as there is room for, and at
+ * least one; GPUs are kept for as many as will ever run at once. */
+static void take_turns_room(struct batch *batch, struct plan *plan, struct room *room)
+{
+    struct demand one = demand_of_task(plan->tasks[0].task), devices = {0};
+    size_t count = plan->manifest->task_count, most = (size_t)plan->specification.at_once;
+    if (one.gpus && !plan->made && (size_t)(room->gpus / one.gpus) < most)
+        most = room->gpus > one.gpus ? (size_t)(room->gpus / one.gpus) : 1;
+    plan->specification.at_once = (int)most;
+    most = most < count ? most : count;
+    for (size_t place = 0; place < most; place++)
+        devices.gpus += holder_of(plan, place) ? 0 : one.gpus;
+    one.gpus = 0;
+    if (room_fits_now(room, one, &plan->submission->error) ||
+        room_fits_now(room, devices, &plan->submission->error)) {
+        plan_decide(plan, SUBMIT_NO_ROOM);
+        return;
+    }
+    for (plan->starts = 0; plan->starts < most && !room_fits_now(room, one, NULL); plan->starts++)
+        room_take(room, one, (struct text){"", 0});
+    assign_places(batch, plan, room, most);
+}
+
+static void take_room(struct batch *batch, struct plan *plan, struct room *room)
+{
+    if (!has_type(batch, plan, room) || !fits(plan, room))
+        return;
+    if (plan->manifest->parallelism) {
+        take_turns_room(batch, plan, room);
+        return;
+    }
+    for (size_t i = 0; i < plan->manifest->task_count; i++) {
+        struct plan_task *task = &plan->tasks[i];
+        if (task->progress != TASK_ABSENT)
+            continue;
+        struct demand demand = {task->task->cpus, task->task->memory, 0, ""};
+        room_take(room, demand, (struct text){"", 0});
+        task->gpus = room_assign(room, batch->arena, task->task->gpus);
+    }
+}
+
+void plan_take_room(struct batch *batch, const struct podman_container *containers, size_t count)
+{
+    struct room room;
+    local_room(batch->local, batch->arena, &room, containers, count);
+    /* Those that name a type first: what they leave is good for the others. */
+    for (int any = 0; any <= 1; any++)
+        for (size_t i = 0; i < batch->count; i++)
+            if (!batch->plans[i].decided && any == !batch->plans[i].submission->gpu_type.length)
+                take_room(batch, &batch->plans[i], &room);
+}
+
+/* ---- the users' paths ---- */
+
+static size_t mounts_of(const struct plan *plan)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < plan->manifest->task_count; i++)
+        count += plan->tasks[i].task->mount_count;
+    return count;
+}
+
+static void prepare_check(struct batch *batch, struct plan *plan)
+{
+    size_t at = 0;
+    struct access_path *paths =
+        arena_allocate(batch->arena, (mounts_of(plan) + 1) * sizeof(*paths));
+    for (size_t i = 0; i < plan->manifest->task_count; i++) {
+        const struct local_task *task = plan->tasks[i].task;
+        plan->tasks[i].paths = paths + at;
+        for (size_t j = 0; j < task->mount_count; j++)
+            paths[at++] = (struct access_path){.path = task->mounts[j].source,
+                                               .write = !task->mounts[j].readonly &&
+                                                        task->mounts[j].must_write,
+                                               .entry = task->mounts[j].entry,
+                                               .executable = task->mounts[j].executable};
+    }
+    plan->access = (struct access_check){
+        .uid = geteuid() == 0 ? plan->submission->uid : geteuid(),
+        .gid = geteuid() == 0 ? plan->submission->gid : getegid(),
+        .paths = paths,
+        .count = at,
+        .wants_home = plan->manifest->home && (geteuid() != 0 || plan->submission->uid != 0),
+    };
+}
+
+static void take_sources(struct batch *batch, struct plan *plan)
+{
+    for (size_t i = 0; i < plan->manifest->task_count; i++) {
+        struct plan_task *task = &plan->tasks[i];
+        task->sources =
+            arena_allocate(batch->arena, (task->task->mount_count + 1) * sizeof(struct text));
+        for (size_t j = 0; j < task->task->mount_count; j++)
+            task->sources[j] = task->paths[j].resolved;
+    }
+}
+
+void plan_check_access(struct batch *batch)
+{
+    struct access_check **checks =
+        arena_allocate(batch->arena, (batch->count + 1) * sizeof(struct access_check *));
+    size_t count = 0;
+    for (size_t i = 0; i < batch->count; i++) {
+        if (batch->plans[i].decided)
+            continue;
+        prepare_check(batch, &batch->plans[i]);
+        checks[count++] = &batch->plans[i].access;
+    }
+    access_check_all(batch->arena, checks, count, ACCESS_TIMEOUT);
+    for (size_t i = 0; i < batch->count; i++) {
+        struct plan *plan = &batch->plans[i];
+        if (plan->decided)
+            continue;
+        plan->specification.groups = plan->access.groups;
+        plan->specification.home = plan->access.home;
+        plan->specification.home_source = plan->access.home_resolved;
+        take_sources(batch, plan);
+        if (plan->access.outcome == ACCESS_GRANTED)
+            continue;
+        plan->submission->error = plan->access.error;
+        /* A file server that hangs is this job's trouble alone: like a lack of room, it passes. */
+        plan_decide(plan, plan->access.outcome == ACCESS_DENIED ? SUBMIT_REFUSED : SUBMIT_NO_ROOM);
+        plan_mender(plan, MENDER_OWNER, plan->access.remedy.data);
+    }
+}
+
+/* ---- files ---- */
+
+static void write_files(struct plan *plan)
+{
+    struct submission *submission = plan->submission;
+    char job[LOCAL_NAME_SIZE];
+    local_job_name(job, submission->id, submission->attempt);
+    bool failed =
+        local_storage_make_job(plan->specification.local->directory, job, &submission->error);
+    plan->made = true;
+    if (!failed && plan->manifest->ssh)
+        failed = local_storage_write_keys(plan->specification.local->directory, job,
+                                          submission->uid, submission->gid, &submission->error);
+    for (size_t i = 0; i < plan->manifest->task_count && !failed; i++)
+        if (plan->tasks[i].progress == TASK_ABSENT)
+            failed =
+                local_write_files(&plan->specification, plan->tasks[i].task, &submission->error);
+    if (failed)
+        plan_decide(plan, SUBMIT_UNAVAILABLE);
+}
+
+void plan_write_files(struct batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++)
+        if (!batch->plans[i].decided)
+            write_files(&batch->plans[i]);
+}
+
+bool plan_any_left(const struct batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++)
+        if (!batch->plans[i].decided)
+            return true;
+    return false;
+}
+
+bool plan_has_started(const struct plan *plan)
+{
+    for (size_t i = 0; plan->tasks && i < plan->manifest->task_count; i++)
+        if (plan->tasks[i].progress == TASK_STARTED)
+            return true;
+    return false;
+}

@@ -1,0 +1,46 @@
+/* executors/local/podman_service.h - a `podman system service` of our own
+ *
+ * Where the settings name no socket, dlspool keeps podman's whole state (images, containers, run
+ * files, settings, socket) in one directory of its own, mode 0700, and starts the REST service on
+ * it when nobody answers at the socket.  Several processes may do so at the same time: the lock
+ * on service.lock lets exactly one start it, and the others use it.
+ *
+ * The service is in a session of its own and nobody's child, so it outlives the process that
+ * started it, and the containers outlive the service (each has a conmon).  podman_service_stop()
+ * ends it; whoever needs it next starts it again.  One that hangs is killed and replaced.
+ *
+ * What is in the directory: storage.conf, containers.conf (written afresh at each start, from what
+ * this machine allows), root/, run/, tmp/ (podman's own), podman.sock, service.lock, service.pid
+ * (its process id and start time), service.log (what it said), boot (the boot id of the last
+ * start: after a restart of the machine podman is made to look at its containers again).
+ */
+#ifndef EXECUTORS_LOCAL_PODMAN_SERVICE_H
+#define EXECUTORS_LOCAL_PODMAN_SERVICE_H
+
+#include "executors/local/podman.h"
+
+struct podman_service;
+
+/* Refuse a directory that cannot hold containers or whose path is too long for a socket.  Starts
+ * nothing.  `storage` is the absolute path, `directory` an open descriptor of it (storage.h),
+ * which stays the caller's; `runtime` is the OCI runtime's name, such as "runc"; `locked_memory`
+ * as in podman_settings.h.  NULL and a sentence on failure. */
+struct podman_service *podman_service_open(const char *storage, int directory, const char *runtime,
+                                           int64_t locked_memory, struct error *error);
+void podman_service_close(struct podman_service *service);      /* leaves it running */
+
+const char *podman_service_socket(const struct podman_service *service);
+
+/* Whether podman can lay an overlay over this machine's own files: it can as root, and without
+ * root where fuse-overlayfs is installed. */
+bool podman_service_has_overlay(const struct podman_service *service);
+
+/* Return once the service answers, starting or replacing it where needed.  `podman` is a client
+ * of its socket.  Returns within some 45 seconds; -1 and a sentence when it does not answer. */
+int podman_service_ensure(struct podman_service *service, struct podman *podman,
+                          struct error *error);
+
+/* End the service if it runs; containers go on.  -1 and a sentence when it does not end. */
+int podman_service_stop(struct podman_service *service, struct error *error);
+
+#endif

@@ -1,0 +1,61 @@
+/* executors/local/step.c - one step of a batch of submissions: one batch of requests */
+#include "executors/local/step.h"
+
+struct step step_make(struct batch *batch)
+{
+    size_t room = 1;
+    for (size_t i = 0; i < batch->count; i++)
+        room += batch->plans[i].manifest ? batch->plans[i].manifest->task_count : 0;
+    return (struct step){
+        .calls = arena_allocate(batch->arena, room * sizeof(struct podman_call)),
+        .subjects = arena_allocate(batch->arena, room * sizeof(struct subject)),
+    };
+}
+
+struct podman_call *step_add(struct step *step, struct plan *plan, struct plan_task *task)
+{
+    step->subjects[step->count] = (struct subject){plan, task};
+    return &step->calls[step->count++];
+}
+
+void step_run(struct batch *batch, struct step *step)
+{
+    podman_run(batch->local->podman, step->calls, step->count);
+}
+
+void step_free(struct step *step)
+{
+    for (size_t i = 0; i < step->count; i++)
+        podman_call_free(&step->calls[i]);
+    step->count = 0;
+}
+
+void step_add_tasks(struct batch *batch, struct step *step, enum progress progress,
+                      prepare_call *prepare)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        struct plan *plan = &batch->plans[i];
+        for (size_t j = 0; !plan->decided && j < plan->manifest->task_count; j++)
+            if (plan->tasks[j].progress == progress)
+                prepare(batch, step_add(step, plan, &plan->tasks[j]), plan, &plan->tasks[j]);
+    }
+}
+
+void step_trouble(struct plan *plan, const struct podman_call *call)
+{
+    if (plan->decided)
+        return;
+    error_set(&plan->submission->error, "podman cannot take the job: %s", call->error.text);
+    plan_decide(plan, call->outcome == PODMAN_UNKNOWN ? SUBMIT_UNKNOWN : SUBMIT_UNAVAILABLE);
+}
+
+void step_ask(struct batch *batch, struct podman_call *call)
+{
+    if (batch->silent) {
+        call->outcome = PODMAN_UNKNOWN;
+        error_set(&call->error, "podman did not answer when it was asked after another job");
+        return;
+    }
+    podman_run(batch->local->podman, call, 1);
+    batch->silent = call->outcome == PODMAN_UNKNOWN || call->outcome == PODMAN_DOWN;
+}

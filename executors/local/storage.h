@@ -1,0 +1,62 @@
+/* executors/local/storage.h - the local executor's own directory
+ *
+ * One directory, mode 0700, that belongs to the user that dlspool runs as.  Beside podman's files it holds,
+ * for each attempt of a job,
+ *
+ *   jobs/<id>-a<attempt>/files/<role>-<index>/<number>   what is mounted into a task as a file
+ *   jobs/<id>-a<attempt>/logs/<role>-<index>             what a task printed, as conmon writes it
+ *   jobs/<id>-a<attempt>/ssh/<file>                      the job's keys for ssh, where it wants them
+ *   jobs/<id>-a<attempt>/refused                         why it was refused after tasks had run
+ *
+ * They are made before the containers, and removed after them; but for `refused`, which stays until
+ * the job is retried or forgotten.
+ */
+#ifndef EXECUTORS_LOCAL_STORAGE_H
+#define EXECUTORS_LOCAL_STORAGE_H
+
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "base/text.h"
+
+/* Make the directory if need be (its parent must exist) and open it.  A descriptor, or -1 and a
+ * sentence, also when it belongs to somebody else. */
+int local_storage_open(const char *path, struct error *error);
+
+/* Make jobs/<job>, its files/ and its logs/.  That they are there is success. */
+int local_storage_make_job(int storage, const char *job, struct error *error);
+
+/* Write jobs/<job>/files/<task>/<number>.  `owner` and `group` own the file where we are root.
+ * What is there already is replaced. */
+int local_storage_write_file(int storage, const char *job, const char *task, size_t number,
+                             struct text content, mode_t mode, uid_t owner, gid_t group,
+                             struct error *error);
+
+/* Make jobs/<job>/ssh with a new pair of keys: id, id.pub, authorized_keys, known_hosts, for `owner`
+ * and `group` where we are root.  All at once and durably: one that is there is whole, and stays,
+ * because tasks that were made with it hold its keys. */
+int local_storage_write_keys(int storage, const char *job, uid_t owner, gid_t group,
+                             struct error *error);
+
+/* Note in jobs/<job>/refused, durably, that the job is refused, and why. */
+int local_storage_note_refusal(int storage, const char *job, const char *sentence,
+                               struct error *error);
+
+/* 1: the job was noted as refused, and `sentence` says why; 0: it was not; -1 and a sentence in
+ * `error`: it cannot be read. */
+int local_storage_read_refusal(int storage, const char *job, struct buffer *sentence,
+                               struct error *error);
+
+/* Take that note away, durably, if there is one: the job is retried. */
+int local_storage_forget_refusal(int storage, const char *job, struct error *error);
+
+/* Remove jobs/<job> but for such a note.  That it is not there is success. */
+int local_storage_empty_job(int storage, const char *job, struct error *error);
+
+/* Remove jobs/<job> with all that is in it.  That it is not there is success. */
+int local_storage_remove_job(int storage, const char *job, struct error *error);
+
+/* Open jobs/<job>/logs, or -1 with errno set. */
+int local_storage_logs(int storage, const char *job);
+
+#endif

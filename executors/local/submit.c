@@ -1,0 +1,137 @@
+/* executors/local/submit.c - handing jobs to podman, exactly once
+ *
+ * A batch goes through the steps together, each step being one batch of requests.  A plan whose
+ * outcome is decided takes no further part.
+ *
+ * What was made for a job that is then refused is removed again.  Where that, or an answer, cannot
+ * be had, the outcome is SUBMIT_UNKNOWN: the same submission made again finds what there is.
+ *
+ * A job of several tasks may be refused when some of them run already: podman tells only when a
+ * task is started that it cannot be.  Those that run are removed.  That the job is refused is noted
+ * in our own storage before, and the note stays, so that the same submission repeated, because we
+ * were killed or an answer was lost, goes on removing and does not run them a second time.  One
+ * that is no repetition, since the caller has noted that outcome, takes the note away and is a new
+ * try.  Known weakness: the note of a job that is never retried stays for good.
+ */
+#include "executors/local/step.h"
+
+#include <stdio.h>
+
+#include "executors/local/ports.h"
+#include "executors/local/storage.h"
+#include "executors/local/turns.h"
+
+/* Remove what was made for a job that podman does not get after all. */
+static void remove_again(struct batch *batch, const struct plan *plan)
+{
+    struct submission *submission = plan->submission;
+    struct local *local = batch->local;
+    struct error error;
+    char job[LOCAL_NAME_SIZE];
+    local_job_name(job, submission->id, submission->attempt);
+    bool keep_note = submission->outcome == SUBMIT_REFUSED && (plan->started || plan->refused);
+    if (keep_note && !plan->refused &&
+        local_storage_note_refusal(local->directory, job, submission->error.text, &error)) {
+        submission->outcome = SUBMIT_UNKNOWN;
+        return;
+    }
+    if (batch->silent ||
+        local_remove_containers(local, submission->id, submission->attempt, &error) ||
+        (keep_note ? local_storage_empty_job(local->directory, job, &error)
+                   : local_storage_remove_job(local->directory, job, &error))) {
+        submission->outcome = SUBMIT_UNKNOWN;
+        batch->silent = true;
+    }
+}
+
+static void finish(struct batch *batch, struct plan *plan)
+{
+    struct submission *submission = plan->submission;
+    if (!plan->decided)
+        plan_decide(plan, SUBMIT_ACCEPTED);
+    /* What runs, of a job that will be handed in again, must not be removed and run again. */
+    if ((submission->outcome == SUBMIT_UNAVAILABLE || submission->outcome == SUBMIT_NO_ROOM) &&
+        plan_has_started(plan))
+        submission->outcome = SUBMIT_UNKNOWN;
+    if (submission->outcome == SUBMIT_ACCEPTED) {
+        submission->error.text[0] = '\0';
+        snprintf(submission->note, sizeof(submission->note), "%s",
+                 plan->note.length ? plan->note.data : "");
+    } else if (plan->made && submission->outcome != SUBMIT_UNKNOWN) {
+        remove_again(batch, plan);
+    }
+    if (submission->outcome == SUBMIT_UNKNOWN && !submission->error.text[0])
+        error_set(&submission->error, "podman did not say whether it has the job");
+    buffer_free(&plan->note);
+}
+
+static void decide_all_unavailable(struct batch *batch, const struct error *error)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        if (batch->plans[i].decided)
+            continue;
+        batch->plans[i].submission->error = *error;
+        plan_decide(&batch->plans[i], SUBMIT_UNAVAILABLE);
+    }
+}
+
+/* Look at podman's containers: adopt, and count what is left for the rest. */
+static void take_stock(struct batch *batch)
+{
+    struct podman_container *containers = NULL;
+    size_t count = 0;
+    struct error error;
+    if (local_ensure(batch->local, &error) ||
+        local_list(batch->local, batch->arena, true, &containers, &count, &error)) {
+        decide_all_unavailable(batch, &error);
+        return;
+    }
+    plan_look(batch, containers, count);
+    plan_take_ports(batch, containers, count);
+    plan_take_room(batch, containers, count);
+}
+
+int local_needs(struct executor *executor, struct text manifest, struct demand *demand)
+{
+    struct arena *arena = arena_new();
+    struct error error;
+    const struct local_manifest *read = local_manifest_read(arena, manifest, &error);
+    (void)executor;
+    *demand = (struct demand){0};
+    /* Tasks that take turns begin when there is room for one of them. */
+    int result = read ? 0 : -1;
+    for (size_t i = 0; read && i < (read->parallelism ? 1 : read->task_count); i++) {
+        demand->cpus += read->tasks[i].cpus;
+        demand->gpus += read->tasks[i].gpus;
+        if (demand->memory > INT64_MAX - read->tasks[i].memory)
+            result = -1;        /* it can never fit, which submit() says */
+        else
+            demand->memory += read->tasks[i].memory;
+    }
+    arena_free(arena);
+    return result;
+}
+
+void local_submit(struct executor *executor, struct submission **submissions, size_t count)
+{
+    struct batch batch = {
+        .local = (struct local *)(void *)executor,
+        .arena = arena_new(),
+        .count = count,
+    };
+    batch.plans = arena_allocate(batch.arena, (count + 1) * sizeof(*batch.plans));
+    for (size_t i = 0; i < count; i++)
+        plan_read(&batch, &batch.plans[i], submissions[i]);
+    /* Without it, another process may for once give away the room that is counted here. */
+    int held = local_turns_hold(batch.local, batch.local->settings.request_timeout);
+    if (plan_any_left(&batch))
+        take_stock(&batch);
+    plan_check_access(&batch);
+    plan_write_files(&batch);
+    local_make(&batch);
+    local_start(&batch);
+    local_turns_release(held);
+    for (size_t i = 0; i < count; i++)
+        finish(&batch, &batch.plans[i]);
+    arena_free(batch.arena);
+}

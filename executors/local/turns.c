@@ -1,0 +1,270 @@
+/* executors/local/turns.c - jobs whose tasks take turns: at most `parallelism` run at once
+ *
+ * Known weakness: of a job with GPUs, a task waits for the one that has its devices, although
+ * others may be free by then.
+ */
+#include "executors/local/turns.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+struct refusal {
+    char *name; /* of the container */
+    char *sentence;
+};
+
+enum { TRIES = 4 }; /* rounds of starts in one look: each may show that some cannot be */
+
+/* ---- what cannot be started ---- */
+
+static struct refusal *find_refusal(const struct local *local, struct text name)
+{
+    for (size_t i = 0; i < local->refusal_count; i++)
+        if (text_is(name, local->refusals[i].name))
+            return &local->refusals[i];
+    return NULL;
+}
+
+static void note_refusal(struct local *local, struct text name, const char *sentence)
+{
+    char copy[LOCAL_NAME_SIZE];
+    snprintf(copy, sizeof(copy), "%.*s", (int)name.length, name.data);
+    local->refusals =
+        memory_resize(local->refusals, (local->refusal_count + 1) * sizeof(*local->refusals));
+    local->refusals[local->refusal_count++] = (struct refusal){
+        .name = memory_copy_string(copy), .sentence = memory_copy_string(sentence)};
+}
+
+const char *local_turns_refusal(const struct local *local, const struct podman_container *container)
+{
+    const struct refusal *refusal = find_refusal(local, container->name);
+    return refusal ? refusal->sentence : NULL;
+}
+
+static void forget(struct local *local, const char *prefix)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < local->refusal_count; i++) {
+        struct refusal *refusal = &local->refusals[i];
+        if (strncmp(refusal->name, prefix, strlen(prefix)) != 0) {
+            local->refusals[kept++] = *refusal;
+            continue;
+        }
+        free(refusal->name);
+        free(refusal->sentence);
+    }
+    local->refusal_count = kept;
+}
+
+void local_turns_forget(struct local *local, const char *id, int attempt)
+{
+    char job[LOCAL_NAME_SIZE], prefix[LOCAL_NAME_SIZE + 1];
+    local_job_name(job, id, attempt);
+    snprintf(prefix, sizeof(prefix), "%s-", job);
+    forget(local, prefix);
+}
+
+void local_turns_free(struct local *local)
+{
+    forget(local, "");
+    free(local->refusals);
+    local->refusals = NULL;
+}
+
+/* ---- whose turn it is ---- */
+
+static bool waits(const struct podman_container *container)
+{
+    return container->state == PODMAN_STATE_CREATED && !container->started;
+}
+
+void local_turns_settle(const struct local *local, struct podman_container *container)
+{
+    bool lost = container->state == PODMAN_STATE_CREATED && container->started;
+    if (!lost && !(waits(container) && find_refusal(local, container->name)))
+        return;
+    container->state = PODMAN_STATE_ENDED;
+    container->exit_code = -1;
+}
+
+static int compare_tasks(const void *a, const void *b)
+{
+    const struct podman_container *first = *(struct podman_container *const *)a;
+    const struct podman_container *second = *(struct podman_container *const *)b;
+    int order = strcmp(local_label(first, "role"), local_label(second, "role"));
+    int64_t left = local_label_number(first, "index"), right = local_label_number(second, "index");
+    return order ? order : (left > right) - (left < right);
+}
+
+/* Does a task of the job that runs have one of these devices? */
+static bool is_in_use(const struct local_turns *job, const char *gpus)
+{
+    struct text rest = text_of(gpus), wanted, other;
+    while (rest.length && text_next(&rest, ',', &wanted))
+        for (size_t i = 0; i < job->count; i++) {
+            struct text theirs = text_of(local_label(job->tasks[i], "gpus_assigned"));
+            while (job->tasks[i]->state == PODMAN_STATE_RUNNING && theirs.length &&
+                   text_next(&theirs, ',', &other))
+                if (text_equal(wanted, other))
+                    return true;
+        }
+    return false;
+}
+
+/* Note those whose turn it is, as if they ran already, so that two do not take the same place. */
+static size_t choose(const struct local_turns *job, struct room *room,
+                     struct podman_container **chosen)
+{
+    size_t count = 0;
+    int64_t places = job->parallelism;
+    for (size_t i = 0; i < job->count; i++)
+        places -= job->tasks[i]->state == PODMAN_STATE_RUNNING;
+    for (size_t i = 0; i < job->count && places > 0; i++) {
+        struct podman_container *task = job->tasks[i];
+        struct demand demand = local_label_demand(task);
+        demand.gpus = 0; /* the job has kept them */
+        if (!waits(task) || is_in_use(job, local_label(task, "gpus_assigned")))
+            continue;
+        if (room_fits_now(room, demand, NULL))
+            break;
+        room_take(room, demand, (struct text){"", 0});
+        task->state = PODMAN_STATE_RUNNING;
+        chosen[count++] = task;
+        places--;
+    }
+    return count;
+}
+
+/* ---- one process at a time ---- */
+
+int local_turns_hold(const struct local *local, int64_t patience)
+{
+    enum { PAUSE = 5000000 }; /* nanoseconds */
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    int64_t begin = clock_elapsed();
+    int held = openat(local->directory, "turns", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    /* A record lock: children of ours do not have it, and it ends with this process. */
+    while (held >= 0 && fcntl(held, F_SETLK, &lock)) {
+        if (clock_elapsed() - begin >= patience) {
+            close(held);
+            return -1;
+        }
+        nanosleep(&(struct timespec){0, PAUSE}, NULL);
+    }
+    return held;
+}
+
+void local_turns_release(int held)
+{
+    if (held >= 0)
+        close(held);
+}
+
+/* ---- starting ---- */
+
+/* podman does not want to start it, or has started it and says otherwise.  Returns whether it is
+ * now known. */
+static bool look_again(struct local *local, struct arena *arena, struct podman_container *task,
+                       const struct podman_call *start)
+{
+    struct podman_call call = {0};
+    struct podman_container now = {0};
+    podman_call_inspect(&call, task->name.data);
+    podman_run(local->podman, &call, 1);
+    bool known =
+        call.outcome == PODMAN_DONE && podman_read_inspection(&call, arena, &now, NULL) == 0;
+    podman_call_free(&call);
+    if (known && waits(&now)) {
+        note_refusal(local, task->name, start->error.text);
+        local_turns_settle(local, &now);
+    }
+    if (known) {
+        task->state = now.state;
+        task->exit_code = now.exit_code;
+        task->started = now.started;
+        task->ended = now.ended;
+    }
+    return known;
+}
+
+/* Returns whether it is known what became of the task; else the next look tells. */
+static bool note_started(struct local *local, struct arena *arena, struct podman_container *task,
+                         const struct podman_call *call)
+{
+    if (call->outcome == PODMAN_DONE || call->http.status == 304)
+        return true;
+    task->state = PODMAN_STATE_CREATED;
+    return call->outcome == PODMAN_REFUSED && look_again(local, arena, task, call);
+}
+
+/* Returns whether it is worth while to try again: some were refused, and others may take their
+ * places. */
+static bool start_chosen(struct local *local, struct arena *arena, struct podman_container **chosen,
+                         size_t count)
+{
+    struct podman_call *calls = arena_allocate(arena, (count + 1) * sizeof(*calls));
+    bool known = count > 0, refused = false;
+    for (size_t i = 0; i < count; i++)
+        podman_call_start(&calls[i], chosen[i]->name.data);
+    podman_run(local->podman, calls, count);
+    for (size_t i = 0; i < count; i++) {
+        known = note_started(local, arena, chosen[i], &calls[i]) && known;
+        refused = refused || chosen[i]->state == PODMAN_STATE_ENDED;
+        podman_call_free(&calls[i]);
+    }
+    return known && refused;
+}
+
+static bool any_waits(const struct local_turns *jobs, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < jobs[i].count; j++)
+            if (waits(jobs[i].tasks[j]))
+                return true;
+    return false;
+}
+
+/* What all dlspool's containers leave; -1: podman does not say. */
+static int look_for_room(struct local *local, struct arena *arena, struct room *room)
+{
+    struct podman_container *containers;
+    size_t count;
+    if (local_list(local, arena, true, &containers, &count, NULL))
+        return -1;
+    local_room(local, arena, room, containers, count);
+    return 0;
+}
+
+void local_turns_start(struct local *local, struct arena *arena, struct local_turns *jobs,
+                       size_t count)
+{
+    struct room room;
+    size_t tasks = 1, chosen_count;
+    if (!any_waits(jobs, count))
+        return;
+    int held = local_turns_hold(local, 0);
+    if (held < 0 || look_for_room(local, arena, &room)) {
+        local_turns_release(held);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        qsort(jobs[i].tasks, jobs[i].count, sizeof(*jobs[i].tasks), compare_tasks);
+        tasks += jobs[i].count;
+    }
+    struct podman_container **chosen =
+        arena_allocate(arena, tasks * sizeof(struct podman_container *));
+    for (int try = 0; try < TRIES; try++) {
+        chosen_count = 0;
+        for (size_t i = 0; i < count; i++)
+            chosen_count += choose(&jobs[i], &room, chosen + chosen_count);
+        if (!start_chosen(local, arena, chosen, chosen_count))
+            break;
+    }
+    local_turns_release(held);
+}

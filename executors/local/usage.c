@@ -1,0 +1,94 @@
+/* executors/local/usage.c - the CPUs that running containers may use, and what they have
+ * used
+ *
+ * The kernel is asked, in the container's control group: that costs two small reads, where podman
+ * takes some ten milliseconds, and it says what holds now, whoever changed a limit and whether or
+ * not we were restarted since.  podman 4 goes on telling the limit that a container was made with.
+ *
+ * With a container its control group goes, so what it had used is remembered from when it was asked
+ * last, in memory only: after a restart of dlspool the time of ended tasks is not known.
+ */
+#include "executors/local/inside.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { USAGES_MAX = 65536 }; /* remembered containers; all are forgotten when there are more */
+
+struct usage {
+    char name[LOCAL_NAME_SIZE]; /* of the container */
+    int64_t cpu_time;
+};
+
+int64_t local_cpus_limit(const struct local *local, const struct podman_container *container)
+{
+    struct control_group group;
+    if (control_group_find("/proc", &local->mounts, container->process, container->id, &group))
+        return -1;
+    return control_group_cpus(&group);
+}
+
+int64_t local_cpus_now(const struct local *local, const struct podman_container *container)
+{
+    int64_t limit = container->process ? local_cpus_limit(local, container) : -1;
+    return limit > 0 ? limit : local_label_demand(container).cpus;
+}
+
+static struct usage *find_usage(const struct local *local, struct text name)
+{
+    for (size_t i = 0; i < local->usage_count; i++)
+        if (text_is(name, local->usages[i].name))
+            return &local->usages[i];
+    return NULL;
+}
+
+static void note_usage(struct local *local, struct text name, int64_t cpu_time)
+{
+    struct usage *usage = find_usage(local, name);
+    if (!usage) {
+        if (local->usage_count >= USAGES_MAX)
+            local->usage_count = 0;
+        if (local->usage_count == local->usage_room) {
+            local->usage_room = local->usage_room ? 2 * local->usage_room : 16;
+            local->usages =
+                memory_resize(local->usages, local->usage_room * sizeof(*local->usages));
+        }
+        usage = &local->usages[local->usage_count++];
+        snprintf(usage->name, sizeof(usage->name), "%.*s", (int)name.length, name.data);
+    }
+    usage->cpu_time = cpu_time;
+}
+
+int64_t local_cpu_time(struct local *local, const struct podman_container *container)
+{
+    struct control_group group;
+    int64_t used = -1;
+    if (container->process &&
+        control_group_find("/proc", &local->mounts, container->process, container->id, &group) == 0)
+        used = control_group_cpu_time(&group);
+    if (used >= 0)
+        note_usage(local, container->name, used);
+    const struct usage *known = used < 0 && container->state == PODMAN_STATE_ENDED
+                                    ? find_usage(local, container->name)
+                                    : NULL;
+    return known ? known->cpu_time : used;
+}
+
+void local_forget_usage(struct local *local, const char *id, int attempt)
+{
+    char job[LOCAL_NAME_SIZE], prefix[LOCAL_NAME_SIZE + 1];
+    local_job_name(job, id, attempt);
+    size_t length = (size_t)snprintf(prefix, sizeof(prefix), "%s-", job), kept = 0;
+    for (size_t i = 0; i < local->usage_count; i++)
+        if (strncmp(local->usages[i].name, prefix, length) != 0)
+            local->usages[kept++] = local->usages[i];
+    local->usage_count = kept;
+}
+
+void local_free_usage(struct local *local)
+{
+    free(local->usages);
+    local->usages = NULL;
+    local->usage_count = local->usage_room = 0;
+}

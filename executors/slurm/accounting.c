@@ -1,0 +1,106 @@
+/* executors/slurm/accounting.c - what slurmdbd knows of jobs that slurmctld has forgotten
+ *
+ * 22.05 says of every job that ended by itself that its exit code was 0, whatever it was; the state
+ * is right.
+ */
+#include "executors/slurm/accounting.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "executors/http/http.h"
+
+enum {
+    NAMES_AT_ONCE = 40,      /* in one URL, which stays below 4 KiB */
+    LOOKED_BACK = 30 * 86400 /* seconds */
+};
+
+static int64_t read_time(const struct value *times, const char *key)
+{
+    double seconds = slurm_number(times, key, 0);
+    return seconds > 0 && seconds < 4294967294.0 ? (int64_t)seconds * 1000 : 0;
+}
+
+bool slurm_accounting_read(struct slurm_record *record, const struct value *job)
+{
+    const struct value *array = value_get(job, "array"), *het = value_get(job, "het");
+    const struct value *state = value_get(job, "state"), *times = value_get(job, "time");
+    *record = (struct slurm_record){.array_index = -1, .released = true};
+    if (!slurm_record_read_name(record, value_get_text(job, "name")))
+        return false;
+    record->number = slurm_whole(job, "job_id", SLURM_NUMBER_MOST, 0);
+    record->array_number = slurm_whole(array, "job_id", SLURM_NUMBER_MOST, 0);
+    record->array_rest = value_get_text(array, "task");
+    if (record->array_number)
+        record->array_index = (int)slurm_whole(array, "task_id", INT_MAX, -1);
+    record->het_number = slurm_whole(het, "job_id", SLURM_NUMBER_MOST, 0);
+    record->het_offset = (int)slurm_whole(het, "job_offset", INT_MAX, 0);
+    record->state = slurm_state_of(state, "current", &record->state_word);
+    record->reason = value_get_text(state, "reason");
+    record->user = value_get_text(job, "user");
+    record->user_id = -1;
+    record->exit_code = slurm_exit_code(value_get(job, "exit_code"));
+    record->submitted = read_time(times, "submission");
+    record->started = read_time(times, "start");
+    record->ended = read_time(times, "end");
+    record->nodes = value_get_text(job, "nodes");
+    return record->number > 0;
+}
+
+static struct text make_path(struct arena *arena, int version, const char *const *names,
+                             size_t count)
+{
+    struct buffer path = {0};
+    buffer_printf(&path, "/slurmdb/v0.0.%d/jobs?start_time=uts%lld&skip_steps=1&job_name=", version,
+                  (long long)(clock_now() / 1000 - LOOKED_BACK));
+    for (size_t i = 0; i < count; i++) {
+        buffer_add_string(&path, i ? "%2C" : "");
+        http_escape(&path, text_of(names[i]));
+    }
+    struct text text = arena_text(arena, path.data, path.length);
+    buffer_free(&path);
+    return text;
+}
+
+static void take_jobs(struct slurm_records *records, struct arena *arena,
+                      const struct value *answer)
+{
+    const struct value *jobs = value_get(answer, "jobs");
+    size_t count = jobs && jobs->kind == VALUE_LIST ? jobs->list.count : 0;
+    struct slurm_record *items =
+        arena_allocate(arena, (records->count + count + 1) * sizeof(*items));
+    if (records->count)
+        memcpy(items, records->items, records->count * sizeof(*items));
+    records->items = items;
+    for (size_t i = 0; i < count; i++)
+        if (slurm_accounting_read(&items[records->count], jobs->list.items[i]))
+            records->count++;
+}
+
+int slurm_accounting_ask(struct slurm *slurm, struct arena *arena, const char *user,
+                         const char *const *names, size_t count, struct slurm_records *records,
+                         struct error *error)
+{
+    enum slurm_outcome outcome;
+    const struct slurm_version *version = slurm_version_of(slurm->connection, &outcome, error);
+    *records = (struct slurm_records){0};
+    if (!version || !version->database)
+        return version ? 0 : -1;
+    int result = 1;
+    for (size_t at = 0; at < count && result > 0; at += NAMES_AT_ONCE) {
+        size_t some = count - at < NAMES_AT_ONCE ? count - at : NAMES_AT_ONCE;
+        struct slurm_call call = {.method = "GET",
+                                  .path = make_path(arena, version->database, names + at, some),
+                                  .user = user};
+        if (slurm_ask(slurm, arena, &call) == SLURM_DONE) {
+            take_jobs(records, arena, call.answer);
+        } else {
+            result = -1;
+            error_set(error, "slurmdbd cannot be asked: %.1500s", call.error.text);
+        }
+        slurm_call_free(&call);
+    }
+    slurm_records_sort(records);
+    return result;
+}

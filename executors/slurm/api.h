@@ -1,0 +1,92 @@
+/* executors/slurm/api.h - requests to slurmrestd, and what its answers mean
+ *
+ * slurmrestd serves several versions of its interface side by side, each under a path of its own,
+ * /slurm/v0.0.N/ and /slurmdb/v0.0.N/; its OpenAPI document says which.  Requests go over HTTP/1.1,
+ * up to `in_flight` at a time, on connections that are kept.
+ *
+ * slurmrestd tells little by its HTTP status: an answer of 200 may hold errors, and 500 is a
+ * refusal as well as an outage.  What counts are the numbers in `errors` (slurm/slurm_errno.h of
+ * Slurm).  How it answers was seen on 22.05.8.
+ *
+ * A request that finds its kept connection closed is sent again, so that a job may be handed in
+ * twice: jobs are handed in held, and found by their comment.
+ *
+ * Not for use by two threads at once.
+ */
+#ifndef EXECUTORS_SLURM_API_H
+#define EXECUTORS_SLURM_API_H
+
+#include "executors/slurm/settings.h"
+#include "executors/slurm/version.h"
+
+enum slurm_outcome {
+    SLURM_DONE,        /* 2xx without errors */
+    SLURM_UNCHANGED,   /* 304: nothing has changed since update_time */
+    SLURM_REFUSED,     /* slurmctld, or slurmrestd itself, said no: `code` says why.  The answer
+                          may tell of a job that is there all the same */
+    SLURM_UNAVAILABLE, /* certainly not done; later */
+    SLURM_UNKNOWN      /* sent, and no answer that tells: perhaps done */
+};
+
+/* Numbers of errors that we look at. */
+enum {
+    SLURM_CODE_JOB_HELD = 2042,
+    SLURM_CODE_INVALID_JOB_ID = 2017,
+    SLURM_CODE_TRANSITION = 2020, /* "Job can not be altered now" */
+    SLURM_CODE_ALREADY_DONE = 2021,
+    SLURM_CODE_FINISHED = 2084,
+    SLURM_CODE_NO_DATABASE = 7000,
+    SLURM_CODE_PARSING = 9001
+};
+
+struct slurm_call {
+    const char *method; /* GET POST DELETE */
+    struct text path;   /* from "/" on, escaped, with its query; ends with NUL */
+    struct text body;   /* JSON; data NULL: none */
+    const char *user;   /* the user it is done for; NULL or "": nobody in particular */
+    bool raw;           /* leave a 2xx answer in `response`, unread */
+    /* filled in: */
+    enum slurm_outcome outcome;
+    int status;             /* of HTTP; 0 without an answer */
+    bool no_token;          /* UNAVAILABLE, because there is no good token for the user */
+    int code;               /* of the first error with a number; 0: none */
+    struct value *answer;   /* the body, in the arena; NULL when raw or none */
+    struct buffer response; /* when raw; slurm_call_free() */
+    struct error error;     /* a sentence unless DONE or UNCHANGED: quotes the server */
+};
+
+void slurm_call_free(struct slurm_call *call); /* `response`; not the call itself */
+
+struct slurm_connection;
+
+/* Asks nobody.  The settings must outlive it.  NULL and a sentence on failure. */
+struct slurm_connection *slurm_connect(const struct slurm_settings *settings, struct error *error);
+void slurm_disconnect(struct slurm_connection *connection); /* NULL is fine */
+
+void slurm_run(struct slurm_connection *connection, struct arena *arena,
+               struct slurm_call *const *calls, size_t count);
+
+/* ---- versions ---- */
+
+/* Which version to use: asked for once.  NULL and a sentence; *outcome says what to do about it. */
+const struct slurm_version *slurm_version_of(struct slurm_connection *connection,
+                                             enum slurm_outcome *outcome, struct error *error);
+
+/* ---- for sentences ---- */
+
+const char *slurm_server(const struct slurm_connection *connection);   /* the address as set */
+bool slurm_is_local(const struct slurm_connection *connection);        /* no tokens: slurmrestd's
+                                                                          own user does all */
+bool slurm_differs_by_user(const struct slurm_connection *connection); /* a token for each user */
+
+/* ---- values as either kind of version writes them ---- */
+
+/* A number: 5, "5", or {"set": true, "infinite": false, "number": 5}; `otherwise` when it is not
+ * set. */
+double slurm_number(const struct value *object, const char *key, double otherwise);
+/* A word, or the first of a list of words; empty with data NULL when there is none. */
+struct text slurm_word(const struct value *object, const char *key);
+/* Whether the list of words, or text with commas or blanks, has this one. */
+bool slurm_has_word(const struct value *object, const char *key, const char *word);
+
+#endif

@@ -1,0 +1,600 @@
+/* executors/slurm/assess.c - how a job fares, by its records and its files
+ *
+ *   waiting at Slurm                        WAITING; FAILED when it would wait for ever
+ *   running                                 RUNNING, unless the rule of completion has decided
+ * while some tasks still run over, and the files tell of all tasks   what they say, by the rule of
+ * completion over, and they do not                   what Slurm says
+ *
+ * What is decided before all tasks have ended is written down: they are told to end then, and what
+ * they end with does not count.
+ */
+#include "executors/slurm/assess.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "executors/slurm/files.h"
+#include "executors/slurm/reason.h"
+
+enum {
+    LOOK_INTERVAL = 1000, /* milliseconds between two looks at files while tasks run */
+    LAUNCHES_MOST = 3     /* launches that may fail before the job has */
+};
+
+static const int64_t silence_patience = 15000; /* milliseconds */
+static const int64_t completing_patience = 60000;
+
+struct assessment {
+    struct slurm *slurm;
+    struct arena *arena;
+    struct slurm_job *job;
+    const struct slurm_records *records;
+    struct job_poll *poll;
+    struct slurm_need *need;
+    const struct slurm_record *leader; /* not of an array */
+    bool over;                         /* nothing of it is left at Slurm */
+};
+
+/* ---- which record ---- */
+
+static bool is_part(const struct slurm_record *record)
+{
+    return record->het_number && record->het_offset > 0;
+}
+
+static int64_t head_of(const struct slurm_record *record)
+{
+    return record->array_number ? record->array_number
+           : record->het_number ? record->het_number
+                                : record->number;
+}
+
+static bool is_begun(const struct slurm_job *job, const struct slurm_record *record)
+{
+    char number[32];
+    snprintf(number, sizeof(number), "%lld", (long long)record->number);
+    return job->begun_as[0] && strcmp(job->begun_as, number) == 0;
+}
+
+/* Of several under the same token: the one that runs the program, or was let go first. */
+static int rank(const struct slurm_job *job, const struct slurm_record *record)
+{
+    if (is_begun(job, record))
+        return 3;
+    if (record->released)
+        return record->state == SLURM_STATE_CANCELLED ? 1 : 2;
+    return 0;
+}
+
+static const struct slurm_record *choose(const struct slurm_job *job,
+                                         const struct slurm_records *records)
+{
+    const struct slurm_record *best = NULL;
+    for (size_t i = 0; i < records->count; i++) {
+        const struct slurm_record *record = &records->items[i];
+        if (!is_part(record) && (!best || rank(job, record) > rank(job, best)))
+            best = record;
+    }
+    return best;
+}
+
+/* Those that are there beside the chosen one are ended; those that were let go too, unless one of
+ * them may be the one that runs. */
+static void end_others(struct assessment *assessment, const struct slurm_record *chosen)
+{
+    const struct slurm_records *records = assessment->records;
+    struct slurm_need *need = assessment->need;
+    need->end = arena_allocate(assessment->arena, (records->count + 1) * sizeof(*need->end));
+    for (size_t i = 0; i < records->count; i++) {
+        const struct slurm_record *record = &records->items[i];
+        if (head_of(record) == head_of(chosen) || is_part(record) ||
+            slurm_state_is_over(record->state))
+            continue;
+        if (record->array_number && record->array_index >= 0)
+            continue; /* it goes with its array's own record, or runs */
+        if (record->state == SLURM_STATE_WAITING && (!record->released || chosen->released))
+            need->end[need->end_count++] = record;
+    }
+}
+
+/* ---- tasks ---- */
+
+static void fill_tasks(struct assessment *assessment)
+{
+    struct slurm_job *job = assessment->job;
+    struct job_poll *poll = assessment->poll;
+    poll->tasks = arena_allocate(assessment->arena, (job->task_count + 1) * sizeof(*poll->tasks));
+    poll->task_count = job->task_count;
+    for (size_t i = 0; i < job->task_count; i++) {
+        const struct slurm_task *task = &job->tasks[i];
+        struct task_state *state = &poll->tasks[i];
+        snprintf(state->role, sizeof(state->role), "%.*s", (int)task->role.length, task->role.data);
+        state->index = task->index;
+        state->ended = task->ended;
+        state->exit_code = task->exit_code;
+        state->killed = job_poll_killed(poll, task->index);
+        memcpy(state->image, task->image, sizeof(state->image));
+        snprintf(state->address, sizeof(state->address), "%s", task->address ? task->address : "");
+        snprintf(state->reason, sizeof(state->reason), "%s",
+                 task->reason[0]                  ? task->reason
+                 : task->timed_out && task->ended ? "TimeLimit"
+                 : task->ended                    ? "Exited"
+                                                  : "");
+    }
+}
+
+/* Nothing runs any more, whatever the files say. */
+static void end_tasks(struct job_poll *poll, int exit_code, const char *reason)
+{
+    for (size_t i = 0; i < poll->task_count; i++) {
+        struct task_state *task = &poll->tasks[i];
+        if (task->ended)
+            continue;
+        task->ended = true;
+        task->exit_code = exit_code;
+        snprintf(task->reason, sizeof(task->reason), "%s", reason);
+    }
+}
+
+static void fail(struct job_poll *poll, int exit_code, const char *reason)
+{
+    poll->phase = PHASE_FAILED;
+    poll->exit_code = exit_code;
+    snprintf(poll->reason, sizeof(poll->reason), "%s", reason);
+}
+
+static void fail_by_task(struct job_poll *poll, const struct task_state *task)
+{
+    const char *name = task->exit_code > 128 ? sigabbrev_np(task->exit_code - 128) : NULL;
+    fail(poll, task->exit_code, task->reason[0] ? task->reason : "Exited");
+    if (strcmp(poll->reason, "TimeLimit") == 0)
+        snprintf(poll->detail, sizeof(poll->detail), "%s-%d ran for longer than its time limit",
+                 task->role, task->index);
+    else if (strcmp(poll->reason, "Exited") != 0)
+        snprintf(poll->detail, sizeof(poll->detail), "%s-%d ended at Slurm: %s", task->role,
+                 task->index, poll->reason);
+    else if (name)
+        snprintf(poll->detail, sizeof(poll->detail), "%s-%d was ended by signal %d (SIG%s)",
+                 task->role, task->index, task->exit_code - 128, name);
+    else
+        snprintf(poll->detail, sizeof(poll->detail), "%s-%d ended with exit code %d", task->role,
+                 task->index, task->exit_code);
+}
+
+static struct completion_verdict judge(const struct assessment *assessment)
+{
+    const struct job_poll *poll = assessment->poll;
+    return completion_judge(assessment->job->rule, poll->tasks, poll->task_count, poll->task_count);
+}
+
+static bool all_ended(const struct job_poll *poll)
+{
+    for (size_t i = 0; i < poll->task_count; i++)
+        if (!poll->tasks[i].ended)
+            return false;
+    return poll->task_count > 0;
+}
+
+static bool any_failed(const struct job_poll *poll)
+{
+    for (size_t i = 0; i < poll->task_count; i++)
+        if (poll->tasks[i].ended && poll->tasks[i].exit_code != 0)
+            return true;
+    return false;
+}
+
+/* While something runs: has the rule decided?  When all have ended, Slurm will say so in a moment.
+ */
+static void judge_running(struct assessment *assessment)
+{
+    struct job_poll *poll = assessment->poll;
+    poll->phase = PHASE_RUNNING;
+    if (all_ended(poll))
+        return;
+    struct completion_verdict verdict = judge(assessment);
+    if (verdict.state == COMPLETION_RUNNING)
+        return;
+    if (verdict.state == COMPLETION_FAILED && verdict.decider)
+        fail_by_task(poll, verdict.decider);
+    else
+        poll->phase = PHASE_SUCCEEDED;
+    assessment->need->decide = true;
+}
+
+/* What was decided before, with tasks as they are now. */
+static void repeat_decision(struct assessment *assessment)
+{
+    const struct slurm_job *job = assessment->job;
+    struct job_poll *poll = assessment->poll;
+    poll->phase = job->phase;
+    poll->exit_code = job->decided_code;
+    memcpy(poll->reason, job->reason, sizeof(poll->reason));
+    memcpy(poll->detail, job->detail, sizeof(poll->detail));
+    if (assessment->over)
+        end_tasks(poll, 128 + SIGTERM, "Cancelled");
+}
+
+/* ---- one job that is over ---- */
+
+/* Slurm says that it ended well, and there is no trace of it in its files: they may be late on a
+ * network; or it was another job's script that ran, whose number this one's was, before slurmctld
+ * lost it. */
+static void doubt_success(struct assessment *assessment)
+{
+    struct slurm_job *job = assessment->job;
+    struct job_poll *poll = assessment->poll;
+    int64_t now = clock_elapsed();
+    if (!job->silent)
+        job->silent = now ? now : 1;
+    poll->phase = now - job->silent < silence_patience ? PHASE_UNKNOWN : PHASE_VANISHED;
+    snprintf(poll->detail, sizeof(poll->detail),
+             "Slurm says that the job ended well, and it has left no trace in its directory");
+}
+
+static void judge_ended(struct assessment *assessment)
+{
+    struct slurm_job *job = assessment->job;
+    struct job_poll *poll = assessment->poll;
+    const struct slurm_record *leader = assessment->leader;
+    struct completion_verdict verdict = judge(assessment);
+    int exit_code = job->ended ? job->exit_code : 255;
+    bool good = leader ? leader->state == SLURM_STATE_COMPLETED && !leader->exit_code
+                       : job->ended && job->exit_code == 0;
+    /* What the script itself ended with counts when no task failed: then it is something else. */
+    if (verdict.state == COMPLETION_SUCCEEDED &&
+        (good || (job->ended && job->exit_code == 0) || any_failed(poll))) {
+        poll->phase = PHASE_SUCCEEDED;
+    } else if (job->timed_out) {
+        fail(poll, 255, "TimeLimit");
+        snprintf(poll->detail, sizeof(poll->detail), "the job ran for longer than its time limit");
+    } else if (leader && leader->state != SLURM_STATE_FAILED &&
+               leader->state != SLURM_STATE_COMPLETED) {
+        const char *reason =
+            slurm_reason_ended(leader, job->begun, &exit_code, poll->detail, sizeof(poll->detail));
+        fail(poll, exit_code, reason);
+    } else if (verdict.state == COMPLETION_FAILED && verdict.decider) {
+        fail_by_task(poll, verdict.decider);
+    } else if (good && !job->begun && !job->ended) {
+        doubt_success(assessment);
+        return;
+    } else if (good) {
+        poll->phase = PHASE_SUCCEEDED;
+        exit_code = 0;
+    } else if (leader) {
+        const char *reason =
+            slurm_reason_ended(leader, job->begun, &exit_code, poll->detail, sizeof(poll->detail));
+        fail(poll, exit_code,
+             job->begun || strcmp(reason, "Exited") != 0 || job->ended ? reason : "StartError");
+    } else {
+        fail(poll, exit_code, "Exited");
+        snprintf(poll->detail, sizeof(poll->detail), "the batch script ended with exit code %d",
+                 exit_code);
+    }
+    end_tasks(poll, poll->phase == PHASE_SUCCEEDED ? 0 : exit_code,
+              poll->phase == PHASE_SUCCEEDED ? "Exited" : poll->reason);
+}
+
+static void take_times(struct job_poll *poll, const struct slurm_record *record, bool over)
+{
+    if (record->state != SLURM_STATE_WAITING && record->started &&
+        (!poll->started || record->started < poll->started))
+        poll->started = record->started;
+    if (record->state != SLURM_STATE_WAITING && record->nodes.length && !poll->node[0])
+        snprintf(poll->node, sizeof(poll->node), "%.*s", (int)record->nodes.length,
+                 record->nodes.data);
+    if (over && record->ended > poll->ended)
+        poll->ended = record->ended;
+}
+
+static bool may_be_requeued(const struct slurm_manifest *manifest)
+{
+    const struct value *requeue = slurm_property_find(&manifest->job, "requeue");
+    return requeue && requeue->boolean;
+}
+
+/* It had begun, and Slurm has it waiting: its node failed (22.05 puts jobs back into its queue
+ * although it was asked not to), or slurmctld has come back with an older state.  In that case it
+ * may run on, and end well, before Slurm ends it: as long as its heart beats, it runs.  What waits
+ * at Slurm is left there: should it be started, it does as the first one does.  Once the heart has
+ * stopped, the batch script would not run the program again; so it is not waited for. */
+static void assess_put_back(struct assessment *assessment, const struct slurm_record *record)
+{
+    struct job_poll *poll = assessment->poll;
+    if (assessment->job->ended && assessment->job->exit_code == 0) {
+        assessment->leader = NULL; /* by its files alone */
+        judge_ended(assessment);
+        return;
+    }
+    if (!assessment->job->ended && slurm_job_beats(assessment->slurm, assessment->job)) {
+        judge_running(assessment);
+        if (poll->phase == PHASE_RUNNING)
+            snprintf(poll->detail, sizeof(poll->detail),
+                     "Slurm has put job %lld back into its queue, and it still runs",
+                     (long long)record->number);
+        return;
+    }
+    fail(poll, 255, "NodeLost");
+    snprintf(poll->detail, sizeof(poll->detail),
+             "Slurm's job %lld had begun, and was put back into Slurm's queue: its node failed, "
+             "it was preempted or requeued, or slurmctld has crashed",
+             (long long)record->number);
+    assessment->need->decide = true;
+}
+
+static void assess_waiting(struct assessment *assessment, const struct slurm_record *record)
+{
+    struct job_poll *poll = assessment->poll;
+    const struct slurm_job *job = assessment->job;
+    poll->phase = PHASE_WAITING;
+    if (job->begun && !job->manifest->array_count && !may_be_requeued(job->manifest)) {
+        assess_put_back(assessment, record);
+        return;
+    }
+    if (!record->released && record->held) {
+        assessment->need->release = record;
+        return;
+    }
+    /* Slurm could not launch it on a node, and holds it: let go, it comes to another node, as Slurm
+     * has drained that one.  The files see to it that nothing runs twice. */
+    bool failed = slurm_reason_is_launch(record);
+    if (failed && record->restarts <= LAUNCHES_MOST) {
+        slurm_reason_waiting(record, poll->detail, sizeof(poll->detail));
+        assessment->need->release = record;
+        return;
+    }
+    if (slurm_reason_waiting(record, poll->detail, sizeof(poll->detail)) && failed) {
+        fail(poll, 255, "LaunchFailed");
+        assessment->need->decide = true;
+    } else if (slurm_reason_waits_for_ever(record)) {
+        fail(poll, 255, "NeverFits");
+        assessment->need->decide = true;
+    } else if (record->restarts && !poll->detail[0]) {
+        snprintf(poll->detail, sizeof(poll->detail),
+                 "Slurm has put job %lld back into its queue (%d times)", (long long)record->number,
+                 record->restarts);
+    }
+}
+
+/* A node that is down, or a process that cannot be killed, keeps Slurm freeing a job's nodes for
+ * hours.  True when that has gone on for long although the files have told the end. */
+static bool lingers(struct slurm_job *job, bool completing)
+{
+    int64_t now = clock_elapsed();
+    if (!completing)
+        job->completing = 0;
+    else if (!job->completing)
+        job->completing = now ? now : 1;
+    return completing && now - job->completing >= completing_patience;
+}
+
+/* By the files alone; what Slurm says later changes nothing. */
+static void assess_lingering(struct assessment *assessment)
+{
+    assessment->leader = NULL;
+    judge_ended(assessment);
+    assessment->need->decide = true;
+}
+
+static void assess_one(struct assessment *assessment)
+{
+    struct job_poll *poll = assessment->poll;
+    const struct slurm_record *leader = assessment->leader;
+    bool completing = leader->state == SLURM_STATE_COMPLETING && assessment->job->ended;
+    assessment->over = slurm_state_is_over(leader->state);
+    take_times(poll, leader, assessment->over);
+    if (assessment->job->decided)
+        repeat_decision(assessment);
+    else if (assessment->over)
+        judge_ended(assessment);
+    else if (leader->state == SLURM_STATE_WAITING)
+        assess_waiting(assessment, leader);
+    else if (leader->state == SLURM_STATE_STRANGE)
+        poll->phase = PHASE_UNKNOWN;
+    else if (lingers(assessment->job, completing))
+        assess_lingering(assessment);
+    else
+        judge_running(assessment);
+}
+
+/* ---- an array ---- */
+
+struct elements {
+    const struct slurm_record **of;  /* each element's own record, or NULL */
+    const struct slurm_record *rest; /* of those that have not begun, or NULL */
+    bool rest_is_cut; /* its list is: a client library of Slurm's cuts it at some length */
+    bool running, begun;
+    bool freeing; /* what runs has ended by its files, and Slurm frees its nodes */
+};
+
+static void find_elements(struct assessment *assessment, struct elements *elements)
+{
+    const struct slurm_records *records = assessment->records;
+    const struct slurm_record *chosen = choose(assessment->job, records);
+    size_t count = assessment->job->task_count;
+    *elements = (struct elements){
+        .of = arena_allocate(assessment->arena, (count + 1) * sizeof(*elements->of))};
+    for (size_t i = 0; i < records->count; i++) {
+        const struct slurm_record *record = &records->items[i];
+        if (chosen && head_of(record) != head_of(chosen))
+            continue;
+        take_times(assessment->poll, record, slurm_state_is_over(record->state));
+        if (record->array_index < 0)
+            elements->rest = record;
+        else if ((size_t)record->array_index < count)
+            elements->of[record->array_index] = record;
+    }
+    elements->rest_is_cut =
+        elements->rest && text_contains(elements->rest->array_rest, TEXT("..."));
+    if (chosen)
+        end_others(assessment, chosen);
+}
+
+enum { EXIT_KILLED = 128 + 15 };        /* of an element that was killed, and did not say how it ended */
+
+/* It has ended at Slurm and no file says how: it is written down, for Slurm forgets it. */
+static int note_silent(struct assessment *assessment, struct slurm_task *task,
+                       const struct slurm_record *record)
+{
+    struct error error;
+    char words[256];
+    int exit_code = 0;
+    const char *reason = "Exited";
+    if (job_poll_killed(assessment->poll, task->index))
+        reason = "Killed", exit_code = EXIT_KILLED;
+    else if (record && record->state != SLURM_STATE_COMPLETED)
+        reason = slurm_reason_ended(record, task->begun, &exit_code, words, sizeof(words));
+    else if (record)
+        exit_code = record->exit_code;
+    else
+        reason = "Vanished", exit_code = 255;
+    return slurm_job_note_element(assessment->slurm, assessment->job, task, exit_code, reason,
+                                  &error);
+}
+
+static int settle_elements(struct assessment *assessment, struct elements *elements)
+{
+    struct slurm_job *job = assessment->job;
+    elements->freeing = true;
+    for (size_t i = 0; i < job->task_count; i++) {
+        struct slurm_task *task = &job->tasks[i];
+        const struct slurm_record *record = elements->of[i];
+        bool over = record && slurm_state_is_over(record->state);
+        bool rests = !record && elements->rest && !slurm_state_is_over(elements->rest->state) &&
+                     (elements->rest_is_cut || slurm_array_has(elements->rest->array_rest, (int)i));
+        elements->begun |=
+            task->ended || task->begun || (record && record->state != SLURM_STATE_WAITING);
+        if (record && !over) {
+            elements->running = true;
+            elements->freeing &= record->state == SLURM_STATE_COMPLETING && task->ended;
+            continue;
+        }
+        if (task->ended || rests)
+            continue;
+        /* Cancelled while it waited: Slurm keeps one record for all of those. */
+        const struct slurm_record *of = record ? record : elements->rest;
+        if (note_silent(assessment, task, of))
+            return -1;
+    }
+    return 0;
+}
+
+static void assess_array(struct assessment *assessment)
+{
+    struct job_poll *poll = assessment->poll;
+    struct elements elements;
+    find_elements(assessment, &elements);
+    if (settle_elements(assessment, &elements)) {
+        poll->phase = PHASE_UNKNOWN;
+        return;
+    }
+    fill_tasks(assessment);
+    bool waits = elements.rest && !slurm_state_is_over(elements.rest->state);
+    bool lingering = lingers(assessment->job, elements.running && elements.freeing && !waits);
+    assessment->over = (!elements.running || lingering) && !waits;
+    if (!assessment->over)
+        poll->ended = 0;
+    if (assessment->job->decided) {
+        repeat_decision(assessment);
+        return;
+    }
+    if (!assessment->over && !elements.begun && elements.rest) {
+        assess_waiting(assessment, elements.rest);
+        return;
+    }
+    if (waits && elements.rest && !elements.rest->released && elements.rest->held)
+        assessment->need->release = elements.rest;
+    if (!assessment->over) {
+        judge_running(assessment);
+        return;
+    }
+    struct completion_verdict verdict = judge(assessment);
+    assessment->need->decide = lingering;
+    poll->phase = PHASE_SUCCEEDED;
+    if (verdict.state == COMPLETION_FAILED && verdict.decider)
+        fail_by_task(poll, verdict.decider);
+}
+
+/* ---- all ---- */
+
+static bool has_all_addresses(const struct slurm_job *job)
+{
+    bool all = true;
+    for (size_t i = 0; i < job->task_count; i++)
+        all = all && job->tasks[i].address;
+    return all;
+}
+
+bool slurm_assess_needs_files(const struct slurm_job *job, const struct slurm_records *records)
+{
+    bool over = records->count == 0, waiting = records->count > 0, completing = false;
+    if (!job->known)
+        return false;
+    for (size_t i = 0; i < records->count; i++) {
+        over = over || slurm_state_is_over(records->items[i].state);
+        waiting = waiting && records->items[i].state == SLURM_STATE_WAITING;
+        completing = completing || records->items[i].state == SLURM_STATE_COMPLETING;
+    }
+    if (over ||
+        records->count > (job->manifest->array_count ? (size_t)-1 : job->manifest->component_count))
+        return true;
+    /* One task's end is told by Slurm soon enough. */
+    /* One that waits again has begun, perhaps. */
+    if (waiting)
+        return !job->looked || job->ran || job->begun || records->items[0].restarts;
+    return (job->task_count > 1 || job->manifest->array_count || completing ||
+            (job->manifest->listens && !has_all_addresses(job))) &&
+           (!job->looked || clock_elapsed() - job->looked >= LOOK_INTERVAL);
+}
+
+/* We know nothing of what was handed in: the directory was lost. */
+static void assess_unknown(struct assessment *assessment)
+{
+    struct job_poll *poll = assessment->poll;
+    const struct slurm_record *leader = assessment->leader;
+    take_times(poll, leader, slurm_state_is_over(leader->state));
+    if (leader->state == SLURM_STATE_COMPLETED) {
+        poll->phase = PHASE_SUCCEEDED;
+    } else if (slurm_state_is_over(leader->state)) {
+        int exit_code;
+        const char *reason =
+            slurm_reason_ended(leader, true, &exit_code, poll->detail, sizeof(poll->detail));
+        fail(poll, exit_code, reason);
+    } else {
+        poll->phase = leader->state == SLURM_STATE_WAITING ? PHASE_WAITING : PHASE_RUNNING;
+    }
+}
+
+void slurm_assess(struct slurm *slurm, struct arena *arena, struct slurm_job *job,
+                  const struct slurm_records *records, struct job_poll *poll,
+                  struct slurm_need *need)
+{
+    struct assessment assessment = {
+        .slurm = slurm, .arena = arena, .job = job, .records = records, .poll = poll, .need = need};
+    *need = (struct slurm_need){0};
+    assessment.leader = choose(job, records);
+    if (assessment.leader && assessment.leader->state == SLURM_STATE_RUNNING)
+        job->ran = true;
+    if (!job->known) {
+        if (assessment.leader)
+            assess_unknown(&assessment);
+        return;
+    }
+    if (job->manifest->array_count) {
+        assess_array(&assessment);
+        return;
+    }
+    fill_tasks(&assessment);
+    assessment.over = !records->count;
+    if (assessment.leader) {
+        end_others(&assessment, assessment.leader);
+        assess_one(&assessment);
+    } else if (job->decided) {
+        repeat_decision(&assessment);
+    } else {
+        judge_ended(&assessment);
+    }
+    if (poll->ended && poll->ended < poll->started)
+        poll->ended = poll->started;
+}

@@ -1,0 +1,196 @@
+/* executors/slurm/capacity.c - what the cluster has for jobs, by its nodes and their GRES
+ *
+ * Counted are nodes that take jobs: neither down nor drained, nor away.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "executors/slurm/inside.h"
+
+enum {
+    MEBIBYTE = 1 << 20,
+    /* Of one node; what is beyond is not believed.  Sums of NODES_MOST of these are in range. */
+    CPUS_MOST = 1000000,
+    MEMORY_MOST = 100000000, /* MiB */
+    GPUS_MOST = 1024,
+    NODES_MOST = 70000 /* Slurm itself takes 65533 */
+};
+static const int64_t good_for = 5000; /* milliseconds */
+
+static bool takes_jobs(const struct value *node)
+{
+    static const char *const away[] = {
+        "DOWN",          "DRAIN",          "DRAINED",      "DRAINING",     "FAIL",
+        "FAILING",       "NOT_RESPONDING", "NO_RESPOND",   "MAINTENANCE",  "MAINT",
+        "FUTURE",        "UNKNOWN",        "ERROR",        "POWERED_DOWN", "POWERING_DOWN",
+        "REBOOT_ISSUED", "REBOOT",         "PLANNED_DOWN", "INVALID",      "INVALID_REG",
+        "RESERVED"};
+    const char *const members[] = {"state", "state_flags"};
+    struct text state = slurm_word(node, "state");
+    for (size_t m = 0; m < 2; m++) {
+        for (size_t i = 0; i < sizeof(away) / sizeof(away[0]); i++) {
+            char lower[32];
+            size_t length = strlen(away[i]);
+            for (size_t c = 0; c <= length; c++)
+                lower[c] =
+                    away[i][c] >= 'A' && away[i][c] <= 'Z' ? (char)(away[i][c] + 32) : away[i][c];
+            if (slurm_has_word(node, members[m], away[i]) ||
+                slurm_has_word(node, members[m], lower))
+                return false;
+        }
+    }
+    return state.length > 0;
+}
+
+static struct gpu_capacity *find_type(struct capacity *capacity, struct text type)
+{
+    for (size_t i = 0; i < capacity->gpu_type_count; i++)
+        if (text_is(type, capacity->gpu_types[i].type))
+            return &capacity->gpu_types[i];
+    if (capacity->gpu_type_count == MOST_GPU_TYPES ||
+        type.length >= sizeof(capacity->gpu_types[0].type))
+        return NULL;
+    struct gpu_capacity *gpu = &capacity->gpu_types[capacity->gpu_type_count++];
+    snprintf(gpu->type, sizeof(gpu->type), "%.*s", (int)type.length, type.data);
+    return gpu;
+}
+
+static bool is_number(struct text text)
+{
+    for (size_t i = 0; i < text.length; i++)
+        if (text.data[i] < '0' || text.data[i] > '9')
+            return false;
+    return text.length > 0 && text.length < 9;
+}
+
+/* One of "gpu:4", "gpu:a100:4", "gpu:a100:4(S:0-1)", "gpu:a100:2(IDX:0-1)",
+ * "gpu:a100:no_consume:4". */
+static void take_gres(struct capacity *capacity, struct text entry, bool used)
+{
+    const char *bracket = memchr(entry.data, '(', entry.length);
+    struct text piece, type = TEXT("");
+    int count = 1;
+    if (bracket)
+        entry.length = (size_t)(bracket - entry.data);
+    if (!text_next(&entry, ':', &piece) || !text_is(text_trim(piece), "gpu"))
+        return;
+    while (entry.length && text_next(&entry, ':', &piece)) {
+        if (is_number(piece)) {
+            char room[16];
+            snprintf(room, sizeof(room), "%.*s", (int)piece.length, piece.data);
+            count = atoi(room);
+            count = count <= GPUS_MOST ? count : 0;
+        } else if (!type.length && !text_is(piece, "no_consume")) {
+            type = piece;
+        }
+    }
+    if (used)
+        capacity->gpus_free -= count;
+    else
+        capacity->gpus += count, capacity->gpus_free += count;
+    struct gpu_capacity *gpu =
+        type.length && !text_is(type, "(null)") ? find_type(capacity, type) : NULL;
+    if (!gpu)
+        return;
+    gpu->free += used ? -count : count;
+    gpu->count += used ? 0 : count;
+}
+
+/* A list with commas, which stand inside brackets too. */
+static void take_list(struct capacity *capacity, struct text list, bool used)
+{
+    size_t begin = 0;
+    int depth = 0;
+    for (size_t i = 0; i <= list.length; i++) {
+        char c = i < list.length ? list.data[i] : ',';
+        depth += c == '(' || c == '[';
+        depth -= c == ')' || c == ']';
+        if (c != ',' || (depth > 0 && i < list.length))
+            continue;
+        if (i > begin)
+            take_gres(capacity, (struct text){list.data + begin, i - begin}, used);
+        begin = i + 1;
+    }
+}
+
+static void take_node(struct capacity *capacity, const struct value *node)
+{
+    capacity->nodes++;
+    if (!takes_jobs(node))
+        return;
+    capacity->nodes_ready++;
+    int64_t cpus = slurm_whole(node, "cpus", CPUS_MOST, 0);
+    int64_t taken = slurm_whole(node, "alloc_cpus", CPUS_MOST, 0);
+    int64_t memory = slurm_whole(node, "real_memory", MEMORY_MOST, 0);
+    int64_t memory_taken = slurm_whole(node, "alloc_memory", MEMORY_MOST, 0);
+    capacity->cpus += cpus * 1000;
+    capacity->memory += memory * MEBIBYTE;
+    if (cpus > taken)
+        capacity->cpus_free += (cpus - taken) * 1000;
+    if (memory > memory_taken)
+        capacity->memory_free += (memory - memory_taken) * MEBIBYTE;
+    take_list(capacity, value_get_text(node, "gres"), false);
+    take_list(capacity, value_get_text(node, "gres_used"), true);
+}
+
+static void read_nodes(struct slurm *slurm, const struct value *answer)
+{
+    const struct value *nodes = value_get(answer, "nodes");
+    struct capacity *capacity = &slurm->capacity;
+    *capacity = slurm->everywhere = (struct capacity){0};
+    for (size_t i = 0;
+         nodes && nodes->kind == VALUE_LIST && i < nodes->list.count && i < NODES_MOST; i++) {
+        take_node(capacity, nodes->list.items[i]);
+        take_list(&slurm->everywhere, value_get_text(nodes->list.items[i], "gres"), false);
+    }
+    if (capacity->gpus_free < 0)
+        capacity->gpus_free = 0;
+    for (size_t i = 0; i < capacity->gpu_type_count; i++)
+        if (capacity->gpu_types[i].free < 0)
+            capacity->gpu_types[i].free = 0;
+}
+
+int slurm_capacity(struct executor *executor, struct capacity *capacity, struct error *error)
+{
+    struct slurm *slurm = slurm_of(executor);
+    enum slurm_outcome outcome;
+    if (slurm->capacity_until && clock_elapsed() < slurm->capacity_until) {
+        *capacity = slurm->capacity;
+        return 0;
+    }
+    const struct slurm_version *version = slurm_version_of(slurm->connection, &outcome, error);
+    if (!version)
+        return -1;
+    struct arena *arena = arena_new();
+    struct slurm_call call = {.method = "GET", .path = slurm_path(arena, version, "nodes")};
+    int result = slurm_ask(slurm, arena, &call) == SLURM_DONE ? 0 : -1;
+    if (result && error)
+        *error = call.error;
+    if (!result) {
+        read_nodes(slurm, call.answer);
+        slurm->capacity_until = clock_elapsed() + good_for;
+        *capacity = slurm->capacity;
+    }
+    slurm_call_free(&call);
+    arena_free(arena);
+    return result;
+}
+
+bool slurm_lacks_gpu_type(struct slurm *slurm, struct text type, struct buffer *there)
+{
+    struct capacity capacity;
+    const struct capacity *everywhere = &slurm->everywhere;
+    if (slurm_capacity(&slurm->executor, &capacity, NULL) || !capacity.nodes ||
+        everywhere->gpu_type_count == MOST_GPU_TYPES)
+        return false;
+    for (size_t i = 0; i < everywhere->gpu_type_count; i++)
+        if (text_is(type, everywhere->gpu_types[i].type))
+            return false;
+    for (size_t i = 0; i < everywhere->gpu_type_count; i++)
+        buffer_printf(there, "%s%s", i ? ", " : "", everywhere->gpu_types[i].type);
+    if (!everywhere->gpu_type_count)
+        buffer_add_string(there, everywhere->gpus ? "GPUs without a type" : "no GPUs");
+    return true;
+}

@@ -1,0 +1,267 @@
+/* executors/slurm/end.c - signals for jobs, telling them to end, and forgetting them
+ *
+ * Politely or with force is the same request: Slurm sends SIGTERM to all of a job and, after the
+ * KillWait of its own settings, SIGKILL.  To send a signal alone would not be more polite: srun has
+ * it, too, and kills its tasks at once.
+ *
+ * So a signal that is to have a job save its state goes past Slurm: it is a file in the job's
+ * directory, which the shells around its tasks look for.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/system.h"
+#include "executors/slurm/jobs.h"
+#include "executors/slurm/table.h"
+
+static const int64_t sweep_interval = 5000; /* milliseconds */
+
+struct ending {
+    struct job_call *call;
+    struct slurm_job *job;
+    const char *user;
+};
+
+struct endings {
+    struct slurm *slurm;
+    struct arena *arena;
+    struct ending *items;
+    size_t count;
+    struct slurm_call *calls;
+    struct slurm_call **batch;
+    struct ending **of; /* each call's */
+    size_t call_count, room;
+};
+
+static void fail(struct job_call *call, const struct error *error)
+{
+    call->result = -1;
+    call->error = *error;
+}
+
+static void open_calls(struct endings *endings, struct job_call **batch, size_t count)
+{
+    struct error error;
+    endings->items = arena_allocate(endings->arena, (count + 1) * sizeof(*endings->items));
+    for (size_t i = 0; i < count; i++) {
+        struct job_call *call = batch[i];
+        call->result = 0;
+        call->error.text[0] = '\0';
+        struct slurm_job *job = slurm_jobs_find(endings->slurm, call->id, call->attempt, &error);
+        if (job)
+            endings->items[endings->count++] =
+                (struct ending){call, job, job->known ? job->facts.user.data : ""};
+        else
+            fail(call, &error);
+    }
+}
+
+static void add_call(struct endings *endings, struct ending *ending,
+                     const struct slurm_version *version, const struct slurm_record *record)
+{
+    if (endings->call_count == endings->room) {
+        endings->room = endings->room ? 2 * endings->room : 64;
+        struct slurm_call *calls = arena_allocate(endings->arena, endings->room * sizeof(*calls));
+        struct ending **of = arena_allocate(endings->arena, endings->room * sizeof(*of));
+        if (endings->call_count) {
+            memcpy(calls, endings->calls, endings->call_count * sizeof(*calls));
+            memcpy(of, endings->of, endings->call_count * sizeof(*of));
+        }
+        endings->calls = calls;
+        endings->of = of;
+    }
+    struct slurm_call *call = &endings->calls[endings->call_count];
+    *call = (struct slurm_call){.user = ending->user};
+    slurm_call_cancel(call, endings->arena, version, record);
+    endings->of[endings->call_count++] = ending;
+}
+
+/* Parts of a heterogeneous job go with their leader. */
+static void end_record(struct endings *endings, struct ending *ending,
+                       const struct slurm_version *version, const struct slurm_record *record)
+{
+    if (slurm_state_is_over(record->state) || record->state == SLURM_STATE_COMPLETING ||
+        (record->het_number && record->het_offset > 0))
+        return;
+    add_call(endings, ending, version, record);
+}
+
+/* Of single elements, those that have begun have a record each; the others are in one together. */
+static void end_elements(struct endings *endings, struct ending *ending,
+                         const struct slurm_version *version, const struct slurm_records *found)
+{
+    const struct job_call *call = ending->call;
+    for (size_t i = 0; i < found->count; i++) {
+        struct slurm_record record = found->items[i];
+        if ((ending->job->known &&
+             !slurm_record_is_of(&record, ending->job->facts.user, ending->job->facts.uid)) ||
+            !record.array_number)
+            continue;
+        if (record.array_index >= 0 && job_call_means(call, record.array_index))
+            end_record(endings, ending, version, &record);
+        for (size_t j = 0; record.array_rest.length && j < call->task_count; j++) {
+            if (!slurm_array_has(found->items[i].array_rest, call->tasks[j]))
+                continue;
+            record.array_index = call->tasks[j];
+            end_record(endings, ending, version, &record);
+        }
+    }
+}
+
+static void add_calls(struct endings *endings, const struct slurm_version *version,
+                      struct ending *ending)
+{
+    const struct slurm_records found =
+        slurm_table_find(endings->slurm, ending->user, ending->call->id, ending->call->attempt);
+    if (ending->call->task_count) {
+        end_elements(endings, ending, version, &found);
+        return;
+    }
+    bool rest = false, runs = false;
+    for (size_t i = 0; i < found.count; i++) {
+        rest = rest || (found.items[i].array_number && found.items[i].array_index < 0 &&
+                        !slurm_state_is_over(found.items[i].state));
+        runs = runs || found.items[i].state == SLURM_STATE_RUNNING;
+    }
+    for (size_t i = 0; i < found.count; i++) {
+        struct slurm_record record = found.items[i];
+        if (ending->job->known &&
+            !slurm_record_is_of(&record, ending->job->facts.user, ending->job->facts.uid))
+            continue;
+        if (rest && !runs && record.array_number && record.array_index >= 0)
+            continue; /* it goes with its array */
+        end_record(endings, ending, version, &record);
+    }
+}
+
+/* The last list said already that nothing of it is left. */
+static bool is_over(const struct endings *endings, const struct ending *ending)
+{
+    const struct slurm_records found =
+        slurm_table_find(endings->slurm, ending->user, ending->call->id, ending->call->attempt);
+    for (size_t i = 0; i < found.count; i++)
+        if (!slurm_state_is_over(found.items[i].state))
+            return false;
+    return found.count > 0;
+}
+
+/* Ask for each user's list, and run what follows from it. */
+static void run(struct endings *endings, bool unless_over)
+{
+    struct error error;
+    enum slurm_outcome outcome;
+    bool differ = slurm_differs_by_user(endings->slurm->connection), asked = false;
+    const struct slurm_version *version =
+        slurm_version_of(endings->slurm->connection, &outcome, &error);
+    const char *last = NULL;
+    for (size_t i = 0; i < endings->count; i++) {
+        struct ending *ending = &endings->items[i];
+        if (unless_over && is_over(endings, ending))
+            continue;
+        bool fresh = asked && (!differ || (last && strcmp(last, ending->user) == 0));
+        if (!version || (!fresh && slurm_table_refresh(endings->slurm, ending->user, &error))) {
+            fail(ending->call, &error);
+            continue;
+        }
+        asked = true;
+        last = ending->user;
+        add_calls(endings, version, ending);
+    }
+    endings->batch =
+        arena_allocate(endings->arena, (endings->call_count + 1) * sizeof(*endings->batch));
+    for (size_t i = 0; i < endings->call_count; i++)
+        endings->batch[i] = &endings->calls[i];
+    if (endings->call_count)
+        slurm_run(endings->slurm->connection, endings->arena, endings->batch, endings->call_count);
+    for (size_t i = 0; i < endings->call_count; i++) {
+        const struct slurm_call *call = &endings->calls[i];
+        bool gone = call->outcome == SLURM_REFUSED &&
+                    (call->code == SLURM_CODE_INVALID_JOB_ID ||
+                     call->code == SLURM_CODE_ALREADY_DONE || call->code == SLURM_CODE_FINISHED);
+        if (call->outcome != SLURM_DONE && !gone)
+            fail(endings->of[i]->call, &call->error);
+        slurm_call_free(&endings->calls[i]);
+    }
+}
+
+/* Whatever the job's user has put there under that name, it is a new file of ours. */
+static int write_signal(int directory, int number, struct error *error)
+{
+    const char *name = sigabbrev_np(number);
+    char line[32];
+    int length = snprintf(line, sizeof(line), "%s\n", name ? name : "TERM");
+    if (sys.unlinkat(directory, "signal", 0) && errno != ENOENT)
+        return error_errno(error, "the file signal in its directory could not be replaced");
+    int file =
+        sys.openat(directory, "signal", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+    if (file < 0)
+        return error_errno(error, "the file signal could not be made in its directory");
+    int result = file_write_all(file, (struct text){line, (size_t)length}, "signal", error);
+    if (sys.close(file) && result == 0)
+        result = error_errno(error, "the file signal could not be written");
+    return result;
+}
+
+static int signal_one(struct executor *executor, struct job_call *call)
+{
+    struct slurm *slurm = slurm_of(executor);
+    char name[SLURM_NAME_SIZE];
+    if (slurm_ensure_directory(slurm, &call->error))
+        return -1;
+    slurm_directory_name(name, call->id, call->attempt);
+    int directory = slurm_directory_job(slurm->directory, name);
+    if (directory < 0)
+        return errno == ENOENT
+                   ? 0
+                   : error_errno(&call->error,
+                                 "the directory %s of slurm.directory could not be opened", name);
+    int result = write_signal(directory, call->signal, &call->error);
+    sys.close(directory);
+    return result ? error_prefix(&call->error, "slurm.directory, %s", name) : 0;
+}
+
+void slurm_signal(struct executor *executor, struct job_call **batch, size_t count)
+{
+    enum { PATIENCE = 10000 }; /* milliseconds for a file server that hangs */
+    executor_one_by_one(executor, batch, count, signal_one, PATIENCE);
+}
+
+void slurm_cancel(struct executor *executor, struct job_call **batch, size_t count)
+{
+    struct endings endings = {.slurm = slurm_of(executor), .arena = arena_new()};
+    open_calls(&endings, batch, count);
+    run(&endings, false);
+    arena_free(endings.arena);
+}
+
+/* Slurm keeps a job that has ended until its MinJobAge is over, whatever anybody wants.  One that
+ * is still there (its verdict came before its end) is ended. */
+void slurm_remove(struct executor *executor, struct job_call **batch, size_t count)
+{
+    struct slurm *slurm = slurm_of(executor);
+    struct endings endings = {.slurm = slurm, .arena = arena_new()};
+    struct error error;
+    open_calls(&endings, batch, count);
+    run(&endings, true);
+    for (size_t i = 0; i < endings.count; i++) {
+        struct job_call *call = endings.items[i].call;
+        char name[SLURM_NAME_SIZE];
+        if (call->result)
+            continue;
+        slurm_directory_name(name, call->id, call->attempt);
+        if (slurm_ensure_directory(slurm, &error) ||
+            slurm_directory_remove(slurm->directory, name, &error)) {
+            fail(call, &error);
+            continue;
+        }
+        slurm_jobs_forget(slurm, name);
+    }
+    arena_free(endings.arena);
+    if (slurm->directory >= 0 && clock_elapsed() >= slurm->sweep_due) {
+        slurm_directory_sweep(slurm->directory);
+        slurm->sweep_due = clock_elapsed() + sweep_interval;
+    }
+}

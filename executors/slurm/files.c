@@ -1,0 +1,297 @@
+/* executors/slurm/files.c - the files that a job's script keeps
+ *
+ * The directory is listed afresh, and only names that were listed are opened: on NFS a name that
+ * was looked for in vain stays missing for half a minute.
+ */
+#include "executors/slurm/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/system.h"
+
+enum {
+    MARK_LIMIT = 256,   /* bytes of a marker */
+    NAMES_MOST = 200000 /* names in a directory that are looked at */
+};
+
+static const int64_t beat_patience = 40000; /* milliseconds; it beats every 10 s */
+
+static int read_index(struct text digits)
+{
+    int number = 0;
+    if (!digits.length || digits.length > 7 || (digits.length > 1 && digits.data[0] == '0'))
+        return -1;
+    for (size_t i = 0; i < digits.length; i++) {
+        if (digits.data[i] < '0' || digits.data[i] > '9')
+            return -1;
+        number = 10 * number + (digits.data[i] - '0');
+    }
+    return number;
+}
+
+struct slurm_file slurm_file_of(const char *name)
+{
+    static const struct {
+        const char *word;
+        enum slurm_file_kind kind;
+    } marks[] = {
+        {"started", SLURM_FILE_STARTED},
+        {"ended", SLURM_FILE_ENDED},
+        {"alive", SLURM_FILE_ALIVE},
+        {"timed-out", SLURM_FILE_TIMED_OUT},
+    };
+    struct text text = text_of(name);
+    struct slurm_file file = {.index = -1};
+    if (text_is(text, "batch.log"))
+        return (struct slurm_file){.kind = SLURM_FILE_BATCH, .index = -1};
+    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+        size_t length = strlen(marks[i].word);
+        if (!text_starts(text, marks[i].word))
+            continue;
+        if (text.length == length)
+            return (struct slurm_file){.kind = marks[i].kind, .index = -1};
+        file.index =
+            text.data[length] == '-'
+                ? read_index((struct text){text.data + length + 1, text.length - length - 1})
+                : -1;
+        if (file.index >= 0) {
+            file.kind = marks[i].kind;
+            return file;
+        }
+    }
+    const char *dot = strrchr(name, '.'),
+               *dash = dot ? memrchr(name, '-', (size_t)(dot - name)) : NULL;
+    if (dot && dot != name && strcmp(dot, ".image") == 0)
+        return (struct slurm_file){
+            .kind = SLURM_FILE_IMAGE, .role = {name, (size_t)(dot - name)}, .index = -1};
+    if (!dash || dash == name || name[0] == '.')
+        return file;
+    static const struct {
+        const char *suffix;
+        enum slurm_file_kind kind;
+    } of_tasks[] = {{".log", SLURM_FILE_LOG},
+                    {".ended", SLURM_FILE_TASK_ENDED},
+                    {".address", SLURM_FILE_ADDRESS}};
+    for (size_t i = 0; i < sizeof(of_tasks) / sizeof(of_tasks[0]); i++)
+        if (strcmp(dot, of_tasks[i].suffix) == 0)
+            file.kind = of_tasks[i].kind;
+    file.index = read_index((struct text){dash + 1, (size_t)(dot - dash - 1)});
+    if (file.index < 0 || file.kind == SLURM_FILE_OTHER)
+        return (struct slurm_file){.index = -1};
+    file.role = (struct text){name, (size_t)(dash - name)};
+    return file;
+}
+
+static int open_regular(int directory, const char *name, struct stat *status)
+{
+    int file = sys.openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
+    if (file < 0)
+        return -1;
+    if (sys.fstat(file, status) == 0 && S_ISREG(status->st_mode))
+        return file;
+    sys.close(file);
+    return -1;
+}
+
+static size_t read_start(int directory, const char *name, char room[static MARK_LIMIT])
+{
+    struct stat status;
+    int file = open_regular(directory, name, &status);
+    ssize_t length = -1;
+    if (file >= 0) {
+        do
+            length = sys.pread(file, room, MARK_LIMIT - 1, 0);
+        while (length < 0 && errno == EINTR);
+        sys.close(file);
+    }
+    room[length > 0 ? length : 0] = '\0';
+    return length > 0 ? (size_t)length : 0;
+}
+
+/* Read a number of 0 to 255 that a script wrote.  -1: there is none, or not a whole one yet. */
+static int slurm_file_read_code(int directory, const char *name)
+{
+    char room[MARK_LIMIT];
+    size_t length = read_start(directory, name, room);
+    struct text text = text_trim((struct text){room, length});
+    int code = read_index(text);
+    return code > 255 ? 255 : code;
+}
+
+/* ---- looking at all of them ---- */
+
+struct look {
+    struct slurm_job *job;
+    int directory;
+    size_t names;
+};
+
+struct slurm_task *slurm_job_task(struct slurm_job *job, struct text role, int index)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < job->manifest->tasks_count; i++) {
+        const struct slurm_tasks *tasks = &job->manifest->tasks[i];
+        if (!role.data || text_equal(tasks->role, role)) {
+            if (index < tasks->count)
+                return &job->tasks[at + (size_t)index];
+            if (role.data)
+                return NULL;
+            index -= tasks->count;
+        }
+        at += (size_t)tasks->count;
+    }
+    return NULL;
+}
+
+static void take_ended(const struct look *look, const char *name, struct slurm_task *task)
+{
+    if (!task || task->ended)
+        return;
+    int code = slurm_file_read_code(look->directory, name);
+    if (code < 0)
+        return;
+    task->ended = true;
+    task->exit_code = code;
+}
+
+/* A line of printable characters, at most as long as there is room for it. */
+static void take_image(const struct look *look, const char *name, struct text role)
+{
+    char room[MARK_LIMIT];
+    struct slurm_task *task = slurm_job_task(look->job, role, 0);
+    if (!task)
+        return;
+    size_t length = read_start(look->directory, name, room);
+    if (length && room[length - 1] == '\n')
+        room[--length] = '\0';
+    for (size_t i = 0; i < length; i++)
+        if (room[i] < ' ' || room[i] > '~')
+            return;
+    if (length && length < IMAGE_RAN_SIZE)
+        memcpy(task->image, room, length + 1);
+}
+
+/* A name or an address, and a port that is no system service's; anything else is passed over. */
+static void take_address(const struct look *look, const char *name, struct slurm_task *task)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
+    enum { PORT_LEAST = 1024, PORT_MOST = 65535 };
+    char room[MARK_LIMIT];
+    size_t length = read_start(look->directory, name, room), host = strspn(room, plain);
+    if (!task || task->address || !host || room[host] != ':' || room[length - 1] != '\n')
+        return;
+    room[--length] = '\0';
+    int port =
+        strlen(room) == length ? read_index((struct text){room + host + 1, length - host - 1}) : -1;
+    if (port >= PORT_LEAST && port <= PORT_MOST && length < ADDRESS_SIZE)
+        task->address = arena_text(look->job->arena, room, length).data;
+}
+
+static int64_t modified(const struct stat *status)
+{
+    return status->st_mtim.tv_sec * 1000 + status->st_mtim.tv_nsec / 1000000;
+}
+
+/* Its start is the first beat, until `alive` is there. */
+static void take_beat(struct slurm_job *job, int directory, const char *name, bool started)
+{
+    struct stat status;
+    int file = open_regular(directory, name, &status);
+    if (file < 0)
+        return;
+    sys.close(file);
+    if (!started)
+        job->alive += modified(&status) + status.st_size;
+    if (modified(&status) > job->beaten)
+        job->beaten = modified(&status);
+}
+
+static int visit(void *context, const char *name, unsigned char type)
+{
+    struct look *look = context;
+    struct slurm_job *job = look->job;
+    (void)type;
+    struct slurm_file file = slurm_file_of(name);
+    struct slurm_task *element = file.index >= 0 && !file.role.data
+                                     ? slurm_job_task(job, (struct text){0}, file.index)
+                                     : NULL;
+    char room[MARK_LIMIT];
+    switch (file.kind) {
+    case SLURM_FILE_TASK_ENDED:
+        take_ended(look, name, slurm_job_task(job, file.role, file.index));
+        break;
+    case SLURM_FILE_ADDRESS:
+        take_address(look, name, slurm_job_task(job, file.role, file.index));
+        break;
+    case SLURM_FILE_IMAGE:
+        take_image(look, name, file.role);
+        break;
+    case SLURM_FILE_STARTED:
+        if (element)
+            element->begun = true;
+        else
+            take_beat(job, look->directory, name, true);
+        if (!job->begun) {
+            read_start(look->directory, name, room);
+            room[strcspn(room, " \n")] = '\0';
+            snprintf(job->begun_as, sizeof(job->begun_as), "%.63s", room);
+        }
+        job->begun = true;
+        break;
+    case SLURM_FILE_ENDED:
+        if (element) {
+            take_ended(look, name, element);
+        } else if (!job->ended &&
+                   (job->exit_code = slurm_file_read_code(look->directory, name)) >= 0) {
+            job->ended = true;
+        }
+        break;
+    case SLURM_FILE_ALIVE:
+        take_beat(job, look->directory, name, false);
+        break;
+    case SLURM_FILE_TIMED_OUT:
+        if (element)
+            element->timed_out = true;
+        else
+            job->timed_out = true;
+        break;
+    default:
+        break;
+    }
+    return ++look->names > NAMES_MOST;
+}
+
+int slurm_job_look(struct slurm *slurm, struct slurm_job *job, struct error *error)
+{
+    int64_t alive = job->alive, now = clock_elapsed();
+    struct look look = {.job = job, .directory = slurm_directory_job(slurm->directory, job->name)};
+    if (look.directory < 0)
+        return error_errno(error, "the directory %s of slurm.directory could not be opened",
+                           job->name);
+    job->alive = job->beaten = 0;
+    job->begun = job->ended = false;
+    int result = directory_walk(look.directory, visit, &look);
+    sys.close(look.directory);
+    if (result < 0)
+        return error_errno(error, "the directory %s of slurm.directory could not be listed",
+                           job->name);
+    if (job->alive != alive || !job->alive_since)
+        job->alive_since = now ? now : 1;
+    job->looked = now ? now : 1;
+    return 0;
+}
+
+bool slurm_job_beats(struct slurm *slurm, const struct slurm_job *job)
+{
+    struct stat status;
+    if (!job->beaten || sys.utimensat(slurm->directory, job->name, NULL, AT_SYMLINK_NOFOLLOW) ||
+        sys.fstatat(slurm->directory, job->name, &status, AT_SYMLINK_NOFOLLOW))
+        return false;
+    int64_t silence = modified(&status) - job->beaten;
+    /* One that lies ahead was not written by a heart. */
+    return silence < beat_patience && silence > -beat_patience;
+}

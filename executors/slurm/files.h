@@ -1,0 +1,44 @@
+/* executors/slurm/files.h - the files that a job's script keeps, as manifest.h says
+ *
+ * They belong to the job's user: what they say may be anything, and is believed of their own job
+ * only.
+ */
+#ifndef EXECUTORS_SLURM_FILES_H
+#define EXECUTORS_SLURM_FILES_H
+
+#include "executors/slurm/job.h"
+
+/* What the name of a file in the directory is of. */
+enum slurm_file_kind {
+    SLURM_FILE_OTHER,
+    SLURM_FILE_LOG,        /* ROLE-INDEX.log */
+    SLURM_FILE_TASK_ENDED, /* ROLE-INDEX.ended */
+    SLURM_FILE_ADDRESS,    /* ROLE-INDEX.address */
+    SLURM_FILE_IMAGE,      /* ROLE.image */
+    SLURM_FILE_STARTED,
+    SLURM_FILE_ENDED,
+    SLURM_FILE_ALIVE,
+    SLURM_FILE_TIMED_OUT,
+    SLURM_FILE_BATCH /* batch.log */
+};
+
+struct slurm_file {
+    enum slurm_file_kind kind;
+    struct text role; /* of a task's, or an image's */
+    int index;        /* of a task, or of an element; -1: of the whole */
+};
+
+struct slurm_file slurm_file_of(const char *name);
+
+/* The task of that index in its role; with a role whose data is NULL, of that index in the whole
+ * job.  NULL when there is none.  The job must be known. */
+struct slurm_task *slurm_job_task(struct slurm_job *job, struct text role, int index);
+
+/* Look at the files of a job.  -1 and a sentence when that is not possible now. */
+int slurm_job_look(struct slurm *slurm, struct slurm_job *job, struct error *error);
+
+/* Has the script's heart beaten lately, as of the last look?  By the file server's clock, which
+ * wrote down when it did; that is moved on by touching the job's directory. */
+bool slurm_job_beats(struct slurm *slurm, const struct slurm_job *job);
+
+#endif

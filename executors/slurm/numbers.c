@@ -1,0 +1,78 @@
+/* executors/slurm/numbers.c - whether a job's number has been another's before */
+#include "executors/slurm/numbers.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "base/system.h"
+
+/* slurmctld loses what came since it last wrote its state, some seconds ago.  What is as far behind
+ * as this was not lost. */
+enum { LOST_AT_MOST = 1000 };
+
+static const char file_name[] = ".largest";
+
+static bool is_far_behind(int64_t number, int64_t largest)
+{
+    return largest - number >= LOST_AT_MOST;
+}
+
+/* Another process of the daemon may have handed in some, too, and have found that Slurm counts
+ * again. */
+static void read_kept(struct slurm *slurm)
+{
+    struct buffer bytes = {0};
+    int64_t kept = 0;
+    if (file_read_at(slurm->directory, file_name, 64, &bytes, NULL) == 0 && bytes.length)
+        kept = strtoll(bytes.data, NULL, 10);
+    buffer_free(&bytes);
+    if (kept <= 0)
+        return;
+    bool by_another = kept < slurm->largest_kept; /* it goes down only when they count again */
+    bool is_ahead = kept > slurm->largest;
+    if (slurm->numbers_anew ? by_another && is_ahead : by_another || is_ahead)
+        slurm->largest = kept;
+    slurm->numbers_anew = slurm->numbers_anew && !by_another;
+    slurm->largest_kept = kept;
+}
+
+int64_t slurm_numbers_mark(struct slurm *slurm)
+{
+    read_kept(slurm);
+    return slurm->largest;
+}
+
+bool slurm_numbers_take(struct slurm *slurm, int64_t mark, int64_t number)
+{
+    if (number <= mark && !is_far_behind(number, mark))
+        return false;
+    if (is_far_behind(number, slurm->largest)) {
+        slurm->largest = number;
+        slurm->numbers_anew = true;
+    }
+    slurm_numbers_see(slurm, number);
+    return true;
+}
+
+void slurm_numbers_see(struct slurm *slurm, int64_t number)
+{
+    if (number > slurm->largest)
+        slurm->largest = number;
+}
+
+void slurm_numbers_keep(struct slurm *slurm)
+{
+    struct buffer bytes = {0};
+    read_kept(slurm);
+    if (slurm->largest == slurm->largest_kept)
+        return;
+    int file =
+        sys.openat(slurm->directory, file_name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (file < 0)
+        return;
+    buffer_printf(&bytes, "%lld      \n", (long long)slurm->largest);
+    if (file_write_all(file, buffer_text(&bytes), file_name, NULL) == 0)
+        slurm->largest_kept = slurm->largest, slurm->numbers_anew = false;
+    sys.close(file);
+    buffer_free(&bytes);
+}

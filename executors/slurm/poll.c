@@ -1,0 +1,474 @@
+/* executors/slurm/poll.c - how jobs fare: one list for all of them
+ *
+ * And what is put right on the way, many at once: a job that is held and was not let go is let go;
+ * one that is there twice is ended once; one that slurmctld has forgotten is handed in again, under
+ * the same token, when it was missing for some seconds and never began.  One that began goes on
+ * where it is, as long as its heart beats; once that stops, it has vanished.
+ *
+ * While a job is to end, nothing of this starts it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/system.h"
+#include "executors/slurm/accounting.h"
+#include "executors/slurm/assess.h"
+#include "executors/slurm/files.h"
+#include "executors/slurm/numbers.h"
+#include "executors/slurm/table.h"
+
+enum {
+    HANDED_IN_AGAIN_MOST = 5,
+    REPAIRS_MOST = 256 /* requests of one poll beside the list */
+};
+
+static const int64_t missing_patience = 3000; /* milliseconds until a missing job is believed so */
+static const int64_t outage_patience = 5000;  /* ... that lists may take which fail all the same:
+                                                 a token that is not good fails at once */
+static const int64_t accounting_patience = 60000; /* ... and until it is done without slurmdbd */
+static const int64_t stray_patience =
+    10000; /* ... and until what has no directory is none of a job */
+static const int64_t heart_patience =
+    150000; /* ... and until one whose heart does not beat is dead:
+               it beats every 10 s, and NFS may be late by 60 */
+
+struct asked {
+    struct job_poll *poll;
+    struct slurm_job *job;
+    const char *user; /* in whose list it is looked for */
+    struct slurm_records records;
+    struct slurm_need need;
+    bool missing;
+    bool listed; /* the list that it should be on could be had */
+};
+
+struct polling {
+    struct slurm *slurm;
+    struct arena *arena; /* for answers */
+    struct arena *scratch;
+    struct asked *asked;
+    size_t count;
+    struct slurm_call *calls; /* room for REPAIRS_MOST */
+    struct slurm_call **batch;
+    struct slurm_job **handed_in; /* each call's, where it hands in again; else NULL */
+    size_t repairs;
+};
+
+/* ---- the list ---- */
+
+/* Ask for the list; for each user who needs one of their own.  When that fails for some of these,
+ * their jobs are not told of, and the others' are; but an outage is not waited for again with each
+ * user. */
+static int refresh(struct polling *polling, struct error *error)
+{
+    bool differ = slurm_differs_by_user(polling->slurm->connection);
+    size_t answered = 0;
+    int64_t lost = 0; /* milliseconds that went into lists that failed */
+    for (size_t i = 0; i < polling->count; i++) {
+        struct asked *asked = &polling->asked[i];
+        size_t before = 0;
+        while (before < i && differ && strcmp(polling->asked[before].user, asked->user) != 0)
+            before++;
+        if (before < i) {
+            asked->listed = polling->asked[before].listed;
+        } else if (lost < outage_patience) {
+            int64_t began = clock_elapsed();
+            asked->listed = slurm_table_refresh(polling->slurm, asked->user, error) == 0;
+            lost += asked->listed ? 0 : clock_elapsed() - began;
+            if (!asked->listed && differ)
+                log_warn("the jobs of %s cannot be asked about: %s", asked->user, error->text);
+        }
+        answered += asked->listed;
+    }
+    return answered || !polling->count ? 0 : -1;
+}
+
+/* The records of the job that are its user's. */
+static void find_records(struct polling *polling, struct asked *asked)
+{
+    struct slurm_records found =
+        slurm_table_find(polling->slurm, asked->user, asked->poll->id, asked->poll->attempt);
+    asked->records = (struct slurm_records){
+        .items = arena_allocate(polling->scratch, (found.count + 1) * sizeof(*found.items))};
+    for (size_t i = 0; i < found.count; i++)
+        if (!asked->job->known || slurm_record_is_of(&found.items[i], asked->job->facts.user,
+                                                     asked->job->facts.uid))
+            asked->records.items[asked->records.count++] = found.items[i];
+    for (size_t i = 0; i < asked->records.count; i++)
+        slurm_numbers_see(polling->slurm, asked->records.items[i].number);
+}
+
+/* ---- requests beside it ---- */
+
+static struct slurm_call *add_call(struct polling *polling, const struct asked *asked)
+{
+    if (polling->repairs == REPAIRS_MOST)
+        return NULL; /* the next poll does the rest */
+    struct slurm_call *call = &polling->calls[polling->repairs];
+    *call = (struct slurm_call){.method = "POST", .user = asked->user};
+    polling->handed_in[polling->repairs] = NULL;
+    polling->batch[polling->repairs++] = call;
+    return call;
+}
+
+static struct text copy_body(struct polling *polling, struct buffer *body)
+{
+    struct text text = arena_text(polling->scratch, body->data ? body->data : "", body->length);
+    buffer_free(body);
+    return text;
+}
+
+static void add_release(struct polling *polling, const struct slurm_version *version,
+                        const struct asked *asked)
+{
+    const struct slurm_record *record = asked->need.release;
+    struct slurm_call *call = add_call(polling, asked);
+    char token[SLURM_TOKEN_SIZE];
+    struct buffer body = {0};
+    if (!call)
+        return;
+    int64_t number = record->array_number ? record->array_number
+                     : record->het_number ? record->het_number
+                                          : record->number;
+    slurm_token(token, polling->slurm->spool, asked->poll->id, asked->poll->attempt,
+                polling->slurm->executor.identity);
+    slurm_request_release(&body, version, token, asked->job->name);
+    call->path = slurm_path(polling->scratch, version, "job/%lld", (long long)number);
+    call->body = copy_body(polling, &body);
+}
+
+static void add_ends(struct polling *polling, const struct slurm_version *version,
+                     const struct asked *asked)
+{
+    for (size_t i = 0; i < asked->need.end_count; i++) {
+        struct slurm_call *call = add_call(polling, asked);
+        if (!call)
+            return;
+        log_say("%s is at Slurm twice, and job %lld is ended, which was never let go",
+                asked->poll->id, (long long)asked->need.end[i]->number);
+        slurm_call_cancel(call, polling->scratch, version, asked->need.end[i]);
+    }
+}
+
+static void hand_in_again(struct polling *polling, const struct slurm_version *version,
+                          struct asked *asked)
+{
+    struct slurm_job *job = asked->job;
+    struct slurm_call *call = add_call(polling, asked);
+    char token[SLURM_TOKEN_SIZE];
+    struct buffer body = {0};
+    struct error error;
+    if (!call)
+        return;
+    slurm_token(token, polling->slurm->spool, asked->poll->id, asked->poll->attempt,
+                polling->slurm->executor.identity);
+    const struct slurm_submission what = {
+        .token = token,
+        .id = asked->poll->id,
+        .attempt = asked->poll->attempt,
+        .directory = slurm_job_path(polling->slurm, polling->scratch, job->name),
+        .time_limit = job->facts.time_limit,
+    };
+    if (slurm_request_submit(&body, version, job->manifest, &what, &error)) {
+        log_warn("%s cannot be submitted again: %s", asked->poll->id, error.text);
+        polling->repairs--;
+        buffer_free(&body);
+        return;
+    }
+    call->path = slurm_path(polling->scratch, version, "job/submit");
+    call->body = copy_body(polling, &body);
+    polling->handed_in[polling->repairs - 1] = job;
+    job->handed_in_again++;
+    job->missing = 0; /* it is looked for again before it is handed in once more */
+    log_say("slurmctld has forgotten %s, which is submitted again", asked->poll->id);
+}
+
+/* ---- jobs that Slurm does not know ---- */
+
+/* Do the files tell how it ended? */
+static bool has_ended(const struct slurm_job *job)
+{
+    if (!job->manifest->array_count)
+        return job->ended;
+    for (size_t i = 0; i < job->task_count; i++)
+        if (!job->tasks[i].ended)
+            return false;
+    return true;
+}
+
+static void tell_vanished(struct asked *asked, const char *words)
+{
+    asked->poll->phase = PHASE_VANISHED;
+    snprintf(asked->poll->detail, sizeof(asked->poll->detail), "%s", words);
+}
+
+/* Slurm has no record.  True when the files, or the accounting, tell its end. */
+static bool judge_missing(struct polling *polling, struct asked *asked)
+{
+    struct slurm_job *job = asked->job;
+    struct job_poll *poll = asked->poll;
+    int64_t now = clock_elapsed();
+    struct error error;
+    asked->missing = false;
+    if (!job->known) {
+        tell_vanished(asked, "slurmctld does not know the job, and its directory is gone");
+        return false;
+    }
+    if (!job->missing)
+        job->missing = now ? now : 1;
+    if (slurm_job_look(polling->slurm, job, &error)) {
+        snprintf(poll->detail, sizeof(poll->detail), "%.500s", error.text);
+        poll->phase = PHASE_UNKNOWN;
+        return false;
+    }
+    if (has_ended(job) || job->decided)
+        return true;
+    if (now - job->missing < missing_patience && !poll->ending) {
+        poll->phase = PHASE_UNKNOWN;
+        return false;
+    }
+    asked->missing = true;
+    return false;
+}
+
+/* Slurm has no record, its files tell no end, and the accounting tells none. */
+static void settle_missing(struct polling *polling, const struct slurm_version *version,
+                           struct asked *asked)
+{
+    struct slurm_job *job = asked->job;
+    struct job_poll *poll = asked->poll;
+    bool alive = clock_elapsed() - job->alive_since < heart_patience;
+    if (job->begun && !job->manifest->array_count && alive) {
+        poll->phase = PHASE_RUNNING;
+        snprintf(poll->detail, sizeof(poll->detail),
+                 "slurmctld has forgotten the job, and it still runs as job %s was", job->begun_as);
+    } else if (poll->ending) {
+        tell_vanished(asked, "slurmctld does not know the job");
+    } else if (job->begun && !job->manifest->array_count) {
+        tell_vanished(asked,
+                      "slurmctld has forgotten the job, and what ran of it shows no life any more");
+    } else if (job->handed_in_again >= HANDED_IN_AGAIN_MOST) {
+        tell_vanished(asked, "slurmctld has forgotten the job again and again");
+    } else {
+        poll->phase = PHASE_WAITING;
+        snprintf(poll->detail, sizeof(poll->detail),
+                 "slurmctld has forgotten the job; it is submitted again");
+        hand_in_again(polling, version, asked);
+    }
+}
+
+/* slurmdbd tells of the job's end. */
+static void take_accounting(struct polling *polling, struct asked *asked,
+                            const struct slurm_records *records)
+{
+    const struct slurm_records found =
+        slurm_records_of(records, asked->poll->id, asked->poll->attempt);
+    struct slurm_record *items =
+        arena_allocate(polling->scratch, (found.count + 1) * sizeof(*items));
+    asked->records = (struct slurm_records){.items = items};
+    for (size_t i = 0; i < found.count; i++) {
+        if (!text_equal(found.items[i].user, asked->job->facts.user))
+            continue;
+        if (!slurm_state_is_over(found.items[i].state))
+            return; /* slurmdbd was not told that slurmctld forgot it */
+        items[asked->records.count++] = found.items[i];
+    }
+    if (!asked->records.count)
+        return;
+    asked->missing = false;
+    slurm_assess(polling->slurm, polling->arena, asked->job, &asked->records, asked->poll,
+                 &asked->need);
+    asked->need = (struct slurm_need){0}; /* there is nothing left to be put right */
+}
+
+/* What the accounting tells of those that are missing. */
+static void ask_accounting(struct polling *polling)
+{
+    struct slurm_records records;
+    struct error error;
+    size_t missing = 0;
+    const char *user = "";
+    const char **names = arena_allocate(polling->scratch, (polling->count + 1) * sizeof(*names));
+    for (size_t i = 0; i < polling->count; i++)
+        if (polling->asked[i].missing) {
+            names[missing++] = polling->asked[i].job->name;
+            user = polling->asked[i].user;
+        }
+    if (!missing)
+        return;
+    /* Accounting is everybody's to see, or else that of the one token for all. */
+    int answered =
+        slurm_accounting_ask(polling->slurm, polling->scratch,
+                             slurm_differs_by_user(polling->slurm->connection) ? user : "", names,
+                             missing, &records, &error);
+    for (size_t i = 0; i < polling->count && answered != 0; i++) {
+        struct asked *asked = &polling->asked[i];
+        if (asked->missing && answered > 0)
+            take_accounting(polling, asked, &records);
+        else if (asked->missing && clock_elapsed() - asked->job->missing < accounting_patience &&
+                 !asked->poll->ending)
+            asked->missing = false; /* PHASE_UNKNOWN */
+    }
+    if (answered < 0)
+        log_warn("what slurmctld has forgotten cannot be looked up: %s", error.text);
+}
+
+/* ---- all ---- */
+
+static void clear_poll(struct job_poll *poll)
+{
+    *poll = (struct job_poll){.id = poll->id, .attempt = poll->attempt, .ending = poll->ending,
+                              .killed = poll->killed, .killed_count = poll->killed_count};
+}
+
+static void assess(struct polling *polling, struct asked *asked)
+{
+    struct slurm *slurm = polling->slurm;
+    struct error error;
+    find_records(polling, asked);
+    if (!asked->records.count && !judge_missing(polling, asked))
+        return;
+    if (asked->records.count)
+        asked->job->missing = 0;
+    if (asked->records.count && slurm_assess_needs_files(asked->job, &asked->records) &&
+        slurm_job_look(slurm, asked->job, &error)) {
+        asked->poll->phase = PHASE_UNKNOWN;
+        log_warn("%s: %s", asked->poll->id, error.text);
+        return;
+    }
+    slurm_assess(slurm, polling->arena, asked->job, &asked->records, asked->poll, &asked->need);
+    if (asked->need.decide && slurm_job_decide(slurm, asked->job, asked->poll, &error)) {
+        log_warn("%s: how it ended cannot be written down: %s", asked->poll->id, error.text);
+        clear_poll(asked->poll);
+    }
+}
+
+/* What waits at Slurm under a token of ours, and has no directory any more, is a second one of a
+ * job that has ended: a directory is made before a job is handed in, and removed after its end. */
+static void add_strays(struct polling *polling, const struct slurm_version *version,
+                       const struct asked *asked)
+{
+    const struct slurm_records *all = slurm_table_all(polling->slurm, asked->user);
+    int64_t clock = slurm_table_clock(polling->slurm, asked->user);
+    struct stat status;
+    polling->slurm->strays_due = clock_elapsed() + stray_patience;
+    if (!polling->slurm->executor.identity[0])
+        return; /* another spool's, of another directory, may look the same */
+    for (size_t i = 0; all && clock && i < all->count; i++) {
+        const struct slurm_record *record = &all->items[i];
+        char name[SLURM_NAME_SIZE];
+        if (record->state != SLURM_STATE_WAITING || clock - record->submitted < stray_patience ||
+            !text_is(record->identity, polling->slurm->executor.identity))
+            continue;
+        snprintf(name, sizeof(name), "%.*s-a%d", (int)record->id.length, record->id.data,
+                 record->attempt);
+        if (memchr(name, '/', strlen(name)) || name[0] == '.' ||
+            sys.fstatat(polling->slurm->directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ||
+            errno != ENOENT)
+            continue;
+        struct slurm_call *call = add_call(polling, asked);
+        if (!call)
+            return;
+        slurm_call_cancel(call, polling->scratch, version, record);
+    }
+}
+
+/* What was handed in again under a number that was another's is given back, to be handed in once
+ * more. */
+static void give_back(struct polling *polling, const struct slurm_version *version, int64_t mark)
+{
+    struct slurm_call *calls = arena_allocate(polling->scratch, REPAIRS_MOST * sizeof(*calls));
+    size_t count = 0;
+    for (size_t i = 0; i < polling->repairs; i++) {
+        const struct slurm_record record = {
+            .number = slurm_request_number(polling->batch[i]->answer), .array_index = -1};
+        struct slurm_job *job = polling->handed_in[i];
+        if (!job || !record.number || slurm_numbers_take(polling->slurm, mark, record.number) ||
+            job->given_back++ >= SLURM_GIVEN_BACK_MOST)
+            continue;
+        calls[count].user = polling->batch[i]->user;
+        slurm_call_cancel(&calls[count], polling->scratch, version, &record);
+        job->handed_in_again--;
+        job->missing = 1; /* since long ago: it need not be waited for */
+        polling->batch[count] = &calls[count];
+        count++;
+    }
+    if (count)
+        slurm_run(polling->slurm->connection, polling->scratch, polling->batch, count);
+    for (size_t i = 0; i < count; i++)
+        slurm_call_free(polling->batch[i]);
+}
+
+static void repair(struct polling *polling, const struct slurm_version *version)
+{
+    for (size_t i = 0; i < polling->count; i++) {
+        struct asked *asked = &polling->asked[i];
+        if (asked->missing)
+            settle_missing(polling, version, asked);
+        if (asked->need.release && !asked->poll->ending)
+            add_release(polling, version, asked);
+        add_ends(polling, version, asked);
+    }
+    if (polling->count && polling->asked[0].listed && clock_elapsed() >= polling->slurm->strays_due)
+        add_strays(polling, version, &polling->asked[0]);
+    if (!polling->repairs)
+        return;
+    /* What is handed in was made durable when it was for the first time. */
+    int64_t mark = slurm_numbers_mark(polling->slurm);
+    slurm_run(polling->slurm->connection, polling->scratch, polling->batch, polling->repairs);
+    for (size_t i = 0; i < polling->repairs; i++) {
+        const struct slurm_call *call = polling->batch[i];
+        if (call->outcome == SLURM_REFUSED && call->code && call->code != SLURM_CODE_JOB_HELD)
+            log_warn("Slurm was asked to put a job right (%s), and refused: %s", call->path.data,
+                     call->error.text);
+        slurm_call_free(polling->batch[i]);
+    }
+    give_back(polling, version, mark);
+}
+
+/* Open what is known of each; those that nothing is known of now stay PHASE_UNKNOWN. */
+static void open_jobs(struct polling *polling, struct job_poll **jobs, size_t count)
+{
+    struct error error;
+    for (size_t i = 0; i < count; i++) {
+        clear_poll(jobs[i]);
+        struct slurm_job *job =
+            slurm_jobs_find(polling->slurm, jobs[i]->id, jobs[i]->attempt, &error);
+        if (!job) {
+            log_warn("%s: following it failed, and is retried: %s", jobs[i]->id, error.text);
+            continue;
+        }
+        polling->asked[polling->count++] = (struct asked){
+            .poll = jobs[i], .job = job, .user = job->known ? job->facts.user.data : ""};
+    }
+}
+
+int slurm_poll(struct executor *executor, struct arena *arena, struct job_poll **jobs, size_t count,
+               struct error *error)
+{
+    struct slurm *slurm = slurm_of(executor);
+    struct polling polling = {.slurm = slurm, .arena = arena, .scratch = arena_new()};
+    enum slurm_outcome outcome;
+    polling.asked = arena_allocate(polling.scratch, (count + 1) * sizeof(*polling.asked));
+    polling.calls = arena_allocate(polling.scratch, REPAIRS_MOST * sizeof(*polling.calls));
+    polling.batch = arena_allocate(polling.scratch, REPAIRS_MOST * sizeof(*polling.batch));
+    polling.handed_in = arena_allocate(polling.scratch, REPAIRS_MOST * sizeof(*polling.handed_in));
+    open_jobs(&polling, jobs, count);
+    int result = slurm_ensure_directory(slurm, error) || refresh(&polling, error) ? -1 : 0;
+    const struct slurm_version *version =
+        result ? NULL : slurm_version_of(slurm->connection, &outcome, error);
+    for (size_t i = 0; i < polling.count && version; i++)
+        if (polling.asked[i].listed)
+            assess(&polling, &polling.asked[i]);
+    if (version) {
+        ask_accounting(&polling);
+        repair(&polling, version);
+        slurm_numbers_keep(slurm);
+    }
+    arena_free(polling.scratch);
+    return version ? 0 : -1;
+}

@@ -1,0 +1,119 @@
+/* executors/slurm/records.h - slurmrestd's list of jobs, a few of them ours
+ *
+ * The list is of all jobs of the cluster, some three kilobytes each: what is not ours is passed
+ * over without being taken apart.  A job is ours by its comment,
+ *
+ *   dlspool:<spool>:<id>:<attempt>:<identity>             handed in, and held
+ *   dlspool:<spool>:<id>:<attempt>:<identity>:released    ... and let go
+ *
+ * and which of ours it is, its name says, <id>-a<attempt>, which no update of ours changes: an
+ * update is sent to a number, and the number may be another job's by then, because numbers of jobs
+ * are used again after slurmctld has lost some.  So a comment may tell of another of our jobs; that
+ * it was let go, it was.
+ *
+ * One job of ours may have several records: the components of a heterogeneous job, the elements of
+ * an array that have begun, and one for all that have not.
+ *
+ * Known weakness: who may hand in or change a job can give it our comment and name; its user's
+ * name, or where that is not told, their number, is looked at beside.
+ */
+#ifndef EXECUTORS_SLURM_RECORDS_H
+#define EXECUTORS_SLURM_RECORDS_H
+
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "base/value.h"
+
+/* NO_VAL and INFINITE, of 32 bits, are beyond. */
+#define SLURM_NUMBER_MOST INT64_C(4294967293)
+
+enum slurm_state {
+    SLURM_STATE_STRANGE, /* a word that we do not know */
+    SLURM_STATE_WAITING,
+    SLURM_STATE_RUNNING,
+    SLURM_STATE_COMPLETING, /* it has ended, and its nodes are not free yet */
+    SLURM_STATE_COMPLETED,
+    SLURM_STATE_FAILED,
+    SLURM_STATE_TIMEOUT,
+    SLURM_STATE_DEADLINE,
+    SLURM_STATE_NODE_FAIL,
+    SLURM_STATE_OUT_OF_MEMORY,
+    SLURM_STATE_PREEMPTED,
+    SLURM_STATE_BOOT_FAIL,
+    SLURM_STATE_CANCELLED,
+    SLURM_STATE_REVOKED /* a federation runs it elsewhere */
+};
+
+/* The state in a member that is a word, or a list of a state and flags; and its word. */
+enum slurm_state slurm_state_of(const struct value *object, const char *key, struct text *word);
+
+/* Has it ended for good, with its nodes free? */
+bool slurm_state_is_over(enum slurm_state state);
+
+struct slurm_record {
+    struct text id; /* of our job; the record's key, with the attempt */
+    int attempt;
+    struct text identity;   /* of the spool that handed it in (executor.h); empty: not said */
+    bool released;          /* by its comment */
+    int64_t number;         /* Slurm's id of the job */
+    int64_t array_number;   /* of the array; 0: none */
+    int array_index;        /* of the element; -1: those of array_rest, or none at all */
+    struct text array_rest; /* elements that have not begun, as Slurm writes them: "3,5-9%2" */
+    int64_t het_number;     /* of the heterogeneous job's leader; 0: none */
+    int het_offset;
+    enum slurm_state state;
+    struct text state_word, reason, description;
+    struct text user; /* empty: v0.0.36 does not always tell */
+    int64_t user_id;  /* -1: not known */
+    bool held;        /* its priority is 0 */
+    int exit_code;    /* 0 to 255, 128 and a signal's number; of the batch script */
+    int64_t submitted, started, ended; /* milliseconds; 0: not known; `ended` may lie ahead */
+    int restarts;                      /* how often Slurm has put it back into the queue */
+    struct text nodes;
+};
+
+struct slurm_records {
+    struct slurm_record *items; /* in the order of their keys; within one, of Slurm's ids */
+    size_t count;
+    size_t listed; /* jobs of everybody */
+};
+
+/* Read an answer to GET jobs.  All in the arena.  -1 and a sentence when it is not whole, or tells
+ * of an error: then nothing is known, not even that a job is not there. */
+int slurm_records_read(struct slurm_records *records, struct arena *arena, struct text answer,
+                       const char *spool, struct error *error);
+
+/* Those of one job: a part of the items, perhaps none. */
+struct slurm_records slurm_records_of(const struct slurm_records *records, const char *id,
+                                      int attempt);
+
+/* Bring records into the order in which they are found. */
+void slurm_records_sort(struct slurm_records *records);
+
+/* <id>-a<attempt>; false when it is of another form. */
+bool slurm_record_read_name(struct slurm_record *record, struct text name);
+
+/* One record of either kind of version.  False when it is not ours, or was given back: ended before
+ * it was let go. */
+bool slurm_record_read(struct slurm_record *record, const struct value *job, const char *spool);
+
+/* What a raw wait status, or an object of the structured versions, says: 0 to 255, or 128 and a
+ * signal's number. */
+int slurm_exit_code(const struct value *value);
+
+/* Is it that user's?  One of whose user nothing is told may be. */
+bool slurm_record_is_of(const struct slurm_record *record, struct text user, uid_t uid);
+
+/* A whole number from 0 to `most`; `otherwise` when it is none of these, or not set. */
+int64_t slurm_whole(const struct value *object, const char *key, int64_t most, int64_t otherwise);
+
+/* Is the element among those of array_rest? */
+bool slurm_array_has(struct text rest, int index);
+
+enum { SLURM_TOKEN_SIZE = 256 };
+/* dlspool:<spool>:<id>:<attempt>:<identity>; without the last when that is "". */
+void slurm_token(char room[static SLURM_TOKEN_SIZE], const char *spool, const char *id, int attempt,
+                 const char *identity);
+
+#endif

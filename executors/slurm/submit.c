@@ -1,0 +1,403 @@
+/* executors/slurm/submit.c - handing jobs in
+ *
+ * A batch goes through the steps together, so that many requests are under way at once:
+ *
+ *   prepare   read the manifest, make the directory, write the body; one sync for the batch
+ *   look      one list, when some were handed in before with unknown outcome: what is there is
+ * adopted hand in   held look      again, for those whose answer was lost release   in one update
+ *   clean up  what was refused, and yet got a number; and what got a number that was another's
+ * before (numbers.h), which is then handed in again
+ *
+ * A job that is at Slurm under its token is accepted, released or not: poll() releases what is not.
+ */
+#include <fcntl.h>
+#include <malloc.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/system.h"
+#include "executors/slurm/codes.h"
+#include "executors/slurm/inside.h"
+#include "executors/slurm/numbers.h"
+#include "executors/slurm/table.h"
+#include "executors/slurm/user.h"
+
+enum { AT_A_TIME = 256 }; /* jobs whose bodies are in memory at once */
+
+enum step { STEP_HAND_IN, STEP_FIND, STEP_RELEASE, STEP_GIVE_BACK, STEP_CLEAN_UP, STEP_ENDED };
+
+struct handing {
+    struct submission *submission;
+    enum step step;
+    char name[SLURM_NAME_SIZE], token[SLURM_TOKEN_SIZE];
+    struct slurm_facts facts;
+    struct slurm_manifest *manifest;
+    struct buffer body;
+    int64_t number; /* at Slurm */
+    struct slurm_call call;
+};
+
+struct round {
+    struct slurm *slurm;
+    struct arena *arena;
+    const struct slurm_version *version;
+    int64_t mark; /* numbers up to this were given before */
+    struct handing *jobs;
+    size_t count;
+    struct slurm_call **calls;
+};
+
+static void end(struct handing *job, enum submit_outcome outcome, const struct error *error)
+{
+    job->step = STEP_ENDED;
+    job->submission->outcome = outcome;
+    if (error && error != &job->submission->error)
+        job->submission->error = *error;
+    else if (!error)
+        job->submission->error.text[0] = '\0';
+}
+
+/* ---- prepare ---- */
+
+/* What was handed in before, perhaps, and cannot be looked for. */
+static void refuse(struct handing *job)
+{
+    job->submission->unsettled = job->submission->repeated;
+    end(job, SUBMIT_REFUSED, &job->submission->error);
+}
+
+/* Slurm takes a job that is held and names a type of GPU that no node has, and lets it wait for ever:
+ * it is not handed in. */
+static bool lacks_gpu_type(struct round *round, struct handing *job)
+{
+    struct error_quote_room rooms[2];
+    bool lacks = false;
+    for (size_t i = 0; i < job->manifest->component_count && !lacks; i++) {
+        struct text type = job->manifest->components[i].gpu_type;
+        struct buffer there = {0};
+        lacks = type.length && slurm_lacks_gpu_type(round->slurm, type, &there);
+        if (lacks)
+            error_set(&job->submission->error,
+                      "gpu_type: no node of the cluster has GPUs of the type %s; there are %s",
+                      error_quote(&rooms[0], type.data, type.length),
+                      error_quote(&rooms[1], there.data, there.length));
+        buffer_free(&there);
+    }
+    return lacks;
+}
+
+static void prepare(struct round *round, struct handing *job)
+{
+    struct submission *submission = job->submission;
+    struct error *error = &submission->error;
+    slurm_directory_name(job->name, submission->id, submission->attempt);
+    slurm_token(job->token, round->slurm->spool, submission->id, submission->attempt,
+                round->slurm->executor.identity);
+    job->manifest = slurm_manifest_read(round->arena, submission->manifest, error);
+    if (!job->manifest) {
+        refuse(job);
+        return;
+    }
+    /* (One that may be at Slurm already is looked for.) */
+    if (!submission->repeated && lacks_gpu_type(round, job)) {
+        end(job, SUBMIT_NEVER_FITS, error);
+        return;
+    }
+    int trouble = slurm_user_of(round->slurm, round->arena, submission, &job->facts, error);
+    job->facts.time_limit = submission->time_limit;
+    job->facts.manifest = submission->manifest;
+    job->facts.identity = text_of(round->slurm->executor.identity);
+    if (!trouble)
+        trouble = slurm_directory_make(round->slurm->directory, job->name, &job->facts, error);
+    if (trouble > 0)
+        end(job, SUBMIT_UNAVAILABLE, error);
+    else if (trouble)
+        refuse(job);
+    if (trouble)
+        return;
+    const struct slurm_submission what = {
+        .token = job->token,
+        .id = submission->id,
+        .attempt = submission->attempt,
+        .directory = slurm_job_path(round->slurm, round->arena, job->name),
+        .time_limit = submission->time_limit,
+    };
+    if (slurm_request_submit(&job->body, round->version, job->manifest, &what, error))
+        refuse(job);
+    else
+        job->step = submission->repeated ? STEP_FIND : STEP_HAND_IN;
+}
+
+/* What is handed in is durable before it is. */
+static void make_durable(struct round *round)
+{
+    struct error error;
+    if (sys.syncfs(round->slurm->directory) == 0)
+        return;
+    error_errno(&error, "slurm.directory could not be made durable");
+    for (size_t i = 0; i < round->count; i++)
+        if (round->jobs[i].step != STEP_ENDED)
+            end(&round->jobs[i], SUBMIT_UNAVAILABLE, &error);
+}
+
+/* ---- look ---- */
+
+/* Whatever becomes of its release, the job is at Slurm: when it was not let go, poll() takes care of it.
+ */
+static void accept(struct handing *job)
+{
+    snprintf(job->submission->note, sizeof(job->submission->note), "Slurm's job %lld",
+             (long long)job->number);
+    end(job, SUBMIT_ACCEPTED, NULL);
+}
+
+/* One that ran, or began to, is not handed in again: poll() tells what became of it. */
+static bool has_begun(const struct round *round, const struct handing *job)
+{
+    struct stat status;
+    int directory = slurm_directory_job(round->slurm->directory, job->name);
+    if (directory < 0)
+        return false;
+    bool begun = sys.fstatat(directory, "started", &status, AT_SYMLINK_NOFOLLOW) == 0 ||
+                 sys.fstatat(directory, "ended", &status, AT_SYMLINK_NOFOLLOW) == 0;
+    sys.close(directory);
+    return begun;
+}
+
+static void find(struct round *round, struct handing *job)
+{
+    const struct slurm_records found = slurm_table_find(
+        round->slurm, job->facts.user.data, job->submission->id, job->submission->attempt);
+    bool again = job->submission->repeated && job->call.path.data == NULL;
+    for (size_t i = 0; i < found.count; i++) {
+        const struct slurm_record *record = &found.items[i];
+        if (!slurm_record_is_of(record, job->facts.user, job->facts.uid))
+            continue;
+        if (record->released || slurm_state_is_over(record->state)) {
+            end(job, SUBMIT_ACCEPTED, NULL);
+            return;
+        }
+        if (!job->number || record->number < job->number)
+            job->number = record->array_number ? record->array_number
+                          : record->het_number ? record->het_number
+                                               : record->number;
+        job->step = STEP_RELEASE;
+    }
+    if (job->step == STEP_RELEASE)
+        return;
+    if (again && has_begun(round, job))
+        end(job, SUBMIT_ACCEPTED, NULL);
+    else if (again)
+        job->step = STEP_HAND_IN;
+    else
+        end(job, SUBMIT_UNKNOWN, &job->call.error);
+}
+
+/* Those to look for, by one list; with tokens of their own, by one for each user. */
+static void find_all(struct round *round)
+{
+    struct error error;
+    for (size_t i = 0; i < round->count; i++) {
+        struct handing *first = &round->jobs[i];
+        if (first->step != STEP_FIND)
+            continue;
+        bool differ = slurm_differs_by_user(round->slurm->connection);
+        int result = slurm_table_refresh(round->slurm, first->facts.user.data, &error);
+        for (size_t j = i; j < round->count; j++) {
+            struct handing *job = &round->jobs[j];
+            if (job->step != STEP_FIND ||
+                (differ && !text_equal(job->facts.user, first->facts.user)))
+                continue;
+            if (result)
+                end(job, SUBMIT_UNKNOWN, &error);
+            else
+                find(round, job);
+        }
+    }
+}
+
+/* ---- requests ---- */
+
+/* Run a request for each job that is at the step. */
+static void run_step(struct round *round, enum step step,
+                     void (*prepare_call)(struct round *, struct handing *),
+                     void (*judge_call)(struct round *, struct handing *))
+{
+    size_t count = 0;
+    for (size_t i = 0; i < round->count; i++) {
+        struct handing *job = &round->jobs[i];
+        if (job->step != step)
+            continue;
+        job->call = (struct slurm_call){.method = "POST", .user = job->facts.user.data};
+        prepare_call(round, job);
+        round->calls[count++] = &job->call;
+    }
+    if (!count)
+        return;
+    slurm_run(round->slurm->connection, round->arena, round->calls, count);
+    for (size_t i = 0; i < round->count; i++) {
+        struct handing *job = &round->jobs[i];
+        if (job->step != step)
+            continue;
+        judge_call(round, job);
+        slurm_call_free(&job->call);
+    }
+}
+
+static void prepare_hand_in(struct round *round, struct handing *job)
+{
+    job->call.path = slurm_path(round->arena, round->version, "job/submit");
+    job->call.body = buffer_text(&job->body);
+}
+
+static void judge_hand_in(struct round *round, struct handing *job)
+{
+    struct slurm_call *call = &job->call;
+    struct submission *submission = job->submission;
+    job->number = slurm_request_number(call->answer);
+    bool held = call->code == SLURM_CODE_JOB_HELD;
+    if (job->number && (call->outcome == SLURM_DONE || held)) {
+        bool fresh = slurm_numbers_take(round->slurm, round->mark, job->number);
+        job->step = fresh ? STEP_RELEASE : STEP_GIVE_BACK;
+        return;
+    }
+    if (call->outcome == SLURM_UNKNOWN || (call->outcome == SLURM_DONE && !job->number)) {
+        if (call->outcome == SLURM_DONE)
+            error_set(&call->error,
+                      "slurmrestd's answer to a submission does not say the job's number");
+        job->step = STEP_FIND;
+        return;
+    }
+    if (call->outcome == SLURM_UNAVAILABLE) {
+        /* One user's missing token does not stop the others. */
+        bool alone = call->no_token && slurm_differs_by_user(round->slurm->connection);
+        end(job, alone ? SUBMIT_NO_ROOM : SUBMIT_UNAVAILABLE, &call->error);
+        return;
+    }
+    const char *hint;
+    submission->outcome = slurm_code_outcome(call->code, &hint);
+    submission->mender = slurm_code_mender(call->code);
+    if (*hint)
+        error_set(&submission->error, "%.1500s; %s", call->error.text, hint);
+    else
+        submission->error = call->error;
+    if (job->number)
+        job->step = STEP_CLEAN_UP;
+    else
+        end(job, submission->outcome, &submission->error);
+}
+
+static void prepare_release(struct round *round, struct handing *job)
+{
+    job->call.path = slurm_path(round->arena, round->version, "job/%lld", (long long)job->number);
+    buffer_clear(&job->body);
+    slurm_request_release(&job->body, round->version, job->token, job->name);
+    job->call.body = buffer_text(&job->body);
+}
+
+/* Slurm 22.05 reports an error without a code on every successful release of an array; ignore it. */
+static void judge_release(struct round *round, struct handing *job)
+{
+    (void)round;
+    buffer_free(&job->body);
+    accept(job);
+}
+
+static void prepare_give_back(struct round *round, struct handing *job)
+{
+    const struct slurm_record record = {.number = job->number, .array_index = -1};
+    slurm_call_cancel(&job->call, round->arena, round->version, &record);
+}
+
+static void judge_give_back(struct round *round, struct handing *job)
+{
+    (void)round;
+    if (job->call.outcome == SLURM_DONE || job->call.outcome == SLURM_REFUSED)
+        job->step = STEP_HAND_IN;
+    else
+        end(job, SUBMIT_UNKNOWN, &job->call.error);
+}
+
+/* Submit what must be submitted, until each has a number that was nobody's; or until that has
+ * taken too long: then it is left to poll() to let go. */
+static void hand_in_all(struct round *round)
+{
+    for (int i = 0;; i++) {
+        bool again = false;
+        round->mark = slurm_numbers_mark(round->slurm);
+        run_step(round, STEP_HAND_IN, prepare_hand_in, judge_hand_in);
+        slurm_numbers_keep(round->slurm);
+        for (size_t j = 0; j < round->count; j++) {
+            if (round->jobs[j].step == STEP_GIVE_BACK && i == SLURM_GIVEN_BACK_MOST)
+                accept(&round->jobs[j]);
+            again = again || round->jobs[j].step == STEP_GIVE_BACK;
+        }
+        if (!again)
+            return;
+        run_step(round, STEP_GIVE_BACK, prepare_give_back, judge_give_back);
+    }
+}
+
+static void prepare_clean_up(struct round *round, struct handing *job)
+{
+    const struct slurm_record record = {.number = job->number, .array_index = -1};
+    slurm_call_cancel(&job->call, round->arena, round->version, &record);
+}
+
+static void judge_clean_up(struct round *round, struct handing *job)
+{
+    struct slurm_call *call = &job->call;
+    struct submission *submission = job->submission;
+    struct error error;
+    (void)round;
+    if (call->outcome == SLURM_DONE || call->outcome == SLURM_REFUSED) {
+        end(job, submission->outcome, &submission->error);
+        return;
+    }
+    error_set(&error,
+              "%.900s; Slurm has it nevertheless as job %lld, which could not be ended: %.900s",
+              submission->error.text, (long long)job->number, call->error.text);
+    end(job, SUBMIT_UNKNOWN, &error);
+}
+
+static void submit_some(struct slurm *slurm, const struct slurm_version *version,
+                        struct submission **batch, size_t count)
+{
+    struct round round = {.slurm = slurm, .arena = arena_new(), .version = version, .count = count};
+    round.jobs = arena_allocate(round.arena, count * sizeof(*round.jobs));
+    round.calls = arena_allocate(round.arena, count * sizeof(*round.calls));
+    for (size_t i = 0; i < count; i++) {
+        round.jobs[i].submission = batch[i];
+        prepare(&round, &round.jobs[i]);
+    }
+    make_durable(&round);
+    find_all(&round);
+    hand_in_all(&round);
+    find_all(&round);
+    run_step(&round, STEP_RELEASE, prepare_release, judge_release);
+    run_step(&round, STEP_CLEAN_UP, prepare_clean_up, judge_clean_up);
+    for (size_t i = 0; i < count; i++)
+        buffer_free(&round.jobs[i].body);
+    arena_free(round.arena);
+}
+
+void slurm_submit(struct executor *executor, struct submission **batch, size_t count)
+{
+    struct slurm *slurm = slurm_of(executor);
+    enum slurm_outcome outcome;
+    struct error error;
+    for (size_t i = 0; i < count; i++) {
+        batch[i]->note[0] = '\0';
+        batch[i]->unsettled = false;
+        batch[i]->outcome = SUBMIT_UNAVAILABLE;
+    }
+    const struct slurm_version *version =
+        slurm_ensure_directory(slurm, &error)
+            ? NULL
+            : slurm_version_of(slurm->connection, &outcome, &error);
+    for (size_t i = 0; i < count && !version; i++)
+        batch[i]->error = error;
+    for (size_t i = 0; i < count && version; i += AT_A_TIME)
+        submit_some(slurm, version, batch + i, count - i < AT_A_TIME ? count - i : AT_A_TIME);
+    malloc_trim(0); /* bodies take much for a moment, which malloc() would keep */
+}

@@ -1,0 +1,155 @@
+/* executors/slurm/table.c - what Slurm knows of our jobs, by one list for all */
+#include "executors/slurm/table.h"
+
+#include <inttypes.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct list {
+    char *user;          /* who asked */
+    struct arena *arena; /* of the records */
+    struct slurm_records records;
+    int64_t as_of; /* slurmctld's clock before it was asked, in seconds; 0: not known */
+    int api;       /* of the version it was asked with */
+};
+
+struct slurm_table {
+    struct list *lists;
+    size_t count;
+};
+
+static const char *list_user(const struct slurm *slurm, const char *user)
+{
+    return user && slurm_differs_by_user(slurm->connection) ? user : "";
+}
+
+static struct list *find_list(const struct slurm *slurm, const char *user)
+{
+    const struct slurm_table *table = slurm->table;
+    for (size_t i = 0; table && i < table->count; i++)
+        if (strcmp(table->lists[i].user, list_user(slurm, user)) == 0)
+            return &table->lists[i];
+    return NULL;
+}
+
+static struct list *add_list(struct slurm *slurm, const char *user)
+{
+    struct slurm_table *table = slurm->table;
+    if (!table)
+        table = slurm->table = memory_allocate(sizeof(*table));
+    table->lists = memory_resize(table->lists, (table->count + 1) * sizeof(*table->lists));
+    struct list *list = &table->lists[table->count++];
+    *list = (struct list){.user = memory_copy_string(list_user(slurm, user)), .arena = arena_new()};
+    return list;
+}
+
+void slurm_table_free(struct slurm_table *table)
+{
+    for (size_t i = 0; table && i < table->count; i++) {
+        free(table->lists[i].user);
+        arena_free(table->lists[i].arena);
+    }
+    if (table)
+        free(table->lists);
+    free(table);
+}
+
+/* slurmctld's clock: what happens from now on happens at this time or later. */
+static int64_t ask_clock(struct slurm *slurm, const struct slurm_version *version, const char *user,
+                         struct error *error)
+{
+    struct arena *arena = arena_new();
+    struct slurm_call call = {
+        .method = "GET", .path = slurm_path(arena, version, "diag"), .user = user};
+    double now = 0;
+    if (slurm_ask(slurm, arena, &call) == SLURM_DONE)
+        now = slurm_number(value_get(call.answer, "statistics"), "req_time", 0);
+    else if (error)
+        *error = call.error;
+    enum slurm_outcome outcome = call.outcome;
+    slurm_call_free(&call);
+    arena_free(arena);
+    if (outcome != SLURM_DONE)
+        return -1;
+    return now > 0 && now < 1e12 ? (int64_t)now : 0;
+}
+
+static int take_answer(struct slurm *slurm, struct list *list, const struct slurm_call *call,
+                       struct error *error)
+{
+    struct arena *arena = arena_new();
+    struct slurm_records records;
+    int result =
+        slurm_records_read(&records, arena, buffer_text(&call->response), slurm->spool, error);
+    if (!result) {
+        arena_free(list->arena);
+        list->arena = arena;
+        list->records = records;
+    } else {
+        arena_free(arena);
+    }
+    return result;
+}
+
+int slurm_table_refresh(struct slurm *slurm, const char *user, struct error *error)
+{
+    enum slurm_outcome outcome;
+    const struct slurm_version *version = slurm_version_of(slurm->connection, &outcome, error);
+    if (!version)
+        return -1;
+    struct list *list = find_list(slurm, user);
+    if (!list)
+        list = add_list(slurm, user);
+    /* v0.0.36 knows no update_time, and answers a slurmctld that is down with an empty list: there
+     * it is seen by the clock. */
+    int64_t now = ask_clock(slurm, version, list->user, error);
+    if (now < 0)
+        return -1;
+    struct arena *arena = arena_new();
+    /* A clock that was put back would have changes look older than the last list. */
+    bool known =
+        list->as_of && now >= list->as_of && list->api == version->api && version->api > 36;
+    struct slurm_call call = {
+        .method = "GET",
+        .path = known ? slurm_path(arena, version, "jobs?update_time=%" PRId64, list->as_of)
+                      : slurm_path(arena, version, "jobs"),
+        .user = list->user,
+        .raw = true,
+    };
+    int result = 0;
+    if (slurm_ask(slurm, arena, &call) == SLURM_DONE) {
+        result = take_answer(slurm, list, &call, error);
+        list->api = version->api;
+    } else if (call.outcome != SLURM_UNCHANGED) {
+        result = -1;
+        if (error)
+            *error = call.error;
+    }
+    list->as_of = result ? 0 : now;
+    bool large = call.response.length > 1 << 20;
+    slurm_call_free(&call);
+    arena_free(arena);
+    if (large)
+        malloc_trim(0); /* a list takes much for a moment, which malloc() would keep */
+    return result;
+}
+
+int64_t slurm_table_clock(const struct slurm *slurm, const char *user)
+{
+    const struct list *list = find_list(slurm, user);
+    return list ? list->as_of * 1000 : 0;
+}
+
+const struct slurm_records *slurm_table_all(const struct slurm *slurm, const char *user)
+{
+    const struct list *list = find_list(slurm, user);
+    return list ? &list->records : NULL;
+}
+
+struct slurm_records slurm_table_find(const struct slurm *slurm, const char *user, const char *id,
+                                      int attempt)
+{
+    const struct list *list = find_list(slurm, user);
+    return list ? slurm_records_of(&list->records, id, attempt) : (struct slurm_records){0};
+}

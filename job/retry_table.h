@@ -1,0 +1,62 @@
+/* job/retry_table.h - retry.txt: what a failure means, and what to tell its owner
+ *
+ * One row a line, WHAT PATTERN CLASS [HINT], of which the first that fits decides.  The hint is the
+ * rest of the line, or a text in double quotes.  `#` at the start of a line, or after white space
+ * behind a quoted hint, starts a comment.
+ *
+ *   reason WORD     the word the executor gives for the failure, such as OOMKilled; case is ignored
+ *   log REGEX       a POSIX extended regular expression searched in what the task printed last;
+ *                   case is ignored; in double quotes where it holds blanks (there `\"` is a
+ *                   quote, and every other backslash is the expression's own); at most 1000 bytes,
+ *                   with its repetitions written out; found for certain where the match is
+ *                   within one line and at most 512 bytes long
+ *   exit N or N-M   the exit code, 0 to 255
+ *   signal N        the task was ended by this signal, a number or a name (9, KILL); the same as
+ *                   `exit 128+N`
+ *
+ * The hint of a log row may quote what the expression found: `$0`, and `$1` to `$9` for its groups
+ * (job/retry_search.h).
+ *
+ * Classes: transient (try again, not counted), permanent (only a change can fix it), unknown (try
+ * again while the job's retries last).
+ */
+#ifndef JOB_RETRY_TABLE_H
+#define JOB_RETRY_TABLE_H
+
+#include "base/error.h"
+#include "base/text.h"
+#include "job/retry_search.h"
+
+enum retry_class { RETRY_UNKNOWN, RETRY_TRANSIENT, RETRY_PERMANENT };
+
+struct retry_table;
+
+struct retry_decision {
+    enum retry_class class;
+    struct text hint;           /* may be empty; lives as long as the table */
+    struct text quoted[RETRY_QUOTES];   /* what the hint quotes of the log, and lives as long as that */
+    int line;                   /* of retry.txt; 0 when no row fits */
+};
+
+/* Bytes of a log, from its end, that patterns are searched in. */
+enum { RETRY_LOG_LIMIT = 64 * 1024 };
+
+/* NULL and a sentence with file and line.  The table is its own; end it with retry_table_free. */
+struct retry_table *retry_table_parse(struct text source, const char *name, struct error *error);
+void retry_table_free(struct retry_table *table);       /* NULL is fine */
+
+/* Append a line `name:line: sentence` for every fault; returns their number. */
+size_t retry_table_report(struct text source, const char *name, struct buffer *report);
+
+/* What a failure means: the first row that fits decides; class unknown and line 0 when none does.
+ * `reason` and `log` may be empty; of `log` the last RETRY_LOG_LIMIT bytes are searched.  A NULL
+ * table decides unknown. */
+struct retry_decision retry_decide(const struct retry_table *table, int exit_code,
+                                   struct text reason, struct text log);
+
+/* Append the hint, with what it quotes of the log made visible. */
+void retry_hint(const struct retry_decision *decision, struct buffer *out);
+
+const char *retry_class_name(enum retry_class class);   /* "unknown", "transient", "permanent" */
+
+#endif

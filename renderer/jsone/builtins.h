@@ -1,0 +1,21 @@
+/* renderer/jsone/builtins.h - the built-in functions on texts, for the table in builtins.c
+ *
+ * The arguments fit the table.  A value, or NULL when it was raised why there is none.
+ */
+#ifndef RENDERER_JSONE_BUILTINS_H
+#define RENDERER_JSONE_BUILTINS_H
+
+#include "renderer/jsone/interpreter.h"
+
+struct value *call_lowercase(struct interpreter *self, struct value **arguments, size_t count);
+struct value *call_uppercase(struct interpreter *self, struct value **arguments, size_t count);
+struct value *call_str(struct interpreter *self, struct value **arguments, size_t count);
+struct value *call_number(struct interpreter *self, struct value **arguments, size_t count);
+struct value *call_len(struct interpreter *self, struct value **arguments, size_t count);
+struct value *call_strip(struct interpreter *self, struct value **arguments, size_t count);
+struct value *call_lstrip(struct interpreter *self, struct value **arguments, size_t count);
+struct value *call_rstrip(struct interpreter *self, struct value **arguments, size_t count);
+struct value *call_split(struct interpreter *self, struct value **arguments, size_t count);
+struct value *call_join(struct interpreter *self, struct value **arguments, size_t count);
+
+#endif

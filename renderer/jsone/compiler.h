@@ -1,0 +1,33 @@
+/* renderer/jsone/compiler.h - the state of a compilation, for compile.c and compile_operation.c */
+#ifndef RENDERER_JSONE_COMPILER_H
+#define RENDERER_JSONE_COMPILER_H
+
+#include "renderer/jsone/compiled.h"
+
+struct compiler {
+    struct template *template;
+    struct arena *arena;
+    const struct place *place;
+    uint32_t line, column;      /* of what is being compiled */
+    size_t depth;
+};
+
+/* Note a fault of what is being compiled; the first one is the template's. */
+struct fault compile_fault(struct compiler *self, const char *kind, const char *message);
+
+struct node *compile_node(struct compiler *self, enum node_kind kind);
+
+/* A node that raises a TemplateError. */
+const struct node *compile_faulty(struct compiler *self, const char *message);
+
+const struct node *compile_value(struct compiler *self, const struct value *value);
+
+/* An expression that stands at that place, of an operator or as a key. */
+const struct expression *compile_expression(struct compiler *self, struct text source,
+                                            uint32_t line, uint32_t column);
+
+/* An object that has this operator. */
+const struct node *compile_operation(struct compiler *self, const struct value *value,
+                                     const struct operator_rule *rule);
+
+#endif

@@ -1,0 +1,157 @@
+/* renderer/jsone/render.c - compiled templates become values */
+#include <string.h>
+
+#include "renderer/jsone/compiled.h"
+#include "renderer/jsone/interpreter.h"
+
+enum {
+    FEW_SEGMENTS = 8,
+    UNINDEXED = 12 /* members that base/value.c keeps without a hash table */
+};
+
+struct value *raise_fault(struct interpreter *self, const struct fault *fault)
+{
+    return interpreter_raise(self, fault->kind, "%s", fault->message);
+}
+
+/* The text that stands for `${expression}`. */
+static bool expression_text(struct interpreter *self, const struct expression *expression,
+                            struct text *text)
+{
+    const struct value *value = evaluate(self, expression);
+    if (!value)
+        return false;
+    if (value->kind != VALUE_LIST && value->kind != VALUE_OBJECT && value->kind != VALUE_FUNCTION)
+        return scalar_text(self, value, text);
+    struct error_quote_room room;
+    interpreter_raise(self, TEMPLATE_ERROR, "interpolation of '%s' produced %s",
+                      error_quote(&room, expression->source.data, expression->source.length),
+                      value->kind == VALUE_FUNCTION ? "a function" : "an array or object");
+    return false;
+}
+
+static bool interpolate(struct interpreter *self, const struct interpolation *interpolation,
+                        struct text *result)
+{
+    struct text few[FEW_SEGMENTS];
+    struct text *pieces = few;
+    size_t length = 0;
+    if (interpolation->count > FEW_SEGMENTS)
+        pieces = arena_allocate(self->arena, interpolation->count * sizeof(struct text));
+    for (size_t i = 0; i < interpolation->count; i++) {
+        const struct segment *segment = &interpolation->segments[i];
+        pieces[i] = TEXT("");
+        if (segment->expression && !expression_text(self, segment->expression, &pieces[i]))
+            return false;
+        length += segment->literal.length + pieces[i].length;
+    }
+    if (!interpreter_bytes(self, length) || !interpreter_room(self, length + 1))
+        return false;
+    char *bytes = arena_allocate(self->arena, length + 1), *to = bytes;
+    for (size_t i = 0; i < interpolation->count; i++) {
+        const struct text literal = interpolation->segments[i].literal;
+        to = mempcpy(to, literal.data, literal.length);
+        to = mempcpy(to, pieces[i].data, pieces[i].length);
+    }
+    *result = (struct text){bytes, length};
+    return true;
+}
+
+static struct value *render_string(struct interpreter *self, const struct node *node)
+{
+    struct text text;
+    return interpolate(self, &node->string, &text) ? value_text(self->arena, text) : NULL;
+}
+
+static struct value *render_list(struct interpreter *self, const struct node *node)
+{
+    struct place place = {.outer = self->place};
+    struct value *list = make_list(self, node->list.count);
+    if (!list)
+        return NULL;
+    self->place = &place;
+    for (place.index = 0; place.index < node->list.count; place.index++) {
+        struct value *item = render_node(self, node->list.items[place.index]);
+        if (!item)
+            return NULL;
+        if (item != self->delete_marker)
+            value_append(self->arena, list, item);
+    }
+    self->place = place.outer;
+    return list;
+}
+
+/* The key of a member in the result; false when it was raised. */
+static bool render_key(struct interpreter *self, const struct node_member *member, struct text *key)
+{
+    *key = member->key;
+    if (!member->interpolation && !member->reserved)
+        return true;
+    self->line = member->line;
+    self->column = member->column;
+    if (member->interpolation)
+        return interpolate(self, member->interpolation, key);
+    interpreter_raise(self, TEMPLATE_ERROR, "$<identifier> is reserved; use $$<identifier>");
+    return false;
+}
+
+static struct value *render_object(struct interpreter *self, const struct node *node)
+{
+    struct value *object = make_object(self, node->object.count);
+    bool unique = node->object.count <= UNINDEXED; /* keys of one object differ */
+    for (size_t i = 0; object && i < node->object.count; i++) {
+        const struct node_member *member = &node->object.members[i];
+        struct place place = {.outer = self->place, .key = member->written};
+        struct text key;
+        self->place = &place;
+        struct value *value = render_node(self, member->value);
+        if (!value)
+            return NULL;
+        self->place = place.outer;
+        if (value == self->delete_marker)
+            continue;
+        if (!render_key(self, member, &key))
+            return NULL;
+        unique = unique && !member->interpolation;
+        if (unique)
+            object->object.members[object->object.count++] =
+                (struct member){.key = key, .value = value};
+        else
+            value_set(self->arena, object, key, value);
+    }
+    return object;
+}
+
+static struct value *render_inside(struct interpreter *self, const struct node *node)
+{
+    switch (node->kind) {
+    case NODE_STRING:
+        return render_string(self, node);
+    case NODE_LIST:
+        return render_list(self, node);
+    case NODE_OBJECT:
+        return render_object(self, node);
+    case NODE_OPERATION:
+        return node->operation->rule->render(self, node->operation);
+    default:
+        return raise_fault(self, &node->fault);
+    }
+}
+
+struct value *render_node(struct interpreter *self, const struct node *node)
+{
+    if (!interpreter_steps(self, 1))
+        return NULL;
+    if (node->kind == NODE_CONSTANT)
+        return node->constant;
+    uint32_t line = self->line, column = self->column;
+    self->line = node->line;
+    self->column = node->column;
+    if (!interpreter_enter(self))
+        return NULL;
+    struct value *value = render_inside(self, node);
+    self->depth--;
+    self->line = line;
+    self->column = column;
+    return value;
+}

@@ -1,0 +1,17 @@
+/* request/openpai/v1.h - job files of OpenPAI and of SCM, as their own services read them
+ *
+ * Version 1 is JSON, checked by the schema of its REST server, with the minimums that its manual
+ * adds: see docs/openpai.md for each field.  SCM's dialect is that with `storageGB` and `tmp`.
+ */
+#ifndef REQUEST_OPENPAI_V1_H
+#define REQUEST_OPENPAI_V1_H
+
+#include "request/description.h"
+#include "request/fields.h"
+
+bool openpai_1_recognise(const struct value *root);
+
+/* NULL after a problem. */
+struct description *openpai_1_read(struct reading *reading, const struct value *root);
+
+#endif

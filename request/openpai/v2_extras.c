@@ -1,0 +1,174 @@
+/* request/openpai/v2_extras.c - extras of an OpenPAI v2 file
+ *
+ * `extras` holds what services beside OpenPAI's own take from a job: anything may stand there.
+ * What is known of it is looked at as those services do; what has no effect is said line by line.
+ */
+#include <string.h>
+
+#include "request/notes.h"
+#include "request/openpai/v2_parts.h"
+
+static void say(struct openpai_2 *file, const struct path *path, const char *sentence)
+{
+    struct arena *arena = file->reading->arena;
+    note_add(arena, &file->job->notes, openpai_2_place(arena, path), "%s", sentence);
+}
+
+static bool asks_for_nothing(const struct value *value)
+{
+    return value->kind == VALUE_NULL || (value->kind == VALUE_BOOLEAN && !value->boolean) ||
+           (value->kind == VALUE_OBJECT && value->object.count == 0) ||
+           (value->kind == VALUE_LIST && value->list.count == 0);
+}
+
+/* ---- hivedScheduler ---- */
+
+/* OpenPAI's classes, which are numbers from -1 to 126 there, on dlspool's scale. */
+static const struct {
+    const char *name;
+    int priority;
+} priority_classes[] = {{"crit", 100}, {"prod", 50}, {"test", 0}, {"oppo", -100}};
+
+static void read_priority(struct openpai_2 *file, const struct path *above,
+                          const struct value *value)
+{
+    struct path path = {.above = above, .name = TEXT("jobPriorityClass")};
+    for (size_t i = 0; i < sizeof(priority_classes) / sizeof(priority_classes[0]); i++) {
+        if (value->kind != VALUE_STRING || !text_is(value->string, priority_classes[i].name))
+            continue;
+        file->job->priority = priority_classes[i].priority;
+        return;
+    }
+    problem_expected(file->reading, &path, value, "crit, prod, test or oppo");
+}
+
+static void read_cell(struct openpai_2 *file, const struct path *path, const struct member *member)
+{
+    const struct value *roles = value_get(file->root, "taskRoles");
+    const struct value *cell = member->value;
+    if (!value_member(roles, member->key)) {
+        problem_add(file->reading, path, member->line, member->column,
+                    "there is no such task role; expected one that taskRoles names");
+        return;
+    }
+    if (cell->kind != VALUE_OBJECT) {
+        problem_expected(file->reading, path, cell, "a map such as {skuNum: 2, skuType: null}");
+        return;
+    }
+    const struct value *type = value_get(cell, "skuType");
+    const struct value *pinned = value_get(cell, "pinnedCellId");
+    if (type && pinned && type->kind != VALUE_NULL && pinned->kind != VALUE_NULL) {
+        problem_add(file->reading, path, member->line, member->column,
+                    "found both skuType and pinnedCellId, expected only one of them");
+        return;
+    }
+    for (size_t i = 0; i < cell->object.count; i++) {
+        struct path field = {.above = path, .name = cell->object.members[i].key};
+        if (!asks_for_nothing(cell->object.members[i].value))
+            say(file, &field, "no effect here: there is no HiveD; resourcePerInstance and the "
+                              "site's queues decide where tasks run");
+    }
+}
+
+static void read_hived(struct openpai_2 *file, const struct path *path, const struct value *hived)
+{
+    if (hived->kind != VALUE_OBJECT) {
+        problem_expected(file->reading, path, hived, "a map of jobPriorityClass and taskRoles");
+        return;
+    }
+    for (size_t i = 0; i < hived->object.count; i++) {
+        const struct member *member = &hived->object.members[i];
+        struct path field = {.above = path, .name = member->key};
+        if (text_is(member->key, "jobPriorityClass")) {
+            read_priority(file, path, member->value);
+        } else if (!text_is(member->key, "taskRoles")) {
+            say(file, &field, "no effect here");
+        } else if (member->value->kind != VALUE_OBJECT) {
+            problem_expected(file->reading, &field, member->value, "a map of task roles");
+        } else {
+            for (size_t j = 0; j < member->value->object.count; j++) {
+                const struct member *role = &member->value->object.members[j];
+                struct path cell = {.above = &field, .name = role->key};
+                read_cell(file, &cell, role);
+            }
+        }
+    }
+}
+
+/* ---- plugins ---- */
+
+static const struct {
+    const char *name, *sentence;
+} plugins[] = {
+    {"ssh", "no effect here: tasks are started by dlspool, and no ssh server is added to them"},
+    {"teamwise_storage", "no effect here: no storage is mounted for it"},
+    {"tensorboard", "no effect here: no TensorBoard is started"},
+    {"cmd", "no effect here: put these commands into the task role's commands"},
+    {NULL, "no effect here: dlspool has no plugins"},
+};
+
+static void read_plugins(struct openpai_2 *file, const struct path *path, const struct value *list)
+{
+    for (size_t i = 0; list->kind == VALUE_LIST && i < list->list.count; i++) {
+        struct path item = {.above = path, .index = i};
+        const struct value *name = value_get(list->list.items[i], "plugin");
+        size_t at = 0;
+        while (plugins[at].name && !(name && name->kind == VALUE_STRING &&
+                                     text_is(name->string, plugins[at].name)))
+            at++;
+        struct error_quote_room room;
+        struct text named = name && name->kind == VALUE_STRING ? name->string : TEXT("plugin");
+        struct path field = {.above = &item,
+                             .name = arena_printf(file->reading->arena, "plugin %s",
+                                                  error_quote(&room, named.data, named.length))};
+        say(file, &field, plugins[at].sentence);
+    }
+    if (list->kind != VALUE_LIST && !asks_for_nothing(list))
+        say(file, path, "no effect here: expected a list of plugins");
+}
+
+static void read_notifications(struct openpai_2 *file, const struct path *path,
+                               const struct value *map)
+{
+    for (size_t i = 0; map->kind == VALUE_OBJECT && i < map->object.count; i++) {
+        struct path field = {.above = path, .name = map->object.members[i].key};
+        if (!asks_for_nothing(map->object.members[i].value))
+            say(file, &field, "no effect here: nobody is told");
+    }
+    if (map->kind != VALUE_OBJECT && !asks_for_nothing(map))
+        say(file, path, "no effect here");
+}
+
+static void read_gang(struct openpai_2 *file, const struct path *path, const struct value *value)
+{
+    if (asks_for_nothing(value))
+        say(file, path, "no effect here: whether the tasks of a job start together is the "
+                        "executor's choice");
+}
+
+static const struct {
+    const char *name;
+    void (*read)(struct openpai_2 *file, const struct path *path, const struct value *value);
+} extras[] = {
+    {"hivedScheduler", read_hived},
+    {"com.microsoft.pai.runtimeplugin", read_plugins},
+    {"jobStatusChangeNotification", read_notifications},
+    {"gangAllocation", read_gang},
+};
+
+void openpai_2_read_extras(struct openpai_2 *file)
+{
+    const struct value *map = value_get(file->root, "extras");
+    struct path above = {.name = TEXT("extras")};
+    for (size_t i = 0; map && i < map->object.count; i++) {
+        const struct member *member = &map->object.members[i];
+        struct path path = {.above = &above, .name = member->key};
+        size_t at = 0, count = sizeof(extras) / sizeof(extras[0]);
+        while (at < count && !text_is(member->key, extras[at].name))
+            at++;
+        if (at < count)
+            extras[at].read(file, &path, member->value);
+        else if (!asks_for_nothing(member->value))
+            say(file, &path, "no effect here");
+    }
+}

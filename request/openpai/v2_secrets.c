@@ -1,0 +1,112 @@
+/* request/openpai/v2_secrets.c - a secret of an OpenPAI v2 file stands where secrets stand
+ *
+ * An alias of YAML shares its anchor's value, so that what stands in `secrets` or in `auth` could
+ * also stand in a parameter, a command or a name, which are written to logs and manifests.  Which
+ * values those are is told by their addresses.
+ */
+#include <stdlib.h>
+
+#include "request/openpai/v2_parts.h"
+
+struct addresses {
+    struct arena *arena;
+    const struct value **list;
+    size_t count, capacity;
+};
+
+static void add(struct addresses *addresses, const struct value *value)
+{
+    if (addresses->count == addresses->capacity) {
+        size_t capacity = addresses->capacity ? addresses->capacity * 2 : 16;
+        const struct value **list = arena_allocate(addresses->arena, capacity * sizeof(*list));
+        for (size_t i = 0; i < addresses->count; i++)
+            list[i] = addresses->list[i];
+        addresses->list = list;
+        addresses->capacity = capacity;
+    }
+    addresses->list[addresses->count++] = value;
+}
+
+/* All scalars of a value. */
+static void collect(struct addresses *addresses, const struct value *value)
+{
+    if (value->kind == VALUE_OBJECT)
+        for (size_t i = 0; i < value->object.count; i++)
+            collect(addresses, value->object.members[i].value);
+    else if (value->kind == VALUE_LIST)
+        for (size_t i = 0; i < value->list.count; i++)
+            collect(addresses, value->list.items[i]);
+    else
+        add(addresses, value);
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct value *const *left = a, *const *right = b;
+    return (*left > *right) - (*left < *right);
+}
+
+static void look(struct reading *reading, const struct addresses *secret, const struct path *path,
+                 const struct value *value)
+{
+    if (value->kind == VALUE_OBJECT) {
+        for (size_t i = 0; i < value->object.count; i++) {
+            const struct member *member = &value->object.members[i];
+            struct path field = {.above = path, .name = member->key};
+            look(reading, secret, &field, member->value);
+        }
+    } else if (value->kind == VALUE_LIST) {
+        for (size_t i = 0; i < value->list.count; i++) {
+            struct path item = {.above = path, .index = i};
+            look(reading, secret, &item, value->list.items[i]);
+        }
+    } else if (bsearch(&value, secret->list, secret->count, sizeof(*secret->list), compare)) {
+        problem_add(reading, path, value->line, value->column,
+                    "an alias (*name) of what stands in secrets or auth, expected "
+                    "<%% $secrets.NAME %%>, which keeps it out of logs");
+    }
+}
+
+/* The list of prerequisites, without what may be secret in it. */
+static void look_at_prerequisites(struct reading *reading, const struct addresses *secret,
+                                  const struct path *path, const struct value *list)
+{
+    for (size_t i = 0; i < list->list.count; i++) {
+        const struct value *item = list->list.items[i];
+        struct path place = {.above = path, .index = i};
+        if (item->kind != VALUE_OBJECT) {
+            look(reading, secret, &place, item);
+            continue;
+        }
+        for (size_t j = 0; j < item->object.count; j++) {
+            const struct member *member = &item->object.members[j];
+            struct path field = {.above = &place, .name = member->key};
+            if (!text_is(member->key, "auth"))
+                look(reading, secret, &field, member->value);
+        }
+    }
+}
+
+void openpai_2_check_secrets(struct reading *reading, const struct value *root)
+{
+    struct addresses secret = {.arena = reading->arena};
+    const struct value *secrets = value_get(root, "secrets");
+    const struct value *list = value_get(root, "prerequisites");
+    bool listed = list && list->kind == VALUE_LIST;
+    if (secrets)
+        collect(&secret, secrets);
+    for (size_t i = 0; listed && i < list->list.count; i++)
+        if (value_get(list->list.items[i], "auth"))
+            collect(&secret, value_get(list->list.items[i], "auth"));
+    if (root->kind != VALUE_OBJECT || !secret.count)
+        return;
+    qsort(secret.list, secret.count, sizeof(*secret.list), compare);
+    for (size_t i = 0; i < root->object.count; i++) {
+        const struct member *member = &root->object.members[i];
+        struct path path = {.name = member->key};
+        if (listed && text_is(member->key, "prerequisites"))
+            look_at_prerequisites(reading, &secret, &path, list);
+        else if (!text_is(member->key, "secrets"))
+            look(reading, &secret, &path, member->value);
+    }
+}

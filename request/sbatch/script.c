@@ -1,0 +1,282 @@
+/* request/sbatch/script.c - the batch script dialect: a program whose comments carry the fields */
+#include "request/sbatch/script.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/yaml.h"
+
+enum { DEEPEST_KEY = 8 }; /* parts of `a.b.c`; no field of ours has more than four */
+
+static const char marker[] = "#DL";
+
+/* One `#DL` line. */
+struct directive {
+    struct text line;       /* as it stands in the file, without its end */
+    uint32_t number;        /* of the line, from 1 */
+    struct text key, value; /* parts of the line */
+};
+
+struct script {
+    struct reading *reading;
+    struct value *root;
+    size_t values; /* all of them, for the common limit */
+    bool full;
+    uint32_t other; /* the first line that is for another system; 0: none */
+    const char *other_word;
+};
+
+/* The column of a byte of the directive's line.  What stands before a key or a value that is looked
+ * at is ASCII, so bytes are characters. */
+static uint32_t column_at(const struct directive *directive, const char *byte)
+{
+    return (uint32_t)(byte - directive->line.data) + 1;
+}
+
+static size_t count_values(const struct value *value)
+{
+    size_t count = 1;
+    if (value->kind == VALUE_LIST)
+        for (size_t i = 0; i < value->list.count; i++)
+            count += count_values(value->list.items[i]);
+    if (value->kind == VALUE_OBJECT)
+        for (size_t i = 0; i < value->object.count; i++)
+            count += 1 + count_values(value->object.members[i].value);
+    return count;
+}
+
+/* Count values and keys against the limit that holds in every dialect.  Lines that cannot be read
+ * count too: each costs a parser. */
+static void count_more(struct script *script, const struct directive *directive, size_t count)
+{
+    script->values += count;
+    if (script->values <= yaml_request_limits.nodes)
+        return;
+    problem_add(script->reading, NULL, directive->number, 1,
+                "more than %zu values; a file may hold at most that many",
+                yaml_request_limits.nodes);
+    script->full = true;
+}
+
+/* The value after `=`; NULL after a problem. */
+static struct value *read_value(struct script *script, const struct directive *directive)
+{
+    struct reading *reading = script->reading;
+    struct error error;
+    struct yaml_origin origin = {directive->number, column_at(directive, directive->value.data)};
+    struct value *value = yaml_read_at(reading->arena, directive->value, reading->file, origin,
+                                       &yaml_request_limits, &error);
+    if (!value) {
+        problem_add_sentence(reading, error.text);
+        return NULL;
+    }
+    /* `a: b` would be a map, and `- a` a list, in block style. */
+    bool list = value->kind == VALUE_LIST, map = value->kind == VALUE_OBJECT;
+    if ((list && directive->value.data[0] != '[') || (map && directive->value.data[0] != '{')) {
+        problem_add(reading, NULL, origin.line, origin.column,
+                    "expected a value on one line: a word, a number, [a, list], {a: map}, or text "
+                    "in \"quotes\"");
+        return NULL;
+    }
+    count_more(script, directive, count_values(value));
+    return script->full ? NULL : value;
+}
+
+static bool is_key_part(struct text part)
+{
+    for (size_t i = 0; i < part.length; i++) {
+        char c = part.data[i];
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+              c == '_' || c == '-'))
+            return false;
+    }
+    return part.length > 0;
+}
+
+static bool is_key(struct text key)
+{
+    struct text rest = key, part;
+    size_t parts = 0;
+    while (text_next(&rest, '.', &part))
+        if (++parts > DEEPEST_KEY || !is_key_part(part))
+            return false;
+    return true;
+}
+
+static struct member *add_member(struct script *script, struct value *map, struct text key,
+                                 const struct directive *directive, struct value *value)
+{
+    struct member *member = value_add(script->reading->arena, map, key, value);
+    member->line = directive->number;
+    member->column = column_at(directive, key.data);
+    return member;
+}
+
+static void report_taken(struct script *script, const struct directive *directive,
+                         const struct member *earlier)
+{
+    struct path path = {.name = directive->key};
+    uint32_t column = column_at(directive, directive->key.data);
+    if (earlier->line)
+        problem_add(script->reading, &path, directive->number, column,
+                    "given twice; it was first given in line %u", earlier->line);
+    else
+        problem_add(script->reading, &path, directive->number, column,
+                    "the file itself is the script; leave the field out");
+}
+
+/* Put the value where its key says. */
+static void place_value(struct script *script, const struct directive *directive,
+                        struct value *value)
+{
+    struct value *map = script->root;
+    struct text rest = directive->key, part;
+    while (text_next(&rest, '.', &part)) {
+        struct member *member = value_member(map, part);
+        bool last = rest.data == NULL;
+        if (member && (last || member->value->kind != VALUE_OBJECT)) {
+            report_taken(script, directive, member);
+            return;
+        }
+        if (last) {
+            add_member(script, map, part, directive, value);
+            return;
+        }
+        if (!member) {
+            struct value *inner = value_object(script->reading->arena);
+            inner->line = directive->number;
+            inner->column = column_at(directive, part.data);
+            member = add_member(script, map, part, directive, inner);
+        }
+        map = member->value;
+    }
+}
+
+static void read_directive(struct script *script, struct text line, uint32_t number,
+                           struct text content)
+{
+    struct directive directive = {.line = line, .number = number, .key = content};
+    struct error_quote_room room;
+    const char *equals = memchr(content.data, '=', content.length);
+    if (equals) {
+        const char *end = content.data + content.length;
+        directive.key = text_trim((struct text){content.data, (size_t)(equals - content.data)});
+        directive.value = text_trim((struct text){equals + 1, (size_t)(end - equals - 1)});
+    }
+    count_more(script, &directive, 1);
+    if (script->full)
+        return;
+    if (!equals || !is_key(directive.key)) {
+        problem_add(script->reading, NULL, number, column_at(&directive, content.data),
+                    "found \"%s\", expected field=value, such as library=pytorch or "
+                    "tasks.main.gpus=1",
+                    error_quote(&room, content.data, content.length));
+        return;
+    }
+    struct value *value = read_value(script, &directive);
+    if (value)
+        place_value(script, &directive, value);
+}
+
+/* Fields of this kind in a comment that is no #DL line: told, or the job would run without them. */
+static void check_comment(struct script *script, struct text line, struct text trimmed,
+                          uint32_t number)
+{
+    struct text rest = {trimmed.data + 1, trimmed.length - 1};
+    bool blank = rest.length && (rest.data[0] == ' ' || rest.data[0] == '\t');
+    rest = text_trim(rest);
+    bool word = rest.length > 2 && strncasecmp(rest.data, "DL", 2) == 0 &&
+                (rest.data[2] == ' ' || rest.data[2] == '\t');
+    if (word && memchr(rest.data, '=', rest.length) && (blank || !text_starts(trimmed, "#DL")))
+        problem_add(script->reading, NULL, number, (uint32_t)(trimmed.data - line.data) + 1,
+                    "found a comment that seems to be a field; write #DL, in capitals and without "
+                    "a blank after the #");
+    static const char *const others[] = {"#SBATCH ", "#PBS ", "#BSUB ", "#$ -"};
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        if (!script->other && text_starts(trimmed, others[i])) {
+            script->other = number;
+            script->other_word = others[i];
+        }
+}
+
+/* A script for another system, with no line for this one: it would run without all that it asks
+ * for. */
+static void check_other(struct script *script)
+{
+    struct error_quote_room room;
+    if (!script->other || script->root->object.count > 1)
+        return;
+    struct text word = text_trim(text_of(script->other_word));
+    problem_add(script->reading, NULL, script->other, 1,
+                "%s lines are not read; write #DL lines beside them, such as #DL name=train, #DL "
+                "tasks.main.gpus=1, #DL tasks.main.memory=16Gi, #DL time_limit=2h",
+                error_quote(&room, word.data, word.length));
+}
+
+/* The rest of a `#DL` line, trimmed; data NULL when the line is another comment. */
+static struct text directive_content(struct text trimmed)
+{
+    size_t length = sizeof(marker) - 1;
+    if (!text_starts(trimmed, marker))
+        return (struct text){NULL, 0};
+    struct text rest = {trimmed.data + length, trimmed.length - length};
+    if (rest.length && rest.data[0] != ' ' && rest.data[0] != '\t')
+        return (struct text){NULL, 0};
+    return text_trim(rest);
+}
+
+/* Is every byte text?  If not, say where it is not. */
+static bool check_bytes(struct reading *reading, struct text source)
+{
+    uint32_t line = 1, column = 1;
+    for (size_t at = 0; at < source.length;) {
+        size_t sequence = utf8_sequence(source.data + at, source.length - at);
+        if (sequence == 0 || source.data[at] == '\0') {
+            problem_add(reading, NULL, line, column, "found %s, expected UTF-8 text",
+                        sequence ? "a NUL byte" : "bytes that are not UTF-8");
+            return false;
+        }
+        column++;
+        if (source.data[at] == '\n') {
+            line++;
+            column = 1;
+        }
+        at += sequence;
+    }
+    return true;
+}
+
+struct value *script_read(struct reading *reading, struct text source)
+{
+    struct script script = {.reading = reading, .root = value_object(reading->arena)};
+    script.root->line = script.root->column = 1;
+    if (source.length > yaml_request_limits.bytes) {
+        problem_add(reading, NULL, 0, 0, "%zu bytes; at most %zu are read", source.length,
+                    yaml_request_limits.bytes);
+        return NULL;
+    }
+    if (!check_bytes(reading, source))
+        return NULL;
+
+    struct value *whole = value_text(reading->arena, source);
+    whole->line = whole->column = 1;
+    value_put(reading->arena, script.root, "script", whole);
+
+    struct text rest = source, line;
+    bool program = false;
+    for (uint32_t number = 1; !program && !script.full && text_next(&rest, '\n', &line); number++) {
+        struct text trimmed = text_trim(line);
+        struct text content = directive_content(trimmed);
+        if (content.data)
+            read_directive(&script, line, number, content);
+        else if (trimmed.length > 0 && trimmed.data[0] == '#')
+            check_comment(&script, line, trimmed, number);
+        else
+            program = trimmed.length > 0;
+    }
+    check_other(&script);
+    if (!program && !script.full)
+        problem_add(reading, NULL, 1, 1,
+                    "found nothing but comments, expected a program after them");
+    return script.root;
+}

@@ -1,0 +1,284 @@
+/* stages/intake/accept.c - claimed files become jobs, a batch at a time */
+#include "stages/intake/accept.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "stages/intake/new_job.h"
+#include "stages/shared/control.h"
+#include "stages/shared/end_line.h"
+
+enum { MOST_CLAIMS = 1024 };            /* in one batch */
+static const int64_t look_again = 500;  /* milliseconds until a changing file is looked at again */
+
+struct acceptor *acceptor_new(struct stage *stage, struct repository *repository)
+{
+    struct acceptor *acceptor = memory_allocate(sizeof(*acceptor));
+    acceptor->stage = stage;
+    acceptor->repository = repository;
+    acceptor->arena = arena_new();
+    acceptor->guard = guard_own();
+    acceptor->items = memory_allocate(MOST_CLAIMS * sizeof(*acceptor->items));
+    acceptor->used = 1;
+    return acceptor;
+}
+
+void acceptor_free(struct acceptor *acceptor)
+{
+    if (!acceptor)
+        return;
+    for (size_t i = 0; i < acceptor->used; i++)
+        buffer_free(&acceptor->items[i].bytes);
+    free(acceptor->items);
+    arena_free(acceptor->arena);
+    free(acceptor);
+}
+
+/* A control file; 0 when it is none. */
+static int take_control(struct acceptor *acceptor, struct acceptance *item, int64_t now,
+                        struct error *error)
+{
+    struct control control;
+    struct error reason;
+    int result = request_read_control(acceptor->arena, buffer_text(&item->bytes),
+                                      item->claim->source, &control, &reason);
+    if (!result && control.verb == CONTROL_NONE)
+        return 0;
+    if (!result) {
+        result = control_apply(acceptor->stage, &control, item->drop.uid, now, &reason);
+        if (result < 0) {
+            *error = reason;
+            return -1;
+        }
+    }
+    if (!result) {
+        item->fate = ACCEPT_CONTROL;
+        return 1;
+    }
+    return new_job_refuse_wish(acceptor, item, &reason, now, error) ? -1 : 1;
+}
+
+/* The job of this claim exists: a crash came between publishing it and removing the claim. */
+static void finish_found(struct acceptor *acceptor, struct acceptance *item)
+{
+    struct job_record record;
+    int job = job_open(&acceptor->stage->spool, &item->claim->place);
+    item->readable =
+        job < 0 || record_read(job, acceptor->arena, &record, NULL) || record.request_file.length;
+    if (job >= 0)
+        sys.close(job);
+    memcpy(item->id, item->claim->place.id, sizeof(item->id));
+    item->fate = ACCEPT_FOUND;
+    item->state = item->claim->place.state;
+}
+
+static void accept_one(struct acceptor *acceptor, struct acceptance *item)
+{
+    struct spool *spool = &acceptor->stage->spool;
+    struct claim *claim = item->claim;
+    struct error reason, error;
+    int64_t now = clock_now();
+    int result = 0;
+    item->fate = ACCEPT_KEEP;
+    item->readable = false;
+    if (claim->found) {
+        finish_found(acceptor, item);
+        return;
+    }
+    if (claim->tries >= GUARD_MOST_TRIES) {
+        if (new_job_set_aside(acceptor, item, now, &error)) {
+            log_warn("%s; it is retried", error.text);
+            claim->look = clock_elapsed() + look_again;
+        }
+        return;
+    }
+    guard_enter(acceptor->guard, claim->file, claim->tries);
+    enum drop_result read = drop_read(spool->claims, claim->file, text_of(claim->source),
+                                      &item->bytes, &item->drop, &reason);
+    if (item->refusal && (read == DROP_TAKEN || read == DROP_REFUSED)) {
+        error_set(&reason, "%s", item->refusal);
+        read = DROP_REFUSED;
+    }
+    switch (read) {
+    case DROP_TAKEN:
+        item->readable = true;
+        result = take_control(acceptor, item, now, &error);
+        if (result == 0)
+            result = new_job_make(acceptor, item, now, &error);
+        break;
+    case DROP_REFUSED:
+        result = new_job_refuse_file(acceptor, item, &reason, now, &error);
+        break;
+    case DROP_CHANGING:
+        /* Somebody has held it open since before it was claimed; not for ever. */
+        if (claim->changing == 0)
+            claim->changing = clock_elapsed();
+        if (clock_elapsed() - claim->changing > acceptor->stage->settings.cut_off_time)
+            result = new_job_refuse_file(acceptor, item, &reason, now, &error);
+        break;
+    case DROP_GONE:
+        item->fate = ACCEPT_CONTROL;    /* nothing is left to be done */
+        break;
+    case DROP_ERROR:
+        error = reason;
+        result = -1;
+        break;
+    }
+    if (result < 0)
+        log_warn("%s; it is retried", error.text);
+    if (item->fate == ACCEPT_KEEP)
+        claim->look = clock_elapsed() + look_again;
+    buffer_free(&item->bytes);
+    arena_reset(acceptor->arena);
+    guard_leave(acceptor->guard);
+}
+
+/* The copy is durable: see that the original is still what was copied. */
+static void look_once_more(struct acceptor *acceptor, struct acceptance *item)
+{
+    struct spool *spool = &acceptor->stage->spool;
+    struct error error;
+    if (item->fate != ACCEPT_JOB || !item->readable)
+        return;
+    enum drop_result look =
+        drop_unchanged(spool->claims, item->claim->file, &item->drop, &error);
+    if (look != DROP_CHANGING && look != DROP_ERROR)
+        return;
+    if (look == DROP_ERROR)
+        log_warn("%s; it is retried", error.text);
+    job_remove(spool->new_jobs, item->id, NULL);
+    item->fate = ACCEPT_KEEP;
+    item->claim->look = clock_elapsed() + look_again;
+}
+
+static void say_published(const struct stage *stage, const struct acceptance *item)
+{
+    struct job_place place = {.state = item->state};
+    memcpy(place.id, item->id, sizeof(place.id));
+    int job = item->state == STATE_FAILED ? job_open(&stage->spool, &place) : -1;
+    if (job < 0) {
+        log_detail("%s: %s", item->id, state_name(item->state));
+        return;
+    }
+    end_line_say(job, item->id, item->state);
+    sys.close(job);
+}
+
+static void publish(struct acceptor *acceptor, struct acceptance *item)
+{
+    struct error error;
+    item->doubtful = false;
+    if (item->fate != ACCEPT_JOB)
+        return;
+    if (job_publish(&acceptor->stage->spool, item->id, item->state, &error)) {
+        log_warn("%s; it is retried", error.text);
+        job_remove(acceptor->stage->spool.new_jobs, item->id, NULL);
+        item->fate = ACCEPT_KEEP;
+        item->doubtful = true;
+        item->claim->look = clock_elapsed() + look_again;
+    } else {
+        say_published(acceptor->stage, item);
+    }
+}
+
+static void dispose(struct acceptor *acceptor, struct acceptance *item, bool *done)
+{
+    struct error error;
+    struct job_place place = {.state = item->state};
+    *done = item->fate != ACCEPT_KEEP;
+    if (item->fate == ACCEPT_KEEP)
+        return;
+    memcpy(place.id, item->id, sizeof(place.id));
+    if (item->fate == ACCEPT_FOUND)
+        place = item->claim->place;
+    bool keep = item->fate != ACCEPT_CONTROL && !item->readable;
+    if (claim_dispose(&acceptor->stage->spool, item->claim, &place, keep, &error)) {
+        /* Its job is there, and will be found. */
+        log_warn("%s; it is retried", error.text);
+        item->claim->suspect = true;
+        item->claim->look = clock_elapsed() + look_again;
+        *done = false;
+    }
+}
+
+static void give_up(struct acceptor *acceptor, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct acceptance *item = &acceptor->items[i];
+        if (item->fate == ACCEPT_JOB)
+            job_remove(acceptor->stage->spool.new_jobs, item->id, NULL);
+        item->claim->look = clock_elapsed() + look_again;
+    }
+}
+
+static int is_fenced(struct acceptor *acceptor, struct error *error)
+{
+    return stage_is_fenced(acceptor->stage) ? error_set(error, "this batch is left to the other")
+                                            : 0;
+}
+
+int accept_claims(struct acceptor *acceptor, struct claim **claims, const char *const *refusals,
+                  size_t count, bool *done, struct error *error)
+{
+    struct spool *spool = &acceptor->stage->spool;
+    bool published[STATE_COUNT] = {false};
+    struct error warning;
+    int result = 0;
+
+    if (repository_refresh(acceptor->repository, &warning))
+        log_warn("%s", warning.text);
+    if (claims_find_jobs(spool, claims, count, error))
+        return -1;
+    if (acceptor->used < count)
+        acceptor->used = count;
+    for (size_t i = 0; i < count; i++) {
+        struct acceptance *item = &acceptor->items[i];
+        item->claim = claims[i];
+        item->refusal = refusals[i];
+        done[i] = false;
+        accept_one(acceptor, item);
+    }
+    if (spool_sync(spool, error) || is_fenced(acceptor, error)) {
+        give_up(acceptor, count);
+        arena_reset(acceptor->arena);
+        return -1;
+    }
+    for (size_t i = 0; i < count; i++) {
+        look_once_more(acceptor, &acceptor->items[i]);
+        publish(acceptor, &acceptor->items[i]);
+        if (acceptor->items[i].fate == ACCEPT_JOB)
+            published[acceptor->items[i].state] = true;
+    }
+    for (int state = 0; state < STATE_COUNT && !result; state++)
+        if (published[state])
+            result = spool_sync_state(spool, (enum state)state, error);
+    if (published[STATE_HELD])
+        spool_ring_failed(spool);
+    for (size_t i = 0; i < count; i++)
+        claims[i]->suspect = result != 0 || acceptor->items[i].doubtful;
+    for (size_t i = 0; i < count && !result; i++)
+        dispose(acceptor, &acceptor->items[i], &done[i]);
+    arena_reset(acceptor->arena);
+    return result;
+}
+
+int accept_refusal(struct acceptor *acceptor, struct claim *claim, const struct error *reason,
+                   struct error *error)
+{
+    struct spool *spool = &acceptor->stage->spool;
+    struct acceptance *item = &acceptor->items[0];
+    item->claim = claim;
+    item->readable = false;
+    item->drop = (struct drop){.uid = (uid_t)-1, .gid = (gid_t)-1};
+    int result = new_job_refuse_file(acceptor, item, reason, clock_now(), error);
+    if (!result)
+        result = spool_sync(spool, error);
+    if (!result)
+        result = job_publish(spool, item->id, item->state, error);
+    if (!result)
+        result = spool_sync_state(spool, item->state, error);
+    arena_reset(acceptor->arena);
+    return result;
+}

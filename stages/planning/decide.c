@@ -1,0 +1,156 @@
+/* stages/planning/decide.c - the planner is asked, pool by pool */
+#include "stages/planning/inside.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "planner/policy.h"
+#include "planner/state_text.h"
+#include "stages/guard.h"
+#include "stages/planning/budget.h"
+#include "stages/planning/recording.h"
+#include "stages/stage.h"
+
+enum { UNBOUNDED = 1 << 30 };   /* the capacity of a pool of which it is not known */
+
+/* Two jobs that are alike are predicted to take what differs by less: plan_state.sticky. */
+static const double STICKY = 2;
+
+/* ---- ties ---- */
+
+static int by_turn(const void *a, const void *b)
+{
+    const struct roster_job *first = *(struct roster_job *const *)a;
+    const struct roster_job *second = *(struct roster_job *const *)b;
+    if (first->record.uid != second->record.uid)
+        return first->record.uid < second->record.uid ? -1 : 1;
+    if (first->record.priority != second->record.priority)
+        return first->record.priority > second->record.priority ? -1 : 1;
+    /* 0, which is none, comes last. */
+    uint64_t due = (uint64_t)first->record.deadline - 1, later = (uint64_t)second->record.deadline - 1;
+    if (due != later)
+        return due < later ? -1 : 1;
+    const char *one = roster_id(first), *other = roster_id(second);
+    int order = text_compare(id_token(text_of(one)), id_token(text_of(other)));
+    return order ? order : strcmp(one, other);
+}
+
+/* Ties are broken by a key: priority first, then in turns of the owners, of each the earliest deadline
+ * or else the oldest job; nobody gains by how they name their jobs. */
+static void make_keys(struct pool *pool)
+{
+    enum { MOST_RANK = 999999 };
+    size_t rank = 0;
+    qsort(pool->jobs, pool->count, sizeof(struct roster_job *), by_turn);
+    for (size_t i = 0; i < pool->count; i++) {
+        struct roster_job *job = pool->jobs[i];
+        const char *id = roster_id(job);
+        struct text token = id_token(text_of(id));
+        bool same = i > 0 && pool->jobs[i - 1]->record.uid == job->record.uid;
+        rank = same ? rank + 1 : 0;
+        snprintf(job->key, sizeof(job->key), "%03d-%06d-%.*s.%.*s", 100 - job->record.priority,
+                 rank < MOST_RANK ? (int)rank : MOST_RANK, (int)token.length, token.data,
+                 (int)(token.data - id > 0 ? token.data - id - 1 : 0), id);
+    }
+}
+
+/* ---- a pool ---- */
+
+static void ask_planner(struct planning *planning, const struct pool *pool,
+                        struct plan_state *state, const char *const *names)
+{
+    struct buffer plan = {0};
+    if (!planning->stage->settings.planner_record) {
+        policy_ours(state);
+        return;
+    }
+    struct state_text *text = state_text_begin(state, pool->name, names);
+    policy_ours(state);
+    state_text_end(text, state, &plan);
+    recording_append(planning->stage, buffer_text(&plan));
+    buffer_free(&plan);
+}
+
+static void decide_pool(struct planning *planning, struct pool *pool, int capacity)
+{
+    const struct settings *settings = &planning->stage->settings;
+    struct budget budget;
+    struct plan_job **jobs = memory_allocate((pool->count + 1) * sizeof(struct plan_job *));
+    const char **names = memory_allocate((pool->count + 1) * sizeof(const char *));
+    budget_make(&budget, pool, runs_history(planning->runs), capacity, settings->planner_budget,
+                planning->now);
+    size_t count = 0;
+    for (size_t i = 0; i < pool->count; i++) {
+        struct roster_job *job = pool->jobs[i];
+        job->plan.finish = (double)INFINITY;
+        job->plan.standing = STANDING_BEST_EFFORT;
+        if (job->behind)
+            continue;
+        jobs[count] = &job->plan;
+        names[count++] = roster_id(job);
+    }
+    struct plan_state state = {.now = (double)planning->now / 1000,
+                               .capacity = capacity,
+                               .guard = (double)settings->planner_tick / 1000,
+                               .reserve = settings->planner_reserve / 100.0,
+                               .sticky = STICKY,
+                               .tokens = budget.tokens,
+                               .token_count = budget.count,
+                               .jobs = jobs,
+                               .job_count = count};
+    ask_planner(planning, pool, &state, names);
+    for (size_t i = 0; i < pool->count; i++) {
+        struct roster_job *job = pool->jobs[i];
+        bool stays = job->plan.kept && job->plan.size > 0;
+        job->next = stays ? job->size : forecast_size(job, job->plan.give);
+    }
+    budget_free(&budget);
+    free(jobs);
+    free(names);
+}
+
+static void add_line(struct arena *arena, struct plan_file *lines, const struct pool *pool,
+                     int64_t capacity)
+{
+    struct planned_pool *line = &lines->pools[lines->pool_count++];
+    *line = (struct planned_pool){text_of(arena_string(arena, pool->name)), capacity, 0};
+    for (size_t i = 0; i < pool->count; i++)
+        line->used += pool->jobs[i]->plan.size;
+}
+
+static void forecast(struct roster_job *job, const struct forecast_terms *terms)
+{
+    struct guard_before before;
+    if (!guard_look(guard_own(), roster_id(job), &before))
+        return;
+    forecast_job(job, terms);
+    guard_return(guard_own(), &before);
+}
+
+void planning_decide(struct planning *planning, struct arena *arena, struct plan_file *lines)
+{
+    struct capacity left = planning->left;
+    struct forecast_terms terms = {.now = planning->now,
+                                   .runs = planning->runs,
+                                   .dwell = planning->stage->settings.planner_dwell,
+                                   .as_they_are = !planning->told};
+    struct pools pools;
+    pools_sort(&pools, planning->roster, &left, planning_counts);
+    lines->pools = arena_allocate(arena, (pools.count + 1) * sizeof(*lines->pools));
+    for (size_t i = 0; i < pools.count; i++) {
+        make_keys(&pools.items[i]);
+        for (size_t k = 0; k < pools.items[i].count; k++)
+            forecast(pools.items[i].jobs[k], &terms);
+    }
+    planning_keep_first(planning);
+    for (size_t i = 0; i < pools.count; i++) {
+        struct pool *pool = &pools.items[i];
+        int capacity = planning->told ? pool_capacity(pool, &left) : UNBOUNDED;
+        decide_pool(planning, pool, capacity);
+        pool_take(pool, &left);
+        add_line(arena, lines, pool, planning->told ? capacity : -1);
+    }
+    pools_free(&pools);
+}

@@ -1,0 +1,94 @@
+/* stages/planning/first.c - who waits behind a job that does not fit, where the executor has no queue
+ *
+ * The plan gives what is spare where it gains most, and a job that needs more than is spare gets nothing.
+ * So that a stream of small jobs does not starve a large one, the first job without a deadline that does
+ * not fit keeps its place: those behind it of lower or equal priority take part only if they may pass
+ * (stages/planning/backfill.h).  One that would not fit beside all jobs with deadlines keeps nobody: when its turn
+ * comes is not to be told.
+ */
+#include "stages/planning/inside.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct demand demand_of(const struct roster_job *job)
+{
+    int64_t size = job->state == STATE_SUBMITTED                ? job->size
+                   : job->record.sizes.kind == SIZE_FIXED ? 1
+                                                          : job->record.sizes.least;
+    struct need need = roster_need(job, size);
+    return demand_typed(need.cpus, need.memory, need.gpus, job->record.gpu_type);
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const struct roster_job *first = *(struct roster_job *const *)a;
+    const struct roster_job *second = *(struct roster_job *const *)b;
+    return strcmp(first->key, second->key);
+}
+
+/* Who was first when it was planned last comes before all others of its priority. */
+static void raise_first(const struct planning *planning, struct roster_job **jobs, size_t count)
+{
+    size_t at = 0, place = 0;
+    while (at < count && strcmp(roster_id(jobs[at]), planning->first) != 0)
+        at++;
+    if (at == count)
+        return;
+    struct roster_job *first = jobs[at];
+    while (jobs[place]->record.priority > first->record.priority)
+        place++;
+    memmove(jobs + place + 1, jobs + place, (at - place) * sizeof(struct roster_job *));
+    jobs[place] = first;
+}
+
+/* Those without a deadline that wait, in order; what those with one take is taken. */
+static size_t list_jobs(struct planning *planning, struct roster_job **jobs)
+{
+    size_t count = 0;
+    for (struct roster_job *job = roster_first(planning->roster); job; job = roster_after(job)) {
+        struct demand demand = demand_of(job);
+        if (!planning_counts(job))
+            continue;
+        if (isfinite(job->plan.deadline))
+            backfill_hold(planning->backfill, &demand, job->state == STATE_SUBMITTED);
+        else if (job->state == STATE_RENDERED)
+            jobs[count++] = job;
+    }
+    if (count)
+        qsort(jobs, count, sizeof(struct roster_job *), by_key);
+    raise_first(planning, jobs, count);
+    return count;
+}
+
+void planning_keep_first(struct planning *planning)
+{
+    struct backfill *backfill = planning->backfill;
+    struct error reason;
+    bool blocked = false, others = false;       /* some before it start now */
+    for (struct roster_job *job = roster_first(planning->roster); job; job = roster_after(job))
+        job->behind = false;
+    if (!backfill || !planning->told)
+        return;
+    struct roster_job **jobs =
+        memory_allocate((roster_count(planning->roster) + 1) * sizeof(struct roster_job *));
+    backfill_tell(backfill, &planning->left);
+    size_t count = list_jobs(planning, jobs);
+    planning->first[0] = '\0';
+    for (size_t i = 0; i < count; i++) {
+        struct demand demand = demand_of(jobs[i]);
+        if (blocked) {
+            jobs[i]->behind = !backfill_pass(backfill, &jobs[i]->record, &demand);
+        } else if (backfill_take(backfill, &demand, &reason) &&
+                   backfill_fits_ever(backfill, &demand)) {
+            backfill_reserve(backfill, &demand);
+            memcpy(planning->first, roster_id(jobs[i]), strlen(roster_id(jobs[i])) + 1);
+            jobs[i]->behind = others;   /* else running jobs may get smaller for it */
+            blocked = true;
+        } else {
+            others = true;
+        }
+    }
+    free(jobs);
+}

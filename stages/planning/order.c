@@ -1,0 +1,140 @@
+/* stages/planning/order.c - who is handed over by a plan, in which order */
+#include "stages/planning/inside.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "stages/planning/planning.h"
+#include "stages/prepare/rerender.h"
+
+enum { MOST_RENDERED = 32 };    /* again, for one plan: about a second */
+
+/* A job without a deadline that has waited for so long is not overtaken any more, milliseconds. */
+static const int64_t PATIENCE = 3600 * 1000;
+
+/* Jobs outside the plan first; then by deadline, ties by the plan's key. */
+static int by_turn(const void *a, const void *b)
+{
+    const struct roster_job *first = *(struct roster_job *const *)a;
+    const struct roster_job *second = *(struct roster_job *const *)b;
+    bool counts = planning_counts(first), other = planning_counts(second);
+    if (counts != other)
+        return counts ? 1 : -1;
+    if (counts && first->plan.deadline != second->plan.deadline)
+        return first->plan.deadline < second->plan.deadline ? -1 : 1;
+    int order = counts ? strcmp(first->key, second->key) : 0;
+    return order ? order : strcmp(roster_id(first), roster_id(second));
+}
+
+static void sort_jobs(struct planning *planning)
+{
+    size_t count = roster_count(planning->roster);
+    planning->order = memory_allocate((count + 1) * sizeof(struct roster_job *));
+    for (struct roster_job *job = roster_first(planning->roster); job; job = roster_after(job))
+        planning->order[planning->order_count++] = job;
+    if (count)
+        qsort(planning->order, count, sizeof(struct roster_job *), by_turn);
+}
+
+/* Is it to be handed over now?  What it takes is taken from `left`.  In its pool each has its place by
+ * the plan; of what is not planned, one that may not be overtaken takes what there is of it, even if
+ * that is not enough yet. */
+static bool is_due(const struct planning *planning, struct capacity *left,
+                   const struct roster_job *job)
+{
+    if (job->state != STATE_RENDERED)
+        return false;
+    if (!planning_counts(job))
+        return true;
+    if (job->next <= 0)
+        return false;
+    bool fits = !planning->told || room_has(left, job, job->next);
+    bool planned = isfinite(job->plan.deadline) && job->plan.standing == STANDING_ON_TRACK;
+    bool first = planned || planning->now - job->record.accepted > PATIENCE;
+    if (planning->told && fits)
+        room_hold(left, job, job->next);
+    else if (planning->told && first)
+        room_hold_beside(left, job, job->next);
+    return fits;
+}
+
+/* Is it to be rendered at another size first? */
+static bool is_to_be_rendered(const struct roster_job *job)
+{
+    return planning_counts(job) && job->next != job->record.size;
+}
+
+/* Render the jobs again that are to have another size.  One that was not done goes as it is, if there is
+ * room for that.  Nothing else is done meanwhile, so only so many are: the others (NULL) wait for the
+ * next plan, which is made at once. */
+static void rerender(struct planning *planning, struct roster_job **due, size_t count)
+{
+    struct rerender jobs[MOST_RENDERED];
+    struct roster_job *rendered[MOST_RENDERED];
+    struct error error;
+    size_t found = 0, done = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!is_to_be_rendered(due[i]))
+            continue;
+        if (found == MOST_RENDERED) {
+            due[i] = NULL;
+            planning->more = true;
+            continue;
+        }
+        jobs[found] = (struct rerender){.size = due[i]->next};
+        memcpy(jobs[found].id, roster_id(due[i]), strlen(roster_id(due[i])) + 1);
+        rendered[found++] = due[i];
+    }
+    if (found && !stage_is_fenced(planning->stage) &&
+        rerender_jobs(planning->stage, jobs, found, &error))
+        log_warn("%s", error.text);
+    for (size_t i = 0; i < found; i++) {
+        struct roster_job *job = rendered[i];
+        done += jobs[i].done;
+        if (!jobs[i].done)
+            job->next = job->record.size > job->next ? 0 : job->record.size;
+    }
+    planning->more = planning->more && done > 0;        /* what fails is not tried in a loop */
+}
+
+/* Of those that are given nothing. */
+static void list_wanted(struct planning *planning)
+{
+    buffer_clear(&planning->wanted);
+    for (size_t i = 0; i < planning->order_count; i++) {
+        const struct roster_job *job = planning->order[i];
+        if (job->state != STATE_RENDERED || !planning_counts(job) || job->next > 0 ||
+            !job->record.gpus)
+            continue;
+        struct demand demand = demand_typed(0, 0, job->record.gpus, job->record.gpu_type);
+        gpu_types_add(&planning->wanted, demand.gpu_type);
+    }
+}
+
+struct text planning_wanted(const struct planning *planning)
+{
+    return buffer_text(&planning->wanted);
+}
+
+void planning_order(struct planning *planning)
+{
+    struct capacity left = planning->left;
+    size_t count = 0;
+    sort_jobs(planning);
+    struct roster_job **due =
+        memory_allocate((planning->order_count + 1) * sizeof(struct roster_job *));
+    for (size_t i = 0; i < planning->order_count; i++)
+        if (planning->answers && is_due(planning, &left, planning->order[i]))
+            due[count++] = planning->order[i];
+    planning->room = left;
+    list_wanted(planning);
+    rerender(planning, due, count);
+    planning->handing = memory_allocate((count + 1) * sizeof(*planning->handing));
+    for (size_t i = 0; i < count; i++)
+        if (due[i] && (!planning_counts(due[i]) || due[i]->next > 0))
+            memcpy(planning->handing[planning->handing_count++], roster_id(due[i]),
+                   strlen(roster_id(due[i])) + 1);
+    free(due);
+}

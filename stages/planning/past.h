@@ -1,0 +1,21 @@
+/* stages/planning/past.h - what the spool knows of jobs, as planner/predict.h asks for it */
+#ifndef STAGES_PLANNING_PAST_H
+#define STAGES_PLANNING_PAST_H
+
+#include "planner/predict.h"
+#include "spool/history.h"
+
+/* The runs of the history.  predict_past_free() ends it; it shares no memory with the history. */
+struct predict_past *past_of(const struct history *history);
+
+/* The size of a plan: GPUs in all if the job has any, else thousandths of a processor in all, when
+ * it has the size `size` (job/sizes.h; of a job of fixed size, anything).  At least 1. */
+int past_plan_size(const struct job_record *record, int64_t size);
+
+/* The question for a job: its texts are those of the record.  `progress`: what was measured of it,
+ * NULL when there is nothing.  `running`: it runs now; units are then taken to have gone on since
+ * they were measured, by one at most. */
+void past_job(const struct job_record *record, const struct progress *progress, bool running,
+              int64_t now, struct predict_job *job);
+
+#endif

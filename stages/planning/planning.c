@@ -1,0 +1,270 @@
+/* stages/planning/planning.c - when a plan is made, and its steps */
+#include "stages/planning/inside.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "spool/eventlog.h"
+#include "stages/guard.h"
+#include "stages/planning/planning.h"
+
+/* Between two plans, milliseconds; and a fifth of the time is spent planning at most. */
+enum { LEAST_APART = 100, SHARE_OF_TIME = 5 };
+
+/* What the process is about when it is about no job, but weighs them against one another. */
+static const char THE_PLAN[] = "the plan";
+
+struct planning *planning_new(struct stage *stage, struct executor *executor)
+{
+    struct planning *planning = memory_allocate(sizeof(*planning));
+    *planning = (struct planning){.stage = stage, .executor = executor,
+                                  .roster = roster_new(&stage->spool),
+                                  .runs = runs_new(&stage->spool),
+                                  .backfill = backfill_new(&stage->spool, executor)};
+    return planning;
+}
+
+static void forget_plan(struct planning *planning)
+{
+    free(planning->order);
+    free(planning->handing);
+    planning->order = NULL;
+    planning->handing = NULL;
+    planning->order_count = planning->handing_count = planning->handed = 0;
+}
+
+void planning_free(struct planning *planning)
+{
+    if (!planning)
+        return;
+    forget_plan(planning);
+    buffer_free(&planning->wanted);
+    backfill_free(planning->backfill);
+    runs_free(planning->runs);
+    roster_free(planning->roster);
+    free(planning);
+}
+
+/* Has the stage ended three times while it planned?  Then jobs go on without, each at the size that it
+ * asks for.  Ten minutes later the next job that asks for planning turns it on again. */
+static bool is_given_up(void)
+{
+    guard_passed(guard_own(), THE_PLAN);
+    return guard_tries(guard_own(), THE_PLAN) >= GUARD_MOST_TRIES;
+}
+
+bool planning_is_on(const struct planning *planning) { return planning->on; }
+
+void planning_see(struct planning *planning, const struct job_record *record)
+{
+    planning->on = planning->on || (record && record_wants_plan(record) && !is_given_up());
+    int64_t apart = SHARE_OF_TIME * planning->took;
+    int64_t soon = planning->made + (apart > LEAST_APART ? apart : LEAST_APART);
+    if (planning->on && soon < planning->due)
+        planning->due = soon;
+}
+
+int64_t planning_due(const struct planning *planning)
+{
+    return planning->on ? planning->due : INT64_MAX;
+}
+
+/* Is there still a job that asks for it? */
+static bool is_wanted(struct planning *planning)
+{
+    for (struct roster_job *job = roster_first(planning->roster); job; job = roster_after(job))
+        if (roster_wants_plan(job))
+            return true;
+    return false;
+}
+
+static void ask_capacity(struct planning *planning)
+{
+    struct capacity capacity = {.cpus = 0};
+    struct error error;
+    if (planning->executor->operations->capacity(planning->executor, &capacity, &error)) {
+        log_detail("the executor cannot tell its capacity: %s", error.text);
+        return;
+    }
+    planning->capacity = capacity;
+    planning->told = true;
+}
+
+/* Can the job be resized while it runs?  What the executor says of its manifest, asked once. */
+static void ask_resizable(struct planning *planning, struct roster_job *job)
+{
+    enum { MANIFEST_LIMIT = 16 << 20 };         /* bytes */
+    const struct executor_operations *operations = planning->executor->operations;
+    struct job_place place = {.state = job->state};
+    struct buffer manifest = {0};
+    struct guard_before before;
+    if (job->resizable_known || job->state != STATE_SUBMITTED ||
+        job->record.sizes.kind == SIZE_FIXED)
+        return;
+    job->resizable = false;
+    job->resizable_known = true;
+    if (!operations->resize || !operations->resizable)
+        return;
+    snprintf(place.id, sizeof(place.id), "%s", roster_id(job));
+    int directory = job_open(&planning->stage->spool, &place);
+    if (directory < 0)
+        return;
+    if (guard_look(guard_own(), place.id, &before)) {
+        if (file_read_at(directory, "manifest.yaml", MANIFEST_LIMIT, &manifest, NULL) == 0)
+            job->resizable = operations->resizable(planning->executor, buffer_text(&manifest),
+                                                   job->record.sizes.kind);
+        guard_return(guard_own(), &before);
+    }
+    sys.close(directory);
+    buffer_free(&manifest);
+}
+
+/* What of a job is more than its facts: can it be resized, can the executor ever have it? */
+static void look_at_jobs(struct planning *planning)
+{
+    for (struct roster_job *job = roster_first(planning->roster); job; job = roster_after(job)) {
+        const struct sizes *sizes = &job->record.sizes;
+        int64_t least = sizes->kind == SIZE_FIXED ? 1 : sizes->least;
+        if (!job->readable)
+            continue;
+        ask_resizable(planning, job);
+        job->outgrown = job->state == STATE_RENDERED && planning->told &&
+                        !room_has_ever(&planning->capacity, job, least);
+    }
+}
+
+/* A scheduler of many machines counts a job when it has started; until then what it will take is free
+ * in name only.  This machine's containers count at once. */
+static void take_waiting(struct planning *planning)
+{
+    planning->left = planning->capacity;
+    if (planning->executor->operations->of_this_machine)
+        return;
+    for (struct roster_job *job = roster_first(planning->roster); job; job = roster_after(job))
+        if (job->readable && job->state == STATE_SUBMITTED && !job->started)
+            room_hold(&planning->left, job, job->size);
+}
+
+bool planning_counts(const struct roster_job *job)
+{
+    return job->readable &&
+           (job->state == STATE_SUBMITTED || (!job->asked && !job->intended && !job->outgrown));
+}
+
+static void make(struct planning *planning)
+{
+    struct arena *arena = arena_new();
+    struct plan_file lines = {.time = planning->now};
+    int64_t begin = clock_elapsed();
+    uint64_t known = runs_generation(planning->runs);
+    runs_refresh(planning->runs);
+    look_at_jobs(planning);
+    take_waiting(planning);
+    planning_decide(planning, arena, &lines);
+    if (runs_generation(planning->runs) != known)
+        runs_took(planning->runs, clock_elapsed() - begin);
+    planning_order(planning);
+    planning_publish(planning, arena, &lines);
+    arena_free(arena);
+}
+
+/* Planning was off, or the stage has just started: a rendered job that asks for it is seen when it is
+ * met.  True when something that is at the executor does. */
+static bool look_at_submitted(struct planning *planning)
+{
+    struct error error;
+    int wanted = submitted_wants_plan(&planning->stage->spool, &error);
+    if (wanted < 0)
+        log_warn("%s; whether jobs have deadlines is looked for again", error.text);
+    planning->looked = wanted >= 0;
+    planning->on = planning->on || (wanted > 0 && !is_given_up());
+    return planning->on;
+}
+
+static void stop_planning(struct planning *planning)
+{
+    if (!stage_is_fenced(planning->stage))
+        plan_file_remove(&planning->stage->spool);
+    roster_free(planning->roster);
+    planning->roster = roster_new(&planning->stage->spool);
+}
+
+/* Has a job come to submitted/ or left it since the last plan?  Then there may be room. */
+static bool has_changed(struct planning *planning)
+{
+    struct stat status;
+    if (sys.fstatat(planning->stage->spool.states[STATE_SUBMITTED], "", &status, AT_EMPTY_PATH))
+        return false;
+    bool same = status.st_mtim.tv_sec == planning->changed.tv_sec &&
+                status.st_mtim.tv_nsec == planning->changed.tv_nsec;
+    planning->changed = status.st_mtim;
+    return !same;
+}
+
+bool planning_make(struct planning *planning, bool answers)
+{
+    struct error error;
+    int64_t begin = clock_elapsed();
+    if (planning->on && has_changed(planning))
+        planning_see(planning, NULL);
+    if (!planning->looked && !look_at_submitted(planning)) {
+        stop_planning(planning);
+        return false;
+    }
+    if (!planning->on || begin < planning->due)
+        return false;
+    planning->due = begin + planning->stage->settings.planner_tick;
+    planning->made = begin;
+    planning->now = clock_now();
+    planning->answers = answers;
+    planning->more = false;
+    forget_plan(planning);
+    if (roster_refresh(planning->roster, &error)) {
+        log_warn("%s; nothing is planned until this works", error.text);
+        return true;
+    }
+    planning->on = is_wanted(planning) && !is_given_up();
+    if (planning->on && answers)
+        ask_capacity(planning);
+    if (planning->on) {
+        guard_enter(guard_own(), THE_PLAN, 0);
+        make(planning);
+        guard_leave(guard_own());
+        guard_passed(guard_own(), THE_PLAN);
+    } else {
+        stop_planning(planning);
+    }
+    planning->took = clock_elapsed() - begin;
+    if (planning->more)
+        planning->due = begin;
+    else if (planning->due < begin + SHARE_OF_TIME * planning->took)
+        planning->due = begin + SHARE_OF_TIME * planning->took;
+    return true;
+}
+
+bool planning_take(struct planning *planning, char id[static ID_SIZE])
+{
+    if (planning->handed == planning->handing_count)
+        return false;
+    memcpy(id, planning->handing[planning->handed++], ID_SIZE);
+    struct roster_job *job = roster_find(planning->roster, id);
+    if (job)
+        roster_doubt(job);
+    return true;
+}
+
+void planning_tell(const struct planning *planning, const char *id, struct buffer *line)
+{
+    const struct roster_job *job = roster_find(planning->roster, id);
+    if (!planning->on || !job || !job->readable || !job->known || job->predicted || job->next <= 0)
+        return;
+    int units = forecast_units(job, job->next);
+    eventlog_start(line, clock_now(), "predicted");
+    eventlog_add_number(line, "seconds", (int64_t)(forecast_seconds(job, units, false) + 0.5));
+    eventlog_add_number(line, "late", (int64_t)(forecast_seconds(job, units, true) + 0.5));
+    eventlog_end(line);
+}

@@ -1,0 +1,257 @@
+/* stages/planning/publish.c - what was decided is written down: promises, wishes, DIR/plan */
+#include "stages/planning/inside.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "spool/eventlog.h"
+#include "stages/guard.h"
+#include "stages/planning/wishes.h"
+#include "stages/shared/resize.h"
+#include "stages/stage.h"
+
+static int open_job(const struct planning *planning, const struct roster_job *job,
+                    struct job_place *place)
+{
+    *place = (struct job_place){.state = job->state};
+    memcpy(place->id, roster_id(job), strlen(roster_id(job)) + 1);
+    return job_open(&planning->stage->spool, place);
+}
+
+/* ---- promises ---- */
+
+/* True when something was written. */
+static bool write_promise(struct planning *planning, struct roster_job *job)
+{
+    struct job_place place;
+    struct buffer line = {0};
+    struct error error;
+    char time[CLOCK_TEXT_SIZE];
+    int directory = open_job(planning, job, &place);
+    if (directory < 0)
+        return false;
+    eventlog_start(&line, planning->now, "promised");
+    eventlog_add_string(&line, "deadline", clock_format(job->record.deadline, time));
+    int64_t finish = forecast_finish(job, planning->now, true);
+    if (finish)
+        eventlog_add_string(&line, "finish", clock_format(finish, time));
+    eventlog_end(&line);
+    job->promised = eventlog_append(directory, buffer_text(&line), &error) == 0;
+    if (!job->promised)
+        log_warn("%s: %s", place.id, error.text);
+    sys.close(directory);
+    buffer_free(&line);
+    return job->promised;
+}
+
+static bool is_promised_now(const struct roster_job *job)
+{
+    return planning_counts(job) && job->plan.firm && job->plan.promised && !job->promised;
+}
+
+/* ---- wishes ---- */
+
+/* A wish is read from the job's own files at that moment: what is wished was decided for what the
+ * roster knew. */
+static bool write_wish(struct planning *planning, struct roster_job *job,
+                       const struct resize_wish *wish)
+{
+    struct job_place place;
+    struct error error;
+    int directory = open_job(planning, job, &place);
+    if (directory < 0)
+        return false;           /* it has just ended */
+    job->resizing = resize_write(directory, &job->record, wish, &error) == 0;
+    if (job->resizing)
+        log_detail("%s: %s", place.id, wish->reason);
+    else
+        log_warn("%s: %s", place.id, error.text);
+    sys.close(directory);
+    return job->resizing;
+}
+
+/* A job grows when what it grows by is free: those that make room for it have done so. */
+static bool may_grow(struct planning *planning, const struct roster_job *job)
+{
+    return job->next <= job->size || !planning->told || room_take_growth(&planning->room, job);
+}
+
+/* How much of each pool has to be freed for those that start or grow by this plan. */
+static int64_t *find_needs(struct arena *arena, const struct planning *planning,
+                           const struct plan_file *lines)
+{
+    int64_t *needs = arena_allocate(arena, (lines->pool_count + 1) * sizeof(*needs));
+    for (size_t i = 0; i < lines->pool_count; i++)
+        needs[i] = lines->pools[i].used - lines->pools[i].capacity;
+    for (size_t i = 0; i < planning->order_count; i++) {
+        const struct roster_job *job = planning->order[i];
+        if (!planning_counts(job) || job->next <= 0)
+            continue;
+        int more = forecast_units(job, job->next) - job->plan.size;
+        needs[job->pool] += more > 0 ? more : 0;
+    }
+    return needs;
+}
+
+/* Mark the running jobs whose room is needed, those first that are handed over last: nobody is made
+ * smaller, or stopped, for room that stays idle. */
+static bool *mark_needed(struct arena *arena, const struct planning *planning,
+                         const struct plan_file *lines)
+{
+    int64_t *needs = find_needs(arena, planning, lines);
+    bool *needed = arena_allocate(arena, planning->order_count + 1);
+    for (size_t i = planning->order_count; i-- > 0;) {
+        const struct roster_job *job = planning->order[i];
+        if (!planning_counts(job) || job->state != STATE_SUBMITTED || job->next >= job->size ||
+            needs[job->pool] <= 0)
+            continue;
+        needed[i] = true;
+        needs[job->pool] -= job->plan.size - (job->next ? forecast_units(job, job->next) : 0);
+    }
+    return needed;
+}
+
+/* Write what must be told to one job.  Whether there was anything; `rung`: its bell must be rung. */
+static bool write_job(struct planning *planning, struct roster_job *job, bool needed, bool *rung)
+{
+    struct resize_wish wish;
+    struct guard_before before;
+    int64_t tick = planning->stage->settings.planner_tick;
+    if (!guard_look(guard_own(), roster_id(job), &before))
+        return false;
+    bool written = is_promised_now(job) && write_promise(planning, job);
+    if (planning_counts(job) && job->state == STATE_SUBMITTED &&
+        wish_for(job, planning->now, clock_elapsed(), tick, &wish) &&
+        (wish.to < wish.from ? needed : may_grow(planning, job)))
+        *rung = write_wish(planning, job, &wish);
+    guard_return(guard_own(), &before);
+    return written || *rung;
+}
+
+static size_t write_all(struct planning *planning, const bool *needed, bool *rung)
+{
+    size_t written = 0;
+    for (size_t i = 0; i < planning->order_count; i++)
+        written += write_job(planning, planning->order[i], needed[i], &rung[i]);
+    return written;
+}
+
+static void ring(const struct planning *planning, const bool *rung)
+{
+    for (size_t i = 0; i < planning->order_count; i++) {
+        struct job_place place = {.state = STATE_SUBMITTED};
+        if (!rung[i])
+            continue;
+        memcpy(place.id, roster_id(planning->order[i]), strlen(roster_id(planning->order[i])) + 1);
+        job_ring(&planning->stage->spool, &place);
+    }
+}
+
+/* ---- DIR/plan ---- */
+
+/* Is there less of its pool now than its smallest size?  Others have it, of whom nothing is known. */
+static bool is_crowded_out(const struct roster_job *job, const struct plan_file *lines)
+{
+    int64_t capacity = lines->pools[job->pool].capacity;
+    return job->state == STATE_RENDERED && capacity >= 0 && job->plan.levels[0].size > capacity;
+}
+
+static const char *standing_of(const struct planning *planning, const struct roster_job *job,
+                               const struct plan_file *lines)
+{
+    static const char *const words[] = {[STANDING_BEST_EFFORT] = "best effort",
+                                        [STANDING_ON_TRACK] = "on track",
+                                        [STANDING_AT_RISK] = "at risk",
+                                        [STANDING_CANNOT_MEET] = "cannot meet",
+                                        [STANDING_LATE] = "late"};
+    if (!job->record.deadline)
+        return words[STANDING_BEST_EFFORT];
+    if (planning->now >= job->record.deadline)
+        return words[STANDING_LATE];
+    if (forecast_is_trial(job))
+        return words[job->known ? STANDING_CANNOT_MEET : STANDING_AT_RISK];
+    if (is_crowded_out(job, lines))
+        return words[STANDING_AT_RISK];
+    return words[job->plan.standing];
+}
+
+static const char *deadline_reason(const struct roster_job *job)
+{
+    if (forecast_is_trial(job))
+        return job->known ? "similar jobs take longer than the time left; it is attempted anyway"
+                          : "its run time is not known yet";
+    if (job->plan.standing == STANDING_CANNOT_MEET)
+        return "even alone and at its largest size it would finish after its deadline";
+    if (job->plan.over)
+        return "its owner's deadlines claim more than planner.budget allows: other jobs go first";
+    if (job->plan.standing != STANDING_AT_RISK)
+        return NULL;
+    if (job->plan.kept && job->plan.size > 0)
+        return job->resizing ? "it is being resized"
+                             : "at its present size it would miss its deadline";
+    if (job->promised)
+        return "its deadline was guaranteed, and can no longer be met";
+    return job->plan.firm ? "its firm deadline cannot be guaranteed: other jobs go first"
+                          : "other jobs go first; it runs on spare capacity";
+}
+
+static struct text reason_of(struct arena *arena, const struct planning *planning,
+                             const struct roster_job *job, const struct plan_file *lines)
+{
+    bool crowded = planning_counts(job) && is_crowded_out(job, lines);
+    bool timed = planning_counts(job) && job->record.deadline &&
+                 planning->now < job->record.deadline;
+    bool told = timed && (!crowded || forecast_is_trial(job));
+    const char *reason = told ? deadline_reason(job) : NULL;
+    bool waits = job->state == STATE_RENDERED;
+    if (!waits)
+        return text_of(reason);
+    const char *wait = job->outgrown      ? "it requests more than the executor has in total"
+                       : job->asked       ? "a request to kill or hold it is pending"
+                       : job->intended    ? "the executor is being asked whether it has the job"
+                       : job->next > 0 || crowded ? "waiting for resources"
+                                          : "waiting: other jobs go first";
+    return reason ? arena_printf(arena, "%s; %s", reason, wait) : text_of(wait);
+}
+
+static void add_job(struct arena *arena, const struct planning *planning,
+                    const struct roster_job *job, struct plan_file *lines)
+{
+    struct planned_job *line = &lines->jobs[lines->job_count++];
+    bool counts = planning_counts(job);
+    *line = (struct planned_job){
+        .pool = counts ? lines->pools[job->pool].name : TEXT(""),
+        .standing = counts ? text_of(standing_of(planning, job, lines)) : TEXT(""),
+        .finish = counts ? forecast_finish(job, planning->now, false) : 0,
+        .late = counts ? forecast_finish(job, planning->now, true) : 0,
+        .deadline = job->record.deadline,
+        .kind = job->record.sizes.kind,
+        .size = job->state == STATE_SUBMITTED ? job->size : 0,
+        .next = counts ? job->next : 0,
+        .reason = reason_of(arena, planning, job, lines),
+    };
+    memcpy(line->id, roster_id(job), strlen(roster_id(job)) + 1);
+}
+
+void planning_publish(struct planning *planning, struct arena *arena, struct plan_file *lines)
+{
+    struct stage *stage = planning->stage;
+    struct error error;
+    bool *rung = arena_allocate(arena, planning->order_count + 1);
+    if (stage_is_fenced(stage))
+        return;
+    if (write_all(planning, mark_needed(arena, planning, lines), rung)) {
+        if (spool_sync(&stage->spool, &error))
+            log_warn("%s", error.text);
+        ring(planning, rung);
+    }
+    lines->jobs = arena_allocate(arena, (planning->order_count + 1) * sizeof(*lines->jobs));
+    for (size_t i = 0; i < planning->order_count; i++)
+        if (planning->order[i]->readable)
+            add_job(arena, planning, planning->order[i], lines);
+    if (plan_file_write(&stage->spool, lines, &error))
+        log_warn("%s", error.text);
+}

@@ -1,0 +1,297 @@
+/* stages/planning/roster.c - the jobs of rendered/ and submitted/, kept in memory from plan to plan */
+#include "stages/planning/roster.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/names.h"
+#include "spool/eventlog.h"
+#include "stages/guard.h"
+#include "stages/shared/resize.h"
+
+enum { MOST_JOBS = 1 << 20 };
+
+struct roster {
+    const struct spool *spool;
+    struct names *jobs;         /* id -> struct roster_job */
+    struct arena *arena;        /* of one job's record */
+};
+
+struct roster *roster_new(const struct spool *spool)
+{
+    struct roster *roster = memory_allocate(sizeof(*roster));
+    *roster = (struct roster){.spool = spool,
+                              .jobs = names_new(MOST_JOBS, sizeof(struct roster_job)),
+                              .arena = arena_new()};
+    return roster;
+}
+
+static void forget(struct roster_job *job)
+{
+    free(job->words);
+    free(job->progress);
+    free(job->levels);
+    job->words = NULL;
+    job->progress = NULL;
+    job->levels = NULL;
+    job->level_count = 0;
+    job->predicted_of = 0;
+}
+
+void roster_free(struct roster *roster)
+{
+    if (!roster)
+        return;
+    for (struct roster_job *job = roster_first(roster); job; job = roster_after(job))
+        forget(job);
+    names_free(roster->jobs);
+    arena_free(roster->arena);
+    free(roster);
+}
+
+struct roster_job *roster_first(struct roster *roster) { return names_first(roster->jobs); }
+struct roster_job *roster_after(struct roster_job *job) { return names_after(job); }
+const char *roster_id(const struct roster_job *job) { return names_text(job).data; }
+size_t roster_count(const struct roster *roster) { return names_count(roster->jobs); }
+
+struct roster_job *roster_find(struct roster *roster, const char *id)
+{
+    return names_find(roster->jobs, text_of(id));
+}
+
+static bool has_deadline(const struct job_record *record)
+{
+    return record->deadline && !text_is(record->deadline_mode, "none");
+}
+
+bool record_wants_plan(const struct job_record *record)
+{
+    return has_deadline(record) || record->sizes.kind != SIZE_FIXED;
+}
+
+bool roster_wants_plan(const struct roster_job *job)
+{
+    return job->readable && record_wants_plan(&job->record);
+}
+
+static int64_t scale(int64_t amount, int64_t size, int64_t of)
+{
+    return of > 0 ? (int64_t)((double)amount * (double)size / (double)of + 0.5) : amount;
+}
+
+struct need roster_need(const struct roster_job *job, int64_t size)
+{
+    const struct job_record *record = &job->record;
+    struct need need = {record->cpus, record->memory, record->gpus};
+    switch (record->sizes.kind) {
+    case SIZE_FIXED:
+        break;
+    case SIZE_TASKS:
+        need.cpus = scale(need.cpus, size, record->size);
+        need.memory = scale(need.memory, size, record->size);
+        need.gpus = (int)scale(need.gpus, size, record->size);
+        break;
+    case SIZE_GPUS:
+        need.gpus = (int)size;
+        break;
+    case SIZE_CPUS:
+        need.cpus = size;
+        break;
+    }
+    return need;
+}
+
+void roster_doubt(struct roster_job *job) { job->settled = false; }
+
+/* ---- reading a job ---- */
+
+/* Keep what a plan needs of the record: one block for all texts. */
+static void keep_record(struct roster_job *job, const struct job_record *record)
+{
+    struct job_record *kept = &job->record;
+    const struct text from[] = {record->owner, record->template_path, record->commit, record->image,
+                                record->arguments_sha256, record->gpu_type, record->deadline_mode,
+                                record->units_file, record->units_pattern,
+                                record->checkpoint_signal};
+    struct text *const to[] = {&kept->owner, &kept->template_path, &kept->commit, &kept->image,
+                               &kept->arguments_sha256, &kept->gpu_type, &kept->deadline_mode,
+                               &kept->units_file, &kept->units_pattern, &kept->checkpoint_signal};
+    enum { COUNT = sizeof(from) / sizeof(from[0]) };
+    size_t bytes = 0;
+    *kept = *record;
+    kept->id = kept->name = kept->source = kept->request_file = kept->request_sha256 = TEXT("");
+    kept->library = kept->version = kept->type = kept->executor = kept->manifest_sha256 = TEXT("");
+    kept->array = kept->array_left = kept->array_killed = kept->array_aside = kept->array_held = TEXT("");
+    kept->dlspool = TEXT("");
+    kept->failure = (struct failure){.when = RETRY_NEVER};
+    kept->after = NULL;
+    kept->after_count = 0;
+    for (int i = 0; i < COUNT; i++)
+        bytes += from[i].length + 1;
+    char *at = job->words = memory_allocate(bytes);
+    for (int i = 0; i < COUNT; i++) {
+        if (from[i].length)
+            memcpy(at, from[i].data, from[i].length);
+        *to[i] = (struct text){at, from[i].length};
+        at += from[i].length + 1;
+    }
+}
+
+static void keep_facts(struct roster_job *job, const struct job_record *record)
+{
+    keep_record(job, record);
+    if (!has_deadline(record))
+        job->record.deadline = 0;
+    if (record->size <= 0) {
+        job->record.sizes = (struct sizes){.kind = SIZE_FIXED};
+        job->record.size = 1;
+    }
+    job->size = record->size_now > 0 && record->size > 0 ? record->size_now : job->record.size;
+    job->resizable_known = job->resizable_known && job->state == STATE_SUBMITTED;
+}
+
+/* What the log says: it grows without a change of the directory's time. */
+static void read_log(struct roster_job *job, int directory)
+{
+    struct buffer log = {0};
+    struct event event;
+    struct eventlog_fold fold;
+    job->intended = false;
+    job->started = 0;
+    if (eventlog_read(directory, &log, NULL) == 0) {
+        struct text rest = buffer_text(&log);
+        while (eventlog_next(&rest, &event)) {
+            if (text_is(event.name, "started"))
+                job->started = event.time;
+            job->promised = job->promised || text_is(event.name, "promised");
+            job->predicted = job->predicted || text_is(event.name, "predicted");
+        }
+        eventlog_fold(buffer_text(&log), &fold);
+        job->intended = fold.intent && !fold.failed;
+        job->started = fold.started ? job->started : 0;
+    }
+    buffer_free(&log);
+}
+
+static bool is_there(int job, const char *name)
+{
+    struct stat status;
+    return !sys.fstatat(job, name, &status, AT_SYMLINK_NOFOLLOW);
+}
+
+static void read_progress(struct roster_job *job, int directory)
+{
+    struct progress progress;
+    struct error error;
+    free(job->progress);
+    job->progress = NULL;
+    int result = progress_read(directory, &progress, &error);
+    if (result < 0)
+        log_warn("%s: %s", roster_id(job), error.text);
+    if (result)
+        return;
+    job->progress = memory_allocate(sizeof(progress));
+    *job->progress = progress;
+}
+
+static void read_job(struct roster *roster, struct roster_job *job, int directory)
+{
+    struct job_record record;
+    forget(job);
+    job->asked = is_there(directory, "kill") || is_there(directory, "hold");
+    job->resizing = job->state == STATE_SUBMITTED && resize_is_there(directory);
+    job->readable = record_read(directory, roster->arena, &record, NULL) == 0 &&
+                    text_is(record.id, roster_id(job));
+    if (job->readable) {
+        keep_facts(job, &record);
+        read_log(job, directory);
+        read_progress(job, directory);
+    }
+    arena_reset(roster->arena);
+}
+
+static int see_job(void *context, const struct job_place *place)
+{
+    struct roster *roster = context;
+    struct stat status;
+    struct roster_job *job = names_find(roster->jobs, text_of(place->id));
+    struct guard_before before;
+    if (sys.fstatat(roster->spool->states[place->state], place->id, &status, AT_SYMLINK_NOFOLLOW))
+        return 0;               /* it has just left */
+    /* That a job has started is in its log, which grows unseen. */
+    bool known = job && job->state == place->state && job->settled &&
+                 (job->started || place->state == STATE_RENDERED) &&
+                 job->changed.tv_sec == status.st_mtim.tv_sec &&
+                 job->changed.tv_nsec == status.st_mtim.tv_nsec;
+    if (!job)
+        job = names_add(roster->jobs, text_of(place->id));
+    if (!job)
+        return 0;               /* more than a million: those wait */
+    job->seen = true;
+    if (known)
+        return 0;
+    int directory = job_open(roster->spool, place);
+    if (directory < 0)
+        return 0;
+    job->state = place->state;
+    job->changed = status.st_mtim;
+    job->settled = job_is_settled(&status);
+    if (guard_look(guard_own(), place->id, &before)) {
+        read_job(roster, job, directory);
+        guard_return(guard_own(), &before);
+    }
+    sys.close(directory);
+    return 0;
+}
+
+int roster_refresh(struct roster *roster, struct error *error)
+{
+    struct roster_job *next;
+    for (struct roster_job *job = roster_first(roster); job; job = roster_after(job))
+        job->seen = false;
+    /* In the order in which jobs go, so that one that is moved meanwhile is seen. */
+    if (jobs_walk(roster->spool, STATE_RENDERED, see_job, roster) ||
+        jobs_walk(roster->spool, STATE_SUBMITTED, see_job, roster))
+        return error_errno(error, "rendered/ or submitted/ could not be read");
+    for (struct roster_job *job = roster_first(roster); job; job = next) {
+        next = roster_after(job);
+        if (job->seen)
+            continue;
+        forget(job);
+        names_remove(roster->jobs, job);
+    }
+    return 0;
+}
+
+/* ---- at the start ---- */
+
+static int look_for_wish(void *context, const struct job_place *place)
+{
+    struct roster *roster = context;
+    struct job_record record;
+    struct guard_before before;
+    int directory = job_open(roster->spool, place);
+    if (directory < 0)
+        return 0;
+    bool looks = guard_look(guard_own(), place->id, &before);
+    bool wants = looks && record_read(directory, roster->arena, &record, NULL) == 0 &&
+                 record_wants_plan(&record);
+    if (looks)
+        guard_return(guard_own(), &before);
+    sys.close(directory);
+    arena_reset(roster->arena);
+    return wants;
+}
+
+int submitted_wants_plan(const struct spool *spool, struct error *error)
+{
+    struct roster roster = {.spool = spool, .arena = arena_new()};
+    int result = jobs_walk(spool, STATE_SUBMITTED, look_for_wish, &roster);
+    if (result < 0)
+        error_errno(error, "submitted/ could not be read");
+    arena_free(roster.arena);
+    return result;
+}

@@ -1,0 +1,87 @@
+/* stages/planning/wishes.c - which running jobs are to have another size, and why */
+#include "stages/planning/wishes.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+
+enum leaning { LEANS_NOT, LEANS_TO_GROW, LEANS_TO_SHRINK, LEANS_TO_STOP };
+
+static enum leaning lean(const struct roster_job *job)
+{
+    return job->next == 0          ? LEANS_TO_STOP
+           : job->next > job->size ? LEANS_TO_GROW
+           : job->next < job->size ? LEANS_TO_SHRINK
+                                   : LEANS_NOT;
+}
+
+/* When it is predicted to be done as it is: the quantile that is planned with. */
+static int64_t finish_as_it_is(const struct roster_job *job, int64_t now)
+{
+    double seconds = forecast_seconds(job, job->plan.size, true);
+    return isfinite(seconds) ? now + (int64_t)(seconds * 1000) : 0;
+}
+
+static bool falls_behind(const struct roster_job *job, int64_t now)
+{
+    return forecast_misses(job, now, job->plan.size);
+}
+
+enum { SIZES_TEXT_SIZE = 2 * SIZE_TEXT_SIZE + 16 };
+
+static const char *say_sizes(const struct roster_job *job, char room[static SIZES_TEXT_SIZE])
+{
+    char to[SIZE_TEXT_SIZE], from[SIZE_TEXT_SIZE];
+    enum size_kind kind = job->record.sizes.kind;
+    snprintf(room, SIZES_TEXT_SIZE, "%s instead of %s", size_text(kind, job->next, to),
+             size_text(kind, job->size, from));
+    return room;
+}
+
+static void explain(const struct roster_job *job, enum leaning leaning, int64_t now,
+                    struct resize_wish *wish)
+{
+    char sizes[SIZES_TEXT_SIZE], finish[CLOCK_TEXT_SIZE], deadline[CLOCK_TEXT_SIZE];
+    bool timed = job->record.deadline && !forecast_is_trial(job);
+    int64_t predicted = forecast_finish(job, now, true), as_it_is = finish_as_it_is(job, now);
+    clock_format(job->record.deadline, deadline);
+    if (leaning == LEANS_TO_STOP)
+        snprintf(wish->reason, sizeof(wish->reason), "frees resources for jobs that need them more%s%s",
+                 timed ? "; deadline " : "", timed ? deadline : "");
+    else if (leaning == LEANS_TO_GROW && falls_behind(job, now))
+        snprintf(wish->reason, sizeof(wish->reason), "falls behind: predicted %s, deadline %s; %s",
+                 as_it_is ? clock_format(as_it_is, finish) : "never", deadline,
+                 say_sizes(job, sizes));
+    else if (leaning == LEANS_TO_GROW)
+        snprintf(wish->reason, sizeof(wish->reason), "spare capacity is free; %s",
+                 say_sizes(job, sizes));
+    else if (timed && predicted && predicted <= job->record.deadline)
+        snprintf(wish->reason, sizeof(wish->reason), "is ahead: predicted %s, deadline %s; %s",
+                 clock_format(predicted, finish), deadline, say_sizes(job, sizes));
+    else
+        snprintf(wish->reason, sizeof(wish->reason), "other jobs need resources; %s", say_sizes(job, sizes));
+}
+
+bool wish_for(struct roster_job *job, int64_t now, int64_t elapsed, int64_t tick,
+              struct resize_wish *wish)
+{
+    enum leaning leaning = job->plan.kept ? LEANS_NOT : lean(job);
+    if ((int)leaning != job->leaning) {
+        job->leaning = (int)leaning;
+        job->leaned = elapsed;
+    }
+    if (leaning == LEANS_NOT || job->record.resizes == INT_MAX)
+        return false;
+    bool urgent = leaning == LEANS_TO_GROW && falls_behind(job, now) &&
+                  !forecast_misses(job, now, forecast_units(job, job->next));
+    if (!urgent && elapsed - job->leaned < tick)
+        return false;
+    *wish = (struct resize_wish){.generation = job->record.resizes + 1,
+                                 .from = job->size,
+                                 .to = job->next,
+                                 .when = now};
+    explain(job, leaning, now, wish);
+    return true;
+}

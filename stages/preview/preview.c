@@ -1,0 +1,363 @@
+/* stages/preview/preview.c - what another commit of the templates would make of the jobs of the last days */
+#include "stages/preview/preview.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "executors/registry/registry.h"
+
+enum { LONGEST_VALUE = 80 };    /* bytes of a value that is shown */
+
+static const int64_t day = 24 * 60 * 60 * 1000;
+
+/* Which jobs */
+
+struct collection {
+    struct job_place *places;
+    size_t count, capacity, most;
+    size_t found;
+    int64_t since;              /* of failed jobs */
+    enum state state;
+    const char *date;
+};
+
+static int compare_places(const void *a, const void *b)
+{
+    const struct job_place *first = a, *second = b;
+    return text_compare(id_token(text_of(second->id)), id_token(text_of(first->id)));
+}
+
+/* Newest first, each once, and no more than are wanted. */
+static void tidy(struct collection *collection)
+{
+    size_t kept = 0;
+    if (collection->count)
+        qsort(collection->places, collection->count, sizeof(*collection->places), compare_places);
+    for (size_t i = 0; i < collection->count; i++) {
+        /* One that moved meanwhile was met twice. */
+        if (kept && strcmp(collection->places[kept - 1].id, collection->places[i].id) == 0)
+            collection->found--;
+        else
+            collection->places[kept++] = collection->places[i];
+    }
+    collection->count = kept < collection->most ? kept : collection->most;
+}
+
+static int collect(void *context, const char *name, unsigned char type)
+{
+    struct collection *collection = context;
+    (void)type;
+    if (!id_valid(text_of(name)) ||
+        (collection->state == STATE_FAILED && id_time(text_of(name)) < collection->since))
+        return 0;
+    if (collection->count == collection->capacity) {
+        tidy(collection);
+        if (2 * collection->count > collection->capacity || !collection->capacity) {
+            collection->capacity = collection->capacity ? collection->capacity * 2 : 1024;
+            collection->places = memory_resize(
+                collection->places, collection->capacity * sizeof(*collection->places));
+        }
+    }
+    struct job_place *place = &collection->places[collection->count++];
+    *place = (struct job_place){.state = collection->state};
+    memcpy(place->id, name, strlen(name) + 1);
+    memcpy(place->date, collection->date, strlen(collection->date) + 1);
+    collection->found++;
+    return 0;
+}
+
+static int collect_day(const struct spool *spool, struct collection *collection, const char *date)
+{
+    int directory = sys.openat(spool->states[STATE_DONE], date,
+                               O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+    if (directory < 0)
+        return errno == ENOENT || errno == ENOTDIR ? 0 : -1;
+    collection->date = date;
+    int result = directory_walk(directory, collect, collection);
+    sys.close(directory);
+    return result;
+}
+
+static int collect_all(const struct plan_request *request, struct collection *collection,
+                       struct error *error)
+{
+    const struct spool *spool = request->spool;
+    char date[CLOCK_TEXT_SIZE];
+    *collection = (struct collection){
+        .most = request->most, .since = (request->now / day - request->days) * day, .date = ""};
+    for (int i = 0; i < STATE_DONE; i++) {
+        collection->state = (enum state)i;
+        if (directory_walk(spool->states[i], collect, collection))
+            return error_errno(error, "%s/ could not be read", state_name((enum state)i));
+    }
+    collection->state = STATE_DONE;
+    for (int64_t i = 0; i <= request->days; i++)
+        if (collect_day(spool, collection, clock_date(request->now - i * day, date)))
+            return error_errno(error, "done/%s could not be read", date);
+    tidy(collection);
+    return 0;
+}
+
+/* What a value may be shown as */
+
+struct planner {
+    const struct plan_request *request;
+    struct plan *plan;
+    struct arena *job;          /* reset after each job */
+};
+
+struct looking {
+    struct repository *repository;
+    struct text wanted;
+};
+
+static int look_into(void *context, const char *path)
+{
+    struct looking *looking = context;
+    struct text content = repository_file(looking->repository, path);
+    return content.length && text_contains(content, looking->wanted);
+}
+
+/* Does it stand in the templates?  Then it is no user's. */
+static bool is_of_templates(const struct planner *planner, struct text string)
+{
+    struct looking before = {planner->request->before, string};
+    struct looking after = {planner->request->after, string};
+    return string.length <= LONGEST_VALUE &&
+           (repository_walk(before.repository, look_into, &before) ||
+            repository_walk(after.repository, look_into, &after));
+}
+
+static struct text show_value(const struct planner *planner, const struct value *value)
+{
+    struct text shown = {"", 0};
+    struct buffer out = {0};
+    if (!value || value->kind == VALUE_LIST || value->kind == VALUE_OBJECT ||
+        (value->kind == VALUE_STRING && !is_of_templates(planner, value->string)))
+        return shown;
+    if (json_write(&out, value, false, NULL) == 0)
+        shown = arena_text(planner->plan->arena, out.data, out.length);
+    buffer_free(&out);
+    return shown;
+}
+
+/* Groups */
+
+static struct text keep(const struct planner *planner, struct text text)
+{
+    return arena_text(planner->plan->arena, text.data ? text.data : "", text.length);
+}
+
+/* The group of that kind and key, with this job counted in it; NULL when there are too many.  A new
+ * one has `count` 1, and is still to be described. */
+static struct plan_group *count_in(const struct planner *planner, enum plan_kind kind,
+                                   struct text key, const char *id)
+{
+    struct plan *plan = planner->plan;
+    struct plan_group *group = plan->groups, *end = group + plan->groups_count;
+    plan->counts[kind]++;
+    while (group < end && !(group->kind == kind && text_equal(group->key, key)))
+        group++;
+    if (group == end && plan->groups_count == PLAN_MOST_GROUPS) {
+        plan->ungrouped++;
+        return NULL;
+    }
+    if (group == end) {
+        plan->groups_count++;
+        *group = (struct plan_group){.kind = kind, .key = keep(planner, key)};
+    }
+    if (group->count < PLAN_EXAMPLES)
+        memcpy(group->examples[group->count], id, strlen(id) + 1);
+    group->count++;
+    return group;
+}
+
+static void count_refusal(const struct planner *planner, enum plan_kind kind,
+                          const struct error *reason, const char *id)
+{
+    struct plan_group *group = count_in(planner, kind, text_of(reason->text), id);
+    if (group && group->count == 1)
+        group->sentence = group->key;
+}
+
+static bool is_string(const struct value *value, struct text text)
+{
+    return value && value->kind == VALUE_STRING && text_equal(value->string, text);
+}
+
+/* Leave out the fields that only say which image it is: that is said once. */
+static void drop_image(struct changes *changes, struct text before, struct text after)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < changes->count; i++)
+        if (!is_string(changes->items[i].before, before) ||
+            !is_string(changes->items[i].after, after))
+            changes->items[kept++] = changes->items[i];
+    changes->count = kept;
+}
+
+static struct text change_key(struct arena *arena, const struct job_record *before,
+                              const struct job_record *after, bool image,
+                              const struct changes *changes)
+{
+    struct buffer key = {0};
+    buffer_printf(&key, "%s\n%s\n", before->template_path.data, after->template_path.data);
+    if (image)
+        buffer_printf(&key, "%s\n%s\n", before->image.data, after->image.data);
+    for (size_t i = 0; i < changes->count; i++)
+        buffer_printf(&key, "%c%c%s\n", changes->items[i].before ? '-' : ' ',
+                      changes->items[i].after ? '+' : ' ', changes->items[i].path.data);
+    struct text text = arena_text(arena, key.data, key.length);
+    buffer_free(&key);
+    return text;
+}
+
+static void describe(const struct planner *planner, struct plan_group *group,
+                     const struct job_record *before, const struct job_record *after, bool image,
+                     const struct changes *changes)
+{
+    struct plan *plan = planner->plan;
+    group->template_before = keep(planner, before->template_path);
+    group->template = keep(planner, after->template_path);
+    if (image) {
+        group->image_before = keep(planner, before->image);
+        group->image = keep(planner, after->image);
+    }
+    group->fields = arena_allocate(plan->arena, (changes->count + 1) * sizeof(*group->fields));
+    group->fields_count = changes->count;
+    group->more_fields = changes->more;
+    for (size_t i = 0; i < changes->count; i++) {
+        const struct change *change = &changes->items[i];
+        struct text old_value = show_value(planner, change->before);
+        struct text new_value = show_value(planner, change->after);
+        bool shown = (!change->before || old_value.length) && (!change->after || new_value.length);
+        group->fields[i] = (struct plan_field){
+            .path = keep(planner, change->path),
+            .was_there = change->before,
+            .is_there = change->after,
+            .before = shown ? old_value : TEXT(""),
+            .after = shown ? new_value : TEXT(""),
+        };
+    }
+}
+
+static void count_change(const struct planner *planner, const struct replay_rendering *before,
+                         const struct replay_rendering *after, const char *id)
+{
+    const struct job_record *old_facts = &before->record, *new_facts = &after->record;
+    bool image = !text_equal(old_facts->image, new_facts->image);
+    struct changes changes;
+    changes_find(planner->job, before->tree, after->tree, &changes);
+    if (image)
+        drop_image(&changes, old_facts->image, new_facts->image);
+    struct text key = change_key(planner->job, old_facts, new_facts, image, &changes);
+    struct plan_group *group = count_in(planner, PLAN_CHANGED, key, id);
+    if (group && group->count == 1)
+        describe(planner, group, old_facts, new_facts, image, &changes);
+}
+
+/* Looking */
+
+/* Where a job is counted that cannot be rendered again. */
+static size_t *count_of(struct plan *plan, enum replay_found found)
+{
+    return found == REPLAY_FORBIDDEN    ? &plan->forbidden
+           : found == REPLAY_NO_REQUEST ? &plan->without_request
+           : found == REPLAY_SET_ASIDE  ? &plan->set_aside
+                                        : &plan->damaged;
+}
+
+/* Would the executor take what the one commit gives, and not what the other does? */
+static bool is_declined(const struct planner *planner, struct text before, struct text after,
+                        struct error *error)
+{
+    const char *executor = planner->request->executor.data;
+    if (!executor_check(executor, after, error) || executor_check(executor, before, NULL))
+        return false;
+    error_prefix(error, "the executor %s would not take it", executor);
+    return true;
+}
+
+/* False when the job is not there any more. */
+static bool look_at(struct planner *planner, const struct job_place *place)
+{
+    const struct plan_request *request = planner->request;
+    struct plan *plan = planner->plan;
+    struct replay replay;
+    struct preparation understood;
+    struct replay_rendering before, after;
+    enum replay_found found = replay_read(request->spool, place, planner->job, &replay, NULL);
+    if (found != REPLAY_READ) {
+        *count_of(plan, found) += found != REPLAY_GONE;
+        return found != REPLAY_GONE;
+    }
+    if (replay_understand(planner->job, &replay, REPLAY_MASKED, &understood)) {
+        plan->refused_as_before++;
+        return true;
+    }
+    replay_render(planner->job, &replay, &understood, request->before, request->executor, &before);
+    replay_render(planner->job, &replay, &understood, request->after, request->executor, &after);
+    if (before.rendered && after.rendered) {
+        if (text_equal(before.manifest, after.manifest))
+            plan->same++;
+        else if (is_declined(planner, before.manifest, after.manifest, &after.error))
+            count_refusal(planner, PLAN_REFUSED, &after.error, place->id);
+        else
+            count_change(planner, &before, &after, place->id);
+    } else if (before.rendered) {
+        count_refusal(planner, PLAN_REFUSED, &after.error, place->id);
+    } else if (after.rendered) {
+        count_refusal(planner, PLAN_ACCEPTED, &before.error, place->id);
+    } else {
+        plan->refused_as_before++;
+    }
+    return true;
+}
+
+static int compare_groups(const void *a, const void *b)
+{
+    const struct plan_group *first = a, *second = b;
+    if (first->kind != second->kind)
+        return first->kind < second->kind ? -1 : 1;
+    if (first->count != second->count)
+        return first->count > second->count ? -1 : 1;
+    return text_compare(first->key, second->key);
+}
+
+int plan_make(const struct plan_request *request, struct plan *plan, struct error *error)
+{
+    struct collection collection;
+    *plan = (struct plan){.arena = arena_new()};
+    plan->groups = memory_allocate(PLAN_MOST_GROUPS * sizeof(*plan->groups));
+    int64_t start = clock_elapsed();
+    int result = collect_all(request, &collection, error);
+    struct planner planner = {.request = request, .plan = plan, .job = arena_new()};
+    plan->found = collection.found;
+    for (size_t i = 0; !result && !plan->out_of_time && i < collection.count; i++) {
+        if (look_at(&planner, &collection.places[i]))
+            plan->looked++;
+        else
+            plan->found--;      /* it is being moved, or was removed */
+        arena_reset(planner.job);
+        if (request->progress)
+            request->progress(request->context, i + 1, collection.count);
+        plan->out_of_time = request->within && i + 1 < collection.count &&
+                            clock_elapsed() - start >= request->within;
+    }
+    if (plan->groups_count)
+        qsort(plan->groups, plan->groups_count, sizeof(*plan->groups), compare_groups);
+    arena_free(planner.job);
+    free(collection.places);
+    return result;
+}
+
+void plan_free(struct plan *plan)
+{
+    arena_free(plan->arena);
+    free(plan->groups);
+    *plan = (struct plan){0};
+}

@@ -1,0 +1,87 @@
+/* stages/resubmit/held.h - the jobs of held/: what they wait for, and whether it has come
+ *
+ * held_pass.c and its parts (held_parts.h) look, and decide; they write nothing, so that whoever wants to
+ * know whether anything is left to do can ask the same.  held_act.c, a part of the resubmit stage,
+ * writes what was decided.
+ *
+ * What is known of a job stays in memory between passes, and is read again when its directory has
+ * changed.  How other jobs stand is looked up once in a pass for each (stages/shared/standing.h), and jobs
+ * are looked for by their names in one walk for all names that are not known yet.
+ *
+ * A job that closes a circle (stages/resubmit/circles.h) is refused, and the older ones of the circle go on
+ * waiting for a job of that name.
+ */
+#ifndef STAGES_RESUBMIT_HELD_H
+#define STAGES_RESUBMIT_HELD_H
+
+#include <time.h>
+
+#include "base/names.h"
+#include "request/description.h"
+#include "spool/settings.h"
+#include "stages/shared/hold.h"
+
+enum held_decision {
+    HELD_WAITS,
+    HELD_GOES_ON,               /* to rendered/ */
+    HELD_REFUSED,               /* it waits for itself, or for what there is not */
+    HELD_LOST,                  /* what it waits for cannot come any more */
+    HELD_KILLED,
+    HELD_DAMAGED
+};
+
+struct held_condition {
+    struct awaited awaited;     /* texts of the struct held that it belongs to */
+    enum condition condition;
+    char id[ID_SIZE];
+    bool found;                 /* the id is not in job.yaml yet */
+    bool holds;
+    const struct standing *standing;    /* of this pass; NULL: not asked for */
+};
+
+struct held {
+    struct timespec changed;    /* mtime of its directory when it was read; 0: to be read again */
+    uint64_t met;               /* the pass that met it last */
+    bool arrived;               /* it was not there in the pass before */
+    bool readable;
+    bool looked_for;            /* its names were looked for in all of done/ */
+    bool released;              /* what it waited for has come once */
+    bool is_held, is_killed;    /* somebody has asked for that: */
+    struct wish hold, kill;
+    char *tasks;                /* of an array only these are held; NULL: the whole job */
+    uid_t uid;
+    int64_t accepted, since;    /* in incoming/, and here */
+    int priority;
+    int stops;                  /* how often the process that read its request has ended over it */
+    uint64_t why;               /* digest of what is in `why`; 0: not known */
+    char *name;
+    struct held_condition *conditions;
+    size_t count;
+    size_t number;              /* by age, in this pass */
+    enum held_decision decision;
+    char *sentence;             /* of a decision that ends the waiting */
+};
+
+struct held_jobs {
+    const struct spool *spool;
+    const struct settings *settings;
+    struct names *jobs;         /* id -> struct held */
+    struct standings *standings;
+    struct arena *arena;
+    uint64_t pass;
+    struct held **by_age;       /* all of `jobs` */
+    size_t count;
+};
+
+struct held_jobs *held_jobs_new(const struct spool *spool, const struct settings *settings);
+void held_jobs_free(struct held_jobs *jobs);
+
+/* Make a pass: look at all jobs of held/ and decide about each.  What was decided is valid until the
+ * next pass.  -1 and a sentence when a directory could not be read: nothing is decided then. */
+int held_jobs_decide(struct held_jobs *jobs, int64_t now, struct error *error);
+
+struct text held_id(const struct held *held);
+/* The bytes of `why` for a job that waits, appended. */
+void held_explain(const struct held_jobs *jobs, const struct held *held, struct buffer *why);
+
+#endif

@@ -1,0 +1,85 @@
+/* stages/resubmit/held_circles.c - jobs of held/ that would wait for themselves */
+#include <stdlib.h>
+
+#include "stages/resubmit/circles.h"
+#include "stages/resubmit/held_parts.h"
+
+static struct circles *make_circles(struct held_jobs *jobs)
+{
+    size_t count = 0, edges_count = 0;
+    for (size_t i = 0; i < jobs->count; i++)
+        count += jobs->by_age[i]->count;
+    struct circle_edge *edges = memory_allocate((count + 1) * sizeof(*edges));
+    for (size_t i = 0; i < jobs->count; i++) {
+        const struct held *held = jobs->by_age[i];
+        for (size_t k = 0; k < held->count && held_waits_for_jobs(held); k++) {
+            struct text id = held->conditions[k].awaited.id;
+            const struct held *other = id.length ? names_find(jobs->jobs, id) : NULL;
+            if (other && held_waits_for_jobs(other))
+                edges[edges_count++] = (struct circle_edge){i, other->number};
+        }
+    }
+    struct circles *circles = circles_new(jobs->count, edges, edges_count);
+    free(edges);
+    circles_find(circles);
+    return circles;
+}
+
+static void refuse_circle(struct held_jobs *jobs, struct held *held, const size_t *chain,
+                          size_t length)
+{
+    enum { MOST_NAMED = 8 };
+    struct buffer way = {0};
+    if (length == 1) {
+        held_decide(held, HELD_REFUSED, "The job waits for itself.");
+        return;
+    }
+    for (size_t i = 1; i <= length && i <= MOST_NAMED; i++)
+        buffer_printf(&way, "%swaits for %s", i > 1 ? ", which " : "",
+                      held_id(jobs->by_age[chain[i % length]]).data);
+    if (length > MOST_NAMED)
+        buffer_printf(&way, ", and so on through %zu jobs back to it", length);
+    held_decide(held, HELD_REFUSED, "The job would wait for itself: %s %s.", held_id(held).data,
+           way.data);
+    buffer_free(&way);
+}
+
+static void forget_id(struct held_condition *condition)
+{
+    condition->id[0] = '\0';
+    condition->awaited.id = (struct text){"", 0};
+    condition->found = false;
+}
+
+/* Older jobs of a circle go on waiting for a job of that name: the one that was found is refused. */
+static void forget_refused(struct held_jobs *jobs)
+{
+    for (size_t i = 0; i < jobs->count; i++) {
+        struct held *held = jobs->by_age[i];
+        for (size_t k = 0; k < held->count; k++) {
+            struct held_condition *condition = &held->conditions[k];
+            const struct held *other =
+                condition->found ? names_find(jobs->jobs, condition->awaited.id) : NULL;
+            if (other && other->decision == HELD_REFUSED && other->number > i)
+                forget_id(condition);
+        }
+    }
+}
+
+void held_refuse_circles(struct held_jobs *jobs)
+{
+    struct circles *circles = make_circles(jobs);
+    const size_t *chain;
+    size_t length;
+    bool any = false;
+    for (size_t i = 0; i < jobs->count; i++) {
+        any = any || jobs->by_age[i]->decision == HELD_REFUSED;
+        if (circles_closes(circles, i, &chain, &length)) {
+            refuse_circle(jobs, jobs->by_age[i], chain, length);
+            any = true;
+        }
+    }
+    if (any)
+        forget_refused(jobs);
+    circles_free(circles);
+}

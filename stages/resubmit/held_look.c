@@ -1,0 +1,164 @@
+/* stages/resubmit/held_look.c - what is known of the jobs of held/: their files, read when they have changed */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "stages/guard.h"
+#include "stages/resubmit/held_parts.h"
+#include "stages/shared/sweep.h"
+
+void held_forget(struct held *held)
+{
+    free(held->name);
+    free(held->conditions);
+    free(held->sentence);
+    held->name = held->sentence = NULL;
+    held->conditions = NULL;
+    held->count = 0;
+}
+
+static char *copy_text(struct text text)
+{
+    char *copy = memory_allocate(text.length + 1);
+    if (text.length)
+        memcpy(copy, text.data, text.length);
+    return copy;
+}
+
+/* One block: the conditions, and after them what users wrote. */
+static void take_conditions(struct held *held, const struct job_record *record)
+{
+    size_t bytes = record->after_count * sizeof(*held->conditions) + 1;
+    for (size_t i = 0; i < record->after_count; i++)
+        bytes += record->after[i].job.length + record->after[i].condition.length;
+    held->count = record->after_count;
+    held->conditions = memory_allocate(bytes);
+    char *words = (char *)(held->conditions + held->count);
+    for (size_t i = 0; i < held->count; i++) {
+        struct held_condition *condition = &held->conditions[i];
+        const struct awaited *awaited = &record->after[i];
+        if (!condition_find(awaited->condition, &condition->condition))
+            condition->condition = AFTER_OK;
+        memcpy(condition->id, awaited->id.length ? awaited->id.data : "", awaited->id.length);
+        memcpy(words, awaited->job.data, awaited->job.length);
+        condition->awaited.job = (struct text){words, awaited->job.length};
+        words += awaited->job.length;
+        condition->awaited.condition = text_of(condition_name(condition->condition));
+        condition->awaited.id = text_of(condition->id);
+    }
+}
+
+/* Read the job's files.  What cannot be read now is read again by the next pass. */
+static void read_held(struct held_jobs *jobs, struct held *held, int job)
+{
+    struct job_record record;
+    struct error error;
+    struct text id = held_id(held);
+    held_forget(held);
+    int is_held = control_pending(job, CONTROL_HOLD, &held->hold);
+    int is_killed = control_pending(job, CONTROL_KILL, &held->kill);
+    int unread = record_read(job, jobs->arena, &record, &error);
+    held->readable = !unread && is_held >= 0 && is_killed >= 0;
+    held->is_held = is_held > 0;
+    struct held_tasks tasks;
+    int kept = unread || is_held ? 0 : hold_tasks_keep(job, &record, jobs->arena, &tasks);
+    held->readable = held->readable && kept >= 0;
+    if (kept > 0) {
+        held->is_held = true;
+        held->hold = tasks.wish;
+        held->tasks = copy_text(sweep_shortened(jobs->arena, tasks.tasks));
+    }
+    held->is_killed = is_killed > 0;
+    if (unread && file_is_damaged(errno)) {
+        held_decide(held, HELD_DAMAGED, "%s", error.text);
+    } else if (unread) {
+        log_warn("%s: in held/, cannot be read at the moment: %s", id.data, error.text);
+    } else if (!text_equal(record.id, id)) {
+        held_decide(held, HELD_DAMAGED, "job.yaml has the id of another job");
+    } else {
+        held->uid = record.uid;
+        held->accepted = record.accepted;
+        held->since = record.held ? record.held : record.accepted;
+        held->priority = record.priority;
+        held->released = record.released != 0;
+        held->name = copy_text(record.name);
+        take_conditions(held, &record);
+    }
+    arena_reset(jobs->arena);
+}
+
+static int look_at_held(void *context, const struct job_place *place)
+{
+    struct held_jobs *jobs = context;
+    struct stat status;
+    struct guard_before before;
+    struct text id = text_of(place->id);
+    struct held *held = names_find(jobs->jobs, id);
+    if (sys.fstatat(jobs->spool->states[STATE_HELD], place->id, &status, AT_SYMLINK_NOFOLLOW))
+        return 0;
+    if (!held && (held = names_add(jobs->jobs, id)))
+        held->arrived = true;
+    if (!held)
+        return 0;               /* more than MOST_HELD: when others have gone */
+    held->met = jobs->pass;
+    if (held->changed.tv_sec == status.st_mtim.tv_sec &&
+        held->changed.tv_nsec == status.st_mtim.tv_nsec)
+        return 0;
+    int job = job_open(jobs->spool, place);
+    if (job < 0)
+        return 0;
+    held->changed = (struct timespec){0};
+    if (guard_look(guard_own(), place->id, &before)) {
+        held->decision = HELD_WAITS;
+        read_held(jobs, held, job);
+        guard_return(guard_own(), &before);
+    }
+    if (held->readable && job_is_settled(&status))
+        held->changed = status.st_mtim;
+    sys.close(job);
+    return 0;
+}
+
+/* What the walk has not met. */
+static void forget_gone(struct held_jobs *jobs)
+{
+    struct held *next;
+    for (struct held *held = names_first(jobs->jobs); held; held = next) {
+        next = names_after(held);
+        if (held->met != jobs->pass) {
+            held_forget(held);
+            names_remove(jobs->jobs, held);
+        }
+    }
+}
+
+static int compare_ages(const void *a, const void *b)
+{
+    const struct held *const *first = a, *const *second = b;
+    return text_compare(id_token(held_id(*first)), id_token(held_id(*second)));
+}
+
+static void sort_by_age(struct held_jobs *jobs)
+{
+    free(jobs->by_age);
+    jobs->by_age = memory_allocate((names_count(jobs->jobs) + 1) * sizeof(*jobs->by_age));
+    jobs->count = 0;
+    for (struct held *held = names_first(jobs->jobs); held; held = names_after(held))
+        jobs->by_age[jobs->count++] = held;
+    if (jobs->count)
+        qsort(jobs->by_age, jobs->count, sizeof(*jobs->by_age), compare_ages);
+    for (size_t i = 0; i < jobs->count; i++)
+        jobs->by_age[i]->number = i;
+}
+
+int held_look(struct held_jobs *jobs, struct error *error)
+{
+    jobs->count = 0;
+    if (jobs_walk(jobs->spool, STATE_HELD, look_at_held, jobs))
+        return error_errno(error, "held/ could not be read");
+    forget_gone(jobs);
+    sort_by_age(jobs);
+    return 0;
+}

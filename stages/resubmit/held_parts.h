@@ -1,0 +1,31 @@
+/* stages/resubmit/held_parts.h - what the parts of a pass over held/ share
+ *
+ *   held_look.c      reads the jobs' files
+ *   held_meant.c     finds which jobs are meant by the names they wait for
+ *   held_circles.c   refuses those that would wait for themselves
+ *   held_pass.c           makes the pass, and decides about the rest
+ */
+#ifndef STAGES_RESUBMIT_HELD_PARTS_H
+#define STAGES_RESUBMIT_HELD_PARTS_H
+
+#include "stages/resubmit/held.h"
+
+/* Read what has changed since the pass before, forget what has gone, and sort by age.  -1 and a
+ * sentence when held/ could not be read; no job is known then. */
+int held_look(struct held_jobs *jobs, struct error *error);
+/* Free what is known of the job's conditions. */
+void held_forget(struct held *held);
+
+/* Find the ids of the jobs that are meant.  -1 and a sentence when a directory could not be read. */
+int held_find_meant(struct held_jobs *jobs, struct error *error);
+
+void held_refuse_circles(struct held_jobs *jobs);
+
+/* Does it wait for other jobs, as far as is known? */
+bool held_waits_for_jobs(const struct held *held);
+
+/* Decide about the job, with the sentence for its owner. */
+void held_decide(struct held *held, enum held_decision decision, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

@@ -1,0 +1,186 @@
+/* stages/resubmit/held_pass.c - the jobs of held/: whether what they wait for has come */
+#include "stages/resubmit/held.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "stages/resubmit/held_parts.h"
+
+enum { MOST_HELD = 1 << 20 };   /* jobs */
+
+struct text held_id(const struct held *held)
+{
+    return names_text(held);
+}
+
+struct held_jobs *held_jobs_new(const struct spool *spool, const struct settings *settings)
+{
+    struct held_jobs *jobs = memory_allocate(sizeof(*jobs));
+    *jobs = (struct held_jobs){
+        .spool = spool,
+        .settings = settings,
+        .jobs = names_new(MOST_HELD, sizeof(struct held)),
+        .standings = standings_new(spool, settings->scan_interval),
+        .arena = arena_new(),
+    };
+    return jobs;
+}
+
+void held_jobs_free(struct held_jobs *jobs)
+{
+    if (!jobs)
+        return;
+    for (struct held *held = names_first(jobs->jobs); held; held = names_after(held))
+        held_forget(held);
+    names_free(jobs->jobs);
+    standings_free(jobs->standings);
+    arena_free(jobs->arena);
+    free(jobs->by_age);
+    free(jobs);
+}
+
+void held_decide(struct held *held, enum held_decision decision, const char *format, ...)
+{
+    struct buffer sentence = {0};
+    va_list arguments;
+    va_start(arguments, format);
+    buffer_vprintf(&sentence, format, arguments);
+    va_end(arguments);
+    free(held->sentence);
+    held->sentence = sentence.data;
+    held->decision = decision;
+}
+
+bool held_waits_for_jobs(const struct held *held)
+{
+    return held->readable && held->decision == HELD_WAITS && !held->is_killed && !held->released;
+}
+
+static void lose(struct held *held, const struct held_condition *condition)
+{
+    static const char *const wanted[] = {
+        [AFTER_OK] = "must succeed", [AFTER_ANY] = "must finish", [AFTER_NOT_OK] = "must fail"};
+    const struct standing *standing = condition->standing;
+    const char *id = condition->id, *word = wanted[condition->condition];
+    if (standing->kind == STANDING_GONE)
+        held_decide(held, HELD_LOST, "The job waited for %s (%s), which is no longer in the spool.",
+               id, word);
+    else if (standing->kind == STANDING_DONE)
+        held_decide(held, HELD_LOST, "The job waited for %s (%s), which has succeeded.", id, word);
+    else
+        held_decide(held, HELD_LOST, "The job waited for %s (%s), which has failed permanently: %s.", id,
+               word, standing->reason);
+}
+
+/* Does the condition hold?  And when it does not: can it still? */
+static bool weigh(struct held_condition *condition, bool *possible)
+{
+    enum standing_kind kind = condition->standing->kind;
+    *possible = true;
+    switch (kind) {
+    case STANDING_DONE:
+        *possible = condition->condition != AFTER_NOT_OK;
+        return *possible;
+    case STANDING_LOST:
+        *possible = condition->condition != AFTER_OK;
+        return *possible;
+    case STANDING_GONE:
+        *possible = false;
+        return false;
+    default:
+        return false;
+    }
+}
+
+static void decide_about(struct held_jobs *jobs, struct held *held, int64_t now)
+{
+    size_t waits_for = 0;
+    if (held->is_killed && held->decision != HELD_DAMAGED && held->readable) {
+        held->decision = HELD_KILLED;
+        return;
+    }
+    if (!held->readable || held->decision != HELD_WAITS)
+        return;
+    for (size_t i = 0; i < held->count && !held->released; i++) {
+        struct held_condition *condition = &held->conditions[i];
+        bool possible = true;
+        condition->holds = false;
+        if (condition->awaited.id.length) {
+            condition->standing = standing_find(jobs->standings, condition->awaited.id);
+            condition->holds = weigh(condition, &possible);
+        } else if (now - held->since >= jobs->settings->after_unknown) {
+            char patience[CLOCK_TEXT_SIZE];
+            duration_format(jobs->settings->after_unknown, patience);
+            held_decide(held, HELD_LOST,
+                   "The job waited for a job of its owner that is called %.*s, and none was "
+                   "submitted within %s.", (int)condition->awaited.job.length, condition->awaited.job.data,
+                   patience);
+            return;
+        }
+        if (!possible) {
+            lose(held, condition);
+            return;
+        }
+        waits_for += !condition->holds;
+    }
+    if (!waits_for && !held->is_held)
+        held->decision = HELD_GOES_ON;
+}
+
+/* What was decided in the pass before is decided again; what is wrong with its files stays so until
+ * they are read again. */
+static void begin_anew(struct held *held)
+{
+    for (size_t i = 0; i < held->count; i++)
+        held->conditions[i].standing = NULL;
+    if (held->decision == HELD_DAMAGED)
+        return;
+    free(held->sentence);
+    held->sentence = NULL;
+    held->decision = HELD_WAITS;
+}
+
+int held_jobs_decide(struct held_jobs *jobs, int64_t now, struct error *error)
+{
+    standings_begin(jobs->standings);
+    jobs->pass++;
+    for (struct held *held = names_first(jobs->jobs); held; held = names_after(held))
+        begin_anew(held);
+    if (held_look(jobs, error))
+        return -1;
+    if (held_find_meant(jobs, error)) {
+        jobs->count = 0;
+        return -1;
+    }
+    held_refuse_circles(jobs);
+    for (size_t i = 0; i < jobs->count; i++)
+        decide_about(jobs, jobs->by_age[i], now);
+    standings_end(jobs->standings);
+    return 0;
+}
+
+void held_explain(const struct held_jobs *jobs, const struct held *held, struct buffer *why)
+{
+    struct hold_reason *reasons = memory_allocate((held->count + 1) * sizeof(*reasons));
+    struct hold_view view = {
+        .id = held_id(held).data,
+        .wish = held->is_held ? &held->hold : NULL,
+        .tasks = text_of(held->tasks ? held->tasks : ""),
+        .by_owner = held->is_held && held->hold.uid == held->uid,
+        .reasons = reasons,
+        .patience_ends = held->since + jobs->settings->after_unknown,
+    };
+    for (size_t i = 0; i < held->count && !held->released; i++) {
+        const struct held_condition *condition = &held->conditions[i];
+        const struct standing *standing = condition->standing;
+        if (!condition->holds)
+            reasons[view.count++] = (struct hold_reason){
+                .awaited = &condition->awaited,
+                .standing = standing ? standing->kind : STANDING_UNSURE,
+                .reason = standing ? standing->reason : "",
+            };
+    }
+    hold_explain(why, &view);
+    free(reasons);
+}

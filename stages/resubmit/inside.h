@@ -1,0 +1,80 @@
+/* stages/resubmit/inside.h - what the parts of the resubmit stage share
+ *
+ *   resubmit.c     walks failed/, pass by pass, and is the stage
+ *   due.c          tells which jobs of failed/ are due, and for what
+ *   held_act.c     sees to held/
+ *
+ * What is due is read again by stages/prepare/reread.h.
+ */
+#ifndef STAGES_RESUBMIT_INSIDE_H
+#define STAGES_RESUBMIT_INSIDE_H
+
+#include <time.h>
+
+#include "base/names.h"
+#include "stages/prepare/requeue.h"
+#include "stages/resubmit/held.h"
+#include "stages/shared/growth.h"
+#include "stages/stage.h"
+#include "watcher/watch.h"
+
+struct waiting {                /* what is remembered of a failed job between passes */
+    struct timespec changed;    /* mtime of its directory when its record was read */
+    enum retry_when when;
+    int64_t next, delay;
+    int64_t change_since;       /* when its wait for a change began */
+    bool array;                 /* how much it asks for at once is not known */
+    bool too_much;              /* it asks for more than there was, */
+    int capacity_seen;          /* and, at this count of changes of the capacity, than there is */
+    int64_t cpus, memory;
+    int gpus;
+    int priority;
+    int stops;                  /* how often the process that read its request has ended over it */
+    char commit[48];
+    char settings[SHA256_HEX_SIZE];
+};
+
+struct resubmitter {
+    struct stage stage;
+    struct repository *repository;
+    struct executor *executor;
+    struct names *jobs;         /* of failed/: id -> struct waiting */
+    struct held_jobs *held;
+    struct arena *arena;
+    /* Asked at most once in a pass, and only if a job waits for it. */
+    bool asked_ready, ready, asked_capacity, have_capacity;
+    struct capacity capacity;
+    char capacity_text[GROWTH_TEXT_SIZE];       /* the last one that was looked at for growth, */
+    int capacity_changes;       /* how often it has changed, */
+    int64_t capacity_due;       /* and when, of clock_elapsed(), it is looked at again */
+    char settings[SHA256_HEX_SIZE];     /* of dlspool.yaml as it is now */
+    size_t requeued;
+    struct watch *watch;
+    bool more;                  /* the last pass has left something for the next */
+    int64_t rest_until;         /* of clock_elapsed: no pass before then */
+};
+
+struct candidate {
+    struct requeue_deed deed;
+    int priority;
+    int stops;
+};
+
+struct pass {
+    struct resubmitter *resubmitter;
+    struct candidate *candidates;
+    size_t count, capacity;
+    int64_t now;
+};
+
+/* resubmit.c: add a job to those that something may be done with. */
+void pass_add(struct pass *pass, enum state from, const char *id, int priority, int stops);
+
+/* held_act.c: look at held/; write down what was found and end the waiting of jobs for which there is
+ * no hope.  Those that go on are added to the pass with what to do. */
+void held_act(struct resubmitter *resubmitter, struct pass *pass);
+
+/* due.c: decide what to do with a job of failed/. */
+void due_decide(struct resubmitter *resubmitter, struct requeue_deed *deed, int64_t now);
+
+#endif

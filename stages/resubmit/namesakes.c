@@ -1,0 +1,214 @@
+/* stages/resubmit/namesakes.c - which job a user means by a name */
+#include "stages/resubmit/namesakes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/names.h"
+#include "spool/record.h"
+#include "stages/guard.h"
+#include "stages/shared/verdict.h"
+
+enum { MOST_NAMES = 1 << 20 };
+
+struct candidate {              /* a job whose id begins as it should */
+    struct job_place place;
+    bool read;
+    uid_t uid;
+    bool refused;               /* it was, for what it was to wait for: it has not come */
+    struct text name;           /* empty: it has none, or its record cannot be read */
+};
+
+struct family {                 /* the jobs with one beginning of their ids */
+    struct candidate *candidates;
+    size_t count, capacity;
+    bool sorted;
+    bool grown;                 /* since the names were looked for last */
+};
+
+struct search {
+    const struct spool *spool;
+    struct names *families;     /* beginning of an id -> struct family */
+    struct arena *arena;        /* for names */
+};
+
+static struct text beginning_of(struct text id)
+{
+    return (struct text){id.data, id.length - TOKEN_LENGTH - 1};
+}
+
+/* The family of a name: ids are made of it in the same way. */
+static struct text family_name(struct text name, char id[static ID_SIZE])
+{
+    static const char no_token[] = "0000000000000";
+    id_make(name, no_token, id);
+    return beginning_of(text_of(id));
+}
+
+static int collect(void *context, const struct job_place *place)
+{
+    struct search *search = context;
+    struct family *family = names_find(search->families, beginning_of(text_of(place->id)));
+    if (!family)
+        return 0;
+    if (family->count == family->capacity) {
+        family->capacity = family->capacity ? family->capacity * 2 : 16;
+        family->candidates =
+            memory_resize(family->candidates, family->capacity * sizeof(*family->candidates));
+    }
+    family->candidates[family->count++] = (struct candidate){.place = *place};
+    family->sorted = false;
+    family->grown = true;
+    return 0;
+}
+
+static int compare_ages(const void *a, const void *b)
+{
+    const struct candidate *first = a, *second = b;
+    return text_compare(id_token(text_of(first->place.id)), id_token(text_of(second->place.id)));
+}
+
+/* Read whose it is, and what it is called. */
+static void read_candidate(struct search *search, struct candidate *candidate)
+{
+    struct guard_before before;
+    candidate->read = true;
+    if (!guard_look(guard_own(), candidate->place.id, &before))
+        return;
+    struct arena *arena = arena_new();
+    struct job_record record;
+    struct job_place place = candidate->place;
+    int job = job_open(search->spool, &place);
+    /* It may have moved since. */
+    if (job < 0 && !job_find(search->spool, text_of(candidate->place.id), &place, NULL))
+        job = job_open(search->spool, &place);
+    if (job >= 0 && record_read(job, arena, &record, NULL) == 0 && record.name.length) {
+        candidate->uid = record.uid;
+        candidate->refused = place.state == STATE_FAILED && record.failed &&
+                             text_is(record.failure.reason, REASON_BAD_AFTER);
+        candidate->name = arena_text(search->arena, record.name.data, record.name.length);
+    }
+    if (job >= 0)
+        sys.close(job);
+    arena_free(arena);
+    guard_return(guard_own(), &before);
+}
+
+static bool is_meant(struct search *search, struct candidate *candidate,
+                     const struct namesake *namesake)
+{
+    if (!candidate->read)
+        read_candidate(search, candidate);
+    return candidate->uid == namesake->uid && text_equal(candidate->name, namesake->name);
+}
+
+/* Among those met so far: the youngest before it, or else the oldest after it. */
+static void choose(struct search *search, struct namesake *namesake)
+{
+    char room[ID_SIZE];
+    struct text own = id_token(namesake->id);
+    struct family *family = names_find(search->families, family_name(namesake->name, room));
+    if (!family || !family->grown)
+        return;
+    if (!family->sorted)
+        qsort(family->candidates, family->count, sizeof(*family->candidates), compare_ages);
+    family->sorted = true;
+    size_t first_after = 0;
+    while (first_after < family->count &&
+           text_compare(id_token(text_of(family->candidates[first_after].place.id)), own) < 0)
+        first_after++;
+    for (size_t i = first_after; i-- > 0;) {
+        if (is_meant(search, &family->candidates[i], namesake)) {
+            memcpy(namesake->found, family->candidates[i].place.id, ID_SIZE);
+            return;
+        }
+    }
+    for (size_t i = first_after; i < family->count; i++) {
+        const char *id = family->candidates[i].place.id;
+        if (!text_is(namesake->id, id) && is_meant(search, &family->candidates[i], namesake) &&
+            !family->candidates[i].refused) {
+            memcpy(namesake->found, id, ID_SIZE);
+            return;
+        }
+    }
+}
+
+static void forget_growth(struct search *search)
+{
+    for (struct family *family = names_first(search->families); family;
+         family = names_after(family))
+        family->grown = false;
+}
+
+/* What was found cannot be bettered by a job that ended before this day: it would have come earlier
+ * than the one that was. */
+static bool all_settled(const struct namesake *namesakes, size_t count, const char *day)
+{
+    char date[CLOCK_TEXT_SIZE];
+    for (size_t i = 0; i < count; i++) {
+        struct text found = text_of(namesakes[i].found);
+        if (!found.length || text_compare(id_token(found), id_token(namesakes[i].id)) > 0 ||
+            strcmp(clock_date(id_time(found), date), day) <= 0)
+            return false;
+    }
+    return true;
+}
+
+static void choose_all(struct search *search, struct namesake *namesakes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        choose(search, &namesakes[i]);
+    forget_growth(search);
+}
+
+static int walk(struct search *search, struct namesake *namesakes, size_t count, int64_t since,
+                struct error *error)
+{
+    /* As jobs move.  Only whoever asks moves any the other way. */
+    static const enum state order[] = {STATE_RENDERED, STATE_SUBMITTED, STATE_HELD, STATE_FAILED};
+    char first[CLOCK_TEXT_SIZE];
+    day_name *days = NULL;
+    size_t day_count = 0;
+    int result = 0;
+    for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
+        if (jobs_walk(search->spool, order[i], collect, search))
+            return error_errno(error, "%s/ could not be read", state_name(order[i]));
+    if (days_list(search->spool, &days, &day_count))
+        return error_errno(error, "done/ could not be read");
+    clock_date(since, first);
+    for (size_t i = 0; i < day_count && !result; i++) {
+        choose_all(search, namesakes, count);
+        if ((since && strcmp(days[i], first) < 0) || all_settled(namesakes, count, days[i]))
+            break;
+        if (jobs_walk_day(search->spool, days[i], collect, search))
+            result = error_errno(error, "done/%s could not be read", days[i]);
+    }
+    choose_all(search, namesakes, count);
+    free(days);
+    return result;
+}
+
+int namesakes_find(const struct spool *spool, struct namesake *namesakes, size_t count,
+                   int64_t since, struct error *error)
+{
+    struct search search = {
+        .spool = spool,
+        .families = names_new(MOST_NAMES, sizeof(struct family)),
+        .arena = arena_new(),
+    };
+    char room[ID_SIZE];
+    for (size_t i = 0; i < count; i++) {
+        struct text family = family_name(namesakes[i].name, room);
+        namesakes[i].found[0] = '\0';
+        if (!names_find(search.families, family))
+            names_add(search.families, family);
+    }
+    int result = walk(&search, namesakes, count, since, error);
+    for (struct family *family = names_first(search.families); family;
+         family = names_after(family))
+        free(family->candidates);
+    names_free(search.families);
+    arena_free(search.arena);
+    return result;
+}

@@ -1,0 +1,394 @@
+/* stages/resubmit/resubmit.c - failed/ and held/ to rendered/, when a job's time or reason has come
+ *
+ * Each pass walks failed/ and reads each job's record, unless nothing about it can have changed
+ * since the last pass.  A job that is due is rendered again from its request (the templates may
+ * have changed) and goes back to rendered/; one that cannot be rendered stays, with the new
+ * reason.  Jobs that wait for room go in order of priority, then age, as far as the room lasts.
+ * Then it looks at held/ (stages/resubmit/held_act.c), and jobs that need not wait there any longer go the
+ * same way.
+ *
+ * The same code serves the stage and `dlspool resubmit`; a lock keeps two passes apart.
+ */
+#include "stages/resubmit/inside.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "stages/prepare/reread.h"
+#include "stages/shared/aside.h"
+#include "stages/shared/give_up.h"
+#include "stages/shared/twin.h"
+
+enum { SETTINGS_LIMIT = 1 << 20, MOST_FAILED = 1 << 20 };      /* bytes; jobs */
+static const int64_t shortest_rest = 50;        /* milliseconds between two passes */
+
+static void remember(struct waiting *waiting, const struct job_record *record)
+{
+    const struct failure *failure = &record->failure;
+    waiting->when = record->failed ? failure->when : RETRY_NEVER;
+    waiting->next = failure->next;
+    waiting->delay = failure->delay;
+    waiting->change_since = record->change_since ? record->change_since : failure->failed;
+    waiting->array = record->array.length > 0;
+    waiting->too_much = failure->capacity.length > 0;
+    waiting->capacity_seen = 0;
+    waiting->cpus = record->cpus;
+    waiting->memory = record->memory;
+    waiting->gpus = record->gpus;
+    waiting->priority = record->priority;
+    snprintf(waiting->commit, sizeof(waiting->commit), "%.*s", (int)failure->commit.length,
+             failure->commit.length ? failure->commit.data : "");
+    snprintf(waiting->settings, sizeof(waiting->settings), "%.*s",
+             (int)failure->settings.length, failure->settings.length ? failure->settings.data : "");
+}
+
+void pass_add(struct pass *pass, enum state from, const char *id, int priority, int stops)
+{
+    if (pass->count == pass->capacity) {
+        pass->capacity = pass->capacity ? pass->capacity * 2 : 64;
+        pass->candidates =
+            memory_resize(pass->candidates, pass->capacity * sizeof(*pass->candidates));
+    }
+    struct candidate *candidate = &pass->candidates[pass->count++];
+    *candidate = (struct candidate){.deed.from = from, .priority = priority, .stops = stops};
+    snprintf(candidate->deed.id, sizeof(candidate->deed.id), "%s", id);
+}
+
+static bool same_time(struct timespec a, struct timespec b)
+{
+    return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+/* A job whose record is damaged stays here, and says so.  So does one whose record is that of
+ * another, or of a job that has not failed: somebody has put it here. */
+static void set_aside(struct resubmitter *resubmitter, const struct job_place *place, int job,
+                      struct job_record *record, const struct error *problem)
+{
+    struct error error;
+    log_warn("%s: %s; the job is quarantined", place->id, problem->text);
+    if (aside_write(job, place->id, resubmitter->arena, record, problem, &error))
+        log_warn("%s: %s", place->id, error.text);
+}
+
+/* Unless it is only gone (ENOENT), which a job that moves is. */
+static void say_unread(const struct job_place *place, int number)
+{
+    if (number != ENOENT)
+        log_warn("%s: in failed/, cannot be read at the moment: %s", place->id, strerror(number));
+}
+
+static const struct error *error_of(struct error *error, const char *sentence)
+{
+    error_set(error, "%s", sentence);
+    return error;
+}
+
+/* What is known of a failed job, read again if its directory has changed. */
+static struct waiting *know_unguarded(struct resubmitter *resubmitter, const struct job_place *place)
+{
+    struct stat status;
+    struct error error;
+    struct job_record record;
+    struct text id = text_of(place->id);
+    if (sys.fstatat(resubmitter->stage.spool.states[STATE_FAILED], place->id, &status,
+                    AT_SYMLINK_NOFOLLOW)) {
+        say_unread(place, errno);
+        return NULL;
+    }
+    struct waiting *waiting = names_find(resubmitter->jobs, id);
+    if (waiting && same_time(waiting->changed, status.st_mtim))
+        return waiting;
+    if (!waiting)
+        waiting = names_add(resubmitter->jobs, id);
+    if (!waiting)
+        return NULL;            /* more than MOST_FAILED: when others have gone */
+    int job = job_open(&resubmitter->stage.spool, place);
+    if (job < 0) {
+        say_unread(place, errno);
+        return NULL;
+    }
+    waiting->when = RETRY_NEVER;
+    waiting->changed = status.st_mtim;
+    if (record_read(job, resubmitter->arena, &record, &error) == 0) {
+        /* Where else it may be is looked up only if it is not where it should be. */
+        if (twin_settle(&resubmitter->stage, place, record.failed ? 0 : record.accepted))
+            waiting = NULL;
+        else if (!text_is(record.id, place->id))
+            set_aside(resubmitter, place, job, NULL,
+                      error_of(&error, "job.yaml has the id of another job"));
+        else if (!record.failed)
+            set_aside(resubmitter, place, job, &record,
+                      error_of(&error, "job.yaml does not say that the job has failed, but it is "
+                                       "in failed/"));
+        else
+            remember(waiting, &record);
+    } else if (file_is_damaged(errno)) {
+        set_aside(resubmitter, place, job, NULL, &error);
+    } else {
+        say_unread(place, errno);
+        waiting->changed = (struct timespec){0};        /* to be read again */
+    }
+    sys.close(job);
+    arena_reset(resubmitter->arena);
+    return waiting;
+}
+
+static struct waiting *know_job(struct resubmitter *resubmitter, const struct job_place *place)
+{
+    struct guard *guard = guard_own();
+    if (give_up(&resubmitter->stage, guard, place, NULL))
+        return NULL;
+    guard_enter(guard, place->id, 0);
+    struct waiting *waiting = know_unguarded(resubmitter, place);
+    guard_leave(guard);
+    return waiting;
+}
+
+/* Jobs of held/ over which this stage has ended too often go to failed/. */
+static void give_up_held(struct resubmitter *resubmitter)
+{
+    const struct guard *guard = guard_own();
+    for (int i = 0; guard && i < GUARD_COUNTED; i++) {
+        struct job_place place = {.state = STATE_HELD};
+        struct stat status;
+        if (guard->counted[i].tries < GUARD_MOST_TRIES || !id_valid(text_of(guard->counted[i].name)))
+            continue;
+        snprintf(place.id, sizeof(place.id), "%.*s", (int)sizeof(place.id) - 1,
+                 guard->counted[i].name);
+        if (!sys.fstatat(resubmitter->stage.spool.states[STATE_HELD], place.id, &status,
+                         AT_SYMLINK_NOFOLLOW))
+            give_up(&resubmitter->stage, guard_own(), &place, NULL);
+    }
+}
+
+static int look_at_job(void *context, const struct job_place *place)
+{
+    struct pass *pass = context;
+    struct waiting *waiting = know_job(pass->resubmitter, place);
+    if (waiting && waiting->when != RETRY_NEVER)
+        pass_add(pass, STATE_FAILED, place->id, waiting->priority, waiting->stops);
+    else if (waiting) {
+        char path[ID_SIZE + 16];
+        struct stat status;
+        snprintf(path, sizeof(path), "%s/retry", place->id);
+        if (!sys.fstatat(pass->resubmitter->stage.spool.states[STATE_FAILED], path, &status,
+                         AT_SYMLINK_NOFOLLOW))
+            pass_add(pass, STATE_FAILED, place->id, waiting->priority, waiting->stops);
+    }
+    return 0;
+}
+
+static int compare_candidates(const void *a, const void *b)
+{
+    const struct candidate *first = a, *second = b;
+    /* Those over which a process has ended come last: they must not keep the others waiting. */
+    if (first->stops != second->stops)
+        return first->stops < second->stops ? -1 : 1;
+    if (first->priority != second->priority)
+        return first->priority > second->priority ? -1 : 1;
+    return text_compare(id_token(text_of(first->deed.id)), id_token(text_of(second->deed.id)));
+}
+
+/* Forget what has left failed/. */
+static void forget_gone(struct resubmitter *resubmitter)
+{
+    struct waiting *next;
+    for (struct waiting *waiting = names_first(resubmitter->jobs); waiting; waiting = next) {
+        struct stat status;
+        next = names_after(waiting);
+        if (sys.fstatat(resubmitter->stage.spool.states[STATE_FAILED],
+                        names_text(waiting).data, &status, AT_SYMLINK_NOFOLLOW) &&
+            errno == ENOENT)
+            names_remove(resubmitter->jobs, waiting);
+    }
+}
+
+static void read_settings_digest(struct resubmitter *resubmitter)
+{
+    struct buffer bytes = {0};
+    if (file_read_at(resubmitter->stage.spool.root, "dlspool.yaml", SETTINGS_LIMIT, &bytes, NULL) ==
+        0)
+        sha256_hex(buffer_text(&bytes), resubmitter->settings);
+    buffer_free(&bytes);
+}
+
+/* Keep two passes apart: 0 and *lock, 1 when another is under way, -1 on trouble. */
+static int lock_failed(struct resubmitter *resubmitter, int *lock, struct error *error)
+{
+    /* Not in failed/: closing it would ring that directory's bell. */
+    *lock = sys.openat(resubmitter->stage.spool.root, ".resubmit.lock",
+                       O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+    if (*lock < 0)
+        return error_errno(error, ".resubmit.lock could not be opened");
+    if (sys.lock(*lock, F_WRLCK) == 0)
+        return 0;
+    int reason = errno;
+    sys.close(*lock);
+    if (reason == EAGAIN || reason == EACCES)
+        return 1;
+    errno = reason;
+    return error_errno(error, ".resubmit.lock could not be locked");
+}
+
+/* What counts in memory how often the process that reads requests has ended over a job; NULL when the
+ * job is not known any more. */
+static int *stops_of(void *context, const struct requeue_deed *deed)
+{
+    struct resubmitter *resubmitter = context;
+    struct waiting *waiting;
+    struct held *held;
+    if (deed->from == STATE_HELD)
+        return (held = names_find(resubmitter->held->jobs, text_of(deed->id))) ? &held->stops : NULL;
+    return (waiting = names_find(resubmitter->jobs, text_of(deed->id))) ? &waiting->stops : NULL;
+}
+
+/* Have what was decided done, and count the jobs that go back. */
+static int do_deeds(struct resubmitter *resubmitter, const struct pass *pass, struct error *error)
+{
+    struct requeue_deed *deeds = memory_allocate((pass->count + 1) * sizeof(*deeds));
+    struct reread reread = {
+        .stage = &resubmitter->stage,
+        .repository = resubmitter->repository,
+        .arena = resubmitter->arena,
+        .settings = resubmitter->settings,
+        .deeds = deeds,
+        .stops = stops_of,
+        .context = resubmitter,
+    };
+    for (size_t i = 0; i < pass->count; i++)
+        if (pass->candidates[i].deed.kind != DEED_NONE)
+            deeds[reread.count++] = pass->candidates[i].deed;
+    int result = reread.count ? reread_jobs(&reread, error) : 0;
+    resubmitter->requeued += reread.requeued;
+    free(deeds);
+    return result;
+}
+
+static int make_pass(struct resubmitter *resubmitter, struct error *error)
+{
+    struct pass pass = {.resubmitter = resubmitter, .now = clock_now()};
+    struct error warning;
+    int lock;
+    int result = lock_failed(resubmitter, &lock, error);
+    if (result)
+        return result < 0 ? -1 : 0;
+    resubmitter->asked_ready = resubmitter->ready = false;
+    resubmitter->asked_capacity = resubmitter->have_capacity = false;
+    read_settings_digest(resubmitter);
+    if (repository_refresh(resubmitter->repository, &warning))
+        log_warn("%s", warning.text);
+    give_up_forget_gone(&resubmitter->stage, guard_own(), 1u << STATE_FAILED | 1u << STATE_HELD);
+    if (jobs_walk(&resubmitter->stage.spool, STATE_FAILED, look_at_job, &pass))
+        result = error_errno(error, "failed/ could not be read");
+    give_up_held(resubmitter);
+    held_act(resubmitter, &pass);
+    if (pass.count)
+        qsort(pass.candidates, pass.count, sizeof(*pass.candidates), compare_candidates);
+    for (size_t i = 0; i < pass.count; i++)
+        if (pass.candidates[i].deed.from == STATE_FAILED) {
+            guard_enter(guard_own(), pass.candidates[i].deed.id, 0);
+            due_decide(resubmitter, &pass.candidates[i].deed, pass.now);
+            guard_leave(guard_own());
+            guard_passed(guard_own(), pass.candidates[i].deed.id);
+        }
+    if (!result)
+        result = do_deeds(resubmitter, &pass, error);
+    forget_gone(resubmitter);
+    free(pass.candidates);
+    sys.close(lock);
+    return result;
+}
+
+static void resubmit_close(struct stage *stage)
+{
+    struct resubmitter *resubmitter = (struct resubmitter *)stage;
+    watch_close(resubmitter->watch);
+    held_jobs_free(resubmitter->held);
+    if (resubmitter->executor)
+        resubmitter->executor->operations->close(resubmitter->executor);
+    repository_close(resubmitter->repository);
+    names_free(resubmitter->jobs);
+    arena_free(resubmitter->arena);
+    stage_close(stage);
+    free(resubmitter);
+}
+
+static struct stage *resubmit_open(const char *directory, struct error *error)
+{
+    struct resubmitter *resubmitter = memory_allocate(sizeof(*resubmitter));
+    struct stage *stage = &resubmitter->stage;
+    if (stage_open(stage, "resubmit", directory, error)) {
+        free(resubmitter);
+        return NULL;
+    }
+    struct watch_settings watching = {.interval = stage->settings.scan_interval};
+    guard_count(guard_own(), stage->name);
+    resubmitter->arena = arena_new();
+    resubmitter->jobs = names_new(MOST_FAILED, sizeof(struct waiting));
+    resubmitter->held = held_jobs_new(&stage->spool, &stage->settings);
+    resubmitter->repository = stage_repository(stage, error);
+    if (resubmitter->repository)
+        resubmitter->executor = stage_executor(stage, error);
+    if (resubmitter->executor)
+        resubmitter->watch =
+            watch_open(stage->spool.states[STATE_FAILED], "failed", &watching, error);
+    if (resubmitter->watch)
+        return stage;
+    resubmit_close(stage);
+    return NULL;
+}
+
+static int64_t resubmit_round(struct stage *stage)
+{
+    struct resubmitter *resubmitter = (struct resubmitter *)stage;
+    struct watch_name name;
+    struct error error;
+    if (watch_collect(resubmitter->watch, &error)) {
+        log_warn("%s", error.text);
+        stage->failed = stage->failed || watch_lost(resubmitter->watch);
+    }
+    while (watch_next(resubmitter->watch, &name))
+        continue;               /* a pass looks at every job */
+    int64_t began = clock_elapsed();
+    if (began < resubmitter->rest_until)
+        return resubmitter->rest_until;
+    if (make_pass(resubmitter, &error))
+        log_warn("%s", error.text);
+    /* Bells may ring without end: at most half of the time goes into passes. */
+    int64_t now = clock_elapsed();
+    resubmitter->rest_until = now + (now - began) + shortest_rest;
+    return resubmitter->more ? resubmitter->rest_until : now + stage->settings.retry_interval;
+}
+
+static int resubmit_descriptor(const struct stage *stage)
+{
+    return watch_descriptor(((const struct resubmitter *)stage)->watch);
+}
+
+const struct stage_operations resubmit_stage = {
+    .name = "resubmit",
+    .open = resubmit_open,
+    .round = resubmit_round,
+    .descriptor = resubmit_descriptor,
+    .close = resubmit_close,
+};
+
+int resubmit_once(const char *directory, struct error *error)
+{
+    log_name("resubmit");
+    struct stage *stage = resubmit_open(directory, error);
+    if (!stage)
+        return -1;
+    struct resubmitter *resubmitter = (struct resubmitter *)stage;
+    stage->confined = true;
+    int result = make_pass(resubmitter, error);
+    if (!result)
+        result = (int)resubmitter->requeued;
+    resubmit_close(stage);
+    return result;
+}

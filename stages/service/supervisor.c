@@ -1,0 +1,403 @@
+/* stages/service/supervisor.c - dlspool run: start the four stages, keep them up, stop them in order
+ *
+ * A stage that ends without having been told to is started again, at once the first time and then
+ * after a growing pause.  When dlspool.yaml changes, the stages are stopped and started, so that
+ * they read it again; a faulty one is said and waited out with the old settings still in force.
+ */
+#include "stages/service/supervisor.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/notify.h"
+#include "executors/registry/registry.h"
+#include "spool/identity.h"
+#include "stages/guard.h"
+#include "stages/lease.h"
+#include "stages/service/ask_host.h"
+#include "stages/service/drain.h"
+#include "stages/service/watchdog.h"
+#include "stages/stage.h"
+
+/* In the order in which they are started, and stopped. */
+static const struct stage_operations *const stage_table[] = {&intake_stage, &resubmit_stage,
+                                                             &submit_stage, &track_stage};
+enum { STAGES = sizeof(stage_table) / sizeof(stage_table[0]) };
+
+static const int64_t first_pause = 100, longest_pause = 30000;  /* milliseconds, between restarts */
+static const int64_t stable_after = 10000;      /* a stage that ran this long starts afresh */
+static const int64_t stop_patience = 30000;     /* until a stage that does not stop is killed */
+static const int64_t standby_interval = 1000, tick = 500;
+
+struct child {
+    pid_t process;              /* 0: not running */
+    int64_t started, pause, start_at;
+};
+
+struct supervisor {
+    const char *directory;
+    struct spool spool;
+    struct settings settings;
+    struct child children[STAGES];
+    struct lease lease;
+    struct guard *guards[STAGES];
+    uint64_t guard_counts[STAGES];      /* what they had counted when the stage was started last */
+    int signals;
+    bool stopping;
+    struct drain drain;
+    struct watchdog *watchdog;
+};
+
+static int take_signals(sigset_t *before, struct error *error)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGCHLD);
+    if (sigprocmask(SIG_BLOCK, &set, before))
+        return error_errno(error, "signals could not be blocked");
+    int descriptor = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    return descriptor < 0 ? error_errno(error, "signals could not be taken") : descriptor;
+}
+
+static void look_after(const struct supervisor *supervisor)
+{
+    const char *names[STAGES];
+    for (int i = 0; i < STAGES; i++)
+        names[i] = stage_table[i]->name;
+    watchdog_look(supervisor->watchdog, names);
+}
+
+/* Sleep until a signal comes or the time is over; notices a request to stop. */
+static void nap(struct supervisor *supervisor, int64_t milliseconds)
+{
+    struct pollfd descriptor = {.fd = supervisor->signals, .events = POLLIN};
+    struct signalfd_siginfo signal;
+    poll(&descriptor, 1, (int)milliseconds);
+    while (read(supervisor->signals, &signal, sizeof(signal)) == (ssize_t)sizeof(signal))
+        if (signal.ssi_signo != SIGCHLD)
+            supervisor->stopping = true;
+    look_after(supervisor);
+}
+
+/* Whether that error is one that passes: there is hardly a block or an inode left, for us at least,
+ * the file system is mounted read-only for now, or its server does not answer (a `soft` mount). */
+static bool will_pass(const struct spool *spool, int number)
+{
+    enum { FEW = 16 };
+    struct statvfs status;
+    if (number == ENOSPC || number == EDQUOT || number == EROFS || number == EIO ||
+        number == ESTALE || number == ETIMEDOUT)
+        return true;
+    return !sys.fstatvfs(spool->root, &status) &&
+           (status.f_bavail < FEW || (status.f_files && status.f_favail < FEW));
+}
+
+/* Wait until this spool is ours to serve.  1 when told to stop instead, -1 and a sentence. */
+static int take_lease(struct supervisor *supervisor, struct error *error)
+{
+    char who[LEASE_TEXT_SIZE];
+    char last_problem[ERROR_TEXT_SIZE] = "";
+    bool said = false;
+    for (;;) {
+        int taken = lease_take(&supervisor->lease, who, error);
+        if (taken < 0 && !will_pass(&supervisor->spool, errno))
+            return -1;
+        if (taken > 0)
+            break;
+        if (taken < 0 && strcmp(last_problem, error->text) != 0) {
+            log_warn("%s; waiting until it can", error->text);
+            watchdog_ready(error->text);
+        }
+        snprintf(last_problem, sizeof(last_problem), "%s", taken < 0 ? error->text : "");
+        if (taken == 0 && !said) {
+            log_say("%s serves this spool; standing by", who);
+            watchdog_ready("standing by: another daemon serves this spool");
+        }
+        said = said || taken == 0;
+        nap(supervisor, standby_interval);
+        if (supervisor->stopping)
+            return 1;
+    }
+    if (said)
+        log_say("taking over");
+    stage_set_epoch(supervisor->lease.epoch);
+    if (identity_make(&supervisor->spool, error))
+        log_warn("what tells this spool from a copy of it could not be written (%s); what jobs that are "
+                 "removed leave at the executor may stay there",
+                 error->text);
+    return 0;
+}
+
+/* Starting and stopping */
+
+static void start_child(struct supervisor *supervisor, int which, const sigset_t *signals)
+{
+    struct child *child = &supervisor->children[which];
+    pid_t parent = getpid();
+    struct heart *heart = watchdog_heart(supervisor->watchdog, (size_t)which);
+    child->started = clock_elapsed();
+    supervisor->guard_counts[which] = supervisor->guards[which]->count;
+    pid_t process = fork();
+    if (process < 0) {
+        log_warn("%s could not be started: %s", stage_table[which]->name, strerror(errno));
+        watchdog_rest(supervisor->watchdog, (size_t)which);
+        child->start_at = clock_elapsed() + longest_pause;
+        return;
+    }
+    if (process == 0) {
+        /* A supervisor that dies takes its stages with it; the lock is then free. */
+        prctl(PR_SET_PDEATHSIG, SIGTERM);
+        if (getppid() != parent)
+            _exit(1);
+        close(supervisor->signals);
+        sigprocmask(SIG_SETMASK, signals, NULL);
+        prctl(PR_SET_NAME, stage_table[which]->name);
+        spool_close(&supervisor->spool);
+        settings_free(&supervisor->settings);
+        guard_give(supervisor->guards[which]);
+        heartbeat_give(heart);
+        _exit(stage_run(stage_table[which], supervisor->directory));
+    }
+    child->process = process;
+}
+
+/* How long to wait before a stage that ended is started again.  One that ended over a job file or a
+ * job, which is counted against that and so comes to an end, goes on with the others at once. */
+static int64_t next_pause(const struct child *child, int64_t now, bool blamed)
+{
+    if (blamed || child->pause == 0 || now - child->started > stable_after)
+        return first_pause;
+    return child->pause * 2 < longest_pause ? child->pause * 2 : longest_pause;
+}
+
+static void note_end(struct supervisor *supervisor, pid_t process, int status)
+{
+    for (int i = 0; i < STAGES; i++) {
+        struct child *child = &supervisor->children[i];
+        char end[GUARD_END_SIZE];
+        if (child->process != process)
+            continue;
+        child->process = 0;
+        watchdog_rest(supervisor->watchdog, (size_t)i);
+        int64_t now = clock_elapsed();
+        bool blamed = guard_blames(supervisor->guards[i]) &&
+                      supervisor->guards[i]->count != supervisor->guard_counts[i];
+        child->pause = next_pause(child, now, blamed);
+        child->start_at = now + child->pause;
+        if (!supervisor->stopping)
+            log_warn("%s was ended by %s; it is started again", stage_table[i]->name,
+                     guard_end(status, end));
+    }
+}
+
+static void reap(struct supervisor *supervisor)
+{
+    int status;
+    pid_t process;
+    while ((process = waitpid(-1, &status, WNOHANG)) > 0)
+        note_end(supervisor, process, status);
+}
+
+static void stop_child(struct supervisor *supervisor, int which)
+{
+    struct child *child = &supervisor->children[which];
+    int64_t until = clock_elapsed() + stop_patience;
+    bool killed = false;
+    if (child->process == 0)
+        return;
+    kill(child->process, SIGTERM);
+    watchdog_rest(supervisor->watchdog, (size_t)which);
+    while (child->process) {
+        reap(supervisor);
+        if (child->process && clock_elapsed() > until) {
+            log_warn("%s does not stop and is killed", stage_table[which]->name);
+            kill(child->process, SIGKILL);
+            killed = true;
+            until = clock_elapsed() + stop_patience;
+        }
+        if (child->process)
+            nap(supervisor, 20);
+    }
+    if (killed)
+        guard_leave(supervisor->guards[which]); /* what it read may not be to blame */
+}
+
+static void stop_all(struct supervisor *supervisor)
+{
+    bool stopping = supervisor->stopping;
+    supervisor->stopping = true;        /* ends are not to be reported meanwhile */
+    for (int i = 0; i < STAGES; i++)
+        stop_child(supervisor, i);
+    supervisor->stopping = stopping;
+}
+
+static void start_missing(struct supervisor *supervisor, const sigset_t *signals)
+{
+    for (int i = 0; i < STAGES; i++)
+        if (supervisor->children[i].process == 0 &&
+            clock_elapsed() >= supervisor->children[i].start_at)
+            start_child(supervisor, i, signals);
+}
+
+/* Settings */
+
+static int read_settings(struct settings *settings, const struct spool *spool,
+                         struct error *error)
+{
+    if (settings_read(settings, spool, error))
+        return -1;
+    if (executor_check_settings(settings->tree, error)) {
+        settings_free(settings);
+        return -1;
+    }
+    return 0;
+}
+
+/* What the machine has is known before a stage renders. */
+static void learn_host(const struct supervisor *supervisor)
+{
+    struct error error;
+    if (ask_host(&supervisor->spool, &supervisor->settings, &error))
+        log_warn("%s; what this machine has stays as it was last known", error.text);
+}
+
+static void follow_settings(struct supervisor *supervisor)
+{
+    struct settings settings;
+    struct error error;
+    static char last_problem[ERROR_TEXT_SIZE];
+    if (read_settings(&settings, &supervisor->spool, &error)) {
+        if (strcmp(last_problem, error.text) != 0)
+            log_warn("%s; the settings before it stay in force", error.text);
+        snprintf(last_problem, sizeof(last_problem), "%s", error.text);
+        return;
+    }
+    bool same = strcmp(settings.sha256, supervisor->settings.sha256) == 0;
+    if (same && last_problem[0])
+        log_say("dlspool.yaml is again what is in force");
+    last_problem[0] = '\0';
+    if (same) {
+        settings_free(&settings);
+        return;
+    }
+    log_say("dlspool.yaml has changed and is good; it is in force from now on");
+    settings_free(&supervisor->settings);
+    supervisor->settings = settings;
+    bool told_before = supervisor->stopping;
+    stop_all(supervisor);
+    learn_host(supervisor);
+    if (!told_before)
+        for (int i = 0; i < STAGES; i++)
+            supervisor->children[i] = (struct child){0};
+}
+
+/* 0 when it is to stop; -1 and a sentence when another has taken over. */
+static int serve(struct supervisor *supervisor, bool drain, const sigset_t *signals,
+                 struct error *error)
+{
+    bool said = false;
+    learn_host(supervisor);
+    while (!supervisor->stopping) {
+        start_missing(supervisor, signals);
+        if (!said)
+            watchdog_ready("serving");
+        said = true;
+        nap(supervisor, tick);
+        reap(supervisor);
+        if (supervisor->stopping)
+            break;
+        if (lease_renew(&supervisor->lease, error)) {
+            stop_all(supervisor);
+            return -1;
+        }
+        follow_settings(supervisor);
+        if (drain && drain_is_done(&supervisor->drain, &supervisor->spool))
+            break;
+    }
+    log_detail("stopping");
+    notify_send("STOPPING=1\nSTATUS=stopping");
+    stop_all(supervisor);
+    return 0;
+}
+
+/* An executor may have started a service of its own. */
+static void stop_service(struct supervisor *supervisor)
+{
+    struct stage stage = {.spool = supervisor->spool, .settings = supervisor->settings};
+    struct error error;
+    struct executor *executor = stage_executor(&stage, &error);
+    if (!executor)
+        return;
+    if (executor->operations->stop)
+        executor->operations->stop(executor);
+    executor->operations->close(executor);
+}
+
+/* Another has taken over: become one that stands by. */
+static void stand_back(struct supervisor *supervisor, const struct error *error)
+{
+    log_warn("%s", error->text);
+    lease_release(&supervisor->lease);
+    lease_open(&supervisor->lease, &supervisor->spool, supervisor->settings.takeover_time);
+    for (int i = 0; i < STAGES; i++) {
+        supervisor->children[i] = (struct child){0};
+        guard_clear(supervisor->guards[i]);     /* what others do meanwhile is not known */
+    }
+}
+
+int supervise(const char *directory, bool drain, struct error *error)
+{
+    struct supervisor supervisor = {
+        .directory = directory, .lease = {.lock = -1, .file = -1}, .signals = -1};
+    sigset_t signals;
+    int result = -1;
+    if (spool_open(&supervisor.spool, directory, error))
+        return -1;
+    if (spool_check_service(&supervisor.spool, error) ||
+        read_settings(&supervisor.settings, &supervisor.spool, error))
+        goto done;
+    supervisor.signals = take_signals(&signals, error);
+    if (supervisor.signals < 0)
+        goto done;
+    for (int i = 0; i < STAGES; i++) {
+        supervisor.guards[i] = guard_new(error);
+        if (!supervisor.guards[i])
+            goto done;
+    }
+    supervisor.watchdog = watchdog_new(STAGES, error);
+    if (!supervisor.watchdog)
+        goto done;
+    lease_open(&supervisor.lease, &supervisor.spool, supervisor.settings.takeover_time);
+    for (bool again = true; again && !supervisor.stopping;) {
+        int taken = take_lease(&supervisor, error);
+        if (taken < 0)
+            goto done;
+        again = taken == 0 && serve(&supervisor, drain, &signals, error);
+        if (again)
+            stand_back(&supervisor, error);
+        else if (taken == 0)
+            stop_service(&supervisor);
+    }
+    result = 0;
+done:
+    if (supervisor.signals >= 0)
+        close(supervisor.signals);
+    lease_release(&supervisor.lease);
+    for (int i = 0; i < STAGES; i++)
+        guard_free(supervisor.guards[i]);
+    watchdog_free(supervisor.watchdog);
+    settings_free(&supervisor.settings);
+    spool_close(&supervisor.spool);
+    return result;
+}

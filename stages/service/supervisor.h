@@ -1,0 +1,17 @@
+/* stages/service/supervisor.h - dlspool run: start the four stages, keep them up, stop them in order
+ *
+ * One supervisor serves a spool at a time (stages/lease.h); another one stands by and takes over.
+ * The stages inherit the lock's descriptor, so it is free only when the last of them has gone.
+ */
+#ifndef STAGES_SERVICE_SUPERVISOR_H
+#define STAGES_SERVICE_SUPERVISOR_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+
+/* Serve until told to stop (SIGTERM, SIGINT), or, with `drain`, until nothing is left to do.
+ * 0, or -1 and a sentence. */
+int supervise(const char *directory, bool drain, struct error *error);
+
+#endif

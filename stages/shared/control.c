@@ -1,0 +1,298 @@
+/* stages/shared/control.c - kill, retry, hold and release files */
+#include "stages/shared/control.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "spool/eventlog.h"
+#include "spool/meant.h"
+#include "stages/shared/control_tasks.h"
+#include "stages/shared/hold_tasks.h"
+#include "stages/users.h"
+
+enum { MOST_MOVES = 10 }; /* of a job while it is looked for */
+
+enum {
+    IN_RENDERED = 1 << STATE_RENDERED,
+    IN_SUBMITTED = 1 << STATE_SUBMITTED,
+    IN_FAILED = 1 << STATE_FAILED,
+    IN_HELD = 1 << STATE_HELD,
+    UNFINISHED = IN_RENDERED | IN_SUBMITTED | IN_FAILED | IN_HELD,
+};
+
+static const struct {
+    unsigned int states;        /* in which a job may be for it */
+    const char *rule;           /* the end of the sentence when it is in another */
+} verbs[CONTROL_VERBS] = {
+    [CONTROL_KILL] = {.states = UNFINISHED},
+    [CONTROL_RETRY] = {.states = IN_FAILED, .rule = "only a job in failed/ can be retried"},
+    [CONTROL_HOLD] = {.states = UNFINISHED & ~IN_SUBMITTED,
+                      .rule = "only a job in rendered/, failed/ or held/ can be held"},
+    [CONTROL_RELEASE] = {.states = UNFINISHED},
+};
+
+bool control_allows(enum control_verb verb, const struct job_place *place,
+                    const struct job_record *record, struct error *error)
+{
+    if (place->state == STATE_DONE)
+        error_set(error, "%s has finished already (done/%s)", place->id, place->date);
+    else if (!(verbs[verb].states & 1u << place->state))
+        error_set(error, "%s is in %s/; %s", place->id, state_name(place->state),
+                  verbs[verb].rule);
+    else if (record && verb == CONTROL_RETRY && !record->request_file.length)
+        error_set(error, "%s was not made from a job file; submit one", place->id);
+    else if (record && verb == CONTROL_HOLD && place->state == STATE_FAILED && record->failed &&
+             record->failure.when == RETRY_NEVER)
+        error_set(error, "%s has failed permanently; there is nothing to hold", place->id);
+    else
+        return true;
+    return false;
+}
+
+/* Is there anything of it that a kill would end: does it wait, run, or come back by itself? */
+static bool is_unfinished(const struct job_place *place, const struct job_record *record)
+{
+    if (place->state != STATE_FAILED || !record)
+        return place->state != STATE_FAILED;
+    return record->failed && record->failure.when != RETRY_NEVER &&
+           record->failure.when != RETRY_CHANGE;
+}
+
+bool control_applies(void *context, const struct job_place *place, const struct job_record *record)
+{
+    const struct control_question *question = context;
+    struct wish wish;
+    if (!control_allows(question->verb, place, record, NULL))
+        return false;
+    if (question->verb == CONTROL_KILL)
+        return is_unfinished(place, record);
+    if (question->verb != CONTROL_HOLD && question->verb != CONTROL_RELEASE)
+        return true;
+    int job = job_open(question->spool, place);
+    bool held = job >= 0 && control_pending(job, CONTROL_HOLD, &wish) != 0;
+    bool partly = job >= 0 && (held || hold_tasks_any(job));
+    if (job >= 0)
+        sys.close(job);
+    return question->verb == CONTROL_RELEASE ? partly : !held;
+}
+
+/* Open the job that a control file of the user `uid` names, wherever it is; it may be moving.  The result
+ * as that of control_apply(). */
+static int open_job(const struct stage *stage, const struct control *control, uid_t uid,
+                    struct job_place *place, int *job, struct error *error)
+{
+    struct control_question question = {.spool = &stage->spool, .verb = control->verb};
+    const struct meaning meaning = {.spool = &stage->spool, .word = control->id, .asker = uid,
+                                    .applies = control_applies, .context = &question};
+    for (int tries = 0; tries < MOST_MOVES; tries++) {
+        struct meant meant;
+        int found = job_meant(&meaning, &meant, error);
+        if (found)
+            return found;
+        *place = meant.places[0];
+        if (!control_allows(control->verb, place, NULL, error))
+            return 1;
+        *job = job_open(&stage->spool, place);
+        if (*job >= 0)
+            return 0;
+    }
+    return error_errno(error, "%s could not be opened wherever it was seen", place->id);
+}
+
+/* Somebody who asks for something to be done to a job. */
+struct asking {
+    enum control_verb verb;
+    struct text tasks;          /* of an array; empty: the whole job is meant */
+    const struct job_place *place;
+    int job;
+    const struct job_record *record;
+    struct arena *arena;
+    struct user asker;
+    bool administrator;
+};
+
+/* 0; 1 and a sentence when the wish cannot be granted. */
+static int check_wish(const struct asking *asking, struct error *error)
+{
+    const struct job_record *record = asking->record;
+    const char *id = asking->place->id;
+    int result = 0;
+    if (record->uid != asking->asker.uid && !asking->administrator)
+        result = error_set(error, "%s belongs to %.*s; %s may not %s it", id,
+                           (int)record->owner.length,
+                           record->owner.length ? record->owner.data : "", asking->asker.name,
+                           request_control_name(asking->verb));
+    else if ((asking->tasks.length &&
+              !control_tasks_allow(asking->verb, asking->place, asking->job, record, asking->tasks,
+                                   error)) ||
+             !control_allows(asking->verb, asking->place, record, error))
+        result = -1;
+    return result ? 1 : 0;
+}
+
+/* What to do about a wish of hold or release: 0 nothing, as it is so already; 1 it is to
+ * be written; 2 and a sentence when it is refused; -1 when it cannot be told. */
+static int weigh_hold(const struct asking *asking, struct error *error)
+{
+    struct wish hold;
+    int held = control_pending(asking->job, CONTROL_HOLD, &hold);
+    if (held < 0)
+        return error_set(error, "%s: whether it is held is unknown at the moment",
+                         asking->place->id);
+    /* The owner's own hold is the owner's, an administrator's or a damaged one is not. */
+    bool by_administrator = held && hold.uid != asking->record->uid;
+    if (asking->verb == CONTROL_HOLD)
+        return !(by_administrator && !asking->administrator);
+    if (held && by_administrator && !asking->administrator) {
+        error_set(error, "%s is held by %s; only an administrator may release it",
+                  asking->place->id, hold.by);
+        return 2;
+    }
+    return held;
+}
+
+static struct wish wish_of(const struct asking *asking, int64_t now)
+{
+    struct wish wish = {.uid = asking->asker.uid, .when = now};
+    snprintf(wish.by, sizeof(wish.by), "%s", asking->asker.name);
+    return wish;
+}
+
+static int note_release(const struct asking *asking, struct text tasks, int64_t now,
+                        struct error *error)
+{
+    struct buffer line = {0};
+    eventlog_start(&line, now, "release");
+    eventlog_add_string(&line, "by", asking->asker.name);
+    eventlog_add_number(&line, "uid", asking->asker.uid);
+    eventlog_add(&line, "array", tasks);
+    eventlog_end(&line);
+    int result = eventlog_append(asking->job, buffer_text(&line), error);
+    buffer_free(&line);
+    return result;
+}
+
+/* The job is held as a whole, by somebody whose hold may be ended: all tasks but those that are let go stay
+ * held, by them. */
+static int hold_the_others(const struct asking *asking, struct error *error)
+{
+    struct wish holder;
+    struct held_tasks held;
+    if (control_pending(asking->job, CONTROL_HOLD, &holder) <= 0)
+        return 0;
+    if (hold_tasks_pending(asking->job, asking->arena, &held) < 0)
+        return error_set(error, "%s: which tasks are held is unknown at the moment",
+                         asking->place->id);
+    struct text out = sweep_join(asking->arena, asking->tasks, held.tasks);
+    struct text others = sweep_without(asking->arena, sweep_waiting(asking->arena, asking->record), out);
+    int result = others.length ? hold_tasks_add(asking->job, others, &holder, error) : 0;
+    return result ? result : control_clear(asking->job, CONTROL_HOLD, error);
+}
+
+/* Nothing else brings a job that has failed for good to the tasks that were held meanwhile.  One that was
+ * killed as a whole has come to its end. */
+static int retry_released(const struct asking *asking, struct text tasks, int64_t now,
+                          struct error *error)
+{
+    const struct job_record *record = asking->record;
+    bool killed = text_is(record->failure.reason, "Killed") && !record->array_killed.length;
+    if (asking->place->state != STATE_FAILED || !record->failed || killed ||
+        record->failure.when != RETRY_NEVER || !tasks.length)
+        return 0;
+    return control_tasks_write(asking->job, CONTROL_RETRY, tasks, text_of(asking->asker.name),
+                               asking->asker.uid, now, error);
+}
+
+/* Tasks are let go, of which the whole job may be held: `tasks` of them, or all where that is empty. */
+static int release_tasks(const struct asking *asking, int64_t now, struct error *error)
+{
+    struct held_tasks held;
+    const struct releaser releaser = {.id = asking->place->id, .owner = asking->record->uid,
+                                      .administrator = asking->administrator,
+                                      .by = wish_of(asking, now)};
+    if (hold_tasks_pending(asking->job, asking->arena, &held) < 0)
+        return error_set(error, "%s: which tasks are held is unknown at the moment",
+                         asking->place->id);
+    struct text let_go = asking->tasks.length
+                             ? sweep_common(asking->arena, asking->tasks, held.tasks)
+                             : held.tasks;
+    int result = asking->tasks.length ? hold_the_others(asking, error) : 0;
+    if (!result)
+        result = hold_tasks_release(asking->job, asking->tasks, &releaser, error);
+    if (!result)
+        result = retry_released(asking, let_go, now, error);
+    struct text told = asking->tasks.length ? asking->tasks : let_go;
+    return result || !told.length ? result : note_release(asking, told, now, error);
+}
+
+static int decide_tasks(const struct asking *asking, int64_t now, struct error *error)
+{
+    struct wish wish = wish_of(asking, now);
+    if (asking->verb == CONTROL_HOLD)
+        return hold_tasks_add(asking->job, asking->tasks, &wish, error);
+    if (asking->verb == CONTROL_RELEASE) {
+        int weight = weigh_hold(asking, error);
+        if (weight < 0 || weight == 2)
+            return weight == 2 ? 1 : weight;
+        return release_tasks(asking, now, error);
+    }
+    int result = control_tasks_write(asking->job, asking->verb, asking->tasks, text_of(wish.by),
+                                     wish.uid, now, error);
+    /* What is killed waits no longer, whoever held it. */
+    const struct releaser releaser = {.id = asking->place->id, .administrator = true};
+    if (!result && asking->verb == CONTROL_KILL)
+        result = hold_tasks_release(asking->job, asking->tasks, &releaser, error);
+    return result;
+}
+
+/* 0, 1 and -1 as control_apply(). */
+static int decide_wish(const struct asking *asking, int64_t now, struct error *error)
+{
+    int result = check_wish(asking, error);
+    if (result)
+        return result;
+    if (asking->tasks.length)
+        return decide_tasks(asking, now, error);
+    if (asking->verb == CONTROL_HOLD || asking->verb == CONTROL_RELEASE) {
+        int weight = weigh_hold(asking, error);
+        bool partly = asking->verb == CONTROL_RELEASE && weight >= 0 && weight != 2;
+        if (partly && (result = release_tasks(asking, now, error)))
+            return result;
+        if (weight != 1)
+            return weight == 2 ? 1 : weight;
+    }
+    return control_write(asking->job, asking->verb, text_of(asking->asker.name),
+                         asking->asker.uid, now, error);
+}
+
+int control_apply(struct stage *stage, const struct control *control, uid_t uid, int64_t now,
+                  struct error *error)
+{
+    struct job_place place;
+    struct job_record record;
+    struct asking asking = {.verb = control->verb, .tasks = control->tasks, .place = &place,
+                            .record = &record};
+    int result = open_job(stage, control, uid, &place, &asking.job, error);
+    if (result)
+        return result;
+    struct arena *arena = asking.arena = arena_new();
+    users_find(uid, &asking.asker);
+    asking.administrator = settings_is_administrator(&stage->settings, &stage->spool, uid);
+    if (record_read(asking.job, arena, &record, error)) {
+        /* Nobody can be shown to own a damaged record; only an administrator may act on it. */
+        if (!file_is_damaged(errno))
+            result = -1;
+        record = (struct job_record){.uid = (uid_t)-1, .owner = TEXT("nobody")};
+    }
+    if (!result)
+        result = decide_wish(&asking, now, error);
+    if (!result)
+        job_ring(&stage->spool, &place);
+    arena_free(arena);
+    sys.close(asking.job);
+    return result;
+}

@@ -1,0 +1,65 @@
+/* stages/shared/control_file.c - what somebody asked for, as a small file in the job's directory */
+#include "stages/shared/control_file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "spool/eventlog.h"
+
+enum { WISH_LIMIT = 16 * 1024 }; /* bytes */
+
+int control_write(int job, enum control_verb verb, struct text by, uid_t uid, int64_t now,
+                  struct error *error)
+{
+    struct buffer lines = {0};
+    eventlog_start(&lines, now, request_control_name(verb));
+    eventlog_add(&lines, "by", by);
+    eventlog_add_number(&lines, "uid", uid);
+    eventlog_end(&lines);
+    int result = job_file_replace(job, request_control_name(verb), buffer_text(&lines), 0644, error);
+    if (!result)
+        result = eventlog_append(job, buffer_text(&lines), error);
+    if (!result && (verb == CONTROL_HOLD || verb == CONTROL_RELEASE))
+        result = control_clear(job, verb == CONTROL_HOLD ? CONTROL_RELEASE : CONTROL_HOLD, error);
+    buffer_free(&lines);
+    return result;
+}
+
+int control_pending(int job, enum control_verb verb, struct wish *wish)
+{
+    struct buffer bytes = {0};
+    struct event event;
+    if (file_read_at(job, request_control_name(verb), WISH_LIMIT, &bytes, NULL)) {
+        int number = errno;
+        buffer_free(&bytes);
+        if (number == ENOENT)
+            return 0;
+        if (!file_is_damaged(number)) {
+            log_warn("whether a %s was asked for is unknown at the moment: %s", request_control_name(verb),
+                     strerror(number));
+            return -1;
+        }
+    }
+    *wish = (struct wish){.by = "somebody", .uid = (uid_t)-1, .when = clock_now()};
+    struct text rest = buffer_text(&bytes);
+    if (eventlog_next(&rest, &event)) {
+        struct arena *arena = arena_new();
+        struct text by = event_get(arena, &event, "by");
+        snprintf(wish->by, sizeof(wish->by), "%.*s", (int)by.length, by.length ? by.data : "");
+        wish->uid = (uid_t)event_get_number(&event, "uid", -1);
+        wish->when = event.time;
+        arena_free(arena);
+    }
+    buffer_free(&bytes);
+    return 1;
+}
+
+int control_clear(int job, enum control_verb verb, struct error *error)
+{
+    if (sys.unlinkat(job, request_control_name(verb), 0) && errno != ENOENT)
+        return error_errno(error, "%s could not be removed", request_control_name(verb));
+    return 0;
+}

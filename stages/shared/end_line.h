@@ -1,0 +1,20 @@
+/* stages/shared/end_line.h - one line of the service's log for each job that has come to an end
+ *
+ *   dlspool[track]: digits-1m7y5dm13etbd: owner=ann state=done elapsed=12.3s attempt=1
+ *   dlspool[track]: digits-1m7y5dm13etbd: owner=ann state=failed reason=Exited class=permanent
+ *       exit_code=1 retry=never elapsed=0.8s attempt=2 (task main-0 ended with exit code 1)
+ *
+ * on one line, always in this order, fields without a value left out; quoted as in the job's own log.  In parentheses is
+ * the first line of `why`.
+ */
+#ifndef STAGES_SHARED_END_LINE_H
+#define STAGES_SHARED_END_LINE_H
+
+#include "spool/spool.h"
+
+/* Say it of the job whose directory `job` is, and which has just been moved to done/ or failed/.  One
+ * that goes on by itself as soon as there is room, or an executor, has come to no end: that is a
+ * detail. */
+void end_line_say(int job, const char *id, enum state state);
+
+#endif

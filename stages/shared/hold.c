@@ -1,0 +1,189 @@
+/* stages/shared/hold.c - a job goes to held/, and what stands beside it there */
+#include "stages/shared/hold.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "request/description.h"
+#include "spool/eventlog.h"
+#include "spool/why.h"
+#include "stages/shared/control_tasks.h"
+
+enum { MOST_IN_SENTENCE = 4, MOST_LINES = 40 };         /* jobs that are named */
+
+/* What has to become of the other job. */
+static const char *wanted(struct text condition)
+{
+    static const char *const words[] = {
+        [AFTER_OK] = "must succeed", [AFTER_ANY] = "must finish", [AFTER_NOT_OK] = "must fail"};
+    enum condition known;
+    return condition_find(condition, &known) ? words[known] : "must finish";
+}
+
+static void add_text(struct buffer *out, struct text text)
+{
+    if (text.length)
+        buffer_add_text(out, text);
+}
+
+static void name_job(struct buffer *out, const struct awaited *awaited)
+{
+    add_text(out, awaited->id.length ? awaited->id : awaited->job);
+    buffer_printf(out, " (%s)", wanted(awaited->condition));
+}
+
+static void add_sentence(struct buffer *out, const struct hold_view *view)
+{
+    size_t shown = view->count > MOST_IN_SENTENCE ? MOST_IN_SENTENCE : view->count;
+    if (view->wish)
+        buffer_printf(out, "Held by %s%s%.*s.%s", view->wish->by,
+                      view->tasks.length ? ": tasks " : "", (int)view->tasks.length,
+                      view->tasks.length ? view->tasks.data : "", view->count ? " " : "");
+    else if (!view->count)
+        buffer_add_string(out, "Nothing holds it: it goes on at once.");
+    if (!view->count)
+        return;
+    buffer_add_string(out, "Waiting for: ");
+    for (size_t i = 0; i < shown; i++) {
+        if (i)
+            buffer_add_string(out, ", ");
+        name_job(out, view->reasons[i].awaited);
+    }
+    if (shown < view->count)
+        buffer_printf(out, ", and %zu more", view->count - shown);
+    buffer_add_byte(out, '.');
+}
+
+static void add_line(struct buffer *out, const struct hold_reason *reason)
+{
+    const struct awaited *awaited = reason->awaited;
+    add_text(out, awaited->condition);
+    buffer_add_byte(out, ':');
+    add_text(out, awaited->job);
+    if (!awaited->id.length) {
+        buffer_add_string(out, " is not known yet: no job of that name was submitted.\n");
+        return;
+    }
+    if (!text_equal(awaited->id, awaited->job)) {
+        buffer_add_string(out, " is ");
+        add_text(out, awaited->id);
+        buffer_add_byte(out, ',');
+    }
+    switch (reason->standing) {
+    case STANDING_HELD:
+        buffer_add_string(out, " which waits in held/ itself.\n");
+        break;
+    case STANDING_FAILED:
+        buffer_printf(out, " which has failed (%s) and can still be retried.\n",
+                      reason->reason);
+        break;
+    default:
+        buffer_add_string(out, " which has not ended.\n");
+        break;
+    }
+}
+
+static void add_next(struct buffer *out, const struct hold_view *view)
+{
+    char time[CLOCK_TEXT_SIZE];
+    bool unknown = false;
+    for (size_t i = 0; i < view->count; i++)
+        unknown = unknown || !view->reasons[i].awaited->id.length;
+    if (view->count)
+        buffer_printf(out, "it is queued when %s, and fails if %s can no longer be met.",
+                      view->count == 1 ? "this condition is met" : "all conditions are met",
+                      view->count == 1 ? "it" : "one");
+    if (unknown && view->patience_ends)
+        buffer_printf(out, " A job that has not come by %s is not waited for any longer.",
+                      clock_format(view->patience_ends, time));
+    if (view->wish)
+        buffer_printf(out, "%s %s releases it: dlspool release %s",
+                      view->count ? " It is held until" : "not started until",
+                      view->by_owner ? "its owner or an administrator" : "an administrator", view->id);
+    else if (unknown)
+        buffer_printf(out, " If the name is wrong, change the job file and submit it again; to end this one: "
+                      "dlspool kill %s", view->id);
+}
+
+void hold_explain(struct buffer *why, const struct hold_view *view)
+{
+    struct buffer sentence = {0}, detail = {0}, next = {0};
+    add_sentence(&sentence, view);
+    for (size_t i = 0; i < view->count && i < MOST_LINES; i++)
+        add_line(&detail, &view->reasons[i]);
+    add_next(&next, view);
+    struct why parts = {sentence.data, detail.data, next.length ? next.data : "nothing."};
+    why_format(&parts, why);
+    buffer_free(&sentence);
+    buffer_free(&detail);
+    buffer_free(&next);
+}
+
+int hold_tasks_keep(int job, const struct job_record *record, struct arena *arena,
+                    struct held_tasks *held)
+{
+    struct sweep_choice choice;
+    *held = (struct held_tasks){.tasks = {"", 0}};
+    if (!record->array.length)
+        return 0;
+    int result = hold_tasks_pending(job, arena, held);
+    if (result > 0 && control_tasks_choose(job, false, arena, &choice, NULL))
+        return -1;
+    return result > 0 ? sweep_waits(arena, record, &choice) : result;
+}
+
+int hold_is_due(int job, const struct job_record *record, bool *held, struct wish *wish)
+{
+    int pending = control_pending(job, CONTROL_HOLD, wish);
+    *held = pending > 0;
+    if (pending < 0)
+        return -1;
+    return pending || (record->after_count && !record->released);
+}
+
+static int note_held(int job, const struct job_record *record, bool after, struct error *error)
+{
+    struct buffer line = {0};
+    eventlog_start(&line, record->held, "held");
+    eventlog_add_string(&line, "cause", after ? "after" : "hold");
+    eventlog_end(&line);
+    int result = eventlog_append(job, buffer_text(&line), error);
+    buffer_free(&line);
+    return result;
+}
+
+int hold_write(int job, struct job_record *record, bool create, int64_t now, struct error *error)
+{
+    struct hold_reason *reasons =
+        memory_allocate((record->after_count + 1) * sizeof(*reasons));
+    struct buffer why = {0};
+    struct wish wish;
+    struct hold_view view = {.id = record->id.data, .reasons = reasons};
+    struct arena *arena = arena_new();
+    struct held_tasks tasks;
+    bool held;
+    int result = hold_is_due(job, record, &held, &wish);
+    int kept = result < 0 || held ? 0 : hold_tasks_keep(job, record, arena, &tasks);
+    if (result < 0 || kept < 0) {
+        result = -1;
+        error_set(error, "whether the job is held is unknown at the moment");
+        goto done;
+    }
+    for (size_t i = 0; i < record->after_count && !record->released; i++)
+        reasons[view.count++] = (struct hold_reason){.awaited = &record->after[i], .reason = ""};
+    view.wish = held ? &wish : kept ? &tasks.wish : NULL;
+    view.tasks = kept ? sweep_shortened(arena, tasks.tasks) : TEXT("");
+    view.by_owner = view.wish && view.wish->uid == record->uid;
+    hold_explain(&why, &view);
+    record->held = now;
+    result = (create ? record_create : record_replace)(job, record, error);
+    if (!result)
+        result = job_file_replace(job, "why", buffer_text(&why), 0644, error);
+    if (!result)
+        result = note_held(job, record, view.count && !view.wish, error);
+done:
+    arena_free(arena);
+    buffer_free(&why);
+    free(reasons);
+    return result ? -1 : 0;
+}

@@ -1,0 +1,93 @@
+/* stages/shared/output.c - <id>/output/: what the tasks of a job printed */
+#include "stages/shared/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/system.h"
+#include "spool/spool.h"
+
+enum { OUTPUT_MODE = 0755 };
+
+/* Only root may give files away; for others the own group has to do. */
+static int give_group(int output, gid_t gid)
+{
+    struct stat status;
+    if (gid == (gid_t)-1)
+        return 0;
+    if (sys.fstat(output, &status))
+        return -1;
+    if (status.st_gid == gid || !sys.fchown(output, (uid_t)-1, gid))
+        return 0;
+    return errno == EPERM ? 0 : -1;
+}
+
+static int open_directory(int job)
+{
+    return sys.openat(job, "output", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+}
+
+int output_open(int job, gid_t gid, struct error *error)
+{
+    if (sys.mkdirat(job, "output", OUTPUT_MODE) && errno != EEXIST)
+        return error_errno(error, "output/ could not be made");
+    int output = open_directory(job);
+    if (output < 0 && (errno == ENOTDIR || errno == ELOOP)) {
+        /* What is in its way is kept under another name: no end waits for it. */
+        if (!job_file_damaged(job, "output") && !sys.mkdirat(job, "output", OUTPUT_MODE))
+            output = open_directory(job);
+    }
+    if (output < 0)
+        return error_errno(error, "output/ could not be opened");
+    if (!give_group(output, gid))
+        return output;
+    error_errno(error, "the group of output/ could not be set");
+    sys.close(output);
+    return -1;
+}
+
+/* The last bytes of a file, at most `limit`; 0 when there is none. */
+static size_t read_end(int job, const char *name, char *bytes, size_t limit)
+{
+    struct stat status;
+    ssize_t length = 0;
+    int file = sys.openat(job, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
+    if (file < 0)
+        return 0;
+    if (!sys.fstat(file, &status))
+        length = sys.pread(file, bytes, limit,
+                           status.st_size > (off_t)limit ? status.st_size - (off_t)limit : 0);
+    sys.close(file);
+    return length > 0 ? (size_t)length : 0;
+}
+
+struct output_end output_of_failure(struct arena *arena, int job, const struct job_poll *poll,
+                                    size_t limit)
+{
+    const struct task_state *task = NULL;
+    for (size_t i = 0; i < poll->task_count && !task; i++)
+        if (poll->tasks[i].ended && poll->tasks[i].exit_code == poll->exit_code &&
+            poll->exit_code != 0)
+            task = &poll->tasks[i];
+    struct output_end end = {.bytes = {"", 0}};
+    if (!task)
+        return end;
+    char name[128];
+    snprintf(end.task, sizeof(end.task), "%s-%d", task->role, task->index);
+    char *bytes = arena_allocate(arena, limit + 1);
+    /* What is missing in a log that was begun again a moment ago is at the end of <name>.1. */
+    snprintf(name, sizeof(name), "output/%s.log", end.task);
+    size_t length = read_end(job, name, bytes, limit);
+    if (length < limit) {
+        snprintf(name, sizeof(name), "output/%s.log.1", end.task);
+        char *both = arena_allocate(arena, limit + 1);
+        size_t before = read_end(job, name, both, limit - length);
+        memcpy(both + before, bytes, length);
+        bytes = both;
+        length += before;
+    }
+    end.bytes = (struct text){bytes, length};
+    return end;
+}

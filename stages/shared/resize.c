@@ -1,0 +1,87 @@
+/* stages/shared/resize.c - <id>/resize: a running job is to have another size */
+#include "stages/shared/resize.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/log.h"
+#include "spool/eventlog.h"
+
+enum { WISH_LIMIT = 1024 };     /* bytes */
+
+static const char file_name[] = "resize";
+
+int resize_write(int job, const struct job_record *record, const struct resize_wish *wish,
+                 struct error *error)
+{
+    struct buffer line = {0};
+    eventlog_start(&line, wish->when, "resize");
+    eventlog_add_number(&line, "generation", wish->generation);
+    eventlog_add_string(&line, "kind", size_kind_name(record->sizes.kind));
+    eventlog_add_number(&line, "from", wish->from);
+    eventlog_add_number(&line, "to", wish->to);
+    eventlog_add_string(&line, "reason", wish->reason);
+    eventlog_end(&line);
+    /* The log first: a wish that is granted has its line. */
+    int result = eventlog_append(job, buffer_text(&line), error);
+    if (!result)
+        result = job_file_replace(job, file_name, buffer_text(&line), 0644, error);
+    buffer_free(&line);
+    return result;
+}
+
+/* False when the line is damaged. */
+static bool read_wish(const struct event *event, struct resize_wish *wish)
+{
+    struct arena *arena = arena_new();
+    struct text reason = event_get(arena, event, "reason");
+    int64_t generation = event_get_number(event, "generation", -1);
+    *wish = (struct resize_wish){.generation = (int)generation,
+                                 .from = event_get_number(event, "from", -1),
+                                 .to = event_get_number(event, "to", -1),
+                                 .when = event->time};
+    snprintf(wish->reason, sizeof(wish->reason), "%.*s", (int)reason.length,
+             reason.length ? reason.data : "");
+    arena_free(arena);
+    return text_is(event->name, file_name) && generation > 0 && generation <= INT32_MAX &&
+           wish->from >= 0 && wish->to >= 0;
+}
+
+int resize_pending(int job, const struct job_record *record, struct resize_wish *wish)
+{
+    struct buffer bytes = {0};
+    struct event event;
+    if (file_read_at(job, file_name, WISH_LIMIT, &bytes, NULL)) {
+        int number = errno;
+        buffer_free(&bytes);
+        if (number == ENOENT || file_is_damaged(number))
+            return 0;
+        log_warn("%.*s: whether it should be resized is unknown at the moment: %s",
+                 (int)record->id.length, record->id.length ? record->id.data : "",
+                 strerror(number));
+        return -1;
+    }
+    struct text rest = buffer_text(&bytes);
+    bool whole = eventlog_next(&rest, &event) && read_wish(&event, wish);
+    buffer_free(&bytes);
+    return whole && wish->generation == (int64_t)record->resizes + 1;
+}
+
+bool resize_is_there(int job)
+{
+    struct stat status;
+    return !sys.fstatat(job, file_name, &status, AT_SYMLINK_NOFOLLOW) || errno != ENOENT;
+}
+
+int resize_clear(int job, struct error *error)
+{
+    if (!sys.unlinkat(job, file_name, 0) || errno == ENOENT)
+        return 0;
+    /* A directory has its name. */
+    if ((errno == EISDIR || errno == EPERM) && !job_file_damaged(job, file_name))
+        return 0;
+    return error_errno(error, "%s could not be removed", file_name);
+}

@@ -1,0 +1,166 @@
+/* stages/shared/twin.c - a job that is in two directories */
+#include "stages/shared/twin.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "spool/eventlog.h"
+#include "stages/shared/aside.h"
+#include "stages/shared/verdict.h"
+
+enum { MOST_DAYS = 400 };       /* of done/ that are looked into */
+static const int64_t a_day = (int64_t)24 * 60 * 60 * 1000;      /* milliseconds */
+
+static bool is_there(const struct spool *spool, const struct job_place *place)
+{
+    char path[PLACE_TEXT_SIZE];
+    struct stat status;
+    snprintf(path, sizeof(path), "%s%s%s", place->date, place->date[0] ? "/" : "", place->id);
+    if (sys.fstatat(spool->states[place->state], path, &status, AT_SYMLINK_NOFOLLOW))
+        return false;
+    /* On NFS that may be what was, before another host moved it on. */
+    int parent = sys.openat(spool->states[place->state], place->date[0] ? place->date : ".",
+                            O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    bool there = parent >= 0 && !sys.fstatat(parent, place->id, &status, AT_SYMLINK_NOFOLLOW);
+    if (parent >= 0)
+        sys.close(parent);
+    return there;
+}
+
+/* In a day of done/ from the one before it was accepted to tomorrow. */
+static bool is_done(const struct spool *spool, struct job_place *place, int64_t accepted)
+{
+    char date[CLOCK_TEXT_SIZE];
+    int64_t last = clock_now() + a_day;
+    place->state = STATE_DONE;
+    if (last - accepted > MOST_DAYS * a_day)
+        accepted = last - MOST_DAYS * a_day;
+    for (int64_t day = last; day >= accepted - a_day; day -= a_day) {
+        memcpy(place->date, clock_date(day, date), sizeof("YYYY-MM-DD"));
+        if (is_there(spool, place))
+            return true;
+    }
+    return false;
+}
+
+static bool find_twin(const struct spool *spool, const struct job_place *place, int64_t accepted,
+                      struct job_place *twin)
+{
+    *twin = *place;
+    twin->date[0] = '\0';
+    for (int state = 0; state < STATE_DONE; state++) {
+        twin->state = (enum state)state;
+        if (twin->state != place->state && is_there(spool, twin))
+            return true;
+    }
+    return accepted && place->state != STATE_DONE && is_done(spool, twin, accepted);
+}
+
+/* What tells which of two is right. */
+struct claim_to {
+    bool at_home;               /* it is where its log says that it is */
+    size_t events;              /* the length of its log */
+    int rank;                   /* how far on it is */
+};
+
+static struct claim_to weigh(const struct spool *spool, const struct job_place *place)
+{
+    static const int ranks[STATE_COUNT] = {[STATE_HELD] = 0, [STATE_FAILED] = 1,
+                                           [STATE_RENDERED] = 2, [STATE_SUBMITTED] = 3,
+                                           [STATE_DONE] = 4};
+    struct claim_to claim = {.rank = ranks[place->state]};
+    struct buffer log = {0};
+    enum state state;
+    int job = job_open(spool, place);
+    if (job >= 0 && eventlog_read(job, &log, NULL) == 0) {
+        claim.at_home = eventlog_state(buffer_text(&log), &state) && state == place->state;
+        claim.events = log.length;
+    }
+    if (job >= 0)
+        sys.close(job);
+    buffer_free(&log);
+    return claim;
+}
+
+static bool is_better(struct claim_to a, struct claim_to b)
+{
+    if (a.at_home != b.at_home)
+        return a.at_home;
+    if (a.events != b.events)
+        return a.events > b.events;
+    return a.rank > b.rank;
+}
+
+/* The copy's new directory in failed/ says what it is. */
+static int explain(int job, const char *id, const char *from, const char *right, bool done,
+                   struct error *error)
+{
+    struct arena *arena = arena_new();
+    struct job_record record;
+    struct verdict verdict;
+    struct error problem;
+    if (record_read(job, arena, &record, NULL))
+        aside_salvage(job, id, arena, &record);
+    record.id = text_of(id);
+    record.request_file = (struct text){NULL, 0};       /* so that it is never rendered */
+    error_set(&problem, "this is a copy that was found in %s/ while the job itself %s %s.", from,
+              done ? "is in" : "goes on in", right);
+    verdict_damaged(&verdict, id, &problem);
+    snprintf(verdict.next, sizeof(verdict.next),
+             "not retried. The job itself is not affected. An administrator can remove this copy, in the "
+             "spool's directory: rm -r failed/%s", id);
+    int result = verdict_write(&verdict, job, &record, false, clock_now(), error);
+    arena_free(arena);
+    return result;
+}
+
+/* Moved first: were it to stay where it is with a verdict in its log, it would seem to be right. */
+static int set_aside(struct stage *stage, const struct job_place *wrong,
+                     const struct job_place *right, struct error *error)
+{
+    struct spool *spool = &stage->spool;
+    struct job_place aside = {.state = STATE_FAILED};
+    char from[PLACE_TEXT_SIZE], room[PLACE_TEXT_SIZE], path[PLACE_TEXT_SIZE];
+    char token[TOKEN_LENGTH + 1];
+    struct text id = text_of(wrong->id);
+    struct text name = {id.data, id.length - id_token(id).length - 1};
+    token_make(clock_now(), token);
+    id_make(name, token, aside.id);
+    snprintf(path, sizeof(path), "%s%s%s", wrong->date, wrong->date[0] ? "/" : "", wrong->id);
+    if (file_rename(spool->states[wrong->state], path, spool->states[STATE_FAILED], aside.id))
+        return error_errno(error, "%s could not be moved to failed/%s",
+                           place_text(wrong, from), aside.id);
+    int job = job_open(spool, &aside);
+    if (job < 0)
+        return error_errno(error, "failed/%s could not be opened", aside.id);
+    snprintf(from, sizeof(from), "%s", state_name(wrong->state));
+    int result = explain(job, aside.id, from, place_text(right, room), right->state == STATE_DONE,
+                         error);
+    sys.close(job);
+    if (!result)
+        result = spool_sync(spool, error);
+    log_warn("%s: is in two directories, %s/ and %s/; the copy in %s/ is moved to failed/%s (quarantined)",
+             right->id, from, state_name(right->state), from, aside.id);
+    return result;
+}
+
+bool twin_settle(struct stage *stage, const struct job_place *place, int64_t accepted)
+{
+    struct job_place twin;
+    struct error error;
+    int keep = errno;
+    bool found = find_twin(&stage->spool, place, accepted, &twin);
+    errno = keep;
+    if (!found || stage_is_fenced(stage))
+        return false;
+    bool is_right = is_better(weigh(&stage->spool, place), weigh(&stage->spool, &twin));
+    const struct job_place *wrong = is_right ? &twin : place;
+    const struct job_place *right = is_right ? place : &twin;
+    if (set_aside(stage, wrong, right, &error))
+        log_warn("%s", error.text);
+    return !is_right;
+}

@@ -1,0 +1,417 @@
+/* stages/submit/handover.c - one job of a batch: what is sent, and what became of it */
+#include "stages/submit/inside.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/sha256.h"
+#include "spool/eventlog.h"
+#include "stages/prepare/rerender.h"
+#include "stages/shared/aside.h"
+#include "stages/shared/control.h"
+#include "stages/shared/end_line.h"
+#include "stages/shared/hold.h"
+#include "stages/shared/sweep.h"
+#include "stages/shared/twin.h"
+
+enum { MANIFEST_LIMIT = 16 << 20 };   /* bytes */
+static const int64_t declined_rest = 1000;      /* milliseconds, at least */
+
+void item_close(struct item *item)
+{
+    if (item->job >= 0)
+        sys.close(item->job);
+    item->job = -1;
+    buffer_free(&item->manifest);
+}
+
+static void fail_item(struct item *item)
+{
+    item->fate = ITEM_FAIL;
+}
+
+static struct circumstances circumstances_of(const struct submitter *submitter,
+                                             const struct job_record *record)
+{
+    return (struct circumstances){.settings = &submitter->stage.settings,
+                                  .id = record->id.data,
+                                  .commit = record->commit.length ? record->commit.data : NULL,
+                                  .now = clock_now(),
+                                  .change_since = record->change_since};
+}
+
+/* Why the executor does not have the job.  What there is when it asks for too much is noted, so that
+ * it comes back when there is more. */
+static void judge_submission(struct submitter *submitter, struct item *item)
+{
+    struct circumstances circumstances = circumstances_of(submitter, &item->record);
+    struct executor *executor = submitter->executor;
+    struct capacity capacity = {.cpus = 0};
+    struct error error;
+    char there[GROWTH_TEXT_SIZE] = "";
+    if (item->submission.outcome == SUBMIT_NEVER_FITS &&
+        executor->operations->capacity(executor, &capacity, &error) == 0)
+        growth_describe(executor, &capacity, there);
+    circumstances.capacity = there;
+    verdict_submission(&item->verdict, &circumstances, &item->record, &item->submission);
+}
+
+/* Read what must be sent, and see that it is what was rendered. */
+static int read_manifest(struct item *item, struct error *error)
+{
+    char digest[SHA256_HEX_SIZE];
+    buffer_clear(&item->manifest);
+    if (file_read_at(item->job, "manifest.yaml", MANIFEST_LIMIT, &item->manifest, error))
+        return -1;
+    sha256_hex(buffer_text(&item->manifest), digest);
+    if (text_is(item->record.manifest_sha256, digest))
+        return 0;
+    error_set(error, "manifest.yaml: found SHA-256 %s, expected the one in job.yaml", digest);
+    errno = EBADMSG;
+    return -1;
+}
+
+/* A directory that was copied under another name has the record, and the token, of another job. */
+static bool has_own_record(struct item *item, struct error *error)
+{
+    if (text_is(item->record.id, item->place.id))
+        return true;
+    error_set(error, "job.yaml has the id of another job");
+    item->record.id = text_of(item->place.id);
+    errno = EBADMSG;
+    return false;
+}
+
+static void note_intent(struct submitter *submitter, struct item *item, struct error *error)
+{
+    struct buffer line = {0};
+    if (!item->submission.repeated)
+        planning_tell(submitter->planning, item->place.id, &line);
+    eventlog_start(&line, clock_now(), "intent");
+    eventlog_add_number(&line, "attempt", item->record.attempt);
+    eventlog_add_string(&line, "executor", submitter->executor->operations->name);
+    eventlog_add(&line, "manifest_sha256", item->record.manifest_sha256);
+    eventlog_end(&line);
+    if (eventlog_append(item->job, buffer_text(&line), error))
+        item->fate = ITEM_KEEP;
+    buffer_free(&line);
+}
+
+/* False when the log cannot be read. */
+static bool read_history(int job, struct eventlog_fold *fold)
+{
+    struct buffer log = {0};
+    *fold = (struct eventlog_fold){0};
+    bool result = eventlog_read(job, &log, NULL) == 0;
+    if (result)
+        eventlog_fold(buffer_text(&log), fold);
+    buffer_free(&log);
+    return result;
+}
+
+bool item_is_unsettled(int job)
+{
+    struct eventlog_fold fold;
+    return !read_history(job, &fold) || (fold.intent && !fold.failed);
+}
+
+/* What was to be sent could not be read.  What is damaged fails; what is only out of reach now
+ * is kept, since nothing is known to be wrong with it. */
+static void judge_unreadable(struct submitter *submitter, struct item *item, bool readable,
+                             const struct error *problem)
+{
+    if (!file_is_damaged(errno)) {
+        item->fate = ITEM_KEEP;
+        log_warn("%s: %s; it is retried", item->place.id, problem->text);
+        return;
+    }
+    if (!readable)
+        aside_salvage(item->job, item->place.id, submitter->arena, &item->record);
+    verdict_damaged(&item->verdict, item->place.id, problem);
+    fail_item(item);
+}
+
+/* A crash while a job was rendered at another size (stages/prepare/rerender.h) leaves a manifest that its record
+ * does not know: it is rendered once more.  True when that is fixed. */
+static bool renew_manifest(struct submitter *submitter, struct item *item, struct error *error)
+{
+    struct rerender job = {.size = 0};
+    struct error problem;
+    int number = errno;
+    bool torn = number == EBADMSG && item->record.sizes.kind != SIZE_FIXED &&
+                !item_is_unsettled(item->job) && !stage_is_fenced(&submitter->stage);
+    memcpy(job.id, item->place.id, sizeof(job.id));
+    if (torn && rerender_jobs(&submitter->stage, &job, 1, &problem) == 0 && job.done)
+        return record_read(item->job, submitter->arena, &item->record, error) == 0 &&
+               read_manifest(item, error) == 0;
+    errno = number;
+    return false;
+}
+
+/* May the scheduler have this job now?  Otherwise its fate is to wait, or to fail. */
+static bool has_room(struct submitter *submitter, struct item *item)
+{
+    struct submission *submission = &item->submission;
+    if (!submitter->load)
+        return true;
+    switch (load_take(submitter->load, item->place.id, buffer_text(&item->manifest),
+                      &submission->error)) {
+    case LOAD_TAKEN:
+        return true;
+    case LOAD_FULL:
+        submitter->reason = submission->error;
+        item->fate = ITEM_WAIT;
+        return false;
+    case LOAD_NEVER:
+        break;
+    }
+    submission->outcome = SUBMIT_NEVER_FITS;
+    judge_submission(submitter, item);
+    fail_item(item);
+    return false;
+}
+
+/* Is the job, or are tasks of it that it was rendered with, held; or were some let go that it lacks?  Then
+ * it goes to held/, to come back from there with what it is to run.  1, 0, or -1: not known now. */
+static int is_to_be_held(struct submitter *submitter, const struct item *item)
+{
+    struct wish hold;
+    struct held_tasks tasks;
+    int held = control_pending(item->job, CONTROL_HOLD, &hold);
+    if (held || !item->record.array.length)
+        return held;
+    held = hold_tasks_pending(item->job, submitter->arena, &tasks);
+    return held < 0 ? held : sweep_is_outdated(submitter->arena, &item->record, tasks.tasks);
+}
+
+bool item_look(struct submitter *submitter, struct item *item, const char *id)
+{
+    struct error error;
+    struct wish kill;
+    int killed, held;
+    item->place = (struct job_place){.state = STATE_RENDERED};
+    memcpy(item->place.id, id, strlen(id) + 1);
+    item->job = -1;
+    item->fate = ITEM_SUBMIT;
+    item->submission = (struct submission){0};
+    if (guard_tries(submitter->guard, id) >= GUARD_MOST_TRIES)
+        return false;           /* the plan has it, of which it is passed over */
+    guard_enter(submitter->guard, item->place.id, 0);
+    item->job = job_open(&submitter->stage.spool, &item->place);
+    if (item->job < 0) {
+        waits_forget(submitter->waits, item->place.id);
+        if (submitter->load)
+            load_release(submitter->load, item->place.id, false);
+        guard_leave(submitter->guard);
+        return false;           /* gone: it was moved by hand, or is held */
+    }
+    bool readable = record_read(item->job, submitter->arena, &item->record, &error) == 0;
+    if (twin_settle(&submitter->stage, &item->place, readable ? item->record.accepted : 0)) {
+        item_close(item);
+        if (submitter->load)
+            load_release(submitter->load, item->place.id, false);
+        guard_leave(submitter->guard);
+        return false;
+    }
+    if (!readable || !has_own_record(item, &error) ||
+        (read_manifest(item, &error) && !renew_manifest(submitter, item, &error))) {
+        judge_unreadable(submitter, item, readable, &error);
+    } else if ((killed = control_pending(item->job, CONTROL_KILL, &kill)) < 0 ||
+               (held = is_to_be_held(submitter, item)) < 0) {
+        item->fate = ITEM_KEEP;
+    } else if ((killed || held) && !item_is_unsettled(item->job)) {
+        item->fate = killed ? ITEM_FAIL : ITEM_HOLD;
+        if (killed)
+            verdict_killed(&item->verdict, item->place.id, kill.by, kill.when);
+    }
+    return true;
+}
+
+/* Fill in its submission, and note the intent. */
+static void prepare_submission(struct submitter *submitter, struct item *item)
+{
+    struct error error;
+    if (item->record.failed) {
+        /* A crash came between writing a verdict and moving: that verdict is void. */
+        item->record.failed = false;
+        if (record_replace(item->job, &item->record, &error))
+            log_warn("%s: %s", item->place.id, error.text);
+    }
+    item->submission = (struct submission){.id = item->place.id,
+                                           .attempt = item->record.attempt,
+                                           .uid = item->record.uid,
+                                           .gid = item->record.gid,
+                                           .time_limit = item->record.time_limit,
+                                           .manifest = buffer_text(&item->manifest),
+                                           .repeated = item_is_unsettled(item->job),
+                                           .gpu_type = item->record.gpu_type,
+                                           .owner = item->record.owner,
+                                           .request_sha256 = item->record.request_sha256,
+                                           .commit = item->record.commit,
+                                           .image = item->record.image};
+    note_intent(submitter, item, &error);
+    if (item->fate == ITEM_KEEP)
+        log_warn("%s: %s", item->place.id, error.text);
+}
+
+void item_prepare(struct submitter *submitter, struct item *item)
+{
+    if (item->fate == ITEM_SUBMIT && has_room(submitter, item))
+        prepare_submission(submitter, item);
+}
+
+bool item_open_asked(struct submitter *submitter, struct item *item, const char *id)
+{
+    if (!item_look(submitter, item, id))
+        return false;
+    if (item->fate == ITEM_FAIL || item->fate == ITEM_HOLD)
+        return true;
+    item_close(item);
+    return false;
+}
+
+static void note_submitted(const struct submitter *submitter, struct item *item,
+                           struct error *error)
+{
+    struct buffer line = {0};
+    eventlog_start(&line, clock_now(), "submitted");
+    eventlog_add_number(&line, "attempt", item->submission.attempt);
+    if (submitter->executor->operations->of_this_machine)
+        eventlog_add_string(&line, "host", submitter->stage.host);
+    if (item->submission.note[0])
+        eventlog_add_string(&line, "note", item->submission.note);
+    eventlog_end(&line);
+    if (why_remove(item->job, error) || eventlog_append(item->job, buffer_text(&line), error))
+        item->fate = ITEM_KEEP;
+    buffer_free(&line);
+}
+
+/* The executor did not take it: it waits where it is.  That nothing came of the intent is noted, so that
+ * the job can be killed, held and rendered at another size while it waits. */
+static void decline(struct submitter *submitter, struct item *item)
+{
+    const struct settings *settings = &submitter->stage.settings;
+    bool away = item->submission.outcome != SUBMIT_NO_ROOM;
+    int64_t least = away ? settings->probe_interval : declined_rest;
+    struct buffer line = {0};
+    struct error error;
+    eventlog_start(&line, clock_now(), "declined");
+    eventlog_add_number(&line, "attempt", item->submission.attempt);
+    eventlog_add_string(&line, "reason", away ? "ExecutorUnavailable" : "NoRoom");
+    eventlog_add_string(&line, "why", item->submission.error.text);
+    eventlog_end(&line);
+    item->fate = ITEM_DECLINED;
+    item->rest =
+        waits_decline(submitter->waits, item->place.id, least, settings->retry_longest, &item->again);
+    if (eventlog_append(item->job, buffer_text(&line), &error)) {
+        item->fate = ITEM_KEEP;
+        log_warn("%s: %s", item->place.id, error.text);
+    } else if (waits_explain(item->job, away ? WAITING_EXECUTOR : WAITING_ROOM,
+                             item->submission.error.text, &error)) {
+        log_warn("%s: %s", item->place.id, error.text);
+    }
+    buffer_free(&line);
+}
+
+/* The executor may have the job from an earlier try: it stays, to be asked about under this token. */
+static bool may_be_there(const struct submission *submission)
+{
+    return submission->repeated &&
+           (submission->outcome == SUBMIT_UNAVAILABLE ||
+            (submission->outcome == SUBMIT_REFUSED && submission->unsettled));
+}
+
+static void note_answer(struct submitter *submitter, struct item *item, struct error *error)
+{
+    const struct submission *submission = &item->submission;
+    if (submission->outcome == SUBMIT_UNAVAILABLE) {
+        log_warn("the executor cannot take submissions: %s", submission->error.text);
+        submitter->probe = clock_elapsed() + submitter->stage.settings.probe_interval;
+        submitter->reason = submission->error;
+    }
+    if (submission->outcome == SUBMIT_ACCEPTED) {
+        note_submitted(submitter, item, error);
+    } else if (submission->outcome == SUBMIT_UNKNOWN) {
+        item->fate = ITEM_KEEP;
+        log_warn("%s: the outcome of the submission is unknown; asking the executor again: %s",
+                 item->place.id, submission->error.text);
+    } else if (may_be_there(submission)) {
+        item->fate = ITEM_KEEP;
+        if (submission->outcome != SUBMIT_UNAVAILABLE)
+            log_warn("%s: whether the executor has it is unknown; asking again: %s",
+                     item->place.id, submission->error.text);
+    } else if (submission->outcome == SUBMIT_UNAVAILABLE ||
+               submission->outcome == SUBMIT_NO_ROOM) {
+        decline(submitter, item);
+    } else {
+        judge_submission(submitter, item);
+        fail_item(item);
+    }
+}
+
+static void note_outcome(struct submitter *submitter, struct item *item)
+{
+    struct error error = {""};
+    if (item->fate == ITEM_SUBMIT)
+        note_answer(submitter, item, &error);
+    if (item->fate == ITEM_FAIL &&
+        verdict_write(&item->verdict, item->job, &item->record, false, clock_now(), &error))
+        item->fate = ITEM_KEEP;
+    if (item->fate == ITEM_HOLD &&
+        hold_write(item->job, &item->record, false, clock_now(), &error))
+        item->fate = ITEM_KEEP;
+    if (item->fate == ITEM_KEEP && error.text[0])
+        log_warn("%s: %s", item->place.id, error.text);
+}
+
+void item_note_outcome(struct submitter *submitter, struct item *item)
+{
+    struct guard_before before;
+    if (item->fate == ITEM_KEEP)
+        return;                 /* it was not submitted, and why was said */
+    bool looks = guard_look(submitter->guard, item->place.id, &before);
+    note_outcome(submitter, item);
+    if (looks)
+        guard_return(submitter->guard, &before);
+}
+
+static void say_end(struct submitter *submitter, const struct item *item)
+{
+    struct guard_before before;
+    if (!guard_look(submitter->guard, item->place.id, &before))
+        return;
+    end_line_say(item->job, item->place.id, STATE_FAILED);
+    guard_return(submitter->guard, &before);
+}
+
+void items_move(struct submitter *submitter, size_t count)
+{
+    struct spool *spool = &submitter->stage.spool;
+    struct error error;
+    bool moved[STATE_COUNT] = {false};
+    for (size_t i = 0; i < count; i++) {
+        struct item *item = &submitter->items[i];
+        if (item->fate == ITEM_KEEP || item->fate == ITEM_DECLINED)
+            continue;
+        enum state to = item->fate == ITEM_SUBMIT ? STATE_SUBMITTED
+                        : item->fate == ITEM_HOLD ? STATE_HELD
+                                                  : STATE_FAILED;
+        if (job_move(spool, &item->place, to, clock_now(), &error)) {
+            item->fate = ITEM_KEEP;
+            log_warn("%s", error.text);
+            continue;
+        }
+        moved[to] = moved[STATE_RENDERED] = true;
+        waits_forget(submitter->waits, item->place.id);
+        if (to == STATE_SUBMITTED)
+            log_detail("%s: submitted", item->place.id);
+        else if (to == STATE_FAILED)
+            say_end(submitter, item);
+    }
+    for (int state = 0; state < STATE_COUNT; state++)
+        if (moved[state] && spool_sync_state(spool, (enum state)state, &error))
+            log_warn("%s", error.text);
+}

@@ -1,0 +1,140 @@
+/* stages/submit/in_order.c - a batch for an executor without a queue of its own: who is first, and who
+ * passes
+ *
+ * The first job that does not fit keeps its place until it starts, whatever comes later, but for
+ * those that can use nothing that it waits for (stages/planning/backfill.h), such as those for another type of GPU,
+ * and jobs of higher priority: these go before it, and take its place when they do not fit either.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "stages/submit/inside.h"
+
+enum { MOST_PASSED = 1024 }; /* jobs behind the first that are looked at in one round */
+
+struct taking {
+    struct submitter *submitter;
+    bool blocked;                         /* somebody is first, and does not fit */
+    struct queue_job passed[MOST_PASSED]; /* those behind it that stay */
+    size_t passed_count;
+};
+
+static void stay(struct taking *taking, const struct queue_job *job)
+{
+    taking->passed[taking->passed_count++] = *job;
+}
+
+/* The next job: of higher priority, the first, the others. */
+static bool take_next(struct taking *taking, struct queue_job *job)
+{
+    struct submitter *submitter = taking->submitter;
+    const struct queue_job *next = queue_first(submitter->queue);
+    const struct queue_job *first = &submitter->first;
+    if (!first->id[0] || taking->blocked ||
+        (next && (next->unsettled || next->priority > first->priority)))
+        return queue_take(submitter->queue, job);
+    *job = *first;
+    submitter->first.id[0] = '\0';
+    return true;
+}
+
+/* It is first, and its place is kept.  The job that was first before is still the first of its priority. */
+static void keep_place(struct taking *taking, const struct queue_job *job,
+                       const struct error *reason)
+{
+    struct submitter *submitter = taking->submitter;
+    if (submitter->first.id[0]) {
+        submitter->first.first = true;
+        stay(taking, &submitter->first);
+    }
+    submitter->first = *job;
+    submitter->reason = *reason;
+    taking->blocked = true;
+    backfill_reserve(submitter->backfill, &job->demand);
+}
+
+/* What must be free, as its manifest says. */
+static void look_closely(struct submitter *submitter, struct queue_job *job, struct item *item)
+{
+    struct demand demand = {0};
+    if (submitter->executor->operations->needs(submitter->executor, buffer_text(&item->manifest),
+                                               &demand) == 0)
+        job->demand = demand_typed(demand.cpus, demand.memory, demand.gpus,
+                                   item->record.gpu_type);
+}
+
+/* Does the job, which was opened, start now?  Otherwise it stays. */
+static bool starts(struct taking *taking, struct queue_job *job, struct item *item)
+{
+    struct backfill *backfill = taking->submitter->backfill;
+    struct error reason;
+    if (item->fate != ITEM_SUBMIT || job->unsettled)
+        return true;
+    look_closely(taking->submitter, job, item);
+    if (!backfill_fits_ever(backfill, &job->demand))
+        return true; /* for the executor to refuse it */
+    if (taking->blocked) {
+        if (backfill_pass(backfill, &item->record, &job->demand))
+            return true;
+        stay(taking, job);
+        return false;
+    }
+    if (backfill_take(backfill, &job->demand, &reason) == 0)
+        return true;
+    keep_place(taking, job, &reason);
+    return false;
+}
+
+/* The types of GPU that those name who wait, the first one's first. */
+static struct text list_wanted(const struct taking *taking, struct arena *arena)
+{
+    const struct queue_job *first = &taking->submitter->first;
+    struct buffer list = {0};
+    if (first->id[0] && first->demand.gpus)
+        gpu_types_add(&list, first->demand.gpu_type);
+    for (size_t i = 0; i < taking->passed_count; i++)
+        if (taking->passed[i].demand.gpus)
+            gpu_types_add(&list, taking->passed[i].demand.gpu_type);
+    struct text result = arena_text(arena, list.data ? list.data : "", list.length);
+    buffer_free(&list);
+    return result;
+}
+
+size_t take_in_order(struct submitter *submitter)
+{
+    struct taking *taking = memory_allocate(sizeof(*taking));
+    struct queue_job job;
+    struct error error;
+    size_t count = 0;
+    taking->submitter = submitter;
+    if (backfill_refresh(submitter->backfill, &error))
+        log_detail("the executor cannot tell what is free: %s", error.text);
+    while (count < submit_window(submitter) && taking->passed_count < MOST_PASSED - 1 &&
+           !(taking->blocked && backfill_is_shut(submitter->backfill)) && take_next(taking, &job)) {
+        struct item *item = &submitter->items[count];
+        if (taking->blocked && !job.unsettled &&
+            backfill_fits_ever(submitter->backfill, &job.demand) &&
+            !backfill_may_pass(submitter->backfill, &job.demand)) {
+            stay(taking, &job);
+            continue;
+        }
+        if (!item_look(submitter, item, job.id))
+            continue;
+        if (starts(taking, &job, item)) {
+            item_prepare(submitter, item);
+            count++;
+        } else {
+            item_close(item);
+        }
+        guard_leave(submitter->guard);
+    }
+    struct text wanted = list_wanted(taking, submitter->arena);
+    for (size_t i = 0; i < count; i++)
+        submitter->items[i].submission.gpus_wanted = wanted;
+    for (size_t i = 0; i < taking->passed_count; i++)
+        queue_return(submitter->queue, &taking->passed[i]);
+    free(taking);
+    return count;
+}

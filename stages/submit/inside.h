@@ -1,0 +1,89 @@
+/* stages/submit/inside.h - the inside of the submit stage
+ *
+ * Only submit.c (which jobs, and when), in_order.c (which of them where the executor has no queue) and
+ * handover.c (how one job of a batch is handed over) include this.
+ */
+#ifndef STAGES_SUBMIT_INSIDE_H
+#define STAGES_SUBMIT_INSIDE_H
+
+#include "base/names.h"
+#include "stages/guard.h"
+#include "stages/planning/backfill.h"
+#include "stages/planning/planning.h"
+#include "stages/shared/verdict.h"
+#include "stages/stage.h"
+#include "stages/submit/load.h"
+#include "stages/submit/queue.h"
+#include "stages/submit/waits.h"
+#include "watcher/watch.h"
+
+struct item {                   /* a job of the batch */
+    struct job_place place;
+    int job;                    /* its directory */
+    struct job_record record;
+    struct buffer manifest;
+    struct submission submission;
+    enum {
+        ITEM_SUBMIT,            /* to the executor; and then to submitted/ */
+        ITEM_FAIL,              /* to failed/ */
+        ITEM_HOLD,              /* to held/ */
+        ITEM_KEEP,              /* stays, and is looked at again a little later */
+        ITEM_DECLINED,          /* stays: the executor has no room for it, or is away */
+        ITEM_WAIT               /* has to wait for a limit: live_max */
+    } fate;
+    struct verdict verdict;     /* for ITEM_FAIL */
+    int64_t rest;               /* ITEM_DECLINED: milliseconds until it is retried ... */
+    bool again;                 /* ... and it was not the first time */
+};
+
+struct submitter {
+    struct stage stage;
+    struct executor *executor;
+    struct watch *watch;
+    struct queue *queue;
+    struct queue *tried;        /* while few are taken at a time: those that had their turn in this round */
+    struct names *strangers;    /* what is in rendered/ and is no job: it was said */
+    struct planning *planning;  /* while it is on, the order is the plan's and not the queue's */
+    struct load *load;          /* NULL: the executor takes any number of jobs */
+    char next[ID_SIZE];         /* taken from the queue already, and waits for a limit; or "" */
+    struct backfill *backfill;  /* NULL: the scheduler keeps those that wait */
+    struct queue_job first;     /* with backfill: it keeps its place and waits for room; or its id is "" */
+    struct arena *arena;        /* of a batch */
+    struct item *items;         /* as many as a batch; what no batch has reached is never touched,
+                                   since a whole one takes megabytes.  None is open between batches. */
+    size_t item_count;
+    size_t window;              /* jobs of the next batch: few after trouble */
+    size_t took;                /* jobs of the last batch */
+    struct guard *guard;        /* what this process is about */
+    int64_t probe;              /* of clock_elapsed: when to ask the executor again; 0: it answers */
+    struct waits *waits;
+    struct error reason;        /* why the executor is away; or what `next` or `first` waits for */
+};
+
+/* Open a job, and see whether it must be submitted at all: ITEM_SUBMIT.  False when there is nothing to
+ * do for it. */
+bool item_look(struct submitter *submitter, struct item *item, const char *id);
+/* If it must be submitted: fill in its submission, with its intent noted but not yet durable; or let it
+ * wait for a limit. */
+void item_prepare(struct submitter *submitter, struct item *item);
+/* May the executor have the job of that directory already?  An intent was noted, and not that nothing came
+ * of it.  One that was accepted and is still here was left behind by a crash before it was moved. */
+bool item_is_unsettled(int job);
+/* Only open it when somebody has asked for it to be killed or held, and that can be done; or when it
+ * is damaged.  False when there is nothing of that. */
+bool item_open_asked(struct submitter *submitter, struct item *item, const char *id);
+void item_close(struct item *item);
+
+/* Fill a batch where the executor starts what there is room for.  How many. */
+size_t take_in_order(struct submitter *submitter);
+
+/* How many jobs to take together now. */
+size_t submit_window(const struct submitter *submitter);
+
+/* Write down how a submission went, or why there was none. */
+void item_note_outcome(struct submitter *submitter, struct item *item);
+
+/* Move the first `count` items to where their fates send them.  What was noted must be durable. */
+void items_move(struct submitter *submitter, size_t count);
+
+#endif

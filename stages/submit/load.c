@@ -1,0 +1,140 @@
+/* stages/submit/load.c - how many objects are at the scheduler, and how many more may be */
+#include "stages/submit/load.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/names.h"
+#include "stages/guard.h"
+
+enum { MOST_COUNTED = 1 << 20, MANIFEST_LIMIT = 16 << 20 };     /* jobs; bytes */
+
+struct counted {
+    int weight;                 /* objects */
+    bool held;                  /* taken, and not yet known to be in submitted/ */
+    bool seen;                  /* in this refresh */
+};
+
+struct load {
+    const struct spool *spool;
+    struct executor *executor;
+    struct names *jobs;         /* id -> struct counted */
+    int64_t total;
+};
+
+struct load *load_new(const struct spool *spool, struct executor *executor)
+{
+    if (executor->live_max <= 0)
+        return NULL;
+    struct load *load = memory_allocate(sizeof(*load));
+    *load = (struct load){.spool = spool, .executor = executor,
+                          .jobs = names_new(MOST_COUNTED, sizeof(struct counted))};
+    return load;
+}
+
+void load_free(struct load *load)
+{
+    if (!load)
+        return;
+    names_free(load->jobs);
+    free(load);
+}
+
+static int weigh(const struct load *load, struct text manifest)
+{
+    int weight = load->executor->operations->weight
+                     ? load->executor->operations->weight(load->executor, manifest)
+                     : 1;
+    return weight < 1 ? 1 : weight;
+}
+
+static struct counted *count_job(struct load *load, const char *id, int weight)
+{
+    struct counted *counted = names_add(load->jobs, text_of(id));
+    if (!counted)
+        return NULL;
+    counted->weight = weight;
+    load->total += weight;
+    return counted;
+}
+
+static void discount(struct load *load, struct counted *counted)
+{
+    load->total -= counted->weight;
+    names_remove(load->jobs, counted);
+}
+
+static int see_job(void *context, const struct job_place *place)
+{
+    struct load *load = context;
+    struct counted *counted = names_find(load->jobs, text_of(place->id));
+    if (!counted) {
+        struct buffer manifest = {0};
+        struct guard_before before;
+        int weight = 1;
+        int job = job_open(load->spool, place);
+        if (job < 0)
+            return 0;           /* it has just left */
+        if (guard_look(guard_own(), place->id, &before)) {
+            if (file_read_at(job, "manifest.yaml", MANIFEST_LIMIT, &manifest, NULL) == 0)
+                weight = weigh(load, buffer_text(&manifest));
+            guard_return(guard_own(), &before);
+        }
+        sys.close(job);
+        buffer_free(&manifest);
+        counted = count_job(load, place->id, weight);
+    }
+    if (counted)
+        counted->seen = true;
+    return 0;
+}
+
+int load_refresh(struct load *load, struct error *error)
+{
+    struct counted *next;
+    for (struct counted *counted = names_first(load->jobs); counted;
+         counted = names_after(counted))
+        counted->seen = false;
+    if (jobs_walk(load->spool, STATE_SUBMITTED, see_job, load))
+        return error_errno(error, "submitted/ could not be read");
+    for (struct counted *counted = names_first(load->jobs); counted; counted = next) {
+        next = names_after(counted);
+        if (!counted->seen && !counted->held)
+            discount(load, counted);
+    }
+    return 0;
+}
+
+enum load_answer load_take(struct load *load, const char *id, struct text manifest,
+                           struct error *error)
+{
+    struct counted *counted = names_find(load->jobs, text_of(id));
+    if (counted)
+        return LOAD_TAKEN;
+    int weight = weigh(load, manifest);
+    if (weight > load->executor->live_max) {
+        error_set(error, "the job makes %d objects at the scheduler, where at most %" PRId64
+                         " may be (live_max in dlspool.yaml)", weight, load->executor->live_max);
+        return LOAD_NEVER;
+    }
+    if (load->total + weight > load->executor->live_max) {
+        error_set(error, "%" PRId64 " objects at the scheduler at most (live_max in dlspool.yaml)",
+                  load->executor->live_max);
+        return LOAD_FULL;
+    }
+    counted = count_job(load, id, weight);
+    if (!counted)
+        return LOAD_FULL;
+    counted->held = true;
+    return LOAD_TAKEN;
+}
+
+void load_release(struct load *load, const char *id, bool submitted)
+{
+    struct counted *counted = names_find(load->jobs, text_of(id));
+    if (counted && submitted)
+        counted->held = false;
+    else if (counted)
+        discount(load, counted);
+}

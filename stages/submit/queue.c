@@ -1,0 +1,331 @@
+/* stages/submit/queue.c - the order in which rendered jobs are submitted
+ *
+ * Each owner has a binary heap of their jobs that may go, by (priority, token).  The owners who have
+ * any are in a heap of their own, by (priority of the first job, when served last, its token).
+ * Those put back are in one more heap, by time.  An open-addressed table of ids sees to it that
+ * each is in one of them once.  An owner, once known, stays known: there are as many as users.
+ */
+#include "stages/submit/queue.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+
+struct entry {
+    struct queue_job job;
+    int64_t time;
+};
+
+struct heap {
+    struct entry *entries;
+    size_t count, capacity;
+    bool (*before)(const struct entry *a, const struct entry *b);
+};
+
+struct owner {
+    uid_t uid;
+    uint64_t served; /* the number of the last turn; 0 before the first */
+    size_t place;    /* in the heap of owners, while there are jobs */
+    struct heap jobs;
+};
+
+struct queue {
+    struct owner **owners; /* all that were ever seen, by uid */
+    struct owner **turns;  /* a heap of those who have jobs; both have room for owner_room */
+    size_t owner_count, turn_count, owner_room;
+    uint64_t turn; /* the last one's number */
+    size_t ready;  /* jobs of all owners */
+    struct heap later;
+    char (*table)[ID_SIZE]; /* "" is free */
+    size_t slots, used;
+};
+
+/* What is unsettled comes before any priority. */
+static int rank_of(const struct entry *entry)
+{
+    return entry->job.unsettled ? INT_MAX : entry->job.priority;
+}
+
+static bool goes_before(const struct entry *a, const struct entry *b)
+{
+    if (rank_of(a) != rank_of(b))
+        return rank_of(a) > rank_of(b);
+    if (a->job.first != b->job.first)
+        return a->job.first;
+    struct text first = id_token(text_of(a->job.id)), second = id_token(text_of(b->job.id));
+    int order = text_compare(first, second);
+    return order ? order < 0 : strcmp(a->job.id, b->job.id) < 0;
+}
+
+static bool is_earlier(const struct entry *a, const struct entry *b)
+{
+    return a->time != b->time ? a->time < b->time : goes_before(a, b);
+}
+
+static void heap_push(struct heap *heap, const struct entry *entry)
+{
+    if (heap->count == heap->capacity) {
+        heap->capacity = heap->capacity ? heap->capacity * 2 : 64;
+        heap->entries = memory_resize(heap->entries, heap->capacity * sizeof(*heap->entries));
+    }
+    size_t at = heap->count++;
+    while (at > 0 && heap->before(entry, &heap->entries[(at - 1) / 2])) {
+        heap->entries[at] = heap->entries[(at - 1) / 2];
+        at = (at - 1) / 2;
+    }
+    heap->entries[at] = *entry;
+}
+
+static struct entry heap_pop(struct heap *heap)
+{
+    struct entry first = heap->entries[0];
+    struct entry last = heap->entries[--heap->count];
+    size_t at = 0;
+    for (size_t child; (child = 2 * at + 1) < heap->count; at = child) {
+        if (child + 1 < heap->count &&
+            heap->before(&heap->entries[child + 1], &heap->entries[child]))
+            child++;
+        if (!heap->before(&heap->entries[child], &last))
+            break;
+        heap->entries[at] = heap->entries[child];
+    }
+    if (heap->count)
+        heap->entries[at] = last;
+    return first;
+}
+
+/* ---- owners ---- */
+
+static bool has_turn_before(const struct owner *a, const struct owner *b)
+{
+    const struct entry *first = &a->jobs.entries[0], *second = &b->jobs.entries[0];
+    if (rank_of(first) == rank_of(second) && first->job.first == second->job.first &&
+        a->served != b->served)
+        return a->served < b->served;
+    return goes_before(first, second);
+}
+
+static void place_owner(struct queue *queue, struct owner *owner, size_t at)
+{
+    queue->turns[at] = owner;
+    owner->place = at;
+}
+
+/* The owner at `at` has changed: let it rise, or sink. */
+static void settle_owner(struct queue *queue, size_t at)
+{
+    struct owner *owner = queue->turns[at];
+    for (; at > 0 && has_turn_before(owner, queue->turns[(at - 1) / 2]); at = (at - 1) / 2)
+        place_owner(queue, queue->turns[(at - 1) / 2], at);
+    for (size_t child; (child = 2 * at + 1) < queue->turn_count; at = child) {
+        if (child + 1 < queue->turn_count &&
+            has_turn_before(queue->turns[child + 1], queue->turns[child]))
+            child++;
+        if (!has_turn_before(queue->turns[child], owner))
+            break;
+        place_owner(queue, queue->turns[child], at);
+    }
+    place_owner(queue, owner, at);
+}
+
+static struct owner *find_owner(struct queue *queue, uid_t uid)
+{
+    size_t low = 0, high = queue->owner_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (queue->owners[middle]->uid < uid)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < queue->owner_count && queue->owners[low]->uid == uid)
+        return queue->owners[low];
+    if (queue->owner_count == queue->owner_room) {
+        queue->owner_room = queue->owner_room ? queue->owner_room * 2 : 16;
+        size_t size = queue->owner_room * sizeof(struct owner *);
+        queue->owners = memory_resize(queue->owners, size);
+        queue->turns = memory_resize(queue->turns, size);
+    }
+    struct owner *owner = memory_allocate(sizeof(*owner));
+    *owner = (struct owner){.uid = uid, .jobs = {.before = goes_before}};
+    memmove(queue->owners + low + 1, queue->owners + low,
+            (queue->owner_count++ - low) * sizeof(struct owner *));
+    queue->owners[low] = owner;
+    return owner;
+}
+
+static void ready_push(struct queue *queue, const struct entry *entry)
+{
+    struct owner *owner = find_owner(queue, entry->job.owner);
+    heap_push(&owner->jobs, entry);
+    if (owner->jobs.count == 1)
+        place_owner(queue, owner, queue->turn_count++);
+    settle_owner(queue, owner->place);
+    queue->ready++;
+}
+
+static struct entry ready_pop(struct queue *queue)
+{
+    struct owner *owner = queue->turns[0];
+    struct entry entry = heap_pop(&owner->jobs);
+    entry.job.turn = owner->served;
+    owner->served = ++queue->turn;
+    queue->ready--;
+    if (owner->jobs.count == 0)
+        place_owner(queue, queue->turns[--queue->turn_count], 0);
+    if (queue->turn_count)
+        settle_owner(queue, 0);
+    return entry;
+}
+
+/* ---- the table of ids ---- */
+
+/* Tokens are unique and end in random digits, so they hash well as they are. */
+
+static size_t hash_id(const char *id)
+{
+    size_t hash = 5381;
+    for (; *id; id++)
+        hash = hash * 33 ^ (unsigned char)*id;
+    return hash;
+}
+
+static size_t find_slot(const struct queue *queue, const char *id)
+{
+    size_t mask = queue->slots - 1;
+    size_t slot = hash_id(id) & mask;
+    while (queue->table[slot][0] && strcmp(queue->table[slot], id) != 0)
+        slot = (slot + 1) & mask;
+    return slot;
+}
+
+static void table_add(struct queue *queue, const char *id)
+{
+    if ((queue->used + 1) * 2 > queue->slots) {
+        size_t old_slots = queue->slots;
+        char(*old)[ID_SIZE] = queue->table;
+        queue->slots = old_slots ? old_slots * 2 : 128;
+        queue->table = memory_allocate(queue->slots * sizeof(*queue->table));
+        for (size_t i = 0; i < old_slots; i++)
+            if (old[i][0])
+                memcpy(queue->table[find_slot(queue, old[i])], old[i], ID_SIZE);
+        free(old);
+    }
+    size_t slot = find_slot(queue, id);
+    if (!queue->table[slot][0]) {
+        memcpy(queue->table[slot], id, strlen(id) + 1);
+        queue->used++;
+    }
+}
+
+static void table_remove(struct queue *queue, const char *id)
+{
+    size_t mask = queue->slots - 1;
+    size_t hole = find_slot(queue, id);
+    if (!queue->table[hole][0])
+        return;
+    queue->used--;
+    /* Close the gap: move back what was pushed past it. */
+    for (size_t next = (hole + 1) & mask; queue->table[next][0]; next = (next + 1) & mask) {
+        size_t home = hash_id(queue->table[next]) & mask;
+        if (((next - home) & mask) >= ((next - hole) & mask)) {
+            memcpy(queue->table[hole], queue->table[next], ID_SIZE);
+            hole = next;
+        }
+    }
+    queue->table[hole][0] = '\0';
+}
+
+/* ---- the queue ---- */
+
+struct queue *queue_new(void)
+{
+    struct queue *queue = memory_allocate(sizeof(*queue));
+    queue->later.before = is_earlier;
+    return queue;
+}
+
+void queue_free(struct queue *queue)
+{
+    if (!queue)
+        return;
+    for (size_t i = 0; i < queue->owner_count; i++) {
+        free(queue->owners[i]->jobs.entries);
+        free(queue->owners[i]);
+    }
+    free(queue->owners);
+    free(queue->turns);
+    free(queue->later.entries);
+    free(queue->table);
+    free(queue);
+}
+
+static void add(struct queue *queue, const struct queue_job *job, int64_t time)
+{
+    const struct entry entry = {.job = *job, .time = time};
+    if (queue_has(queue, job->id))
+        return;
+    if (time)
+        heap_push(&queue->later, &entry);
+    else
+        ready_push(queue, &entry);
+    table_add(queue, job->id);
+}
+
+void queue_later(struct queue *queue, const struct queue_job *job, int64_t time)
+{
+    add(queue, job, time);
+}
+
+void queue_add(struct queue *queue, const struct queue_job *job)
+{
+    add(queue, job, 0);
+}
+
+void queue_return(struct queue *queue, const struct queue_job *job)
+{
+    struct owner *owner = find_owner(queue, job->owner);
+    if (job->turn < owner->served)
+        owner->served = job->turn;
+    if (owner->jobs.count)
+        settle_owner(queue, owner->place);
+    add(queue, job, 0);
+}
+
+bool queue_has(const struct queue *queue, const char *id)
+{
+    return queue->slots && queue->table[find_slot(queue, id)][0];
+}
+
+bool queue_take(struct queue *queue, struct queue_job *job)
+{
+    int64_t now = clock_elapsed();
+    while (queue->later.count && queue->later.entries[0].time <= now) {
+        struct entry entry = heap_pop(&queue->later);
+        ready_push(queue, &entry);
+    }
+    if (queue->ready == 0)
+        return false;
+    struct entry entry = ready_pop(queue);
+    *job = entry.job;
+    table_remove(queue, job->id);
+    return true;
+}
+
+const struct queue_job *queue_first(const struct queue *queue)
+{
+    return queue->ready ? &queue->turns[0]->jobs.entries[0].job : NULL;
+}
+
+size_t queue_count(const struct queue *queue)
+{
+    return queue->ready + queue->later.count;
+}
+
+int64_t queue_due(const struct queue *queue)
+{
+    return queue->later.count ? queue->later.entries[0].time : INT64_MAX;
+}

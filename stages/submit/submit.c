@@ -1,0 +1,448 @@
+/* stages/submit/submit.c - rendered/ to the executor, and on to submitted/
+ *
+ * Jobs go by priority; within one their owners take turns.  Where the executor has no queue of its own,
+ * the first that does not fit keeps its place (stages/submit/in_order.c).  While any job has a deadline or sizes
+ * they go by plan instead, and only when they have room in it (stages/planning/planning.h).  For a batch: the
+ * intents are noted in the jobs' logs and made durable; then the executor is asked; then the
+ * outcomes are noted, made durable, and the jobs moved.  After a crash the same jobs are submitted
+ * under the same tokens, and the executor answers for those it has already that it has them.
+ *
+ * An executor that cannot take submissions is asked once per probe interval; until it can, jobs
+ * stay where they are.  This stage never reads what a user dropped.
+ */
+#include "stages/submit/inside.h"
+
+#include <fcntl.h>
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "stages/shared/give_up.h"
+
+enum { WINDOW_LEAST = 8, MOST_STRANGERS = 64 };
+static const int64_t again_after_error = 1000;  /* milliseconds */
+static const int64_t again_for_room = 2000;     /* ... until the executor is asked for it */
+static const int64_t again_while_narrow = 10000;        /* ... when few are taken at a time */
+static const int64_t again_when_full = 250;     /* ... until submitted/ is looked at for room */
+
+/* The window grows while the executor takes jobs, and shrinks when it took none of a batch. */
+static void adapt_window(struct submitter *submitter, size_t count)
+{
+    size_t accepted = 0, declined = 0, most = (size_t)submitter->stage.settings.batch;
+    size_t least = most < WINDOW_LEAST ? most : WINDOW_LEAST;
+    for (size_t i = 0; i < count; i++) {
+        const struct item *item = &submitter->items[i];
+        enum submit_outcome outcome = item->submission.outcome;
+        accepted += item->fate == ITEM_SUBMIT;
+        declined += item->submission.id && (outcome == SUBMIT_NO_ROOM || outcome == SUBMIT_UNKNOWN);
+    }
+    if (submitter->probe)
+        submitter->window = least;
+    else if (accepted)
+        submitter->window = submitter->window * 2 < most ? submitter->window * 2 : most;
+    else if (declined)
+        submitter->window = submitter->window / 2 > least ? submitter->window / 2 : least;
+}
+
+size_t submit_window(const struct submitter *submitter)
+{
+    size_t most = guard_narrow(submitter->guard, (size_t)submitter->stage.settings.batch);
+    return submitter->window < most ? submitter->window : most;
+}
+
+static bool take_next(struct submitter *submitter, char id[static ID_SIZE])
+{
+    if (submitter->next[0]) {
+        memcpy(id, submitter->next, ID_SIZE);
+        submitter->next[0] = '\0';
+        return true;
+    }
+    struct queue_job job;
+    if (!planning_is_on(submitter->planning)) {
+        bool taken = queue_take(submitter->queue, &job);
+        if (taken)
+            memcpy(id, job.id, ID_SIZE);
+        return taken;
+    }
+    while (planning_take(submitter->planning, id))
+        if (!waits_rests(submitter->waits, id))
+            return true;
+    return false;
+}
+
+/* Fill a batch, in the queue's order: nobody overtakes a job that waits for a limit.  How many. */
+static size_t take_items(struct submitter *submitter)
+{
+    struct error error;
+    size_t count = 0;
+    char id[ID_SIZE];
+    if (submitter->load && load_refresh(submitter->load, &error)) {
+        log_warn("%s; nothing is submitted until this works", error.text);
+        return 0;
+    }
+    if (submitter->backfill && !planning_is_on(submitter->planning))
+        return take_in_order(submitter);
+    while (count < submit_window(submitter) && take_next(submitter, id)) {
+        struct item *item = &submitter->items[count];
+        if (!item_look(submitter, item, id))
+            continue;
+        item_prepare(submitter, item);
+        if (planning_is_on(submitter->planning))
+            item->submission.gpus_wanted = planning_wanted(submitter->planning);
+        guard_leave(submitter->guard);
+        if (item->fate != ITEM_WAIT) {
+            count++;
+            continue;
+        }
+        memcpy(submitter->next, id, sizeof(id));
+        item_close(item);
+        break;
+    }
+    return count;
+}
+
+/* It stays in rendered/: for a little later. */
+static void put_back(struct submitter *submitter, const struct item *item)
+{
+    const struct job_record *record = &item->record;
+    struct queue_job job = {.owner = record->uid, .priority = record->priority,
+                            .demand = demand_typed(record->cpus, record->memory, record->gpus,
+                                                   record->gpu_type),
+                            .unsettled = submitter->backfill && item->fate == ITEM_KEEP};
+    memcpy(job.id, item->place.id, ID_SIZE);
+    if (guard_is_narrow(submitter->guard))
+        queue_add(submitter->tried, &job);
+    else
+        queue_later(submitter->queue, &job,
+                    clock_elapsed() + (item->fate == ITEM_KEEP ? again_after_error : item->rest));
+}
+
+/* Submit one batch.  The number of jobs that left rendered/, or gave way to others. */
+static size_t submit_batch(struct submitter *submitter)
+{
+    struct stage *stage = &submitter->stage;
+    struct submission *batch[1024];
+    struct error error;
+    size_t count, submissions = 0, left = 0;
+
+    submitter->took = count = take_items(submitter);
+    if (count == 0)
+        return 0;
+    guard_enter(submitter->guard, count == 1 ? submitter->items[0].place.id : "", 0);
+    for (size_t i = 0; i < count; i++)
+        if (submitter->items[i].fate == ITEM_SUBMIT)
+            batch[submissions++] = &submitter->items[i].submission;
+    if (submissions && spool_sync(&stage->spool, &error)) {
+        log_warn("%s; nothing is submitted until this works", error.text);
+        for (size_t i = 0; i < count; i++)
+            submitter->items[i].fate = ITEM_KEEP;
+        submissions = 0;
+    }
+    if (submissions && !stage_is_fenced(stage))
+        submitter->executor->operations->submit(submitter->executor, batch, submissions);
+    if (stage_is_fenced(stage)) {
+        for (size_t i = 0; i < count; i++)
+            item_close(&submitter->items[i]);
+        arena_reset(submitter->arena);
+        guard_leave(submitter->guard);
+        return 0;
+    }
+    for (size_t i = 0; i < count; i++)
+        item_note_outcome(submitter, &submitter->items[i]);
+    adapt_window(submitter, count);
+    if (spool_sync(&stage->spool, &error))
+        log_warn("%s; the outcomes are written again", error.text);
+    else
+        items_move(submitter, count);
+
+    for (size_t i = 0; i < count; i++) {
+        struct item *item = &submitter->items[i];
+        if (item->fate == ITEM_KEEP || item->fate == ITEM_DECLINED)
+            put_back(submitter, item);
+        /* One that is declined for the first time does not keep the others; what waits for the same
+         * is retried a few at a time. */
+        left += item->fate != ITEM_KEEP && !(item->fate == ITEM_DECLINED && item->again);
+        if (submitter->load && item->fate != ITEM_KEEP)
+            load_release(submitter->load, item->place.id, item->fate == ITEM_SUBMIT);
+        guard_passed(submitter->guard, item->place.id);
+        item_close(item);
+    }
+    arena_reset(submitter->arena);
+    guard_leave(submitter->guard);
+    return left;
+}
+
+static bool has_wish(const struct submitter *submitter, const char *id, const char *name)
+{
+    struct stat status;
+    char path[NAME_MAX + 16];
+    snprintf(path, sizeof(path), "%s/%s", id, name);
+    return !sys.fstatat(submitter->stage.spool.states[STATE_RENDERED], path, &status,
+                        AT_SYMLINK_NOFOLLOW);
+}
+
+/* A job that must be killed or held, and that the executor cannot have, needs no executor for that. */
+static void grant_wish(struct submitter *submitter, const char *id)
+{
+    struct item *item = &submitter->items[0];
+    struct error error;
+    if ((!has_wish(submitter, id, "kill") && !has_wish(submitter, id, "hold") &&
+         !has_wish(submitter, id, "hold-tasks")) ||
+        stage_is_fenced(&submitter->stage) || !item_open_asked(submitter, item, id))
+        return;
+    item_note_outcome(submitter, item);
+    if (spool_sync(&submitter->stage.spool, &error))
+        log_warn("%s", error.text);
+    else
+        items_move(submitter, 1);
+    item_close(item);
+    arena_reset(submitter->arena);
+}
+
+/* Put a job into the queue that was not in it. */
+static void take_job(struct submitter *submitter, const char *id)
+{
+    struct job_place place = {.state = STATE_RENDERED};
+    struct queue_job queued = {.turn = 0};
+    struct job_record record;
+    memcpy(place.id, id, strlen(id) + 1);
+    memcpy(queued.id, place.id, ID_SIZE);
+    if (give_up(&submitter->stage, submitter->guard, &place, submitter->executor))
+        return;
+    guard_enter(submitter->guard, id, 0);
+    int job = job_open(&submitter->stage.spool, &place);
+    if (job < 0)
+        return;
+    bool readable = record_read(job, submitter->arena, &record, NULL) == 0;
+    if (readable) {
+        queued.owner = record.uid;
+        queued.priority = record.priority;
+        queued.demand =
+            demand_typed(record.cpus, record.memory, record.gpus, record.gpu_type);
+    }
+    /* What the executor may have, and what is damaged, does not wait for room, nor does what somebody
+     * has asked for meanwhile. */
+    queued.unsettled = submitter->backfill &&
+                       (!readable || item_is_unsettled(job) || has_wish(submitter, id, "kill") ||
+                        has_wish(submitter, id, "hold"));
+    sys.close(job);
+    planning_see(submitter->planning, readable ? &record : NULL);
+    queue_add(submitter->queue, &queued);
+    arena_reset(submitter->arena);
+}
+
+/* Somebody has put a file into rendered/: that is said once. */
+static void tell_of_stranger(struct submitter *submitter, struct text name)
+{
+    struct error_quote_room room;
+    if (name.length == 0 || name.data[0] == '.' || names_find(submitter->strangers, name) ||
+        !names_add(submitter->strangers, name))
+        return;
+    log_warn("rendered/: \"%s\" is no job, and is ignored; job files go into incoming/",
+             error_quote(&room, name.data, name.length));
+}
+
+/* Learn which jobs there are. */
+static void take_names(struct submitter *submitter)
+{
+    struct watch_name name;
+    struct error error;
+    if (watch_collect(submitter->watch, &error)) {
+        log_warn("%s", error.text);
+        submitter->stage.failed = submitter->stage.failed || watch_lost(submitter->watch);
+    }
+    give_up_forget_gone(&submitter->stage, submitter->guard, 1u << STATE_RENDERED);
+    while (watch_next(submitter->watch, &name)) {
+        struct text id = {name.name, name.length};
+        if (!id_valid(id)) {
+            tell_of_stranger(submitter, id);
+            continue;
+        }
+        /* Its bell was rung, or the executor is long in answering. */
+        if ((submitter->probe || name.flags & WATCH_CHANGED) &&
+            guard_tries(submitter->guard, name.name) < GUARD_MOST_TRIES)
+            grant_wish(submitter, name.name);
+        if (name.flags & ~(unsigned int)WATCH_SEEN)
+            planning_see(submitter->planning, NULL);
+        if (!queue_has(submitter->queue, name.name) &&
+            !queue_has(submitter->tried, name.name) && strcmp(submitter->next, name.name) != 0 &&
+            strcmp(submitter->first.id, name.name) != 0)
+            take_job(submitter, name.name);
+        guard_leave(submitter->guard);
+    }
+}
+
+static bool executor_answers(struct submitter *submitter)
+{
+    struct error error;
+    if (submitter->probe && clock_elapsed() < submitter->probe)
+        return false;
+    if (submitter->executor->operations->ready(submitter->executor, &error) == 0) {
+        if (submitter->probe)
+            log_say("the executor takes submissions again");
+        submitter->probe = 0;
+        return true;
+    }
+    if (!submitter->probe)
+        log_warn("the executor cannot take submissions: %s", error.text);
+    submitter->reason = error;
+    submitter->probe = clock_elapsed() + submitter->stage.settings.probe_interval;
+    adapt_window(submitter, 0);
+    return false;
+}
+
+/* Is there anything for which the executor has to answer? */
+static bool has_work(const struct submitter *submitter)
+{
+    return queue_count(submitter->queue) || submitter->next[0] || submitter->first.id[0] ||
+           planning_is_on(submitter->planning);
+}
+
+/* When the next round is due. */
+static int64_t next_round(const struct submitter *submitter)
+{
+    int64_t due = watch_due(submitter->watch), planned = planning_due(submitter->planning);
+    int64_t later = planning_is_on(submitter->planning) ? planned
+                    : submitter->probe                  ? INT64_MAX     /* nobody is handed over */
+                                                        : queue_due(submitter->queue);
+    if (submitter->next[0] && clock_elapsed() + again_when_full < due)
+        due = clock_elapsed() + again_when_full;
+    /* Room that others than dlspool's own jobs leave has no bell. */
+    if (submitter->first.id[0] && !planning_is_on(submitter->planning) &&
+        clock_elapsed() + again_for_room < due)
+        due = clock_elapsed() + again_for_room;
+    if (has_work(submitter) && submitter->probe && submitter->probe < due)
+        due = submitter->probe;
+    return later < due ? later : due;
+}
+
+/* Say what those wait for that are still here. */
+static void tell_waiting(struct submitter *submitter)
+{
+    char first[ID_SIZE] = "";
+    bool planned = planning_is_on(submitter->planning);
+    const struct queue_job *queued = queue_first(submitter->queue);
+    if (submitter->next[0])
+        memcpy(first, submitter->next, ID_SIZE);
+    else if (submitter->first.id[0] && !planned)
+        memcpy(first, submitter->first.id, ID_SIZE);
+    else if (queued && !planned)
+        memcpy(first, queued->id, ID_SIZE);
+    if (submitter->probe && has_work(submitter))
+        waits_tell(submitter->waits, WAITING_EXECUTOR, first, submitter->reason.text);
+    else if (submitter->next[0])
+        waits_tell(submitter->waits, WAITING_LIMIT, first, submitter->reason.text);
+    else if (submitter->first.id[0] && !planned)
+        waits_tell(submitter->waits, WAITING_ROOM, first, submitter->reason.text);
+    else
+        waits_end(submitter->waits);
+}
+
+/* Submit what can be.  After an end over a batch all are gone through, each once: only then is it known
+ * that none of those that are there is to blame. */
+static void submit_all(struct submitter *submitter)
+{
+    struct queue_job job;
+    bool more;
+    do {
+        size_t left = submit_batch(submitter);
+        more = left || (submitter->took && guard_is_narrow(submitter->guard));
+        more = more && !submitter->probe && stage_wait(&submitter->stage, -1, 0);
+        if (more)
+            take_names(submitter);
+    } while (more);
+    while (queue_take(submitter->tried, &job))
+        queue_later(submitter->queue, &job, clock_elapsed() + again_while_narrow);
+    if (submitter->took == 0)
+        guard_widen(submitter->guard);
+}
+
+static int64_t submit_round(struct stage *stage)
+{
+    struct submitter *submitter = (struct submitter *)stage;
+    take_names(submitter);
+    bool answers = !has_work(submitter) || executor_answers(submitter);
+    if (planning_make(submitter->planning, answers) && planning_is_on(submitter->planning))
+        submitter->next[0] = '\0';      /* the plan has it, if it is still there */
+    if (answers)
+        submit_all(submitter);
+    tell_waiting(submitter);
+    malloc_trim(0);             /* a batch of manifests takes much, which malloc() would keep */
+    return next_round(submitter);
+}
+
+static int submit_descriptor(const struct stage *stage)
+{
+    return watch_descriptor(((const struct submitter *)stage)->watch);
+}
+
+static void submit_close(struct stage *stage)
+{
+    struct submitter *submitter = (struct submitter *)stage;
+    watch_close(submitter->watch);
+    if (submitter->executor)
+        submitter->executor->operations->close(submitter->executor);
+    arena_free(submitter->arena);
+    free(submitter->items);
+    queue_free(submitter->queue);
+    queue_free(submitter->tried);
+    names_free(submitter->strangers);
+    planning_free(submitter->planning);
+    load_free(submitter->load);
+    backfill_free(submitter->backfill);
+    waits_free(submitter->waits);
+    stage_close(stage);
+    free(submitter);
+}
+
+static void tell_absent(void *context, const char *sentence)
+{
+    (void)context;
+    log_warn("%s", sentence);
+}
+
+static struct stage *submit_open(const char *directory, struct error *error)
+{
+    struct submitter *submitter = memory_allocate(sizeof(*submitter));
+    struct stage *stage = &submitter->stage;
+    if (stage_open(stage, "submit", directory, error)) {
+        free(submitter);
+        return NULL;
+    }
+    submitter->queue = queue_new();
+    submitter->tried = queue_new();
+    submitter->strangers = names_new(MOST_STRANGERS, 1);
+    submitter->waits = waits_new(stage);
+    submitter->guard = guard_own();
+    guard_count(submitter->guard, stage->name);
+    submitter->item_count = submitter->window = (size_t)stage->settings.batch;
+    submitter->items = memory_allocate(submitter->item_count * sizeof(*submitter->items));
+    submitter->arena = arena_new();
+    struct watch_settings watching = {.interval = stage->settings.scan_interval};
+    submitter->executor = stage_executor(stage, error);
+    if (submitter->executor) {
+        submitter->load = load_new(&stage->spool, submitter->executor);
+        submitter->backfill = backfill_new(&stage->spool, submitter->executor);
+        submitter->planning = planning_new(stage, submitter->executor);
+        if (submitter->executor->operations->inspect)
+            submitter->executor->operations->inspect(submitter->executor, tell_absent, NULL);
+    }
+    if (submitter->executor)
+        submitter->watch =
+            watch_open(stage->spool.states[STATE_RENDERED], "rendered", &watching, error);
+    if (submitter->watch)
+        return stage;
+    submit_close(stage);
+    return NULL;
+}
+
+const struct stage_operations submit_stage = {
+    .name = "submit",
+    .open = submit_open,
+    .round = submit_round,
+    .descriptor = submit_descriptor,
+    .close = submit_close,
+};

@@ -1,0 +1,210 @@
+/* stages/track/far_file.c - small files of users, on storage that may not answer
+ *
+ * One thread serves all, started when it is needed first, and never ended: it may be held up for good,
+ * and goes with the process.  Known weakness: a file that holds it up holds up all files.
+ */
+#include "stages/track/far_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/system.h"
+
+enum far_state { FAR_IDLE, FAR_ASKED, FAR_READING, FAR_ANSWERED };
+
+struct far_file {
+    char *path;
+    uid_t owner;
+    enum far_state state;
+    bool forgotten;             /* freed while it was being read */
+    struct far_answer answer;
+    struct far_file *next;      /* in the queue */
+};
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t asked, answered;
+    struct far_file *first, *last;      /* the queue */
+    bool started;
+} far = {.lock = PTHREAD_MUTEX_INITIALIZER, .asked = PTHREAD_COND_INITIALIZER,
+         .answered = PTHREAD_COND_INITIALIZER};
+
+/* In the thread */
+
+static void say(struct far_answer *answer, const char *why)
+{
+    snprintf(answer->why, sizeof(answer->why), "%s", why);
+}
+
+/* A descriptor of the file, which is one that may be read; or -1. */
+static int open_file(const struct far_file *file, struct stat *status, struct far_answer *answer)
+{
+    char again[64];
+    int place = sys.openat(AT_FDCWD, file->path, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0), opened = -1;
+    if (place < 0) {
+        say(answer, errno == ENOENT ? "" : strerror(errno));
+        return -1;
+    }
+    if (sys.fstat(place, status)) {
+        say(answer, strerror(errno));
+    } else if (!S_ISREG(status->st_mode)) {
+        say(answer, "it is not a regular file");
+    } else if (status->st_uid != file->owner) {
+        say(answer, "it is not the file of the job's owner");
+    } else {
+        snprintf(again, sizeof(again), "/proc/self/fd/%d", place);
+        opened = sys.openat(AT_FDCWD, again, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0);
+        if (opened < 0)
+            say(answer, strerror(errno));
+    }
+    sys.close(place);
+    return opened;
+}
+
+static void read_file(const struct far_file *file, struct far_answer *answer)
+{
+    struct stat status;
+    struct buffer bytes = {0};
+    *answer = (struct far_answer){.read = false};
+    int opened = open_file(file, &status, answer);
+    if (opened < 0)
+        return;
+    answer->read = file_read_all(opened, FAR_FILE_LIMIT, &bytes, "file", NULL) == 0;
+    sys.close(opened);
+    if (answer->read) {
+        answer->length = bytes.length;
+        memcpy(answer->bytes, bytes.data, bytes.length);
+        answer->written =
+            (int64_t)status.st_mtim.tv_sec * 1000 + status.st_mtim.tv_nsec / 1000000;
+    } else {
+        say(answer, "it is too large, or could not be read");
+    }
+    buffer_free(&bytes);
+}
+
+static void destroy(struct far_file *file)
+{
+    free(file->path);
+    free(file);
+}
+
+static void *serve(void *unused)
+{
+    (void)unused;
+    pthread_mutex_lock(&far.lock);
+    for (;;) {
+        while (!far.first)
+            pthread_cond_wait(&far.asked, &far.lock);
+        struct far_file *file = far.first;
+        struct far_answer answer;
+        far.first = file->next;
+        file->state = FAR_READING;
+        pthread_mutex_unlock(&far.lock);
+        read_file(file, &answer);
+        pthread_mutex_lock(&far.lock);
+        file->answer = answer;
+        file->state = FAR_ANSWERED;
+        if (file->forgotten)
+            destroy(file);
+        pthread_cond_broadcast(&far.answered);
+    }
+    return NULL;
+}
+
+/* Outside of it */
+
+/* Signals are for the other thread. */
+static void start_thread(void)
+{
+    pthread_t thread;
+    pthread_attr_t attributes;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    far.started = pthread_create(&thread, &attributes, serve, NULL) == 0;
+    pthread_attr_destroy(&attributes);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+struct far_file *far_file_new(struct text path, uid_t owner)
+{
+    struct far_file *file = memory_allocate(sizeof(*file));
+    file->path = memory_allocate(path.length + 1);
+    memcpy(file->path, path.data, path.length);
+    file->owner = owner;
+    return file;
+}
+
+static void leave_queue(struct far_file *file)
+{
+    struct far_file **at = &far.first;
+    far.last = NULL;
+    while (*at) {
+        if (*at == file) {
+            *at = file->next;
+            continue;
+        }
+        far.last = *at;
+        at = &(*at)->next;
+    }
+}
+
+void far_file_free(struct far_file *file)
+{
+    if (!file)
+        return;
+    pthread_mutex_lock(&far.lock);
+    file->forgotten = file->state == FAR_READING;
+    bool free_now = !file->forgotten;
+    if (file->state == FAR_ASKED)
+        leave_queue(file);
+    pthread_mutex_unlock(&far.lock);
+    if (free_now)
+        destroy(file);
+}
+
+void far_file_ask(struct far_file *file)
+{
+    pthread_mutex_lock(&far.lock);
+    if (!far.started)
+        start_thread();
+    if (far.started && (file->state == FAR_IDLE || file->state == FAR_ANSWERED)) {
+        file->state = FAR_ASKED;
+        file->next = NULL;
+        if (far.first)
+            far.last->next = file;
+        else
+            far.first = file;
+        far.last = file;
+        pthread_cond_signal(&far.asked);
+    }
+    pthread_mutex_unlock(&far.lock);
+}
+
+bool far_file_take(struct far_file *file, int64_t patience, struct far_answer *answer)
+{
+    struct timespec until;
+    bool late = patience <= 0;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += patience % 1000 * 1000000;
+    until.tv_sec += patience / 1000 + until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&far.lock);
+    while (!late && (file->state == FAR_ASKED || file->state == FAR_READING))
+        late = pthread_cond_timedwait(&far.answered, &far.lock, &until) != 0;
+    bool answered = file->state == FAR_ANSWERED;
+    if (answered) {
+        *answer = file->answer;
+        file->state = FAR_IDLE;
+    }
+    pthread_mutex_unlock(&far.lock);
+    return answered;
+}

@@ -1,0 +1,257 @@
+/* stages/track/follow.c - what becomes of submitted jobs: asked about, copied, stopped, ended
+ *
+ * All that the executor is asked goes in batches, so that it can have many requests under way and
+ * one job that hangs delays no other: first how the jobs fare; then those that are to have another
+ * size are seen to, and what each answer calls for is decided; then those that are to stop are told
+ * so, and what tasks have printed is copied; then the ends are written down, made durable, forgotten
+ * by the executor, and the jobs moved.
+ */
+#include "stages/track/inside.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "stages/shared/sweep.h"
+#include "stages/track/lost.h"
+#include "stages/track/progress.h"
+
+/* Opening the batch, and asking about it */
+
+static bool open_job(struct round *round, struct tracked *tracked)
+{
+    struct followed *followed = &round->jobs[round->count];
+    struct text id = names_text(tracked);
+    *followed = (struct followed){.tracked = tracked, .place.state = STATE_SUBMITTED,
+                                  .fate = tracked->fate};
+    memcpy(followed->place.id, id.data, id.length);
+    followed->job = job_open(&round->tracker->stage.spool, &followed->place);
+    if (followed->job < 0 && errno == ENOENT) {
+        if (lost_look(round->tracker, tracked))
+            tracker_forget(round->tracker, tracked);
+        return false;
+    }
+    if (followed->job >= 0 && tracked->stray) {
+        sys.close(followed->job);
+        tracker_forget(round->tracker, tracked);        /* it has come back, and is learnt as any other */
+        return false;
+    }
+    if (followed->job >= 0) {
+        free(tracked->lost);
+        tracked->lost = NULL;
+    }
+    if (followed->job < 0)
+        log_warn("%s: following it failed, and is retried: %s", followed->place.id, strerror(errno));
+    followed->poll = (struct job_poll){.id = followed->place.id, .attempt = tracked->attempt};
+    followed->call = (struct job_call){.id = followed->place.id, .attempt = tracked->attempt};
+    return followed->job >= 0;
+}
+
+static void open_jobs(struct round *round, struct tracked **batch, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (open_job(round, batch[i]))
+            round->count++;
+}
+
+/* A job whose end is written down is not asked about again.  False when the executor cannot be asked.
+ */
+static bool ask(struct round *round)
+{
+    struct tracker *tracker = round->tracker;
+    struct job_poll *asked[BATCH];
+    struct error error;
+    size_t count = 0;
+    bool fenced = stage_is_fenced(&tracker->stage);
+    for (size_t i = 0; i < round->count; i++) {
+        struct followed *followed = &round->jobs[i];
+        if (followed->fate != FATE_NONE)
+            continue;
+        followed->killed = control_pending(followed->job, CONTROL_KILL, &followed->wish);
+        followed->poll.ending = followed->killed != 0 || followed->tracked->stopping ||
+                                followed->tracked->giving || fenced;
+        follow_tasks_ask(tracker, followed);
+        asked[count++] = &followed->poll;
+    }
+    if (count && tracker->executor->operations->poll(tracker->executor, tracker->arena, asked,
+                                                     count, &error)) {
+        if (!tracker->executor_lost)
+            log_warn("the executor cannot be asked about its jobs: %s", error.text);
+        tracker->executor_lost = true;
+        return false;
+    }
+    if (count && tracker->executor_lost) {
+        tracker->executor_lost = false;
+        log_say("the executor answers again");
+    }
+    return true;
+}
+
+/* What an answer calls for */
+
+static bool all_tasks_ended(const struct job_poll *poll)
+{
+    for (size_t i = 0; i < poll->task_count; i++)
+        if (!poll->tasks[i].ended)
+            return false;
+    return true;
+}
+
+/* Said once for each reason, not at every poll. */
+static void note_waiting(struct tracked *tracked, int job, const struct job_poll *poll)
+{
+    if (strncmp(tracked->waiting, poll->detail, sizeof(tracked->waiting) - 1) == 0)
+        return;
+    snprintf(tracked->waiting, sizeof(tracked->waiting), "%.*s",
+             (int)sizeof(tracked->waiting) - 1, poll->detail);
+    progress_waiting(job, poll, NULL);
+}
+
+/* It is told to end politely, and with force once its grace is over. */
+static void want_stop(const struct tracker *tracker, struct followed *followed)
+{
+    struct tracked *tracked = followed->tracked;
+    if (tracked->stopping && (tracked->forced || clock_elapsed() < tracked->stop_time))
+        return;
+    followed->stop = true;
+    followed->call.force = tracked->stopping || tracker->stage.settings.kill_grace == 0;
+}
+
+/* A service has not done its work when it ends. */
+static void run_again(struct job_poll *poll)
+{
+    poll->phase = PHASE_FAILED;
+    poll->exit_code = 0;
+    snprintf(poll->reason, sizeof(poll->reason), "Completed");
+    snprintf(poll->detail, sizeof(poll->detail),
+             "The job succeeded, and its job file asks for another run whenever it ends (retryCount -2).");
+}
+
+static void decide(struct tracker *tracker, struct followed *followed)
+{
+    const struct job_poll *poll = &followed->poll;
+    struct tracked *tracked = followed->tracked;
+    bool killed = followed->killed > 0;
+    bool stop = killed || give_way_ends(tracked);
+    bool ended = poll->phase == PHASE_SUCCEEDED || poll->phase == PHASE_FAILED;
+
+    if (poll->phase == PHASE_UNKNOWN || followed->killed < 0 ||
+        !follow_tasks_decide(tracker, followed))
+        return;
+    if (poll->phase == PHASE_SUCCEEDED && tracked->again && !killed)
+        run_again(&followed->poll);
+    if (poll->phase == PHASE_WAITING && poll->detail[0])
+        note_waiting(tracked, followed->job, poll);
+    if (!tracked->started && (poll->phase == PHASE_RUNNING || (ended && poll->started)))
+        tracked->started = progress_started(followed->job, poll, NULL) == 0;
+    images_ran_note(&tracked->images, followed->job, poll);
+    if (poll->phase != PHASE_VANISHED && poll->phase != PHASE_SUCCEEDED && (stop || ended) &&
+        !all_tasks_ended(poll))
+        want_stop(tracker, followed);
+    else if (poll->phase == PHASE_WAITING && stop)
+        want_stop(tracker, followed);
+    else if (ended || poll->phase == PHASE_VANISHED)
+        followed->end = followed->copy = true;
+    else
+        followed->copy = clock_elapsed() >= tracked->next_output;
+}
+
+/* Acting on it */
+
+/* What of an array is left when it is killed is written down before it is told to end: what a kill
+ * ends may say that it ended well, as programs do that save their state.  -1 and a sentence. */
+static int note_left(struct tracker *tracker, const struct followed *followed, struct error *error)
+{
+    struct job_record record;
+    if (tracker_read_record(tracker, followed->job, followed->poll.id, &record, error))
+        return -1;
+    if (!record.array.length || record.array_left.length)
+        return 0;
+    sweep_note_left(tracker->arena, &record, &followed->poll);
+    return record_replace(followed->job, &record, error);
+}
+
+static void stop_jobs(struct round *round)
+{
+    struct tracker *tracker = round->tracker;
+    struct error error;
+    size_t count = 0;
+    for (size_t i = 0; i < round->count; i++) {
+        struct followed *followed = &round->jobs[i];
+        if (followed->stop && followed->killed > 0 && !followed->tracked->stopping &&
+            note_left(tracker, followed, &error)) {
+            log_warn("%s: cannot be stopped yet: %s", followed->place.id, error.text);
+            followed->stop = false;
+        }
+        if (followed->stop)
+            round->calls[count++] = &followed->call;
+    }
+    if (count)
+        tracker->executor->operations->cancel(tracker->executor, round->calls, count);
+    for (size_t i = 0; i < round->count; i++) {
+        struct followed *followed = &round->jobs[i];
+        struct tracked *tracked = followed->tracked;
+        if (!followed->stop)
+            continue;
+        if (followed->call.result) {
+            log_warn("%s: could not be stopped, and is retried: %s", followed->place.id,
+                     followed->call.error.text);
+            continue;
+        }
+        if (!tracked->stopping)
+            tracked->stop_time = clock_elapsed() + tracker->stage.settings.kill_grace;
+        tracked->stopping = true;
+        tracked->forced = followed->call.force;
+    }
+}
+
+/* The end that a job's log tells of may have come to the disk before what its tasks had printed: it
+ * is copied again.  Once it has been forgotten by the executor there is nothing more to copy. */
+static void take_up_ended(struct round *round)
+{
+    for (size_t i = 0; i < round->count; i++) {
+        struct followed *followed = &round->jobs[i];
+        if (followed->fate == FATE_NONE)
+            continue;
+        followed->end = true;
+        followed->copy = followed->tracked->recovered;
+    }
+}
+
+void follow_batch(struct tracker *tracker, struct tracked **batch, size_t count)
+{
+    struct round round = {
+        .tracker = tracker,
+        .jobs = arena_allocate(tracker->arena, count * sizeof(*round.jobs)),
+        .calls = arena_allocate(tracker->arena, count * sizeof(struct job_call *)),
+    };
+    char only[ID_SIZE] = "";
+    if (count == 1)
+        snprintf(only, sizeof(only), "%s", names_text(batch[0]).data);
+    round.about = only;
+    guard_enter(tracker->guard, only, 0);
+    open_jobs(&round, batch, count);
+    bool answered = ask(&round);
+    if (answered && !stage_is_fenced(&tracker->stage))
+        rescale_jobs(&round);
+    for (size_t i = 0; i < round.count && answered; i++)
+        if (round.jobs[i].fate == FATE_NONE)
+            decide(tracker, &round.jobs[i]);
+    take_up_ended(&round);
+    if (!stage_is_fenced(&tracker->stage)) {
+        follow_tasks_stop(&round);
+        stop_jobs(&round);
+        follow_copy_output(&round);
+        follow_write_ends(&round);
+        follow_end_jobs(&round);
+    }
+    guard_leave(tracker->guard);
+    for (size_t i = 0; i < round.count; i++) {
+        guard_passed(tracker->guard, round.jobs[i].place.id);
+        sys.close(round.jobs[i].job);
+    }
+    arena_reset(tracker->arena);
+}

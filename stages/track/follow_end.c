@@ -1,0 +1,282 @@
+/* stages/track/follow_end.c - how submitted jobs ended is written down, made durable, and they move */
+#include "stages/track/inside.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/yaml.h"
+#include "spool/eventlog.h"
+#include "spool/history.h"
+#include "stages/shared/control_tasks.h"
+#include "stages/shared/end_line.h"
+#include "stages/shared/hold.h"
+#include "stages/shared/output.h"
+#include "stages/shared/sweep.h"
+#include "stages/shared/twin.h"
+#include "stages/track/progress.h"
+
+enum { MANIFEST_LIMIT = 16 << 20 };      /* bytes */
+
+static struct circumstances circumstances_of(const struct tracker *tracker, const char *id)
+{
+    return (struct circumstances){.settings = &tracker->stage.settings,
+                                  .id = id,
+                                  .commit = tracker->repository
+                                                ? repository_commit(tracker->repository)
+                                                : NULL,
+                                  .now = clock_now()};
+}
+
+/* Counted from the log: a verdict that was written twice, because a crash came between, counts
+ * once.  Where the log was damaged, the record says how many there were.  -1 and a sentence when the log
+ * cannot be read now. */
+static int retries_used(int job, const struct job_record *record, struct error *error)
+{
+    struct buffer log = {0};
+    struct eventlog_fold fold = {0};
+    int result = eventlog_read(job, &log, error);
+    bool damaged = result && file_is_damaged(errno);
+    bool whole = !result && eventlog_is_whole(buffer_text(&log));
+    if (whole)
+        eventlog_fold(buffer_text(&log), &fold);
+    buffer_free(&log);
+    return whole ? fold.retries : !result || damaged ? record->retried : -1;
+}
+
+/* What its manifest gives it that is secret is not quoted. */
+static struct mask *learn_secrets(struct tracker *tracker, int job)
+{
+    struct buffer manifest = {0};
+    struct mask *mask = mask_new();
+    if (file_read_at(job, "manifest.yaml", MANIFEST_LIMIT, &manifest, NULL) == 0)
+        mask_learn_tree(mask, yaml_read(tracker->arena, buffer_text(&manifest), "manifest.yaml",
+                                        &yaml_trusted_limits, NULL));
+    buffer_free(&manifest);
+    return mask;
+}
+
+static void judge_end(struct tracker *tracker, const struct followed *followed,
+                      const struct circumstances *circumstances, struct job_record *record,
+                      struct verdict *verdict)
+{
+    const struct output_end printed =
+        output_of_failure(tracker->arena, followed->job, &followed->poll, RETRY_LOG_LIMIT);
+    struct mask *mask = learn_secrets(tracker, followed->job);
+    struct circumstances masked = *circumstances;
+    masked.mask = mask;
+    verdict_ended(verdict, &masked, record, &followed->poll, tracker_table(tracker), &printed);
+    mask_free(mask);
+}
+
+static int write_failure(struct tracker *tracker, const struct followed *followed,
+                         struct error *error)
+{
+    const struct job_poll *poll = &followed->poll;
+    int job = followed->job;
+    struct job_record record;
+    struct verdict verdict;
+    struct task_wish wish;
+    struct circumstances circumstances = circumstances_of(tracker, poll->id);
+    if (tracker_read_record(tracker, job, poll->id, &record, error))
+        return -1;
+    record.retried = retries_used(job, &record, error);
+    if (record.retried < 0)
+        return -1;
+    if (!followed->killed || !record.array_left.length)
+        sweep_note_left(tracker->arena, &record, poll);
+    if (followed->killed)
+        verdict_killed(&verdict, poll->id, followed->wish.by, followed->wish.when);
+    else if (poll->phase != PHASE_VANISHED && record.request_file.length &&
+             give_way_goes_on(followed->tracked, poll))
+        give_way_verdict(followed->tracked, &circumstances, poll, &record, &verdict);
+    else if (!record.request_file.length)
+        verdict_lost_record(&verdict, poll->id, poll->detail);
+    else if (poll->phase == PHASE_VANISHED)
+        verdict_vanished(&verdict, &circumstances, &record);
+    else if (sweep_is_incomplete(&record) && sweep_none_failed(poll) &&
+             control_tasks_pending(job, CONTROL_KILL, tracker->arena, &wish) >= 0)
+        verdict_killed_tasks(&verdict, &record, &wish);
+    else
+        judge_end(tracker, followed, &circumstances, &record, &verdict);
+    return verdict_write(&verdict, job, &record, false, circumstances.now, error);
+}
+
+/* What was measured is written down before the end, for those jobs that come after.  Nothing waits for
+ * it: what cannot be written is said, and missing. */
+static void note_measured(struct tracker *tracker, struct followed *followed, bool finished)
+{
+    struct tracked *tracked = followed->tracked;
+    struct job_record record;
+    struct error error;
+    if (record_read(followed->job, tracker->arena, &record, &error))
+        return;                 /* which is damaged, and is seen to elsewhere */
+    if (follow_note_measured(followed->job, tracked, &record, &error) ||
+        history_add(&tracker->stage.spool, &record, measure_progress(tracked->measure), finished,
+                    clock_now(), &error))
+        log_warn("%s: its measurements are not kept: %s", followed->place.id, error.text);
+}
+
+/* A job that succeeded before the kill reached it has succeeded.  One that gave way has, too, if all
+ * was done by then. */
+static bool is_done(const struct followed *followed)
+{
+    const struct job_poll *poll = &followed->poll;
+    const struct tracked *tracked = followed->tracked;
+    if (followed->killed || !tracked->giving || poll->phase == PHASE_VANISHED)
+        return poll->phase == PHASE_SUCCEEDED;
+    return !give_way_goes_on(tracked, poll);
+}
+
+/* An attempt has succeeded.  Is the job done; or are tasks of an array left, because they were killed in this
+ * attempt or before, or because they are held? */
+static enum fate fate_of_success(struct tracker *tracker, const struct followed *followed,
+                                 struct error *error)
+{
+    struct job_record record;
+    if (!followed->tracked->array)
+        return FATE_DONE;
+    if (tracker_read_record(tracker, followed->job, followed->place.id, &record, error))
+        return FATE_NONE;
+    return !sweep_is_incomplete(&record)                       ? FATE_DONE
+           : sweep_lacks_held(&record) && !followed->killed ? FATE_HELD
+                                                               : FATE_FAILED;
+}
+
+/* What is left of it waits in held/ until it is released. */
+static int write_held(struct tracker *tracker, const struct followed *followed, struct error *error)
+{
+    struct job_record record;
+    if (tracker_read_record(tracker, followed->job, followed->place.id, &record, error))
+        return -1;
+    record.array_left = record.array_held;
+    return hold_write(followed->job, &record, false, clock_now(), error);
+}
+
+static int write_end(struct tracker *tracker, struct followed *followed, struct error *error)
+{
+    struct job_poll *poll = &followed->poll;
+    struct tracked *tracked = followed->tracked;
+    if (measure_end(tracked->measure, followed->job, poll, error))
+        log_warn("%s: %s", followed->place.id, error->text);
+    enum fate fate = FATE_FAILED;
+    if (is_done(followed) && (fate = fate_of_success(tracker, followed, error)) == FATE_NONE)
+        return -1;
+    bool done = fate == FATE_DONE;
+    if (!tracked->noted) {
+        note_measured(tracker, followed, done);
+        tracked->noted = true;
+    }
+    if (poll->phase != PHASE_VANISHED)
+        poll->phase = fate == FATE_FAILED ? PHASE_FAILED : PHASE_SUCCEEDED;
+    if ((poll->phase != PHASE_VANISHED && progress_ended(followed->job, poll, done, error)) ||
+        (fate == FATE_FAILED && write_failure(tracker, followed, error)) ||
+        (fate == FATE_HELD && write_held(tracker, followed, error)))
+        return -1;
+    followed->fate = fate;
+    return 0;
+}
+
+void follow_write_ends(struct round *round)
+{
+    struct error error;
+    for (size_t i = 0; i < round->count; i++) {
+        struct followed *followed = &round->jobs[i];
+        guard_enter(round->tracker->guard, followed->place.id, 0);
+        if (followed->end && followed->fate == FATE_NONE &&
+            write_end(round->tracker, followed, &error))
+            log_warn("%s: %s", followed->place.id, error.text);
+        guard_enter(round->tracker->guard, round->about, 0);
+        followed->end = followed->end && followed->fate != FATE_NONE;
+    }
+}
+
+/* Ending them: durable, forgotten by the executor, moved */
+
+static bool move_job(struct tracker *tracker, struct followed *followed)
+{
+    struct error error;
+    enum state to = followed->fate == FATE_DONE   ? STATE_DONE
+                    : followed->fate == FATE_HELD ? STATE_HELD
+                                                  : STATE_FAILED;
+    if (followed->call.result) {
+        log_warn("%s: the executor could not remove what it has of it: %s", followed->place.id,
+                 followed->call.error.text);
+        return false;
+    }
+    if (job_move(&tracker->stage.spool, &followed->place, to, clock_now(), &error)) {
+        log_warn("%s", error.text);
+        twin_settle(&tracker->stage, &followed->place, 0);     /* a copy may be in the way */
+        return false;
+    }
+    tracker_forget(tracker, followed->tracked);
+    if (to == STATE_HELD)
+        log_detail("%s: goes to held/", followed->place.id);
+    else
+        end_line_say(followed->job, followed->place.id, to);
+    return true;
+}
+
+/* Move those that have ended, and make each directory that they come to durable once. */
+static bool move_ended(struct round *round)
+{
+    struct spool *spool = &round->tracker->stage.spool;
+    const struct job_place *day = NULL;
+    struct error error;
+    bool moved = false, held = false;
+    for (size_t i = 0; i < round->count; i++) {
+        const struct job_place *place = &round->jobs[i].place;
+        if (!round->jobs[i].end || !move_job(round->tracker, &round->jobs[i]))
+            continue;
+        moved = true;
+        held = held || place->state == STATE_HELD;
+        if (place->state != STATE_DONE)
+            continue;
+        /* A batch may end at midnight. */
+        if (day && strcmp(day->date, place->date) != 0 && spool_sync_place(spool, day, &error))
+            log_warn("%s", error.text);
+        day = place;
+    }
+    if (day && spool_sync_place(spool, day, &error))
+        log_warn("%s", error.text);
+    if (held && spool_sync_state(spool, STATE_HELD, &error))
+        log_warn("%s", error.text);
+    return moved;
+}
+
+void follow_end_jobs(struct round *round)
+{
+    struct tracker *tracker = round->tracker;
+    struct spool *spool = &tracker->stage.spool;
+    struct error error;
+    size_t count = 0;
+    for (size_t i = 0; i < round->count; i++) {
+        struct followed *followed = &round->jobs[i];
+        if (!followed->end)
+            continue;
+        if (followed->copy)
+            followed->tracked->recovered = false;
+        /* A wish that came too late; that one was granted is in the record, or in the log. */
+        if (resize_is_there(followed->job) && resize_clear(followed->job, &error))
+            log_warn("%s: %s", followed->place.id, error.text);
+        round->calls[count++] = &followed->call;
+    }
+    if (count == 0 || stage_is_fenced(&tracker->stage))
+        return;
+    if (spool_sync(spool, &error)) {
+        log_warn("%s; ends of jobs are written once this works", error.text);
+        return;
+    }
+    for (size_t i = 0; i < round->count; i++)
+        if (round->jobs[i].end)
+            round->jobs[i].tracked->fate = round->jobs[i].fate;
+    tracker->executor->operations->remove(tracker->executor, round->calls, count);
+    if (!move_ended(round))
+        return;
+    spool_ring_failed(spool);
+    spool_ring_rendered(spool); /* there may be room now */
+    if (spool_sync_state(spool, STATE_FAILED, &error) ||
+        spool_sync_state(spool, STATE_SUBMITTED, &error))
+        log_warn("%s", error.text);
+}

@@ -1,0 +1,98 @@
+/* stages/track/follow_output.c - what the tasks of submitted jobs print is copied, and measured */
+#include "stages/track/inside.h"
+
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "spool/eventlog.h"
+#include "stages/shared/output.h"
+
+static const int64_t output_interval = 2000;    /* milliseconds between copies of a job's output */
+static const int64_t output_patience = 600000;  /* ... that an ended job waits for the last of them */
+
+/* Trouble is said once for each job, until its output can be copied again.  What an ended job has
+ * printed goes with its containers, so the job waits for it; but not for ever. */
+static void note_copied(struct followed *followed)
+{
+    struct tracked *tracked = followed->tracked;
+    if (followed->call.result == 0) {
+        tracked->output_trouble = 0;
+        return;
+    }
+    if (!tracked->output_trouble) {
+        log_warn("%s: copying its output failed: %s", followed->place.id,
+                 followed->call.error.text);
+        tracked->output_trouble = clock_elapsed();
+    }
+    if (!followed->call.last)
+        return;
+    if (clock_elapsed() - tracked->output_trouble < output_patience)
+        followed->end = false;
+    else
+        log_warn("%s: ended, and the rest of its output could not be copied", followed->place.id);
+}
+
+void follow_copy_output(struct round *round)
+{
+    struct tracker *tracker = round->tracker;
+    size_t count = 0;
+    for (size_t i = 0; i < round->count; i++) {
+        struct followed *followed = &round->jobs[i];
+        if (!followed->copy)
+            continue;
+        followed->call.last = followed->end;
+        followed->call.result = -1;
+        followed->call.directory = output_open(followed->job, followed->tracked->gid, &followed->call.error);
+        if (followed->call.directory >= 0)
+            round->calls[count++] = &followed->call;
+    }
+    if (count)
+        tracker->executor->operations->output(tracker->executor, round->calls, count);
+    for (size_t i = 0; i < round->count; i++) {
+        struct followed *followed = &round->jobs[i];
+        if (!followed->copy)
+            continue;
+        if (followed->call.directory >= 0)
+            sys.close(followed->call.directory);
+        note_copied(followed);
+        if (!followed->end)
+            measure_look(followed->tracked->measure, followed->job, &followed->poll);
+        followed->tracked->next_output = clock_elapsed() + output_interval;
+    }
+}
+
+static void add_double(struct buffer *line, const char *key, double value)
+{
+    char room[32];
+    snprintf(room, sizeof(room), "%.6g", value);
+    eventlog_add_string(line, key, room);
+}
+
+int follow_note_measured(int job, const struct tracked *tracked, const struct job_record *record,
+                         struct error *error)
+{
+    struct progress progress = *measure_progress(tracked->measure);
+    const struct progress_at_size *now = progress_now(&progress);
+    struct buffer line = {0};
+    if (!now)
+        return 0;
+    eventlog_start(&line, clock_now(), "measured");
+    eventlog_add_number(&line, "attempt", tracked->attempt);
+    if (record && record->sizes.kind != SIZE_FIXED)
+        eventlog_add_number(&line, "size", now->size);
+    add_double(&line, "seconds", (double)now->running / 1000);
+    if (now->units > 0)
+        add_double(&line, "units", now->units);
+    if (now->rate > 0)
+        add_double(&line, "rate", now->rate);
+    if (progress.start_up >= 0)
+        add_double(&line, "start_up", (double)progress.start_up / 1000);
+    if (now->cpu_used >= 0 && now->cpu_allocated > 0)
+        eventlog_add_number(&line, "cpu_percent",
+                            (now->cpu_used * 100 + now->cpu_allocated / 2) / now->cpu_allocated);
+    eventlog_end(&line);
+    int result = eventlog_append(job, buffer_text(&line), error);
+    buffer_free(&line);
+    return result;
+}

@@ -1,0 +1,175 @@
+/* stages/track/give_way.c - running jobs are stopped at their checkpoint, to go on at another size, or later
+ *
+ * What a job's log says of that is durable before it gets its signal, so that its end is known for what
+ * it is, whoever sees it.  When its grace is over it is ended as a killed job is.  How it goes on is
+ * decided when it has ended: by then it may have done all there was to do, or somebody may have killed
+ * it.
+ */
+#include "stages/track/inside.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "spool/eventlog.h"
+
+/* Milliseconds for which it is tried to send the signal to a job, beside its grace. */
+static const int64_t most_tries = 60000;
+
+void give_way_begin(struct tracked *tracked, const struct resize_wish *wish)
+{
+    if (!tracked->giving)
+        tracked->giving = memory_allocate(sizeof(*tracked->giving));
+    *tracked->giving = (struct giving_way){.wish = *wish};
+}
+
+void give_way_recall(struct tracked *tracked, struct text log)
+{
+    struct arena *arena = arena_new();
+    struct event event, found = {0};
+    while (eventlog_next(&log, &event)) {
+        if (text_is(event.name, "intent"))
+            found = (struct event){0};
+        else if (text_is(event.name, "stopping"))
+            found = event;
+    }
+    if (found.name.length) {
+        struct resize_wish wish = {
+            .generation = (int)event_get_number(&found, "generation", 0),
+            .from = event_get_number(&found, "from", 0),
+            .to = event_get_number(&found, "to", 0),
+            .when = found.time,
+        };
+        struct text reason = event_get(arena, &found, "reason");
+        snprintf(wish.reason, sizeof(wish.reason), "%.*s", (int)reason.length,
+                 reason.length ? reason.data : "");
+        give_way_begin(tracked, &wish);
+    }
+    arena_free(arena);
+}
+
+static int signal_number(struct text name)
+{
+    static const struct {
+        const char *name;
+        int number;
+    } signals[] = {{"TERM", SIGTERM}, {"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"INT", SIGINT},
+                   {"HUP", SIGHUP}};
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+        if (text_is(name, signals[i].name))
+            return signals[i].number;
+    return SIGTERM;             /* which is what a stop is, whatever the job understands */
+}
+
+/* A job that gives way and has not been told. */
+static bool is_to_be_told(const struct followed *followed)
+{
+    const struct giving_way *giving = followed->tracked->giving;
+    return giving && !giving->told && followed->fate == FATE_NONE && !followed->killed &&
+           !followed->tracked->stopping &&
+           (followed->poll.phase == PHASE_RUNNING || followed->poll.phase == PHASE_WAITING);
+}
+
+/* Its signal, or 0 when there is nothing to be saved, or when that cannot be told now. */
+static int prepare_telling(struct tracker *tracker, struct followed *followed, int64_t *grace)
+{
+    struct job_record record;
+    struct error error;
+    *grace = 0;
+    if (followed->poll.phase == PHASE_WAITING) {
+        followed->tracked->giving->told = true;
+        followed->tracked->giving->until = clock_elapsed();
+        return 0;
+    }
+    if (tracker_read_record(tracker, followed->job, followed->place.id, &record, &error)) {
+        log_warn("%s: %s", followed->place.id, error.text);
+        return 0;
+    }
+    *grace = record.checkpoint_grace;
+    return signal_number(record.checkpoint_signal);
+}
+
+/* SIGTERM where nothing else can be sent; it is ended with force when its grace is over. */
+static bool sends_term_only(const struct tracker *tracker)
+{
+    return !tracker->executor->operations->signal;
+}
+
+static void note_told(const struct tracker *tracker, struct followed *followed, int64_t grace)
+{
+    struct tracked *tracked = followed->tracked;
+    if (followed->call.result) {
+        log_warn("%s: could not be told to save its state, and is retried: %s",
+                 followed->place.id, followed->call.error.text);
+        /* It is ended in the end all the same: that it is to stop is decided. */
+        if (!tracked->giving->until)
+            tracked->giving->until = clock_elapsed() + grace + most_tries;
+        return;
+    }
+    tracked->giving->told = true;
+    tracked->giving->until = clock_elapsed() + grace;
+    if (sends_term_only(tracker)) {
+        tracked->giving->cancelled = true;
+        tracked->stopping = true;
+        tracked->stop_time = tracked->giving->until;
+    }
+}
+
+void give_way_tell(struct round *round)
+{
+    struct tracker *tracker = round->tracker;
+    const struct executor_operations *operations = tracker->executor->operations;
+    struct followed *told[BATCH];
+    int64_t grace[BATCH];
+    size_t count = 0;
+    for (size_t i = 0; i < round->count; i++) {
+        struct followed *followed = &round->jobs[i];
+        if (!is_to_be_told(followed))
+            continue;
+        followed->call.signal = prepare_telling(tracker, followed, &grace[count]);
+        followed->call.force = false;
+        if (!followed->call.signal)
+            continue;
+        told[count] = followed;
+        round->calls[count++] = &followed->call;
+    }
+    if (!count)
+        return;
+    (sends_term_only(tracker) ? operations->cancel : operations->signal)(tracker->executor,
+                                                                         round->calls, count);
+    for (size_t i = 0; i < count; i++)
+        note_told(tracker, told[i], grace[i]);
+}
+
+bool give_way_ends(const struct tracked *tracked)
+{
+    return tracked->giving && tracked->giving->until && clock_elapsed() >= tracked->giving->until;
+}
+
+bool give_way_goes_on(const struct tracked *tracked, const struct job_poll *poll)
+{
+    const struct giving_way *giving = tracked->giving;
+    bool complete = measure_complete(tracked->measure);
+    if (!giving || (poll->phase != PHASE_SUCCEEDED && poll->phase != PHASE_FAILED))
+        return false;
+    /* One that ends well has done its work, unless what it counts says that it has not.  How it ended
+     * cannot be told where the signal is a cancel; then what it counts tells, if it had its time. */
+    if (poll->phase == PHASE_SUCCEEDED)
+        return measure_progress(tracked->measure)->total > 0 && !complete;
+    return !(giving->cancelled && complete && !tracked->forced);
+}
+
+void give_way_verdict(const struct tracked *tracked, const struct circumstances *circumstances,
+                     const struct job_poll *poll, struct job_record *record,
+                     struct verdict *verdict)
+{
+    const struct resize_wish *wish = &tracked->giving->wish;
+    verdict_resized(verdict, circumstances, record->sizes.kind, wish->from, wish->to,
+                    poll->exit_code, wish->reason);
+    if (wish->generation > record->resizes)
+        record->resizes++;
+    if (wish->to >= record->sizes.least && wish->to <= record->sizes.most)
+        record->size_next = wish->to;
+}

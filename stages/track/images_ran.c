@@ -1,0 +1,103 @@
+/* stages/track/images_ran.c - what the tasks of a job really ran in, written into its log */
+#include "stages/track/images_ran.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "spool/eventlog.h"
+
+/* The events, and by which names they tell who, and what. */
+enum kind { KIND_IMAGE, KIND_LISTENING, KINDS };
+static const struct {
+    const char *event, *who, *what;
+} kinds[KINDS] = {{"image", "role", "ran"}, {"listening", "task", "address"}};
+
+enum { WHO_SIZE = 80, WHAT_SIZE = IMAGE_RAN_SIZE > ADDRESS_SIZE ? IMAGE_RAN_SIZE : ADDRESS_SIZE };
+
+struct image_ran {
+    enum kind kind;
+    char who[WHO_SIZE], what[WHAT_SIZE];
+};
+
+struct images_ran {
+    size_t count;
+    struct image_ran items[];
+};
+
+static bool is_noted(const struct images_ran *ran, enum kind kind, const char *who, const char *what)
+{
+    for (size_t i = 0; ran && i < ran->count; i++)
+        if (ran->items[i].kind == kind && strcmp(ran->items[i].who, who) == 0 &&
+            strcmp(ran->items[i].what, what) == 0)
+            return true;
+    return false;
+}
+
+static void keep(struct images_ran **ran, enum kind kind, struct text who, struct text what)
+{
+    size_t count = *ran ? (*ran)->count : 0;
+    *ran = memory_resize(*ran, sizeof(**ran) + (count + 1) * sizeof((*ran)->items[0]));
+    struct image_ran *item = &(*ran)->items[count];
+    item->kind = kind;
+    snprintf(item->who, sizeof(item->who), "%.*s", (int)who.length, who.data);
+    snprintf(item->what, sizeof(item->what), "%.*s", (int)what.length, what.data);
+    (*ran)->count = count + 1;
+}
+
+static bool has_room(const struct images_ran *ran)
+{
+    return !ran || ran->count < IMAGES_RAN_MOST;
+}
+
+static void note(struct images_ran **ran, enum kind kind, int attempt, const char *who,
+                 const char *what, struct buffer *lines)
+{
+    if (!what[0] || !has_room(*ran) || is_noted(*ran, kind, who, what))
+        return;
+    keep(ran, kind, text_of(who), text_of(what));
+    if (kind == KIND_IMAGE)
+        eventlog_start(lines, clock_now(), "image");
+    else
+        eventlog_start(lines, clock_now(), "listening");
+    eventlog_add_number(lines, "attempt", attempt);
+    eventlog_add_string(lines, kinds[kind].who, who);
+    eventlog_add_string(lines, kinds[kind].what, what);
+    eventlog_end(lines);
+}
+
+void images_ran_note(struct images_ran **ran, int job, const struct job_poll *poll)
+{
+    size_t before = *ran ? (*ran)->count : 0;
+    struct buffer lines = {0};
+    for (size_t i = 0; i < poll->task_count && has_room(*ran); i++) {
+        const struct task_state *task = &poll->tasks[i];
+        char name[WHO_SIZE];
+        snprintf(name, sizeof(name), "%s-%d", task->role, task->index);
+        note(ran, KIND_IMAGE, poll->attempt, task->role, task->image, &lines);
+        note(ran, KIND_LISTENING, poll->attempt, name, task->address, &lines);
+    }
+    if (lines.length && eventlog_append(job, buffer_text(&lines), NULL))
+        (*ran)->count = before;
+    buffer_free(&lines);
+}
+
+struct images_ran *images_ran_recall(struct text log, int attempt)
+{
+    struct images_ran *ran = NULL;
+    struct arena *arena = arena_new();
+    struct event event;
+    while (eventlog_next(&log, &event))
+        for (int i = 0; i < KINDS; i++) {
+            if (!text_is(event.name, kinds[i].event) ||
+                event_get_number(&event, "attempt", 0) != attempt)
+                continue;
+            struct text who = event_get(arena, &event, kinds[i].who),
+                        what = event_get(arena, &event, kinds[i].what);
+            if (who.length && what.length && has_room(ran))
+                keep(&ran, (enum kind)i, who, what);
+        }
+    arena_free(arena);
+    return ran;
+}

@@ -1,0 +1,179 @@
+/* stages/track/lost.c - a job that the executor has, and whose directory somebody has removed */
+#include "stages/track/lost.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "stages/track/removed_file.h"
+
+enum { LOOKS_LEAST = 3 };
+static const int64_t longest_pause = 30000; /* milliseconds */
+static const int64_t between_looks = 5000;  /* milliseconds */
+static const int64_t strays_retry = 10000;  /* ... after the executor could not be asked for them */
+
+struct lost_job {
+    int64_t since, next; /* of clock_elapsed */
+    int64_t pause;       /* milliseconds between two looks, once it was told to end */
+    int looks;
+    bool told, forced;  /* it was told to end, politely and with force */
+    int64_t force_time; /* of clock_elapsed: when the grace is over */
+};
+
+enum sight { SIGHT_NONE, SIGHT_SEEN, SIGHT_UNKNOWN };
+
+/* Is the job anywhere in the spool?  Asks the file server, and believes nothing that was cached. */
+static enum sight look_everywhere(const struct spool *spool, const char *id)
+{
+    struct job_place place = {.state = STATE_SUBMITTED};
+    memcpy(place.id, id, strlen(id) + 1);
+    for (int i = 0; i < STATE_COUNT; i++) {
+        directory_refresh(spool->states[i]);
+        if (i == STATE_DONE)
+            continue;
+        place.state = (enum state)i;
+        int job = job_open(spool, &place);
+        if (job >= 0)
+            sys.close(job);
+        if (job >= 0 || errno != ENOENT)
+            return job >= 0 ? SIGHT_SEEN : SIGHT_UNKNOWN;
+    }
+    int done = job_find_done(spool, text_of(id), &place);
+    return done < 0 ? SIGHT_UNKNOWN : done ? SIGHT_SEEN : SIGHT_NONE;
+}
+
+/* Is submitted/ itself what it was?  A spool whose directories were exchanged is not one from which
+ * jobs were removed. */
+static bool is_whole(const struct spool *spool)
+{
+    struct stat held, named;
+    return !sys.fstat(spool->states[STATE_SUBMITTED], &held) &&
+           !sys.fstatat(spool->root, state_name(STATE_SUBMITTED), &named, AT_SYMLINK_NOFOLLOW) &&
+           held.st_ino == named.st_ino && held.st_dev == named.st_dev && held.st_nlink > 0;
+}
+
+static void tell_to_end(struct tracker *tracker, struct tracked *tracked, const char *id)
+{
+    struct lost_job *lost = tracked->lost;
+    int attempt = tracked->attempt;
+    bool stray = tracked->stray;
+    struct error error;
+    bool force = lost->told;
+    if (lost->forced || (lost->told && clock_elapsed() < lost->force_time))
+        return;
+    if (!lost->told && stray)
+        log_warn("%s: the executor has tasks of it, and its directory is nowhere in the spool, so they are "
+                 "ended; the way to end a job is: dlspool kill %s",
+                 id, id);
+    else if (!lost->told)
+        log_warn("%s: its directory was removed from submitted/, so its tasks are ended at the executor; "
+                 "the way to end a job is: dlspool kill %s",
+                 id, id);
+    if (executor_cancel(tracker->executor, id, attempt, force, &error)) {
+        log_warn("%s: could not be ended: %s", id, error.text);
+        return;
+    }
+    lost->told = true;
+    lost->forced = force;
+    if (!force)
+        lost->force_time = clock_elapsed() + tracker->stage.settings.kill_grace;
+}
+
+/* True when nothing of it is left. */
+static bool clean_up(struct tracker *tracker, const char *id, int attempt)
+{
+    struct error error;
+    struct job_poll poll = {.id = id, .attempt = attempt, .ending = true}, *asked[] = {&poll};
+    if (tracker->executor->operations->poll(tracker->executor, tracker->arena, asked, 1, &error) ||
+        (poll.phase != PHASE_SUCCEEDED && poll.phase != PHASE_FAILED &&
+         poll.phase != PHASE_VANISHED))
+        return false;
+    for (size_t i = 0; i < poll.task_count; i++)
+        if (poll.phase != PHASE_VANISHED && !poll.tasks[i].ended)
+            return false;
+    if (executor_remove(tracker->executor, id, attempt, &error)) {
+        log_warn("%s: the executor could not remove what it has of it: %s", id, error.text);
+        return false;
+    }
+    log_say("%s: state=removed attempt=%d (its directory was removed; nothing of it is left at the "
+            "executor)",
+            id, attempt);
+    struct removed_job removed = {.attempt = attempt, .time = clock_now()};
+    memcpy(removed.id, id, strlen(id) + 1);
+    if (removed_note(&tracker->stage.spool, &removed, &error))
+        log_warn("%s: that it was ended could not be written down for `dlspool status`: %s", id, error.text);
+    return true;
+}
+
+/* Has it been missing for long enough? */
+static bool is_sure(struct lost_job *lost, int64_t now)
+{
+    lost->looks++;
+    return lost->looks >= LOOKS_LEAST && now - lost->since >= LOST_PATIENCE;
+}
+
+bool lost_look(struct tracker *tracker, struct tracked *tracked)
+{
+    char id[ID_SIZE] = "";
+    struct text name = names_text(tracked);
+    int64_t now = clock_elapsed();
+    memcpy(id, name.data, name.length);
+    if (!tracked->lost) {
+        tracked->lost = memory_allocate(sizeof(*tracked->lost));
+        *tracked->lost = (struct lost_job){.since = now};
+    }
+    struct lost_job *lost = tracked->lost;
+    if (now < lost->next)
+        return false;
+    lost->next = now + (lost->told ? lost->pause : between_looks);
+    enum sight sight = look_everywhere(&tracker->stage.spool, id);
+    if (sight == SIGHT_SEEN)
+        return true; /* elsewhere, or here again: then it is learnt again */
+    if (sight == SIGHT_UNKNOWN || !is_whole(&tracker->stage.spool) ||
+        stage_is_fenced(&tracker->stage)) {
+        lost->since = now;
+        lost->looks = 0;
+        return false;
+    }
+    if (!lost->told && !is_sure(lost, now))
+        return false;
+    if (++tracker->lost_asked > LOST_AT_ONCE) {
+        lost->next = now; /* the next round goes on here */
+        return false;
+    }
+    lost->pause = !lost->pause ? 1000 : lost->pause < longest_pause / 2 ? 2 * lost->pause : longest_pause;
+    lost->next = now + lost->pause;
+    tell_to_end(tracker, tracked, id);
+    return lost->told && clean_up(tracker, id, tracked->attempt);
+}
+
+static void take_stray(void *context, const char *id, int attempt)
+{
+    struct tracker *tracker = context;
+    struct text name = text_of(id);
+    if (!id_valid(name) || names_find(tracker->jobs, name) ||
+        look_everywhere(&tracker->stage.spool, id) != SIGHT_NONE)
+        return;
+    struct tracked *tracked = names_add(tracker->jobs, name);
+    if (!tracked)
+        return;
+    tracked->attempt = attempt;
+    tracked->stray = true;
+}
+
+void lost_find_strays(struct tracker *tracker)
+{
+    struct error error;
+    int64_t now = clock_elapsed();
+    tracker->lost_asked = 0;
+    if (!tracker->executor->operations->list || now < tracker->strays_next ||
+        stage_is_fenced(&tracker->stage))
+        return;
+    int listed = tracker->executor->operations->list(tracker->executor, take_stray, tracker, &error);
+    if (listed)
+        log_detail("jobs that have no directory could not be looked for: %s", error.text);
+    tracker->strays_next = now + (listed ? strays_retry : STRAYS_INTERVAL);
+}

@@ -1,0 +1,288 @@
+/* stages/track/rescale.c - running jobs get the sizes that the plan has for them
+ *
+ * In place, where the executor can: it is asked; then that is written down and made durable; then the
+ * wish goes.  After a crash in between it is asked again, which does no harm.  Otherwise the job gives
+ * way (give_way.c): that it is stopped for this is written down and durable before it gets its signal.
+ */
+#include "stages/track/inside.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "spool/eventlog.h"
+
+static const int64_t next_try = 2000;           /* milliseconds until the executor is asked again ... */
+static const int64_t most_tries = 60000;        /* ... as long as this */
+
+enum step {
+    STEP_NONE,                  /* nothing to be done now */
+    STEP_ASK,                   /* the executor is asked */
+    STEP_GRANTED,               /* it has that size */
+    STEP_STOP,                  /* it must be stopped for it */
+    STEP_REFUSED                /* it keeps the size that it has */
+};
+
+struct rescaling {              /* a job with a wish */
+    struct followed *followed;
+    struct job_record record;
+    struct resize_wish wish;
+    struct job_resize resize;
+    enum step step;
+    struct error why;           /* of STEP_REFUSED */
+};
+
+/* Events */
+
+static int append_event(int job, struct buffer *line, struct error *error)
+{
+    eventlog_end(line);
+    int result = eventlog_append(job, buffer_text(line), error);
+    buffer_free(line);
+    return result;
+}
+
+static void add_wish(struct buffer *line, const struct resize_wish *wish)
+{
+    eventlog_add_number(line, "generation", wish->generation);
+    eventlog_add_number(line, "from", wish->from);
+    eventlog_add_number(line, "to", wish->to);
+}
+
+static int note_granted(const struct rescaling *rescaling, struct error *error)
+{
+    struct buffer line = {0};
+    eventlog_start(&line, clock_now(), "resized");
+    add_wish(&line, &rescaling->wish);
+    eventlog_add_string(&line, "reason", rescaling->wish.reason);
+    return append_event(rescaling->followed->job, &line, error);
+}
+
+static int note_refused(const struct rescaling *rescaling, struct error *error)
+{
+    struct buffer line = {0};
+    eventlog_start(&line, clock_now(), "kept");
+    add_wish(&line, &rescaling->wish);
+    eventlog_add_string(&line, "why", rescaling->why.text);
+    return append_event(rescaling->followed->job, &line, error);
+}
+
+static int note_stopping(const struct rescaling *rescaling, struct error *error)
+{
+    struct buffer line = {0};
+    eventlog_start(&line, clock_now(), "stopping");
+    add_wish(&line, &rescaling->wish);
+    eventlog_add(&line, "signal", rescaling->record.checkpoint_signal);
+    eventlog_add_number(&line, "grace_ms", rescaling->record.checkpoint_grace);
+    eventlog_add_string(&line, "reason", rescaling->wish.reason);
+    return append_event(rescaling->followed->job, &line, error);
+}
+
+/* Which wishes there are */
+
+static int64_t present_size(const struct job_record *record)
+{
+    return record->size_now ? record->size_now : record->size;
+}
+
+static bool refuse(struct rescaling *rescaling, const char *why)
+{
+    rescaling->step = STEP_REFUSED;
+    error_set(&rescaling->why, "%s", why);
+    return true;
+}
+
+/* What to do first about a wish. */
+static void begin(const struct tracker *tracker, struct rescaling *rescaling)
+{
+    const struct job_record *record = &rescaling->record;
+    const struct resize_wish *wish = &rescaling->wish;
+    bool can_stop = record->checkpoint_signal.length > 0;
+    if (wish->to && (record->sizes.kind == SIZE_FIXED || wish->to < record->sizes.least ||
+                     wish->to > record->sizes.most))
+        refuse(rescaling, "The job cannot have that size.");
+    else if (wish->to && wish->to == present_size(record))
+        rescaling->step = STEP_GRANTED;
+    else if (wish->to && tracker->executor->operations->resize)
+        rescaling->step = STEP_ASK;
+    else if (can_stop)
+        rescaling->step = STEP_STOP;
+    else
+        refuse(rescaling, "The job has no checkpoint, so it cannot be stopped and go on.");
+}
+
+/* A wish of this job that can be seen to now.  False when there is none. */
+static bool find_wish(struct tracker *tracker, struct followed *followed,
+                      struct rescaling *rescaling)
+{
+    struct tracked *tracked = followed->tracked;
+    enum job_phase phase = followed->poll.phase;
+    struct error error;
+    *rescaling = (struct rescaling){.followed = followed};
+    if (!tracked->sized || followed->fate != FATE_NONE || followed->killed || tracked->stopping ||
+        tracked->giving || (phase != PHASE_RUNNING && phase != PHASE_WAITING) ||
+        clock_elapsed() < tracked->next_wish || !resize_is_there(followed->job))
+        return false;
+    if (tracker_read_record(tracker, followed->job, followed->place.id, &rescaling->record, &error)) {
+        log_warn("%s: %s", followed->place.id, error.text);
+        return false;
+    }
+    int pending = resize_pending(followed->job, &rescaling->record, &rescaling->wish);
+    if (pending == 0)
+        resize_clear(followed->job, NULL);      /* granted before a crash, or damaged */
+    if (pending == 1)
+        begin(tracker, rescaling);
+    return pending == 1;
+}
+
+/* In place */
+
+static void take_answer(struct rescaling *rescaling)
+{
+    struct tracked *tracked = rescaling->followed->tracked;
+    switch (rescaling->resize.outcome) {
+    case RESIZE_DONE:
+        rescaling->step = STEP_GRANTED;
+        return;
+    case RESIZE_NOT_POSSIBLE:
+        if (rescaling->record.checkpoint_signal.length)
+            rescaling->step = STEP_STOP;
+        else
+            refuse(rescaling, rescaling->resize.error.text);
+        return;
+    case RESIZE_NO_ROOM:
+    case RESIZE_UNAVAILABLE:
+        break;
+    }
+    int64_t now = clock_elapsed();
+    rescaling->step = STEP_NONE;
+    tracked->next_wish = now + next_try;
+    if (!tracked->wish_patience)
+        tracked->wish_patience = now + most_tries;
+    else if (now >= tracked->wish_patience)
+        refuse(rescaling, rescaling->resize.error.text);
+}
+
+static void ask_executor(struct tracker *tracker, struct rescaling *jobs, size_t count)
+{
+    struct job_resize *batch[BATCH];
+    size_t asked = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (jobs[i].step != STEP_ASK)
+            continue;
+        jobs[i].resize = (struct job_resize){
+            .id = jobs[i].followed->place.id,
+            .attempt = jobs[i].followed->tracked->attempt,
+            .kind = jobs[i].record.sizes.kind,
+            .size = jobs[i].wish.to,
+            .outcome = RESIZE_UNAVAILABLE,
+        };
+        error_set(&jobs[i].resize.error, "The executor did not answer.");
+        batch[asked++] = &jobs[i].resize;
+    }
+    if (asked)
+        tracker->executor->operations->resize(tracker->executor, batch, asked);
+    for (size_t i = 0; i < count; i++)
+        if (jobs[i].step == STEP_ASK)
+            take_answer(&jobs[i]);
+}
+
+/* Writing down what was decided, before it shows: the wish goes, or the job gets its signal. */
+
+static int write_down(struct rescaling *rescaling, struct error *error)
+{
+    struct job_record *record = &rescaling->record;
+    const struct resize_wish *wish = &rescaling->wish;
+    struct followed *followed = rescaling->followed;
+    record->resized = clock_now();
+    if (rescaling->step != STEP_STOP)
+        record->resizes = wish->generation;
+    if (rescaling->step == STEP_GRANTED) {
+        record->size_now = wish->to;
+        /* What was measured at the size before. */
+        if (follow_note_measured(followed->job, followed->tracked, record, error) ||
+            note_granted(rescaling, error))
+            return -1;
+    } else if (rescaling->step == STEP_REFUSED && note_refused(rescaling, error)) {
+        return -1;
+    } else if (rescaling->step == STEP_STOP && note_stopping(rescaling, error)) {
+        return -1;
+    }
+    return record_replace(followed->job, record, error);
+}
+
+static void carry_on(struct rescaling *rescaling)
+{
+    struct followed *followed = rescaling->followed;
+    struct tracked *tracked = followed->tracked;
+    const struct resize_wish *wish = &rescaling->wish;
+    enum size_kind kind = rescaling->record.sizes.kind;
+    char from[SIZE_TEXT_SIZE], to[SIZE_TEXT_SIZE];
+    struct error error;
+    size_text(kind, wish->from, from);
+    size_text(kind, wish->to, to);
+    tracked->next_wish = tracked->wish_patience = 0;
+    switch (rescaling->step) {
+    case STEP_GRANTED:
+        measure_resized(tracked->measure, wish->to, wish->when);
+        log_detail("%s: has %s instead of %s", followed->place.id, to, from);
+        break;
+    case STEP_STOP:
+        give_way_begin(tracked, wish);
+        log_detail("%s: is stopped at its checkpoint for %s", followed->place.id,
+                   wish->to ? to : "others");
+        return;                 /* the wish stays until it has ended */
+    case STEP_REFUSED:
+        log_warn("%s: keeps its size: %s", followed->place.id, rescaling->why.text);
+        break;
+    case STEP_NONE:
+    case STEP_ASK:
+        return;
+    }
+    if (resize_clear(followed->job, &error))
+        log_warn("%s: %s", followed->place.id, error.text);
+}
+
+static void write_and_carry_on(struct tracker *tracker, struct rescaling *jobs, size_t count)
+{
+    struct error error;
+    bool any = false;
+    for (size_t i = 0; i < count; i++) {
+        if (jobs[i].step == STEP_NONE)
+            continue;
+        if (write_down(&jobs[i], &error)) {
+            log_warn("%s: %s; its new size waits", jobs[i].followed->place.id, error.text);
+            jobs[i].step = STEP_NONE;
+        }
+        any = any || jobs[i].step != STEP_NONE;
+    }
+    if (!any)
+        return;
+    if (spool_sync(&tracker->stage.spool, &error)) {
+        log_warn("%s; jobs are resized once this works", error.text);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        carry_on(&jobs[i]);
+}
+
+void rescale_jobs(struct round *round)
+{
+    struct tracker *tracker = round->tracker;
+    struct rescaling *jobs = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < round->count; i++) {
+        struct rescaling found;
+        if (!find_wish(tracker, &round->jobs[i], &found))
+            continue;
+        if (!jobs)
+            jobs = arena_allocate(tracker->arena, BATCH * sizeof(*jobs));
+        jobs[count++] = found;
+    }
+    if (count) {
+        ask_executor(tracker, jobs, count);
+        write_and_carry_on(tracker, jobs, count);
+    }
+    give_way_tell(round);
+}

@@ -1,0 +1,263 @@
+/* stages/track/track.c - submitted/ to done/ or failed/
+ *
+ * The executor is asked about all submitted jobs at once, every poll interval.  What the tasks
+ * print is copied while they run.  When a job has ended: the rest of its output is copied and its
+ * end written down; this is made durable; then the executor is told to forget the job; then it is
+ * moved.  A crash in between repeats steps that can be repeated: a job whose end is written down
+ * is not asked about again.
+ *
+ * A job that the local executor of another machine has is left to that machine: from here it would
+ * look vanished, and would be run a second time.
+ *
+ * A job is killed politely first and with force when its grace is over; the loop does not wait.
+ */
+#include "stages/track/inside.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "request/description.h"
+#include "spool/eventlog.h"
+#include "stages/shared/aside.h"
+#include "stages/shared/give_up.h"
+#include "stages/shared/twin.h"
+#include "stages/track/capacity_file.h"
+#include "stages/track/lost.h"
+
+const struct retry_table *tracker_table(struct tracker *tracker)
+{
+    struct error error;
+    if (!tracker->repository)
+        return NULL;
+    if (repository_refresh(tracker->repository, &error))
+        log_warn("%s", error.text);
+    const char *commit = repository_commit(tracker->repository);
+    if (!commit || strcmp(commit, tracker->table_commit) == 0)
+        return tracker->table;
+    snprintf(tracker->table_commit, sizeof(tracker->table_commit), "%s", commit);
+    struct text source = repository_file(tracker->repository, "retry.txt");
+    if (!source.data)
+        return tracker->table;
+    struct retry_table *table = retry_table_parse(source, "retry.txt", &error);
+    if (!table) {
+        log_warn("%s; the table before it stays in use", error.text);
+        return tracker->table;
+    }
+    retry_table_free(tracker->table);
+    tracker->table = table;
+    return table;
+}
+
+/* What the log says of a job that was tracked before a restart. */
+static enum fate read_history(struct tracker *tracker, int job, const struct job_record *record,
+                              struct tracked *tracked)
+{
+    struct buffer log = {0};
+    struct eventlog_fold fold;
+    struct stat status;
+    enum fate fate = FATE_NONE;
+    enum state state;
+    if (eventlog_read(job, &log, NULL) == 0) {
+        eventlog_fold(buffer_text(&log), &fold);
+        tracked->started = fold.started;
+        struct text host = event_get(tracker->arena, &fold.submitted, "host");
+        tracked->elsewhere = host.length && !text_is(host, tracker->stage.host);
+        give_way_recall(tracked, buffer_text(&log));
+        tracked->images = images_ran_recall(buffer_text(&log), record->attempt);
+        /* By the last event that moves a job: a wish may have come after it. */
+        if (!eventlog_state(buffer_text(&log), &state))
+            fate = FATE_NONE;
+        else if (state == STATE_DONE)
+            fate = FATE_DONE;
+        else if (state == STATE_FAILED && record->failed &&
+                 !sys.fstatat(job, "why", &status, AT_SYMLINK_NOFOLLOW))
+            fate = FATE_FAILED;
+        else if (state == STATE_HELD)
+            fate = FATE_HELD;
+    }
+    buffer_free(&log);
+    return fate;
+}
+
+int tracker_read_record(struct tracker *tracker, int job, const char *id,
+                        struct job_record *record, struct error *error)
+{
+    if (record_read(job, tracker->arena, record, error) == 0)
+        return 0;
+    if (!file_is_damaged(errno))
+        return -1;
+    log_warn("%s: %s; the job is followed by what its log says", id, error->text);
+    aside_salvage(job, id, tracker->arena, record);
+    return record_replace(job, record, error);
+}
+
+void tracker_forget(struct tracker *tracker, struct tracked *tracked)
+{
+    measure_free(tracked->measure);
+    free(tracked->giving);
+    free(tracked->lost);
+    free(tracked->images);
+    follow_tasks_free(tracked);
+    names_remove(tracker->jobs, tracked);
+}
+
+static void learn_job_unguarded(struct tracker *tracker, struct text id)
+{
+    struct error error;
+    struct job_record record;
+    struct job_place place = {.state = STATE_SUBMITTED};
+    struct tracked *tracked = names_find(tracker->jobs, id);
+    if (tracked || !id_valid(id))
+        return;
+    memcpy(place.id, id.data, id.length);
+    if (give_up(&tracker->stage, tracker->guard, &place, tracker->executor))
+        return;
+    guard_enter(tracker->guard, place.id, 0);
+    int job = job_open(&tracker->stage.spool, &place);
+    if (job < 0)
+        return;
+    int read = tracker_read_record(tracker, job, place.id, &record, &error);
+    if (twin_settle(&tracker->stage, &place, read ? 0 : record.accepted)) {
+        log_detail("%s: was a copy", place.id);
+    } else if (read) {
+        log_warn("%s: %s; it is retried", place.id, error.text);
+    } else if ((tracked = names_add(tracker->jobs, id))) {
+        tracked->attempt = record.attempt;
+        tracked->gid = record.gid;
+        tracked->again = record.retries == RETRIES_ALWAYS;
+        tracked->array = record.array.length > 0;
+        tracked->sized = record.sizes.kind != SIZE_FIXED || record.checkpoint_signal.length;
+        tracked->measure = measure_new(job, &record);
+        tracked->fate = read_history(tracker, job, &record, tracked);
+        tracked->recovered = tracked->fate != FATE_NONE;
+    }
+    sys.close(job);
+    arena_reset(tracker->arena);
+}
+
+static void learn_job(struct tracker *tracker, struct text id)
+{
+    learn_job_unguarded(tracker, id);
+    guard_leave(tracker->guard);
+}
+
+static void take_names(struct tracker *tracker)
+{
+    struct watch_name name;
+    struct error error;
+    if (watch_collect(tracker->watch, &error)) {
+        log_warn("%s", error.text);
+        tracker->stage.failed = tracker->stage.failed || watch_lost(tracker->watch);
+    }
+    give_up_forget_gone(&tracker->stage, tracker->guard, 1u << STATE_SUBMITTED);
+    while (watch_next(tracker->watch, &name))
+        learn_job(tracker, (struct text){name.name, name.length});
+}
+
+static void follow_all(struct tracker *tracker)
+{
+    struct tracked *batch[BATCH];
+    size_t count = 0, most = guard_narrow(tracker->guard, BATCH);
+    struct tracked *next;
+    for (struct tracked *tracked = names_first(tracker->jobs); tracked; tracked = next) {
+        /* The successor is looked up before the batch, which may remove this one.  It cannot
+         * remove the successor, which is not yet part of it. */
+        next = names_after(tracked);
+        if (!tracked->elsewhere)
+            batch[count++] = tracked;
+        if (count == most || (count && !next)) {
+            follow_batch(tracker, batch, count);
+            count = 0;
+            if (tracker->stage.stopping || tracker->stage.failed)
+                return;
+        }
+    }
+    guard_widen(tracker->guard);
+}
+
+/* Tell what the executor has while jobs run, and once more when the last has gone; so nobody is woken up for
+ * it.  When it is due next. */
+static int64_t note_capacity(struct tracker *tracker)
+{
+    bool idle = names_count(tracker->jobs) == 0;
+    if ((idle && tracker->capacity_idle) || stage_is_fenced(&tracker->stage))
+        return INT64_MAX;
+    if (clock_elapsed() >= tracker->capacity_next) {
+        capacity_note(&tracker->stage.spool, tracker->executor, &tracker->capacity_next);
+        tracker->capacity_idle = idle;
+    }
+    return idle && tracker->capacity_idle ? INT64_MAX : tracker->capacity_next;
+}
+
+static int64_t track_round(struct stage *stage)
+{
+    struct tracker *tracker = (struct tracker *)stage;
+    take_names(tracker);
+    lost_find_strays(tracker);
+    follow_all(tracker);
+    int64_t due = watch_due(tracker->watch);
+    int64_t capacity = note_capacity(tracker);
+    due = capacity < due ? capacity : due;
+    int64_t poll = clock_elapsed() + stage->settings.poll_interval;
+    return names_count(tracker->jobs) && poll < due ? poll : due;
+}
+
+static int track_descriptor(const struct stage *stage)
+{
+    return watch_descriptor(((const struct tracker *)stage)->watch);
+}
+
+static void track_close(struct stage *stage)
+{
+    struct tracker *tracker = (struct tracker *)stage;
+    watch_close(tracker->watch);
+    if (tracker->executor)
+        tracker->executor->operations->close(tracker->executor);
+    repository_close(tracker->repository);
+    retry_table_free(tracker->table);
+    for (struct tracked *tracked; (tracked = names_first(tracker->jobs));)
+        tracker_forget(tracker, tracked);
+    names_free(tracker->jobs);
+    arena_free(tracker->arena);
+    stage_close(stage);
+    free(tracker);
+}
+
+static struct stage *track_open(const char *directory, struct error *error)
+{
+    struct tracker *tracker = memory_allocate(sizeof(*tracker));
+    struct stage *stage = &tracker->stage;
+    if (stage_open(stage, "track", directory, error)) {
+        free(tracker);
+        return NULL;
+    }
+    struct watch_settings watching = {.interval = stage->settings.scan_interval};
+    tracker->arena = arena_new();
+    tracker->jobs = names_new(MOST_TRACKED, sizeof(struct tracked));
+    tracker->guard = guard_own();
+    guard_count(tracker->guard, stage->name);
+    tracker->repository = stage_repository(stage, error);
+    if (!tracker->repository)
+        log_warn("%s; failures are not classified until this is fixed", error->text);
+    tracker->executor = stage_executor(stage, error);
+    if (tracker->executor)
+        tracker->watch =
+            watch_open(stage->spool.states[STATE_SUBMITTED], "submitted", &watching, error);
+    if (tracker->watch)
+        return stage;
+    track_close(stage);
+    return NULL;
+}
+
+const struct stage_operations track_stage = {
+    .name = "track",
+    .open = track_open,
+    .round = track_round,
+    .descriptor = track_descriptor,
+    .close = track_close,
+};

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef __has_feature            /* clang's way of telling; gcc defines __SANITIZE_ADDRESS__ */
+#ifdef __has_feature /* clang's way of telling; gcc defines __SANITIZE_ADDRESS__ */
 #if __has_feature(address_sanitizer)
 #define __SANITIZE_ADDRESS__ 1
 #endif
@@ -26,12 +26,12 @@ enum { FIRST_BLOCK = 16 * 1024, LARGEST_BLOCK = 1024 * 1024 };
 
 struct block {
     struct block *next;
-    size_t used, size;          /* bytes of `bytes` */
+    size_t used, size; /* bytes of `bytes` */
     max_align_t bytes[];
 };
 
 struct arena {
-    struct block *blocks;       /* newest first; pieces come from the first */
+    struct block *blocks; /* newest first; pieces come from the first */
     size_t used;
 };
 

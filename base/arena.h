@@ -12,9 +12,9 @@
 struct arena;
 
 struct arena *arena_new(void);
-void arena_free(struct arena *arena);           /* NULL is fine */
-void arena_reset(struct arena *arena);          /* forget all pieces, keep one block for reuse */
-size_t arena_used(const struct arena *arena);   /* bytes handed out since creation or reset */
+void arena_free(struct arena *arena);         /* NULL is fine */
+void arena_reset(struct arena *arena);        /* forget all pieces, keep one block for reuse */
+size_t arena_used(const struct arena *arena); /* bytes handed out since creation or reset */
 
 void *arena_allocate(struct arena *arena, size_t bytes);
 struct text arena_text(struct arena *arena, const char *bytes, size_t length); /* copy + NUL */

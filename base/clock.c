@@ -167,8 +167,12 @@ int clock_parse(struct text text, int64_t *time)
     int offset;
     if (take_offset(text, &at, &offset) || at != text.length)
         return -1;
-    struct tm tm = {.tm_year = year - 1900, .tm_mon = month - 1, .tm_mday = date,
-                    .tm_hour = hour,        .tm_min = minute,    .tm_sec = second};
+    struct tm tm = {.tm_year = year - 1900,
+                    .tm_mon = month - 1,
+                    .tm_mday = date,
+                    .tm_hour = hour,
+                    .tm_min = minute,
+                    .tm_sec = second};
     int64_t utc = ((int64_t)timegm(&tm) - (int64_t)offset * 60) * 1000 + milliseconds;
     if (utc < earliest_time || utc > latest_time)
         return -1;
@@ -182,8 +186,10 @@ static int64_t take_unit(struct text text, size_t *at)
     static const struct {
         const char *name;
         int64_t milliseconds;
-    } units[] = {{"ms", 1},          {"s", 1000},
-                 {"m", 60 * 1000},   {"h", 60 * 60 * 1000},
+    } units[] = {{"ms", 1},
+                 {"s", 1000},
+                 {"m", 60 * 1000},
+                 {"h", 60 * 60 * 1000},
                  {"d", 24 * 60 * 60 * (int64_t)1000}};
     struct text rest = {text.data + *at, text.length - *at};
     for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
@@ -226,7 +232,8 @@ static void format_two(char room[static CLOCK_TEXT_SIZE], const char *sign, long
                        const char *large_unit, long long small, const char *small_unit)
 {
     if (small)
-        snprintf(room, CLOCK_TEXT_SIZE, "%s%lld %s %lld %s", sign, large, large_unit, small, small_unit);
+        snprintf(room, CLOCK_TEXT_SIZE, "%s%lld %s %lld %s", sign, large, large_unit, small,
+                 small_unit);
     else
         snprintf(room, CLOCK_TEXT_SIZE, "%s%lld %s", sign, large, large_unit);
 }

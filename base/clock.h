@@ -10,10 +10,10 @@
 
 #include "base/text.h"
 
-enum { CLOCK_TEXT_SIZE = 32 };          /* bytes, with the final NUL */
+enum { CLOCK_TEXT_SIZE = 32 }; /* bytes, with the final NUL */
 
-int64_t clock_now(void);                /* time of day */
-int64_t clock_elapsed(void);            /* monotonic; only differences mean something */
+int64_t clock_now(void);     /* time of day */
+int64_t clock_elapsed(void); /* monotonic; only differences mean something */
 
 /* For tests: take the time from these functions, or with NULL from the machine's clocks again. */
 typedef int64_t clock_source(void);

@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 
-enum { QUOTE_LIMIT = 80 };      /* bytes of a stranger's text that a sentence repeats */
+enum { QUOTE_LIMIT = 80 }; /* bytes of a stranger's text that a sentence repeats */
 
 /* A sentence that was cut ends with a whole character. */
 static void end_sentence(struct error *error)

@@ -14,7 +14,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 
-enum { ERROR_TEXT_SIZE = 2048 };       /* bytes, with the final NUL; longer sentences are cut,
+enum {
+    ERROR_TEXT_SIZE = 2048
+}; /* bytes, with the final NUL; longer sentences are cut,
                                           between characters */
 
 struct error {
@@ -28,8 +30,7 @@ int error_set_list(struct error *error, const char *format, va_list arguments)
     __attribute__((format(printf, 2, 0)));
 
 /* Set the sentence and append ": " and the text of errno as it was on entry.  Returns -1. */
-int error_errno(struct error *error, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+int error_errno(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Put words and ": " before the sentence that is there: "job.yaml: line 3: ...".  Returns -1. */
 int error_prefix(struct error *error, const char *format, ...)

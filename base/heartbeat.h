@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 struct heart {
-    volatile int64_t beat;      /* of clock_elapsed: when it was called last */
-    int64_t interval;           /* milliseconds that may be slept between two beats */
+    volatile int64_t beat; /* of clock_elapsed: when it was called last */
+    int64_t interval;      /* milliseconds that may be slept between two beats */
 };
 
 /* The heart of this process from now on; NULL: it has none. */

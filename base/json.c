@@ -15,7 +15,7 @@ struct converter {
     const char *name;
     struct text source;
     const struct yaml_limits *limits;
-    size_t nodes;               /* keys and values, as base/yaml.c counts */
+    size_t nodes; /* keys and values, as base/yaml.c counts */
     size_t values;
     struct error *error;
 };
@@ -61,7 +61,8 @@ static struct value *convert(struct converter *converter, json_t *json, size_t d
         struct value *object = value_object(arena);
         const char *key;
         json_t *child;
-        json_object_foreach(json, key, child) {
+        json_object_foreach(json, key, child)
+        {
             converter->nodes++;
             struct value *value = convert(converter, child, depth + 1);
             if (!value)
@@ -79,7 +80,7 @@ static struct value *convert(struct converter *converter, json_t *json, size_t d
 struct cursor {
     struct arena *arena;
     const char *at, *end;
-    const char *counted;        /* the byte up to which `column` has been counted */
+    const char *counted; /* the byte up to which `column` has been counted */
     uint32_t line, column;
 };
 
@@ -222,7 +223,8 @@ static int check_commas(struct text source, const char *name, size_t limit, stru
             continue;
         }
         if (*cursor.at == ',' && ++commas >= limit)
-            return error_set(error, "%s:%u:%u: more than %zu values; a file may hold at most that "
+            return error_set(error,
+                             "%s:%u:%u: more than %zu values; a file may hold at most that "
                              "many",
                              name, cursor.line, column_of(&cursor), limit);
         if (*cursor.at == '\n') {
@@ -274,7 +276,7 @@ static void write_string(struct buffer *out, struct text t)
 {
     static const char digits[] = "0123456789abcdef";
     buffer_add_byte(out, '"');
-    size_t plain = 0;           /* start of the run that needs no escape */
+    size_t plain = 0; /* start of the run that needs no escape */
     for (size_t i = 0; i < t.length; i++) {
         unsigned char c = (unsigned char)t.data[i];
         if (c >= 0x20 && c != '"' && c != '\\')

@@ -6,9 +6,9 @@
 #include <string.h>
 
 struct line {
-    struct text text;           /* with its newline, which the last one may lack */
+    struct text text; /* with its newline, which the last one may lack */
     uint64_t hash;
-    bool changed;               /* removed from `before`, or added in `after` */
+    bool changed; /* removed from `before`, or added in `after` */
 };
 
 struct lines {
@@ -20,7 +20,7 @@ struct lines {
 
 static uint64_t hash_text(struct text text)
 {
-    uint64_t hash = 14695981039346656037u;      /* FNV-1a */
+    uint64_t hash = 14695981039346656037u; /* FNV-1a */
     for (size_t i = 0; i < text.length; i++)
         hash = (hash ^ (unsigned char)text.data[i]) * 1099511628211u;
     return hash;
@@ -61,14 +61,14 @@ struct part {
 };
 
 struct search {
-    long *reach;                /* of 0 changes, of 1 change, ... one after the other */
-    long diagonal;              /* where the search ended */
-    long changes;               /* and with how many */
+    long *reach;   /* of 0 changes, of 1 change, ... one after the other */
+    long diagonal; /* where the search ended */
+    long changes;  /* and with how many */
 };
 
 static long *reach_of(const struct search *search, long changes)
 {
-    return search->reach + changes * changes + changes;         /* diagonal 0 */
+    return search->reach + changes * changes + changes; /* diagonal 0 */
 }
 
 /* How far d changes come on diagonal k when the last of them removes a line of `before` (or adds

@@ -11,8 +11,8 @@
 #include "base/text.h"
 
 enum {
-    LINE_DIFF_SHORTEST = 256,   /* lines removed and added */
-    LINE_DIFF_CONTEXT = 3       /* lines that are the same, around each change */
+    LINE_DIFF_SHORTEST = 256, /* lines removed and added */
+    LINE_DIFF_CONTEXT = 3     /* lines that are the same, around each change */
 };
 
 /* Append the unified diff of two texts, with these names in its first two lines; nothing when they

@@ -17,33 +17,33 @@
 #include "base/text.h"
 
 enum {
-    REPEATS = 32,               /* warnings, and kinds of them, that are remembered */
-    MOST_OF_A_KIND = 3,         /* said in a minute */
-    MOST_TOKENS = 30,           /* different warnings that may come at once, */
-    TOKEN_INTERVAL = 6000,      /* and milliseconds for each more */
-    REPEAT_INTERVAL = 60000,    /* milliseconds before the same one is said again */
+    REPEATS = 32,            /* warnings, and kinds of them, that are remembered */
+    MOST_OF_A_KIND = 3,      /* said in a minute */
+    MOST_TOKENS = 30,        /* different warnings that may come at once, */
+    TOKEN_INTERVAL = 6000,   /* and milliseconds for each more */
+    REPEAT_INTERVAL = 60000, /* milliseconds before the same one is said again */
 };
 
 static struct {
     size_t hash[REPEATS];
-    int64_t said[REPEATS];      /* of clock_elapsed; 0: free */
+    int64_t said[REPEATS]; /* of clock_elapsed; 0: free */
     size_t oldest;
     struct kind {
         size_t hash;
-        int64_t since;          /* of clock_elapsed; 0: free */
+        int64_t since; /* of clock_elapsed; 0: free */
         int said;
     } kinds[REPEATS];
     size_t oldest_kind;
     int tokens;
-    int64_t filled;             /* of clock_elapsed: when a token was added; 0: never */
+    int64_t filled; /* of clock_elapsed: when a token was added; 0: never */
     unsigned long left_out;
-    int64_t told;               /* of clock_elapsed: when that was said; 0: never */
+    int64_t told; /* of clock_elapsed: when that was said; 0: never */
 } limits;
 
 static const char *stage_name;
 static bool with_time;
 static bool verbose;
-static bool journal;           /* which adds the time itself, and reads a level in <> */
+static bool journal; /* which adds the time itself, and reads a level in <> */
 static bool json;
 
 /* How bad it is: as the journal has it, before a sentence for people, and for programs. */

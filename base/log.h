@@ -15,11 +15,11 @@
 
 #include <stdbool.h>
 
-void log_name(const char *stage);       /* a literal; NULL for the bare program */
+void log_name(const char *stage); /* a literal; NULL for the bare program */
 void log_timestamps(bool on);
-void log_journal(bool on);              /* standard error is systemd's journal: levels, no times */
+void log_journal(bool on); /* standard error is systemd's journal: levels, no times */
 void log_json(bool on);
-void log_verbose(bool on);              /* whether log_detail() says anything */
+void log_verbose(bool on); /* whether log_detail() says anything */
 
 void log_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));

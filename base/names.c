@@ -14,10 +14,10 @@
 enum { FIRST_CHAINS = 64, MOST_CHAINS = 1 << 24 };
 
 struct entry {
-    struct entry *chain;                /* the next one whose hash falls into the same place */
+    struct entry *chain; /* the next one whose hash falls into the same place */
     struct entry *older, *younger;
     uint32_t hash;
-    uint16_t length, payload;           /* bytes of the name, and of the payload with padding */
+    uint16_t length, payload; /* bytes of the name, and of the payload with padding */
     alignas(max_align_t) unsigned char bytes[];
 };
 

@@ -14,15 +14,15 @@
 struct names;
 
 struct names *names_new(size_t limit, size_t payload);
-void names_free(struct names *names);           /* NULL is fine */
+void names_free(struct names *names); /* NULL is fine */
 
-void *names_find(const struct names *names, struct text name);  /* NULL when it is not there */
+void *names_find(const struct names *names, struct text name); /* NULL when it is not there */
 void *names_add(struct names *names, struct text name); /* must not be there; NULL when full */
 void names_remove(struct names *names, void *payload);
 
-void *names_first(const struct names *names);   /* the oldest; NULL when there is none */
-void *names_after(void *payload);               /* the next younger one */
-struct text names_text(const void *payload);    /* valid until removed; a NUL follows it */
+void *names_first(const struct names *names); /* the oldest; NULL when there is none */
+void *names_after(void *payload);             /* the next younger one */
+struct text names_text(const void *payload);  /* valid until removed; a NUL follows it */
 
 size_t names_count(const struct names *names);
 bool names_full(const struct names *names);

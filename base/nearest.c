@@ -4,8 +4,8 @@
 #include <string.h>
 
 enum {
-    LONGEST_WORD = 40,          /* bytes; no name of ours is longer */
-    SHORTEST_PREFIX = 3,        /* bytes: `mem` may well mean memory, `me` anything */
+    LONGEST_WORD = 40,   /* bytes; no name of ours is longer */
+    SHORTEST_PREFIX = 3, /* bytes: `mem` may well mean memory, `me` anything */
 };
 
 static size_t smallest(size_t a, size_t b)

@@ -8,12 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_DECIMALS = 9 };     /* digits after the point that are read */
+enum { MOST_DECIMALS = 9 }; /* digits after the point that are read */
 
 struct decimal {
     int64_t whole;
-    int64_t fraction;           /* over `scale` */
-    int64_t scale;              /* a power of ten, at least 1 */
+    int64_t fraction; /* over `scale` */
+    int64_t scale;    /* a power of ten, at least 1 */
 };
 
 static bool is_digit(struct text text, size_t at)
@@ -92,7 +92,7 @@ int quantity_parse_bytes(struct text text, int64_t *bytes)
     if (factor == 0 || __builtin_mul_overflow(decimal.whole, factor, &result))
         return -1;
     /* The fraction is below 10^9 and the factor below 2^60, so their product needs 128 bits. */
-    int64_t part = (int64_t)((__extension__(__int128)decimal.fraction) * factor / decimal.scale);
+    int64_t part = (int64_t)((__extension__(__int128) decimal.fraction) * factor / decimal.scale);
     if (__builtin_add_overflow(result, part, &result))
         return -1;
     *bytes = result;
@@ -142,7 +142,7 @@ const char *quantity_format_bytes(int64_t bytes, char room[static QUANTITY_TEXT_
         return room;
     }
     size_t unit = 0;
-    uint64_t size = 1024;       /* of the unit */
+    uint64_t size = 1024; /* of the unit */
     while (unit + 1 < strlen(units) && rest / size >= 1024) {
         size *= 1024;
         unit++;
@@ -155,8 +155,8 @@ const char *quantity_format_bytes(int64_t bytes, char room[static QUANTITY_TEXT_
     }
     int length = snprintf(room, QUANTITY_TEXT_SIZE, "%s%d", sign, (int)(tenths / 10));
     if (tenths % 10)
-        length += snprintf(room + length, QUANTITY_TEXT_SIZE - (size_t)length, ".%d",
-                           (int)(tenths % 10));
+        length +=
+            snprintf(room + length, QUANTITY_TEXT_SIZE - (size_t)length, ".%d", (int)(tenths % 10));
     snprintf(room + length, QUANTITY_TEXT_SIZE - (size_t)length, " %ciB", units[unit]);
     return room;
 }
@@ -165,8 +165,8 @@ const char *quantity_format_cpus(int64_t thousandths, char room[static QUANTITY_
 {
     const char *sign = thousandths < 0 ? "-" : "";
     uint64_t rest = thousandths < 0 ? -(uint64_t)thousandths : (uint64_t)thousandths;
-    int length = snprintf(room, QUANTITY_TEXT_SIZE, "%s%llu", sign,
-                          (unsigned long long)(rest / 1000));
+    int length =
+        snprintf(room, QUANTITY_TEXT_SIZE, "%s%llu", sign, (unsigned long long)(rest / 1000));
     if (rest % 1000) {
         length += snprintf(room + length, QUANTITY_TEXT_SIZE - (size_t)length, ".%03d",
                            (int)(rest % 1000));

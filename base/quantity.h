@@ -11,7 +11,7 @@
 
 #include "base/text.h"
 
-enum { QUANTITY_TEXT_SIZE = 32 };       /* bytes, with the final NUL */
+enum { QUANTITY_TEXT_SIZE = 32 }; /* bytes, with the final NUL */
 
 /* Read "512Mi", "16Gi", "1.5 GiB", "2G", "1048576": a decimal number and a suffix, with at most
  * one space between; a fraction of a byte is dropped.  -1, with *bytes untouched, when it is not

@@ -9,7 +9,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 
-enum { RANGES_LARGEST = 1000000000 };   /* a number in a list */
+enum { RANGES_LARGEST = 1000000000 }; /* a number in a list */
 
 /* Read a list: ascending, each number once, however the list has them; *numbers lies in the arena.
  * -1 and a sentence ("found ..., expected ...") when it is none, or has more than `most`. */

@@ -7,12 +7,12 @@
 
 void sha256_bytes(struct text bytes, unsigned char digest[static SHA256_SIZE])
 {
-    static EVP_MD *algorithm;           /* fetched once: a fetch costs more than a small digest */
+    static EVP_MD *algorithm; /* fetched once: a fetch costs more than a small digest */
     if (!algorithm)
         algorithm = EVP_MD_fetch(NULL, "SHA256", NULL);
-    if (!algorithm || !EVP_Digest(bytes.data ? bytes.data : "", bytes.length, digest, NULL,
-                                  algorithm, NULL))
-        abort();                        /* libcrypto without SHA-256: nothing can be trusted */
+    if (!algorithm ||
+        !EVP_Digest(bytes.data ? bytes.data : "", bytes.length, digest, NULL, algorithm, NULL))
+        abort(); /* libcrypto without SHA-256: nothing can be trusted */
 }
 
 void sha256_hex(struct text bytes, char hex[static SHA256_HEX_SIZE])

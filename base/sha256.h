@@ -7,8 +7,8 @@
 #include "base/text.h"
 
 enum {
-    SHA256_SIZE = 32,                   /* bytes */
-    SHA256_HEX_SIZE = 65                /* bytes, with the final NUL */
+    SHA256_SIZE = 32,    /* bytes */
+    SHA256_HEX_SIZE = 65 /* bytes, with the final NUL */
 };
 
 /* Is it "sha256:" and 64 hexadecimal digits, as an image's digest is written? */

@@ -92,8 +92,7 @@ int file_write_all(int file, struct text bytes, const char *name, struct error *
     return 0;
 }
 
-int file_read_all(int file, size_t limit, struct buffer *out, const char *name,
-                  struct error *error)
+int file_read_all(int file, size_t limit, struct buffer *out, const char *name, struct error *error)
 {
     size_t start = out->length;
     for (;;) {
@@ -142,8 +141,8 @@ int file_rename(int from, const char *old_name, int to, const char *new_name)
 static int read_once(int directory, const char *name, size_t limit, struct buffer *out,
                      struct error *error)
 {
-    int file = sys.openat(directory, name,
-                          O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0);
+    int file =
+        sys.openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0);
     if (file < 0)
         return error_errno(error, "%s could not be opened", name);
     struct stat status;
@@ -202,7 +201,8 @@ int directory_walk(int directory, directory_visit *visit, void *context)
             break;
         }
         for (ssize_t at = 0; at < count && result == 0;) {
-            const struct dirent64 *entry = (const struct dirent64 *)(const void *)(entries.bytes + at);
+            const struct dirent64 *entry =
+                (const struct dirent64 *)(const void *)(entries.bytes + at);
             at += entry->d_reclen;
             if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
                 result = visit(context, entry->d_name, entry->d_type);

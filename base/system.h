@@ -39,7 +39,7 @@ struct system_calls {
     int (*ftruncate)(int file, off_t length);
     int (*utimensat)(int directory, const char *name, const struct timespec times[2], int flags);
     ssize_t (*getdents)(int directory, void *entries, size_t length);
-    int (*lock)(int file, short type);  /* fcntl F_OFD_SETLK over the whole file */
+    int (*lock)(int file, short type); /* fcntl F_OFD_SETLK over the whole file */
     int (*fstatvfs)(int file, struct statvfs *status);
     /* fcntl F_SETLEASE.  The signal that tells of a broken lease is SIGURG, which is ignored
      * unless somebody asks for it: SIGIO, the usual one, would end the process. */
@@ -53,9 +53,9 @@ extern struct system_calls sys;
  * `name` is what the sentence calls the file. */
 int file_write_all(int file, struct text bytes, const char *name, struct error *error);
 int file_read_all(int file, size_t limit, struct buffer *out, const char *name,
-                  struct error *error);         /* more than `limit` bytes is an error */
+                  struct error *error); /* more than `limit` bytes is an error */
 int file_read_at(int directory, const char *name, size_t limit, struct buffer *out,
-                 struct error *error);          /* O_NOFOLLOW, regular files only; not ESTALE,
+                 struct error *error); /* O_NOFOLLOW, regular files only; not ESTALE,
                                                  * which says that another has its name by now */
 
 /* renameat, of what was there and only we move.  When it fails, it is looked whether it happened:

@@ -17,18 +17,18 @@
 
 struct text {
     const char *data;
-    size_t length;              /* bytes */
+    size_t length; /* bytes */
 };
 
 #define TEXT(literal) ((struct text){(literal), sizeof(literal) - 1})
 
-struct text text_of(const char *string);        /* NULL gives the empty text */
+struct text text_of(const char *string); /* NULL gives the empty text */
 bool text_equal(struct text a, struct text b);
 bool text_is(struct text a, const char *string);
 int text_compare(struct text a, struct text b); /* by bytes: <0, 0, >0, as memcmp */
 bool text_starts(struct text a, const char *prefix);
 bool text_ends(struct text a, const char *suffix);
-struct text text_trim(struct text a);           /* without spaces, tabs, CR, LF at both ends */
+struct text text_trim(struct text a); /* without spaces, tabs, CR, LF at both ends */
 bool text_contains(struct text haystack, struct text needle);
 
 /* Cut the next piece up to `separator` off the front of `rest`; false when nothing is left. */
@@ -41,11 +41,11 @@ bool utf8_valid(struct text a);
 
 struct buffer {
     char *data;
-    size_t length, capacity;    /* bytes; capacity counts the final NUL */
+    size_t length, capacity; /* bytes; capacity counts the final NUL */
 };
 
 void buffer_free(struct buffer *buffer);
-void buffer_clear(struct buffer *buffer);       /* keeps the memory */
+void buffer_clear(struct buffer *buffer);               /* keeps the memory */
 char *buffer_room(struct buffer *buffer, size_t bytes); /* room for `bytes` more; their start */
 void buffer_add(struct buffer *buffer, const void *bytes, size_t length);
 void buffer_add_byte(struct buffer *buffer, char byte);
@@ -54,7 +54,7 @@ void buffer_add_text(struct buffer *buffer, struct text text);
 void buffer_printf(struct buffer *buffer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void buffer_vprintf(struct buffer *buffer, const char *format, va_list arguments);
-struct text buffer_text(const struct buffer *buffer);   /* valid until the buffer changes */
+struct text buffer_text(const struct buffer *buffer); /* valid until the buffer changes */
 
 /* malloc and friends that stop the process with a message instead of returning NULL; what
  * memory_allocate() returns is zeroed. */

@@ -266,7 +266,7 @@ struct value *value_copy(struct arena *arena, const struct value *value)
 
 const char *value_kind_name(enum value_kind kind)
 {
-    static const char *const names[] = {"null", "boolean", "number", "string",
+    static const char *const names[] = {"null", "boolean", "number",  "string",
                                         "list", "object",  "function"};
     return names[kind];
 }
@@ -313,7 +313,9 @@ size_t number_format(double number, char *room)
 {
     if (isnan(number) || isinf(number))
         return (size_t)snprintf(room, NUMBER_TEXT_SIZE, "%s",
-                                isnan(number) ? "NaN" : number < 0 ? "-Infinity" : "Infinity");
+                                isnan(number) ? "NaN"
+                                : number < 0  ? "-Infinity"
+                                              : "Infinity");
     if (number == floor(number) && fabs(number) < 1e15)
         return (size_t)snprintf(room, NUMBER_TEXT_SIZE, "%.0f", number == 0 ? 0.0 : number);
     char digits[NUMBER_TEXT_SIZE];

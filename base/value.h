@@ -26,16 +26,16 @@ enum value_kind {
     VALUE_STRING,
     VALUE_LIST,
     VALUE_OBJECT,
-    VALUE_FUNCTION              /* only inside the renderer; never in a file */
+    VALUE_FUNCTION /* only inside the renderer; never in a file */
 };
 
 struct value;
-struct function;                /* renderer/'s own */
+struct function; /* renderer/'s own */
 
 struct member {
     struct text key;
     struct value *value;
-    uint32_t line, column;      /* of the key */
+    uint32_t line, column; /* of the key */
 };
 
 struct value {
@@ -45,7 +45,7 @@ struct value {
         bool boolean;
         struct {
             double number;
-            struct text written;        /* as it stood in the file (`1.10`); empty when built */
+            struct text written; /* as it stood in the file (`1.10`); empty when built */
         };
         struct text string;
         struct {
@@ -55,7 +55,7 @@ struct value {
         struct {
             struct member *members;
             size_t count, capacity;
-            uint32_t *slots;            /* hash table over members; NULL while the object is small */
+            uint32_t *slots; /* hash table over members; NULL while the object is small */
             size_t slot_count;
         } object;
         const struct function *function;
@@ -65,8 +65,8 @@ struct value {
 struct value *value_null(struct arena *arena);
 struct value *value_boolean(struct arena *arena, bool boolean);
 struct value *value_number(struct arena *arena, double number);
-struct value *value_text(struct arena *arena, struct text string);      /* shares the bytes */
-struct value *value_string(struct arena *arena, const char *string);    /* copies the bytes */
+struct value *value_text(struct arena *arena, struct text string);   /* shares the bytes */
+struct value *value_string(struct arena *arena, const char *string); /* copies the bytes */
 struct value *value_list(struct arena *arena);
 struct value *value_object(struct arena *arena);
 

@@ -17,7 +17,7 @@
 const struct yaml_limits yaml_request_limits = {.bytes = 1 << 20, .nodes = 10000, .depth = 32};
 const struct yaml_limits yaml_trusted_limits = {.bytes = 16 << 20, .nodes = 1000000, .depth = 100};
 
-enum { MOST_DIRECTIVES = 64 };  /* libyaml compares each %TAG with all before it */
+enum { MOST_DIRECTIVES = 64 }; /* libyaml compares each %TAG with all before it */
 
 struct reader {
     yaml_parser_t parser;
@@ -26,7 +26,7 @@ struct reader {
     const char *name;
     struct yaml_origin origin;
     const struct yaml_limits *limits;
-    struct yaml_beyond *beyond;     /* NULL: only JSON's data model */
+    struct yaml_beyond *beyond; /* NULL: only JSON's data model */
     struct yaml_anchors anchors;
     size_t nodes, deepest;
     struct error *error;
@@ -110,8 +110,7 @@ static int next_event(struct reader *reader, yaml_event_t *event)
         .began = {mark.line, mark.column},
     };
     if (parser->context)
-        trouble.began =
-            (struct yaml_place){parser->context_mark.line, parser->context_mark.column};
+        trouble.began = (struct yaml_place){parser->context_mark.line, parser->context_mark.column};
     struct yaml_place place;
     char words[YAML_WORDS_SIZE];
     yaml_words(&trouble, words, &place);
@@ -184,8 +183,8 @@ static bool is_one_of(struct text t, const char *const *words)
 /* The number a plain scalar stands for; false when it is not one.  Core schema, chapter 10.3.2. */
 static bool plain_number(struct text t, double *number)
 {
-    static const char *const infinities[] = {".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF",
-                                             NULL};
+    static const char *const infinities[] = {".inf",  ".Inf",  ".INF", "+.inf",
+                                             "+.Inf", "+.INF", NULL};
     static const char *const minus_infinities[] = {"-.inf", "-.Inf", "-.INF", NULL};
     static const char *const nans[] = {".nan", ".NaN", ".NAN", NULL};
 
@@ -267,9 +266,8 @@ static struct value *scalar(struct reader *reader, const yaml_event_t *event, st
     const char *tag = (const char *)event->data.scalar.tag;
     enum value_kind kind;
     if (!tag)
-        return event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE
-                   ? plain_scalar(reader->arena, t)
-                   : value_text(reader->arena, t);
+        return event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE ? plain_scalar(reader->arena, t)
+                                                                   : value_text(reader->arena, t);
     if (!tag_fits(YAML_SCALAR_EVENT, tag, &kind) || kind == VALUE_STRING)
         return value_text(reader->arena, t);
     struct value *value = plain_scalar(reader->arena, t);
@@ -320,8 +318,8 @@ static int go_beyond(struct reader *reader, yaml_mark_t mark, const char *senten
     if (!reader->beyond)
         return fail_at(reader, mark, "%s", sentence);
     if (!reader->beyond->sentence)
-        *reader->beyond = (struct yaml_beyond){
-            sentence, line_of(reader, mark), column_of(reader, mark)};
+        *reader->beyond =
+            (struct yaml_beyond){sentence, line_of(reader, mark), column_of(reader, mark)};
     return 0;
 }
 
@@ -379,8 +377,7 @@ static int check_node(struct reader *reader, const yaml_event_t *event, size_t d
     if (event->type == YAML_ALIAS_EVENT &&
         go_beyond(reader, mark, "aliases (*name) are not accepted; write the value out"))
         return -1;
-    if (anchor &&
-        go_beyond(reader, mark, "anchors (&name) are not accepted; write the value out"))
+    if (anchor && go_beyond(reader, mark, "anchors (&name) are not accepted; write the value out"))
         return -1;
     if (tag && check_tag(reader, event, tag))
         return -1;
@@ -418,8 +415,7 @@ static int add_member(struct reader *reader, yaml_mark_t mark, struct value *obj
     struct error_quote_room room;
     struct member *member = value_member(object, key);
     if (member && !yaml_merged_take(reader->arena, merged, key))
-        return fail_at(reader, mark,
-                       "the key \"%s\" is given twice; it was first given in line %u",
+        return fail_at(reader, mark, "the key \"%s\" is given twice; it was first given in line %u",
                        error_quote(&room, key.data, key.length), member->line);
     if (member)
         member->value = value;
@@ -468,8 +464,7 @@ static struct value *read_alias(struct reader *reader, const yaml_event_t *event
         fail_at(reader, event->start_mark,
                 "the alias *%s stands for nothing: no value before it has the anchor &%s",
                 error_quote(&room, name, strlen(name)), room.text);
-    else if (!count_nodes(reader, event->start_mark, anchor->nodes - 1,
-                          depth + anchor->height - 1))
+    else if (!count_nodes(reader, event->start_mark, anchor->nodes - 1, depth + anchor->height - 1))
         return anchor->value;
     return NULL;
 }
@@ -530,7 +525,7 @@ static struct value *read_document(struct reader *reader, yaml_event_t *event)
     struct value *value = read_node(reader, event, 1);
     if (!value || next_event(reader, event))
         return NULL;
-    yaml_event_delete(event);       /* the document's end */
+    yaml_event_delete(event); /* the document's end */
     return value;
 }
 

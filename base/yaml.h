@@ -20,8 +20,8 @@ struct yaml_limits {
     size_t bytes, nodes, depth;
 };
 
-extern const struct yaml_limits yaml_request_limits;    /* 1 MiB, 10,000 nodes, depth 32 */
-extern const struct yaml_limits yaml_trusted_limits;    /* 16 MiB, 1,000,000 nodes, depth 100 */
+extern const struct yaml_limits yaml_request_limits; /* 1 MiB, 10,000 nodes, depth 32 */
+extern const struct yaml_limits yaml_trusted_limits; /* 16 MiB, 1,000,000 nodes, depth 100 */
 
 /* Read one document.  `name` is the file's name for sentences.  An empty document is null.
  * NULL and a sentence on failure. */
@@ -30,7 +30,7 @@ struct value *yaml_read(struct arena *arena, struct text source, const char *nam
 
 /* The same for text that is part of a file: its first byte stands at `origin` there. */
 struct yaml_origin {
-    uint32_t line, column;      /* from 1 */
+    uint32_t line, column; /* from 1 */
 };
 struct value *yaml_read_at(struct arena *arena, struct text source, const char *name,
                            struct yaml_origin origin, const struct yaml_limits *limits,

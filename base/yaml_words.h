@@ -10,13 +10,13 @@
 #include "base/text.h"
 
 struct yaml_place {
-    size_t line, column;        /* from 0; columns count characters */
+    size_t line, column; /* from 0; columns count characters */
 };
 
-struct yaml_trouble {           /* as libyaml found it */
+struct yaml_trouble { /* as libyaml found it */
     struct text source;
-    const char *problem, *context;      /* NULL: none */
-    struct yaml_place at, began;        /* of the problem, and of its context */
+    const char *problem, *context; /* NULL: none */
+    struct yaml_place at, began;   /* of the problem, and of its context */
 };
 
 enum { YAML_WORDS_SIZE = 256 };

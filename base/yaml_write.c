@@ -17,7 +17,7 @@ static int append_output(void *data, unsigned char *bytes, size_t length)
 /* Words that some YAML reader takes for something else than a string. */
 static bool plain_key_is_safe(struct text key)
 {
-    static const char *const reserved[] = {"y",    "n",     "yes", "no",  "on",  "off",
+    static const char *const reserved[] = {"y",    "n",     "yes",  "no",  "on",  "off",
                                            "true", "false", "null", "nan", "inf", NULL};
     if (key.length == 0 || key.length > 60)
         return false;
@@ -59,8 +59,8 @@ static int emit_key(yaml_emitter_t *emitter, struct text key, struct error *erro
     if (!plain_key_is_safe(key))
         return emit_scalar(emitter, key, true, error);
     yaml_event_t event;
-    yaml_scalar_event_initialize(&event, NULL, NULL, (const yaml_char_t *)key.data,
-                                 (int)key.length, 1, 1, YAML_PLAIN_SCALAR_STYLE);
+    yaml_scalar_event_initialize(&event, NULL, NULL, (const yaml_char_t *)key.data, (int)key.length,
+                                 1, 1, YAML_PLAIN_SCALAR_STYLE);
     return emit(emitter, &event, error);
 }
 
@@ -76,9 +76,8 @@ static int emit_value(yaml_emitter_t *emitter, const struct value *value, struct
     case VALUE_NUMBER:
         if (!isfinite(value->number))
             return error_set(error, "YAML could not be written: a number is not finite");
-        return emit_scalar(emitter,
-                           (struct text){number, number_format(value->number, number)}, false,
-                           error);
+        return emit_scalar(emitter, (struct text){number, number_format(value->number, number)},
+                           false, error);
     case VALUE_STRING:
         return emit_scalar(emitter, value->string, true, error);
     case VALUE_FUNCTION:
@@ -102,8 +101,7 @@ static int emit_value(yaml_emitter_t *emitter, const struct value *value, struct
             return -1;
         for (size_t i = 0; i < value->object.count; i++) {
             const struct member *member = &value->object.members[i];
-            if (emit_key(emitter, member->key, error) ||
-                emit_value(emitter, member->value, error))
+            if (emit_key(emitter, member->key, error) || emit_value(emitter, member->value, error))
                 return -1;
         }
         yaml_mapping_end_event_initialize(&event);

@@ -31,11 +31,11 @@ static int accept_manifest(void *context, const char *executor, struct text mani
 
 /* What is being done, and what came of it. */
 struct checking {
-    const char *path, *revision;        /* a repository's; NULL: the spool's own, and HEAD */
+    const char *path, *revision; /* a repository's; NULL: the spool's own, and HEAD */
     bool quiet, json;
     struct arena *arena;
     struct findings findings;
-    struct repository *repository;      /* NULL: it cannot be opened */
+    struct repository *repository; /* NULL: it cannot be opened */
     struct check_result templates;
     bool spool_looked;
     struct check_jobs_result jobs;
@@ -76,8 +76,7 @@ static int check_templates(struct checking *checking)
     };
     const struct check_result *result = &checking->templates;
     const char *commit = repository_commit(checking->repository);
-    int problems =
-        repository_check(checking->repository, &options, &report, &checking->templates);
+    int problems = repository_check(checking->repository, &options, &report, &checking->templates);
     findings_lines(&checking->findings, buffer_text(&report));
     if (problems)
         remark("%zu %s in commit %.10s", result->problems,
@@ -116,9 +115,8 @@ static int check(struct checking *checking)
 {
     struct error error;
     bool whole = !checking->path && !checking->revision;
-    checking->repository =
-        open_templates(checking->path, checking->revision ? checking->revision : "HEAD", true,
-                       &error);
+    checking->repository = open_templates(
+        checking->path, checking->revision ? checking->revision : "HEAD", true, &error);
     if (!checking->repository)
         complain("%s", error.text);
     int status = checking->repository ? check_templates(checking) : STATUS_FAILED;
@@ -142,7 +140,10 @@ int command_check(int argument_count, char **arguments)
         {"repository", 'r', OPTION_TEXT, &checking.path, "DIR", NULL},
         {0}};
     const struct verb_usage usage = {
-        "check", "[REVISION]", 0, 1,
+        "check",
+        "[REVISION]",
+        0,
+        1,
         "Validate templates, images.txt, site.yaml and retry.txt of a repository at a revision; "
         "without one, dlspool.yaml, the executor and the files of all jobs, too.",
         "Each problem is a line `path:line:column: sentence`, or `state/ID: sentence`.\n"
@@ -155,8 +156,7 @@ int command_check(int argument_count, char **arguments)
     checking.revision = operands ? arguments[1] : NULL;
     checking.quiet = checking.quiet || checking.json;
     if (checking.json)
-        checking.findings =
-            (struct findings){checking.arena, value_list(checking.arena)};
+        checking.findings = (struct findings){checking.arena, value_list(checking.arena)};
     status = check(&checking);
     arena_free(checking.arena);
     return status;

@@ -18,10 +18,10 @@
 #include "spool/eventlog.h"
 #include "spool/record.h"
 
-enum { FILE_LIMIT = 16 << 20, MOST_JOBS = 1 << 24 };  /* bytes; jobs */
-static const int64_t settled_after = 60000;     /* milliseconds without an event in the log */
+enum { FILE_LIMIT = 16 << 20, MOST_JOBS = 1 << 24 }; /* bytes; jobs */
+static const int64_t settled_after = 60000;          /* milliseconds without an event in the log */
 
-struct seen {                   /* where an id was met first */
+struct seen { /* where an id was met first */
     enum state state;
     char date[16];
 };
@@ -32,8 +32,8 @@ struct checker {
     struct check_jobs_result *result;
     struct names *seen;
     struct arena *arena;
-    struct buffer lines;        /* about the job that is looked at */
-    size_t problems;            /* ... and how many of them are problems */
+    struct buffer lines; /* about the job that is looked at */
+    size_t problems;     /* ... and how many of them are problems */
     const struct job_place *place;
     int job;
 };
@@ -70,8 +70,10 @@ static void check_digest(struct checker *checker, const char *name, struct text 
     if (expected.length && read_part(checker, name, &bytes)) {
         sha256_hex(buffer_text(&bytes), digest);
         if (!text_is(expected, digest))
-            say(checker, true, "%s is not what was written: found SHA-256 %.12s..., expected "
-                "%.12s... as in job.yaml", name, digest, expected.data);
+            say(checker, true,
+                "%s is not what was written: found SHA-256 %.12s..., expected "
+                "%.12s... as in job.yaml",
+                name, digest, expected.data);
     }
     buffer_free(&bytes);
 }
@@ -109,8 +111,10 @@ static void check_log(struct checker *checker)
     bool settled = !fstatat(checker->job, "log", &status, AT_SYMLINK_NOFOLLOW) &&
                    clock_now() - (int64_t)status.st_mtime * 1000 > settled_after;
     if (settled && eventlog_state(buffer_text(&log), &state) && state != checker->place->state)
-        say(checker, true, "log says that the job belongs into %s/: it was moved by hand, or "
-            "events are lost", state_name(state));
+        say(checker, true,
+            "log says that the job belongs into %s/: it was moved by hand, or "
+            "events are lost",
+            state_name(state));
     buffer_free(&log);
 }
 
@@ -131,8 +135,8 @@ static void say_set_aside(struct checker *checker, const char *what)
 static bool has_why(const struct checker *checker)
 {
     struct stat status;
-    return !fstatat(checker->job, "why", &status, AT_SYMLINK_NOFOLLOW) &&
-           S_ISREG(status.st_mode) && status.st_size > 0;
+    return !fstatat(checker->job, "why", &status, AT_SYMLINK_NOFOLLOW) && S_ISREG(status.st_mode) &&
+           status.st_size > 0;
 }
 
 static void check_failure(struct checker *checker, const struct job_record *record)
@@ -286,8 +290,11 @@ static int check_claim(void *context, const char *name, unsigned char type)
 int check_jobs(const struct spool *spool, struct findings *findings,
                struct check_jobs_result *result, struct error *error)
 {
-    struct checker checker = {.spool = spool, .findings = findings, .result = result,
-                              .arena = arena_new(), .seen = names_new(MOST_JOBS, sizeof(struct seen))};
+    struct checker checker = {.spool = spool,
+                              .findings = findings,
+                              .result = result,
+                              .arena = arena_new(),
+                              .seen = names_new(MOST_JOBS, sizeof(struct seen))};
     int failed = 0;
     *result = (struct check_jobs_result){0};
     for (int i = 0; i < STATE_COUNT && !failed; i++) {

@@ -15,7 +15,7 @@ struct check_jobs_result {
  * `rendered/ID: sentence`.  Changes nothing.  A job that moves meanwhile is passed over,
  * and files that may not be read are taken for good.  -1 and a sentence when a directory cannot be
  * read. */
-int check_jobs(const struct spool *spool, struct findings *findings, struct check_jobs_result *result,
-               struct error *error);
+int check_jobs(const struct spool *spool, struct findings *findings,
+               struct check_jobs_result *result, struct error *error);
 
 #endif

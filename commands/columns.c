@@ -220,12 +220,12 @@ enum { KNOWN = sizeof(known) / sizeof(known[0]) };
 struct columns {
     const struct column *items[MOST_COLUMNS];
     size_t width[MOST_COLUMNS];
-    bool filled[MOST_COLUMNS];  /* some row has something there */
+    bool filled[MOST_COLUMNS]; /* some row has something there */
     bool hidden[MOST_COLUMNS];
     int count;
-    bool chosen;                /* by words: nothing is left out */
+    bool chosen; /* by words: nothing is left out */
     bool laid_out;
-    int terminal;               /* 0: none */
+    int terminal; /* 0: none */
     char *(*rows)[MOST_COLUMNS];
     size_t row_count;
 };
@@ -341,8 +341,9 @@ static size_t wanted_width(const struct columns *columns)
     size_t sum = 0;
     for (int i = 0; i < columns->count; i++)
         if (!columns->hidden[i])
-            sum += i + 1 < columns->count ? columns->width[i] + 2
-                   : columns->width[i] < LEAST_REASON ? columns->width[i] : LEAST_REASON;
+            sum += i + 1 < columns->count             ? columns->width[i] + 2
+                   : columns->width[i] < LEAST_REASON ? columns->width[i]
+                                                      : LEAST_REASON;
     return sum;
 }
 

@@ -25,8 +25,7 @@ struct converting {
 static void print_notes(const char *path, const struct notes *notes)
 {
     for (size_t i = 0; i < notes->count && i < NOTES_MOST; i++)
-        remark("%s: note: %s: %s", path, notes->items[i].field.data,
-                 notes->items[i].sentence.data);
+        remark("%s: note: %s: %s", path, notes->items[i].field.data, notes->items[i].sentence.data);
 }
 
 static void print_job(const char *path, bool several, struct text bytes)

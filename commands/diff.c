@@ -21,7 +21,7 @@
 #include "spool/settings.h"
 #include "stages/preview/replay.h"
 
-enum { MANIFEST_LIMIT = 16 << 20, MOST_LOOKS = 5 };    /* bytes; times */
+enum { MANIFEST_LIMIT = 16 << 20, MOST_LOOKS = 5 }; /* bytes; times */
 
 struct comparison {
     struct arena *arena;
@@ -29,13 +29,13 @@ struct comparison {
     struct settings settings;
     struct repository *repository; /* of today, or --revision */
     struct replay replay;
-    struct preparation understood;      /* masked */
-    struct job_record was;              /* the facts of the last rendering */
+    struct preparation understood; /* masked */
+    struct job_record was;         /* the facts of the last rendering */
     struct replay_rendering today;
-    struct text before;                 /* the manifest of the last rendering; empty: there was none */
-    bool before_hidden;                 /* it cannot be had without its secrets */
+    struct text before; /* the manifest of the last rendering; empty: there was none */
+    bool before_hidden; /* it cannot be had without its secrets */
     bool changed;
-    struct buffer lines;                /* as `diff -u` */
+    struct buffer lines; /* as `diff -u` */
 };
 
 /* A job that moves while it is looked for is looked for again. */
@@ -46,8 +46,8 @@ static int read_job(struct comparison *comparison, const char *id, struct error 
         struct job_place place;
         if (job_find(&comparison->spool, text_of(id), &place, error))
             return -1;
-        found = replay_read(&comparison->spool, &place, comparison->arena, &comparison->replay,
-                            error);
+        found =
+            replay_read(&comparison->spool, &place, comparison->arena, &comparison->replay, error);
     }
     return found == REPLAY_READ ? 0 : -1;
 }
@@ -79,8 +79,8 @@ static int render_before(struct comparison *comparison, struct error *error)
     struct repository *repository = open_templates(NULL, commit, false, &reason);
     if (!repository) {
         remark("warning: %s holds secrets, and the commit it was rendered with cannot be used to "
-                 "render it without them, so lines of its manifest are not shown: %s",
-                 comparison->replay.place.id, reason.text);
+               "render it without them, so lines of its manifest are not shown: %s",
+               comparison->replay.place.id, reason.text);
         comparison->before_hidden = true;
         return 0;
     }
@@ -89,14 +89,16 @@ static int render_before(struct comparison *comparison, struct error *error)
     if (rendering.rendered && (whole_digest(comparison, repository, was->executor, digest) ||
                                !text_is(was->manifest_sha256, digest)))
         remark("warning: commit %.10s no longer gives the manifest.yaml of %s; compared is what "
-                 "it gives now", commit, comparison->replay.place.id);
+               "it gives now",
+               commit, comparison->replay.place.id);
     comparison->before = rendering.manifest;
     repository_close(repository);
     return rendering.rendered
                ? 0
-               : error_set(error, "%s holds secrets, and commit %.10s, with which it was rendered, "
-                           "does not render it without them: %s", comparison->replay.place.id,
-                           commit, rendering.error.text);
+               : error_set(error,
+                           "%s holds secrets, and commit %.10s, with which it was rendered, "
+                           "does not render it without them: %s",
+                           comparison->replay.place.id, commit, rendering.error.text);
 }
 
 /* The manifest as it was. */
@@ -139,10 +141,9 @@ static void compare(struct comparison *comparison)
     snprintf(before, sizeof(before), "%s/manifest.yaml", room);
     snprintf(after, sizeof(after), "%s at commit %.10s", comparison->replay.place.id,
              repository_commit(comparison->repository));
-    comparison->changed =
-        line_diff(&comparison->lines, comparison->before,
-                  comparison->before.length ? before : "/dev/null", comparison->today.manifest,
-                  after);
+    comparison->changed = line_diff(&comparison->lines, comparison->before,
+                                    comparison->before.length ? before : "/dev/null",
+                                    comparison->today.manifest, after);
 }
 
 /* 0, or -1 and a sentence; comparison->today may then be one that is refused. */
@@ -211,10 +212,10 @@ static struct text image_fact(struct arena *arena, const struct job_record *reco
 {
     if (!record->image.length)
         return TEXT("");
-    return record->image_line ? arena_printf(arena, "%s (line %d of images.txt)",
-                                             record->image.data, record->image_line)
-                              : arena_printf(arena, "%s (the user's own choice)",
-                                             record->image.data);
+    return record->image_line
+               ? arena_printf(arena, "%s (line %d of images.txt)", record->image.data,
+                              record->image_line)
+               : arena_printf(arena, "%s (the user's own choice)", record->image.data);
 }
 
 static void print_people(const struct comparison *comparison)
@@ -277,10 +278,14 @@ int command_diff(int argument_count, char **arguments)
         {"exit-code", 'e', OPTION_FLAG, &exit_code, NULL, NULL},
         {0}};
     const struct verb_usage usage = {
-        "diff", "ID", 1, 1,
+        "diff",
+        "ID",
+        1,
+        1,
         "Render an old job with today's templates and show what would change; touches nothing.",
         "ID is a job's id, its name, which means your newest job of that name, or a beginning of\n"
-        "the id that only one job has.\n", options};
+        "the id that only one job has.\n",
+        options};
     int operands, status;
     struct error error;
     struct comparison comparison = {.arena = NULL};
@@ -304,7 +309,7 @@ int command_diff(int argument_count, char **arguments)
         print_people(&comparison);
     if (looked && !comparison.today.rendered)
         remark("commit %.10s refuses %s: %s", repository_commit(comparison.repository),
-                 comparison.replay.place.id, comparison.today.error.text);
+               comparison.replay.place.id, comparison.today.error.text);
     if (!looked || !comparison.today.rendered || (exit_code && comparison.changed))
         status = STATUS_FAILED;
     repository_close(comparison.repository);

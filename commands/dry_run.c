@@ -69,8 +69,10 @@ int dry_run(const struct spool *spool, struct text bytes, const char *path, bool
     if (settings_read(&settings, spool, error))
         return -1;
     struct arena *arena = arena_new();
-    struct job_record record = {.uid = getuid(), .accepted = clock_now(),
-                                .source = text_of(path), .executor = settings.executor};
+    struct job_record record = {.uid = getuid(),
+                                .accepted = clock_now(),
+                                .source = text_of(path),
+                                .executor = settings.executor};
     prepare_owner(arena, &record);
     int result = render(spool, arena, bytes, path, &record, error);
     if (!result && json)

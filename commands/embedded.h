@@ -12,7 +12,7 @@
 #include "base/text.h"
 
 struct embedded_file {
-    const char *path;           /* NULL ends the array */
+    const char *path; /* NULL ends the array */
     const unsigned char *bytes;
     size_t length;
 };

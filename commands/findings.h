@@ -5,8 +5,8 @@
 #include "base/value.h"
 
 struct findings {
-    struct arena *arena;        /* NULL: nothing is kept */
-    struct value *list;         /* objects with at, sentence and warning */
+    struct arena *arena; /* NULL: nothing is kept */
+    struct value *list;  /* objects with at, sentence and warning */
 };
 
 /* Print lines `AT: [warning: ]SENTENCE` on standard error, and keep them. */

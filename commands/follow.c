@@ -27,7 +27,7 @@ struct following {
     bool *ended;
     struct follow_said *said;
     int64_t begun, lease_looked, progress_shown;
-    bool progress;              /* there is a line of progress on the terminal */
+    bool progress; /* there is a line of progress on the terminal */
     int status;
 };
 
@@ -65,8 +65,8 @@ static void say_situation(const struct spool *spool, const struct job_place *pla
         view_take_waiting(&view, &waiting, arena);
         struct text sentence = view_sentence(&view);
         remark("%s has not started yet, it is %s%s%.*s", place->id,
-                 job_state_name(view.situation.state), sentence.length ? ": " : "",
-                 (int)sentence.length, sentence.data);
+               job_state_name(view.situation.state), sentence.length ? ": " : "",
+               (int)sentence.length, sentence.data);
     }
     arena_free(arena);
 }
@@ -104,7 +104,7 @@ static void look_for_daemon(struct following *following)
     said->unserved = true;
     clear_progress(following);
     remark("no daemon serves %s; what is waited for goes on when `dlspool run` is started",
-             following->spool->path);
+           following->spool->path);
 }
 
 /* ---- ends ---- */
@@ -127,9 +127,8 @@ static void take_end(struct following *following, const struct job_view *view)
     if (view->place.state == STATE_DONE || following->status != STATUS_DONE)
         return;
     int code = view->record.failure.exit_code;
-    following->status = following->options->exit_status && code > 0 && code < 256
-                            ? code
-                            : STATUS_JOB_FAILED;
+    following->status =
+        following->options->exit_status && code > 0 && code < 256 ? code : STATUS_JOB_FAILED;
 }
 
 /* Has it ended?  -1 and it was said: it is not there any more. */
@@ -180,8 +179,12 @@ static void tell_timeout(struct following *following)
 int follow_jobs(const struct spool *spool, const char *const *ids, size_t count,
                 const struct follow_options *options)
 {
-    struct following following = {.spool = spool, .options = options, .ids = ids, .count = count,
-                                  .left = count, .begun = clock_elapsed()};
+    struct following following = {.spool = spool,
+                                  .options = options,
+                                  .ids = ids,
+                                  .count = count,
+                                  .left = count,
+                                  .begun = clock_elapsed()};
     following.ended = memory_allocate((count + 1) * sizeof(*following.ended));
     following.said = memory_allocate((count + 1) * sizeof(*following.said));
     for (;;) {

@@ -5,11 +5,11 @@
 #include "spool/spool.h"
 
 struct follow_options {
-    int64_t timeout;            /* milliseconds; 0: none */
-    bool quiet;                 /* say nothing of ends */
-    bool any;                   /* until one of them has ended */
-    bool exit_status;           /* end as the program of the first job that failed did */
-    bool json;                  /* each end is the job's object, not a line for people */
+    int64_t timeout;  /* milliseconds; 0: none */
+    bool quiet;       /* say nothing of ends */
+    bool any;         /* until one of them has ended */
+    bool exit_status; /* end as the program of the first job that failed did */
+    bool json;        /* each end is the job's object, not a line for people */
 };
 
 /* Wait until each of the jobs, given by whole ids, has come to an end (view_has_ended()).  Says each end on
@@ -23,7 +23,7 @@ int follow_jobs(const struct spool *spool, const char *const *ids, size_t count,
 /* Say once, of a job that is not running yet, in which state it is and why; what was said before is in
  * `said`, which starts out zeroed. */
 struct follow_said {
-    int64_t since;              /* clock_elapsed() when it was first looked at */
+    int64_t since; /* clock_elapsed() when it was first looked at */
     bool said, unserved;
 };
 void follow_say_waiting(const struct spool *spool, const char *id, struct follow_said *said);

@@ -11,14 +11,14 @@
 struct places {
     struct job_place *items;
     size_t count, capacity;
-    size_t next;                /* that was not handed out yet */
+    size_t next; /* that was not handed out yet */
 };
 
 struct gathering {
     const struct spool *spool;
     const struct job_filter *filter;
-    struct places open, ended;  /* newest first from `next` on */
-    day_name *days;             /* of done/, newest first */
+    struct places open, ended; /* newest first from `next` on */
+    day_name *days;            /* of done/, newest first */
     size_t day_count, day_next;
     bool skip_ended;
 };
@@ -27,8 +27,7 @@ static void add_place(struct places *places, const struct job_place *place)
 {
     if (places->count == places->capacity) {
         places->capacity = places->capacity ? places->capacity * 2 : 64;
-        places->items =
-            memory_resize(places->items, places->capacity * sizeof(*places->items));
+        places->items = memory_resize(places->items, places->capacity * sizeof(*places->items));
     }
     places->items[places->count++] = *place;
 }
@@ -53,8 +52,8 @@ static int compare_newest(const void *a, const void *b)
 static void sort_places(struct places *places)
 {
     if (places->count > places->next)
-        qsort(places->items + places->next, places->count - places->next,
-              sizeof(*places->items), compare_newest);
+        qsort(places->items + places->next, places->count - places->next, sizeof(*places->items),
+              compare_newest);
 }
 
 struct gathering *gather_open(const struct spool *spool, const struct job_filter *filter)
@@ -103,7 +102,7 @@ static int read_days(struct gathering *gathering)
         char first[CLOCK_TEXT_SIZE];
         if (gathering->filter->since &&
             strcmp(day, clock_date(gathering->filter->since, first)) < 0) {
-            gathering->day_next = gathering->day_count;         /* nor those before */
+            gathering->day_next = gathering->day_count; /* nor those before */
             break;
         }
         if (jobs_walk_day(gathering->spool, day, take, gathering) < 0)

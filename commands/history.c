@@ -15,20 +15,20 @@
 
 /* What was said of a job before it ran. */
 struct foretold {
-    double seconds, late;       /* 0: nothing */
+    double seconds, late; /* 0: nothing */
 };
 
 struct hindsight {
-    size_t count;               /* jobs that were predicted, and ran to their end as they began */
-    size_t covered;             /* ... that took no longer than said to be late */
-    double median, mean;        /* error, relative to what they took */
+    size_t count;        /* jobs that were predicted, and ran to their end as they began */
+    size_t covered;      /* ... that took no longer than said to be late */
+    double median, mean; /* error, relative to what they took */
 };
 
 struct report {
     struct arena *arena;
     struct spool spool;
     struct history history;
-    struct foretold *foretold;  /* one for each run */
+    struct foretold *foretold; /* one for each run */
     struct hindsight hindsight;
 };
 
@@ -134,16 +134,17 @@ static void print_report(const struct report *report)
 {
     const struct hindsight *hindsight = &report->hindsight;
     if (report->history.count)
-        printf("%-16s %-*s %-9s %-10s %9s %9s %9s %9s %9s %6s\n", "ENDED", ID_SIZE - 1, "ID", "SIZE",
-               "END", "UNITS", "UNITS/S", "SECONDS", "PREDICTED", "LATE", "CPU");
+        printf("%-16s %-*s %-9s %-10s %9s %9s %9s %9s %9s %6s\n", "ENDED", ID_SIZE - 1, "ID",
+               "SIZE", "END", "UNITS", "UNITS/S", "SECONDS", "PREDICTED", "LATE", "CPU");
     for (size_t i = 0; i < report->history.count; i++)
         print_run(&report->history.runs[i], &report->foretold[i]);
     printf("%zu run%s", report->history.count, quantity_plural((int64_t)report->history.count));
     if (hindsight->count)
-        printf("; of %zu predicted: median error %.0f %%, mean error %.0f %%, %.0f %% took no longer "
-               "than LATE",
-               hindsight->count, 100 * hindsight->median, 100 * hindsight->mean,
-               100 * (double)hindsight->covered / (double)hindsight->count);
+        printf(
+            "; of %zu predicted: median error %.0f %%, mean error %.0f %%, %.0f %% took no longer "
+            "than LATE",
+            hindsight->count, 100 * hindsight->median, 100 * hindsight->mean,
+            100 * (double)hindsight->covered / (double)hindsight->count);
     putchar('\n');
 }
 
@@ -163,8 +164,12 @@ static struct value *run_tree(struct arena *arena, const struct past_run *run,
     const struct {
         const char *name;
         struct text text;
-    } texts[] = {{"id", run->id},         {"owner", run->owner}, {"template", run->template_path},
-                 {"commit", run->commit}, {"image", run->image}, {"arguments", run->arguments},
+    } texts[] = {{"id", run->id},
+                 {"owner", run->owner},
+                 {"template", run->template_path},
+                 {"commit", run->commit},
+                 {"image", run->image},
+                 {"arguments", run->arguments},
                  {"gpu_type", run->gpu_type}};
     value_put(arena, object, "ended", value_string(arena, clock_format(run->ended, time)));
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
@@ -249,7 +254,10 @@ int command_history(int argument_count, char **arguments)
         {"rebuild", 'r', OPTION_FLAG, &rebuilds, NULL, NULL},
         {0}};
     const struct verb_usage usage = {
-        "history", "", 0, 0,
+        "history",
+        "",
+        0,
+        0,
         "Show what jobs took, from which later ones are predicted, and how good predictions were.",
         "A line for each size at which a job ran: when that ended, how many units it did and how\n"
         "fast, how long it ran, what was predicted for it, and the share of its CPUs that it\n"

@@ -55,8 +55,7 @@ static int write_settings(int root, const char *executor, const char *user, stru
     struct buffer with_executor = {0}, bytes = {0};
     char line[160];
     snprintf(line, sizeof(line), "\nexecutor: \"%s\"\n", executor);
-    add_replaced(&with_executor, embedded_find("dlspool.yaml"),
-                 "\nexecutor: local\n", line);
+    add_replaced(&with_executor, embedded_find("dlspool.yaml"), "\nexecutor: local\n", line);
     snprintf(line, sizeof(line), "\nuser: \"%s\"\n", user);
     add_replaced(&bytes, buffer_text(&with_executor), "\nuser: \"\"\n", line);
     int result = write_new(root, "dlspool.yaml", buffer_text(&bytes), SETTINGS_MODE, error);
@@ -124,19 +123,20 @@ static int check_user(const char *user, struct error *error)
     if (!plain)
         return error_set(error, "--user: this machine knows no user \"%s\"",
                          error_quote(&room, user, strlen(user)));
-    return error_set(error,
-                     "--user: this machine knows no user \"%s\"; make it, and run this again: useradd "
-                     "--system --user-group --no-create-home --home-dir /nonexistent --shell "
-                     "/usr/sbin/nologin %s",
-                     user, user);
+    return error_set(
+        error,
+        "--user: this machine knows no user \"%s\"; make it, and run this again: useradd "
+        "--system --user-group --no-create-home --home-dir /nonexistent --shell "
+        "/usr/sbin/nologin %s",
+        user, user);
 }
 
 /* Hand what a spool consists of to the user whom the daemon's stages will run as; not what an
  * executor keeps there. */
 static int give_to_user(const char *path, const char *user, struct error *error)
 {
-    static const char *const parts[] = {".",      "incoming", ".claims",      ".new", "rendered",
-                                        "submitted", "failed", "held", "done", "dlspool.yaml"};
+    static const char *const parts[] = {".",         "incoming", ".claims", ".new", "rendered",
+                                        "submitted", "failed",   "held",    "done", "dlspool.yaml"};
     const struct passwd *entry = getpwnam(user);
     if (!entry)
         return error_set(error, "the user %s is gone", user);
@@ -228,7 +228,10 @@ int command_init(int argument_count, char **arguments)
         {"json", 'j', OPTION_FLAG, &json, NULL, "as JSON, an object"},
         {0}};
     const struct verb_usage usage = {
-        "init", "[DIR]", 0, 1,
+        "init",
+        "[DIR]",
+        0,
+        1,
         "Make a spool: its directories, dlspool.yaml, and templates.git with the first templates.",
         "DIR is the spool's directory when -s does not name it.  What is there already is left\n"
         "alone.\n",
@@ -254,6 +257,7 @@ int command_init(int argument_count, char **arguments)
     }
     if (!json)
         printf("%s is a spool now. Start it with `dlspool -s %s run`; drop job files into "
-               "%s/incoming.\n", path, path, path);
+               "%s/incoming.\n",
+               path, path, path);
     return STATUS_DONE;
 }

@@ -33,7 +33,8 @@ bool read_since(const char *word, int64_t *since)
     }
     if (!end || *end) {
         complain("--since: found \"%s\", expected a duration such as 90m or 2d, or a date such as "
-                 "2026-05-01 or \"2026-05-01 18:00\"", word);
+                 "2026-05-01 or \"2026-05-01 18:00\"",
+                 word);
         return false;
     }
     *since = (int64_t)mktime(&tm) * 1000;
@@ -48,8 +49,9 @@ bool filter_prepare(struct job_filter *filter)
         return true;
     const char *nearest = nearest_word(text_of(filter->state), job_state_words);
     complain("--state: found \"%s\", expected waiting, queued, running, stopping, done, failed or "
-             "held%s%s%s", filter->state, nearest ? "; did you mean \"" : "",
-             nearest ? nearest : "", nearest ? "\"?" : "");
+             "held%s%s%s",
+             filter->state, nearest ? "; did you mean \"" : "", nearest ? nearest : "",
+             nearest ? "\"?" : "");
     return false;
 }
 
@@ -66,7 +68,7 @@ static bool is_pattern(const char *name)
 bool filter_may_take(const struct job_filter *filter, const struct job_place *place)
 {
     char id[ID_SIZE];
-    size_t name = strlen(place->id) - TOKEN_LENGTH;     /* with the dash */
+    size_t name = strlen(place->id) - TOKEN_LENGTH; /* with the dash */
     if (filter->state && !job_state_may_be_in(&filter->states, place->state))
         return false;
     if (filter->since && id_time(text_of(place->id)) < filter->since)
@@ -102,6 +104,6 @@ bool filter_takes(const struct job_filter *filter, const struct job_view *view)
         return false;
     if (filter->name && !has_name(view, filter->name))
         return false;
-    return !filter->state || job_state_is_selected(&filter->states, view->place.state,
-                                                   view->situation.state);
+    return !filter->state ||
+           job_state_is_selected(&filter->states, view->place.state, view->situation.state);
 }

@@ -7,23 +7,26 @@
 struct job_filter {
     /* What the options say; NULL, false and 0: nothing. */
     bool mine;
-    const char *user;           /* a name or a number */
-    const char *name;           /* a job's name, or a pattern of the shell */
+    const char *user; /* a name or a number */
+    const char *name; /* a job's name, or a pattern of the shell */
     const char *state;
-    const char *age;            /* "2d", or a date or a time: accepted since then */
+    const char *age; /* "2d", or a date or a time: accepted since then */
     /* Made of it by filter_prepare(): */
     struct job_state_filter states;
     int64_t since;
 };
 
 /* The rows of an option table; `filter` is the struct's name. */
-#define FILTER_OPTIONS(filter)                                                                      \
-    {"state", 't', OPTION_TEXT, &(filter).state, "STATE",                                           \
-     "only jobs that are waiting, queued, running, stopping, done, failed or held"},                \
-    {"mine", 'm', OPTION_FLAG, &(filter).mine, NULL, "only my jobs"},                               \
-    {"user", 'u', OPTION_TEXT, &(filter).user, "USER", "only jobs of that user"},                   \
-    {"name", 'n', OPTION_TEXT, &(filter).name, "NAME",                                              \
-     "only jobs of that name, or of a pattern such as 'exp-*'"}
+#define FILTER_OPTIONS(filter)                                                                     \
+    {"state",     't',                                                                             \
+     OPTION_TEXT, &(filter).state,                                                                 \
+     "STATE",     "only jobs that are waiting, queued, running, stopping, done, failed or held"},  \
+        {"mine", 'm', OPTION_FLAG, &(filter).mine, NULL, "only my jobs"},                          \
+        {"user", 'u', OPTION_TEXT, &(filter).user, "USER", "only jobs of that user"},              \
+    {                                                                                              \
+        "name", 'n', OPTION_TEXT, &(filter).name, "NAME",                                          \
+            "only jobs of that name, or of a pattern such as 'exp-*'"                              \
+    }
 
 /* False, and it was said, when a word of it cannot be used. */
 bool filter_prepare(struct job_filter *filter);

@@ -18,7 +18,7 @@
 #include "stages/shared/control_tasks.h"
 #include "stages/shared/hold_tasks.h"
 
-enum { CONTROL_LINE_SIZE = 1024 };      /* bytes of a control file */
+enum { CONTROL_LINE_SIZE = 1024 }; /* bytes of a control file */
 
 struct asking {
     const char *verb;
@@ -35,7 +35,7 @@ static bool is_administrator(const struct spool *spool)
 {
     struct settings settings;
     if (settings_read(&settings, spool, NULL))
-        return true;            /* intake will know */
+        return true; /* intake will know */
     bool is = settings_is_administrator(&settings, spool, getuid());
     settings_free(&settings);
     return is;
@@ -56,8 +56,9 @@ static bool may_ask_tasks(const struct asking *asking, const struct job_view *vi
 {
     int job = job_open(&asking->spool, &view->place);
     if (job < 0)
-        return true;            /* it moves; intake will know */
-    bool may = control_tasks_allow(asking->control, &view->place, job, record, text_of(tasks), error);
+        return true; /* it moves; intake will know */
+    bool may =
+        control_tasks_allow(asking->control, &view->place, job, record, text_of(tasks), error);
     sys.close(job);
     return may;
 }
@@ -75,8 +76,7 @@ static int check(const struct asking *asking, const struct job_view *view, const
         return error_set(error, "%s is not held", id);
     if (view->readable && view->record.uid != getuid() && !is_administrator(&asking->spool))
         return error_set(error, "%s belongs to %.*s; only its owner or an administrator may %s it",
-                         id, (int)view->record.owner.length, view->record.owner.data,
-                         asking->verb);
+                         id, (int)view->record.owner.length, view->record.owner.data, asking->verb);
     return 0;
 }
 
@@ -106,8 +106,8 @@ static int ask(struct asking *asking, const struct job_place *place, const char 
     int length = snprintf(line, sizeof(line), "%s: %s%s%s\n", asking->verb, place->id,
                           *tasks ? "/" : "", tasks);
     if (!result && (size_t)length >= sizeof(line))
-        result = error_set(&error, "%s: found a list of %zu bytes, expected a shorter one", place->id,
-                           strlen(tasks));
+        result = error_set(&error, "%s: found a list of %zu bytes, expected a shorter one",
+                           place->id, strlen(tasks));
     if (!result) {
         result = drop_file(&asking->spool, asking->verb, ".yaml",
                            (struct text){line, (size_t)length}, name, &error);
@@ -180,7 +180,8 @@ static const char *take_tasks(const struct asking *asking, const char *word,
 
 static int bad_tasks(const char *word, struct error *error)
 {
-    error_set(error, "%s: found no indexes of tasks, expected some as in sweep/3 or sweep/0-5,9", word);
+    error_set(error, "%s: found no indexes of tasks, expected some as in sweep/3 or sweep/0-5,9",
+              word);
     return STATUS_USAGE;
 }
 
@@ -194,8 +195,10 @@ static bool is_index_apart(const struct asking *asking, char *const *words, int 
         if (words[i][strspn(words[i], "0123456789")] ||
             pick_job_for(&asking->spool, words[i], asking->control, &place, &error) == STATUS_DONE)
             continue;
-        error_set(&error, "there is no job \"%s\", and nothing was asked; did you mean task %s of %s? "
-                          "That is %s/%s", words[i], words[i], words[i - 1], words[i - 1], words[i]);
+        error_set(&error,
+                  "there is no job \"%s\", and nothing was asked; did you mean task %s of %s? "
+                  "That is %s/%s",
+                  words[i], words[i], words[i - 1], words[i - 1], words[i]);
         say_not_found(words[i], STATUS_NOT_FOUND, &error, asking->json);
         return true;
     }
@@ -253,8 +256,7 @@ static int ask_all(const char *verb, enum control_verb control, const char *summ
     return status;
 }
 
-#define TASKS                                                                                       \
-    "Of an array, indexes of single tasks may follow a slash: sweep/3, or sweep/0-5,9.\n"
+#define TASKS "Of an array, indexes of single tasks may follow a slash: sweep/3, or sweep/0-5,9.\n"
 
 #define WHICH                                                                                       \
     "Which jobs: by their ids; by a name, if only one of your jobs of that name can be meant; or\n" \
@@ -264,8 +266,8 @@ int command_kill(int argument_count, char **arguments)
 {
     return ask_all("kill", CONTROL_KILL, "Ask for jobs to be killed: they end in failed/.",
                    WHICH TASKS
-                         "Your own jobs, or anybody's if you are an administrator.  The same as "
-                         "dropping a file\nthat says `kill: ID` into incoming/.\n",
+                   "Your own jobs, or anybody's if you are an administrator.  The same as "
+                   "dropping a file\nthat says `kill: ID` into incoming/.\n",
                    argument_count, arguments);
 }
 
@@ -273,7 +275,7 @@ int command_retry(int argument_count, char **arguments)
 {
     return ask_all("retry", CONTROL_RETRY, "Ask for failed jobs to be retried now.",
                    WHICH TASKS
-                         "The same as dropping a file that says `retry: ID` into incoming/.\n",
+                   "The same as dropping a file that says `retry: ID` into incoming/.\n",
                    argument_count, arguments);
 }
 
@@ -281,10 +283,10 @@ int command_hold(int argument_count, char **arguments)
 {
     return ask_all("hold", CONTROL_HOLD, "Ask for jobs that have not begun to wait in held/.",
                    WHICH TASKS
-                         "The others go on without them.\nThey wait until they are released; what an "
-                         "administrator holds only an "
-                         "administrator\nreleases.  The same as dropping a file that says "
-                         "`hold: ID` into incoming/.\n",
+                   "The others go on without them.\nThey wait until they are released; what an "
+                   "administrator holds only an "
+                   "administrator\nreleases.  The same as dropping a file that says "
+                   "`hold: ID` into incoming/.\n",
                    argument_count, arguments);
 }
 
@@ -292,7 +294,7 @@ int command_release(int argument_count, char **arguments)
 {
     return ask_all("release", CONTROL_RELEASE, "Ask for held jobs to go on.",
                    WHICH TASKS
-                         "A job that also waits for others goes on waiting for those.  The same "
-                         "as dropping a file\nthat says `release: ID` into incoming/.\n",
+                   "A job that also waits for others goes on waiting for those.  The same "
+                   "as dropping a file\nthat says `release: ID` into incoming/.\n",
                    argument_count, arguments);
 }

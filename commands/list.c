@@ -21,10 +21,19 @@
 enum { USUAL_LIMIT = 50, UNLIMITED = -1 };
 static const struct timespec watch_interval = {.tv_sec = 2};
 
-enum sort_by { SORT_AGE, SORT_NAME, SORT_USER, SORT_STATE, SORT_ELAPSED, SORT_STARTED, SORT_ENDED,
-               SORT_PRIORITY, SORTS };
-static const char *const sort_words[SORTS + 1] = {"age",     "name",    "user",  "state",
-                                                  "elapsed", "started", "ended", "priority", NULL};
+enum sort_by {
+    SORT_AGE,
+    SORT_NAME,
+    SORT_USER,
+    SORT_STATE,
+    SORT_ELAPSED,
+    SORT_STARTED,
+    SORT_ENDED,
+    SORT_PRIORITY,
+    SORTS
+};
+static const char *const sort_words[SORTS + 1] = {
+    "age", "name", "user", "state", "elapsed", "started", "ended", "priority", NULL};
 
 struct sort_key {
     struct job_place place;
@@ -36,7 +45,7 @@ struct listing {
     const struct spool *spool;
     struct job_filter filter;
     bool all, json;
-    int limit;                  /* of jobs; UNLIMITED: only of those that have ended, unless `all` */
+    int limit; /* of jobs; UNLIMITED: only of those that have ended, unless `all` */
     enum sort_by sort;
     const char *format;
     int64_t now;
@@ -105,8 +114,7 @@ static void keep_key(struct listing *listing, const struct job_view *view)
     struct text text = listing->sort == SORT_NAME   ? view->record.name
                        : listing->sort == SORT_USER ? view->record.owner
                                                     : TEXT("");
-    snprintf(key->text, sizeof(key->text), "%.*s", (int)text.length,
-             text.length ? text.data : "");
+    snprintf(key->text, sizeof(key->text), "%.*s", (int)text.length, text.length ? text.data : "");
 }
 
 /* Those that are alike stay newest first. */
@@ -152,7 +160,7 @@ static void tell_left(const struct listing *listing, const struct gathering *gat
     fflush(stdout);
     if (exact && left)
         remark("%s%zu more; --all lists all, --limit or --since more of them",
-                 more ? "at least " : "", left);
+               more ? "at least " : "", left);
     else
         remark("older jobs were not looked at; --all lists all, --limit or --since more of them");
 }
@@ -237,7 +245,8 @@ static bool read_sort(const char *word, enum sort_by *sort)
         }
     const char *nearest = nearest_word(text_of(word), sort_words);
     complain("--sort: found \"%s\", expected age, name, user, state, elapsed, started, ended or "
-             "priority%s%s%s", word, nearest ? "; did you mean \"" : "", nearest ? nearest : "",
+             "priority%s%s%s",
+             word, nearest ? "; did you mean \"" : "", nearest ? nearest : "",
              nearest ? "\"?" : "");
     return false;
 }
@@ -263,7 +272,11 @@ int command_list(int argument_count, char **arguments)
         {"watch", 'w', OPTION_FLAG, &watch, NULL, NULL},
         {0}};
     const struct verb_usage usage = {
-        "list", "", 0, 0, "List the jobs, newest first: all that have not ended, and 50 that have.",
+        "list",
+        "",
+        0,
+        0,
+        "List the jobs, newest first: all that have not ended, and 50 that have.",
         "Columns: id name state user elapsed queue cpus gpus node reason age submitted started\n"
         "ended memory priority exit deadline library type directory.  On a terminal, columns that\n"
         "say nothing are left out, and the reason is cut.  Times are by TZ.\n",

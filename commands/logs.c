@@ -77,7 +77,7 @@ static int print_new(struct logs *logs, const struct job_place *place)
     logs->tasks.denied = logs->tasks.denied || errno == EACCES;
     if (errno != ENOENT)
         return 0;
-    int job = job_open(logs->spool, place);     /* gone, or it has no output yet? */
+    int job = job_open(logs->spool, place); /* gone, or it has no output yet? */
     int result = job < 0 || sys.fstat(job, &status) ? -1 : 0;
     if (job >= 0)
         sys.close(job);
@@ -103,14 +103,16 @@ static int complain_task(const struct logs *logs, const struct job_place *place)
 static int tell_end(const struct logs *logs, const struct job_place *place, bool ended)
 {
     if (logs->tasks.denied) {
-        complain("the output of %s may be read by its owner and the owner's primary group only; ask its owner",
-                 place->id);
+        complain(
+            "the output of %s may be read by its owner and the owner's primary group only; ask its owner",
+            place->id);
         return STATUS_FAILED;
     }
     if (logs->tasks.timeless) {
-        complain("%s: when its output was printed is not known: earlier versions kept no times; --tail N "
-                 "prints the last lines",
-                 place->id);
+        complain(
+            "%s: when its output was printed is not known: earlier versions kept no times; --tail N "
+            "prints the last lines",
+            place->id);
         return STATUS_FAILED;
     }
     if (logs->tasks.count == 0 && logs->tasks.task)
@@ -130,7 +132,7 @@ static int print_logs(struct logs *logs, const char *word)
     int status = pick_job(logs->spool, word, &place);
     if (status != STATUS_DONE)
         return status;
-    memcpy(id, place.id, sizeof(id));   /* a newer job of that name is another */
+    memcpy(id, place.id, sizeof(id)); /* a newer job of that name is another */
     for (;;) {
         /* Asked first: what is printed after the end was known to have come is all there is. */
         bool ended = has_ended(logs->spool, &place);
@@ -162,7 +164,11 @@ int command_logs(int argument_count, char **arguments)
         {"tail", 'n', OPTION_WHOLE, &logs.tasks.tail, "N", NULL},
         {0}};
     const struct verb_usage usage = {
-        "logs", "ID [TASK]", 1, 2, "Print what a job's tasks printed.",
+        "logs",
+        "ID [TASK]",
+        1,
+        2,
+        "Print what a job's tasks printed.",
         "ID is a job's id, its name, which means your newest job of that name, or a beginning of\n"
         "the id that only one job has.  TASK is a role and an index, such as worker-0; without\n"
         "it, all tasks are printed.\n",

@@ -14,7 +14,7 @@ struct verb {
     const char *name;
     int (*run)(int argument_count, char **arguments);
     const char *summary;
-    const char *head;           /* of the group of verbs that begins here, or NULL */
+    const char *head; /* of the group of verbs that begins here, or NULL */
 };
 
 static const struct verb verbs[] = {
@@ -27,14 +27,17 @@ static const struct verb verbs[] = {
     {"retry", command_retry, "ask for failed jobs to be retried", NULL},
     {"hold", command_hold, "ask for jobs to wait until they are released", NULL},
     {"release", command_release, "ask for held jobs to go on", NULL},
-    {"status", command_status, "show the daemon, job counts by state, and available resources", NULL},
+    {"status", command_status, "show the daemon, job counts by state, and available resources",
+     NULL},
     {"history", command_history, "show what jobs took, and how good predictions were", NULL},
     {"convert", command_convert, "print job files of other systems as job files of dlspool", NULL},
     {"init", command_init, "make a spool", "For administrators:"},
     {"run", command_run, "run the daemon: take, render, submit and follow jobs", NULL},
-    {"check", command_check, "check the settings, the templates, the executor and the files of all jobs", NULL},
+    {"check", command_check,
+     "check the settings, the templates, the executor and the files of all jobs", NULL},
     {"resubmit", command_resubmit, "make one pass over the failed and held jobs (for cron)", NULL},
-    {"render", command_render, "print the manifests job files would become", "For authors of templates and plans:"},
+    {"render", command_render, "print the manifests job files would become",
+     "For authors of templates and plans:"},
     {"diff", command_diff, "show what an old job would become today", NULL},
     {"plan", command_plan, "say what a commit of the templates would change for recent jobs", NULL},
     {"eval", command_eval, "render one JSON-e template with one context", NULL},
@@ -46,9 +49,10 @@ enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };
 
 static void print_help(FILE *out)
 {
-    fprintf(out, "usage: dlspool [-s DIR] VERB [OPTIONS] [OPERANDS]\n\n"
-                 "A batch queue for deep-learning jobs: drop a job file into DIR/incoming, find the "
-                 "result\nin DIR/done, or the reason in DIR/failed.\n\nVerbs:\n");
+    fprintf(out,
+            "usage: dlspool [-s DIR] VERB [OPTIONS] [OPERANDS]\n\n"
+            "A batch queue for deep-learning jobs: drop a job file into DIR/incoming, find the "
+            "result\nin DIR/done, or the reason in DIR/failed.\n\nVerbs:\n");
     for (int i = 0; i < VERB_COUNT; i++) {
         if (verbs[i].head)
             fprintf(out, "\n%s\n", verbs[i].head);

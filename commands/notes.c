@@ -10,8 +10,8 @@
 #include "spool/eventlog.h"
 
 enum {
-    HEAD_LIMIT = 1 << 20,       /* bytes of the log: notes are among its first lines */
-    MOST_MOVES = 8              /* of a job, that is looked for again */
+    HEAD_LIMIT = 1 << 20, /* bytes of the log: notes are among its first lines */
+    MOST_MOVES = 8        /* of a job, that is looked for again */
 };
 
 void notes_walk(struct text log,
@@ -29,7 +29,7 @@ static void complain_one(void *context, struct text field, struct text sentence)
 {
     const struct job_place *place = context;
     remark("%s: note: %.*s: %.*s", place->id, (int)field.length, field.data, (int)sentence.length,
-             sentence.data);
+           sentence.data);
 }
 
 void notes_complain(const struct spool *spool, const struct job_place *place)

@@ -7,7 +7,8 @@
 #include "spool/spool.h"
 
 /* Call `tell` with field and sentence of each note in the job's log. */
-void notes_walk(struct text log, void (*tell)(void *context, struct text field, struct text sentence),
+void notes_walk(struct text log,
+                void (*tell)(void *context, struct text field, struct text sentence),
                 void *context);
 
 /* Print the notes of this job to standard error, a line each that starts with its id. */

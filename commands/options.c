@@ -77,16 +77,17 @@ static void print_option(const char *name, char letter, const char *argument, co
 static void print_help(const struct verb_usage *usage)
 {
     printf("usage: dlspool [-s DIR] %s%s%s%s\n\n%s\n", usage->verb,
-           usage->options && usage->options->name ? " [OPTIONS]" : "",
-           *usage->operands ? " " : "", usage->operands, usage->summary);
+           usage->options && usage->options->name ? " [OPTIONS]" : "", *usage->operands ? " " : "",
+           usage->operands, usage->summary);
     if (usage->details)
         printf("\n%s", usage->details);
     printf("\nOptions:\n");
     for (const struct option_spec *o = usage->options; o && o->name; o++)
         if (o->help)
             print_option(o->name, o->letter, o->argument, o->help);
-    print_option("spool", 's', "DIR", "the spool's directory (default: $DLSPOOL_DIR or "
-                                      "/var/spool/dlspool)");
+    print_option("spool", 's', "DIR",
+                 "the spool's directory (default: $DLSPOOL_DIR or "
+                 "/var/spool/dlspool)");
     print_option("help", 'h', NULL, "show this and leave");
 }
 
@@ -144,8 +145,8 @@ static bool take_value(const struct option_spec *option, const char *word)
         return true;
     case OPTION_DURATION:
         if (duration_parse(text_of(word), option->target)) {
-            complain("--%s: found \"%s\", expected a duration such as 30s, 5m or 1h",
-                     option->name, word);
+            complain("--%s: found \"%s\", expected a duration such as 30s, 5m or 1h", option->name,
+                     word);
             return false;
         }
         return true;

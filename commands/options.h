@@ -11,12 +11,12 @@
 #include <stdint.h>
 
 enum option_kind {
-    OPTION_FLAG,                /* bool: set to true */
-    OPTION_TEXT,                /* const char *: the next word */
-    OPTION_TEXTS,               /* struct option_list: the same, any number of times */
-    OPTION_WHOLE,               /* int: a whole number, 0 or more */
-    OPTION_DURATION,            /* int64_t: milliseconds */
-    OPTION_NUMBER               /* double: 0 or more */
+    OPTION_FLAG,     /* bool: set to true */
+    OPTION_TEXT,     /* const char *: the next word */
+    OPTION_TEXTS,    /* struct option_list: the same, any number of times */
+    OPTION_WHOLE,    /* int: a whole number, 0 or more */
+    OPTION_DURATION, /* int64_t: milliseconds */
+    OPTION_NUMBER    /* double: 0 or more */
 };
 
 /* What an option that may be given several times was given; `items` are the words of the command line, the
@@ -27,20 +27,20 @@ struct option_list {
 };
 
 struct option_spec {
-    const char *name;           /* without the dashes; NULL ends the table */
-    char letter;                /* or 0 */
+    const char *name; /* without the dashes; NULL ends the table */
+    char letter;      /* or 0 */
     enum option_kind kind;
     void *target;
-    const char *argument;       /* what --help calls the value; NULL for flags */
-    const char *help;           /* one line; NULL: a name of earlier versions, which is not shown */
+    const char *argument; /* what --help calls the value; NULL for flags */
+    const char *help;     /* one line; NULL: a name of earlier versions, which is not shown */
 };
 
 struct verb_usage {
     const char *verb;
-    const char *operands;       /* "FILE...", "" */
-    int least, most;            /* operands; most -1: any number */
-    const char *summary;        /* one sentence */
-    const char *details;        /* more lines for --help, or NULL */
+    const char *operands; /* "FILE...", "" */
+    int least, most;      /* operands; most -1: any number */
+    const char *summary;  /* one sentence */
+    const char *details;  /* more lines for --help, or NULL */
     const struct option_spec *options;
 };
 
@@ -50,12 +50,12 @@ extern const char *option_spool;
 /* What every verb ends with; docs/man/dlspool.1 lists them. */
 enum {
     STATUS_DONE = 0,
-    STATUS_FAILED = 1,          /* refused, or it failed, with a sentence on standard error */
-    STATUS_USAGE = 2,           /* wrong words on the command line */
-    STATUS_UNSERVED = 3,        /* no daemon serves the spool */
-    STATUS_NOT_FOUND = 4,       /* no such job */
-    STATUS_TIMEOUT = 5,         /* the time that was given is over */
-    STATUS_JOB_FAILED = 6       /* the command worked; a job that it waited for failed */
+    STATUS_FAILED = 1,    /* refused, or it failed, with a sentence on standard error */
+    STATUS_USAGE = 2,     /* wrong words on the command line */
+    STATUS_UNSERVED = 3,  /* no daemon serves the spool */
+    STATUS_NOT_FOUND = 4, /* no such job */
+    STATUS_TIMEOUT = 5,   /* the time that was given is over */
+    STATUS_JOB_FAILED = 6 /* the command worked; a job that it waited for failed */
 };
 
 /* Read the words after the verb (arguments[0]).  True: go on, *status is STATUS_DONE, and the

@@ -50,7 +50,8 @@ void outlook_measure(int job, struct arena *arena, struct outlook *outlook)
 /* The words of the plan, which lives as long as its arena: the usual ones are known. */
 static const char *standing_word(struct text word)
 {
-    static const char *const words[] = {"best effort", "on track", "at risk", "cannot meet", "late"};
+    static const char *const words[] = {"best effort", "on track", "at risk", "cannot meet",
+                                        "late"};
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         if (text_is(word, words[i]))
             return words[i];
@@ -244,7 +245,8 @@ void outlook_put(struct arena *arena, struct value *tree, const struct job_view 
               outlook->progress ? progress_tree(arena, outlook) : value_null(arena));
 }
 
-struct value *outlook_job(const struct spool *spool, struct arena *arena, const struct job_view *view)
+struct value *outlook_job(const struct spool *spool, struct arena *arena,
+                          const struct job_view *view)
 {
     struct value *tree = view_tree(arena, view);
     struct plan_file plan;

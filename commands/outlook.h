@@ -11,14 +11,15 @@
 #include "spool/progress_file.h"
 
 struct outlook {
-    int64_t deadline;           /* 0: it has none that counts */
-    const char *standing;       /* "on track", ..., "met", "missed"; NULL: nothing is known */
-    int64_t finish, late;       /* predicted: median, and what four of five do not exceed; 0: not known */
-    struct text reason;         /* of the standing; may be empty */
-    int64_t next;               /* the size that is planned; 0: none, or not known */
+    int64_t deadline;     /* 0: it has none that counts */
+    const char *standing; /* "on track", ..., "met", "missed"; NULL: nothing is known */
+    int64_t finish, late; /* predicted: median, and what four of five do not exceed; 0: not known */
+    struct text reason;   /* of the standing; may be empty */
+    int64_t next;         /* the size that is planned; 0: none, or not known */
     /* Of outlook_measure() only: */
-    const struct progress *progress;    /* NULL: there is none */
-    int64_t used, allocated;    /* milliseconds of processors, over all sizes of the last attempt; used:
+    const struct progress *progress; /* NULL: there is none */
+    int64_t used,
+        allocated; /* milliseconds of processors, over all sizes of the last attempt; used:
                                    -1 when it is not known */
 };
 
@@ -43,6 +44,7 @@ void outlook_put(struct arena *arena, struct value *tree, const struct job_view 
                  const struct outlook *outlook, bool whole);
 
 /* A whole job for --json, as lists have it: its view, and how it stands by the plan. */
-struct value *outlook_job(const struct spool *spool, struct arena *arena, const struct job_view *view);
+struct value *outlook_job(const struct spool *spool, struct arena *arena,
+                          const struct job_view *view);
 
 #endif

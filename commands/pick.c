@@ -53,8 +53,11 @@ int pick_job_for(const struct spool *spool, const char *word, enum control_verb 
                  struct job_place *place, struct error *error)
 {
     struct control_question question = {.spool = spool, .verb = verb};
-    const struct meaning meaning = {.spool = spool, .word = text_of(word), .asker = getuid(),
-                                    .applies = control_applies, .context = &question};
+    const struct meaning meaning = {.spool = spool,
+                                    .word = text_of(word),
+                                    .asker = getuid(),
+                                    .applies = control_applies,
+                                    .context = &question};
     return find(&meaning, place, error);
 }
 

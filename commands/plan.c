@@ -18,10 +18,10 @@
 enum {
     USUAL_DAYS = 7,
     MOST_DAYS = 3650,
-    USUAL_LIMIT = 100000,       /* jobs */
-    SHOWN_GROUPS = 20,          /* of each kind; --json has them all */
-    SHOWN_FIELDS = 8,           /* of a group */
-    PROGRESS_STEP = 100         /* jobs */
+    USUAL_LIMIT = 100000, /* jobs */
+    SHOWN_GROUPS = 20,    /* of each kind; --json has them all */
+    SHOWN_FIELDS = 8,     /* of a group */
+    PROGRESS_STEP = 100   /* jobs */
 };
 
 struct planning {
@@ -52,7 +52,8 @@ static void print_field(const struct plan_field *field)
     const char *after = field->after.length ? field->after.data : NULL;
     printf("%s", field->path.data);
     if (field->was_there && field->is_there)
-        printf(before && after ? " %s -> %s" : " changed", before ? before : "", after ? after : "");
+        printf(before && after ? " %s -> %s" : " changed", before ? before : "",
+               after ? after : "");
     else if (field->is_there)
         printf(after ? " added (%s)" : " added", after ? after : "");
     else
@@ -201,10 +202,8 @@ static void print_program(const struct planning *planning)
     const struct plan *plan = &planning->plan;
     struct arena *arena = plan->arena;
     struct value *tree = value_object(arena), *groups = value_list(arena);
-    value_put(arena, tree, "commit",
-              value_string(arena, repository_commit(planning->after)));
-    value_put(arena, tree, "since",
-              value_string(arena, repository_commit(planning->before)));
+    value_put(arena, tree, "commit", value_string(arena, repository_commit(planning->after)));
+    value_put(arena, tree, "since", value_string(arena, repository_commit(planning->before)));
     put_count(arena, tree, "days", (size_t)planning->days);
     put_count(arena, tree, "found", plan->found);
     put_count(arena, tree, "looked_at", plan->looked);
@@ -266,10 +265,14 @@ int command_plan(int argument_count, char **arguments)
         {"within", 'w', OPTION_DURATION, &request.within, "TIME", NULL},
         {0}};
     const struct verb_usage usage = {
-        "plan", "REVISION", 1, 1,
+        "plan",
+        "REVISION",
+        1,
+        1,
         "Say what a commit of the templates would change for the jobs of the last days; touches "
         "nothing.",
-        "Each of them is rendered with what is served now and with REVISION.\n", options};
+        "Each of them is rendered with what is served now and with REVISION.\n",
+        options};
     int operands, status;
     struct error error;
     if (!options_read(&usage, argument_count, arguments, &operands, &status))

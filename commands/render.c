@@ -26,7 +26,6 @@
 #include "stages/prepare/prepare.h"
 #include "stages/stage.h"
 
-
 enum { MOST_FILES = 4096 };
 
 struct rendering_job {
@@ -40,7 +39,7 @@ struct rendering_job {
 
 /* What the command line says. */
 struct asked {
-    const char *revision, *id;  /* or NULL */
+    const char *revision, *id; /* or NULL */
     bool server, secrets, json, several;
 };
 
@@ -97,8 +96,10 @@ static int try_out(struct rendering_job *job, struct text manifest, struct buffe
         return -1;
     int result = executor->operations->try_out
                      ? executor->operations->try_out(executor, &submission, answer, error)
-                     : error_set(error, "--server: the %s executor cannot be asked what it would "
-                                        "make of a job", executor->operations->name);
+                     : error_set(error,
+                                 "--server: the %s executor cannot be asked what it would "
+                                 "make of a job",
+                                 executor->operations->name);
     executor->operations->close(executor);
     return result;
 }
@@ -235,7 +236,10 @@ int command_render(int argument_count, char **arguments)
         {"json", 'j', OPTION_FLAG, &asked.json, NULL, "as JSON, an object for each operand"},
         {0}};
     const struct verb_usage usage = {
-        "render", "FILE|ID...", 1, MOST_FILES,
+        "render",
+        "FILE|ID...",
+        1,
+        MOST_FILES,
         "Print the manifests that job files would become; touches nothing.",
         "FILE - is standard input.  With the ID of a job in the spool, render it again.  Several\n"
         "manifests are printed as a stream of documents.\n",

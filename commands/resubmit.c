@@ -14,9 +14,13 @@ int command_resubmit(int argument_count, char **arguments)
         {"json", 'j', OPTION_FLAG, &json, NULL, "as JSON, an object"},
         {0}};
     const struct verb_usage usage = {
-        "resubmit", "", 0, 0,
+        "resubmit",
+        "",
+        0,
+        0,
         "Make one pass over failed/ and held/: send to rendered/ what is due, and leave.",
-        "`dlspool run` does this by itself every retry_interval.\n", options};
+        "`dlspool run` does this by itself every retry_interval.\n",
+        options};
     int operands, status;
     struct error error;
     if (!options_read(&usage, argument_count, arguments, &operands, &status))

@@ -33,7 +33,10 @@ int command_run(int argument_count, char **arguments)
         {"json", 'j', OPTION_FLAG, &json, NULL, "the log as JSON, an object for each message"},
         {0}};
     const struct verb_usage usage = {
-        "run", "", 0, 0,
+        "run",
+        "",
+        0,
+        0,
         "Run the daemon: take dropped files, render, submit and follow jobs, until told to stop.",
         "SIGTERM or SIGINT stops it when what is under way is written down; containers go on.\n"
         "A second daemon on the same spool waits as a hot standby, and takes over when the first has gone.\n",

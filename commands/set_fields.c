@@ -11,7 +11,8 @@ static int cut(const char *set, struct text *field, struct text *value, struct e
     const char *equals = strchr(set, '=');
     struct error_quote_room room;
     if (!equals || equals == set)
-        return error_set(error, "--set: found \"%s\", expected FIELD=VALUE such as tasks.main.gpus=2",
+        return error_set(error,
+                         "--set: found \"%s\", expected FIELD=VALUE such as tasks.main.gpus=2",
                          error_quote(&room, set, strlen(set)));
     *field = (struct text){set, (size_t)(equals - set)};
     *value = text_of(equals + 1);
@@ -64,8 +65,7 @@ static struct value *keep_written(struct arena *arena, struct value *value)
             value->list.items[i] = keep_written(arena, value->list.items[i]);
     if (value->kind == VALUE_OBJECT)
         for (size_t i = 0; i < value->object.count; i++)
-            value->object.members[i].value =
-                keep_written(arena, value->object.members[i].value);
+            value->object.members[i].value = keep_written(arena, value->object.members[i].value);
     if (value->kind != VALUE_NUMBER || !value->written.length)
         return value;
     number_format(value->number, room);
@@ -106,8 +106,7 @@ static int set_one(struct arena *arena, struct value *tree, const char *set, str
     if (!place)
         return -1;
     struct value *value = yaml_read(arena, written, "--set", &yaml_request_limits, NULL);
-    value_set(arena, place, field,
-              value ? keep_written(arena, value) : value_text(arena, written));
+    value_set(arena, place, field, value ? keep_written(arena, value) : value_text(arena, written));
     return 0;
 }
 

@@ -182,9 +182,10 @@ static void print_people(const struct spool *spool, const struct job_view *view,
         printf("%-15s %d\n", "attempt", record->attempt);
     outlook_print(view, outlook);
     if (!view->readable)
-        printf("\n%s. What runs is followed to its end by what the log says; to run it once more, submit its "
-               "request again. `dlspool check` looks at all files of the jobs.\n",
-               view->unreadable.text);
+        printf(
+            "\n%s. What runs is followed to its end by what the log says; to run it once more, submit its "
+            "request again. `dlspool check` looks at all files of the jobs.\n",
+            view->unreadable.text);
     if (view->why.length)
         printf("\nWhy:\n%.*s", (int)view->why.length, view->why.data);
     notes_print(log);
@@ -276,10 +277,14 @@ int command_show(int argument_count, char **arguments)
     const struct option_spec options[] = {
         {"json", 'j', OPTION_FLAG, &json, NULL, "as JSON, an object for each job"}, {0}};
     const struct verb_usage usage = {
-        "show", "ID...", 1, -1,
+        "show",
+        "ID...",
+        1,
+        -1,
         "Show all that is known about jobs: facts, why they failed, and what has happened.",
         "ID is a job's id, its name, which means your newest job of that name, or a beginning of\n"
-        "the id that only one job has.\n", options};
+        "the id that only one job has.\n",
+        options};
     int operands, status;
     struct spool spool;
     if (!options_read(&usage, argument_count, arguments, &operands, &status))

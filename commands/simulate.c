@@ -34,15 +34,21 @@ struct outcome {
     const struct policy *policy;
     struct simulation_result mean;
     double least_dsr, most_dsr;
-    struct simulation_samples samples;  /* of the first seed */
+    struct simulation_samples samples; /* of the first seed */
 };
 
 /* ---- what is shown of a result ---- */
 
-static double whole(size_t number) { return (double)number; }
+static double whole(size_t number)
+{
+    return (double)number;
+}
 
-#define FIGURE(name, member, convert)                                                             \
-    static double name(const struct simulation_result *r) { return convert(r->member); }
+#define FIGURE(name, member, convert)                                                              \
+    static double name(const struct simulation_result *r)                                          \
+    {                                                                                              \
+        return convert(r->member);                                                                 \
+    }
 FIGURE(jobs, jobs, whole)
 FIGURE(deadline_jobs, deadline_jobs, whole)
 FIGURE(best_effort_jobs, best_effort_jobs, whole)
@@ -75,11 +81,11 @@ static double per_decision(const struct simulation_result *r)
 }
 
 static const struct figure {
-    const char *name;           /* in JSON */
+    const char *name; /* in JSON */
     double (*of)(const struct simulation_result *result);
-    const char *title;          /* in the table; NULL: not in it */
+    const char *title; /* in the table; NULL: not in it */
     const char *format;
-    double unit;                /* the table's figure is divided by it */
+    double unit; /* the table's figure is divided by it */
 } figures[] = {
     {"jobs", jobs, NULL, NULL, 1},
     {"deadline_jobs", deadline_jobs, "jobs", "%.0f", 1},
@@ -155,11 +161,31 @@ static bool in_range(const char *option, double number, double least, double mos
 static void add(struct simulation_result *sum, const struct simulation_result *result)
 {
 #define ADD(member) sum->member += result->member
-    ADD(jobs); ADD(deadline_jobs); ADD(best_effort_jobs); ADD(feasible); ADD(met);
-    ADD(unfinished); ADD(promised); ADD(broken); ADD(dsr); ADD(dsr_feasible); ADD(tardiness_mean); ADD(tardiness_p95);
-    ADD(utilisation); ADD(effective); ADD(best_effort_mean); ADD(best_effort_p95);
-    ADD(late_mean); ADD(late_p95); ADD(span); ADD(starts); ADD(resizes); ADD(preemptions);
-    ADD(restart_seconds); ADD(decisions); ADD(decision_seconds);
+    ADD(jobs);
+    ADD(deadline_jobs);
+    ADD(best_effort_jobs);
+    ADD(feasible);
+    ADD(met);
+    ADD(unfinished);
+    ADD(promised);
+    ADD(broken);
+    ADD(dsr);
+    ADD(dsr_feasible);
+    ADD(tardiness_mean);
+    ADD(tardiness_p95);
+    ADD(utilisation);
+    ADD(effective);
+    ADD(best_effort_mean);
+    ADD(best_effort_p95);
+    ADD(late_mean);
+    ADD(late_p95);
+    ADD(span);
+    ADD(starts);
+    ADD(resizes);
+    ADD(preemptions);
+    ADD(restart_seconds);
+    ADD(decisions);
+    ADD(decision_seconds);
 #undef ADD
 }
 
@@ -200,7 +226,7 @@ static void print_table(const struct request *request, const struct outcome *out
             double mean = figures[k].of(&outcomes[i].mean) / figures[k].unit;
             if (figures[k].of != per_decision)
                 mean /= request->seeds;
-            /* The formats are those of the table above. */
+                /* The formats are those of the table above. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
             snprintf(number, sizeof(number), figures[k].format, mean);
@@ -352,8 +378,9 @@ static int print_replay(const struct replay *replay)
         if (pool->too_many)
             printf("too many jobs\n");
         else
-            printf("%zu of %zu jobs started; in the same order %zu of %zu pairs; at the same size %zu\n",
-                   pool->started, pool->jobs, pool->in_order, pool->pairs, pool->same_size);
+            printf(
+                "%zu of %zu jobs started; in the same order %zu of %zu pairs; at the same size %zu\n",
+                pool->started, pool->jobs, pool->in_order, pool->pairs, pool->same_size);
     }
     return replay->different ? STATUS_FAILED : STATUS_DONE;
 }
@@ -384,10 +411,15 @@ static int run_replay(const struct request *request)
 
 int command_simulate(int argument_count, char **arguments)
 {
-    struct request request = {
-        .options = {.tick = 60, .restart = 10, .guard = 60, .live = 120, .exponent = 0.5,
-                    .deadline_scale = 1, .reserve = 0.1},
-        .first_seed = 1, .seeds = 1};
+    struct request request = {.options = {.tick = 60,
+                                          .restart = 10,
+                                          .guard = 60,
+                                          .live = 120,
+                                          .exponent = 0.5,
+                                          .deadline_scale = 1,
+                                          .reserve = 0.1},
+                              .first_seed = 1,
+                              .seeds = 1};
     struct simulation_options *options = &request.options;
     const char *names = "ours", *curves = "known";
     const struct option_spec specs[] = {
@@ -433,9 +465,14 @@ int command_simulate(int argument_count, char **arguments)
         "deadline, batch_size and num_gpu; a profile has iterations per second for each\n"
         "global_batch_size (lines) and number of GPUs (columns).\n"
         "With --replay, what the planner of a spool decided is decided again; status 1 if it differs.\n";
-    const struct verb_usage usage = {"simulate", "TRACE", 0, 1,
+    const struct verb_usage usage = {"simulate",
+                                     "TRACE",
+                                     0,
+                                     1,
                                      "Runs policies over a trace of jobs, and says how many "
-                                     "deadlines were met.", details, specs};
+                                     "deadlines were met.",
+                                     details,
+                                     specs};
     int operands, status;
     if (!options_read(&usage, argument_count, arguments, &operands, &status))
         return status;
@@ -452,13 +489,14 @@ int command_simulate(int argument_count, char **arguments)
         return STATUS_USAGE;
     }
     if (!choose_policies(&request, names) || !choose_curves(&request, curves) ||
-        !in_range("gpus", options->gpus, 1, 1 << 20) || !in_range("tick", options->tick, 1, 86400) ||
+        !in_range("gpus", options->gpus, 1, 1 << 20) ||
+        !in_range("tick", options->tick, 1, 86400) ||
         !in_range("restart", options->restart, 0, 1e6) ||
         !in_range("guard", options->guard, 0, 1e6) ||
         !in_range("deadline-scale", options->deadline_scale, 0, 1000) ||
         !in_range("best-effort", options->best_effort, 0, 1) ||
-        !in_range("firm", options->firm, 0, 1) ||
-        !in_range("reserve", options->reserve, 0, 1) || !in_range("error", options->error, 0, 3) ||
+        !in_range("firm", options->firm, 0, 1) || !in_range("reserve", options->reserve, 0, 1) ||
+        !in_range("error", options->error, 0, 3) ||
         !in_range("exponent", options->exponent, 0, 1) ||
         !in_range("seeds", request.seeds, 1, MOST_SEEDS))
         return STATUS_USAGE;

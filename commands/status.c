@@ -23,23 +23,23 @@ struct report {
     struct arena *arena;
     struct spool spool;
     struct settings settings;
-    int serving;                /* as lease_present() */
+    int serving; /* as lease_present() */
     char who[LEASE_TEXT_SIZE];
-    int64_t dropped;            /* files in incoming/, and those of them that have been claimed */
+    int64_t dropped; /* files in incoming/, and those of them that have been claimed */
     int64_t jobs[JOB_STATES];
-    char oldest[ID_SIZE];       /* of those that wait; "": none does */
-    bool planned;               /* jobs have deadlines or sizes */
+    char oldest[ID_SIZE]; /* of those that wait; "": none does */
+    bool planned;         /* jobs have deadlines or sizes */
     struct plan_file plan;
-    bool asked;                 /* the executor */
+    bool asked; /* the executor */
     bool takes_jobs, has_capacity;
     struct error not_ready, no_capacity;
     struct capacity capacity;
-    int64_t capacity_time;      /* when the daemon asked; 0: it was asked now */
-    struct removed_job removed[REMOVED_KEPT];   /* in the last removed_shown */
+    int64_t capacity_time;                    /* when the daemon asked; 0: it was asked now */
+    struct removed_job removed[REMOVED_KEPT]; /* in the last removed_shown */
     size_t removed_count;
-    struct text commit;         /* of the templates; empty: they cannot be read, */
-    struct error no_templates;  /* and why */
-    const struct host *host;    /* which libraries this machine has; NULL: nobody has asked it */
+    struct text commit;        /* of the templates; empty: they cannot be read, */
+    struct error no_templates; /* and why */
+    const struct host *host;   /* which libraries this machine has; NULL: nobody has asked it */
 };
 
 /* A job that moves meanwhile may be counted where it was, or where it is. */
@@ -87,8 +87,7 @@ static void look_at_templates(struct report *report)
 
 static void ask_executor(struct report *report)
 {
-    struct executor *executor =
-        ask_open(&report->spool, &report->settings, &report->not_ready);
+    struct executor *executor = ask_open(&report->spool, &report->settings, &report->not_ready);
     if (!executor) {
         report->has_capacity =
             capacity_read(&report->spool, &report->capacity, &report->capacity_time) == 0;
@@ -97,13 +96,14 @@ static void ask_executor(struct report *report)
     report->asked = true;
     report->takes_jobs = executor->operations->ready(executor, &report->not_ready) == 0;
     if (report->takes_jobs)
-        report->has_capacity = executor->operations->capacity(executor, &report->capacity,
-                                                              &report->no_capacity) == 0;
+        report->has_capacity =
+            executor->operations->capacity(executor, &report->capacity, &report->no_capacity) == 0;
     ask_close(executor, report->serving != 0);
 }
 
 /* What jobs can be in a plan, and how many are. */
-static const char *const standings[] = {"on track", "at risk", "cannot meet", "late", "best effort"};
+static const char *const standings[] = {"on track", "at risk", "cannot meet", "late",
+                                        "best effort"};
 enum { STANDINGS = sizeof(standings) / sizeof(standings[0]) };
 
 static size_t count_standing(const struct report *report, const char *standing)
@@ -192,10 +192,11 @@ static void print_removed(const struct report *report)
     char time[CLOCK_TEXT_SIZE];
     size_t count = report->removed_count;
     const struct removed_job *last = &report->removed[count - 1];
-    printf("removed      %zu job%s whose director%s removed %s ended at the executor in the last 7 d, the last: "
-           "%s (%s)\n",
-           count, count == 1 ? "" : "s", count == 1 ? "y was" : "ies were", count == 1 ? "was" : "were",
-           last->id, clock_local(last->time, time));
+    printf(
+        "removed      %zu job%s whose director%s removed %s ended at the executor in the last 7 d, the last: "
+        "%s (%s)\n",
+        count, count == 1 ? "" : "s", count == 1 ? "y was" : "ies were",
+        count == 1 ? "was" : "were", last->id, clock_local(last->time, time));
 }
 
 static void print_report(const struct report *report)
@@ -204,8 +205,9 @@ static void print_report(const struct report *report)
     if (report->serving > 0)
         printf("daemon       running (%s)\n", report->who);
     else
-        printf("daemon       %s\n", report->serving == 0 ? "not running (start it with `dlspool run`)"
-                                                         : "whether one is running cannot be told");
+        printf("daemon       %s\n", report->serving == 0
+                                        ? "not running (start it with `dlspool run`)"
+                                        : "whether one is running cannot be told");
     printf("%-12s %" PRId64 "\n", "incoming", report->dropped);
     for (int state = 0; state < JOB_STATES; state++)
         print_count(report, (enum job_state)state);
@@ -214,10 +216,13 @@ static void print_report(const struct report *report)
     if (report->planned)
         print_plan(report);
     if (!report->commit.length)
-        printf("templates    cannot be read, and jobs that are dropped wait: %s\n", report->no_templates.text);
+        printf("templates    cannot be read, and jobs that are dropped wait: %s\n",
+               report->no_templates.text);
     printf("executor     %.*s: %s%s\n", (int)report->settings.executor.length,
            report->settings.executor.data,
-           report->takes_jobs ? "takes jobs" : report->asked ? "cannot take jobs: " : "not asked: ",
+           report->takes_jobs ? "takes jobs"
+           : report->asked    ? "cannot take jobs: "
+                              : "not asked: ",
            report->takes_jobs ? "" : report->not_ready.text);
     if (report->has_capacity) {
         char time[CLOCK_TEXT_SIZE];
@@ -295,7 +300,8 @@ static struct value *removed_list(const struct report *report)
         struct value *item = value_object(arena);
         value_put(arena, item, "id", value_string(arena, report->removed[i].id));
         value_put(arena, item, "attempt", value_number(arena, report->removed[i].attempt));
-        value_put(arena, item, "time", value_string(arena, clock_format(report->removed[i].time, time)));
+        value_put(arena, item, "time",
+                  value_string(arena, clock_format(report->removed[i].time, time)));
         value_append(arena, list, item);
     }
     return list;
@@ -307,8 +313,8 @@ static struct value *report_tree(const struct report *report)
     struct value *tree = value_object(arena), *jobs = value_object(arena);
     struct value *executor = value_object(arena), *templates = value_object(arena);
     value_put(arena, tree, "spool", value_text(arena, text_of(report->spool.path)));
-    value_put(arena, tree, "daemon", report->serving > 0 ? value_text(arena, text_of(report->who))
-                                                         : value_null(arena));
+    value_put(arena, tree, "daemon",
+              report->serving > 0 ? value_text(arena, text_of(report->who)) : value_null(arena));
     value_put(arena, jobs, "incoming", value_number(arena, (double)report->dropped));
     for (int state = 0; state < JOB_STATES; state++)
         value_put(arena, jobs, job_state_name((enum job_state)state),
@@ -318,15 +324,15 @@ static struct value *report_tree(const struct report *report)
               report->oldest[0] ? value_string(arena, report->oldest) : value_null(arena));
     value_put(arena, tree, "removed", removed_list(report));
     value_put(arena, tree, "plan", report->planned ? plan_tree(report) : value_null(arena));
-    value_put(arena, templates, "commit", report->commit.length ? value_text(arena, report->commit)
-                                                                : value_null(arena));
+    value_put(arena, templates, "commit",
+              report->commit.length ? value_text(arena, report->commit) : value_null(arena));
     value_put(arena, templates, "reason",
               report->commit.length ? value_null(arena)
                                     : value_text(arena, text_of(report->no_templates.text)));
     value_put(arena, tree, "templates", templates);
     value_put(arena, executor, "name", value_text(arena, report->settings.executor));
-    value_put(arena, executor, "ready", report->asked ? value_boolean(arena, report->takes_jobs)
-                                                      : value_null(arena));
+    value_put(arena, executor, "ready",
+              report->asked ? value_boolean(arena, report->takes_jobs) : value_null(arena));
     value_put(arena, executor, "reason",
               report->takes_jobs ? value_null(arena)
                                  : value_text(arena, text_of(report->not_ready.text)));
@@ -334,9 +340,8 @@ static struct value *report_tree(const struct report *report)
               report->has_capacity ? capacity_tree(arena, &report->capacity) : value_null(arena));
     char time[CLOCK_TEXT_SIZE];
     value_put(arena, executor, "capacity_time",
-              report->capacity_time
-                  ? value_string(arena, clock_format(report->capacity_time, time))
-                  : value_null(arena));
+              report->capacity_time ? value_string(arena, clock_format(report->capacity_time, time))
+                                    : value_null(arena));
     value_put(arena, executor, "host", report->host ? host_tree(report) : value_null(arena));
     value_put(arena, tree, "executor", executor);
     return tree;
@@ -348,7 +353,10 @@ int command_status(int argument_count, char **arguments)
     const struct option_spec options[] = {
         {"json", 'j', OPTION_FLAG, &json, NULL, "as JSON, an object"}, {0}};
     const struct verb_usage usage = {
-        "status", "", 0, 0,
+        "status",
+        "",
+        0,
+        0,
         "Show the daemon, job counts by state, and available resources.",
         "The executor is asked whether it takes jobs, and what of it is in use and free.\n"
         "Status 3 when no daemon serves the spool.\n",
@@ -377,7 +385,9 @@ int command_status(int argument_count, char **arguments)
             print_json(report_tree(&report));
         else
             print_report(&report);
-        status = report.serving > 0 ? STATUS_DONE : report.serving ? STATUS_FAILED : STATUS_UNSERVED;
+        status = report.serving > 0 ? STATUS_DONE
+                 : report.serving   ? STATUS_FAILED
+                                    : STATUS_UNSERVED;
     }
     settings_free(&report.settings);
     arena_free(report.arena);

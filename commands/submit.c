@@ -34,8 +34,8 @@ static const struct timespec look_interval = {.tv_nsec = 20 * 1000000};
 /* What the command line says. */
 struct submitting {
     struct spool spool;
-    struct option_list sets;    /* FIELD=VALUE */
-    char *const *command;       /* NULL, or the words of the command that is the job */
+    struct option_list sets; /* FIELD=VALUE */
+    char *const *command;    /* NULL, or the words of the command that is the job */
     int command_length;
     bool wait, json, dry_run;
     int64_t patience, daemon_by;
@@ -268,8 +268,9 @@ static int submit_file(const struct submitting *submitting, const char *path,
     } else if (search.control.verb != CONTROL_NONE) {
         tell_control(submitting, path, &search);
     } else if (!is_served(&submitting->spool, submitting->daemon_by)) {
-        error_set(&error, "%s is in incoming/ as %s, but no daemon serves %s; it becomes a job as "
-                          "soon as `dlspool run` is started",
+        error_set(&error,
+                  "%s is in incoming/ as %s, but no daemon serves %s; it becomes a job as "
+                  "soon as `dlspool run` is started",
                   path, name, submitting->spool.path);
         result = refuse(submitting, path, STATUS_UNSERVED, &error);
     } else {
@@ -342,7 +343,10 @@ int command_submit(int argument_count, char **arguments)
         {0}};
     int operands, status;
     const struct verb_usage usage = {
-        "submit", "FILE... | -- COMMAND [ARGUMENT...]", 1, MOST_FILES,
+        "submit",
+        "FILE... | -- COMMAND [ARGUMENT...]",
+        1,
+        MOST_FILES,
         "Drop job files into incoming/ and print the ids of the jobs they became.",
         "FILE - is standard input.  The same as renaming a file into incoming/.\n"
         "After -- comes a command, which becomes a job of one task, run in the current directory.\n",
@@ -351,7 +355,8 @@ int command_submit(int argument_count, char **arguments)
         return status;
     int files = options_before_dashes();
     if (files > 0) {
-        complain("found files and a command, expected one of them: what comes after -- is a command");
+        complain(
+            "found files and a command, expected one of them: what comes after -- is a command");
         return STATUS_USAGE;
     }
     if (open_spool(&submitting.spool))
@@ -361,9 +366,9 @@ int command_submit(int argument_count, char **arguments)
         add_set(&submitting, arena, "name", name);
     if (hold)
         add_set(&submitting, arena, "hold", "true");
-    submitting.daemon_by = clock_elapsed() + (submitting.patience < DAEMON_STARTS
-                                                  ? submitting.patience
-                                                  : DAEMON_STARTS);
+    submitting.daemon_by =
+        clock_elapsed() +
+        (submitting.patience < DAEMON_STARTS ? submitting.patience : DAEMON_STARTS);
     char *wrapped = NULL;
     if (files == 0) {
         submitting.command = arguments + 1;

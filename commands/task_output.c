@@ -16,7 +16,7 @@ enum { MOST_TASKS = 20000, BLOCK = 65536, LINE_LIMIT = 1 << 20, TIMES_LIMIT = 64
 
 static int task_length(const char *name)
 {
-    return (int)strlen(name) - 4;       /* without ".log" */
+    return (int)strlen(name) - 4; /* without ".log" */
 }
 
 /* ---- which files there are ---- */
@@ -99,8 +99,8 @@ static void print_line(const struct task_output *tasks, struct output_file *file
     buffer_clear(&file->line);
 }
 
-static void print_lines(const struct task_output *tasks, struct output_file *file, const char *bytes,
-                        size_t count)
+static void print_lines(const struct task_output *tasks, struct output_file *file,
+                        const char *bytes, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (bytes[i] == '\n' || file->line.length == LINE_LIMIT)

@@ -15,30 +15,30 @@
 #include "base/text.h"
 
 enum output_style {
-    OUTPUT_FILES,               /* file by file, with a line between that says whose it is */
-    OUTPUT_LINES,               /* each line with its task in front */
-    OUTPUT_OBJECTS              /* each line as an object of JSON */
+    OUTPUT_FILES,  /* file by file, with a line between that says whose it is */
+    OUTPUT_LINES,  /* each line with its task in front */
+    OUTPUT_OBJECTS /* each line as an object of JSON */
 };
 
 struct output_file {
-    char *name;                 /* "main-0.log" */
-    bool begun;                 /* something of it was printed, or tried to be */
+    char *name; /* "main-0.log" */
+    bool begun; /* something of it was printed, or tried to be */
     off_t printed;
-    struct buffer line;         /* begun, and not whole yet; with OUTPUT_LINES and OUTPUT_OBJECTS */
+    struct buffer line; /* begun, and not whole yet; with OUTPUT_LINES and OUTPUT_OBJECTS */
 };
 
 struct task_output {
-    const char *task;           /* only this one; NULL: all */
+    const char *task; /* only this one; NULL: all */
     enum output_style style;
-    bool interleave;            /* of several tasks OUTPUT_FILES becomes OUTPUT_LINES */
-    int64_t since;              /* only what was copied since then, or little before; 0: all */
-    int tail;                   /* only so many lines of what is there at first; -1: all */
+    bool interleave; /* of several tasks OUTPUT_FILES becomes OUTPUT_LINES */
+    int64_t since;   /* only what was copied since then, or little before; 0: all */
+    int tail;        /* only so many lines of what is there at first; -1: all */
     struct output_file *files;
     size_t count;
-    const char *last;           /* whose output was printed last */
-    bool denied;                /* a file may not be read by who asks */
-    bool any;                   /* something was printed */
-    bool timeless;              /* it is not known since when there is what is there: nothing was printed */
+    const char *last; /* whose output was printed last */
+    bool denied;      /* a file may not be read by who asks */
+    bool any;         /* something was printed */
+    bool timeless;    /* it is not known since when there is what is there: nothing was printed */
 };
 
 /* Print what is new in the directory `output`. */

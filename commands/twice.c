@@ -32,9 +32,10 @@ static int match_same(void *context, const struct job_place *place)
     if (other.record.uid != record->uid || !text_equal(other.record.name, record->name) ||
         !text_equal(other.record.request_sha256, record->request_sha256))
         return 0;
-    remark("%s: note: the same job file is also the job %s, which is %s; both run unless you end one: "
-           "dlspool kill ID",
-           id, place->id, job_state_words[other.situation.state]);
+    remark(
+        "%s: note: the same job file is also the job %s, which is %s; both run unless you end one: "
+        "dlspool kill ID",
+        id, place->id, job_state_words[other.situation.state]);
     return 1;
 }
 

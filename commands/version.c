@@ -9,8 +9,8 @@ int command_version(int argument_count, char **arguments)
     bool json = false;
     const struct option_spec options[] = {
         {"json", 'j', OPTION_FLAG, &json, NULL, "as JSON, an object"}, {0}};
-    const struct verb_usage usage = {
-        "version", "", 0, 0, "Print the version of dlspool.", NULL, options};
+    const struct verb_usage usage = {"version", "",     0, 0, "Print the version of dlspool.",
+                                     NULL,      options};
     int operands, status;
     if (!options_read(&usage, argument_count, arguments, &operands, &status))
         return status;

@@ -12,7 +12,7 @@
 #include "spool/eventlog.h"
 #include "stages/shared/hold_tasks.h"
 
-enum { WHY_LIMIT = 64 * 1024 };   /* bytes */
+enum { WHY_LIMIT = 64 * 1024 }; /* bytes */
 
 /* A why that quotes what the job printed is not for everybody; its first sentence is, and stands in the
  * log, too. */
@@ -27,7 +27,8 @@ static struct text sentence_of_log(int job, struct arena *arena)
             if (text_is(event.name, "failed"))
                 result = event_get(arena, &event, "why");
     }
-    result = result.length ? arena_printf(arena, "%.*s\n", (int)result.length, result.data) : result;
+    result =
+        result.length ? arena_printf(arena, "%.*s\n", (int)result.length, result.data) : result;
     buffer_free(&log);
     return result;
 }
@@ -111,9 +112,8 @@ int view_exit_code(const struct job_view *view)
 {
     if (view->place.state == STATE_DONE)
         return 0;
-    return view->place.state == STATE_FAILED && view->record.failed
-               ? view->record.failure.exit_code
-               : -1;
+    return view->place.state == STATE_FAILED && view->record.failed ? view->record.failure.exit_code
+                                                                    : -1;
 }
 
 static void put_text(struct arena *arena, struct value *tree, const char *key, struct text text)

@@ -11,11 +11,11 @@
 struct job_view {
     struct job_place place;
     struct job_record record;
-    bool readable;              /* job.yaml could be read ... */
-    struct error unreadable;    /* ... or this is why not */
-    struct text why;            /* whole; empty when there is none */
+    bool readable;           /* job.yaml could be read ... */
+    struct error unreadable; /* ... or this is why not */
+    struct text why;         /* whole; empty when there is none */
     struct job_situation situation;
-    struct text tasks_held;     /* of an array: those that somebody holds now; empty: none */
+    struct text tasks_held; /* of an array: those that somebody holds now; empty: none */
 };
 
 /* Read what the job's files say.  -1 with errno when the directory is not there (any more), or may not be

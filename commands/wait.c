@@ -52,7 +52,11 @@ int command_wait(int argument_count, char **arguments)
         {"exit-status", 'e', OPTION_FLAG, &following.exit_status, NULL, NULL},
         {0}};
     const struct verb_usage usage = {
-        "wait", "ID...", 1, -1, "Wait until jobs have ended; status 0 when all are done.",
+        "wait",
+        "ID...",
+        1,
+        -1,
+        "Wait until jobs have ended; status 0 when all are done.",
         "A job has ended when it is in done/, or in failed/ and will not be retried by itself.\n"
         "ID is a job's id, its name, which means your newest job of that name, or a beginning of\n"
         "the id that only one job has.\n",

@@ -36,8 +36,8 @@ static int read_role(const struct member *member, struct completion_role *role, 
             continue;
         }
         if (!failed && !text_is(field->key, "succeeded"))
-            return error_set(error, "%s.%s: unknown field, expected failed, succeeded or each", name,
-                             error_quote(&rooms[1], field->key.data, field->key.length));
+            return error_set(error, "%s.%s: unknown field, expected failed, succeeded or each",
+                             name, error_quote(&rooms[1], field->key.data, field->key.length));
         if (read_number(field->value, name, failed ? "failed" : "succeeded",
                         failed ? &role->failed : &role->succeeded, error))
             return -1;
@@ -142,8 +142,8 @@ static const struct task_state *first_of_each(const struct completion_rule *rule
     const struct task_state *first = NULL;
     for (size_t i = 0; i < count; i++) {
         if (!has_failed(&tasks[i]) ||
-            (first && (first->killed != tasks[i].killed ? tasks[i].killed
-                                                        : first->index <= tasks[i].index)))
+            (first &&
+             (first->killed != tasks[i].killed ? tasks[i].killed : first->index <= tasks[i].index)))
             continue;
         const struct completion_role *role = find_role(rule, tasks[i].role);
         if (role && role->each)

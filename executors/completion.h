@@ -30,28 +30,27 @@ enum completion_state { COMPLETION_RUNNING, COMPLETION_SUCCEEDED, COMPLETION_FAI
 /* What is asked of one role. */
 struct completion_role {
     struct text role;
-    int failed;                 /* the number of failures that fails the job; -1: none does; 0: 1 */
-    int succeeded;              /* the number of successes that is enough; 0 or -1: all tasks */
-    bool each;                  /* each task is judged by itself; then the others are 0 */
+    int failed;    /* the number of failures that fails the job; -1: none does; 0: 1 */
+    int succeeded; /* the number of successes that is enough; 0 or -1: all tasks */
+    bool each;     /* each task is judged by itself; then the others are 0 */
 };
 
 struct completion_rule {
-    struct completion_role *roles;      /* roles that are not here have the defaults */
+    struct completion_role *roles; /* roles that are not here have the defaults */
     size_t count;
 };
 
 struct completion_verdict {
     enum completion_state state;
-    const struct task_state *decider;   /* the task that decided: for a failure the one that made
+    const struct task_state *decider; /* the task that decided: for a failure the one that made
                                            the number full; else the last one that was counted, or
                                            NULL (still running, or no task at all) */
-    bool each;                          /* ... it failed, and the tasks are judged each by itself */
+    bool each;                        /* ... it failed, and the tasks are judged each by itself */
 };
 
 /* Read a rule from its JSON text (empty: no rule, the defaults) or its tree (NULL: the same).  In
  * the arena; NULL and a sentence on failure. */
-struct completion_rule *completion_read(struct arena *arena, struct text json,
-                                        struct error *error);
+struct completion_rule *completion_read(struct arena *arena, struct text json, struct error *error);
 struct completion_rule *completion_of(struct arena *arena, const struct value *tree,
                                       struct error *error);
 

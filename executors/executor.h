@@ -23,55 +23,56 @@
 
 /* How a submission went. */
 enum submit_outcome {
-    SUBMIT_ACCEPTED,            /* the scheduler has it, or had it already under this token */
-    SUBMIT_NO_ROOM,             /* it would fit, but not now */
-    SUBMIT_UNAVAILABLE,         /* the scheduler is down, throttles or times out: nobody's fault */
-    SUBMIT_NEVER_FITS,          /* it asks for more than there is: a smaller job or more capacity fixes it */
-    SUBMIT_REFUSED,             /* the scheduler does not want this manifest: see `mender` */
-    SUBMIT_UNKNOWN              /* sent, and no answer: ask again under the same token */
+    SUBMIT_ACCEPTED,    /* the scheduler has it, or had it already under this token */
+    SUBMIT_NO_ROOM,     /* it would fit, but not now */
+    SUBMIT_UNAVAILABLE, /* the scheduler is down, throttles or times out: nobody's fault */
+    SUBMIT_NEVER_FITS, /* it asks for more than there is: a smaller job or more capacity fixes it */
+    SUBMIT_REFUSED,    /* the scheduler does not want this manifest: see `mender` */
+    SUBMIT_UNKNOWN     /* sent, and no answer: ask again under the same token */
 };
 
 /* Who can fix what a job was refused for. */
 enum submit_mender {
-    MENDER_MANIFEST,            /* who changes the manifest: the job's owner, or the templates */
-    MENDER_IMAGE,               /* whoever named the image: the job's owner, or images.txt */
-    MENDER_OWNER,               /* the job's owner, outside the spool: a path, a mode */
-    MENDER_SITE,                /* an administrator, outside the spool: a program, a device, a right */
-    MENDER_TIME                 /* perhaps nobody: a registry that does not answer now */
+    MENDER_MANIFEST, /* who changes the manifest: the job's owner, or the templates */
+    MENDER_IMAGE,    /* whoever named the image: the job's owner, or images.txt */
+    MENDER_OWNER,    /* the job's owner, outside the spool: a path, a mode */
+    MENDER_SITE,     /* an administrator, outside the spool: a program, a device, a right */
+    MENDER_TIME      /* perhaps nobody: a registry that does not answer now */
 };
 
 struct submission {
-    const char *id;             /* the job's id */
-    int attempt;                /* from 1 */
-    uid_t uid;                  /* who asked; containers run as this user where that is possible */
+    const char *id; /* the job's id */
+    int attempt;    /* from 1 */
+    uid_t uid;      /* who asked; containers run as this user where that is possible */
     gid_t gid;
-    int64_t time_limit;         /* milliseconds of running; 0: none */
-    struct text manifest;       /* the bytes of manifest.yaml */
-    struct text gpu_type;       /* that was asked for; may be empty.  An executor whose manifests do not
+    int64_t time_limit;   /* milliseconds of running; 0: none */
+    struct text manifest; /* the bytes of manifest.yaml */
+    struct text gpu_type; /* that was asked for; may be empty.  An executor whose manifests do not
                                    say it gives GPUs of that type, or refuses the job */
-    struct text gpus_wanted;    /* types of GPU that other jobs wait for, with commas between them, the most
+    struct text
+        gpus_wanted; /* types of GPU that other jobs wait for, with commas between them, the most
                                    urgent first: where this one names none, it gets these last */
-    bool repeated;              /* it was submitted under this token before, with unknown outcome */
+    bool repeated;   /* it was submitted under this token before, with unknown outcome */
     /* What the scheduler's objects may say of where they come from; each may be empty: */
-    struct text owner;          /* user name */
+    struct text owner; /* user name */
     struct text request_sha256, commit, image;
     /* filled in: */
     enum submit_outcome outcome;
-    struct error error;         /* the sentence for every outcome but SUBMIT_ACCEPTED */
-    char note[512];             /* what the job's log should say beside "accepted"; may be "" */
-    bool unsettled;             /* with SUBMIT_REFUSED: it could not be asked whether the scheduler
+    struct error error;        /* the sentence for every outcome but SUBMIT_ACCEPTED */
+    char note[512];            /* what the job's log should say beside "accepted"; may be "" */
+    bool unsettled;            /* with SUBMIT_REFUSED: it could not be asked whether the scheduler
                                    has the job from an earlier try under this token */
-    enum submit_mender mender;  /* with SUBMIT_REFUSED */
-    char remedy[512];           /* with SUBMIT_REFUSED: what whoever can fix it does, a sentence without
+    enum submit_mender mender; /* with SUBMIT_REFUSED */
+    char remedy[512]; /* with SUBMIT_REFUSED: what whoever can fix it does, a sentence without
                                    its full stop that begins with a capital; "" when there is no better
                                    one than to change the job file */
 };
 
 /* What the scheduler knows of a job. */
 enum job_phase {
-    PHASE_UNKNOWN,              /* could not be asked */
-    PHASE_VANISHED,             /* the scheduler does not know this token */
-    PHASE_WAITING,              /* accepted, not yet running */
+    PHASE_UNKNOWN,  /* could not be asked */
+    PHASE_VANISHED, /* the scheduler does not know this token */
+    PHASE_WAITING,  /* accepted, not yet running */
     PHASE_RUNNING,
     PHASE_SUCCEEDED,
     PHASE_FAILED
@@ -81,35 +82,37 @@ enum { IMAGE_RAN_SIZE = 96, ADDRESS_SIZE = 96 };
 
 struct task_state {
     char role[64];
-    int index;                  /* of the task in its role, from 0 */
+    int index; /* of the task in its role, from 0 */
     bool ended;
-    int exit_code;              /* when ended: 0 to 255, 128 + signal for a signal */
-    char reason[64];            /* "", "Exited", "OOMKilled", "TimeLimit", "StartError", ... */
-    char image[IMAGE_RAN_SIZE]; /* what it runs or ran in, once that is known, else "": "host"; an image's
+    int exit_code;   /* when ended: 0 to 255, 128 + signal for a signal */
+    char reason[64]; /* "", "Exited", "OOMKilled", "TimeLimit", "StartError", ... */
+    char image
+        [IMAGE_RAN_SIZE]; /* what it runs or ran in, once that is known, else "": "host"; an image's
                                    digest, "sha256:..."; or words that tell which file it was */
-    char address[ADDRESS_SIZE]; /* where others can connect to it, "host:port", of a task that listens for
+    char address
+        [ADDRESS_SIZE]; /* where others can connect to it, "host:port", of a task that listens for
                                    them at a port that was chosen when it started; else "" */
-    bool killed;                /* job_poll.killed has it: it has failed, whatever it ended with, and another
+    bool killed; /* job_poll.killed has it: it has failed, whatever it ended with, and another
                                    one's failure goes before its own */
 };
 
 struct job_poll {
     const char *id;
     int attempt;
-    bool ending;                /* it is to end: no task of it that waits for its turn is started */
-    const bool *killed;         /* of an array: tasks that are to end by themselves, or were told to, */
-    size_t killed_count;        /* ... by their indexes below this; of them, too, none is started that
+    bool ending;         /* it is to end: no task of it that waits for its turn is started */
+    const bool *killed;  /* of an array: tasks that are to end by themselves, or were told to, */
+    size_t killed_count; /* ... by their indexes below this; of them, too, none is started that
                                    waits for its turn: it has ended, with the reason "Killed" */
     /* filled in: */
     enum job_phase phase;
-    int64_t started, ended;     /* times of day, 0 when not known */
-    char node[64];              /* where its first task runs, or its nodes; "" when that is not known */
-    int exit_code;              /* of the task that decided a failure */
-    char reason[64];            /* one word of the executor for a failure, as in task_state */
-    char detail[512];           /* a sentence: which task, what happened, or why it waits */
-    struct task_state *tasks;   /* in the arena given to poll(), may be 0 of them */
+    int64_t started, ended; /* times of day, 0 when not known */
+    char node[64];          /* where its first task runs, or its nodes; "" when that is not known */
+    int exit_code;          /* of the task that decided a failure */
+    char reason[64];        /* one word of the executor for a failure, as in task_state */
+    char detail[512];       /* a sentence: which task, what happened, or why it waits */
+    struct task_state *tasks; /* in the arena given to poll(), may be 0 of them */
     size_t task_count;
-    int64_t cpu_time;           /* milliseconds of CPU time that all its tasks have used so far
+    int64_t cpu_time; /* milliseconds of CPU time that all its tasks have used so far
                                    in this attempt, as far as it was seen: it may go down when
                                    dlspool was restarted; -1 or 0: not known */
 };
@@ -118,52 +121,52 @@ struct job_poll {
 struct job_call {
     const char *id;
     int attempt;
-    bool force;                 /* cancel: with force (SIGKILL), not politely (SIGTERM) */
-    const int *tasks;           /* cancel: only these tasks of an array, by their ascending indexes; */
-    size_t task_count;          /* ... 0: all of the job */
-    int signal;                 /* signal: its number */
-    int directory;              /* output: descriptor of where its files are */
-    bool last;                  /* output: the job has ended, and this is the last time */
+    bool force;        /* cancel: with force (SIGKILL), not politely (SIGTERM) */
+    const int *tasks;  /* cancel: only these tasks of an array, by their ascending indexes; */
+    size_t task_count; /* ... 0: all of the job */
+    int signal;        /* signal: its number */
+    int directory;     /* output: descriptor of where its files are */
+    bool last;         /* output: the job has ended, and this is the last time */
     /* filled in: */
-    int result;                 /* 0, or -1 with ... */
+    int result; /* 0, or -1 with ... */
     struct error error;
 };
 
 /* A running job is to have another size. */
 enum resize_outcome {
-    RESIZE_DONE,                /* it has it, or will without being asked again; or had it already */
-    RESIZE_NO_ROOM,             /* not now */
-    RESIZE_NOT_POSSIBLE,        /* not while it runs */
-    RESIZE_UNAVAILABLE          /* not done: the scheduler could not be asked, has not answered yet,
+    RESIZE_DONE,         /* it has it, or will without being asked again; or had it already */
+    RESIZE_NO_ROOM,      /* not now */
+    RESIZE_NOT_POSSIBLE, /* not while it runs */
+    RESIZE_UNAVAILABLE   /* not done: the scheduler could not be asked, has not answered yet,
                                    or the job does not run now; to be retried */
 };
 
 struct job_resize {
     const char *id;
     int attempt;
-    enum size_kind kind;        /* SIZE_TASKS, SIZE_GPUS or SIZE_CPUS */
-    int64_t size;               /* job/sizes.h */
+    enum size_kind kind; /* SIZE_TASKS, SIZE_GPUS or SIZE_CPUS */
+    int64_t size;        /* job/sizes.h */
     /* filled in: */
     enum resize_outcome outcome;
-    struct error error;         /* the sentence for every outcome but RESIZE_DONE */
+    struct error error; /* the sentence for every outcome but RESIZE_DONE */
 };
 
 enum { MOST_GPU_TYPES = 32 };
 
 struct gpu_capacity {
-    char type[GPU_TYPE_SIZE];   /* as a job's gpu_type names it where the scheduler tells; or a
+    char type[GPU_TYPE_SIZE]; /* as a job's gpu_type names it where the scheduler tells; or a
                                    resource's name */
     int count, free;
 };
 
 struct capacity {
-    int64_t cpus, cpus_free;    /* thousandths */
-    int64_t memory, memory_free;        /* bytes */
+    int64_t cpus, cpus_free;     /* thousandths */
+    int64_t memory, memory_free; /* bytes */
     int gpus, gpus_free;
-    int nodes, nodes_ready;     /* machines that take jobs, of all; 0 and 0 where there is only this */
-    struct gpu_capacity gpu_types[MOST_GPU_TYPES];      /* where they are told apart */
+    int nodes, nodes_ready; /* machines that take jobs, of all; 0 and 0 where there is only this */
+    struct gpu_capacity gpu_types[MOST_GPU_TYPES]; /* where they are told apart */
     size_t gpu_type_count;
-    char note[256];             /* what the figures are of, when not of the whole cluster; or "" */
+    char note[256]; /* what the figures are of, when not of the whole cluster; or "" */
 };
 
 struct executor;
@@ -172,8 +175,8 @@ typedef void executor_tell(void *context, const char *sentence);
 typedef void executor_take(void *context, const char *id, int attempt);
 
 struct executor_operations {
-    const char *name;           /* "local", "null" */
-    bool of_this_machine;       /* another host's executor of this name does not know our jobs */
+    const char *name;     /* "local", "null" */
+    bool of_this_machine; /* another host's executor of this name does not know our jobs */
     /* Can it take submissions at all?  -1 and the reason when not. */
     int (*ready)(struct executor *executor, struct error *error);
     void (*submit)(struct executor *executor, struct submission **batch, size_t count);
@@ -202,8 +205,8 @@ struct executor_operations {
     /* What the scheduler would make of the submission; nothing stays there: appended to
      * `answer`.  -1 and the scheduler's sentence when it would not take it.  NULL: it cannot be
      * asked that. */
-    int (*try_out)(struct executor *executor, struct submission *submission,
-                   struct buffer *answer, struct error *error);
+    int (*try_out)(struct executor *executor, struct submission *submission, struct buffer *answer,
+                   struct error *error);
     /* What must be free of the capacity for a job of this manifest to start: the executor starts what
      * there is room for, has no queue of its own, and whose turn it is is the caller's to decide.  -1:
      * the manifest does not tell.  NULL: the scheduler keeps those that wait. */
@@ -231,11 +234,11 @@ struct executor_operations {
     void (*close)(struct executor *executor);
 };
 
-enum { EXECUTOR_IDENTITY_SIZE = 17 };   /* 16 hexadecimal digits and the final NUL */
+enum { EXECUTOR_IDENTITY_SIZE = 17 }; /* 16 hexadecimal digits and the final NUL */
 
 struct executor {
     const struct executor_operations *operations;
-    int64_t live_max;           /* the most objects at the scheduler; 0: no bound */
+    int64_t live_max; /* the most objects at the scheduler; 0: no bound */
     /* Tells this spool from others, also of the same name: jobs are handed in with it.  Set by who
      * opens the executor.  "": not known; then list() tells nothing that somebody else may have handed in. */
     char identity[EXECUTOR_IDENTITY_SIZE];

@@ -17,12 +17,12 @@
 /* Where in the document we are, for sentences: tasks[0].mounts[1].source */
 struct manifest_place {
     const struct manifest_place *parent;
-    const char *field;          /* NULL: an item of a list */
+    const char *field; /* NULL: an item of a list */
     size_t index;
 };
 
 struct manifest_reading {
-    struct arena *arena;        /* for what is read */
+    struct arena *arena; /* for what is read */
     struct error *error;
 };
 
@@ -31,10 +31,10 @@ typedef int manifest_reader(struct manifest_reading *reading, const struct manif
                             struct value *value, void *target);
 
 struct manifest_field {
-    const char *name;           /* NULL: the end of the table */
+    const char *name; /* NULL: the end of the table */
     bool required;
     manifest_reader *read;
-    size_t offset;              /* of the target in the struct */
+    size_t offset; /* of the target in the struct */
 };
 
 /* Read an object; -1 and a sentence. */
@@ -50,13 +50,13 @@ int manifest_expected(struct manifest_reading *reading, const struct manifest_pl
 int manifest_read_count(struct manifest_reading *reading, const struct manifest_place *place,
                         struct value *value, int max, const char *what, void *target);
 
-bool manifest_is_plain(const struct value *value);      /* a string without NUL bytes */
+bool manifest_is_plain(const struct value *value); /* a string without NUL bytes */
 
-manifest_reader manifest_read_content;          /* struct text: any string */
-manifest_reader manifest_read_role;             /* struct text: the name of a role */
-manifest_reader manifest_read_bytes;            /* int64_t, from 1 */
-manifest_reader manifest_read_boolean;          /* bool */
-manifest_reader manifest_read_environment;      /* struct value *: an object of plain strings */
-manifest_reader manifest_read_complete;         /* struct value *: a rule of completion.h */
+manifest_reader manifest_read_content;     /* struct text: any string */
+manifest_reader manifest_read_role;        /* struct text: the name of a role */
+manifest_reader manifest_read_bytes;       /* int64_t, from 1 */
+manifest_reader manifest_read_boolean;     /* bool */
+manifest_reader manifest_read_environment; /* struct value *: an object of plain strings */
+manifest_reader manifest_read_complete;    /* struct value *: a rule of completion.h */
 
 #endif

@@ -108,7 +108,8 @@ static size_t how_wanted(const struct room *room, size_t gpu)
     size_t wanted = 0;
     bool found = false;
     while (rest.length && text_next(&rest, ',', &type)) {
-        found = found || (room->machine->gpu_types && text_equal(room->machine->gpu_types[gpu], type));
+        found =
+            found || (room->machine->gpu_types && text_equal(room->machine->gpu_types[gpu], type));
         wanted += found;
     }
     return wanted;

@@ -10,20 +10,20 @@
 
 /* What a machine has; all of it is shared with the caller. */
 struct machine {
-    int64_t cpus;               /* thousandths */
-    int64_t memory;             /* bytes */
-    const struct text *gpus;    /* device names */
+    int64_t cpus;            /* thousandths */
+    int64_t memory;          /* bytes */
+    const struct text *gpus; /* device names */
     size_t gpu_count;
-    const struct text *gpu_types;       /* of each; one that is empty is not told.  NULL: none is */
+    const struct text *gpu_types; /* of each; one that is empty is not told.  NULL: none is */
 };
 
-enum { GPU_TYPE_SIZE = 64 };     /* bytes, with the final zero; longer ones are cut off */
+enum { GPU_TYPE_SIZE = 64 }; /* bytes, with the final zero; longer ones are cut off */
 
 /* An amount of everything. */
 struct demand {
     int64_t cpus, memory;
     int gpus;
-    char gpu_type[GPU_TYPE_SIZE];       /* of these GPUs; "": any */
+    char gpu_type[GPU_TYPE_SIZE]; /* of these GPUs; "": any */
 };
 
 /* An amount with GPUs of that type; it is copied. */
@@ -37,12 +37,13 @@ void gpu_types_add(struct buffer *types, const char *type);
 struct room {
     const struct machine *machine;
     int64_t cpus, memory;
-    struct text gpu_type;       /* that is wanted: the others count for nothing; empty: any */
-    int gpus;                   /* of those */
-    bool *gpu_taken;            /* one for each of the machine's; in the arena */
-    struct text gpus_wanted;    /* types, with commas between them, that others wait for, the most urgent
+    struct text gpu_type; /* that is wanted: the others count for nothing; empty: any */
+    int gpus;             /* of those */
+    bool *gpu_taken;      /* one for each of the machine's; in the arena */
+    struct text
+        gpus_wanted;      /* types, with commas between them, that others wait for, the most urgent
                                    first: room_assign() gives their GPUs last */
-    const char *withheld;       /* why a device is not given to anybody, or NULL */
+    const char *withheld; /* why a device is not given to anybody, or NULL */
 };
 
 void room_empty(struct room *room, struct arena *arena, const struct machine *machine);

@@ -24,8 +24,8 @@ int section_expected(const struct section *section, const struct value *value, c
         number_format(value->number, number);
         found = number;
     }
-    return error_set(section->error, "dlspool.yaml:%u:%u: %s.%s: found %s, expected %s", value->line, value->column,
-                     section->name, field, found, what);
+    return error_set(section->error, "dlspool.yaml:%u:%u: %s.%s: found %s, expected %s",
+                     value->line, value->column, section->name, field, found, what);
 }
 
 int section_whole(const struct section *section, const struct value *value, const char *field,

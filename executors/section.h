@@ -14,15 +14,15 @@
 #include "base/value.h"
 
 struct section {
-    const char *name;           /* "local" */
-    void *target;               /* the struct that the fields are read into */
-    struct arena *arena;        /* for what is read */
+    const char *name;    /* "local" */
+    void *target;        /* the struct that the fields are read into */
+    struct arena *arena; /* for what is read */
     struct error *error;
 };
 
 struct section_field {
     const char *name;
-    int (*read)(const struct section *section, const struct value *value);  /* never VALUE_NULL */
+    int (*read)(const struct section *section, const struct value *value); /* never VALUE_NULL */
 };
 
 /* Read the section of that name in `settings`, the tree of dlspool.yaml (NULL: nothing is set).  -1

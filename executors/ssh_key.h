@@ -13,10 +13,10 @@
 enum { SSH_KEY_SIZE = 512, SSH_LINE_SIZE = 128 };
 
 struct ssh_key {
-    char id[SSH_KEY_SIZE];                  /* the private key: a secret */
-    char id_pub[SSH_LINE_SIZE];             /* "ssh-ed25519 AAAA... dlspool\n" */
-    char authorized_keys[SSH_LINE_SIZE];    /* the same */
-    char known_hosts[SSH_LINE_SIZE];        /* "* ssh-ed25519 AAAA...\n": any host has this key */
+    char id[SSH_KEY_SIZE];               /* the private key: a secret */
+    char id_pub[SSH_LINE_SIZE];          /* "ssh-ed25519 AAAA... dlspool\n" */
+    char authorized_keys[SSH_LINE_SIZE]; /* the same */
+    char known_hosts[SSH_LINE_SIZE];     /* "* ssh-ed25519 AAAA...\n": any host has this key */
 };
 
 /* A new pair.  -1 and a sentence: libcrypto has no random numbers.  The caller wipes it. */

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { DIGITS_MOST = 15 };      /* exact in a double */
+enum { DIGITS_MOST = 15 }; /* exact in a double */
 
 static const size_t nowhere = (size_t)-1;
 

@@ -19,22 +19,16 @@
 #include "base/text.h"
 
 enum {
-    PATTERN_LONGEST = 128,      /* bytes of a pattern */
-    PATTERN_LINE_MOST = 2048    /* bytes of a line that are looked at, a run of blanks counting as
+    PATTERN_LONGEST = 128,   /* bytes of a pattern */
+    PATTERN_LINE_MOST = 2048 /* bytes of a line that are looked at, a run of blanks counting as
                                    one; what follows them is not */
 };
 
-enum pattern_kind {
-    PATTERN_BYTE,
-    PATTERN_BLANK,
-    PATTERN_DONE,
-    PATTERN_TOTAL,
-    PATTERN_ANY
-};
+enum pattern_kind { PATTERN_BYTE, PATTERN_BLANK, PATTERN_DONE, PATTERN_TOTAL, PATTERN_ANY };
 
 struct pattern_piece {
     enum pattern_kind kind;
-    char byte;                  /* PATTERN_BYTE */
+    char byte; /* PATTERN_BYTE */
 };
 
 /* Owns nothing; is read with pattern_parse(). */

@@ -3,9 +3,10 @@
 
 #include <string.h>
 
-enum { LONGEST_LINE = 1024 };   /* bytes searched at once where a line of a log is longer */
+enum { LONGEST_LINE = 1024 }; /* bytes searched at once where a line of a log is longer */
 
-static bool piece_fits(const regex_t *expression, struct text log, size_t from, size_t to, int flags)
+static bool piece_fits(const regex_t *expression, struct text log, size_t from, size_t to,
+                       int flags)
 {
     regmatch_t range = {.rm_so = 0, .rm_eo = (regoff_t)(to - from)};
     return regexec(expression, log.data + from, 1, &range, REG_STARTEND | flags) == 0;

@@ -20,8 +20,8 @@
 enum row_kind { ROW_REASON, ROW_LOG, ROW_EXIT, ROW_SIGNAL };
 
 enum {
-    LONGEST_EXPRESSION = 1000,  /* bytes, with repetitions written out too; regcomp recurses */
-    DEEPEST_GROUP = 32          /* of parentheses */
+    LONGEST_EXPRESSION = 1000, /* bytes, with repetitions written out too; regcomp recurses */
+    DEEPEST_GROUP = 32         /* of parentheses */
 };
 
 static const char *const kind_names[] = {"reason", "log", "exit", "signal", NULL};
@@ -227,9 +227,10 @@ static int parse_expression(struct row *row, struct error *error)
             expression[length++] = pattern.data[++i];
     }
     int quotes = retry_hint_quotes(row->hint);
-    int problem = length ? regcomp(&row->expression, expression,
-                                   REG_EXTENDED | REG_ICASE | REG_NEWLINE | (quotes < 0 ? REG_NOSUB : 0))
-                         : REG_BADPAT;
+    int problem =
+        length ? regcomp(&row->expression, expression,
+                         REG_EXTENDED | REG_ICASE | REG_NEWLINE | (quotes < 0 ? REG_NOSUB : 0))
+               : REG_BADPAT;
     if (problem) {
         char words[128] = "it is empty";
         if (length)

@@ -33,9 +33,10 @@ struct retry_table;
 
 struct retry_decision {
     enum retry_class class;
-    struct text hint;           /* may be empty; lives as long as the table */
-    struct text quoted[RETRY_QUOTES];   /* what the hint quotes of the log, and lives as long as that */
-    int line;                   /* of retry.txt; 0 when no row fits */
+    struct text hint; /* may be empty; lives as long as the table */
+    struct text
+        quoted[RETRY_QUOTES]; /* what the hint quotes of the log, and lives as long as that */
+    int line;                 /* of retry.txt; 0 when no row fits */
 };
 
 /* Bytes of a log, from its end, that patterns are searched in. */
@@ -43,7 +44,7 @@ enum { RETRY_LOG_LIMIT = 64 * 1024 };
 
 /* NULL and a sentence with file and line.  The table is its own; end it with retry_table_free. */
 struct retry_table *retry_table_parse(struct text source, const char *name, struct error *error);
-void retry_table_free(struct retry_table *table);       /* NULL is fine */
+void retry_table_free(struct retry_table *table); /* NULL is fine */
 
 /* Append a line `name:line: sentence` for every fault; returns their number. */
 size_t retry_table_report(struct text source, const char *name, struct buffer *report);
@@ -57,6 +58,6 @@ struct retry_decision retry_decide(const struct retry_table *table, int exit_cod
 /* Append the hint, with what it quotes of the log made visible. */
 void retry_hint(const struct retry_decision *decision, struct buffer *out);
 
-const char *retry_class_name(enum retry_class class);   /* "unknown", "transient", "permanent" */
+const char *retry_class_name(enum retry_class class); /* "unknown", "transient", "permanent" */
 
 #endif

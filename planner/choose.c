@@ -78,8 +78,7 @@ static struct priced *put_in_order(const struct plan *plan, const struct plan_st
     struct priced *prices = memory_allocate((count + 1) * sizeof(*prices));
     for (size_t i = 0; i < count; i++) {
         const struct plan_item *item = &plan->items[i];
-        prices[i] = (struct priced){
-            .cost = price_of(item, state), .id = item->job->id, .index = i};
+        prices[i] = (struct priced){.cost = price_of(item, state), .id = item->job->id, .index = i};
     }
     qsort(prices, count, sizeof(*prices), by_cost);
     if (state->tokens) {
@@ -94,8 +93,8 @@ static struct priced *put_in_order(const struct plan *plan, const struct plan_st
 
 struct selection {
     struct plan *plan;
-    size_t *rank;               /* of each candidate: how many are preferred to it */
-    size_t effort;              /* segments looked at so far, about */
+    size_t *rank;  /* of each candidate: how many are preferred to it */
+    size_t effort; /* segments looked at so far, about */
 };
 
 /* Ranks, the largest on top. */

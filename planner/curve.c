@@ -5,7 +5,7 @@
 #include <string.h>
 
 static const double one_cpu = 1000;
-static const double idle = 0.5;         /* a job that uses less than this of what it has will not be
+static const double idle = 0.5; /* a job that uses less than this of what it has will not be
                                            faster with more of it */
 
 void curve_add(struct curve *curve, double size, double time)
@@ -122,8 +122,7 @@ static double below(const struct curve *curve, double size)
 {
     const struct curve_point *first = &curve->points[0];
     if (curve->count == 1)
-        return curve->use >= 0 ? below_by_use(curve, size)
-                               : shrunk(first->time, first->size, size);
+        return curve->use >= 0 ? below_by_use(curve, size) : shrunk(first->time, first->size, size);
     double edge = first->size / 2;
     return size >= edge ? from_point(curve, first, size)
                         : shrunk(from_point(curve, first, edge), edge, size);

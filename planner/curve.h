@@ -14,16 +14,16 @@
 enum { CURVE_MOST_POINTS = 24 };
 
 struct curve_point {
-    double size, time;          /* seconds for a unit */
+    double size, time; /* seconds for a unit */
 };
 
 struct curve {
-    struct curve_point points[CURVE_MOST_POINTS];       /* ascending by size */
+    struct curve_point points[CURVE_MOST_POINTS]; /* ascending by size */
     size_t count;
     /* Of the CPUs at the largest point, the share that is used; negative: not known, or sizes
      * do not count CPUs (thousandths). */
     double use;
-    double fixed, divided;      /* s and p, set by curve_fit() */
+    double fixed, divided; /* s and p, set by curve_fit() */
 };
 
 static const struct curve empty_curve = {.use = -1};

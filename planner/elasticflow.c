@@ -198,8 +198,8 @@ static int give_spare(struct plan *plan, int free_now, int pass)
         for (size_t i = 0; i < plan->count && free_now > 0; i++) {
             struct plan_job *job = plan->items[i].job;
             size_t level = plan_next_level(job);
-            if (plan->items[i].part == PART_KEPT || (pass == 0) != (bool)job->admitted || level == job->level_count ||
-                job->levels[level].size - job->give > free_now)
+            if (plan->items[i].part == PART_KEPT || (pass == 0) != (bool)job->admitted ||
+                level == job->level_count || job->levels[level].size - job->give > free_now)
                 continue;
             double score = marginal(job, level);
             if (!best || score < least) {

@@ -11,15 +11,15 @@
 #include "base/arena.h"
 
 struct index {
-    uint32_t *newest;           /* by hash: a run's number plus 1; 0: none */
-    uint32_t *before;           /* of each run: the one before it with the same hash, plus 1 */
+    uint32_t *newest; /* by hash: a run's number plus 1; 0: none */
+    uint32_t *before; /* of each run: the one before it with the same hash, plus 1 */
 };
 
 struct predict_past {
     struct arena *arena;
     struct predict_run *runs;
     size_t count;
-    size_t room;                /* of each `newest`, a power of two */
+    size_t room; /* of each `newest`, a power of two */
     struct index indexes[LIKENESSES][ASPECTS];
 };
 
@@ -54,7 +54,8 @@ static bool parts_of(enum likeness likeness, const struct predict_key *key, stru
     }
 }
 
-static bool is_like(enum likeness likeness, const struct predict_key *a, const struct predict_key *b)
+static bool is_like(enum likeness likeness, const struct predict_key *a,
+                    const struct predict_key *b)
 {
     struct text first[4], second[4];
     if (!parts_of(likeness, a, first) || !parts_of(likeness, b, second))
@@ -253,8 +254,8 @@ static void add_point(const struct likes *likes, enum aspect aspect, int size, b
     size_t count = 0;
     for (size_t i = 0; i < likes->count; i++)
         if (all || likes->runs[i]->size == size)
-            samples[count++] = (struct sample){log_time_at(likes->runs[i], aspect, size),
-                                               likes->weights[i]};
+            samples[count++] =
+                (struct sample){log_time_at(likes->runs[i], aspect, size), likes->weights[i]};
     curve_add(curve, size, exp(weighted_median(samples, count)));
 }
 

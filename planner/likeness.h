@@ -11,24 +11,27 @@
 
 /* What is wanted of a run. */
 enum aspect {
-    ASPECT_TOTAL,               /* units of a whole job */
-    ASPECT_SECONDS,             /* of a whole job */
-    ASPECT_RATE,                /* of a job that finished; also of one that has not, where it is of the
+    ASPECT_TOTAL,   /* units of a whole job */
+    ASPECT_SECONDS, /* of a whole job */
+    ASPECT_RATE,    /* of a job that finished; also of one that has not, where it is of the
                                    same arguments */
-    ASPECT_START_UP, ASPECT_RESTART, ASPECT_RESIZE, ASPECT_TAIL,
+    ASPECT_START_UP,
+    ASPECT_RESTART,
+    ASPECT_RESIZE,
+    ASPECT_TAIL,
     ASPECTS
 };
 
 enum {
-    LIKE_MOST = 200,            /* runs that are looked at, the newest: the weight of others is nothing */
-    LIKE_ENOUGH = 3             /* runs that are believed */
+    LIKE_MOST = 200, /* runs that are looked at, the newest: the weight of others is nothing */
+    LIKE_ENOUGH = 3  /* runs that are believed */
 };
 
 struct likes {
     enum likeness likeness;
-    const struct predict_run *runs[LIKE_MOST];  /* that have the aspect, the newest first */
+    const struct predict_run *runs[LIKE_MOST]; /* that have the aspect, the newest first */
     double weights[LIKE_MOST];
-    size_t count;               /* 0: there are none */
+    size_t count; /* 0: there are none */
 };
 
 /* The runs of the finest level of similarity that has enough with that aspect.  Of rates and of costs

@@ -23,11 +23,11 @@
 
 /* How a job takes part in a plan. */
 enum plan_part {
-    PART_PLANNED,               /* has a share */
-    PART_DROPPED,               /* has a deadline that could be met, but no share */
-    PART_LATE,                  /* its deadline is over or cannot be met */
+    PART_PLANNED, /* has a share */
+    PART_DROPPED, /* has a deadline that could be met, but no share */
+    PART_LATE,    /* its deadline is over or cannot be met */
     PART_BEST_EFFORT,
-    PART_KEPT                   /* stays as it is, whatever else is planned */
+    PART_KEPT /* stays as it is, whatever else is planned */
 };
 
 /* A job that runs and cannot be stopped has its smallest level for itself, in every plan, until it
@@ -36,27 +36,27 @@ enum plan_part {
 struct plan_item {
     struct plan_job *job;
     enum plan_part part;
-    double latest;              /* planned, dropped: when it must be done, all margins included */
-    double cost;                /* the same: what it is taken into the set by */
-    double use;                 /* the same: capacity times seconds that it costs alone */
-    double floor_until;         /* the end of its floor; 0: it has none */
+    double latest;      /* planned, dropped: when it must be done, all margins included */
+    double cost;        /* the same: what it is taken into the set by */
+    double use;         /* the same: capacity times seconds that it costs alone */
+    double floor_until; /* the end of its floor; 0: it has none */
     struct share share;
 };
 
 struct plan {
-    struct plan_item *items;    /* of all jobs: first those that can meet a deadline, by deadline;
+    struct plan_item *items; /* of all jobs: first those that can meet a deadline, by deadline;
                                    then the others, in no order */
     size_t count;
-    size_t candidates;          /* how many can */
+    size_t candidates; /* how many can */
     struct timeline timeline;
 };
 
 /* What a policy adds to the deadlines that it is given. */
 struct plan_wishes {
-    double margin;              /* to be done before the deadline by such a share of the time from
+    double margin; /* to be done before the deadline by such a share of the time from
                                    arrival to deadline, and by the state's guard */
-    bool ageing;                /* jobs without a deadline are given one when they waited for long */
-    bool floors;                /* running jobs that cannot be stopped may be resized; else they are
+    bool ageing;   /* jobs without a deadline are given one when they waited for long */
+    bool floors;   /* running jobs that cannot be stopped may be resized; else they are
                                    kept as they are */
 };
 

@@ -4,9 +4,14 @@
 #include "planner/plan.h"
 
 static const struct policy table[] = {
-    {"fifo", policy_fifo},   {"backfill", policy_backfill}, {"sjf", policy_sjf},
-    {"edf", policy_edf},     {"llf", policy_llf},           {"paper", policy_paper},
-    {"elasticflow", policy_elasticflow},                    {"ours", policy_ours},
+    {"fifo", policy_fifo},
+    {"backfill", policy_backfill},
+    {"sjf", policy_sjf},
+    {"edf", policy_edf},
+    {"llf", policy_llf},
+    {"paper", policy_paper},
+    {"elasticflow", policy_elasticflow},
+    {"ours", policy_ours},
 };
 
 const struct policy *policies(size_t *count)

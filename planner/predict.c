@@ -24,7 +24,7 @@ static const double overrun = 0.05;             /* what is left of a job that sh
 static const double least_left = 1e-6;
 
 struct pace {
-    struct curve curve;         /* without points: not known */
+    struct curve curve; /* without points: not known */
     double spread;
     bool live;
     enum likeness likeness;
@@ -32,9 +32,9 @@ struct pace {
 };
 
 struct amount {
-    double units;               /* 0: not known */
+    double units; /* 0: not known */
     double spread;
-    bool told;                  /* by the job or its user: not a guess from others */
+    bool told; /* by the job or its user: not a guess from others */
 };
 
 /* pi/2: the variance of a median of n values, in units of that of one value, times n. */
@@ -182,8 +182,8 @@ static void set_left(const struct amount *amount, double done, double spread,
     double least = amount->told ? 0 : overrun * done;
     prediction->left = fmax(left, fmax(least, least_left));
     /* What varies is the whole where it is estimated, and the rest where only its pace is. */
-    double late = amount->told ? left * exp(z_late * spread)
-                               : amount->units * exp(z_late * sum) - done;
+    double late =
+        amount->told ? left * exp(z_late * spread) : amount->units * exp(z_late * sum) - done;
     prediction->left_late = fmax(prediction->left, late);
 }
 
@@ -299,7 +299,7 @@ static void set_costs(const struct predict_past *past, const struct predict_job 
     likes_find(past, job, ASPECT_RESIZE, &likes);
     prediction->resize = likes_cost(&likes, ASPECT_RESIZE, 0);
     if (!job->counted)
-        prediction->start_up = 0;       /* its seconds begin at its start */
+        prediction->start_up = 0; /* its seconds begin at its start */
 }
 
 void predict(const struct predict_past *past, const struct predict_job *job,

@@ -21,18 +21,18 @@
 #include "planner/state.h"
 
 struct prediction {
-    bool known;                 /* otherwise there is nothing but a guess, on the safe side */
-    bool live;                  /* it rests on what the job itself shows */
-    enum likeness likeness;     /* of the runs that it rests on, if it does not */
-    size_t runs;                /* how many they are */
-    double left, left_late;     /* units: median, and the quantile 0.8; more than 0 */
-    struct plan_level levels[PREDICT_MOST_LEVELS];      /* for struct plan_job; only those at which it
+    bool known;             /* otherwise there is nothing but a guess, on the safe side */
+    bool live;              /* it rests on what the job itself shows */
+    enum likeness likeness; /* of the runs that it rests on, if it does not */
+    size_t runs;            /* how many they are */
+    double left, left_late; /* units: median, and the quantile 0.8; more than 0 */
+    struct plan_level levels[PREDICT_MOST_LEVELS]; /* for struct plan_job; only those at which it
                                                            is faster; at least one */
     size_t level_count;
-    double start_up;            /* seconds from its start to its first unit */
-    double restart;             /* seconds that stopping and starting again cost, with what is done
+    double start_up; /* seconds from its start to its first unit */
+    double restart;  /* seconds that stopping and starting again cost, with what is done
                                    again since the last checkpoint */
-    double resize;              /* seconds that another size costs where it is had in place */
+    double resize;   /* seconds that another size costs where it is had in place */
 };
 
 /* `past` NULL: there is none. */

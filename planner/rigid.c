@@ -12,7 +12,7 @@ struct place {
     struct plan_job *job;
     const struct plan_level *level;
     double key;
-    double finish;                      /* when it would be done, started now */
+    double finish; /* when it would be done, started now */
 };
 
 static int by_key(const void *a, const void *b)
@@ -45,8 +45,8 @@ static int queue_up(const struct plan_state *state, double (*key)(const struct p
         struct place place = {.job = job, .level = plan_level_at_most(job, most)};
         job->give = job->size;
         free_now -= job->size;
-        place.finish = place.level ? state->now + share_time_alone(job, place.level)
-                                   : (double)INFINITY;
+        place.finish =
+            place.level ? state->now + share_time_alone(job, place.level) : (double)INFINITY;
         stand(job, state->now, job->size > 0 ? place.finish : (double)INFINITY);
         if (job->size > 0 || !place.level)
             continue;
@@ -74,8 +74,7 @@ static double shadow(const struct plan_state *state, int free_now, int wanted, i
     size_t count = 0, i = 0;
     for (size_t k = 0; k < state->job_count; k++)
         if (state->jobs[k]->give > 0)
-            running[count++] = (struct place){.job = state->jobs[k],
-                                              .key = state->jobs[k]->finish};
+            running[count++] = (struct place){.job = state->jobs[k], .key = state->jobs[k]->finish};
     qsort(running, count, sizeof(*running), by_key);
     double time = state->now;
     while (free_now < wanted && i < count) {
@@ -87,10 +86,10 @@ static double shadow(const struct plan_state *state, int free_now, int wanted, i
     return free_now < wanted ? (double)INFINITY : time;
 }
 
-enum behind {                   /* those behind the first that does not fit */
-    BEHIND_WAITS,
-    BEHIND_BACKFILLS,           /* start when that does not delay it */
-    BEHIND_PASSES               /* start when they fit */
+enum behind { /* those behind the first that does not fit */
+              BEHIND_WAITS,
+              BEHIND_BACKFILLS, /* start when that does not delay it */
+              BEHIND_PASSES     /* start when they fit */
 };
 
 static void serve(struct plan_state *state, double (*key)(const struct place *place),
@@ -100,8 +99,7 @@ static void serve(struct plan_state *state, double (*key)(const struct place *pl
     size_t count, i = 0;
     int free_now = queue_up(state, key, queue, &count), spare = 0;
     state->next = (double)INFINITY;
-    while (i < count &&
-           (start(&queue[i], &free_now, state->now) || behind == BEHIND_PASSES))
+    while (i < count && (start(&queue[i], &free_now, state->now) || behind == BEHIND_PASSES))
         i++;
     if (i < count && behind == BEHIND_BACKFILLS) {
         double until = shadow(state, free_now, queue[i].level->size, &spare);
@@ -116,13 +114,40 @@ static void serve(struct plan_state *state, double (*key)(const struct place *pl
     free(queue);
 }
 
-static double arrival(const struct place *place) { return place->job->arrival; }
-static double length(const struct place *place) { return place->finish; }
-static double deadline(const struct place *place) { return place->job->deadline; }
-static double laxity(const struct place *place) { return place->job->deadline - place->finish; }
+static double arrival(const struct place *place)
+{
+    return place->job->arrival;
+}
+static double length(const struct place *place)
+{
+    return place->finish;
+}
+static double deadline(const struct place *place)
+{
+    return place->job->deadline;
+}
+static double laxity(const struct place *place)
+{
+    return place->job->deadline - place->finish;
+}
 
-void policy_fifo(struct plan_state *state) { serve(state, arrival, BEHIND_WAITS); }
-void policy_backfill(struct plan_state *state) { serve(state, arrival, BEHIND_BACKFILLS); }
-void policy_sjf(struct plan_state *state) { serve(state, length, BEHIND_PASSES); }
-void policy_edf(struct plan_state *state) { serve(state, deadline, BEHIND_PASSES); }
-void policy_llf(struct plan_state *state) { serve(state, laxity, BEHIND_PASSES); }
+void policy_fifo(struct plan_state *state)
+{
+    serve(state, arrival, BEHIND_WAITS);
+}
+void policy_backfill(struct plan_state *state)
+{
+    serve(state, arrival, BEHIND_BACKFILLS);
+}
+void policy_sjf(struct plan_state *state)
+{
+    serve(state, length, BEHIND_PASSES);
+}
+void policy_edf(struct plan_state *state)
+{
+    serve(state, deadline, BEHIND_PASSES);
+}
+void policy_llf(struct plan_state *state)
+{
+    serve(state, laxity, BEHIND_PASSES);
+}

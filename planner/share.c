@@ -60,7 +60,8 @@ static void finish(struct share *share, double now)
 static bool fill(struct share *share, const struct timeline *timeline, const struct plan_job *job,
                  size_t cap, double latest)
 {
-    const struct timeline_segment *segment = timeline->segments, *last = segment + timeline->count - 1;
+    const struct timeline_segment *segment = timeline->segments,
+                                  *last = segment + timeline->count - 1;
     const struct plan_level *level = job->size > 0 ? plan_level_at_most(job, job->size) : NULL;
     double left = job->work, dead = level ? job->restart_left : 0, from = segment->start;
     size_t fitting = 0;
@@ -99,8 +100,7 @@ static bool fill(struct share *share, const struct timeline *timeline, const str
 static void take(const struct share *share, struct timeline *timeline)
 {
     for (size_t i = 0; i < share->count; i++)
-        timeline_take(timeline, share->pieces[i].from, share->pieces[i].to,
-                      share->pieces[i].size);
+        timeline_take(timeline, share->pieces[i].from, share->pieces[i].to, share->pieces[i].size);
 }
 
 bool share_take(struct share *share, struct timeline *timeline, const struct plan_job *job,
@@ -119,8 +119,8 @@ bool share_take(struct share *share, struct timeline *timeline, const struct pla
     return false;
 }
 
-bool share_take_whenever(struct share *share, struct timeline *timeline,
-                         const struct plan_job *job, size_t cap)
+bool share_take_whenever(struct share *share, struct timeline *timeline, const struct plan_job *job,
+                         size_t cap)
 {
     if (!fill(share, timeline, job, cap, (double)INFINITY))
         return false;
@@ -131,8 +131,7 @@ bool share_take_whenever(struct share *share, struct timeline *timeline,
 void share_release(struct share *share, struct timeline *timeline)
 {
     for (size_t i = 0; i < share->count; i++)
-        timeline_take(timeline, share->pieces[i].from, share->pieces[i].to,
-                      -share->pieces[i].size);
+        timeline_take(timeline, share->pieces[i].from, share->pieces[i].to, -share->pieces[i].size);
     share->count = 0;
 }
 

@@ -21,11 +21,11 @@ struct share_piece {
 struct share {
     struct share_piece *pieces; /* in order of time */
     size_t count, room;
-    size_t cap;                 /* index of the level that it is capped at */
-    int size;                   /* what it has now, 0: it starts later */
-    double cost;                /* capacity times seconds */
+    size_t cap;  /* index of the level that it is capped at */
+    int size;    /* what it has now, 0: it starts later */
+    double cost; /* capacity times seconds */
     double finish;
-    double change;              /* when its size next changes, or its end */
+    double change; /* when its size next changes, or its end */
 };
 
 /* Find the least share with which `job` is done by `latest`, and take it from the timeline.  False,
@@ -35,8 +35,8 @@ bool share_take(struct share *share, struct timeline *timeline, const struct pla
 
 /* The same at the level of index `cap`, however long it takes: always succeeds if that level fits
  * once the timeline's last segment has come. */
-bool share_take_whenever(struct share *share, struct timeline *timeline,
-                         const struct plan_job *job, size_t cap);
+bool share_take_whenever(struct share *share, struct timeline *timeline, const struct plan_job *job,
+                         size_t cap);
 
 /* Add a piece behind those that there are; takes nothing. */
 void share_append(struct share *share, const struct share_piece *piece);

@@ -13,14 +13,14 @@
 #include "base/text.h"
 
 static const double SCORE_AT_RISK = 0.9, SCORE_LATE = 0.05;
-static const double SCORE_OVER = 0.5;   /* beyond the owner's tokens: a deadline counts for nothing */
-static const double STICKY = 2;      /* what a job has already is worth more: it costs no restart */
-static const double RUN_ON = 3;         /* restarts that a job must run on for after a change */
-static const double SHORT = 3600;       /* seconds; of two jobs alike the shorter comes first */
+static const double SCORE_OVER = 0.5; /* beyond the owner's tokens: a deadline counts for nothing */
+static const double STICKY = 2;   /* what a job has already is worth more: it costs no restart */
+static const double RUN_ON = 3;   /* restarts that a job must run on for after a change */
+static const double SHORT = 3600; /* seconds; of two jobs alike the shorter comes first */
 
 struct candidate {
     struct plan_item *item;
-    size_t level;               /* that it would be given */
+    size_t level; /* that it would be given */
     double score;
 };
 
@@ -101,8 +101,7 @@ static bool saves(const struct plan_item *item, int reach)
     const struct plan_level *to = plan_level_at_most(job, reach);
     if (!from)
         from = &job->levels[0];
-    return to > from &&
-           share_time_alone(job, from) - share_time_alone(job, to) >= job->least_gain;
+    return to > from && share_time_alone(job, from) - share_time_alone(job, to) >= job->least_gain;
 }
 
 /* Whether a change to that level pays: the job runs on for long enough after it, and it saves enough.
@@ -115,8 +114,7 @@ static bool pays(const struct plan_item *item, size_t level, int free)
         return true;
     if (job->size > 0 && job->work / to->rate <= RUN_ON * job->restart)
         return false;
-    return job->least_gain <= 0 || (job->size == 0 && level == 0) ||
-           saves(item, job->give + free);
+    return job->least_gain <= 0 || (job->size == 0 && level == 0) || saves(item, job->give + free);
 }
 
 /* The job's next level, if it fits. */

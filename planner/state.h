@@ -17,63 +17,63 @@
 
 /* A size that a job can have, and how fast it is then predicted to be. */
 struct plan_level {
-    int size;                   /* more than that of the level before */
-    double rate;                /* more than that of the level before */
+    int size;    /* more than that of the level before */
+    double rate; /* more than that of the level before */
 };
 
 enum plan_standing {
-    STANDING_BEST_EFFORT,       /* has no deadline */
-    STANDING_ON_TRACK,          /* in the plan: predicted to be done in time */
-    STANDING_AT_RISK,           /* others were preferred; it runs on what is spare */
-    STANDING_CANNOT_MEET,       /* not even alone, at its largest size */
-    STANDING_LATE               /* its deadline is over */
+    STANDING_BEST_EFFORT, /* has no deadline */
+    STANDING_ON_TRACK,    /* in the plan: predicted to be done in time */
+    STANDING_AT_RISK,     /* others were preferred; it runs on what is spare */
+    STANDING_CANNOT_MEET, /* not even alone, at its largest size */
+    STANDING_LATE         /* its deadline is over */
 };
 
 struct plan_job {
-    const char *id;             /* what ties are broken by */
+    const char *id; /* what ties are broken by */
     double arrival;
-    double deadline;            /* INFINITY: none */
-    bool firm;                  /* once in the plan it is not dropped for others */
-    double weight;              /* of its deadline, or among those without one; 1 for most; more than 0 */
-    double work;                /* units that are left, at the quantile that is planned with */
-    const struct plan_level *levels;    /* ascending; those at which it cannot be faster left out */
-    size_t level_count;         /* at least 1; 1 for a job of fixed size */
-    int wanted;                 /* the size that its user asked for; what policies without
+    double deadline; /* INFINITY: none */
+    bool firm;       /* once in the plan it is not dropped for others */
+    double weight;   /* of its deadline, or among those without one; 1 for most; more than 0 */
+    double work;     /* units that are left, at the quantile that is planned with */
+    const struct plan_level *levels; /* ascending; those at which it cannot be faster left out */
+    size_t level_count;              /* at least 1; 1 for a job of fixed size */
+    int wanted;                      /* the size that its user asked for; what policies without
                                    resizing give it */
-    int size;                   /* what it has now; 0: it does not run */
-    double restart;             /* without progress after each start or change of size */
-    double restart_left;        /* of the one that is under way */
-    bool promised;              /* firm, and was in a plan before */
-    bool refused;               /* a policy that decides once decided against it */
-    bool admitted;              /* ... for it */
-    bool kept;                  /* may neither be stopped nor resized now, if it runs */
-    bool unstoppable;           /* may be resized, but not stopped, once it runs */
-    double least_gain;          /* seconds that growing beyond what its deadline needs has to save,
+    int size;                        /* what it has now; 0: it does not run */
+    double restart;                  /* without progress after each start or change of size */
+    double restart_left;             /* of the one that is under way */
+    bool promised;                   /* firm, and was in a plan before */
+    bool refused;                    /* a policy that decides once decided against it */
+    bool admitted;                   /* ... for it */
+    bool kept;                       /* may neither be stopped nor resized now, if it runs */
+    bool unstoppable;                /* may be resized, but not stopped, once it runs */
+    double least_gain; /* seconds that growing beyond what its deadline needs has to save,
                                    else it is not given (planner/spare.c); 0: any */
-    int owner;                  /* index of its user in plan_state.tokens; ignored if there are none */
+    int owner;         /* index of its user in plan_state.tokens; ignored if there are none */
     /* decided: */
-    int give;                   /* the size from now on */
+    int give; /* the size from now on */
     enum plan_standing standing;
-    bool over;                  /* beyond its owner's tokens: planned after all others, never promised */
-    double finish;              /* when it is predicted to be done; INFINITY: not foreseen */
+    bool over;     /* beyond its owner's tokens: planned after all others, never promised */
+    double finish; /* when it is predicted to be done; INFINITY: not foreseen */
 };
 
 struct plan_state {
     double now;
-    int capacity;               /* of the cluster, used or not */
-    double guard;               /* deadlines are met by this margin, where possible */
-    double reserve;             /* share of the capacity that best effort is lent first, 0 to 1 */
-    double sticky;              /* a running job is preferred to a waiting one that costs this many times
+    int capacity;   /* of the cluster, used or not */
+    double guard;   /* deadlines are met by this margin, where possible */
+    double reserve; /* share of the capacity that best effort is lent first, 0 to 1 */
+    double sticky;  /* a running job is preferred to a waiting one that costs this many times
                                    less; 1 or less: to none that costs less */
     /* What each user may still have promised: capacity times seconds, times the weight where that is
      * more than 1.  A user's jobs that cost more than that, the cheapest first, are taken into a plan
      * after all that do not, and come after others where capacity is spare.  NULL: anything. */
     const double *tokens;
     size_t token_count;
-    struct plan_job **jobs;     /* that are not done, in any order */
+    struct plan_job **jobs; /* that are not done, in any order */
     size_t job_count;
     /* decided: */
-    double next;                /* when the plan wants to be made again; INFINITY: at the next event */
+    double next; /* when the plan wants to be made again; INFINITY: at the next event */
 };
 
 /* The largest level of at most `size`, or NULL. */

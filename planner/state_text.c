@@ -11,17 +11,17 @@ enum { MOST_SIZE = 1 << 30, MOST_JOBS = 1 << 20, MOST_LEVELS = 64, MOST_TOKENS =
 /* ---- writing ---- */
 
 struct state_text {
-    struct buffer plan;         /* its line, but for `next` */
-    struct buffer *jobs;        /* a line for each job, but for what is decided */
+    struct buffer plan;  /* its line, but for `next` */
+    struct buffer *jobs; /* a line for each job, but for what is decided */
 };
 
 static const struct flag {
     char letter;
-    size_t offset;              /* of a bool in struct plan_job */
+    size_t offset; /* of a bool in struct plan_job */
 } flags[] = {
-    {'f', offsetof(struct plan_job, firm)},     {'p', offsetof(struct plan_job, promised)},
-    {'r', offsetof(struct plan_job, refused)},  {'a', offsetof(struct plan_job, admitted)},
-    {'k', offsetof(struct plan_job, kept)},     {'u', offsetof(struct plan_job, unstoppable)},
+    {'f', offsetof(struct plan_job, firm)},    {'p', offsetof(struct plan_job, promised)},
+    {'r', offsetof(struct plan_job, refused)}, {'a', offsetof(struct plan_job, admitted)},
+    {'k', offsetof(struct plan_job, kept)},    {'u', offsetof(struct plan_job, unstoppable)},
 };
 enum { FLAGS = sizeof(flags) / sizeof(flags[0]) };
 
@@ -37,8 +37,9 @@ static void add_flags(struct buffer *out, const struct plan_job *job)
 
 static void add_job(struct buffer *out, const struct plan_job *job, const char *name)
 {
-    buffer_printf(out, "job name=%s id=%s arrival=%a deadline=%a weight=%a work=%a wanted=%d size=%d"
-                       " restart=%a restart_left=%a least_gain=%a owner=%d flags=",
+    buffer_printf(out,
+                  "job name=%s id=%s arrival=%a deadline=%a weight=%a work=%a wanted=%d size=%d"
+                  " restart=%a restart_left=%a least_gain=%a owner=%d flags=",
                   name, job->id, job->arrival, job->deadline, job->weight, job->work, job->wanted,
                   job->size, job->restart, job->restart_left, job->least_gain, job->owner);
     add_flags(out, job);
@@ -52,7 +53,8 @@ struct state_text *state_text_begin(const struct plan_state *state, const char *
 {
     struct state_text *text = memory_allocate(sizeof(*text));
     text->jobs = memory_allocate((state->job_count + 1) * sizeof(*text->jobs));
-    buffer_printf(&text->plan, "plan now=%a pool=%s capacity=%d guard=%a reserve=%a sticky=%a tokens=",
+    buffer_printf(&text->plan,
+                  "plan now=%a pool=%s capacity=%d guard=%a reserve=%a sticky=%a tokens=",
                   state->now, pool, state->capacity, state->guard, state->reserve, state->sticky);
     for (size_t i = 0; state->tokens && i < state->token_count; i++)
         buffer_printf(&text->plan, "%s%a", i ? "," : "", state->tokens[i]);
@@ -86,7 +88,7 @@ void state_text_end(struct state_text *text, const struct plan_state *state, str
 struct line {
     struct arena *arena;
     size_t number;
-    struct text rest;           /* pairs that are not read yet */
+    struct text rest; /* pairs that are not read yet */
     struct error *error;
 };
 
@@ -95,7 +97,8 @@ static int wrong(const struct line *line, const char *expected)
     struct error_quote_room room;
     return error_set(line->error, "line %zu: found \"%s\", expected %s", line->number,
                      error_quote(&room, line->rest.data ? line->rest.data : "",
-                                 line->rest.data ? line->rest.length : 0), expected);
+                                 line->rest.data ? line->rest.length : 0),
+                     expected);
 }
 
 /* The value of the next pair, which must have that key.  Pairs come in one order only. */
@@ -121,8 +124,7 @@ static bool read_double(const char *text, double *number, char **end)
 /* `most`: INFINITY where it may be that, otherwise LARGEST. */
 static const double LARGEST = 1e300;
 
-static int get_double(struct line *line, const char *key, double least, double most,
-                      double *number)
+static int get_double(struct line *line, const char *key, double least, double most, double *number)
 {
     struct text text;
     char *end;

@@ -33,14 +33,14 @@ struct plan_decision {
     int give;
     enum plan_standing standing;
     double finish;
-    bool promised, over;        /* afterwards */
+    bool promised, over; /* afterwards */
 };
 
 struct recorded_plan {
     struct text pool;
-    struct plan_state state;    /* as before the decision; its jobs are in the arena */
-    const char **names;         /* of state.jobs */
-    struct plan_decision *decisions;    /* the same */
+    struct plan_state state;         /* as before the decision; its jobs are in the arena */
+    const char **names;              /* of state.jobs */
+    struct plan_decision *decisions; /* the same */
     double next;
 };
 

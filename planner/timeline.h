@@ -8,12 +8,12 @@
 #include <stddef.h>
 
 struct timeline_segment {
-    double start;               /* seconds */
+    double start; /* seconds */
     int free;
 };
 
 struct timeline {
-    struct timeline_segment *segments;  /* ascending, at least one */
+    struct timeline_segment *segments; /* ascending, at least one */
     size_t count, room;
 };
 

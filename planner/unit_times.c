@@ -5,10 +5,10 @@
 
 #include "planner/quantile.h"
 
-static const double doubts_in_a_piece = 10;     /* so that it is wrong by a tenth at most */
-static const double doubts_at_first = 2;        /* ... before there are pieces */
-static const double units_at_first = 3;         /* one, where nothing is left out, since there are few */
-static const double units_overdue = 20;         /* a unit this overdue is no straggler any more */
+static const double doubts_in_a_piece = 10; /* so that it is wrong by a tenth at most */
+static const double doubts_at_first = 2;    /* ... before there are pieces */
+static const double units_at_first = 3; /* one, where nothing is left out, since there are few */
+static const double units_overdue = 20; /* a unit this overdue is no straggler any more */
 static const double seconds_overdue = 120;
 
 void unit_times_start(struct unit_times *times, double skip)
@@ -80,8 +80,8 @@ static struct unit_rate median_rate(const struct unit_times *times)
 
 struct unit_rate unit_times_rate(const struct unit_times *times, double now)
 {
-    struct unit_rate rate = times->count >= UNIT_PIECES_LEAST ? median_rate(times)
-                                                              : first_rate(times);
+    struct unit_rate rate =
+        times->count >= UNIT_PIECES_LEAST ? median_rate(times) : first_rate(times);
     if (!(rate.rate > 0))
         return rate;
     double waited = now - times->time, patience = fmax(seconds_overdue, units_overdue / rate.rate);

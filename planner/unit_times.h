@@ -14,7 +14,7 @@
 
 enum {
     UNIT_PIECES = 50,
-    UNIT_PIECES_LEAST = 3       /* that a median needs */
+    UNIT_PIECES_LEAST = 3 /* that a median needs */
 };
 
 struct unit_piece {
@@ -22,20 +22,20 @@ struct unit_piece {
 };
 
 struct unit_times {
-    double skip;                /* units after the first moment that are left out */
+    double skip; /* units after the first moment that are left out */
     bool begun, counting;
-    double first_done;          /* when it began */
+    double first_done;                          /* when it began */
     double start_time, start_done, start_doubt; /* when it began to count */
     double piece_time, piece_done, piece_doubt; /* when the piece that is not complete began */
-    double time, done;          /* the last moment */
+    double time, done;                          /* the last moment */
     struct unit_piece pieces[UNIT_PIECES];      /* a ring */
     int next, count;
 };
 
 struct unit_rate {
-    double rate;                /* units per second; 0: not known yet */
-    double spread;              /* of a piece's time per unit, relative: 1.4826 MAD / median */
-    int samples;                /* pieces */
+    double rate;   /* units per second; 0: not known yet */
+    double spread; /* of a piece's time per unit, relative: 1.4826 MAD / median */
+    int samples;   /* pieces */
 };
 
 /* Forget all; leave out the first `skip` units after the first moment.  (What was before that moment

@@ -225,8 +225,8 @@ static void sample_template(struct check *check, const char *path)
     parts.unusable = !repository_site(check->repository, &error) ||
                      !repository_template(check->repository, text_of(path), &error);
     parts.host = takes_host(check, &parts);
-    check->sampled = memory_resize(check->sampled,
-                                   (check->sampled_count + 1) * sizeof(*check->sampled));
+    check->sampled =
+        memory_resize(check->sampled, (check->sampled_count + 1) * sizeof(*check->sampled));
     check->sampled[check->sampled_count++] = parts;
 }
 
@@ -234,10 +234,11 @@ static void tell_end(struct check *check, const struct sampled_template *templat
 {
     struct error error;
     int number = WIFSIGNALED(template->status) ? WTERMSIG(template->status) : 0;
-    error_set(&error,
-              "%s:1: the process that rendered its sample jobs was ended by signal %d (%s); this is "
-              "a fault of dlspool, please report it with the template",
-              template->path, number, number ? strsignal(number) : "none");
+    error_set(
+        &error,
+        "%s:1: the process that rendered its sample jobs was ended by signal %d (%s); this is "
+        "a fault of dlspool, please report it with the template",
+        template->path, number, number ? strsignal(number) : "none");
     problem(check, error.text, NULL);
 }
 

@@ -12,8 +12,8 @@
 #include "renderer/repository.h"
 
 struct check_names {
-    const char *const *libraries, *const *types;        /* of job files; each ends with NULL */
-    const struct value *site;   /* the tree of the site.yaml that a new spool gets; may be NULL */
+    const char *const *libraries, *const *types; /* of job files; each ends with NULL */
+    const struct value *site; /* the tree of the site.yaml that a new spool gets; may be NULL */
     /* Called with `file:line:column: sentence` for each name that is not known, and with
      * `file:line: warning: sentence` for one that is perhaps not. */
     void (*tell)(void *context, bool fault, const char *line);

@@ -136,9 +136,8 @@ int check_site(const struct value *site, struct error *error)
         const char *name;
         const struct rule *rules;
     } sections[] = {
-        {"local", executor_rules},  {"kubernetes", executor_rules},
-        {"slurm", executor_rules},  {"openpai", platform_rules},
-        {"dlworkspace", platform_rules},
+        {"local", executor_rules},   {"kubernetes", executor_rules},  {"slurm", executor_rules},
+        {"openpai", platform_rules}, {"dlworkspace", platform_rules},
     };
     const struct value *ports = value_get(site, "ports");
     if (ports && !is_range(ports))

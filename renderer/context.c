@@ -164,8 +164,7 @@ static struct value *array_object(struct arena *arena, const struct context_arra
     value_put(arena, object, "indexes", indexes);
     /* They ascend, so the last one tells. */
     value_put(arena, object, "contiguous",
-              value_boolean(arena,
-                            (size_t)array->indexes[array->count - 1] == array->count - 1));
+              value_boolean(arena, (size_t)array->indexes[array->count - 1] == array->count - 1));
     value_put(arena, object, "choices", choice_list(arena, array));
     return object;
 }

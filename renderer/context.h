@@ -92,20 +92,20 @@
 struct context_role {
     struct text role;
     int count;
-    int64_t cpus;               /* thousandths of a processor, for each task, as all below */
-    int64_t cpus_most;          /* that it may be given while it runs; 0: cpus do not change */
-    int64_t memory;             /* bytes */
-    int64_t shm;                /* bytes; 0: not given */
+    int64_t cpus;      /* thousandths of a processor, for each task, as all below */
+    int64_t cpus_most; /* that it may be given while it runs; 0: cpus do not change */
+    int64_t memory;    /* bytes */
+    int64_t shm;       /* bytes; 0: not given */
     int gpus;
     const struct text *command; /* words; command_count 0: not given */
     size_t command_count;
-    struct value *env;          /* object of strings: the role's own; may be NULL */
-    struct text name;           /* empty: as `role` */
-    int64_t storage;            /* bytes; 0: not given */
+    struct value *env; /* object of strings: the role's own; may be NULL */
+    struct text name;  /* empty: as `role` */
+    int64_t storage;   /* bytes; 0: not given */
     const struct role_port *ports;
     size_t ports_count;
-    struct text image;          /* empty: the job's */
-    struct text script;         /* empty: none */
+    struct text image;  /* empty: the job's */
+    struct text script; /* empty: none */
     bool secret;
 };
 
@@ -113,14 +113,14 @@ struct context_role {
 struct context_choice {
     struct text name;
     const struct text *values;
-    size_t count, stride;       /* at least 1 */
+    size_t count, stride; /* at least 1 */
 };
 
 struct context_array {
-    const int *indexes;         /* ascending; as many as the one role has tasks */
-    size_t count;               /* 0: it is no array */
-    size_t total;               /* of all attempts; 0: as `count` */
-    int at_once;                /* 0: all */
+    const int *indexes; /* ascending; as many as the one role has tasks */
+    size_t count;       /* 0: it is no array */
+    size_t total;       /* of all attempts; 0: as `count` */
+    int at_once;        /* 0: all */
     const struct context_choice *choices;
     size_t choices_count;
 };
@@ -133,7 +133,7 @@ struct context_registry {
 /* What another system's programs take for granted; `name` empty: nothing. */
 struct context_platform {
     struct text name, cluster, data, output, code;
-    int64_t debug;              /* seconds */
+    int64_t debug; /* seconds */
 };
 
 struct context_job {
@@ -144,21 +144,21 @@ struct context_job {
     struct text program, entry, script, dataset, output;
     const struct text *args;
     size_t args_count;
-    struct value *env;          /* object of strings; may be NULL */
+    struct value *env; /* object of strings; may be NULL */
     struct text gpu_type;
     int priority;
-    int64_t time_limit;         /* milliseconds; 0: none */
-    struct text checkpoint_signal;      /* empty: it cannot be told to save its state */
-    int64_t checkpoint_grace;   /* milliseconds */
-    int attempt;                /* 0: the first */
+    int64_t time_limit;            /* milliseconds; 0: none */
+    struct text checkpoint_signal; /* empty: it cannot be told to save its state */
+    int64_t checkpoint_grace;      /* milliseconds */
+    int attempt;                   /* 0: the first */
     struct text queue;
-    int64_t debug;              /* milliseconds; 0: not given */
-    struct value *complete;     /* object; NULL: not given */
+    int64_t debug;          /* milliseconds; 0: not given */
+    struct value *complete; /* object; NULL: not given */
     struct context_array array;
-    int size_min, size_max;     /* 0: it is not elastic */
+    int size_min, size_max; /* 0: it is not elastic */
     const struct context_role *roles;
     size_t roles_count;
-    struct port_range port_range;       /* of the ports that are chosen; first 0: the usual one */
+    struct port_range port_range; /* of the ports that are chosen; first 0: the usual one */
     struct context_platform platform;
     const struct text *pull_secrets;
     size_t pull_secrets_count;

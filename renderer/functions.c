@@ -4,7 +4,7 @@
 #include <string.h>
 
 static _Thread_local bool refused;
-static _Thread_local struct error refusal;      /* its sentence */
+static _Thread_local struct error refusal; /* its sentence */
 static _Thread_local struct template_note notes[TEMPLATE_NOTES_MOST];
 static _Thread_local size_t note_count;
 
@@ -232,12 +232,7 @@ static struct value *call_note(struct arena *arena, struct value **arguments, si
 }
 
 const struct template_function template_functions[] = {
-    {"shell", call_shell},
-    {"words", call_words},
-    {"basename", call_basename},
-    {"literal", call_literal},
-    {"pairs", call_pairs},
-    {"refuse", call_refuse},
-    {"note", call_note},
-    {NULL, NULL},
+    {"shell", call_shell},     {"words", call_words}, {"basename", call_basename},
+    {"literal", call_literal}, {"pairs", call_pairs}, {"refuse", call_refuse},
+    {"note", call_note},       {NULL, NULL},
 };

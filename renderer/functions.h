@@ -32,7 +32,7 @@ const char *functions_refusal(void);
 enum { TEMPLATE_NOTES_MOST = 8 };
 
 struct template_note {
-    struct error field, sentence;       /* harmless to print */
+    struct error field, sentence; /* harmless to print */
 };
 
 const struct template_note *functions_notes(size_t *count);

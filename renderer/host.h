@@ -19,9 +19,9 @@
 #include "base/text.h"
 
 struct host_library {
-    struct text name;           /* as in a job file: pytorch */
-    struct text version;        /* empty: it cannot be told */
-    bool gpus;                  /* it was built to compute on GPUs */
+    struct text name;    /* as in a job file: pytorch */
+    struct text version; /* empty: it cannot be told */
+    bool gpus;           /* it was built to compute on GPUs */
 };
 
 struct host {
@@ -29,8 +29,8 @@ struct host {
     size_t count;
 };
 
-enum { HOST_LIMIT = 1 << 16 };  /* bytes of the file */
-extern const char host_file[];  /* ".host" */
+enum { HOST_LIMIT = 1 << 16 }; /* bytes of the file */
+extern const char host_file[]; /* ".host" */
 
 /* All in the arena.  NULL and a sentence when it is not such a text. */
 struct host *host_parse(struct arena *arena, struct text source, struct error *error);

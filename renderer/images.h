@@ -18,7 +18,7 @@
 
 struct image_row {
     struct text library, version, type, accelerator, image;
-    int line;                   /* from 1 */
+    int line; /* from 1 */
 };
 
 struct images {
@@ -34,8 +34,7 @@ struct images *images_parse(struct arena *arena, struct text source, const char 
 /* Append a line `name:line: sentence` for every fault, not only the first, and a line
  * `name:line: warning: sentence` for every row that an earlier one always hides.  Returns the
  * number of faults; adds the number of warnings to *warnings. */
-size_t images_report(struct text source, const char *name, struct buffer *report,
-                     size_t *warnings);
+size_t images_report(struct text source, const char *name, struct buffer *report, size_t *warnings);
 
 /* What an image is wanted for. */
 struct image_wish {

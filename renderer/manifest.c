@@ -381,8 +381,8 @@ int manifest_render_with(struct arena *arena, struct repository *repository,
                          int64_t now, struct render_result *result, enum render_failure *failure,
                          struct error *error)
 {
-    const struct value *tree = manifest_render_tree(arena, repository, template_path, image, job,
-                                                    now, failure, error);
+    const struct value *tree =
+        manifest_render_tree(arena, repository, template_path, image, job, now, failure, error);
     return tree ? manifest_write(arena, tree, template_path, result, error) : -1;
 }
 

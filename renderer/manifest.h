@@ -19,29 +19,29 @@
 
 /* Why there is no manifest, for the one who decides whether to wait for a change. */
 enum render_failure {
-    RENDER_NO_TEMPLATE,         /* no template for (library, type) at this commit */
-    RENDER_NO_IMAGE,            /* no row of images.txt fits */
-    RENDER_TEMPLATE_FAULT,      /* the template, images.txt or site.yaml is wrong */
-    RENDER_NOT_ALLOWED,         /* the site forbids what was asked, or the template refuse()s it */
-    RENDER_REPOSITORY           /* the repository cannot be read just now */
+    RENDER_NO_TEMPLATE,    /* no template for (library, type) at this commit */
+    RENDER_NO_IMAGE,       /* no row of images.txt fits */
+    RENDER_TEMPLATE_FAULT, /* the template, images.txt or site.yaml is wrong */
+    RENDER_NOT_ALLOWED,    /* the site forbids what was asked, or the template refuse()s it */
+    RENDER_REPOSITORY      /* the repository cannot be read just now */
 };
 
 struct render_input {
-    const char *executor;       /* "local", "null", ... : the first directory of the template */
-    const struct value *job;    /* `job` of the context, as context_job() builds it */
-    struct text library, version, type, accelerator;    /* what images.txt is asked with */
-    struct text image;          /* the user's own; empty: images.txt decides */
-    int64_t now;                /* the time that `now` gives to templates */
+    const char *executor;    /* "local", "null", ... : the first directory of the template */
+    const struct value *job; /* `job` of the context, as context_job() builds it */
+    struct text library, version, type, accelerator; /* what images.txt is asked with */
+    struct text image;                               /* the user's own; empty: images.txt decides */
+    int64_t now;                                     /* the time that `now` gives to templates */
 };
 
 struct render_result {
-    struct text manifest;       /* YAML, in the arena */
-    struct value *tree;         /* the same as a tree, read back from the YAML; in the arena */
-    struct text commit;         /* 40 hexadecimal digits */
+    struct text manifest; /* YAML, in the arena */
+    struct value *tree;   /* the same as a tree, read back from the YAML; in the arena */
+    struct text commit;   /* 40 hexadecimal digits */
     struct text template_path;
     struct text image;
-    int image_line;             /* of images.txt; 0 when the user chose */
-    struct text version;        /* of the library in it; empty when that cannot be told */
+    int image_line;      /* of images.txt; 0 when the user chose */
+    struct text version; /* of the library in it; empty when that cannot be told */
 };
 
 /* Render with the commit that `repository` serves now: refresh it first.  0, or -1 with *failure

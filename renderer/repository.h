@@ -28,7 +28,7 @@ struct repository;
  * any commit-ish.  Nothing is read before the first repository_refresh().  NULL and a sentence on
  * failure. */
 struct repository *repository_open(const char *path, const char *revision, struct error *error);
-void repository_close(struct repository *repository);   /* NULL is fine */
+void repository_close(struct repository *repository); /* NULL is fine */
 
 /* Look for objects in another object directory too: where git keeps those of a push that a
  * pre-receive hook has not yet let in ($GIT_OBJECT_DIRECTORY there). */

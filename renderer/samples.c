@@ -113,17 +113,19 @@ static const char *describe(struct arena *arena, const struct form *form, size_t
     int tasks = 0;
     for (size_t i = 0; i < shape->count; i++)
         tasks += shape->counts[i];
-    return arena_printf(
-               arena, "%s%s%s%s%s%s%s%s, %d %s", form->description,
-               options & WITH_DATASET ? ", a dataset" : "",
-               options & WITH_OUTPUT ? ", an output" : "", options & WITH_GPUS ? ", GPUs" : "",
-               options & WITH_SHM ? ", shm" : "",
-               options & WITH_LIMITS ? ", time_limit, checkpoint, version, args, env, debug, complete" : "",
-               options & WITH_HOST_IMAGE ? ", image host" : "",
-               options & WITH_CHOICES && strcmp(shape->type ? shape->type : "", "array") == 0
-                   ? ", values"
-                   : "",
-               tasks, tasks == 1 ? "task" : "tasks")
+    return arena_printf(arena, "%s%s%s%s%s%s%s%s, %d %s", form->description,
+                        options & WITH_DATASET ? ", a dataset" : "",
+                        options & WITH_OUTPUT ? ", an output" : "",
+                        options & WITH_GPUS ? ", GPUs" : "", options & WITH_SHM ? ", shm" : "",
+                        options & WITH_LIMITS
+                            ? ", time_limit, checkpoint, version, args, env, debug, complete"
+                            : "",
+                        options & WITH_HOST_IMAGE ? ", image host" : "",
+                        options & WITH_CHOICES &&
+                                strcmp(shape->type ? shape->type : "", "array") == 0
+                            ? ", values"
+                            : "",
+                        tasks, tasks == 1 ? "task" : "tasks")
         .data;
 }
 

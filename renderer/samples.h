@@ -9,9 +9,9 @@
 #include "base/value.h"
 
 struct sample {
-    const struct value *job;    /* `job` of the context */
+    const struct value *job; /* `job` of the context */
     struct text image;
-    const char *description;    /* "a script, a dataset, 2 tasks" */
+    const char *description; /* "a script, a dataset, 2 tasks" */
 };
 
 /* How many samples a job type has. */

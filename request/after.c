@@ -6,7 +6,7 @@
 #include "base/nearest.h"
 #include "request/values.h"
 
-enum { NAME_LONGEST = 255 };    /* bytes: as long as a name of any dialect */
+enum { NAME_LONGEST = 255 }; /* bytes: as long as a name of any dialect */
 
 static const char *const names[] = {
     [AFTER_OK] = "afterok", [AFTER_ANY] = "afterany", [AFTER_NOT_OK] = "afternotok", NULL};
@@ -27,9 +27,9 @@ bool condition_find(struct text word, enum condition *condition)
     return false;
 }
 
-struct conditions {             /* what was found so far */
+struct conditions { /* what was found so far */
     struct reading *reading;
-    struct dependency *list;    /* room for AFTER_MOST */
+    struct dependency *list; /* room for AFTER_MOST */
     size_t count;
     bool too_many;
 };
@@ -50,8 +50,7 @@ static bool is_job(struct text word)
 static void add(struct conditions *conditions, enum condition condition, struct text job)
 {
     for (size_t i = 0; i < conditions->count; i++)
-        if (conditions->list[i].condition == condition &&
-            text_equal(conditions->list[i].job, job))
+        if (conditions->list[i].condition == condition && text_equal(conditions->list[i].job, job))
             return;
     conditions->too_many = conditions->too_many || conditions->count == AFTER_MOST;
     if (!conditions->too_many)

@@ -18,7 +18,7 @@
 #include "request/description.h"
 #include "request/fields.h"
 
-enum { AFTER_MOST = 256 };      /* conditions */
+enum { AFTER_MOST = 256 }; /* conditions */
 
 /* `into` is description.after; each condition is there once. */
 field_reader read_after;

@@ -14,7 +14,7 @@
 #include "request/description.h"
 #include "request/fields.h"
 
-enum { ARRAY_MOST = 10000 };    /* indexes */
+enum { ARRAY_MOST = 10000 }; /* indexes */
 
 /* `into` is description.array. */
 field_reader read_array;

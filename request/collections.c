@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { LONGEST_NAME = 255 };    /* bytes of an environment variable's name */
+enum { LONGEST_NAME = 255 }; /* bytes of an environment variable's name */
 
 /* Linux takes strings of at most MAX_ARG_STRLEN, 32 pages, with the final NUL. */
 enum { LONGEST_STRING = 32 * 4096 - 1 };
@@ -18,8 +18,7 @@ bool read_process_text(struct reading *reading, const struct path *path, const s
                        size_t extra, struct text *text)
 {
     if (!take_scalar_text(value, true, text))
-        problem_expected(reading, path, value,
-                         "a text, a number, true or false%s",
+        problem_expected(reading, path, value, "a text, a number, true or false%s",
                          value->kind == VALUE_NULL ? " (\"\" is the empty text)" : "");
     else if (text->length && memchr(text->data, '\0', text->length))
         problem_add(reading, path, value->line, value->column,
@@ -77,8 +76,8 @@ void check_variable_name(struct reading *reading, const struct path *path,
                     "names that start with DLSPOOL_ are dlspool's own; choose another");
 }
 
-void read_environment(struct reading *reading, const struct path *path,
-                      const struct value *value, const struct field *field, void *into)
+void read_environment(struct reading *reading, const struct path *path, const struct value *value,
+                      const struct field *field, void *into)
 {
     (void)field;
     struct environment *environment = into;

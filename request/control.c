@@ -13,14 +13,14 @@
 #include "request/values.h"
 
 enum {
-    CONTROL_LONGEST = 1024,     /* bytes of a control file, comments included */
-    ID_SHORTEST = 3,            /* bytes of a job's id */
+    CONTROL_LONGEST = 1024, /* bytes of a control file, comments included */
+    ID_SHORTEST = 3,        /* bytes of a job's id */
     ID_LONGEST = 63,
 };
 
 static const struct {
     const char *name;
-    enum control_verb verb;     /* CONTROL_NONE: a later version's */
+    enum control_verb verb; /* CONTROL_NONE: a later version's */
 } verbs[] = {
     {"kill", CONTROL_KILL},       {"retry", CONTROL_RETRY},  {"hold", CONTROL_HOLD},
     {"release", CONTROL_RELEASE}, {"approve", CONTROL_NONE},
@@ -115,8 +115,7 @@ static const struct member *control_member(const struct value *root)
 }
 
 static int read_control(struct reading *reading, const struct value *root,
-                        const struct member *member, struct control *control,
-                        struct error *error)
+                        const struct member *member, struct control *control, struct error *error)
 {
     struct path path = {.name = member->key};
     int verb = find_verb(member->key);

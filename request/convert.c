@@ -140,9 +140,10 @@ static void note_platform(struct arena *arena, struct description *job)
         note_add(arena, &job->notes, "registries",
                  "left out: who may fetch images is the administrators' to say");
     if (platform->name.length && job->image.length)
-        note_add(arena, &job->notes, "image",
-                 "the site may refuse an image here that it takes from the other system's job files "
-                 "(images.allow_user in site.yaml); then leave it out, or ask an administrator");
+        note_add(
+            arena, &job->notes, "image",
+            "the site may refuse an image here that it takes from the other system's job files "
+            "(images.allow_user in site.yaml); then leave it out, or ask an administrator");
     if (platform->name.length)
         note_add(
             arena, &job->notes, "env",

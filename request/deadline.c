@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "request/values.h"
 
-enum { AFTER_LEAST = 1000 };    /* milliseconds */
+enum { AFTER_LEAST = 1000 }; /* milliseconds */
 
 static const double weight_least = 0.01, weight_most = 100;
 

@@ -9,9 +9,9 @@
 #include "request/description.h"
 #include "request/fields.h"
 
-field_reader read_deadline;             /* struct deadline */
-field_reader read_deadline_mode;        /* struct text: count, firm or none */
-field_reader read_weight;               /* double */
+field_reader read_deadline;      /* struct deadline */
+field_reader read_deadline_mode; /* struct text: count, firm or none */
+field_reader read_weight;        /* double */
 
 /* Is there a deadline for what is said of it?  Sets the mode when it was not given. */
 void check_deadline(struct reading *reading, const struct value *root, struct description *job);

@@ -26,29 +26,32 @@ typedef void field_reader(struct reading *reading, const struct path *path,
 struct field {
     struct text name;
     field_reader *read;
-    size_t offset;              /* of the member in the structure that is filled */
-    size_t count_offset;        /* of the member that counts a list's items */
-    int64_t least, most;        /* of the number, in the unit of the member; or bytes of the text */
+    size_t offset;       /* of the member in the structure that is filled */
+    size_t count_offset; /* of the member that counts a list's items */
+    int64_t least, most; /* of the number, in the unit of the member; or bytes of the text */
     bool later;
 };
 
 /* A field's name with its length, for an initialiser. */
-#define FIELD_NAME(literal) {(literal), sizeof(literal) - 1}
+#define FIELD_NAME(literal)                                                                        \
+    {                                                                                              \
+        (literal), sizeof(literal) - 1                                                             \
+    }
 
 /* What a field of ours is called elsewhere. */
 struct synonym {
-    const char *word;           /* in small letters, with _ for - */
-    const char *ours;           /* the field, as it is written in a job file */
+    const char *word; /* in small letters, with _ for - */
+    const char *ours; /* the field, as it is written in a job file */
 };
 
 struct field_table {
     const struct field *fields;
     size_t count;
-    const char *owner;          /* "a job", "a task role": whose fields these are */
-    const struct field_table *other;    /* where a field may have been meant to go */
-    const struct synonym *synonyms;     /* ends with a word NULL; NULL: there are none */
-    bool null_is_value;         /* null goes to the field's reader, as any value does */
-    bool open;                  /* keys that are not in the table are let pass */
+    const char *owner;               /* "a job", "a task role": whose fields these are */
+    const struct field_table *other; /* where a field may have been meant to go */
+    const struct synonym *synonyms;  /* ends with a word NULL; NULL: there are none */
+    bool null_is_value;              /* null goes to the field's reader, as any value does */
+    bool open;                       /* keys that are not in the table are let pass */
 };
 
 /* Read `map`, an object, into the structure at `into`.  `above` may be NULL. */

@@ -9,6 +9,6 @@
 
 #include "request/fields.h"
 
-field_reader read_later_words;          /* notify: a text, or a list of texts */
+field_reader read_later_words; /* notify: a text, or a list of texts */
 
 #endif

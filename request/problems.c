@@ -10,9 +10,9 @@
 
 enum {
     PROBLEMS_SHOWN = 10,
-    SENTENCE_LIMIT = 1024,      /* bytes of one sentence after file, place and path */
-    NAME_LIMIT = 40,            /* bytes of one name in a path; known names are shorter */
-    MORE_ROOM = 40,             /* bytes kept free for "and N more" */
+    SENTENCE_LIMIT = 1024, /* bytes of one sentence after file, place and path */
+    NAME_LIMIT = 40,       /* bytes of one name in a path; known names are shorter */
+    MORE_ROOM = 40,        /* bytes kept free for "and N more" */
 };
 
 void reading_start(struct reading *reading, struct arena *arena, const char *file)
@@ -120,8 +120,7 @@ static void describe(const struct value *value, char *room, size_t size)
         snprintf(room, size, "%s", value->boolean ? "true" : "false");
         break;
     case VALUE_NUMBER:
-        snprintf(room, size, "%s",
-                 error_quote(&quote, value->written.data, value->written.length));
+        snprintf(room, size, "%s", error_quote(&quote, value->written.data, value->written.length));
         break;
     case VALUE_STRING:
         snprintf(room, size, "\"%s\"",
@@ -157,7 +156,6 @@ int problems_report(const struct reading *reading, struct error *error)
     if (reading->found == 0)
         return 0;
     if (reading->found > reading->shown)
-        return error_set(error, "%s\nand %zu more", reading->text,
-                         reading->found - reading->shown);
+        return error_set(error, "%s\nand %zu more", reading->text, reading->found - reading->shown);
     return error_set(error, "%s", reading->text);
 }

@@ -16,21 +16,21 @@
 
 /* The way from the top of the file to a value: a chain on the stack of the readers. */
 struct path {
-    const struct path *above;   /* NULL for a field at the top */
-    struct text name;           /* of the member; data NULL for an item of a list */
-    size_t index;               /* of the item, from 0 */
+    const struct path *above; /* NULL for a field at the top */
+    struct text name;         /* of the member; data NULL for an item of a list */
+    size_t index;             /* of the item, from 0 */
 };
 
 /* The reading of one file. */
 struct reading {
-    struct arena *arena;        /* what is read lives here */
-    const char *file;           /* its name, fit for a sentence */
-    size_t found, shown;        /* problems */
-    struct text source;         /* all of it, for what a value's place tells */
-    struct text stem;           /* a name for a job that has none, from the file's */
-    size_t length;              /* bytes of `text` that are used */
-    const void *listed;         /* the table whose fields were all named last */
-    bool full;                  /* no further problem is shown, only counted */
+    struct arena *arena; /* what is read lives here */
+    const char *file;    /* its name, fit for a sentence */
+    size_t found, shown; /* problems */
+    struct text source;  /* all of it, for what a value's place tells */
+    struct text stem;    /* a name for a job that has none, from the file's */
+    size_t length;       /* bytes of `text` that are used */
+    const void *listed;  /* the table whose fields were all named last */
+    bool full;           /* no further problem is shown, only counted */
     char text[ERROR_TEXT_SIZE];
 };
 

@@ -13,10 +13,10 @@
 struct counted {
     enum size_kind kind;
     const char *what;
-    const char *member;         /* of a role, which says with how many it begins */
-    struct field number;        /* how one is read, within which limits */
-    int64_t least;              /* when no min is given, if the job does not begin with less */
-    int64_t any;                /* the step of "any" */
+    const char *member;  /* of a role, which says with how many it begins */
+    struct field number; /* how one is read, within which limits */
+    int64_t least;       /* when no min is given, if the job does not begin with less */
+    int64_t any;         /* the step of "any" */
 };
 
 /* What `min`, `max` and `step` may be is known when all fields are. */
@@ -40,15 +40,27 @@ static void read_whole(struct reading *reading, const struct path *path, const s
 }
 
 static const struct counted tasks_counted = {
-    .kind = SIZE_TASKS, .what = "tasks", .member = "count", .least = 1, .any = 1,
+    .kind = SIZE_TASKS,
+    .what = "tasks",
+    .member = "count",
+    .least = 1,
+    .any = 1,
     .number = {.read = read_whole, .least = 1, .most = TASKS_MOST}};
 
 static const struct counted gpus_counted = {
-    .kind = SIZE_GPUS, .what = "GPUs", .member = "gpus", .least = 1, .any = 1,
+    .kind = SIZE_GPUS,
+    .what = "GPUs",
+    .member = "gpus",
+    .least = 1,
+    .any = 1,
     .number = {.read = read_whole, .least = 1, .most = GPUS_MOST}};
 
 static const struct counted cpus_counted = {
-    .kind = SIZE_CPUS, .what = "CPUs", .member = "cpus", .least = 1000, .any = 500,
+    .kind = SIZE_CPUS,
+    .what = "CPUs",
+    .member = "cpus",
+    .least = 1000,
+    .any = 500,
     .number = {.read = read_cpus, .least = CPUS_LEAST, .most = CPUS_MOST}};
 
 static const struct field fields[] = {

@@ -12,8 +12,8 @@
 #define MEMBER(name) .offset = offsetof(struct task_role, name)
 
 /* A number alone counts bytes, as in Kubernetes; so few of them were meant for something else. */
-static void read_memory(struct reading *reading, const struct path *path,
-                        const struct value *value, const struct field *field, void *into)
+static void read_memory(struct reading *reading, const struct path *path, const struct value *value,
+                        const struct field *field, void *into)
 {
     static const double fewest = 16 << 20;
     char size[QUANTITY_TEXT_SIZE];
@@ -21,7 +21,8 @@ static void read_memory(struct reading *reading, const struct path *path,
         value->number < fewest)
         problem_expected(reading, path, value,
                          "a size such as 512Mi or 16Gi; a number alone counts bytes, and this is "
-                         "%s", quantity_format_bytes((int64_t)value->number, size));
+                         "%s",
+                         quantity_format_bytes((int64_t)value->number, size));
     else
         read_bytes(reading, path, value, field, into);
 }
@@ -67,8 +68,8 @@ static struct task_role role_default(struct text name)
         .role = name, .count = DEFAULT_COUNT, .cpus = DEFAULT_CPUS, .memory = DEFAULT_MEMORY};
 }
 
-static void read_role(struct reading *reading, const struct path *path,
-                      const struct member *member, struct task_role *role)
+static void read_role(struct reading *reading, const struct path *path, const struct member *member,
+                      struct task_role *role)
 {
     const struct value *map = member->value;
     struct error_quote_room room;
@@ -100,8 +101,9 @@ void read_tasks(struct reading *reading, const struct path *path, const struct v
                 const struct field *field, void *into)
 {
     if (value->kind != VALUE_OBJECT || value->object.count == 0) {
-        problem_expected(reading, path, value, "a map of one or more roles such as {worker: "
-                                               "{count: 2}}");
+        problem_expected(reading, path, value,
+                         "a map of one or more roles such as {worker: "
+                         "{count: 2}}");
         return;
     }
     size_t count = value->object.count;

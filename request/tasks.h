@@ -6,15 +6,15 @@
 #include "request/fields.h"
 
 enum {
-    TASKS_MOST = 10000,         /* of one role, and of the whole job */
-    ROLE_LONGEST = 15,          /* bytes: id, role and index together must fit into 63 */
-    GPUS_MOST = 1024,           /* of one task */
+    TASKS_MOST = 10000, /* of one role, and of the whole job */
+    ROLE_LONGEST = 15,  /* bytes: id, role and index together must fit into 63 */
+    GPUS_MOST = 1024,   /* of one task */
 };
 
-#define CPUS_LEAST ((int64_t)10)                /* thousandths of a processor */
+#define CPUS_LEAST ((int64_t)10) /* thousandths of a processor */
 #define CPUS_MOST ((int64_t)100000 * 1000)
-#define MEMORY_LEAST ((int64_t)4 << 20)         /* bytes: below, no container starts */
-#define MEMORY_MOST ((int64_t)256 << 40)        /* so that a job's sum stays far from 2^63 */
+#define MEMORY_LEAST ((int64_t)4 << 20)  /* bytes: below, no container starts */
+#define MEMORY_MOST ((int64_t)256 << 40) /* so that a job's sum stays far from 2^63 */
 #define SHM_LEAST ((int64_t)1 << 20)
 
 /* What a role has that does not say otherwise. */

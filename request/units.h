@@ -14,7 +14,7 @@
 #include "request/description.h"
 #include "request/fields.h"
 
-field_reader read_units;                /* struct units */
+field_reader read_units; /* struct units */
 
 /* Is there one way to count, is the file below the job's output, and does the job have one
  * progress? */

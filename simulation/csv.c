@@ -38,8 +38,8 @@ static int next_line(struct csv *csv, struct text *fields, struct error *error)
         const char *comma = memchr(at, ',', (size_t)(end - at));
         const char *stop = comma ? comma : end;
         if (count == CSV_COLUMNS)
-            return error_set(error, "%s: line %d: found more than %d fields", csv->path,
-                             csv->line, CSV_COLUMNS);
+            return error_set(error, "%s: line %d: found more than %d fields", csv->path, csv->line,
+                             CSV_COLUMNS);
         fields[count++] = text_trim((struct text){at, (size_t)(stop - at)});
         if (!comma)
             return (int)count;

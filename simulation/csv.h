@@ -12,12 +12,12 @@
 enum { CSV_COLUMNS = 64 };
 
 struct csv {
-    const char *path;           /* for sentences */
+    const char *path; /* for sentences */
     struct text rest;
-    int line;                   /* of the row that was read last, from 1 */
+    int line; /* of the row that was read last, from 1 */
     struct text names[CSV_COLUMNS];
     size_t columns;
-    struct text fields[CSV_COLUMNS];    /* of the row */
+    struct text fields[CSV_COLUMNS]; /* of the row */
 };
 
 /* Read the file of at most 256 MiB, and its line of names.  -1 and a sentence. */

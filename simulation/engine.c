@@ -19,36 +19,36 @@ static const double INSTANT = 1e-6;
 struct knowledge {
     const struct trace_curve *curve;
     bool known[MOST_LEVELS];
-    struct plan_level levels[MOST_LEVELS];      /* as the planner sees them */
+    struct plan_level levels[MOST_LEVELS]; /* as the planner sees them */
 };
 
 struct running_job {
     struct plan_job plan;
     const struct trace_job *trace;
     struct knowledge *knowledge;
-    double done, total, believed;       /* units */
-    double ran;                         /* seconds, at any size, restarts included */
-    double at_size;                     /* seconds of progress since the last change */
-    const struct plan_level *level;     /* the real one of its size; NULL: does not run */
-    double finished;                    /* NAN: not yet */
+    double done, total, believed;   /* units */
+    double ran;                     /* seconds, at any size, restarts included */
+    double at_size;                 /* seconds of progress since the last change */
+    const struct plan_level *level; /* the real one of its size; NULL: does not run */
+    double finished;                /* NAN: not yet */
 };
 
 struct simulation {
     const struct simulation_options *options;
     const struct trace *trace;
     struct running_job *all;
-    struct plan_job **active;           /* of those that came and are not done */
+    struct plan_job **active; /* of those that came and are not done */
     struct knowledge *knowledge;
-    size_t came;                        /* how many came so far, in order of arrival */
+    size_t came; /* how many came so far, in order of arrival */
     double now, origin;
-    double held, progress;              /* GPU-seconds; seconds at the smallest size, times its GPUs */
+    double held, progress; /* GPU-seconds; seconds at the smallest size, times its GPUs */
     struct plan_state state;
     struct simulation_result *result;
 };
 
 static struct running_job *owner(struct plan_job *job)
 {
-    return (struct running_job *)job;   /* its first member */
+    return (struct running_job *)job; /* its first member */
 }
 
 static void see_curve(const struct simulation *simulation, struct knowledge *knowledge)
@@ -266,8 +266,8 @@ static void decide(struct simulation *simulation, const struct policy *policy)
     policy->decide(state);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
     simulation->result->decisions++;
-    simulation->result->decision_seconds += (double)(after.tv_sec - before.tv_sec) +
-                                            (double)(after.tv_nsec - before.tv_nsec) * 1e-9;
+    simulation->result->decision_seconds +=
+        (double)(after.tv_sec - before.tv_sec) + (double)(after.tv_nsec - before.tv_nsec) * 1e-9;
     for (size_t i = 0; i < state->job_count; i++)
         apply(simulation, owner(simulation->active[i]));
 }

@@ -10,10 +10,10 @@ static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7"
                                       "#56b4e9", "#8a7a00", "#000000", "#777777"};
 enum { COLOURS = sizeof(colours) / sizeof(colours[0]) };
 
-struct frame {                  /* where a diagram lies, and what its edges mean */
-    double top, height;         /* points */
-    double most;                /* value at the top */
-    double span;                /* seconds at the right */
+struct frame {          /* where a diagram lies, and what its edges mean */
+    double top, height; /* points */
+    double most;        /* value at the top */
+    double span;        /* seconds at the right */
 };
 
 static double at_time(const struct frame *frame, double time)
@@ -83,9 +83,18 @@ static void add_steps(struct buffer *picture, const struct frame *frame,
     buffer_printf(picture, "\" %s/>\n", style);
 }
 
-static double used(const struct simulation_sample *sample) { return sample->used; }
-static double wanted(const struct simulation_sample *sample) { return sample->wanted; }
-static double missed(const struct simulation_sample *sample) { return (double)sample->missed; }
+static double used(const struct simulation_sample *sample)
+{
+    return sample->used;
+}
+static double wanted(const struct simulation_sample *sample)
+{
+    return sample->wanted;
+}
+static double missed(const struct simulation_sample *sample)
+{
+    return (double)sample->missed;
+}
 
 static double longest(const struct plot_series *series, size_t count)
 {
@@ -107,12 +116,13 @@ void plot_draw(struct buffer *picture, const char *title, int gpus,
     buffer_printf(picture,
                   "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
                   "font-family=\"sans-serif\" font-size=\"11\">\n"
-                  "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n", WIDTH, height);
+                  "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
+                  WIDTH, height);
     add_label(picture, LEFT, 18, "start", title);
     for (size_t i = 0; i < count; i++) {
         add_axes(picture, &frame, series[i].policy);
-        add_steps(picture, &frame, series[i].samples, wanted,
-                  "fill=\"#e8e8e8\" stroke=\"none\"", true);
+        add_steps(picture, &frame, series[i].samples, wanted, "fill=\"#e8e8e8\" stroke=\"none\"",
+                  true);
         snprintf(style, sizeof(style), "fill=\"%s\" fill-opacity=\"0.7\" stroke=\"none\"",
                  colours[i % COLOURS]);
         add_steps(picture, &frame, series[i].samples, used, style, true);

@@ -8,29 +8,29 @@
 #include "planner/policy.h"
 #include "simulation/engine.h"
 
-enum { MOST_POOLS = 64, MOST_JOBS = 4000 };     /* that are simulated; more take long */
+enum { MOST_POOLS = 64, MOST_JOBS = 4000 }; /* that are simulated; more take long */
 
 struct day_job {
     char *name;
-    struct plan_level levels[MOST_LEVELS];      /* as they were known at last */
+    struct plan_level levels[MOST_LEVELS]; /* as they were known at last */
     size_t level_count;
     double arrival, deadline;
     int wanted;
-    double *runs;               /* seconds that it made progress at each size, by level */
-    double left;                /* units, by its last plan */
+    double *runs; /* seconds that it made progress at each size, by level */
+    double left;  /* units, by its last plan */
     double restart;
-    double started, simulated;  /* when; NAN: not, or it ran before the recording began */
-    int size, simulated_size;   /* that it was started at */
-    bool there;                 /* in the plan that is being added */
-    int has;                    /* the size that it was given by the last plan */
-    double dead;                /* of that time so much was a restart */
+    double started, simulated; /* when; NAN: not, or it ran before the recording began */
+    int size, simulated_size;  /* that it was started at */
+    bool there;                /* in the plan that is being added */
+    int has;                   /* the size that it was given by the last plan */
+    double dead;               /* of that time so much was a restart */
 };
 
 struct day_pool {
     char *name;
     int capacity;
     double guard, reserve;
-    double last, shortest;      /* the last plan's time; the least time between two */
+    double last, shortest; /* the last plan's time; the least time between two */
     size_t plans;
     struct day_job *jobs;
     size_t count, room;
@@ -150,7 +150,7 @@ void recorded_day_add(struct recorded_day *day, const struct recorded_plan *plan
         struct day_job *job = &pool->jobs[i];
         if (job->there || job->left <= 0)
             continue;
-        count_time(job, job->has, now - pool->last);    /* it has ended */
+        count_time(job, job->has, now - pool->last); /* it has ended */
         job->left = job->has = 0;
     }
     if (pool->plans++ && now - pool->last < pool->shortest && now > pool->last)
@@ -191,7 +191,7 @@ static void make_trace(struct arena *arena, const struct day_pool *pool, struct 
         const struct day_job *job = &pool->jobs[i];
         struct trace_curve *curve = arena_allocate(arena, sizeof(*curve));
         if (isnan(job->started) || !(work_of(job) > 0))
-            continue;           /* it ran before, or never */
+            continue; /* it ran before, or never */
         *curve = (struct trace_curve){.model = text_of(job->name), .level_count = job->level_count};
         memcpy(curve->levels, job->levels, sizeof(curve->levels));
         trace->curves[trace->curve_count++] = curve;
@@ -251,8 +251,8 @@ static void simulate_pool(struct day_pool *pool, struct arena *arena, struct rec
     make_trace(own, pool, &trace, &restart);
     result->jobs = trace.count;
     if (trace.count && !result->too_many) {
-        double tick = isfinite(pool->shortest) && pool->shortest > pool->guard ? pool->shortest
-                                                                              : pool->guard;
+        double tick =
+            isfinite(pool->shortest) && pool->shortest > pool->guard ? pool->shortest : pool->guard;
         struct simulation_options options = {.gpus = pool->capacity,
                                              .tick = tick > 0 ? tick : 1,
                                              .restart = restart,

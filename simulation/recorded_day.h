@@ -13,12 +13,13 @@
 struct recorded_pool {
     struct text name;
     int capacity;
-    size_t jobs;                /* that are in the trace */
-    size_t started;             /* in both */
-    size_t pairs, in_order;     /* of those: pairs started a tick or more apart; ... in the same order by
+    size_t jobs;    /* that are in the trace */
+    size_t started; /* in both */
+    size_t pairs,
+        in_order;     /* of those: pairs started a tick or more apart; ... in the same order by
                                    the simulation, or at once */
-    size_t same_size;           /* of those: started at the same size */
-    bool too_many;              /* jobs to be simulated: nothing of it is known */
+    size_t same_size; /* of those: started at the same size */
+    bool too_many;    /* jobs to be simulated: nothing of it is known */
 };
 
 struct recorded_day;

@@ -8,7 +8,10 @@
 #include "planner/state_text.h"
 #include "simulation/recorded_day.h"
 
-static bool same_number(double a, double b) { return memcmp(&a, &b, sizeof(a)) == 0; }
+static bool same_number(double a, double b)
+{
+    return memcmp(&a, &b, sizeof(a)) == 0;
+}
 
 static void differ(struct arena *arena, struct replay *replay, const struct recorded_plan *plan,
                    size_t job)

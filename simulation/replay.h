@@ -20,8 +20,8 @@ enum { REPLAY_MOST_DIFFERENCES = 10 };
 
 struct replay {
     size_t plans, decisions, different;
-    const char *differences[REPLAY_MOST_DIFFERENCES];   /* sentences, of the first; in the arena */
-    struct recorded_pool *pools;  /* in the arena */
+    const char *differences[REPLAY_MOST_DIFFERENCES]; /* sentences, of the first; in the arena */
+    struct recorded_pool *pools;                      /* in the arena */
     size_t pool_count;
 };
 

@@ -12,7 +12,7 @@
 enum { MOST_JOBS = 1000000, MOST_CURVES = 4096, MOST_GPUS = 1 << 20 };
 
 /* Bounds within which a second more or less is not lost in a sum of all jobs' times. */
-static const double MOST_TIME = 1e11, MOST_LENGTH = 1e10;      /* seconds */
+static const double MOST_TIME = 1e11, MOST_LENGTH = 1e10; /* seconds */
 static const double MOST_WORK = 1e15, MOST_BATCH = 1e15, MOST_RATE = 1e12;
 
 struct reading {
@@ -47,8 +47,8 @@ static const char *find_profile(const struct reading *reading, struct text model
     const char *found = NULL;
     if (is_plain(model)) {
         int length = (int)model.length;
-        struct text path = arena_printf(reading->arena, "%s/%.*s.csv", reading->profiles, length,
-                                        model.data);
+        struct text path =
+            arena_printf(reading->arena, "%s/%.*s.csv", reading->profiles, length, model.data);
         if (access(path.data, F_OK) == 0)
             return path.data;
         struct dirent **entries = NULL;
@@ -63,7 +63,8 @@ static const char *find_profile(const struct reading *reading, struct text model
         free(entries);
     }
     if (!found)
-        error_set(reading->error, "found no profile of model \"%s\" in %s, expected its name and "
+        error_set(reading->error,
+                  "found no profile of model \"%s\" in %s, expected its name and "
                   ".csv, there or in a directory of it",
                   error_quote(&room, model.data, model.length), reading->profiles);
     return found;
@@ -78,8 +79,9 @@ static int read_level(const struct reading *reading, const struct csv *csv, size
     char *end;
     long size = strtol(name.data, &end, 10);
     if (end != name.data + name.length || size < 1 || size > MOST_GPUS)
-        return error_set(reading->error, "%s: line 1: found column \"%s\", expected a number of GPUs",
-                         csv->path, error_quote(&room, name.data, name.length));
+        return error_set(reading->error,
+                         "%s: line 1: found column \"%s\", expected a number of GPUs", csv->path,
+                         error_quote(&room, name.data, name.length));
     if (csv->fields[column].length == 0)
         return 0;
     if (csv_number(csv, (int)column, 0, MOST_RATE, &rate, reading->error))
@@ -87,8 +89,10 @@ static int read_level(const struct reading *reading, const struct csv *csv, size
     const struct plan_level *last =
         curve->level_count ? &curve->levels[curve->level_count - 1] : NULL;
     if (last && size <= last->size)
-        return error_set(reading->error, "%s: line 1: found column %ld behind %d, expected ascending "
-                         "numbers of GPUs", csv->path, size, last->size);
+        return error_set(reading->error,
+                         "%s: line 1: found column %ld behind %d, expected ascending "
+                         "numbers of GPUs",
+                         csv->path, size, last->size);
     if (rate > (last ? last->rate : 0) && curve->level_count < MOST_LEVELS)
         curve->levels[curve->level_count++] = (struct plan_level){(int)size, rate};
     return 0;
@@ -140,12 +144,19 @@ static const struct trace_curve *find_curve(const struct reading *reading, struc
 }
 
 enum column {
-    JOB_ID, SUBMISSION_TIME, NUM_ITERATION, MODEL_NAME, DEADLINE, BATCH_SIZE, NUM_GPU, COLUMNS
+    JOB_ID,
+    SUBMISSION_TIME,
+    NUM_ITERATION,
+    MODEL_NAME,
+    DEADLINE,
+    BATCH_SIZE,
+    NUM_GPU,
+    COLUMNS
 };
 
-static const char *const column_names[COLUMNS] = {
-    "job_id", "submission_time", "num_iteration", "model_name", "deadline", "batch_size", "num_gpu"
-};
+static const char *const column_names[COLUMNS] = {"job_id",     "submission_time", "num_iteration",
+                                                  "model_name", "deadline",        "batch_size",
+                                                  "num_gpu"};
 
 static int read_job(const struct reading *reading, const struct csv *csv, const int *columns,
                     struct trace_job *job)
@@ -153,7 +164,8 @@ static int read_job(const struct reading *reading, const struct csv *csv, const 
     double batch, wanted;
     struct text id = csv->fields[columns[JOB_ID]];
     if (id.length == 0)
-        return error_set(reading->error, "%s: line %d: found an empty job_id", csv->path, csv->line);
+        return error_set(reading->error, "%s: line %d: found an empty job_id", csv->path,
+                         csv->line);
     job->id = arena_text(reading->arena, id.data, id.length).data;
     job->deadline = (double)INFINITY;
     if (csv_number(csv, columns[SUBMISSION_TIME], 0, MOST_TIME, &job->arrival, reading->error) ||
@@ -170,9 +182,11 @@ static int read_job(const struct reading *reading, const struct csv *csv, const 
         return error_prefix(reading->error, "%s: line %d", csv->path, csv->line);
     const struct plan_level *smallest = &job->curve->levels[0];
     if (job->work / smallest->rate > MOST_LENGTH)
-        return error_set(reading->error, "%s: line %d: found a job that takes %g seconds on %d GPUs, "
-                         "expected at most %g", csv->path, csv->line, job->work / smallest->rate,
-                         smallest->size, MOST_LENGTH);
+        return error_set(reading->error,
+                         "%s: line %d: found a job that takes %g seconds on %d GPUs, "
+                         "expected at most %g",
+                         csv->path, csv->line, job->work / smallest->rate, smallest->size,
+                         MOST_LENGTH);
     return 0;
 }
 
@@ -191,8 +205,8 @@ int trace_read(struct arena *arena, const char *path, const char *profiles, stru
     struct csv csv;
     struct buffer jobs = {0};
     int columns[COLUMNS], more;
-    *trace = (struct trace){
-        .curves = arena_allocate(arena, MOST_CURVES * sizeof(struct trace_curve *))};
+    *trace =
+        (struct trace){.curves = arena_allocate(arena, MOST_CURVES * sizeof(struct trace_curve *))};
     if (csv_open(&csv, arena, path, error))
         return -1;
     for (int i = 0; i < COLUMNS; i++)

@@ -19,20 +19,20 @@ enum { MOST_LEVELS = 24 };
 struct trace_curve {
     struct text model;
     long batch;
-    struct plan_level levels[MOST_LEVELS];      /* at which it is faster than at all smaller sizes */
+    struct plan_level levels[MOST_LEVELS]; /* at which it is faster than at all smaller sizes */
     size_t level_count;
 };
 
 struct trace_job {
     const char *id;
-    double arrival, deadline;   /* seconds, as in the trace; INFINITY: no deadline */
-    double work;                /* iterations */
-    int wanted;                 /* GPUs */
+    double arrival, deadline; /* seconds, as in the trace; INFINITY: no deadline */
+    double work;              /* iterations */
+    int wanted;               /* GPUs */
     const struct trace_curve *curve;
 };
 
 struct trace {
-    struct trace_job *jobs;     /* in order of arrival, then of id */
+    struct trace_job *jobs; /* in order of arrival, then of id */
     size_t count;
     struct trace_curve **curves;
     size_t curve_count;

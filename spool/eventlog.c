@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "base/system.h"
 
-enum { LOG_LIMIT = 16 << 20 };  /* bytes that are read */
+enum { LOG_LIMIT = 16 << 20 }; /* bytes that are read */
 
 void eventlog_start(struct buffer *line, int64_t now, const char *event)
 {
@@ -121,7 +121,7 @@ bool eventlog_next(struct text *rest, struct event *event)
     while (rest->data && rest->length) {
         const char *end = memchr(rest->data, '\n', rest->length);
         if (!end)
-            return false;       /* cut short: not an event */
+            return false; /* cut short: not an event */
         line = (struct text){rest->data, (size_t)(end - rest->data)};
         rest->data = end + 1;
         rest->length -= line.length + 1;
@@ -226,8 +226,8 @@ void eventlog_fold(struct text log, struct eventlog_fold *fold)
     while (eventlog_next(&log, &event)) {
         fold->last = event;
         if (text_is(event.name, "intent")) {
-            *fold = (struct eventlog_fold){.intent = true, .last = event,
-                                           .retries = fold->retries + fold->retry};
+            *fold = (struct eventlog_fold){
+                .intent = true, .last = event, .retries = fold->retries + fold->retry};
             fold->attempt = (int)event_get_number(&event, "attempt", 0);
         } else if (text_is(event.name, "submitted")) {
             fold->accepted = true;
@@ -251,9 +251,9 @@ bool eventlog_state(struct text log, enum state *state)
     static const struct {
         const char *event;
         enum state state;
-    } moves[] = {{"rendered", STATE_RENDERED},  {"requeued", STATE_RENDERED},
+    } moves[] = {{"rendered", STATE_RENDERED},   {"requeued", STATE_RENDERED},
                  {"submitted", STATE_SUBMITTED}, {"finished", STATE_DONE},
-                 {"failed", STATE_FAILED},      {"held", STATE_HELD}};
+                 {"failed", STATE_FAILED},       {"held", STATE_HELD}};
     struct event event;
     bool known = false;
     while (eventlog_next(&log, &event)) {

@@ -40,7 +40,7 @@ int eventlog_read(int job, struct buffer *log, struct error *error);
 struct event {
     int64_t time;
     struct text name;
-    struct text rest;           /* the pairs, unread */
+    struct text rest; /* the pairs, unread */
 };
 
 /* Cut the next well-formed event off `rest`; lines that are not events are passed over.  False at
@@ -59,14 +59,14 @@ bool eventlog_is_whole(struct text log);
 
 /* What the log says has happened in the job's current attempt. */
 struct eventlog_fold {
-    int attempt;                /* of the last intent, 0 when there was none */
-    bool intent;                /* an intent was noted, and not declined since ... */
-    bool accepted, failed;      /* ... and one of these its outcome; neither: it is unknown */
+    int attempt;           /* of the last intent, 0 when there was none */
+    bool intent;           /* an intent was noted, and not declined since ... */
+    bool accepted, failed; /* ... and one of these its outcome; neither: it is unknown */
     bool started, ended;
-    bool retry;                 /* it failed with class unknown, and is to be retried ... */
-    int retries;                /* ... as so many attempts before it were, which is what uses up a
+    bool retry;  /* it failed with class unknown, and is to be retried ... */
+    int retries; /* ... as so many attempts before it were, which is what uses up a
                                  * job's `retries` */
-    struct event last, last_end, submitted;     /* `submitted`: of the current attempt */
+    struct event last, last_end, submitted; /* `submitted`: of the current attempt */
 };
 void eventlog_fold(struct text log, struct eventlog_fold *fold);
 

@@ -58,17 +58,16 @@ static int visit_day(void *context, const char *name, unsigned char type)
 
 int jobs_walk_day(const struct spool *spool, const char *date, job_visit *visit, void *context)
 {
-    struct walk walk = {.spool = spool, .place = {.state = STATE_DONE}, .visit = visit,
-                        .context = context};
+    struct walk walk = {
+        .spool = spool, .place = {.state = STATE_DONE}, .visit = visit, .context = context};
     return walk_day(&walk, date);
 }
 
 int jobs_walk(const struct spool *spool, enum state state, job_visit *visit, void *context)
 {
-    struct walk walk = {.spool = spool, .place = {.state = state}, .visit = visit,
-                        .context = context};
-    return directory_walk(spool->states[state], state == STATE_DONE ? visit_day : visit_job,
-                          &walk);
+    struct walk walk = {
+        .spool = spool, .place = {.state = state}, .visit = visit, .context = context};
+    return directory_walk(spool->states[state], state == STATE_DONE ? visit_day : visit_job, &walk);
 }
 
 struct days {

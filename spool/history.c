@@ -72,8 +72,12 @@ static bool read_kind(struct text word, enum size_kind *kind)
 
 static bool read_run(struct arena *arena, const struct event *event, struct past_run *run)
 {
-    *run = (struct past_run){.ended = event->time, .start_up = -1, .restart = -1, .resize = -1,
-                             .tail = -1, .cpu_used = -1};
+    *run = (struct past_run){.ended = event->time,
+                             .start_up = -1,
+                             .restart = -1,
+                             .resize = -1,
+                             .tail = -1,
+                             .cpu_used = -1};
     return text_is(event->name, "run") && read_kind(event_get(arena, event, "of"), &run->kind) &&
            !pairs_read(arena, event, fields, COUNT(fields), run) && id_valid(run->id) &&
            run->attempt >= 0 && run->size >= 0 && run->cpus >= 0 && run->gpus >= 0;
@@ -81,8 +85,8 @@ static bool read_run(struct arena *arena, const struct event *event, struct past
 
 /* Those that are there twice count once: a table of what was met, by hash. */
 struct met {
-    size_t *slots;              /* index of a run plus 1; 0: free */
-    size_t room;                /* a power of two, more than there are runs */
+    size_t *slots; /* index of a run plus 1; 0: free */
+    size_t room;   /* a power of two, more than there are runs */
 };
 
 static bool is_same(const struct past_run *a, const struct past_run *b)
@@ -119,7 +123,8 @@ void history_parse(struct arena *arena, struct text source, struct history *hist
     while (met.room < 2 * lines)
         met.room *= 2;
     met.slots = memory_allocate(met.room * sizeof(*met.slots));
-    *history = (struct history){.runs = arena_allocate(arena, (lines + 1) * sizeof(*history->runs))};
+    *history =
+        (struct history){.runs = arena_allocate(arena, (lines + 1) * sizeof(*history->runs))};
     struct event event;
     while (eventlog_next(&source, &event)) {
         struct past_run *run = &history->runs[history->count];
@@ -163,7 +168,8 @@ int history_read(const struct spool *spool, struct arena *arena, struct history 
     *history = (struct history){0};
     int result = read_file(spool, &bytes, error);
     if (!result)
-        history_parse(arena, arena_text(arena, bytes.data ? bytes.data : "", bytes.length), history);
+        history_parse(arena, arena_text(arena, bytes.data ? bytes.data : "", bytes.length),
+                      history);
     buffer_free(&bytes);
     return result < 0 ? -1 : 0;
 }
@@ -231,9 +237,8 @@ static int64_t scaled(double amount, double scale)
 /* What it had in all at that size. */
 static void set_amounts(struct past_run *run, const struct job_record *record)
 {
-    double scale = run->kind == SIZE_TASKS && record->size > 0
-                       ? (double)run->size / (double)record->size
-                       : 1;
+    double scale =
+        run->kind == SIZE_TASKS && record->size > 0 ? (double)run->size / (double)record->size : 1;
     run->cpus = run->kind == SIZE_CPUS ? run->size : scaled((double)record->cpus, scale);
     run->gpus = run->kind == SIZE_GPUS ? run->size : scaled(record->gpus, scale);
 }
@@ -254,15 +259,27 @@ static void fill_run(struct past_run *run, const struct job_record *record,
     bool first = is_edge(progress, at, -1), last = is_edge(progress, at, 1);
     bool alone = first && last && (at == 0 || !record->checkpoint_signal.length);
     *run = (struct past_run){
-        .id = record->id, .attempt = entry->attempt, .template_path = record->template_path,
-        .commit = record->commit, .image = record->image, .owner = record->owner,
-        .arguments = record->arguments_sha256, .gpu_type = record->gpu_type,
-        .kind = record->sizes.kind, .size = entry->size, .deadline = has_deadline(record),
-        .units = is_counted(record) ? entry->units : 0, .rate = entry->rate,
-        .seconds = (double)entry->running / 1000, .resize = entry->resize,
+        .id = record->id,
+        .attempt = entry->attempt,
+        .template_path = record->template_path,
+        .commit = record->commit,
+        .image = record->image,
+        .owner = record->owner,
+        .arguments = record->arguments_sha256,
+        .gpu_type = record->gpu_type,
+        .kind = record->sizes.kind,
+        .size = entry->size,
+        .deadline = has_deadline(record),
+        .units = is_counted(record) ? entry->units : 0,
+        .rate = entry->rate,
+        .seconds = (double)entry->running / 1000,
+        .resize = entry->resize,
         .start_up = now && first && progress->restart < 0 ? progress->start_up : -1,
-        .restart = now && first ? progress->restart : -1, .tail = -1, .cpu_used = entry->cpu_used,
-        .cpu_allocated = entry->cpu_allocated, .finished = finished && now && last,
+        .restart = now && first ? progress->restart : -1,
+        .tail = -1,
+        .cpu_used = entry->cpu_used,
+        .cpu_allocated = entry->cpu_allocated,
+        .finished = finished && now && last,
     };
     run->whole = run->finished && alone && progress->earlier == 0;
     if (run->finished && is_counted(record)) {

@@ -14,36 +14,36 @@
 #include "spool/spool.h"
 
 enum {
-    HISTORY_BYTES = 8 << 20,    /* the file is not larger; a run is about 500 bytes of it */
-    HISTORY_KEPT = HISTORY_BYTES / 2    /* of the newest lines, when it has become as large */
+    HISTORY_BYTES = 8 << 20,         /* the file is not larger; a run is about 500 bytes of it */
+    HISTORY_KEPT = HISTORY_BYTES / 2 /* of the newest lines, when it has become as large */
 };
 
 struct past_run {
-    int64_t ended;              /* time of day */
+    int64_t ended; /* time of day */
     struct text id;
     int attempt;
     struct text template_path, commit, image, owner;
-    struct text arguments;      /* a digest of what decides how much there is to do */
-    struct text gpu_type;       /* that was asked for */
+    struct text arguments; /* a digest of what decides how much there is to do */
+    struct text gpu_type;  /* that was asked for */
     enum size_kind kind;
-    int64_t size;               /* job/sizes.h; of a job of fixed size 1 */
-    int64_t cpus, gpus;         /* that it had in all: thousandths of a processor; GPUs */
-    bool finished;              /* the job ended well with this run, and `total` counts */
-    bool whole;                 /* ... and this run is all of it, so that `seconds` counts */
-    bool deadline;              /* the job had one that counts */
-    double total;               /* units of the whole job; 0: not counted in units */
-    double units;               /* done in this run; of a job that is not counted: 0 */
-    double rate;                /* units per second; 0: not known */
-    double seconds;             /* that this run ran */
-    int64_t start_up;           /* milliseconds to the first unit; -1: not known, as in the next two */
-    int64_t restart;            /* that stopping for this size, and starting again, has cost */
-    int64_t resize;             /* that changing to this size in place has cost */
-    int64_t tail;               /* from the last unit to the end; -1 unless finished */
-    int64_t cpu_used, cpu_allocated;    /* milliseconds; used: -1 when it is not known */
+    int64_t size;       /* job/sizes.h; of a job of fixed size 1 */
+    int64_t cpus, gpus; /* that it had in all: thousandths of a processor; GPUs */
+    bool finished;      /* the job ended well with this run, and `total` counts */
+    bool whole;         /* ... and this run is all of it, so that `seconds` counts */
+    bool deadline;      /* the job had one that counts */
+    double total;       /* units of the whole job; 0: not counted in units */
+    double units;       /* done in this run; of a job that is not counted: 0 */
+    double rate;        /* units per second; 0: not known */
+    double seconds;     /* that this run ran */
+    int64_t start_up;   /* milliseconds to the first unit; -1: not known, as in the next two */
+    int64_t restart;    /* that stopping for this size, and starting again, has cost */
+    int64_t resize;     /* that changing to this size in place has cost */
+    int64_t tail;       /* from the last unit to the end; -1 unless finished */
+    int64_t cpu_used, cpu_allocated; /* milliseconds; used: -1 when it is not known */
 };
 
 struct history {
-    struct past_run *runs;      /* oldest first; in the arena */
+    struct past_run *runs; /* oldest first; in the arena */
     size_t count;
 };
 

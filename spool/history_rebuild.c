@@ -23,7 +23,7 @@ struct rebuilding {
     const struct spool *spool;
     struct old_job *jobs;
     size_t count, room;
-    size_t bytes;               /* of all lines */
+    size_t bytes; /* of all lines */
 };
 
 /* When an event says that it was, or when its line was written. */
@@ -54,8 +54,8 @@ static int read_log(struct arena *arena, int job, const struct job_record *recor
     if (result || !*ended)
         return -1;
     if (!measured && started && *ended > started) {
-        *progress = (struct progress){.time = *ended, .attempt = record->attempt, .start_up = -1,
-                                      .restart = -1};
+        *progress = (struct progress){
+            .time = *ended, .attempt = record->attempt, .start_up = -1, .restart = -1};
         progress->size = record->sizes.kind == SIZE_FIXED ? 1 : record->size;
         progress_at(progress, record->attempt, progress->size)->running = *ended - started;
     }
@@ -115,7 +115,7 @@ static int add_newer(struct rebuilding *rebuilding, int64_t since, struct buffer
     struct history history;
     int result = history_read(rebuilding->spool, arena, &history, error);
     if (result && file_is_damaged(errno))
-        result = 0;             /* that is what it is made again for */
+        result = 0; /* that is what it is made again for */
     for (size_t i = 0; i < history.count; i++)
         if (history.runs[i].ended >= since)
             history_format(&history.runs[i], lines);

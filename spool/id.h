@@ -17,7 +17,7 @@
 enum {
     TOKEN_LENGTH = 13,
     ID_NAME_LENGTH = 24,
-    ID_SIZE = ID_NAME_LENGTH + 1 + TOKEN_LENGTH + 1     /* bytes, with the final NUL */
+    ID_SIZE = ID_NAME_LENGTH + 1 + TOKEN_LENGTH + 1 /* bytes, with the final NUL */
 };
 
 /* A new token; two calls in one process never give the same, and later ones sort later. */
@@ -29,8 +29,8 @@ void id_make(struct text name, const char *token, char id[static ID_SIZE]);
 
 /* Whether this can be the id of a job (and so is safe as a file name). */
 bool id_valid(struct text id);
-struct text id_token(struct text id);           /* of a valid id */
-int64_t id_time(struct text id);                /* when it was made: milliseconds since 1970 */
+struct text id_token(struct text id); /* of a valid id */
+int64_t id_time(struct text id);      /* when it was made: milliseconds since 1970 */
 
 /* A file's name with a token, `<stem>-<token><ending>`, as commands give it to what they drop.  False
  * when there is none in it; else *token is where it stands. */

@@ -8,15 +8,15 @@
 #include "base/clock.h"
 #include "spool/eventlog.h"
 
-enum { RECORD_LIMIT = 1 << 20 };  /* bytes */
+enum { RECORD_LIMIT = 1 << 20 }; /* bytes */
 
 static const char *const names[JOB_STATES] = {
-    [JOB_WAITING] = "waiting", [JOB_QUEUED] = "queued", [JOB_RUNNING] = "running",
-    [JOB_STOPPING] = "stopping", [JOB_DONE] = "done", [JOB_FAILED] = "failed",
+    [JOB_WAITING] = "waiting",   [JOB_QUEUED] = "queued", [JOB_RUNNING] = "running",
+    [JOB_STOPPING] = "stopping", [JOB_DONE] = "done",     [JOB_FAILED] = "failed",
     [JOB_HELD] = "held"};
 
-const char *const job_state_words[] = {"waiting", "queued",   "running",   "stopping", "done",
-                                       "failed",  "held",     "rendered",  "submitted", NULL};
+const char *const job_state_words[] = {"waiting", "queued", "running",  "stopping",  "done",
+                                       "failed",  "held",   "rendered", "submitted", NULL};
 
 const char *job_state_name(enum job_state state)
 {

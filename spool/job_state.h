@@ -21,12 +21,22 @@
 #include "spool/spool.h"
 
 enum job_state {
-    JOB_WAITING, JOB_QUEUED, JOB_RUNNING, JOB_STOPPING, JOB_DONE, JOB_FAILED, JOB_HELD, JOB_STATES
+    JOB_WAITING,
+    JOB_QUEUED,
+    JOB_RUNNING,
+    JOB_STOPPING,
+    JOB_DONE,
+    JOB_FAILED,
+    JOB_HELD,
+    JOB_STATES
 };
 
-const char *job_state_name(enum job_state state);       /* "waiting", ... */
+const char *job_state_name(enum job_state state); /* "waiting", ... */
 
-enum { SITUATION_IMAGES_MOST = 8, SITUATION_LISTENING_MOST = 8 };    /* of a job with more, the first */
+enum {
+    SITUATION_IMAGES_MOST = 8,
+    SITUATION_LISTENING_MOST = 8
+}; /* of a job with more, the first */
 
 struct image_of_role {
     char role[64], image[96];
@@ -35,10 +45,10 @@ struct image_of_role {
 struct job_situation {
     enum job_state state;
     /* Times of day of the last attempt; 0: it has not come to that, or it is not known. */
-    int64_t queued;             /* when the scheduler took it */
+    int64_t queued; /* when the scheduler took it */
     int64_t started, ended;
-    char node[64];              /* where it runs or ran; "" when that is not known */
-    char waits[256];            /* why the scheduler has not started it, in its words; or "" */
+    char node[64];   /* where it runs or ran; "" when that is not known */
+    char waits[256]; /* why the scheduler has not started it, in its words; or "" */
     /* What its roles really ran in: "host", an image's digest, or what tells which file it was. */
     struct image_of_role ran[SITUATION_IMAGES_MOST];
     size_t ran_count;

@@ -38,8 +38,7 @@ static void add_pair(struct buffer *line, const struct pair_field *field, const 
     }
 }
 
-void pairs_add(struct buffer *line, const struct pair_field *fields, size_t count,
-               const void *base)
+void pairs_add(struct buffer *line, const struct pair_field *fields, size_t count, const void *base)
 {
     for (size_t i = 0; i < count; i++)
         add_pair(line, &fields[i], (const char *)base + fields[i].offset);

@@ -12,12 +12,12 @@
 #include "spool/eventlog.h"
 
 enum pair_kind {
-    PAIR_TEXT,                  /* struct text; left out when empty */
+    PAIR_TEXT, /* struct text; left out when empty */
     PAIR_INT,
     PAIR_INT64,
-    PAIR_TIME,                  /* int64_t, a time of day; left out when 0 */
-    PAIR_DOUBLE,                /* finite, 0 or more */
-    PAIR_FLAG                   /* bool, 1; left out when false */
+    PAIR_TIME,   /* int64_t, a time of day; left out when 0 */
+    PAIR_DOUBLE, /* finite, 0 or more */
+    PAIR_FLAG    /* bool, 1; left out when false */
 };
 
 struct pair_field {
@@ -26,7 +26,10 @@ struct pair_field {
     size_t offset;
 };
 
-#define PAIR(type, name, kind, member) {name, kind, offsetof(type, member)}
+#define PAIR(type, name, kind, member)                                                             \
+    {                                                                                              \
+        name, kind, offsetof(type, member)                                                         \
+    }
 
 /* Append the pairs of the struct at `base` to a line. */
 void pairs_add(struct buffer *line, const struct pair_field *fields, size_t count,

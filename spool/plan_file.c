@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "spool/eventlog.h"
 
-enum { PLAN_LIMIT = 64 << 20, PLAN_MODE = 0644 };       /* bytes; a line is about 200 */
+enum { PLAN_LIMIT = 64 << 20, PLAN_MODE = 0644 }; /* bytes; a line is about 200 */
 
 /* ---- writing ---- */
 
@@ -140,10 +140,9 @@ static void read_lines(struct arena *arena, struct text rest, struct plan_file *
         if (text_is(word, "plan"))
             plan->time = get_moment(arena, &pairs, "time");
         else if (text_is(word, "pool"))
-            plan->pools[plan->pool_count++] =
-                (struct planned_pool){get_text(arena, &pairs, "name"),
-                                      event_get_number(&pairs, "capacity", -1),
-                                      event_get_number(&pairs, "used", 0)};
+            plan->pools[plan->pool_count++] = (struct planned_pool){
+                get_text(arena, &pairs, "name"), event_get_number(&pairs, "capacity", -1),
+                event_get_number(&pairs, "used", 0)};
         else if (text_is(word, "job") && read_job(arena, &pairs, &plan->jobs[plan->job_count]))
             plan->job_count++;
     }

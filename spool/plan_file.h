@@ -23,24 +23,24 @@
 struct planned_job {
     char id[ID_SIZE];
     struct text pool;
-    struct text standing;       /* "on track", "at risk", "cannot meet", "late", "best effort" */
-    int64_t finish, late;       /* predicted: median, and what four of five are predicted not to exceed */
+    struct text standing; /* "on track", "at risk", "cannot meet", "late", "best effort" */
+    int64_t finish, late; /* predicted: median, and what four of five are predicted not to exceed */
     int64_t deadline;
     enum size_kind kind;
-    int64_t size, next;         /* that it has, 0: it does not run; that it is to have, 0: it waits */
-    struct text reason;         /* a sentence: why it stands so, or waits */
+    int64_t size, next; /* that it has, 0: it does not run; that it is to have, 0: it waits */
+    struct text reason; /* a sentence: why it stands so, or waits */
 };
 
 struct planned_pool {
     struct text name;
-    int64_t capacity, used;     /* GPUs, or thousandths of a processor; used: by jobs of the plan */
+    int64_t capacity, used; /* GPUs, or thousandths of a processor; used: by jobs of the plan */
 };
 
 struct plan_file {
-    int64_t time;               /* when it was planned */
+    int64_t time; /* when it was planned */
     struct planned_pool *pools;
     size_t pool_count;
-    struct planned_job *jobs;   /* plan_file_read(): by id */
+    struct planned_job *jobs; /* plan_file_read(): by id */
     size_t job_count;
 };
 

@@ -10,7 +10,7 @@
 #include "base/system.h"
 #include "spool/pairs.h"
 
-enum { FILE_LIMIT = 64 * 1024, FILE_MODE = 0644 };      /* bytes; a file is about 1 KiB */
+enum { FILE_LIMIT = 64 * 1024, FILE_MODE = 0644 }; /* bytes; a file is about 1 KiB */
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

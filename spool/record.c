@@ -16,9 +16,12 @@
 #include "spool/record_fields.h"
 #include "spool/spool.h"
 
-enum { RECORD_LIMIT = 256 * 1024, RECORD_MODE = 0644 };         /* bytes; a record is about 1 KiB */
+enum { RECORD_LIMIT = 256 * 1024, RECORD_MODE = 0644 }; /* bytes; a record is about 1 KiB */
 
-#define FIELD(name, kind, member, needed) {name, kind, offsetof(struct job_record, member), needed}
+#define FIELD(name, kind, member, needed)                                                          \
+    {                                                                                              \
+        name, kind, offsetof(struct job_record, member), needed                                    \
+    }
 static const struct record_field fields[] = {
     FIELD("id", FIELD_TEXT, id, true),
     FIELD("name", FIELD_TEXT, name, false),
@@ -93,17 +96,23 @@ static const struct record_field checkpoint_fields[] = {
 };
 #undef FIELD
 
-#define FIELD(name, kind, member) {name, kind, offsetof(struct failure, member), false}
+#define FIELD(name, kind, member)                                                                  \
+    {                                                                                              \
+        name, kind, offsetof(struct failure, member), false                                        \
+    }
 static const struct record_field failure_fields[] = {
-    FIELD("retry", FIELD_WHEN, when),           FIELD("reason", FIELD_TEXT, reason),
-    FIELD("class", FIELD_TEXT, class),          FIELD("exit_code", FIELD_INT, exit_code),
-    FIELD("failed", FIELD_TIME, failed),        FIELD("next", FIELD_TIME, next),
-    FIELD("delay_ms", FIELD_INT64, delay),      FIELD("commit", FIELD_TEXT, commit),
-    FIELD("settings", FIELD_TEXT, settings),    FIELD("capacity", FIELD_TEXT, capacity),
+    FIELD("retry", FIELD_WHEN, when),        FIELD("reason", FIELD_TEXT, reason),
+    FIELD("class", FIELD_TEXT, class),       FIELD("exit_code", FIELD_INT, exit_code),
+    FIELD("failed", FIELD_TIME, failed),     FIELD("next", FIELD_TIME, next),
+    FIELD("delay_ms", FIELD_INT64, delay),   FIELD("commit", FIELD_TEXT, commit),
+    FIELD("settings", FIELD_TEXT, settings), FIELD("capacity", FIELD_TEXT, capacity),
 };
 #undef FIELD
 
-#define FIELD(name, kind, member, needed) {name, kind, offsetof(struct awaited, member), needed}
+#define FIELD(name, kind, member, needed)                                                          \
+    {                                                                                              \
+        name, kind, offsetof(struct awaited, member), needed                                       \
+    }
 static const struct record_field awaited_fields[] = {
     FIELD("condition", FIELD_TEXT, condition, true),
     FIELD("job", FIELD_TEXT, job, true),
@@ -183,8 +192,7 @@ static int check_sum(struct text bytes, struct error *error)
     return error_set(error, "job.yaml is damaged: it is not what its first line, sum, was made of");
 }
 
-static int write_record(int job, const struct job_record *record, bool create,
-                        struct error *error)
+static int write_record(int job, const struct job_record *record, bool create, struct error *error)
 {
     struct buffer fields_text = {0}, bytes = {0};
     char sum[SUM_LENGTH + 1];
@@ -194,9 +202,9 @@ static int write_record(int job, const struct job_record *record, bool create,
     buffer_add_text(&bytes, buffer_text(&fields_text));
     buffer_free(&fields_text);
     if (!result)
-        result = create ? job_file_create(job, "job.yaml", buffer_text(&bytes), RECORD_MODE, error)
-                        : job_file_replace(job, "job.yaml", buffer_text(&bytes), RECORD_MODE,
-                                           error);
+        result = create
+                     ? job_file_create(job, "job.yaml", buffer_text(&bytes), RECORD_MODE, error)
+                     : job_file_replace(job, "job.yaml", buffer_text(&bytes), RECORD_MODE, error);
     buffer_free(&bytes);
     return result;
 }
@@ -275,8 +283,7 @@ int record_parse(struct arena *arena, struct text source, struct job_record *rec
                  struct error *error)
 {
     *record = (struct job_record){.failure.exit_code = -1};
-    const struct value *object =
-        yaml_read(arena, source, "job.yaml", &yaml_request_limits, error);
+    const struct value *object = yaml_read(arena, source, "job.yaml", &yaml_request_limits, error);
     if (!object)
         return -1;
     if (object->kind != VALUE_OBJECT)
@@ -293,15 +300,16 @@ int record_parse(struct arena *arena, struct text source, struct job_record *rec
     if (failure && failure->kind != VALUE_OBJECT)
         return error_set(error, "job.yaml:%u:%u: damaged: failure is %s, expected fields",
                          failure->line, failure->column, value_kind_name(failure->kind));
-    if (failure && record_read_fields(failure, failure_fields, COUNT(failure_fields),
-                                      &record->failure, error))
+    if (failure &&
+        record_read_fields(failure, failure_fields, COUNT(failure_fields), &record->failure, error))
         return -1;
     if (!id_valid(record->id))
         return error_set(error, "job.yaml is damaged: its id is not one");
     /* The token under which it is submitted is made of this. */
     if (record->manifest_sha256.length && record->attempt < 1)
-        return error_set(error, "job.yaml is damaged: attempt is %s, expected 1 or more, since "
-                                "there is a manifest",
+        return error_set(error,
+                         "job.yaml is damaged: attempt is %s, expected 1 or more, since "
+                         "there is a manifest",
                          value_get(object, "attempt") ? "less than 1" : "missing");
     return 0;
 }

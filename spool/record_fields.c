@@ -146,8 +146,7 @@ int record_read_fields(const struct value *map, const struct record_field *table
     for (size_t i = 0; i < count; i++) {
         const struct value *value = value_get(map, table[i].name);
         if (!value && table[i].needed)
-            return error_set(error, "job.yaml is damaged: the field %s is missing",
-                             table[i].name);
+            return error_set(error, "job.yaml is damaged: the field %s is missing", table[i].name);
         if (value && read_field(&table[i], value, base))
             return error_set(error, "job.yaml:%u:%u: damaged: %s is not what it should be",
                              value->line, value->column, table[i].name);

@@ -19,8 +19,8 @@ enum field_kind {
     FIELD_TIME,
     FIELD_WHEN,
     /* Those below are not written when they are 0, and are never less. */
-    FIELD_COUNT,                /* int */
-    FIELD_AMOUNT,               /* int64_t */
+    FIELD_COUNT,  /* int */
+    FIELD_AMOUNT, /* int64_t */
     FIELD_DOUBLE,
     FIELD_SIZE_KIND
 };
@@ -29,7 +29,7 @@ struct record_field {
     const char *name;
     enum field_kind kind;
     size_t offset;
-    bool needed;                /* a record without it is damaged */
+    bool needed; /* a record without it is damaged */
 };
 
 /* Add the fields of the structure at `base` to the map.  Absent texts and times are left out, unless

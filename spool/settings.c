@@ -15,24 +15,24 @@
 #include "base/system.h"
 #include "base/yaml.h"
 
-enum { SETTINGS_LIMIT = 256 * 1024 };   /* bytes */
+enum { SETTINGS_LIMIT = 256 * 1024 }; /* bytes */
 
 enum setting_kind {
-    SETTING_WORD,               /* struct text */
-    SETTING_DURATION,           /* int64_t milliseconds */
-    SETTING_WHOLE,              /* int */
+    SETTING_WORD,     /* struct text */
+    SETTING_DURATION, /* int64_t milliseconds */
+    SETTING_WHOLE,    /* int */
     SETTING_SYNC,
     SETTING_USERS,
-    SETTING_BOOLEAN,            /* bool */
-    SETTING_SECTION,            /* its settings are rows of their own: SECTION.NAME */
-    SETTING_TREE                /* an executor's own; not looked into here */
+    SETTING_BOOLEAN, /* bool */
+    SETTING_SECTION, /* its settings are rows of their own: SECTION.NAME */
+    SETTING_TREE     /* an executor's own; not looked into here */
 };
 
 struct setting {
     const char *name;
     enum setting_kind kind;
     size_t offset;
-    double otherwise;           /* default: milliseconds, or a number */
+    double otherwise; /* default: milliseconds, or a number */
     double least, most;
 };
 
@@ -83,8 +83,7 @@ static int wrong(const struct member *member, const char *expected, struct error
     return -1;
 }
 
-static int read_users(struct settings *settings, const struct member *member,
-                      struct error *error)
+static int read_users(struct settings *settings, const struct member *member, struct error *error)
 {
     const struct value *list = member->value;
     if (list->kind == VALUE_NULL)
@@ -115,8 +114,8 @@ static int read_duration(const struct setting *setting, const struct member *mem
     const struct value *value = member->value;
     struct text written = value->kind == VALUE_NUMBER ? value->written : value->string;
     bool textual = value->kind == VALUE_STRING || value->kind == VALUE_NUMBER;
-    if (textual && duration_parse(written, &duration) == 0 &&
-        (double)duration >= setting->least && (double)duration <= setting->most) {
+    if (textual && duration_parse(written, &duration) == 0 && (double)duration >= setting->least &&
+        (double)duration <= setting->most) {
         *(int64_t *)at = duration;
         return 0;
     }
@@ -208,10 +207,10 @@ static int unknown(const struct member *member, const char *section, struct erro
         if (strncmp(table[i].name, section, length) == 0 && !strchr(table[i].name + length, '.'))
             names[count++] = table[i].name + length;
     const char *nearest = nearest_word(member->key, names);
-    return error_set(error, "dlspool.yaml:%u:%u: there is no setting \"%s%s\"%s%s%s", member->line,
-                     member->column, section, error_quote(&room, member->key.data, member->key.length),
-                     nearest ? "; did you mean \"" : "", nearest ? nearest : "",
-                     nearest ? "\"?" : "");
+    return error_set(
+        error, "dlspool.yaml:%u:%u: there is no setting \"%s%s\"%s%s%s", member->line,
+        member->column, section, error_quote(&room, member->key.data, member->key.length),
+        nearest ? "; did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");
 }
 
 /* The row of a setting that stands in that section ("planner.", or "" for none), or NULL. */

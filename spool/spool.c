@@ -19,7 +19,7 @@ enum {
     PUBLIC_DIRECTORY = 0755,
     PRIVATE_DIRECTORY = 0700,
     PRIVATE_FILE = 0640,
-    DROP_DIRECTORY = 03777,     /* all may drop, only the owner may take: as /tmp, and set-gid */
+    DROP_DIRECTORY = 03777, /* all may drop, only the owner may take: as /tmp, and set-gid */
     OPEN_DIRECTORY = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
 };
 
@@ -38,7 +38,7 @@ static int make_directory(int root, const char *name, mode_t mode, struct error 
     int directory = sys.openat(root, name, OPEN_DIRECTORY, 0);
     if (directory < 0)
         return error_errno(error, "the directory %s could not be opened", name);
-    int result = sys.fchmod(directory, mode);   /* mkdir's mode is cut by the umask */
+    int result = sys.fchmod(directory, mode); /* mkdir's mode is cut by the umask */
     if (result)
         error_errno(error, "the mode of %s could not be set to %o", name, (unsigned int)mode);
     sys.close(directory);
@@ -59,11 +59,12 @@ static int check_ownership(int root, struct error *error)
         return error_errno(error, "what was made in the spool's directory could not be looked at");
     if (status.st_uid == geteuid())
         return 0;
-    return error_set(error, "what user %u makes here belongs to user %u%s",
-                     (unsigned int)geteuid(), (unsigned int)status.st_uid,
-                     geteuid() == 0 ? ": the file server takes root for somebody else (root_squash); "
-                                      "make and serve the spool as an ordinary user"
-                                    : ": the file server maps users to other ids");
+    return error_set(error, "what user %u makes here belongs to user %u%s", (unsigned int)geteuid(),
+                     (unsigned int)status.st_uid,
+                     geteuid() == 0
+                         ? ": the file server takes root for somebody else (root_squash); "
+                           "make and serve the spool as an ordinary user"
+                         : ": the file server maps users to other ids");
 }
 
 int spool_check_service(const struct spool *spool, struct error *error)
@@ -105,11 +106,13 @@ static int open_part(struct spool *spool, const char *name, int *part, struct er
     if (*part >= 0)
         return 0;
     if (errno == EACCES && name[0] == '.') {
-        *part = -1;             /* a user's own commands do not need the private directories */
+        *part = -1; /* a user's own commands do not need the private directories */
         return 0;
     }
-    return error_errno(error, "%s is not a spool: its directory %s could not be opened "
-                       "(dlspool init DIR makes one)", spool->path, name);
+    return error_errno(error,
+                       "%s is not a spool: its directory %s could not be opened "
+                       "(dlspool init DIR makes one)",
+                       spool->path, name);
 }
 
 int spool_open(struct spool *spool, const char *path, struct error *error)
@@ -173,8 +176,7 @@ int spool_sync(struct spool *spool, struct error *error)
     return 0;
 }
 
-int spool_sync_directory(struct spool *spool, int directory, const char *name,
-                         struct error *error)
+int spool_sync_directory(struct spool *spool, int directory, const char *name, struct error *error)
 {
     if (spool->sync_mode == SYNC_NONE)
         return 0;
@@ -249,9 +251,9 @@ int spool_sync_place(struct spool *spool, const struct job_place *place, struct 
     if (spool->sync_mode == SYNC_NONE)
         return 0;
     int day = open_parent(spool, place);
-    int result = day < 0 || sys.fsync(day) ? error_errno(error, "done/%s could not be synced",
-                                                         place->date)
-                                           : 0;
+    int result = day < 0 || sys.fsync(day)
+                     ? error_errno(error, "done/%s could not be synced", place->date)
+                     : 0;
     close_parent(place, day);
     return result;
 }
@@ -309,7 +311,7 @@ void job_ring(const struct spool *spool, const struct job_place *place)
 
 bool job_is_settled(const struct stat *status)
 {
-    const int64_t tick = 2000;  /* milliseconds */
+    const int64_t tick = 2000; /* milliseconds */
     int64_t changed = (int64_t)status->st_mtim.tv_sec * 1000 + status->st_mtim.tv_nsec / 1000000;
     return clock_now() - changed > tick;
 }
@@ -331,8 +333,7 @@ static const gid_t no_group = (gid_t)-1;
 static int create_file(int job, const char *name, struct text bytes, mode_t mode, gid_t group,
                        bool durable, struct error *error)
 {
-    int file =
-        sys.openat(job, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+    int file = sys.openat(job, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
     if (file < 0)
         return error_errno(error, "%s could not be made", name);
     /* Only root may give files away; for others the own group has to do. */
@@ -348,8 +349,7 @@ static int create_file(int job, const char *name, struct text bytes, mode_t mode
     return result;
 }
 
-int job_file_create(int job, const char *name, struct text bytes, mode_t mode,
-                    struct error *error)
+int job_file_create(int job, const char *name, struct text bytes, mode_t mode, struct error *error)
 {
     return create_file(job, name, bytes, mode, no_group, false, error);
 }
@@ -384,8 +384,7 @@ static int replace_file(int job, const char *name, struct text bytes, mode_t mod
     return error_errno(error, "%s could not be put in place", name);
 }
 
-int job_file_replace(int job, const char *name, struct text bytes, mode_t mode,
-                     struct error *error)
+int job_file_replace(int job, const char *name, struct text bytes, mode_t mode, struct error *error)
 {
     return replace_file(job, name, bytes, mode, no_group, true, error);
 }

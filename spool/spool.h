@@ -29,19 +29,19 @@ enum state { STATE_RENDERED, STATE_SUBMITTED, STATE_FAILED, STATE_HELD, STATE_DO
 
 /* How spool_sync() makes a batch durable. */
 enum sync_mode {
-    SYNC_FILESYSTEM,            /* syncfs: one call for the batch; waits for others' writes too */
-    SYNC_NONE                   /* for measuring only: a power cut may lose accepted jobs */
+    SYNC_FILESYSTEM, /* syncfs: one call for the batch; waits for others' writes too */
+    SYNC_NONE        /* for measuring only: a power cut may lose accepted jobs */
 };
 
 struct spool {
-    char path[PATH_MAX];        /* absolute, for people and for podman */
+    char path[PATH_MAX]; /* absolute, for people and for podman */
     int root, incoming, claims, new_jobs;
-    int states[STATE_COUNT];    /* open directories */
-    uid_t owner;                /* who owns the spool's directory */
+    int states[STATE_COUNT]; /* open directories */
+    uid_t owner;             /* who owns the spool's directory */
     enum sync_mode sync_mode;
 };
 
-const char *state_name(enum state state);       /* "rendered", ... */
+const char *state_name(enum state state); /* "rendered", ... */
 
 /* Make the directories.  Existing ones are left alone. */
 int spool_create(const char *path, struct error *error);
@@ -57,13 +57,12 @@ int spool_check_service(const struct spool *spool, struct error *error);
 /* Step 2 and step 3 of the protocol. */
 int spool_sync(struct spool *spool, struct error *error);
 int spool_sync_state(struct spool *spool, enum state state, struct error *error);
-int spool_sync_directory(struct spool *spool, int directory, const char *name,
-                         struct error *error);
+int spool_sync_directory(struct spool *spool, int directory, const char *name, struct error *error);
 
 /* A job somewhere in the spool. */
 struct job_place {
     enum state state;
-    char date[16];              /* YYYY-MM-DD in done/, "" elsewhere */
+    char date[16]; /* YYYY-MM-DD in done/, "" elsewhere */
     char id[ID_SIZE];
 };
 
@@ -123,8 +122,7 @@ int days_list(const struct spool *spool, day_name **days, size_t *count);
 
 /* Write a file of a job directory: a new one (fails when it is there), or in place of an old one
  * (written aside, then renamed over). */
-int job_file_create(int job, const char *name, struct text bytes, mode_t mode,
-                    struct error *error);
+int job_file_create(int job, const char *name, struct text bytes, mode_t mode, struct error *error);
 int job_file_replace(int job, const char *name, struct text bytes, mode_t mode,
                      struct error *error);
 /* The second for what can be made again, such as a measurement: whole for every reader, but not made

@@ -9,7 +9,7 @@
 #include "base/system.h"
 #include "spool/spool.h"
 
-enum { WHY_LIMIT = 64 * 1024 };         /* bytes */
+enum { WHY_LIMIT = 64 * 1024 }; /* bytes */
 
 void why_format(const struct why *why, struct buffer *out)
 {

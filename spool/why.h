@@ -14,16 +14,16 @@
 
 struct why {
     const char *sentence;
-    const char *detail;         /* may be NULL or empty; several lines allowed */
+    const char *detail; /* may be NULL or empty; several lines allowed */
     const char *next;
 };
 
-void why_format(const struct why *why, struct buffer *out);       /* appended */
+void why_format(const struct why *why, struct buffer *out); /* appended */
 int why_write(int job, const struct why *why, struct error *error);
 /* The same where it quotes what the job printed: readable as output/ is, by its owner's group and us. */
 int why_write_private(int job, const struct why *why, gid_t group, struct error *error);
 /* Write another last paragraph in its place.  -1 and a sentence on failure; none there is success. */
 int why_replace_next(int job, const char *next, struct error *error);
-int why_remove(int job, struct error *error);   /* none there is success */
+int why_remove(int job, struct error *error); /* none there is success */
 
 #endif

@@ -23,8 +23,8 @@ static struct guard *own, *watched;
 
 struct guard *guard_new(struct error *error)
 {
-    struct guard *guard = mmap(NULL, sizeof(*guard), PROT_READ | PROT_WRITE,
-                               MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct guard *guard =
+        mmap(NULL, sizeof(*guard), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (guard != MAP_FAILED)
         return guard;
     error_errno(error, "no memory to share with the processes that read job files");
@@ -123,9 +123,9 @@ static void look(int signal)
 
 /* ---- counting ---- */
 
-enum { PART_BITS = 4, MOST_NARROWING = 3 };     /* a batch of 1,024: 64, 4, 1 job */
-static const int64_t forget_after = 600000;     /* milliseconds since the last end over a job ... */
-static const int64_t widen_after = 60000;       /* ... or over a batch */
+enum { PART_BITS = 4, MOST_NARROWING = 3 }; /* a batch of 1,024: 64, 4, 1 job */
+static const int64_t forget_after = 600000; /* milliseconds since the last end over a job ... */
+static const int64_t widen_after = 60000;   /* ... or over a batch */
 
 static struct guard_counted *find_counted(const struct guard *guard, const char *name)
 {

@@ -30,26 +30,26 @@
 #include "base/error.h"
 
 enum {
-    GUARD_MOST_TRIES = 3,       /* ends of a process over one job file or job; then it is set aside */
-    GUARD_COUNTED = 32,         /* jobs whose ends are counted at a time */
-    GUARD_STALLED = 112         /* the exit status of a process that took too long over one */
+    GUARD_MOST_TRIES = 3, /* ends of a process over one job file or job; then it is set aside */
+    GUARD_COUNTED = 32,   /* jobs whose ends are counted at a time */
+    GUARD_STALLED = 112   /* the exit status of a process that took too long over one */
 };
-extern const int guard_patience;        /* seconds of processor time */
-extern const int64_t guard_memory;      /* bytes */
+extern const int guard_patience;   /* seconds of processor time */
+extern const int64_t guard_memory; /* bytes */
 
 struct guard {
-    volatile uint64_t reading;  /* counts up; 0: no job file is being read */
+    volatile uint64_t reading; /* counts up; 0: no job file is being read */
     uint64_t count;
-    uint32_t tries;             /* of the one below, before this one */
-    uint32_t ends;              /* of processes, since the last batch that went well */
-    int64_t time;               /* of clock_elapsed(): of the last end over a batch */
-    uint64_t done;              /* for whoever forks: what the process counts */
-    char name[NAME_MAX + 1];    /* of the job file, or job, that is or was being read; "": a batch */
+    uint32_t tries;          /* of the one below, before this one */
+    uint32_t ends;           /* of processes, since the last batch that went well */
+    int64_t time;            /* of clock_elapsed(): of the last end over a batch */
+    uint64_t done;           /* for whoever forks: what the process counts */
+    char name[NAME_MAX + 1]; /* of the job file, or job, that is or was being read; "": a batch */
     struct guard_counted {
         char name[NAME_MAX + 1];
-        uint32_t tries;         /* 0: free */
-        int64_t time;           /* of clock_elapsed(): of the last end over it */
-    } counted[GUARD_COUNTED];   /* by guard_count() */
+        uint32_t tries;       /* 0: free */
+        int64_t time;         /* of clock_elapsed(): of the last end over it */
+    } counted[GUARD_COUNTED]; /* by guard_count() */
 };
 
 /* A page that this process and those it will fork share; NULL and a sentence when there is none to
@@ -93,7 +93,7 @@ void guard_forget(struct guard *guard, const char *name);
 void guard_passed(struct guard *guard, const char *name);
 /* It is left alone until it leaves the directory (stages/shared/give_up.h), or dlspool is started again. */
 void guard_shun(struct guard *guard, const char *name);
-enum { GUARD_SHUNNED = 1000 };  /* what guard_tries() says of one that is */
+enum { GUARD_SHUNNED = 1000 }; /* what guard_tries() says of one that is */
 /* Forget all, of a guard that no process has. */
 void guard_clear(struct guard *guard);
 /* How many of `most` to take together; and that all that there was has gone well at that, which counts

@@ -19,8 +19,8 @@ struct lease_line {
     int64_t epoch;
     char host[HOST_SIZE];
     int process;
-    char state[16];             /* locked, unlocked, released */
-    int64_t beat;               /* time of day, milliseconds */
+    char state[16]; /* locked, unlocked, released */
+    int64_t beat;   /* time of day, milliseconds */
 };
 
 /* Read the lease as it is now: an NFS client may take it for the one that it read before, or for
@@ -79,15 +79,17 @@ static void format(const struct lease *lease, const char *state, char text[stati
 {
     char host[HOST_SIZE];
     this_host(host);
-    snprintf(text, LEASE_TEXT_SIZE, "%lld %s %d %-8s %lld\n", (long long)lease->epoch,
-             host, (int)getpid(), state, (long long)clock_now());
+    snprintf(text, LEASE_TEXT_SIZE, "%lld %s %d %-8s %lld\n", (long long)lease->epoch, host,
+             (int)getpid(), state, (long long)clock_now());
 }
 
 void lease_open(struct lease *lease, const struct spool *spool, int64_t takeover_time)
 {
-    *lease = (struct lease){
-        .spool = spool, .lock = -1, .file = -1, .takeover_time = takeover_time,
-        .seen = "nothing yet"};
+    *lease = (struct lease){.spool = spool,
+                            .lock = -1,
+                            .file = -1,
+                            .takeover_time = takeover_time,
+                            .seen = "nothing yet"};
 }
 
 /* Try the lock; having none is no trouble, only slower. */
@@ -122,7 +124,7 @@ static bool is_held(struct lease *lease, const char *text)
 {
     struct lease_line line;
     if (!parse(text, &line) || strcmp(line.state, released) == 0)
-        return false;           /* of several who come now, one gets the epoch */
+        return false; /* of several who come now, one gets the epoch */
     /* Its holder had the lock that we have now: it is dead.  But with some mount options each host
      * has locks of its own, so of another host some missing beats are wanted, too. */
     if (lease->locked && strcmp(line.state, "locked") == 0)
@@ -179,8 +181,7 @@ static int put_lease(struct lease *lease, struct error *error)
     format(lease, lease->locked ? "locked" : "unlocked", text);
     if (job_file_replace(lease->spool->root, lease_name, text_of(text), 0644, error))
         return -1;
-    lease->file =
-        sys.openat(lease->spool->root, lease_name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0);
+    lease->file = sys.openat(lease->spool->root, lease_name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0);
     if (lease->file < 0)
         return error_errno(error, ".lease could not be opened");
     if (sys.fsync(lease->spool->root))

@@ -36,8 +36,8 @@ enum { LEASE_TEXT_SIZE = 256 };
 
 struct lease {
     const struct spool *spool;
-    int lock, file;             /* -1: not open */
-    int64_t epoch;              /* ours; 0: none */
+    int lock, file; /* -1: not open */
+    int64_t epoch;  /* ours; 0: none */
     bool locked;
     int64_t takeover_time;      /* milliseconds */
     int64_t renewed;            /* of clock_elapsed */

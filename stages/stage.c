@@ -54,8 +54,7 @@ bool stage_is_fenced(struct stage *stage)
     return true;
 }
 
-int stage_open(struct stage *stage, const char *name, const char *directory,
-               struct error *error)
+int stage_open(struct stage *stage, const char *name, const char *directory, struct error *error)
 {
     *stage = (struct stage){.name = name, .signals = -1, .epoch = current_epoch};
     log_name(name);

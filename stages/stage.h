@@ -19,18 +19,17 @@ struct stage {
     const char *name;
     struct spool spool;
     struct settings settings;
-    int signals;                /* signalfd: readable once a signal to stop has come */
-    char host[65];              /* this machine's name */
-    int64_t epoch;              /* of the lease under which it works; 0: none */
+    int signals;   /* signalfd: readable once a signal to stop has come */
+    char host[65]; /* this machine's name */
+    int64_t epoch; /* of the lease under which it works; 0: none */
     bool stopping;
-    bool failed;                /* it stops because it cannot go on */
-    bool confined;              /* it reads requests in a confined process; tests do not */
+    bool failed;   /* it stops because it cannot go on */
+    bool confined; /* it reads requests in a confined process; tests do not */
 };
 
 /* Open spool and settings, and take SIGTERM and SIGINT as "stop when the batch is done".  -1 and
  * a sentence; stage_close() ends it. */
-int stage_open(struct stage *stage, const char *name, const char *directory,
-               struct error *error);
+int stage_open(struct stage *stage, const char *name, const char *directory, struct error *error);
 void stage_close(struct stage *stage);
 
 /* Wait until `descriptor` (-1: none) is readable, the time `until` (of clock_elapsed) has come, or
@@ -60,7 +59,7 @@ struct stage_operations {
     /* NULL and a sentence on failure. */
     struct stage *(*open)(const char *directory, struct error *error);
     /* Give up what the rounds do not need: called once before the first, but not by tests. */
-    int (*confine)(struct stage *stage, struct error *error);   /* may be NULL */
+    int (*confine)(struct stage *stage, struct error *error); /* may be NULL */
     /* Returns when the next round is due, of clock_elapsed().  Sets stage->failed when the stage
      * cannot go on. */
     int64_t (*round)(struct stage *stage);

@@ -15,15 +15,15 @@
 #include "base/text.h"
 #include "executors/home_path.h"
 
-enum { REMEMBERED = 64, ANSWER_PATIENCE = 5000 };       /* users; milliseconds */
+enum { REMEMBERED = 64, ANSWER_PATIENCE = 5000 }; /* users; milliseconds */
 static const gid_t nogroup = 65534;
-static const int64_t remember_for = 60000;              /* milliseconds */
+static const int64_t remember_for = 60000; /* milliseconds */
 
-static int lookup = -1;         /* the socket to the process that looks up */
+static int lookup = -1; /* the socket to the process that looks up */
 
 static struct {
     struct user user;
-    int64_t until;              /* of clock_elapsed; 0: free */
+    int64_t until; /* of clock_elapsed; 0: free */
 } remembered[REMEMBERED];
 
 /* Tasks of root have no home: it is full of what nobody else may read. */

@@ -17,10 +17,10 @@ enum { USER_NAME_SIZE = 64, USER_HOME_SIZE = 1024 };
 
 struct user {
     uid_t uid;
-    bool known;                 /* the system knows the user; else `name` is the number */
-    gid_t gid;                  /* primary group; that of nobody when the user is not known */
+    bool known; /* the system knows the user; else `name` is the number */
+    gid_t gid;  /* primary group; that of nobody when the user is not known */
     char name[USER_NAME_SIZE];
-    char home[USER_HOME_SIZE];  /* the directory that can be a task's HOME; empty: none, as root's */
+    char home[USER_HOME_SIZE]; /* the directory that can be a task's HOME; empty: none, as root's */
 };
 
 /* Start the process; it ends with this one.  To be called before the stage is confined. */

@@ -36,9 +36,9 @@ static void crash(void)
 
 static void fill(void)
 {
-    enum { PART = 64 << 20, MOST = 64 };        /* 4 GiB */
+    enum { PART = 64 << 20, MOST = 64 }; /* 4 GiB */
     for (int i = 0; i < MOST; i++) {
-        void *volatile part = malloc(PART);     /* the compiler is not to leave it out */
+        void *volatile part = malloc(PART); /* the compiler is not to leave it out */
         if (!part)
             abort();
     }

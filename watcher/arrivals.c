@@ -21,25 +21,25 @@
 
 enum {
     DEFAULT_PENDING = 32768,
-    DEFAULT_NAMES = 8192,       /* that the watch holds until they are sorted */
+    DEFAULT_NAMES = 8192, /* that the watch holds until they are sorted */
     DEFAULT_NOTICE = 60000,
-    FIRST_LOOK = 20,            /* milliseconds that a new file is left alone: most are closed
+    FIRST_LOOK = 20,     /* milliseconds that a new file is left alone: most are closed
                                  * by then, which is one look instead of two */
-    LOOK_STEP = 20,             /* milliseconds; looks at files that wait are made together */
-    TROUBLE_LOOK = 1000,        /* milliseconds until the next look after one that failed */
-    SORTING_TIME = 50,          /* milliseconds for sorting what is new, before others' turns */
-    MOST_LOOKS = 256,           /* at files that turn out to wait, in one call */
+    LOOK_STEP = 20,      /* milliseconds; looks at files that wait are made together */
+    TROUBLE_LOOK = 1000, /* milliseconds until the next look after one that failed */
+    SORTING_TIME = 50,   /* milliseconds for sorting what is new, before others' turns */
+    MOST_LOOKS = 256,    /* at files that turn out to wait, in one call */
 };
 
-static const uid_t nobody_known = (uid_t)-1;    /* the owner could not be learned */
+static const uid_t nobody_known = (uid_t)-1; /* the owner could not be learned */
 
 struct pending {
-    struct turn turn;           /* the first, so that its address is this one's */
+    struct turn turn; /* the first, so that its address is this one's */
     struct settle_memory memory;
-    unsigned int flags;         /* what came since the last look */
+    unsigned int flags; /* what came since the last look */
     uid_t owner;
     bool noticed;
-    bool believed;              /* by its age at the first look, for want of a memory */
+    bool believed; /* by its age at the first look, for want of a memory */
 };
 
 struct arrivals {
@@ -50,13 +50,13 @@ struct arrivals {
     bool (*published)(struct text name);
     struct settle_settings settle;
     struct watch *watch;
-    struct names *pending;      /* payload: struct pending */
+    struct names *pending; /* payload: struct pending */
     size_t limit;
     struct turns *turns;
-    bool missed;                /* names were left out for want of room: a scan is to find them */
-    bool crowded;               /* ... and those that it finds may have been here before */
-    struct buffer bytes;        /* room for looks */
-    bool troubled;              /* the last look at a file failed, which was said */
+    bool missed;         /* names were left out for want of room: a scan is to find them */
+    bool crowded;        /* ... and those that it finds may have been here before */
+    struct buffer bytes; /* room for looks */
+    bool troubled;       /* the last look at a file failed, which was said */
 };
 
 struct arrivals *arrivals_open(int directory, const char *path,
@@ -87,7 +87,7 @@ struct arrivals *arrivals_open(int directory, const char *path,
                                   .pending = names_new(limit, sizeof(struct pending)),
                                   .limit = limit,
                                   .turns = turns_new()};
-    arrivals->settle = settings->settle ? *settings->settle
+    arrivals->settle = settings->settle  ? *settings->settle
                        : arrivals->local ? settle_local
                                          : settle_remote;
     return arrivals;
@@ -275,9 +275,8 @@ static void sort(struct arrivals *arrivals, const struct watch_name *name, int64
         return;
     bool news = (name->flags & ~(unsigned int)WATCH_SEEN) != 0;
     int64_t due = name->flags == WATCH_CHANGED ? now + FIRST_LOOK : now;
-    pending = names_full(arrivals->pending)
-                  ? make_room(arrivals, text, owner, news, due, now)
-                  : remember(arrivals, text, owner, news, due, now);
+    pending = names_full(arrivals->pending) ? make_room(arrivals, text, owner, news, due, now)
+                                            : remember(arrivals, text, owner, news, due, now);
     if (pending)
         pending->flags |= name->flags;
 }

@@ -32,27 +32,27 @@
 #include "watcher/settle.h"
 #include "watcher/watch.h"
 
-struct arrivals_settings {              /* 0 and NULL stand for the defaults */
+struct arrivals_settings { /* 0 and NULL stand for the defaults */
     struct watch_settings watch;
-    const struct settle_settings *settle;       /* settle_local or settle_remote, as it is */
+    const struct settle_settings *settle; /* settle_local or settle_remote, as it is */
     /* Whether a file of this name was renamed into place, where that is not seen otherwise (NFS):
      * names that a program of ours makes, and uses for nothing else.  NULL: there are none. */
     bool (*published)(struct text name);
-    size_t pending;                     /* files remembered; 32768 */
-    int64_t notice;                     /* milliseconds of waiting until the log says so; 60000 */
+    size_t pending; /* files remembered; 32768 */
+    int64_t notice; /* milliseconds of waiting until the log says so; 60000 */
 };
 
 struct arrivals;
 
 struct arrival {
-    char name[NAME_MAX + 1];            /* raw bytes and a NUL */
+    char name[NAME_MAX + 1]; /* raw bytes and a NUL */
     size_t length;
-    uid_t owner;                        /* (uid_t)-1: not learned */
-    bool cut;                           /* it does not end with a whole line */
-    const char *complete;               /* how it is known to be complete: `rename`, `link`,
+    uid_t owner;          /* (uid_t)-1: not learned */
+    bool cut;             /* it does not end with a whole line */
+    const char *complete; /* how it is known to be complete: `rename`, `link`,
                                          * `end-mark`, `no-writer` or `quiet`; NULL: not */
-    bool refuse;                        /* take it away, and refuse it for the reason in `why` */
-    struct error why;                   /* "it is empty, and nobody ..."; set when `refuse` is */
+    bool refuse;          /* take it away, and refuse it for the reason in `why` */
+    struct error why;     /* "it is empty, and nobody ..."; set when `refuse` is */
 };
 
 /* Watch a drop directory; descriptor and path as watch_open().  The settings are copied, those of
@@ -61,13 +61,13 @@ struct arrivals *arrivals_open(int directory, const char *path,
                                const struct arrivals_settings *settings, struct error *error);
 void arrivals_close(struct arrivals *arrivals); /* NULL is fine */
 
-int arrivals_descriptor(const struct arrivals *arrivals);       /* as watch_descriptor() */
-int64_t arrivals_due(const struct arrivals *arrivals);          /* as watch_due() */
+int arrivals_descriptor(const struct arrivals *arrivals); /* as watch_descriptor() */
+int64_t arrivals_due(const struct arrivals *arrivals);    /* as watch_due() */
 
 /* As watch_collect(), and sorts what is new by owner.  Stops after 50 ms or so; arrivals_due() is
  * then 0. */
 int arrivals_collect(struct arrivals *arrivals, struct error *error);
-bool arrivals_lost(const struct arrivals *arrivals);            /* as watch_lost() */
+bool arrivals_lost(const struct arrivals *arrivals); /* as watch_lost() */
 
 /* The next file that is ready or to be refused.  False when there is none just now, or after many
  * looks at files that wait; arrivals_due() tells. */
@@ -76,6 +76,6 @@ bool arrivals_next(struct arrivals *arrivals, struct arrival *arrival);
 /* Hand out nothing of this owner's until then. */
 void arrivals_rest(struct arrivals *arrivals, uid_t owner, int64_t until);
 
-size_t arrivals_pending(const struct arrivals *arrivals);       /* how many files wait */
+size_t arrivals_pending(const struct arrivals *arrivals); /* how many files wait */
 
 #endif

@@ -7,7 +7,7 @@
 #include "base/system.h"
 #include "watcher/writers.h"
 
-enum { STALE_RETRIES = 3 };     /* NFSv3 forgets a file that was renamed; opening again helps */
+enum { STALE_RETRIES = 3 }; /* NFSv3 forgets a file that was renamed; opening again helps */
 
 static enum drop_result refuse(struct error *error, struct text shown, const char *reason)
 {
@@ -121,9 +121,10 @@ static enum drop_result check(const struct stat *status, struct text shown, stru
                       "has another name (a hard link), through which it could change; drop a "
                       "copy (cp) or rename it into place (mv)");
     if (!printable(shown))
-        return refuse(error, shown,
-                      "has control characters in its name, or a name that is not UTF-8; give the file "
-                      "an ordinary name and drop it again");
+        return refuse(
+            error, shown,
+            "has control characters in its name, or a name that is not UTF-8; give the file "
+            "an ordinary name and drop it again");
     if (status->st_size == 0)
         return refuse(error, shown, "is empty; write the job into it and drop it again");
     if (status->st_size > DROP_LARGEST) {
@@ -172,10 +173,11 @@ static enum drop_result read_open_file(int file, struct text shown, struct buffe
         return trouble(error, shown, "could not be looked at");
     describe(drop, &before);
     if (S_ISDIR(before.st_mode) && is_job(file))
-        return refuse(error, shown,
-                      "is the directory of a job, not a job file; to run that job again, submit the "
-                      "job file in it (request.yaml, .json or .sh); a job in failed/ is run again by "
-                      "dlspool retry ID; the directory is kept here, as dropped");
+        return refuse(
+            error, shown,
+            "is the directory of a job, not a job file; to run that job again, submit the "
+            "job file in it (request.yaml, .json or .sh); a job in failed/ is run again by "
+            "dlspool retry ID; the directory is kept here, as dropped");
     enum drop_result result = check(&before, shown, error);
     if (result != DROP_TAKEN)
         return result;
@@ -224,8 +226,8 @@ static enum drop_result judge_closed(int directory, const char *name, struct tex
     }
 }
 
-enum drop_result drop_read(int directory, const char *name, struct text shown,
-                           struct buffer *bytes, struct drop *drop, struct error *error)
+enum drop_result drop_read(int directory, const char *name, struct text shown, struct buffer *bytes,
+                           struct drop *drop, struct error *error)
 {
     *drop = (struct drop){.uid = (uid_t)-1, .gid = (gid_t)-1};
     int file = -1;
@@ -240,7 +242,7 @@ enum drop_result drop_read(int directory, const char *name, struct text shown,
     if (file < 0)
         return judge_closed(directory, name, shown, drop, error);
     enum drop_result result = read_open_file(file, shown, bytes, drop, error);
-    sys.close(file);                    /* gives up the lease, too */
+    sys.close(file); /* gives up the lease, too */
     return result;
 }
 

@@ -32,24 +32,24 @@
 #include "base/error.h"
 #include "base/text.h"
 
-enum { DROP_LARGEST = 1024 * 1024 };    /* bytes of the largest job file */
+enum { DROP_LARGEST = 1024 * 1024 }; /* bytes of the largest job file */
 
 enum drop_result {
-    DROP_TAKEN,         /* done as asked */
-    DROP_CHANGING,      /* somebody still writes to it: try again a little later; the sentence
+    DROP_TAKEN,    /* done as asked */
+    DROP_CHANGING, /* somebody still writes to it: try again a little later; the sentence
                          * says what was seen, fit for a refusal when patience has ended */
-    DROP_REFUSED,       /* it cannot become a job; the sentence says why and what to do */
-    DROP_GONE,          /* it is not there any more */
-    DROP_ERROR,         /* our own trouble (disk, descriptors, network); the sentence names it */
+    DROP_REFUSED,  /* it cannot become a job; the sentence says why and what to do */
+    DROP_GONE,     /* it is not there any more */
+    DROP_ERROR,    /* our own trouble (disk, descriptors, network); the sentence names it */
 };
 
-struct drop {           /* who dropped what; filled as far as it was learned */
-    uid_t uid;          /* (uid_t)-1: not learned */
+struct drop {  /* who dropped what; filled as far as it was learned */
+    uid_t uid; /* (uid_t)-1: not learned */
     gid_t gid;
     mode_t mode;
     dev_t device;
     ino_t inode;
-    int64_t size;       /* bytes */
+    int64_t size; /* bytes */
     struct timespec mtime;
 };
 
@@ -61,8 +61,8 @@ enum drop_result drop_claim(int incoming, const char *name, int claims, const ch
 
 /* Read the file `name` in `directory` (a claim) into `bytes`, replacing what is there.  `shown` is
  * the name the user gave it, for sentences. */
-enum drop_result drop_read(int directory, const char *name, struct text shown,
-                           struct buffer *bytes, struct drop *drop, struct error *error);
+enum drop_result drop_read(int directory, const char *name, struct text shown, struct buffer *bytes,
+                           struct drop *drop, struct error *error);
 
 /* Is it still the file that was read, with nothing added?  DROP_TAKEN, DROP_CHANGING (read it
  * again), DROP_GONE or DROP_ERROR.  To be asked when the copy is durable, before removing it. */

@@ -13,7 +13,7 @@ struct leftovers;
 
 /* `path` is what the log calls the directory.  `patience`: milliseconds since the last change. */
 struct leftovers *leftovers_new(const char *path, int64_t patience);
-void leftovers_free(struct leftovers *leftovers);       /* NULL is fine */
+void leftovers_free(struct leftovers *leftovers); /* NULL is fine */
 
 /* Look, if it is time for it; `now` is clock_elapsed().  The number of files named. */
 int leftovers_look(struct leftovers *leftovers, int directory, int64_t now);

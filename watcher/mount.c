@@ -11,17 +11,17 @@
 bool mount_is_local(int file)
 {
     static const unsigned int local[] = {
-        0xef53,         /* ext2, ext3, ext4 */
-        0x58465342,     /* xfs */
-        0x9123683e,     /* btrfs */
-        0x01021994,     /* tmpfs */
-        0x858458f6,     /* ramfs */
-        0x794c7630,     /* overlayfs */
-        0x2fc12fc1,     /* zfs */
-        0xf2f52010,     /* f2fs */
-        0xca451a4e,     /* bcachefs */
-        0x3153464a,     /* jfs */
-        0x52654973,     /* reiserfs */
+        0xef53,     /* ext2, ext3, ext4 */
+        0x58465342, /* xfs */
+        0x9123683e, /* btrfs */
+        0x01021994, /* tmpfs */
+        0x858458f6, /* ramfs */
+        0x794c7630, /* overlayfs */
+        0x2fc12fc1, /* zfs */
+        0xf2f52010, /* f2fs */
+        0xca451a4e, /* bcachefs */
+        0x3153464a, /* jfs */
+        0x52654973, /* reiserfs */
     };
     struct statfs status;
     if (sys.fstatfs(file, &status))

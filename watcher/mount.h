@@ -13,6 +13,6 @@
 
 #include <stdbool.h>
 
-bool mount_is_local(int file);          /* any open descriptor; false when it cannot be told */
+bool mount_is_local(int file); /* any open descriptor; false when it cannot be told */
 
 #endif

@@ -31,7 +31,7 @@ static enum content look_inside(int file, size_t size, struct buffer *bytes)
             break;
     }
     if (bytes->length != size)
-        return CONTENT_UNKNOWN;         /* it changes as we look */
+        return CONTENT_UNKNOWN; /* it changes as we look */
     return content_judge(buffer_text(bytes));
 }
 
@@ -77,7 +77,7 @@ int probe_look(int directory, const char *name, bool local, struct buffer *bytes
         look->age = local && result == 0 ? age_of(status) : 0;
     }
     int keep = errno;
-    sys.close(file);                    /* gives up the lease, too */
+    sys.close(file); /* gives up the lease, too */
     errno = keep;
     return result;
 }

@@ -64,12 +64,12 @@
 #include "watcher/writers.h"
 
 enum settle {
-    SETTLE_READY,                       /* take it; taking may still refuse it for what it is */
-    SETTLE_WAIT,                        /* look again */
-    SETTLE_REFUSE,                      /* take it away and refuse it for the reason given */
+    SETTLE_READY,  /* take it; taking may still refuse it for what it is */
+    SETTLE_WAIT,   /* look again */
+    SETTLE_REFUSE, /* take it away and refuse it for the reason given */
 };
 
-struct settle_settings {                /* milliseconds */
+struct settle_settings { /* milliseconds */
     int64_t quiet;
     int64_t closed_quiet;
     int64_t doubtful_quiet;
@@ -78,32 +78,32 @@ struct settle_settings {                /* milliseconds */
     int64_t empty_patience;
 };
 
-extern const struct settle_settings settle_local;       /* 2 s, 0.5 s, 2 s, 1 s, 60 s, 60 s */
-extern const struct settle_settings settle_remote;      /* 5 s, and 40 s with doubt */
+extern const struct settle_settings settle_local;  /* 2 s, 0.5 s, 2 s, 1 s, 60 s, 60 s */
+extern const struct settle_settings settle_remote; /* 5 s, and 40 s with doubt */
 
-struct settle_look {                    /* what one look at a file found */
+struct settle_look { /* what one look at a file found */
     struct stat status;
-    unsigned int flags;                 /* WATCH_ flags that came since the look before */
+    unsigned int flags; /* WATCH_ flags that came since the look before */
     enum writers writers;
     enum content content;
-    int64_t age;                        /* since its last change by its ctime; 0: cannot be told */
-    bool first_and_last;                /* nothing will be remembered: believe the age */
+    int64_t age;         /* since its last change by its ctime; 0: cannot be told */
+    bool first_and_last; /* nothing will be remembered: believe the age */
 };
 
 /* What is remembered of a file from one look to the next.  Zero it before the first. */
 struct settle_memory {
     bool known, linked, closed, reopened, grew, held;
-    bool cut;                           /* what is ready does not end with a whole line */
-    const char *complete;               /* what is ready: by what it is known to be complete, a
+    bool cut;             /* what is ready does not end with a whole line */
+    const char *complete; /* what is ready: by what it is known to be complete, a
                                          * word for the job's log; NULL: it is none */
     dev_t device;
     ino_t inode;
     off_t size;
     struct timespec mtime;
-    int64_t first;                      /* when it was seen first */
-    int64_t since;                      /* since when it has been quiet */
+    int64_t first; /* when it was seen first */
+    int64_t since; /* since when it has been quiet */
     int64_t linked_since;
-    int64_t held_since;                 /* when a writer was seen first; 0: none has it open */
+    int64_t held_since; /* when a writer was seen first; 0: none has it open */
 };
 
 bool settle_ignores(struct text name);

@@ -14,16 +14,16 @@ enum { CHAINS = 256, FIRST_ROOM = 8 };
 struct lane {
     uid_t owner;
     bool news;
-    struct lane *chain;                 /* the next one in the same place of the table */
-    struct lane *before, *after;        /* in the ring */
-    int64_t rest;                       /* not to be served before then */
+    struct lane *chain;          /* the next one in the same place of the table */
+    struct lane *before, *after; /* in the ring */
+    int64_t rest;                /* not to be served before then */
     struct turn **heap;
     size_t count, room;
 };
 
 struct turns {
     struct lane *chains[CHAINS];
-    struct lane *current;               /* whose turn it is; NULL: there is no lane */
+    struct lane *current; /* whose turn it is; NULL: there is no lane */
     uint64_t serial;
 };
 

@@ -18,21 +18,21 @@
 
 struct lane;
 
-struct turn {                           /* private, but for `due` to read */
+struct turn { /* private, but for `due` to read */
     struct lane *lane;
     int64_t due;
-    uint64_t serial;                    /* in which order they came to be due at the same time */
+    uint64_t serial; /* in which order they came to be due at the same time */
     size_t at;
 };
 
 struct turns;
 
 struct turns *turns_new(void);
-void turns_free(struct turns *turns);   /* NULL is fine; leaves what waits alone */
+void turns_free(struct turns *turns); /* NULL is fine; leaves what waits alone */
 
 void turns_add(struct turns *turns, struct turn *turn, uid_t owner, bool news, int64_t due);
 void turns_remove(struct turns *turns, struct turn *turn);
-void turns_move(struct turns *turns, struct turn *turn, int64_t due);   /* due at another time */
+void turns_move(struct turns *turns, struct turn *turn, int64_t due); /* due at another time */
 
 /* The first of the lane whose turn it is, among those where one is due; NULL when none is.  It
  * stays in its lane. */

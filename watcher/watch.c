@@ -25,10 +25,10 @@
 enum {
     DEFAULT_INTERVAL = 5000,
     DEFAULT_REMOTE_INTERVAL = 2000,
-    DEFAULT_NAMES = 16384,              /* as many as inotify's queue holds */
-    LONGEST_REST = 10000,               /* milliseconds between scans at most, however long */
-    INOTIFY_RETRY = 60000,              /* milliseconds before inotify is asked for again */
-    READ_SIZE = 65536,                  /* bytes, for events and for directory entries */
+    DEFAULT_NAMES = 16384, /* as many as inotify's queue holds */
+    LONGEST_REST = 10000,  /* milliseconds between scans at most, however long */
+    INOTIFY_RETRY = 60000, /* milliseconds before inotify is asked for again */
+    READ_SIZE = 65536,     /* bytes, for events and for directory entries */
 };
 
 /* IN_MODIFY is left out: whoever waits for a file to become quiet looks at it anyway, and a
@@ -37,25 +37,25 @@ static const uint32_t event_mask = IN_MOVED_TO | IN_CREATE | IN_CLOSE_WRITE | IN
                                    IN_DELETE_SELF | IN_MOVE_SELF | IN_EXCL_UNLINK | IN_ONLYDIR;
 
 struct scan {
-    int file;                           /* -1: none under way */
+    int file; /* -1: none under way */
     int64_t began;
-    size_t at, filled;                  /* bytes of `entries` */
-    char *entries;                      /* READ_SIZE bytes, while one is under way */
+    size_t at, filled; /* bytes of `entries` */
+    char *entries;     /* READ_SIZE bytes, while one is under way */
 };
 
 struct watch {
     char *path;
     int directory, inotify;
-    bool local, warned, owed;           /* owed: a scan is wanted before its time */
-    const char *lost;                   /* what became of the directory; NULL: nothing */
+    bool local, warned, owed; /* owed: a scan is wanted before its time */
+    const char *lost;         /* what became of the directory; NULL: nothing */
     int64_t interval, remote_interval;
-    int64_t due;                        /* when the next scan is to be made in any case */
-    int64_t earliest;                   /* when one that is owed may be made */
+    int64_t due;      /* when the next scan is to be made in any case */
+    int64_t earliest; /* when one that is owed may be made */
     int64_t inotify_retry;
-    struct names *names;                /* payload: unsigned int, WATCH_ flags */
+    struct names *names; /* payload: unsigned int, WATCH_ flags */
     size_t limit;
     struct scan scan;
-    char *events;                       /* READ_SIZE bytes */
+    char *events; /* READ_SIZE bytes */
 };
 
 static int open_inotify(const struct watch *watch)
@@ -326,8 +326,8 @@ int watch_collect(struct watch *watch, struct error *error)
 {
     int64_t now = clock_elapsed();
     bool idle = names_count(watch->names) == 0;
-    bool scan = watch->scan.file >= 0 || now >= watch->due ||
-                (watch->owed && now >= watch->earliest);
+    bool scan =
+        watch->scan.file >= 0 || now >= watch->due || (watch->owed && now >= watch->earliest);
     if (!watch->lost && scan && !idle)
         return 0;
     int result = 0;

@@ -38,23 +38,23 @@
 #include "base/error.h"
 #include "base/text.h"
 
-enum {                          /* what was seen of a name, or-ed together */
-    WATCH_RENAMED_IN = 1,       /* it was moved here from another name or directory */
-    WATCH_CLOSED = 2,           /* somebody who had it open for writing closed it */
-    WATCH_CHANGED = 4,          /* made, linked here, or its mode, owner or times changed */
-    WATCH_SEEN = 8,             /* a scan found it */
+enum {                       /* what was seen of a name, or-ed together */
+       WATCH_RENAMED_IN = 1, /* it was moved here from another name or directory */
+       WATCH_CLOSED = 2,     /* somebody who had it open for writing closed it */
+       WATCH_CHANGED = 4,    /* made, linked here, or its mode, owner or times changed */
+       WATCH_SEEN = 8,       /* a scan found it */
 };
 
-struct watch_settings {         /* 0 stands for the default */
-    int64_t interval;           /* milliseconds between scans of a local directory; 5000 */
-    int64_t remote_interval;    /* of one that is not, or that has no inotify; 2000 */
-    size_t names;               /* how many names may wait; 16384 */
+struct watch_settings {      /* 0 stands for the default */
+    int64_t interval;        /* milliseconds between scans of a local directory; 5000 */
+    int64_t remote_interval; /* of one that is not, or that has no inotify; 2000 */
+    size_t names;            /* how many names may wait; 16384 */
 };
 
 struct watch;
 
 struct watch_name {
-    char name[NAME_MAX + 1];    /* raw bytes and a NUL */
+    char name[NAME_MAX + 1]; /* raw bytes and a NUL */
     size_t length;
     unsigned int flags;
 };
@@ -64,7 +64,7 @@ struct watch_name {
  * `path` is what sentences call it, and is copied. */
 struct watch *watch_open(int directory, const char *path, const struct watch_settings *settings,
                          struct error *error);
-void watch_close(struct watch *watch);          /* NULL is fine */
+void watch_close(struct watch *watch); /* NULL is fine */
 
 /* For poll(2) with POLLIN; -1 while there is only scanning. */
 int watch_descriptor(const struct watch *watch);

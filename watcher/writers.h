@@ -16,11 +16,7 @@
 #ifndef WATCHER_WRITERS_H
 #define WATCHER_WRITERS_H
 
-enum writers {
-    WRITERS_UNKNOWN,
-    WRITERS_NONE,
-    WRITERS_SOME
-};
+enum writers { WRITERS_UNKNOWN, WRITERS_NONE, WRITERS_SOME };
 
 /* `file` is a regular file opened for reading only.  After WRITERS_NONE the lease is held until
  * writers_release() or close(2). */

@@ -178,7 +178,7 @@ static void apply_tls(const struct http_target *target, CURL *easy)
         curl_easy_setopt(easy, CURLOPT_SSLKEY, target->key_file);
     set_blob(easy, CURLOPT_SSLCERT_BLOB, target->certificate);
     set_blob(easy, CURLOPT_SSLKEY_BLOB, target->key);
-    curl_easy_setopt(easy, CURLOPT_KEYPASSWD, "");        /* nobody is asked for one */
+    curl_easy_setopt(easy, CURLOPT_KEYPASSWD, ""); /* nobody is asked for one */
 }
 
 void http_target_apply(const struct http_target *target, CURL *easy, const char *path,

@@ -10,20 +10,20 @@
 
 /* The settings' part about the server, copied. */
 struct http_target {
-    char *base;                 /* as given, for sentences */
-    char *url;                  /* what goes before a path */
+    char *base; /* as given, for sentences */
+    char *url;  /* what goes before a path */
     char *unix_socket, *ca_file, *certificate_file, *key_file, *proxy;
     struct text ca, certificate, key;
-    struct curl_slist *connect_to;      /* with a TLS name of its own */
+    struct curl_slist *connect_to; /* with a TLS name of its own */
     struct curl_slist *headers;
-    int64_t connect_timeout;    /* milliseconds */
-    bool secure;                /* over TLS */
+    int64_t connect_timeout; /* milliseconds */
+    bool secure;             /* over TLS */
 };
 
 /* -1 and a sentence on failure; http_target_free() in any case. */
 int http_target_set(struct http_target *target, const struct http_settings *settings,
                     struct error *error);
-void http_target_free(struct http_target *target);      /* secrets are wiped */
+void http_target_free(struct http_target *target); /* secrets are wiped */
 
 /* Set the URL and everything of the connection in a handle that was reset, and append the client's
  * headers to the list.  The target must outlive the transfer. */
@@ -31,8 +31,8 @@ void http_target_apply(const struct http_target *target, CURL *easy, const char 
                        struct curl_slist **headers);
 
 void http_add_header(struct curl_slist **list, const char *header);
-void http_add_headers(struct curl_slist **list, const char *const *headers);    /* NULL is fine */
-void http_free_headers(struct curl_slist **list);       /* wiped, and set to NULL */
+void http_add_headers(struct curl_slist **list, const char *const *headers); /* NULL is fine */
+void http_free_headers(struct curl_slist **list); /* wiped, and set to NULL */
 
 /* Whether the server may have seen something of the request that has ended. */
 bool http_was_sent(const struct http_target *target, CURL *easy, CURLcode code);

@@ -38,7 +38,7 @@ struct http_client {
     struct http_target target;
     int64_t timeout, stall_timeout;
     size_t response_limit;
-    bool hangs; /* a request of this batch had no answer in its time */
+    bool hangs;   /* a request of this batch had no answer in its time */
     bool stopped; /* go_on() wants no more of this batch */
     bool (*go_on)(void *context, const struct http_request *ended);
     void *context;
@@ -52,7 +52,7 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *context)
     long status = 0;
     curl_easy_getinfo(slot->easy, CURLINFO_RESPONSE_CODE, &status);
     if (status < 200 || status > 299)
-        keep = 0;               /* why it refuses is wanted whole */
+        keep = 0; /* why it refuses is wanted whole */
     if (keep && length > keep - response->length) {
         slot->request->cut_off = true;
         buffer_add(response, bytes, keep - response->length);
@@ -234,8 +234,8 @@ static void end_request(struct slot *slot, CURLcode code)
         error_set(&request->error, "the answer to %s %s is longer than %zu bytes", request->method,
                   path, client->response_limit);
     } else {
-        request->outcome = http_was_sent(&client->target, slot->easy, code) ? HTTP_NO_ANSWER
-                                                                            : HTTP_NOT_SENT;
+        request->outcome =
+            http_was_sent(&client->target, slot->easy, code) ? HTTP_NO_ANSWER : HTTP_NOT_SENT;
         error_set(&request->error, "%s: %s %s: %s", server, request->method, path,
                   slot->problem[0] ? slot->problem : curl_easy_strerror(code));
     }

@@ -41,25 +41,25 @@ struct http_request {
                                    without an error; 0: all, up to the client's limit */
     /* filled in: */
     enum http_outcome outcome;
-    int status;                 /* 0 without an answer */
-    int64_t retry_after;        /* milliseconds the server asks to be left alone; 0: nothing said */
-    struct buffer response;     /* the body; http_request_clear() frees it */
-    bool cut_off;               /* there was more than `keep` */
-    struct buffer warnings;     /* texts of Warning headers (RFC 9111: 299 - "..."), a line each;
+    int status;             /* 0 without an answer */
+    int64_t retry_after;    /* milliseconds the server asks to be left alone; 0: nothing said */
+    struct buffer response; /* the body; http_request_clear() frees it */
+    bool cut_off;           /* there was more than `keep` */
+    struct buffer warnings; /* texts of Warning headers (RFC 9111: 299 - "..."), a line each;
                                    http_request_clear() frees it */
-    struct error error;         /* the sentence unless HTTP_ANSWERED */
+    struct error error;     /* the sentence unless HTTP_ANSWERED */
 };
 
 struct http_client;
 
 /* What the settings point to is copied.  NULL and a sentence on failure. */
 struct http_client *http_open(const struct http_settings *settings, struct error *error);
-void http_close(struct http_client *client);    /* NULL is fine */
+void http_close(struct http_client *client); /* NULL is fine */
 
 /* Run all requests of the batch to their end.  The members that are filled in are set for each. */
 void http_run(struct http_client *client, struct http_request *const *batch, size_t count);
 
-void http_request_clear(struct http_request *request);  /* frees the response */
+void http_request_clear(struct http_request *request); /* frees the response */
 
 /* Append `part` percent-encoded for a path segment or a query value. */
 void http_escape(struct buffer *out, struct text part);

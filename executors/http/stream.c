@@ -9,29 +9,29 @@
 #include "executors/http/easy.h"
 
 enum {
-    WAIT_SLICE = 1000,          /* milliseconds */
-    PAUSE_ABOVE = 4 << 20,      /* bytes that wait to be fetched, when a whole line is among them */
-    BODY_LIMIT = 64 << 10       /* bytes of a refusal that are kept */
+    WAIT_SLICE = 1000,     /* milliseconds */
+    PAUSE_ABOVE = 4 << 20, /* bytes that wait to be fetched, when a whole line is among them */
+    BODY_LIMIT = 64 << 10  /* bytes of a refusal that are kept */
 };
 
 struct http_streams {
     CURLM *multi;
     struct http_target target;
-    struct http_stream *first;  /* every stream that is not closed */
-    bool news;                  /* since http_streams_drive() was called */
+    struct http_stream *first; /* every stream that is not closed */
+    bool news;                 /* since http_streams_drive() was called */
 };
 
 struct http_stream {
     struct http_stream *next;
-    struct http_streams *streams;       /* NULL once they are closed */
-    CURL *easy;                 /* NULL once it has ended */
+    struct http_streams *streams; /* NULL once they are closed */
+    CURL *easy;                   /* NULL once it has ended */
     struct curl_slist *headers;
     struct http_stream_limits limits;
     struct buffer input;
-    size_t start;               /* where the first line starts that was not fetched */
-    size_t lines;               /* line ends after `start` */
+    size_t start; /* where the first line starts that was not fetched */
+    size_t lines; /* line ends after `start` */
     bool paused, too_long, headed;
-    int64_t last;               /* clock_elapsed() of the last byte, or of the start */
+    int64_t last; /* clock_elapsed() of the last byte, or of the start */
     char *path;
     char problem[CURL_ERROR_SIZE];
     struct http_stream_state state;
@@ -92,8 +92,8 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *context)
     if (end > bytes)
         stream->streams->news = true;
     buffer_add(&stream->input, bytes, length);
-    stream->too_long = stream->lines == 0 &&
-                       stream->input.length - stream->start > stream->limits.line;
+    stream->too_long =
+        stream->lines == 0 && stream->input.length - stream->start > stream->limits.line;
     return stream->too_long ? 0 : length;
 }
 
@@ -168,8 +168,7 @@ static void set_options(struct http_stream *stream, const char *const *headers)
 
 struct http_stream *http_stream_start(struct http_streams *streams, const char *path,
                                       const char *const *headers,
-                                      const struct http_stream_limits *limits,
-                                      struct error *error)
+                                      const struct http_stream_limits *limits, struct error *error)
 {
     struct http_stream *stream = memory_allocate(sizeof(*stream));
     stream->streams = streams;
@@ -226,7 +225,7 @@ static void finish(struct http_stream *stream, CURLcode code)
     stream->state.retry_after = (int64_t)retry_after * 1000;
     if (code == CURLE_OK && !stream->headed)
         code = CURLE_GOT_NOTHING;
-    stream->state.outcome = code == CURLE_OK ? HTTP_ANSWERED
+    stream->state.outcome = code == CURLE_OK                            ? HTTP_ANSWERED
                             : http_was_sent(target, stream->easy, code) ? HTTP_NO_ANSWER
                                                                         : HTTP_NOT_SENT;
     if (stream->too_long) {

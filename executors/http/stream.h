@@ -17,21 +17,20 @@ struct http_streams;
 struct http_stream;
 
 struct http_stream_limits {
-    int64_t headers;            /* milliseconds until the answer's headers are there */
-    int64_t stall;              /* milliseconds between two bytes, from then on */
-    size_t line;                /* bytes of a line */
+    int64_t headers; /* milliseconds until the answer's headers are there */
+    int64_t stall;   /* milliseconds between two bytes, from then on */
+    size_t line;     /* bytes of a line */
 };
 
 /* Of the settings only those of the server and the connection count. */
 struct http_streams *http_streams_open(const struct http_settings *settings, struct error *error);
-void http_streams_close(struct http_streams *streams);  /* ends all that are open; NULL is fine.
+void http_streams_close(struct http_streams *streams); /* ends all that are open; NULL is fine.
                                                            They must still be closed each. */
 
 /* Begin a GET.  What is given is copied.  NULL and a sentence on failure. */
 struct http_stream *http_stream_start(struct http_streams *streams, const char *path,
                                       const char *const *headers,
-                                      const struct http_stream_limits *limits,
-                                      struct error *error);
+                                      const struct http_stream_limits *limits, struct error *error);
 
 /* Drive all streams.  Returns when a line has come or a stream has ended, and after `wait`
  * milliseconds in any case; at once when none is open. */
@@ -45,15 +44,15 @@ bool http_stream_line(struct http_stream *stream, struct text *line);
  * ended it in order. */
 struct http_stream_state {
     bool ended;
-    bool has_lines;             /* whole ones that were not fetched yet */
+    bool has_lines; /* whole ones that were not fetched yet */
     enum http_outcome outcome;
-    int status;                 /* 0: no headers yet */
-    int64_t retry_after;        /* milliseconds */
-    struct text body;           /* of an answer other than 2xx, at most 64 KiB */
-    const struct error *error;  /* the sentence unless HTTP_ANSWERED */
+    int status;                /* 0: no headers yet */
+    int64_t retry_after;       /* milliseconds */
+    struct text body;          /* of an answer other than 2xx, at most 64 KiB */
+    const struct error *error; /* the sentence unless HTTP_ANSWERED */
 };
 void http_stream_look(const struct http_stream *stream, struct http_stream_state *state);
 
-void http_stream_close(struct http_stream *stream);     /* NULL is fine */
+void http_stream_close(struct http_stream *stream); /* NULL is fine */
 
 #endif

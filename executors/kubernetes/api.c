@@ -16,9 +16,9 @@
 #include "executors/kubernetes/status.h"
 
 enum {
-    ANSWER_LIMIT = 64 << 20,    /* bytes; a page of a list is far below */
-    REPLACE_INTERVAL = 5000,    /* milliseconds between two looks for a better credential */
-    QUIET_DEFAULT = 1000,       /* milliseconds after a 429 that says nothing */
+    ANSWER_LIMIT = 64 << 20, /* bytes; a page of a list is far below */
+    REPLACE_INTERVAL = 5000, /* milliseconds between two looks for a better credential */
+    QUIET_DEFAULT = 1000,    /* milliseconds after a 429 that says nothing */
     QUIET_MOST = 300000
 };
 
@@ -101,7 +101,7 @@ struct kubernetes_connection *kubernetes_connect_from(const struct kubernetes_se
     own->context = copy(connection->arena, settings->context);
     own->namespace = copy(connection->arena, settings->namespace);
     own->proxy = copy(connection->arena, settings->proxy);
-    own->host_paths = NULL;     /* none of our business */
+    own->host_paths = NULL; /* none of our business */
     own->host_path_count = 0;
     if (load_config(connection, error)) {
         kubernetes_disconnect(connection);
@@ -236,8 +236,7 @@ int64_t kubernetes_quiet(struct kubernetes_connection *connection)
     return 0;
 }
 
-bool kubernetes_take_note(struct kubernetes_connection *connection, int status,
-                          int64_t retry_after)
+bool kubernetes_take_note(struct kubernetes_connection *connection, int status, int64_t retry_after)
 {
     if (status == 401)
         connection->rejected = true;
@@ -302,13 +301,12 @@ static void set_request(struct http_request *request, const struct kubernetes_ca
 /* libcurl's words for a certificate that is not what it should be. */
 static void add_advice(struct error *error)
 {
-    const char *advice =
-        strstr(error->text, "SSL certificate problem")
-            ? "is the kubeconfig's certificate-authority that of this cluster?"
-        : strstr(error->text, "SSL: no alternative certificate subject name") ||
-                strstr(error->text, "SSL: certificate subject name")
-            ? "is the kubeconfig's server right, or must tls-server-name be set?"
-            : NULL;
+    const char *advice = strstr(error->text, "SSL certificate problem")
+                             ? "is the kubeconfig's certificate-authority that of this cluster?"
+                         : strstr(error->text, "SSL: no alternative certificate subject name") ||
+                                 strstr(error->text, "SSL: certificate subject name")
+                             ? "is the kubeconfig's server right, or must tls-server-name be set?"
+                             : NULL;
     struct error old = *error;
     if (advice)
         error_set(error, "%.1800s; %s", old.text, advice);
@@ -342,9 +340,9 @@ static void take_result(struct kubernetes_connection *connection, struct arena *
     const struct kubernetes_question question = {call->method, call->path.data, call->body.length};
     call->status = request->status;
     call->retry_after = request->retry_after;
-    call->outcome = kubernetes_judge(arena, &question, request->status,
-                                     buffer_text(&request->response), call->raw, &call->answer,
-                                     &call->retry_after, &call->remedy, &call->error);
+    call->outcome =
+        kubernetes_judge(arena, &question, request->status, buffer_text(&request->response),
+                         call->raw, &call->answer, &call->retry_after, &call->remedy, &call->error);
     call->retry_after = bound_patience(call);
     struct buffer none = call->warnings;
     call->warnings = request->warnings;
@@ -383,7 +381,7 @@ static int run_again(struct kubernetes_connection *connection, struct kubernetes
                      struct error *error)
 {
     if (!may_replace(connection))
-        return 0;               /* it was the newest there is */
+        return 0; /* it was the newest there is */
     if (kubernetes_quiet(connection))
         return error_set(error, "the API server asked to be left alone");
     if (replace_credential(connection, error) || kubernetes_prepare(connection, error))
@@ -402,9 +400,8 @@ static void run_requests(struct kubernetes_connection *connection, struct arena 
     struct error error;
     connection->rejected = false;
     run_pass(connection, calls, requests, batch, count);
-    int result = connection->rejected
-                     ? run_again(connection, calls, requests, batch, count, &error)
-                     : 0;
+    int result =
+        connection->rejected ? run_again(connection, calls, requests, batch, count, &error) : 0;
     for (size_t i = 0; i < count; i++) {
         take_result(connection, arena, calls[i], &requests[i]);
         http_request_clear(&requests[i]);

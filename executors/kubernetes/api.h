@@ -25,28 +25,28 @@
 #include "executors/kubernetes/status.h"
 
 struct kubernetes_call {
-    const char *method;         /* GET POST PATCH DELETE */
-    struct text path;           /* from "/" on, escaped, with its query; ends with NUL */
-    struct text body;           /* JSON; data NULL: none */
-    const char *content_type;   /* NULL: application/json; a PATCH says
+    const char *method;       /* GET POST PATCH DELETE */
+    struct text path;         /* from "/" on, escaped, with its query; ends with NUL */
+    struct text body;         /* JSON; data NULL: none */
+    const char *content_type; /* NULL: application/json; a PATCH says
                                    application/merge-patch+json */
-    int64_t timeout;            /* milliseconds; 0: the settings' */
-    bool raw;                   /* a 2xx answer is not JSON: leave it in `response` */
-    size_t response_limit;      /* bytes of a raw answer at most; the rest is cut off, which is no
+    int64_t timeout;          /* milliseconds; 0: the settings' */
+    bool raw;                 /* a 2xx answer is not JSON: leave it in `response` */
+    size_t response_limit;    /* bytes of a raw answer at most; the rest is cut off, which is no
                                    error; 0: the usual limit, beyond which it is one */
     /* filled in: */
     enum kubernetes_outcome outcome;
-    int status;                 /* 0 without an answer */
-    int64_t retry_after;        /* milliseconds; 0: nothing said */
-    struct value *answer;       /* the parsed body, in the arena; NULL when raw or none.  Of a
+    int status;             /* 0 without an answer */
+    int64_t retry_after;    /* milliseconds; 0: nothing said */
+    struct value *answer;   /* the parsed body, in the arena; NULL when raw or none.  Of a
                                    refusal the Status, where it was one */
-    struct buffer response;     /* when raw; kubernetes_call_free() */
-    bool cut_off;               /* raw: it was longer than response_limit */
-    struct buffer warnings;     /* texts of the answer's Warning headers, a line each;
+    struct buffer response; /* when raw; kubernetes_call_free() */
+    bool cut_off;           /* raw: it was longer than response_limit */
+    struct buffer warnings; /* texts of the answer's Warning headers, a line each;
                                    kubernetes_call_free() */
-    struct error error;         /* a sentence unless KUBERNETES_DONE: quotes the server's message,
+    struct error error;     /* a sentence unless KUBERNETES_DONE: quotes the server's message,
                                    says what to do */
-    const char *remedy;         /* of KUBERNETES_REFUSED: what an administrator does, outside the spool,
+    const char *remedy;     /* of KUBERNETES_REFUSED: what an administrator does, outside the spool,
                                    as in struct submission; NULL: another request fixes it.  It is
                                    not freed */
 };
@@ -60,10 +60,10 @@ struct kubernetes_connection;
  * on failure. */
 struct kubernetes_connection *kubernetes_connect(const struct kubernetes_settings *settings,
                                                  struct error *error);
-void kubernetes_disconnect(struct kubernetes_connection *connection);   /* NULL is fine; ends all
+void kubernetes_disconnect(struct kubernetes_connection *connection); /* NULL is fine; ends all
                                                                            its streams */
 const char *kubernetes_namespace(const struct kubernetes_connection *connection);
-const char *kubernetes_server(const struct kubernetes_connection *connection);  /* its URL */
+const char *kubernetes_server(const struct kubernetes_connection *connection); /* its URL */
 
 /* Run all calls to their end, at most in_flight at a time.  A 401 makes the credential be read
  * again, once; after a 429 nothing more is sent until Retry-After is over (such calls are

@@ -36,13 +36,13 @@ enum followed_kind { FOLLOW_JOBS, FOLLOW_PODS, FOLLOW_EVENTS, FOLLOW_KINDS };
 /* Why a job waits, the most telling first. */
 enum waiting_cause {
     WAITING_NOT,
-    WAITING_CREATION,           /* the pods are refused: quota, priority class, admission */
+    WAITING_CREATION, /* the pods are refused: quota, priority class, admission */
     WAITING_IMAGE,
-    WAITING_CONFIGURATION,      /* a Secret or ConfigMap is missing, or so */
-    WAITING_START,              /* the runtime cannot make the container */
+    WAITING_CONFIGURATION, /* a Secret or ConfigMap is missing, or so */
+    WAITING_START,         /* the runtime cannot make the container */
     WAITING_VOLUME,
-    WAITING_SANDBOX,            /* network and the like */
-    WAITING_NODE,               /* unschedulable */
+    WAITING_SANDBOX, /* network and the like */
+    WAITING_NODE,    /* unschedulable */
     WAITING_GATE,
     WAITING_KUEUE,
     WAITING_SUSPENDED
@@ -51,52 +51,53 @@ enum waiting_cause {
 /* Something that is waited for, in the words of the cluster. */
 struct waiting {
     enum waiting_cause cause;
-    uint64_t meaning;           /* hash of the text without what changes by itself */
-    char *text;                 /* "ErrImagePull: ..."; NULL with WAITING_NOT */
+    uint64_t meaning; /* hash of the text without what changes by itself */
+    char *text;       /* "ErrImagePull: ..."; NULL with WAITING_NOT */
 };
 
 enum cached_phase { POD_PENDING, POD_RUNNING, POD_SUCCEEDED, POD_FAILED };
 
 struct cached_pod {
-    uint64_t uid, version;      /* hash of metadata.uid; resourceVersion, 0 when not a number */
-    uint32_t seen;              /* the list it was last in, or came after */
+    uint64_t uid, version; /* hash of metadata.uid; resourceVersion, 0 when not a number */
+    uint32_t seen;         /* the list it was last in, or came after */
     char *name, *role;
-    char node[64];              /* that it was bound to; "": none yet */
+    char node[64]; /* that it was bound to; "": none yet */
     int index;
     enum cached_phase phase;
-    bool started;               /* the main container has run: it may have a log */
-    bool main_ended;            /* ... and runs no more */
-    bool image_missing;         /* as far as the registry knows, there is no such image */
-    bool lost;                  /* told to go because its node does not answer */
-    bool counted;               /* its end counts for its Job, which keeps it until it is counted */
-    bool gone;                  /* it was deleted since; kept for how it ended */
-    int grace;                  /* seconds that it has to go */
-    int64_t deletion_since;     /* of clock_elapsed(): since when it is known to be told to go */
-    int64_t created, start, end, deletion;      /* times of day; 0: not said */
-    int64_t image_since;        /* of clock_elapsed(): since when its image cannot be had */
-    char image[IMAGE_RAN_SIZE]; /* digest of the main container's; "": the node does not say (yet) */
-    int exit_code;              /* when it failed */
-    const char *reason;         /* ... a literal, as in task_state */
-    char *message;              /* ... words for the sentence; may be NULL */
-    struct waiting waiting;     /* as the pod says */
-    struct waiting event;       /* as an Event says */
+    bool started;           /* the main container has run: it may have a log */
+    bool main_ended;        /* ... and runs no more */
+    bool image_missing;     /* as far as the registry knows, there is no such image */
+    bool lost;              /* told to go because its node does not answer */
+    bool counted;           /* its end counts for its Job, which keeps it until it is counted */
+    bool gone;              /* it was deleted since; kept for how it ended */
+    int grace;              /* seconds that it has to go */
+    int64_t deletion_since; /* of clock_elapsed(): since when it is known to be told to go */
+    int64_t created, start, end, deletion; /* times of day; 0: not said */
+    int64_t image_since; /* of clock_elapsed(): since when its image cannot be had */
+    char
+        image[IMAGE_RAN_SIZE]; /* digest of the main container's; "": the node does not say (yet) */
+    int exit_code;             /* when it failed */
+    const char *reason;        /* ... a literal, as in task_state */
+    char *message;             /* ... words for the sentence; may be NULL */
+    struct waiting waiting;    /* as the pod says */
+    struct waiting event;      /* as an Event says */
 };
 
 struct cached_job {
     uint64_t uid, version;
     uint32_t seen;
     char *name, *role;
-    int completions;            /* tasks */
-    int at_once;                /* of them, as many may run at once */
-    int finished;               /* pods that have succeeded or failed, as the Job counts them */
-    bool owner;                 /* owned by no other Job */
-    bool complete, failed;      /* at its end, or on the way there for certain */
-    bool settled;               /* ... and the controller is through with it */
+    int completions;       /* tasks */
+    int at_once;           /* of them, as many may run at once */
+    int finished;          /* pods that have succeeded or failed, as the Job counts them */
+    bool owner;            /* owned by no other Job */
+    bool complete, failed; /* at its end, or on the way there for certain */
+    bool settled;          /* ... and the controller is through with it */
     bool suspended, cancelled, missing, deadline;
-    bool removed;               /* it is told to go, or the cluster removes it by itself after its end */
-    char identity[EXECUTOR_IDENTITY_SIZE];      /* of the spool that made it; "": not said */
-    bool retries;               /* it makes a new pod for one that failed by itself ... */
-    bool replaces;              /* ... or for one that was lost, preempted, evicted */
+    bool removed; /* it is told to go, or the cluster removes it by itself after its end */
+    char identity[EXECUTOR_IDENTITY_SIZE]; /* of the spool that made it; "": not said */
+    bool retries;  /* it makes a new pod for one that failed by itself ... */
+    bool replaces; /* ... or for one that was lost, preempted, evicted */
     int64_t start, end;
     int64_t settled_since;      /* of clock_elapsed() */
     char *queue;                /* of Kueue; NULL: none */
@@ -109,7 +110,7 @@ struct cached_job {
 struct kubernetes_jobs;
 
 struct kubernetes_jobs *kubernetes_jobs_new(void);
-void kubernetes_jobs_free(struct kubernetes_jobs *jobs);        /* NULL is fine */
+void kubernetes_jobs_free(struct kubernetes_jobs *jobs); /* NULL is fine */
 
 /* Take an object as it is now; `deleted`: as it was when it went.  What is no object of ours, or
  * malformed, is passed over.  With `listed`, it is the truth whatever its version. */
@@ -120,9 +121,9 @@ void kubernetes_jobs_list_begin(struct kubernetes_jobs *jobs, enum followed_kind
 void kubernetes_jobs_list_end(struct kubernetes_jobs *jobs, enum followed_kind kind);
 
 enum kubernetes_known {
-    KUBERNETES_KNOWN,           /* the poll is filled in */
-    KUBERNETES_NOT_KNOWN,       /* no Job of that token: ask for it */
-    KUBERNETES_DOUBTFUL         /* filled in, but pods are missing that may have printed: ask for
+    KUBERNETES_KNOWN,     /* the poll is filled in */
+    KUBERNETES_NOT_KNOWN, /* no Job of that token: ask for it */
+    KUBERNETES_DOUBTFUL   /* filled in, but pods are missing that may have printed: ask for
                                    them, and say so by kubernetes_jobs_confirm() */
 };
 
@@ -140,18 +141,18 @@ bool kubernetes_jobs_has(const struct kubernetes_jobs *jobs, const char *id, int
 /* Its pods that are there, by role, index and age; in the arena, valid until the next object is taken. */
 const struct cached_pod **kubernetes_jobs_pods(struct kubernetes_jobs *jobs, struct arena *arena,
                                                const char *id, int attempt, size_t *count);
-size_t kubernetes_jobs_count(const struct kubernetes_jobs *jobs);       /* tokens */
+size_t kubernetes_jobs_count(const struct kubernetes_jobs *jobs); /* tokens */
 
 /* ---- between the files of the cache ---- */
 
 enum {
-    WAITING_SAID = 4,           /* meanings that are remembered as said */
-    STRAYS = 64,                /* Events without an object that are remembered */
-    CACHED_TOKEN_SIZE = 256     /* bytes of a token, with the final NUL */
+    WAITING_SAID = 4,       /* meanings that are remembered as said */
+    STRAYS = 64,            /* Events without an object that are remembered */
+    CACHED_TOKEN_SIZE = 256 /* bytes of a token, with the final NUL */
 };
 
 struct cached_token {
-    struct cached_token *next;  /* in its slot */
+    struct cached_token *next; /* in its slot */
     uint64_t hash;
     char *name;
     struct cached_job *jobs;
@@ -159,9 +160,9 @@ struct cached_token {
     struct cached_pod *pods;
     size_t pod_count, pod_room;
     bool confirmed;
-    struct waiting said;        /* what the last polls answered */
+    struct waiting said; /* what the last polls answered */
     uint64_t said_before[WAITING_SAID];
-    struct kept_failure *kept;  /* one that does not show for long; or NULL */
+    struct kept_failure *kept; /* one that does not show for long; or NULL */
 };
 
 struct kept_failure {
@@ -169,16 +170,16 @@ struct kept_failure {
     char reason[64], detail[512];
 };
 
-struct stray {                  /* an Event that came before its object */
+struct stray { /* an Event that came before its object */
     struct waiting waiting;
-    char *name;                 /* of the object that it is about */
+    char *name; /* of the object that it is about */
     uint64_t uid;
 };
 
 struct kubernetes_jobs {
     struct cached_token **slots;
     size_t slot_count, count;
-    uint32_t lists[FOLLOW_KINDS];       /* number of the last list */
+    uint32_t lists[FOLLOW_KINDS]; /* number of the last list */
     struct stray strays[STRAYS];
     size_t next_stray;
 };

@@ -23,10 +23,10 @@
 #include "executors/http/http.h"
 
 enum {
-    PAGE = 100,                 /* objects in an answer; a node with its images may have 50 KiB */
-    MOST_LISTS = 3,             /* beginnings after an expired page */
-    LONG = 500,                 /* milliseconds; an answer that took longer is good for a while: */
-    REST = 20                   /* a multiple of what it took */
+    PAGE = 100,     /* objects in an answer; a node with its images may have 50 KiB */
+    MOST_LISTS = 3, /* beginnings after an expired page */
+    LONG = 500,     /* milliseconds; an answer that took longer is good for a while: */
+    REST = 20       /* a multiple of what it took */
 };
 
 static const char product_label[] = "nvidia.com/gpu.product";
@@ -39,10 +39,10 @@ static double read_quantity(const struct value *value)
     static const struct {
         const char *suffix;
         double factor;
-    } suffixes[] = {{"", 1},        {"m", 1e-3},    {"k", 1e3},     {"M", 1e6},   {"G", 1e9},
-                    {"T", 1e12},    {"P", 1e15},    {"E", 1e18},    {"u", 1e-6},  {"n", 1e-9},
-                    {"Ki", 0x1p10}, {"Mi", 0x1p20}, {"Gi", 0x1p30}, {"Ti", 0x1p40}, {"Pi", 0x1p50},
-                    {"Ei", 0x1p60}};
+    } suffixes[] = {{"", 1},        {"m", 1e-3},    {"k", 1e3},     {"M", 1e6},
+                    {"G", 1e9},     {"T", 1e12},    {"P", 1e15},    {"E", 1e18},
+                    {"u", 1e-6},    {"n", 1e-9},    {"Ki", 0x1p10}, {"Mi", 0x1p20},
+                    {"Gi", 0x1p30}, {"Ti", 0x1p40}, {"Pi", 0x1p50}, {"Ei", 0x1p60}};
     char *end;
     if (value && value->kind == VALUE_NUMBER)
         return value->number;
@@ -78,8 +78,8 @@ struct count {
     struct arena *arena;
     struct kubernetes *kubernetes;
     struct capacity *capacity;
-    struct value *nodes;        /* name -> the node, of those that take pods */
-    double cpus, memory;        /* used by pods on these nodes: CPUs, bytes */
+    struct value *nodes; /* name -> the node, of those that take pods */
+    double cpus, memory; /* used by pods on these nodes: CPUs, bytes */
 };
 
 static struct gpu_capacity *gpu_type(struct capacity *capacity, struct text type)
@@ -160,8 +160,8 @@ static void count_node(struct count *count, const struct value *node)
     keep_node(count, node);
     capacity->cpus += llround(1000 * quantity_of(allocatable, TEXT("cpu")));
     capacity->memory += (int64_t)quantity_of(allocatable, TEXT("memory"));
-    for (size_t i = 0; allocatable && allocatable->kind == VALUE_OBJECT &&
-                       i < allocatable->object.count; i++) {
+    for (size_t i = 0;
+         allocatable && allocatable->kind == VALUE_OBJECT && i < allocatable->object.count; i++) {
         struct text resource = allocatable->object.members[i].key;
         int devices = (int)fmin(quantity_of(allocatable, resource), 1e6);
         if (!is_gpu(resource) || devices == 0)
@@ -215,8 +215,8 @@ static void count_pod(struct count *count, const struct value *pod)
     count->cpus += pod_request(spec, TEXT("cpu"));
     count->memory += pod_request(spec, TEXT("memory"));
     const struct value *allocatable = value_get(value_get(node->value, "status"), "allocatable");
-    for (size_t i = 0; allocatable && allocatable->kind == VALUE_OBJECT &&
-                       i < allocatable->object.count; i++) {
+    for (size_t i = 0;
+         allocatable && allocatable->kind == VALUE_OBJECT && i < allocatable->object.count; i++) {
         struct text resource = allocatable->object.members[i].key;
         if (!is_gpu(resource))
             continue;
@@ -251,7 +251,8 @@ static enum kubernetes_outcome list_pages(struct count *count, const char *path,
         if (outcome != KUBERNETES_DONE)
             *error = call.error;
         for (size_t i = 0; outcome == KUBERNETES_DONE && items && items->kind == VALUE_LIST &&
-                           i < items->list.count; i++)
+                           i < items->list.count;
+             i++)
             take(count, items->list.items[i]);
         more = value_get_text(value_get(call.answer, "metadata"), "continue");
         buffer_clear(&next);
@@ -356,8 +357,9 @@ static int count_quota(struct count *count, const struct error *refusal, struct 
     const struct value *items = value_get(call.answer, "items");
     bool any = false;
     *capacity = (struct capacity){0};
-    for (size_t i = 0; outcome == KUBERNETES_DONE && items && items->kind == VALUE_LIST &&
-                       i < items->list.count; i++) {
+    for (size_t i = 0;
+         outcome == KUBERNETES_DONE && items && items->kind == VALUE_LIST && i < items->list.count;
+         i++) {
         const struct value *status = value_get(items->list.items[i], "status");
         take_grant(&cpus, status);
         take_grant(&memory, status);
@@ -410,8 +412,10 @@ static int count_cluster(struct count *count, struct error *error)
     char note[sizeof(capacity->note)] = "";
     enum kubernetes_outcome outcome = count_pods(count, NULL, &status, &problem);
     if (outcome != KUBERNETES_DONE && status == 403) {
-        snprintf(note, sizeof(note), "free is what namespace %.64s does not use; pods of other "
-                                     "namespaces may not be listed", space);
+        snprintf(note, sizeof(note),
+                 "free is what namespace %.64s does not use; pods of other "
+                 "namespaces may not be listed",
+                 space);
         outcome = count_pods(count, space, &status, &problem);
     }
     if (outcome != KUBERNETES_DONE) {
@@ -425,8 +429,7 @@ static int count_cluster(struct count *count, struct error *error)
     return 0;
 }
 
-int kubernetes_capacity(struct executor *executor, struct capacity *capacity,
-                        struct error *error)
+int kubernetes_capacity(struct executor *executor, struct capacity *capacity, struct error *error)
 {
     struct error ignored;
     struct kubernetes *kubernetes = kubernetes_of(executor);

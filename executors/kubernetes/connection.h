@@ -8,20 +8,20 @@
 
 struct kubernetes_connection {
     struct kubernetes_settings settings;
-    struct arena *arena;        /* of the settings' texts */
+    struct arena *arena; /* of the settings' texts */
     char *namespace;
-    const char *service_account;        /* where its files are */
+    const char *service_account; /* where its files are */
     struct arena *config_arena;
     struct kubeconfig *config;
     struct kubernetes_credential *credential;
-    struct http_client *http;   /* NULL: to be made */
-    struct http_streams *streams;       /* likewise */
+    struct http_client *http;     /* NULL: to be made */
+    struct http_streams *streams; /* likewise */
     struct kubernetes_stream *first_stream;
-    const char **headers;       /* beside the credential's, ends with NULL: in config_arena */
-    int64_t quiet_until;        /* of clock_elapsed(): nothing is sent before; 0: no */
-    bool rejected;              /* the server does not accept the credential */
-    int64_t replaced_at;        /* of clock_elapsed(): when one was replaced because of that; 0 */
-    bool repeats;               /* the batch that runs is one with a new credential */
+    const char **headers; /* beside the credential's, ends with NULL: in config_arena */
+    int64_t quiet_until;  /* of clock_elapsed(): nothing is sent before; 0: no */
+    bool rejected;        /* the server does not accept the credential */
+    int64_t replaced_at;  /* of clock_elapsed(): when one was replaced because of that; 0 */
+    bool repeats;         /* the batch that runs is one with a new credential */
 };
 
 /* As kubernetes_connect(), with the service account's files in another place. */

@@ -9,17 +9,17 @@
 #include "executors/secret.h"
 
 enum {
-    PATIENCE = 5000,            /* milliseconds in which a plugin that failed is not run again */
-    EARLY = 10000               /* milliseconds before it expires that a credential is replaced */
+    PATIENCE = 5000, /* milliseconds in which a plugin that failed is not run again */
+    EARLY = 10000    /* milliseconds before it expires that a credential is replaced */
 };
 
 struct kubernetes_credential {
     const struct kubeconfig *config;
     struct secret token, ca, certificate, key;
     char *header;
-    int64_t expires;            /* of the plugin's; 0: not said */
-    bool asked;                 /* the plugin has answered */
-    int64_t failed_at;          /* of clock_elapsed(): when the plugin failed last; 0: it did not */
+    int64_t expires;   /* of the plugin's; 0: not said */
+    bool asked;        /* the plugin has answered */
+    int64_t failed_at; /* of clock_elapsed(): when the plugin failed last; 0: it did not */
     struct error failure;
 };
 
@@ -84,17 +84,13 @@ static int check_key(struct text bytes, const struct stat *status, const char *p
                : error_set(error, "%s is not PEM of a PRIVATE KEY", path);
 }
 
-static int refresh_files(struct kubernetes_credential *credential,
-                         struct error *error)
+static int refresh_files(struct kubernetes_credential *credential, struct error *error)
 {
     int token = secret_refresh(&credential->token, NULL, error);
     int ca = token < 0 ? -1 : secret_refresh(&credential->ca, check_certificate, error);
     int certificate =
-        ca < 0 ? -1
-               : secret_refresh(&credential->certificate, check_certificate, error);
-    int key = certificate < 0
-                  ? -1
-                  : secret_refresh(&credential->key, check_key, error);
+        ca < 0 ? -1 : secret_refresh(&credential->certificate, check_certificate, error);
+    int key = certificate < 0 ? -1 : secret_refresh(&credential->key, check_key, error);
     return key < 0 ? -1 : ca || certificate || key;
 }
 
@@ -109,8 +105,7 @@ static bool replace(struct buffer *old, struct buffer *new)
     return !same;
 }
 
-static int refresh_plugin(struct kubernetes_credential *credential,
-                          struct error *error)
+static int refresh_plugin(struct kubernetes_credential *credential, struct error *error)
 {
     const struct kubeconfig *config = credential->config;
     struct kubernetes_plugin_answer answer = {0};
@@ -140,7 +135,7 @@ static int refresh_plugin(struct kubernetes_credential *credential,
         credential->expires = answer.expires;
         credential->asked = true;
     } else if (credential->asked && credential->expires > clock_now()) {
-        result = 0;             /* it is good for some seconds yet */
+        result = 0; /* it is good for some seconds yet */
     }
     secret_wipe(&answer.token);
     secret_wipe(&answer.certificate);
@@ -170,8 +165,7 @@ static int make_header(struct kubernetes_credential *credential, struct error *e
     return 0;
 }
 
-int kubernetes_credential_refresh(struct kubernetes_credential *credential,
-                                  struct error *error)
+int kubernetes_credential_refresh(struct kubernetes_credential *credential, struct error *error)
 {
     secret_close_memory();
     int files = refresh_files(credential, error);

@@ -17,7 +17,7 @@ struct kubernetes_credential;
 
 /* The kubeconfig must outlive it.  Nothing is read yet. */
 struct kubernetes_credential *kubernetes_credential_new(const struct kubeconfig *config);
-void kubernetes_credential_free(struct kubernetes_credential *credential);      /* NULL is fine */
+void kubernetes_credential_free(struct kubernetes_credential *credential); /* NULL is fine */
 
 /* Make it one that is good now: what has changed or is older than a minute is read again, and a
  * plugin is asked again some seconds before what it gave expires.  1: certificates changed, so

@@ -58,7 +58,8 @@ static void ask_kill(struct inquiries *inquiries, struct inquiry *inquiry)
 static bool gives_indexes_up(const struct inquiry *inquiry)
 {
     for (size_t i = 0; i < inquiry->job_count; i++)
-        if (value_get_number(value_get(inquiry->jobs[i].object, "spec"), "backoffLimitPerIndex", -1) != 0)
+        if (value_get_number(value_get(inquiry->jobs[i].object, "spec"), "backoffLimitPerIndex",
+                             -1) != 0)
             return false;
     return true;
 }
@@ -83,8 +84,9 @@ static void ask_end_tasks(struct inquiries *inquiries, struct inquiry *inquiry)
     const struct job_call *call = inquiry->request;
     struct error error;
     if (!gives_indexes_up(inquiry)) {
-        error_set(&error, "its Job has no backoffLimitPerIndex: 0, without which the end of one pod is not "
-                          "that of one task");
+        error_set(&error,
+                  "its Job has no backoffLimitPerIndex: 0, without which the end of one pod is not "
+                  "that of one task");
         inquiry_fail(inquiry, &error);
         return;
     }
@@ -94,9 +96,11 @@ static void ask_end_tasks(struct inquiries *inquiries, struct inquiry *inquiry)
         .method = "DELETE",
         .path = arena_printf(arena, "/api/v1/namespaces/%s/pods%s%s", inquiries->kubernetes->space,
                              selector.data, select_tasks(arena, call).data),
-        .body = call->force
-                    ? TEXT("{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\",\"gracePeriodSeconds\":0}")
-                    : TEXT("{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\"}"),
+        .body =
+            call->force
+                ? TEXT(
+                      "{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\",\"gracePeriodSeconds\":0}")
+                : TEXT("{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\"}"),
         .raw = true};
     inquiry->asked = true;
     inquiries_add(inquiries, &inquiry->pods_call);

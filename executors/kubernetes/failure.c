@@ -255,7 +255,8 @@ static void choose_container(struct reading *reading)
 void reduce_failure(struct cached_pod *pod, const struct value *status)
 {
     static bool (*const causes[])(struct reading *) = {
-        find_storage, find_pod_reason, find_memory, find_disruption, find_container, find_exit, find_nothing,
+        find_storage,   find_pod_reason, find_memory,  find_disruption,
+        find_container, find_exit,       find_nothing,
     };
     struct reading reading = {.pod = pod, .status = status, .what = ""};
     choose_container(&reading);

@@ -12,7 +12,7 @@ void reduce_waiting(struct cached_pod *pod, const struct value *status);
 
 /* ---- reduce.c ---- */
 
-size_t reduce_list_length(const struct value *list);    /* 0 when it is none */
+size_t reduce_list_length(const struct value *list); /* 0 when it is none */
 const struct value *reduce_find_condition(const struct value *status, const char *type);
 const struct value *reduce_true_condition(const struct value *status, const char *type);
 /* Replace a copy by a clean one; NULL for the empty text. */

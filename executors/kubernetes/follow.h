@@ -17,7 +17,7 @@ struct kubernetes_jobs *kubernetes_followed(struct kubernetes *kubernetes);
 struct lookup {
     const char *id;
     int attempt;
-    bool answered;              /* filled in: the server has said what there is of it */
+    bool answered; /* filled in: the server has said what there is of it */
 };
 
 /* Ask the server itself for Jobs of tokens that the cache does not know, or for all pods of tokens,

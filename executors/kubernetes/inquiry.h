@@ -9,18 +9,18 @@
 
 #include "executors/kubernetes/inside.h"
 
-struct found_job {              /* a Job of the cluster that is one of ours */
+struct found_job { /* a Job of the cluster that is one of ours */
     const struct value *object;
-    struct text name, uid;      /* fit for paths and bodies */
+    struct text name, uid; /* fit for paths and bodies */
     struct kubernetes_call call;
 };
 
-struct inquiry {                /* one job that is asked about */
-    struct job_call *request;   /* its result is -1 as soon as something of it fails */
+struct inquiry {              /* one job that is asked about */
+    struct job_call *request; /* its result is -1 as soon as something of it fails */
     struct found_job *jobs;
     size_t job_count, job_room;
-    struct kubernetes_call pods_call;   /* for its pods */
-    bool asked;                 /* ... it was made */
+    struct kubernetes_call pods_call; /* for its pods */
+    bool asked;                       /* ... it was made */
 };
 
 struct inquiries {
@@ -28,13 +28,13 @@ struct inquiries {
     struct arena *arena;
     struct inquiry *items;
     size_t count;
-    struct kubernetes_call **calls;     /* to be sent together */
+    struct kubernetes_call **calls; /* to be sent together */
     size_t call_count, call_room;
 };
 
 /* Find the Jobs of all; results and errors of the batch are cleared first.  inquiries_close() frees. */
-void inquiries_open(struct inquiries *inquiries, struct executor *executor,
-                    struct job_call **batch, size_t count);
+void inquiries_open(struct inquiries *inquiries, struct executor *executor, struct job_call **batch,
+                    size_t count);
 void inquiries_close(struct inquiries *inquiries);
 
 /* One more call; send all of them, and wait for the answers. */
@@ -51,7 +51,7 @@ void inquiry_ask(struct inquiries *inquiries, struct found_job *found, const cha
 void inquiry_judge(struct inquiry *inquiry);
 
 bool found_is_finished(const struct found_job *found);
-bool found_is_leaving(const struct found_job *found);   /* it is being deleted */
+bool found_is_leaving(const struct found_job *found); /* it is being deleted */
 bool found_is_cancelled(const struct found_job *found);
 
 #endif

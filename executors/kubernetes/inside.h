@@ -31,8 +31,8 @@
 #include "executors/kubernetes/manifest.h"
 #include "executors/kubernetes/settings.h"
 
-struct kubernetes_cache;        /* cache.h */
-struct kubernetes_logs;         /* logs.c */
+struct kubernetes_cache; /* cache.h */
+struct kubernetes_logs;  /* logs.c */
 
 enum {
     KUBERNETES_NAME_SIZE = 256, /* bytes of an object's name, with the final NUL */
@@ -41,11 +41,11 @@ enum {
 
 struct kubernetes {
     struct executor executor;
-    struct arena *arena;        /* of the settings */
+    struct arena *arena; /* of the settings */
     struct kubernetes_settings settings;
     struct kubernetes_connection *connection;
     void (*run)(struct kubernetes_connection *connection, struct arena *arena,
-                struct kubernetes_call *const *calls, size_t count);    /* kubernetes_run(), or what
+                struct kubernetes_call *const *calls, size_t count); /* kubernetes_run(), or what
                                                                            a test puts here */
     const char *space, *server; /* the connection's namespace and URL */
     char *spool;                /* the value of the label dlspool/spool */
@@ -54,8 +54,8 @@ struct kubernetes {
     struct capacity capacity;   /* as it was told last, good until capacity_until, which is of
                                    clock_elapsed() */
     int64_t capacity_until;
-    struct kubernetes_cache *cache;     /* NULL until the first poll */
-    struct kubernetes_logs *logs;       /* NULL until the first output */
+    struct kubernetes_cache *cache; /* NULL until the first poll */
+    struct kubernetes_logs *logs;   /* NULL until the first output */
 };
 
 /* ---- kubernetes.c ---- */
@@ -116,18 +116,17 @@ void kubernetes_remove(struct executor *executor, struct job_call **batch, size_
 bool kubernetes_resizable(struct executor *executor, struct text manifest, enum size_kind kind);
 void kubernetes_resize(struct executor *executor, struct job_resize **batch, size_t count);
 /* capacity.c */
-int kubernetes_capacity(struct executor *executor, struct capacity *capacity,
-                        struct error *error);
+int kubernetes_capacity(struct executor *executor, struct capacity *capacity, struct error *error);
 /* poll.c */
 int kubernetes_poll(struct executor *executor, struct arena *arena, struct job_poll **jobs,
                     size_t count, struct error *error);
 int kubernetes_list(struct executor *executor, executor_take *take, void *context,
                     struct error *error);
-void kubernetes_cache_free(struct kubernetes_cache *cache);     /* NULL is fine; ends its watches */
+void kubernetes_cache_free(struct kubernetes_cache *cache); /* NULL is fine; ends its watches */
 /* output.c */
 void kubernetes_output(struct executor *executor, struct job_call **batch, size_t count);
 /* Forget what is known of a job's logs (after remove); all of it at the end. */
 void kubernetes_logs_forget(struct kubernetes_logs *logs, const char *id, int attempt);
-void kubernetes_logs_free(struct kubernetes_logs *logs);        /* NULL is fine */
+void kubernetes_logs_free(struct kubernetes_logs *logs); /* NULL is fine */
 
 #endif

@@ -21,8 +21,8 @@
 #include "executors/kubernetes/kubeconfig_fields.h"
 
 enum {
-    FILE_LIMIT = 4 << 20,       /* bytes of a kubeconfig, a certificate or a token */
-    NAMES_SHOWN = 8             /* contexts that a sentence lists */
+    FILE_LIMIT = 4 << 20, /* bytes of a kubeconfig, a certificate or a token */
+    NAMES_SHOWN = 8       /* contexts that a sentence lists */
 };
 
 /* ---- files ---- */
@@ -128,10 +128,11 @@ static int read_cluster(const struct config_entry *cluster, struct kubeconfig *c
         return -1;
     const struct value *where = value_get(cluster->object, "server");
     if (insecure)
-        return config_refuse(cluster, value_get(cluster->object, "insecure-skip-tls-verify"),
-                      "insecure-skip-tls-verify",
-                      "dlspool does not talk to a server whose certificate it may not verify; name "
-                      "the cluster's own authority in certificate-authority instead");
+        return config_refuse(
+            cluster, value_get(cluster->object, "insecure-skip-tls-verify"),
+            "insecure-skip-tls-verify",
+            "dlspool does not talk to a server whose certificate it may not verify; name "
+            "the cluster's own authority in certificate-authority instead");
     if (!*server)
         return config_refuse(cluster, NULL, "server", "is missing");
     if (strncmp(server, "https://", 8) != 0 || server[8] == '\0' || strpbrk(server, " ?#@\"\\"))
@@ -220,7 +221,8 @@ static int add_list(struct config_reader *reader, const char *list)
         if (path.length == 0 || (access(copy, F_OK) && errno == ENOENT))
             continue;
         if (reader->count == CONFIG_FILES_MOST)
-            return error_set(reader->error, "$KUBECONFIG names more than %d files", CONFIG_FILES_MOST);
+            return error_set(reader->error, "$KUBECONFIG names more than %d files",
+                             CONFIG_FILES_MOST);
         if (add_file(reader, copy))
             return -1;
     }
@@ -279,10 +281,10 @@ struct kubeconfig *kubeconfig_read(struct arena *arena, const char *path, const 
     struct config_reader reader = {.arena = arena, .error = error};
     const char *list = getenv("KUBECONFIG"), *home = home_path(arena);
     const char *host = getenv("KUBERNETES_SERVICE_HOST");
-    int result = *path                                     ? add_file(&reader, path)
-                 : list && *list                           ? add_list(&reader, list)
-                 : home && access(home, F_OK) == 0         ? add_file(&reader, home)
-                                                           : 0;
+    int result = *path                             ? add_file(&reader, path)
+                 : list && *list                   ? add_list(&reader, list)
+                 : home && access(home, F_OK) == 0 ? add_file(&reader, home)
+                                                   : 0;
     if (result)
         return NULL;
     if (reader.count)
@@ -292,7 +294,10 @@ struct kubeconfig *kubeconfig_read(struct arena *arena, const char *path, const 
     error_set(error,
               "there is no kubeconfig: %s%s does not exist, and this is no pod; name one in "
               "dlspool.yaml (kubernetes.kubeconfig)",
-              list && *list ? "$KUBECONFIG's " : "", list && *list ? list : home ? home : "$HOME");
+              list && *list ? "$KUBECONFIG's " : "",
+              list && *list ? list
+              : home        ? home
+                            : "$HOME");
     return NULL;
 }
 

@@ -23,25 +23,25 @@
 
 struct kubeconfig_plugin {
     const char *api_version;
-    const char **arguments;     /* the command first; ends with NULL */
-    const char **variables;     /* name, value, name, value ..., NULL */
-    const struct value *cluster;        /* what the plugin is to know of the cluster; or NULL */
-    const char *install_hint;   /* what to do when the command is missing; or NULL */
+    const char **arguments;      /* the command first; ends with NULL */
+    const char **variables;      /* name, value, name, value ..., NULL */
+    const struct value *cluster; /* what the plugin is to know of the cluster; or NULL */
+    const char *install_hint;    /* what to do when the command is missing; or NULL */
 };
 
 struct kubeconfig {
-    const char *source;         /* for sentences: the file, or "the pod's service account" */
-    const char *server;         /* https://..., without a slash at the end */
-    const char *tls_name;       /* or "" */
-    const char *proxy;          /* URL, or "": nothing said */
-    const char *namespace;      /* of the context or the service account; or "" */
-    const char *context;        /* its name; "" for a service account */
+    const char *source;    /* for sentences: the file, or "the pod's service account" */
+    const char *server;    /* https://..., without a slash at the end */
+    const char *tls_name;  /* or "" */
+    const char *proxy;     /* URL, or "": nothing said */
+    const char *namespace; /* of the context or the service account; or "" */
+    const char *context;   /* its name; "" for a service account */
     struct kubeconfig_pem ca, certificate, key;
-    struct text token;          /* or data NULL */
-    const char *token_file;     /* or NULL; comes before the token */
-    struct kubeconfig_plugin *plugin;   /* or NULL */
-    const char **impersonate;   /* headers Impersonate-..., ends with NULL */
-    const char *readable;       /* a file with a secret in it that others may read; or NULL */
+    struct text token;                /* or data NULL */
+    const char *token_file;           /* or NULL; comes before the token */
+    struct kubeconfig_plugin *plugin; /* or NULL */
+    const char **impersonate;         /* headers Impersonate-..., ends with NULL */
+    const char *readable;             /* a file with a secret in it that others may read; or NULL */
 };
 
 /* Read what `path` names; "": what $KUBECONFIG names, else ~/.kube/config, else, where it stands in

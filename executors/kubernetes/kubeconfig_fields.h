@@ -12,7 +12,7 @@
 
 struct kubeconfig;
 
-enum { CONFIG_FILES_MOST = 64 };    /* names in $KUBECONFIG */
+enum { CONFIG_FILES_MOST = 64 }; /* names in $KUBECONFIG */
 
 struct config_file {
     const char *path;
@@ -48,14 +48,14 @@ int config_string(const struct config_entry *entry, const struct value *object, 
 int config_path(const struct config_entry *entry, const char *field, const char **target);
 const char *config_beside(const struct config_entry *entry, struct text path);
 
-int config_boolean(const struct config_entry *entry, const struct value *object,
-                   const char *field, bool *target);
+int config_boolean(const struct config_entry *entry, const struct value *object, const char *field,
+                   bool *target);
 
 /* `<field>-data`, which comes first, or `<field>`, a file. */
 int config_pem(const struct config_entry *entry, const char *field, const char *kind,
                struct kubeconfig_pem *pem);
 
-void config_wipe(struct text text);     /* overwrite bytes of an arena of our own */
+void config_wipe(struct text text); /* overwrite bytes of an arena of our own */
 
 /* kubeconfig_user.c: how the user authenticates; `cluster` is what a plugin may be told of. */
 int config_read_user(const struct config_entry *user, const struct config_entry *cluster,

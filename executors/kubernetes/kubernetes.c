@@ -110,8 +110,7 @@ static enum kubernetes_outcome judge_version(struct kubernetes *kubernetes,
     return KUBERNETES_REFUSED;
 }
 
-enum kubernetes_outcome kubernetes_check_version(struct kubernetes *kubernetes,
-                                                 struct error *error)
+enum kubernetes_outcome kubernetes_check_version(struct kubernetes *kubernetes, struct error *error)
 {
     if (kubernetes->version_known)
         return KUBERNETES_DONE;
@@ -154,7 +153,7 @@ static int judge_namespace(const struct kubernetes *kubernetes, const struct kub
                          kubernetes->space, kubernetes->server, kubernetes->space,
                          kubernetes->space, role_file);
     if (call->status == 403)
-        return 0;               /* it is not needed to see it */
+        return 0; /* it is not needed to see it */
     if (error)
         *error = call->error;
     return -1;
@@ -277,8 +276,7 @@ struct executor *executor_kubernetes_open(const struct value *settings, const ch
     }
     kubernetes->space = kubernetes_namespace(kubernetes->connection);
     /* The connection's own is another when the kubeconfig has been read again. */
-    kubernetes->server =
-        arena_string(kubernetes->arena, kubernetes_server(kubernetes->connection));
+    kubernetes->server = arena_string(kubernetes->arena, kubernetes_server(kubernetes->connection));
     kubernetes->executor.live_max = kubernetes->settings.live_max;
     return &kubernetes->executor;
 }

@@ -28,27 +28,27 @@
 #include "base/text.h"
 
 struct log_stamp {
-    int64_t second;             /* since 1970 */
+    int64_t second; /* since 1970 */
     int32_t nanosecond;
 };
 
 struct log_place {
-    uint64_t pod;               /* whose log: hash of its uid; 0: none yet */
-    int64_t created;            /* its creation, time of day */
-    int64_t since;              /* the second asked for; 0: from the start */
-    struct log_stamp anchor;    /* second 0: nothing was taken yet */
-    uint64_t taken;             /* bytes of the answer, from the anchor's line on */
-    bool inside;                /* the last of them was not the end of a line */
-    bool whole;                 /* the container has ended, and all of it was taken */
-    uint64_t file, length;      /* where it went: inode and length of <role>-<index>.log */
-    uint64_t skip;              /* bytes that come next, and were written before it was rotated */
+    uint64_t pod;            /* whose log: hash of its uid; 0: none yet */
+    int64_t created;         /* its creation, time of day */
+    int64_t since;           /* the second asked for; 0: from the start */
+    struct log_stamp anchor; /* second 0: nothing was taken yet */
+    uint64_t taken;          /* bytes of the answer, from the anchor's line on */
+    bool inside;             /* the last of them was not the end of a line */
+    bool whole;              /* the container has ended, and all of it was taken */
+    uint64_t file, length;   /* where it went: inode and length of <role>-<index>.log */
+    uint64_t skip;           /* bytes that come next, and were written before it was rotated */
 };
 
 enum log_taken {
-    LOG_NOTHING,                /* nothing new */
+    LOG_NOTHING, /* nothing new */
     LOG_TAKEN,
-    LOG_GAP,                    /* taken, but something between may be lost */
-    LOG_NO_LOG                  /* the answer is not a log, but the kubelet's excuse */
+    LOG_GAP,   /* taken, but something between may be lost */
+    LOG_NO_LOG /* the answer is not a log, but the kubelet's excuse */
 };
 
 /* Append what is new in the answer to `out` and move the place.  `final`: nothing will come after

@@ -34,8 +34,8 @@
 enum {
     PIECE = 256 << 10,    /* bytes of a log that are asked for beyond what is known */
     PIECE_MOST = 8 << 20, /* ... at most, where a second has more than that */
-    LOGS_MOST = 100000, /* remembered logs; all are forgotten when there are more */
-    ROUNDS = 6          /* of questions in one call, as far as time allows */
+    LOGS_MOST = 100000,   /* remembered logs; all are forgotten when there are more */
+    ROUNDS = 6            /* of questions in one call, as far as time allows */
 };
 
 static const int64_t ask_timeout = 5000;                     /* milliseconds */

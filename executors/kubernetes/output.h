@@ -5,16 +5,16 @@
 #include "executors/kubernetes/follow.h"
 #include "executors/kubernetes/log.h"
 
-enum { OUTPUT_NAME_SIZE = 160 };        /* bytes of a file's name: role (63), index, suffix */
+enum { OUTPUT_NAME_SIZE = 160 }; /* bytes of a file's name: role (63), index, suffix */
 
 /* What is remembered of one task's log. */
 struct task_log {
     struct task_log *next;
     uint64_t hash;
-    char *key;                  /* <token>/<role>-<index> */
+    char *key; /* <token>/<role>-<index> */
     struct log_place place;
-    bool loaded;                /* the place is what the files say */
-    int64_t due, delay;         /* of clock_elapsed(); ms */
+    bool loaded;        /* the place is what the files say */
+    int64_t due, delay; /* of clock_elapsed(); ms */
     int hangs;
     size_t piece;
 };
@@ -24,12 +24,12 @@ struct copying {
     struct kubernetes *kubernetes;
     struct job_call *job;
     struct task_log *log;
-    const struct cached_pod *const *pods;       /* of the task, by age */
+    const struct cached_pod *const *pods; /* of the task, by age */
     size_t pod_count, pod;
-    char name[OUTPUT_NAME_SIZE];       /* <role>-<index> */
-    bool ended;                 /* the container had ended before it was asked */
-    bool more;                  /* to be asked (again) */
-    bool slow;                  /* did not answer in time before */
+    char name[OUTPUT_NAME_SIZE]; /* <role>-<index> */
+    bool ended;                  /* the container had ended before it was asked */
+    bool more;                   /* to be asked (again) */
+    bool slow;                   /* did not answer in time before */
     size_t limit;
     struct kubernetes_call call;
 };
@@ -37,7 +37,7 @@ struct copying {
 /* logs.c */
 struct kubernetes_logs *logs_new(void);
 size_t logs_count(const struct kubernetes_logs *logs);
-struct task_log *logs_find(struct kubernetes_logs *logs, const char *key);      /* made when new */
+struct task_log *logs_find(struct kubernetes_logs *logs, const char *key); /* made when new */
 void logs_forget_all(struct kubernetes_logs *logs);
 
 /* output_files.c: 0, or -1 with the job's sentence set and the place to be read again. */

@@ -51,8 +51,7 @@ int output_write_place(struct copying *copying, const struct log_place *place)
     struct error error;
     char name[OUTPUT_NAME_SIZE + 16];
     position_name(copying, name);
-    int file =
-        output_file_open(copying->job->directory, name, O_WRONLY | O_CREAT, &status);
+    int file = output_file_open(copying->job->directory, name, O_WRONLY | O_CREAT, &status);
     if (file < 0)
         return fail(copying, ".position could not be opened");
     log_place_write(place, room);
@@ -184,8 +183,8 @@ int output_write(struct copying *copying, const struct log_place *before, struct
         struct text rest = {out.data + written, out.length - written};
         char name[OUTPUT_NAME_SIZE + 16];
         snprintf(name, sizeof(name), "%s.log", copying->name);
-        int file = output_file_open(copying->job->directory, name, O_RDWR | O_APPEND | O_CREAT,
-                                    &status);
+        int file =
+            output_file_open(copying->job->directory, name, O_RDWR | O_APPEND | O_CREAT, &status);
         if (file < 0)
             return fail(copying, ".log could not be opened");
         place->file = status.st_ino;

@@ -19,16 +19,16 @@
 #include "executors/secret.h"
 
 enum {
-    OUTPUT_LIMIT = 1 << 20,     /* bytes of an ExecCredential */
-    COMPLAINT_LIMIT = 4096,     /* bytes of standard error that are kept */
-    CLOSED_GRACE = 2000         /* milliseconds between the end of the output and that of the
+    OUTPUT_LIMIT = 1 << 20, /* bytes of an ExecCredential */
+    COMPLAINT_LIMIT = 4096, /* bytes of standard error that are kept */
+    CLOSED_GRACE = 2000     /* milliseconds between the end of the output and that of the
                                    process */
 };
 
 struct run {
     const char *command;
     pid_t process;
-    int output, complaints;     /* ends of pipes; -1: closed */
+    int output, complaints; /* ends of pipes; -1: closed */
     struct buffer written, complained;
     int64_t begin, limit;
 };
@@ -112,16 +112,15 @@ static int spawn(const struct kubeconfig_plugin *plugin, int output, int complai
     posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setsigdefault(&attributes, &all);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK |
-                                              POSIX_SPAWN_SETSIGDEF);
+    posix_spawnattr_setflags(&attributes,
+                             POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     char **environment = make_environment(plugin);
     union {
         const char **given;
-        char *const *wanted;    /* they are not changed */
+        char *const *wanted; /* they are not changed */
     } arguments = {plugin->arguments};
-    int number =
-        posix_spawnp(process, plugin->arguments[0], &actions, &attributes, arguments.wanted,
-                     environment);
+    int number = posix_spawnp(process, plugin->arguments[0], &actions, &attributes,
+                              arguments.wanted, environment);
     free_environment(environment);
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
@@ -152,8 +151,7 @@ static int start(struct run *run, const struct kubeconfig_plugin *plugin, struct
     struct error_quote_room room;
     const char *hint = plugin->install_hint ? plugin->install_hint : "";
     return error_set(error, "the credential plugin %s could not be started: %s%s%s", run->command,
-                     strerror(number), *hint ? "; " : "",
-                     error_quote(&room, hint, strlen(hint)));
+                     strerror(number), *hint ? "; " : "", error_quote(&room, hint, strlen(hint)));
 }
 
 /* ---- listening to it ---- */

@@ -11,11 +11,11 @@
 #include "executors/kubernetes/kubeconfig.h"
 
 struct kubernetes_plugin_answer {
-    struct buffer token, certificate, key;      /* each may be empty; the caller wipes and frees */
-    int64_t expires;            /* time of day; 0: not said */
+    struct buffer token, certificate, key; /* each may be empty; the caller wipes and frees */
+    int64_t expires;                       /* time of day; 0: not said */
 };
 
-enum { KUBERNETES_PLUGIN_TIME = 30000 };        /* milliseconds */
+enum { KUBERNETES_PLUGIN_TIME = 30000 }; /* milliseconds */
 
 /* Run the plugin.  `answer` must be zeroed; what is in it after a failure is to be freed too.  -1
  * and a sentence, in which nothing of its standard output is. */

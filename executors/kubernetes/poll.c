@@ -30,9 +30,9 @@ enum {
     PAGES_ASKED = 200 /* pages of their pods */
 };
 
-static const int64_t blind_limit = 60000; /* milliseconds */
+static const int64_t blind_limit = 60000;  /* milliseconds */
 static const int64_t trim_interval = 5000; /* ms */
-static const int64_t stream_wait = 10;    /* milliseconds that a poll waits for news */
+static const int64_t stream_wait = 10;     /* milliseconds that a poll waits for news */
 
 struct feed {
     struct kubernetes_jobs *jobs;
@@ -272,7 +272,9 @@ void kubernetes_look_up_pods(struct kubernetes *kubernetes, struct lookup *const
 
 static void clear_poll(struct job_poll *poll)
 {
-    *poll = (struct job_poll){.id = poll->id, .attempt = poll->attempt, .killed = poll->killed,
+    *poll = (struct job_poll){.id = poll->id,
+                              .attempt = poll->attempt,
+                              .killed = poll->killed,
                               .killed_count = poll->killed_count};
 }
 

@@ -145,7 +145,8 @@ static bool is_name(struct text name)
 static void read_image(struct cached_pod *pod, struct text image)
 {
     const char *sum = image.length ? memmem(image.data, image.length, "sha256:", 7) : NULL;
-    struct text digest = sum ? (struct text){sum, image.length - (size_t)(sum - image.data)} : image;
+    struct text digest =
+        sum ? (struct text){sum, image.length - (size_t)(sum - image.data)} : image;
     if (sha256_is_digest(digest))
         snprintf(pod->image, sizeof(pod->image), "%.*s", (int)digest.length, digest.data);
 }
@@ -217,8 +218,7 @@ bool reduce_pod(struct cached_pod *pod, const struct value *object)
     reduce_set_copy(&pod->name, name, NAME_LIMIT);
     set_role(&pod->role, value_get(metadata, "labels"));
     struct text node = value_get_text(value_get(object, "spec"), "nodeName");
-    snprintf(pod->node, sizeof(pod->node), "%.*s", (int)node.length,
-             node.length ? node.data : "");
+    snprintf(pod->node, sizeof(pod->node), "%.*s", (int)node.length, node.length ? node.data : "");
     pod->index = read_index(metadata);
     pod->created = get_time(metadata, "creationTimestamp");
     pod->deletion = get_time(metadata, "deletionTimestamp");
@@ -334,7 +334,8 @@ bool reduce_job(struct cached_job *job, const struct value *object)
     struct text identity = value_get_text(labels, "dlspool/identity");
     snprintf(job->identity, sizeof(job->identity), "%.*s", (int)identity.length,
              identity.length ? identity.data : "");
-    job->removed = value_get(metadata, "deletionTimestamp") || value_get(spec, "ttlSecondsAfterFinished");
+    job->removed =
+        value_get(metadata, "deletionTimestamp") || value_get(spec, "ttlSecondsAfterFinished");
     reduce_set_copy(&job->queue, value_get_text(labels, "kueue.x-k8s.io/queue-name"), 63);
     reduce_set_copy(&job->rule, value_get_text(annotations, "dlspool/complete"), RULE_LIMIT);
     reduce_set_copy(&job->completed, value_get_text(status, "completedIndexes"), INDEXES_LIMIT);

@@ -211,7 +211,8 @@ static void begin(struct inquiries *inquiries, struct resize_change *change)
     else if (change->job->kind != SIZE_TASKS && change->job->kind != SIZE_CPUS)
         resize_decide(change, RESIZE_NOT_POSSIBLE, "the GPUs of a pod that runs cannot be changed");
     else if (inquiry->job_count == 0)
-        resize_decide(change, RESIZE_UNAVAILABLE, "the cluster has no Job of this job at the moment");
+        resize_decide(change, RESIZE_UNAVAILABLE,
+                      "the cluster has no Job of this job at the moment");
     else if (inquiry->job_count > 1)
         resize_decide(change, RESIZE_NOT_POSSIBLE, "the job has several roles");
     else if (found_is_finished(&inquiry->jobs[0]) || found_is_leaving(&inquiry->jobs[0]) ||

@@ -8,19 +8,18 @@
 
 #include "executors/kubernetes/inquiry.h"
 
-struct resize_change {          /* one job of the batch */
+struct resize_change { /* one job of the batch */
     struct job_resize *job;
     struct job_call request;
     struct inquiry *inquiry;
     struct kubernetes_call patch;
-    bool patched;               /* the call was made */
-    enum resize_outcome after;  /* what it is when the patch is done */
+    bool patched;              /* the call was made */
+    enum resize_outcome after; /* what it is when the patch is done */
     bool decided;
 };
 
 /* The outcome for the job, with its sentence; of RESIZE_DONE NULL. */
-void resize_decide(struct resize_change *change, enum resize_outcome outcome,
-                   const char *sentence);
+void resize_decide(struct resize_change *change, enum resize_outcome outcome, const char *sentence);
 
 /* Add a patch to those that are sent together.  When it is done, the outcome is `after`, unless it was
  * decided before. */

@@ -174,10 +174,9 @@ void resize_ask_pods(struct inquiries *inquiries, struct resize_change *change)
     struct kubernetes *kubernetes = inquiries->kubernetes;
     struct inquiry *inquiry = change->inquiry;
     if (!resize_pods_served(kubernetes)) {
-        resize_decide(
-            change, RESIZE_NOT_POSSIBLE,
-            "a pod's CPUs can be changed while it runs as of Kubernetes 1.33, and this "
-            "server is older");
+        resize_decide(change, RESIZE_NOT_POSSIBLE,
+                      "a pod's CPUs can be changed while it runs as of Kubernetes 1.33, and this "
+                      "server is older");
     } else if (!resize_is_one_pod(inquiry->jobs[0].object)) {
         resize_decide(
             change, RESIZE_NOT_POSSIBLE,

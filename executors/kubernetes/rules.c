@@ -479,18 +479,18 @@ static void check_generated(const struct kubernetes_object *object, const char *
     if (!what.data)
         return;
     if (!text_is(what, KUBERNETES_GENERATE_SSH_KEY) || strcmp(object->kind->kind, "Secret") != 0)
-        schema_problem(problems, tree,
-                       "%s.metadata.annotations.%s: found \"%s\" of a %s, expected "
-                       KUBERNETES_GENERATE_SSH_KEY " of a Secret",
-                       path, KUBERNETES_ANNOTATION_GENERATE,
-                       error_quote(&room, what.data, what.length), object->kind->kind);
+        schema_problem(
+            problems, tree,
+            "%s.metadata.annotations.%s: found \"%s\" of a %s, expected " KUBERNETES_GENERATE_SSH_KEY
+            " of a Secret",
+            path, KUBERNETES_ANNOTATION_GENERATE, error_quote(&room, what.data, what.length),
+            object->kind->kind);
     else if (!text_is(value_get_text(tree, "type"), "kubernetes.io/ssh-auth"))
         schema_problem(problems, tree,
-                       "%s.type: expected kubernetes.io/ssh-auth, as keys are put into it",
-                       path);
+                       "%s.type: expected kubernetes.io/ssh-auth, as keys are put into it", path);
     else if (value_get(tree, "data") || value_get(tree, "stringData"))
-        schema_problem(problems, tree,
-                       "%s: it has data, and keys are put into it; leave one out", path);
+        schema_problem(problems, tree, "%s: it has data, and keys are put into it; leave one out",
+                       path);
 }
 
 static void check_size(const struct value *tree, const char *path, struct schema_problems *problems)

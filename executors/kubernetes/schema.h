@@ -18,9 +18,9 @@
 
 /* Problems found in a tree: sentences, each on a line of its own. */
 struct schema_problems {
-    struct buffer text;         /* the first SCHEMA_PROBLEMS_SHOWN of them; the caller frees it */
-    size_t count;               /* of all */
-    size_t settings_count;      /* of those that only the site's dlspool.yaml forbids */
+    struct buffer text;    /* the first SCHEMA_PROBLEMS_SHOWN of them; the caller frees it */
+    size_t count;          /* of all */
+    size_t settings_count; /* of those that only the site's dlspool.yaml forbids */
 };
 
 enum { SCHEMA_PROBLEMS_SHOWN = 5 };

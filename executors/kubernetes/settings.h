@@ -23,13 +23,13 @@
 #include "base/value.h"
 
 struct kubernetes_settings {
-    struct text kubeconfig, context, namespace, proxy;  /* each may be empty; end with NUL */
+    struct text kubeconfig, context, namespace, proxy; /* each may be empty; end with NUL */
     int64_t live_max;
     int in_flight;
-    int64_t request_timeout, connect_timeout;           /* milliseconds */
-    int64_t log_limit;          /* bytes */
+    int64_t request_timeout, connect_timeout; /* milliseconds */
+    int64_t log_limit;                        /* bytes */
     bool allow_host_network;
-    struct text *host_paths;    /* absolute, normal (no "..", no doubled slashes), no slash at the
+    struct text *host_paths; /* absolute, normal (no "..", no doubled slashes), no slash at the
                                    end but for "/" itself */
     size_t host_path_count;
 };

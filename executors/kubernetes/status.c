@@ -11,9 +11,9 @@
 #include "base/json.h"
 
 enum {
-    MESSAGE_LIMIT = 1000,       /* bytes of the server's words in a sentence */
-    BIG_OBJECT = 1000000,       /* bytes of a body that etcd may find too many */
-    RETRY_MOST = 300            /* seconds that we let ourselves be put off at most */
+    MESSAGE_LIMIT = 1000, /* bytes of the server's words in a sentence */
+    BIG_OBJECT = 1000000, /* bytes of a body that etcd may find too many */
+    RETRY_MOST = 300      /* seconds that we let ourselves be put off at most */
 };
 
 static const struct yaml_limits answer_limits = {64 << 20, 4000000, 100};
@@ -21,22 +21,22 @@ static const struct yaml_limits answer_limits = {64 << 20, 4000000, 100};
 /* An answer, taken apart. */
 struct facts {
     int code;
-    bool reads;                 /* the request changes nothing */
+    bool reads; /* the request changes nothing */
     bool posts;
     size_t sent;
-    bool is_status;             /* the body is a Status */
+    bool is_status; /* the body is a Status */
     struct text reason, message;
-    struct text kind, name;     /* of its details */
-    bool terminating;           /* a cause says that the namespace is being deleted */
+    struct text kind, name; /* of its details */
+    bool terminating;       /* a cause says that the namespace is being deleted */
 };
 
 struct rule {
-    int code, last_code;        /* first and last HTTP status it is for */
-    bool (*fits)(const struct facts *facts);    /* NULL: always */
-    const char *words;          /* that the message must have; NULL: any */
-    enum kubernetes_outcome reading, changing;  /* the outcome, by what the request does */
-    const char *advice;         /* what to do; NULL: the message says it */
-    const char *remedy;         /* what an administrator does outside the spool; NULL: nothing */
+    int code, last_code;                       /* first and last HTTP status it is for */
+    bool (*fits)(const struct facts *facts);   /* NULL: always */
+    const char *words;                         /* that the message must have; NULL: any */
+    enum kubernetes_outcome reading, changing; /* the outcome, by what the request does */
+    const char *advice;                        /* what to do; NULL: the message says it */
+    const char *remedy; /* what an administrator does outside the spool; NULL: nothing */
 };
 
 static bool is_terminating(const struct facts *facts)
@@ -162,7 +162,7 @@ static const struct rule *find_rule(const struct facts *facts)
 /* Quote more than error_quote() does at once, in pieces of whole characters. */
 static void add_quoted(struct buffer *out, struct text words, size_t limit)
 {
-    enum { PIECE = 64 };        /* bytes, fewer than error_quote() cuts at */
+    enum { PIECE = 64 }; /* bytes, fewer than error_quote() cuts at */
     size_t at = 0, most = words.length < limit ? words.length : limit;
     while (at < most) {
         struct error_quote_room room;
@@ -220,8 +220,7 @@ static void look_into(struct facts *facts, const struct value *status)
 
 static int64_t retry_seconds(const struct value *status)
 {
-    double seconds =
-        value_get_number(value_get(status, "details"), "retryAfterSeconds", 0);
+    double seconds = value_get_number(value_get(status, "details"), "retryAfterSeconds", 0);
     if (!(seconds > 0))
         return 0;
     return seconds < RETRY_MOST ? (int64_t)seconds : RETRY_MOST;

@@ -16,21 +16,21 @@
 #include "base/value.h"
 
 enum kubernetes_outcome {
-    KUBERNETES_DONE,            /* 2xx */
-    KUBERNETES_EXISTS,          /* 409 AlreadyExists */
-    KUBERNETES_CONFLICT,        /* 409 otherwise */
-    KUBERNETES_MISSING,         /* 404 of the object (not of the namespace, not of the resource) */
-    KUBERNETES_GONE,            /* 410: the version or continue token has expired: list again */
-    KUBERNETES_NO_ROOM,         /* 403 exceeded quota */
-    KUBERNETES_UNAVAILABLE,     /* certainly not done, as nothing is now; later */
-    KUBERNETES_UNKNOWN,         /* sent, no answer: perhaps done */
-    KUBERNETES_REFUSED          /* only a change can fix it */
+    KUBERNETES_DONE,        /* 2xx */
+    KUBERNETES_EXISTS,      /* 409 AlreadyExists */
+    KUBERNETES_CONFLICT,    /* 409 otherwise */
+    KUBERNETES_MISSING,     /* 404 of the object (not of the namespace, not of the resource) */
+    KUBERNETES_GONE,        /* 410: the version or continue token has expired: list again */
+    KUBERNETES_NO_ROOM,     /* 403 exceeded quota */
+    KUBERNETES_UNAVAILABLE, /* certainly not done, as nothing is now; later */
+    KUBERNETES_UNKNOWN,     /* sent, no answer: perhaps done */
+    KUBERNETES_REFUSED      /* only a change can fix it */
 };
 
 struct kubernetes_question {
     const char *method;
-    const char *path;           /* with its query */
-    size_t sent;                /* bytes of the body */
+    const char *path; /* with its query */
+    size_t sent;      /* bytes of the body */
 };
 
 /* Sort an answer.  `status` is HTTP's; `body` what came with it, which may be anything; unless

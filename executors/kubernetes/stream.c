@@ -8,8 +8,8 @@
 #include "executors/kubernetes/status.h"
 
 enum {
-    LINE_LIMIT = 8 << 20,       /* bytes of an event; an object may have 1.5 MiB, escaped more */
-    STALL = 330000              /* milliseconds; a watch ends, or has a bookmark, well before */
+    LINE_LIMIT = 8 << 20, /* bytes of an event; an object may have 1.5 MiB, escaped more */
+    STALL = 330000        /* milliseconds; a watch ends, or has a bookmark, well before */
 };
 
 struct kubernetes_stream {
@@ -17,10 +17,10 @@ struct kubernetes_stream {
     struct kubernetes_connection *connection;
     struct http_stream *http;
     char *path;
-    bool judged;                /* the three below are set */
+    bool judged; /* the three below are set */
     int status;
     enum kubernetes_outcome outcome;
-    struct error error;         /* "" when the server ended it in order */
+    struct error error; /* "" when the server ended it in order */
 };
 
 struct kubernetes_stream *kubernetes_stream_open(struct kubernetes_connection *connection,

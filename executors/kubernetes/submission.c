@@ -109,8 +109,7 @@ static struct kubernetes_object without_queue(struct arena *arena,
 void job_ask_create(struct job *job, struct part *part)
 {
     struct arena *arena = job->arena;
-    struct text path =
-        kubernetes_path(arena, part->object->kind, job->kubernetes->space, NULL);
+    struct text path = kubernetes_path(arena, part->object->kind, job->kubernetes->space, NULL);
     bool alone = job->count == 1, owner = part == job->parts;
     struct kubernetes_object object = *part->object;
     if (!alone && object.queued)
@@ -118,13 +117,14 @@ void job_ask_create(struct job *job, struct part *part)
     ask(part, "POST", arena_printf(arena, "%s?fieldValidation=Strict", path.data));
     part->call.body = kubernetes_object_body(arena, &object, owner ? NULL : job->parts[0].object,
                                              owner ? NULL : job->uid, !alone);
-    part->call.raw = alone || !owner;   /* only the uid of an owner is of use */
+    part->call.raw = alone || !owner; /* only the uid of an owner is of use */
 }
 
 void job_ask_look(struct job *job, struct part *part)
 {
-    ask(part, "GET", kubernetes_path(job->arena, part->object->kind, job->kubernetes->space,
-                                     part->object->name.data));
+    ask(part, "GET",
+        kubernetes_path(job->arena, part->object->kind, job->kubernetes->space,
+                        part->object->name.data));
 }
 
 void job_ask_release(struct job *job, struct part *part)
@@ -166,8 +166,9 @@ void job_ask_release(struct job *job, struct part *part)
 void job_ask_undo(struct job *job)
 {
     struct part *owner = &job->parts[0];
-    ask(owner, "DELETE", kubernetes_path(job->arena, owner->object->kind, job->kubernetes->space,
-                                         owner->object->name.data));
+    ask(owner, "DELETE",
+        kubernetes_path(job->arena, owner->object->kind, job->kubernetes->space,
+                        owner->object->name.data));
     owner->call.body = arena_printf(job->arena,
                                     "{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\","
                                     "\"propagationPolicy\":\"Background\","
@@ -184,14 +185,14 @@ void job_ask_stop(struct job *job)
         struct part *part = &job->parts[i];
         if (!part->object->kind->is_job)
             continue;
-        ask(part, "PATCH", kubernetes_path(job->arena, part->object->kind, job->kubernetes->space,
-                                           part->object->name.data));
+        ask(part, "PATCH",
+            kubernetes_path(job->arena, part->object->kind, job->kubernetes->space,
+                            part->object->name.data));
         part->call.content_type = "application/merge-patch+json";
-        part->call.body =
-            arena_printf(job->arena,
-                         "{\"metadata\":{\"annotations\":{\"%s\":\"%s\"}},"
-                         "\"spec\":{\"parallelism\":0}}",
-                         KUBERNETES_ANNOTATION_CANCELLED, now);
+        part->call.body = arena_printf(job->arena,
+                                       "{\"metadata\":{\"annotations\":{\"%s\":\"%s\"}},"
+                                       "\"spec\":{\"parallelism\":0}}",
+                                       KUBERNETES_ANNOTATION_CANCELLED, now);
         part->call.raw = true;
     }
 }

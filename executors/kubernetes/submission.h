@@ -17,22 +17,22 @@ enum step {
     STEP_CREATE_OTHERS,
     STEP_LOOK_OTHERS,
     STEP_RELEASE_OWNER,
-    STEP_LOOK_BEGUN,            /* an earlier try released the owner: were the others? */
+    STEP_LOOK_BEGUN, /* an earlier try released the owner: were the others? */
     STEP_RELEASE_OTHERS,
-    STEP_UNDO,                  /* nothing runs yet: delete it */
-    STEP_STOP,                  /* something does: end it as a job that is cancelled */
+    STEP_UNDO, /* nothing runs yet: delete it */
+    STEP_STOP, /* something does: end it as a job that is cancelled */
     STEP_ENDED,
     STEPS
 };
 
-struct part {                   /* an object of a job */
+struct part { /* an object of a job */
     const struct kubernetes_object *object;
     struct kubernetes_call call;
-    bool asked;                 /* the call is one of this round */
-    enum kubernetes_outcome created;    /* of its POST */
-    struct error error;         /* ... */
-    const char *remedy;         /* ... */
-    bool there;                 /* it exists, is ours and belongs to this owner */
+    bool asked;                      /* the call is one of this round */
+    enum kubernetes_outcome created; /* of its POST */
+    struct error error;              /* ... */
+    const char *remedy;              /* ... */
+    bool there;                      /* it exists, is ours and belongs to this owner */
     bool released;
 };
 
@@ -44,28 +44,28 @@ struct job {
     struct part *parts;
     size_t count;
     char hash[SHA256_HEX_SIZE];
-    const char *uid;            /* of the owner, once it is there */
+    const char *uid; /* of the owner, once it is there */
     enum step step;
     int conflicts;
-    bool unsure;                /* something was not answered, or is in the way for a while */
+    bool unsure; /* something was not answered, or is in the way for a while */
     struct error doubt;
-    bool failed;                /* ... for good, or for want of room: */
+    bool failed; /* ... for good, or for want of room: */
     enum submit_outcome failure;
     struct error why;
-    const char *remedy;         /* of SUBMIT_REFUSED: as in struct kubernetes_call */
-    size_t gone;                /* Jobs that somebody deleted after they were begun */
+    const char *remedy; /* of SUBMIT_REFUSED: as in struct kubernetes_call */
+    size_t gone;        /* Jobs that somebody deleted after they were begun */
 };
 
 enum finding {
-    FOUND_OURS,                 /* of this job, from this manifest */
-    FOUND_LEAVING,              /* ... but it is being deleted, or belongs to an owner that was */
-    FOUND_WRONG                 /* somebody else's, or from another manifest */
+    FOUND_OURS,    /* of this job, from this manifest */
+    FOUND_LEAVING, /* ... but it is being deleted, or belongs to an owner that was */
+    FOUND_WRONG    /* somebody else's, or from another manifest */
 };
 
 /* What an object of a part's name is to us.  A sentence unless it is FOUND_OURS. */
 enum finding job_judge_found(const struct job *job, const struct part *part,
                              const struct value *object, struct error *error);
-extern const char remedy_foreign[];     /* of FOUND_WRONG */
+extern const char remedy_foreign[]; /* of FOUND_WRONG */
 bool object_is_released(const struct value *object);
 enum { DESCRIPTION_SIZE = 128 };
 void part_describe(const struct part *part, char room[static DESCRIPTION_SIZE]); /* "the Job x" */

@@ -25,7 +25,7 @@
 
 #include "base/quantity.h"
 
-enum { AT_A_TIME = 128 };       /* jobs whose objects are in memory, some 100 KiB each */
+enum { AT_A_TIME = 128 }; /* jobs whose objects are in memory, some 100 KiB each */
 
 /* ---- where a job's submission ends ---- */
 
@@ -183,5 +183,5 @@ void kubernetes_submit(struct executor *executor, struct submission **batch, siz
     }
     for (size_t i = 0; i < count && usable; i += AT_A_TIME)
         submit_some(kubernetes, batch + i, count - i < AT_A_TIME ? count - i : AT_A_TIME);
-    malloc_trim(0);             /* manifests take much for a moment, which malloc() would keep */
+    malloc_trim(0); /* manifests take much for a moment, which malloc() would keep */
 }

@@ -117,7 +117,8 @@ int kubernetes_try_out(struct executor *executor, struct submission *submission,
     int result = -1;
     struct kubernetes_manifest *manifest = NULL;
     if (kubernetes_check_version(kubernetes, error) == KUBERNETES_DONE)
-        manifest = kubernetes_submission_objects(kubernetes, arena, submission, hash, &remedy, error);
+        manifest =
+            kubernetes_submission_objects(kubernetes, arena, submission, hash, &remedy, error);
     if (!manifest)
         goto end;
     struct kubernetes_call *calls = run_dry(kubernetes, arena, manifest);

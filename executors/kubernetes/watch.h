@@ -40,13 +40,12 @@ struct kubernetes_watch;
  * number of objects asked for at a time. */
 struct kubernetes_watch *kubernetes_watch_new(const char *path, const char *query, int page,
                                               const struct kubernetes_consumer *consumer);
-void kubernetes_watch_free(struct kubernetes_watch *watch);     /* NULL is fine; closes its stream */
+void kubernetes_watch_free(struct kubernetes_watch *watch); /* NULL is fine; closes its stream */
 
 /* Bring all of them on by what the server has to say now.  `wait`: milliseconds to wait for streams
  * at most. */
 void kubernetes_watches_drive(struct kubernetes_connection *connection,
-                              struct kubernetes_watch *const *watches, size_t count,
-                              int64_t wait);
+                              struct kubernetes_watch *const *watches, size_t count, int64_t wait);
 
 /* Whether a list was whole once: what the consumer has is worth something. */
 bool kubernetes_watch_listed(const struct kubernetes_watch *watch);

@@ -117,7 +117,8 @@ static void look_for_home(int pipe, uid_t uid)
     if (!entry || !entry->pw_dir || !home_path_fits(entry->pw_dir))
         return;
     char *resolved = realpath(entry->pw_dir, NULL);
-    if (resolved && home_path_fits(resolved) && !stat(resolved, &status) && S_ISDIR(status.st_mode) && status.st_uid == uid &&
+    if (resolved && home_path_fits(resolved) && !stat(resolved, &status) &&
+        S_ISDIR(status.st_mode) && status.st_uid == uid &&
         faccessat(AT_FDCWD, resolved, ALL, AT_EACCESS) == 0) {
         say(pipe, 'h', entry->pw_dir);
         say(pipe, 'H', resolved);

@@ -21,16 +21,16 @@
 
 enum access_outcome {
     ACCESS_GRANTED,
-    ACCESS_DENIED,              /* the sentence names path, user and what is missing */
-    ACCESS_UNKNOWN              /* no answer in time, or the look could not be had */
+    ACCESS_DENIED, /* the sentence names path, user and what is missing */
+    ACCESS_UNKNOWN /* no answer in time, or the look could not be had */
 };
 
 struct access_path {
-    struct text path;           /* absolute */
+    struct text path; /* absolute */
     bool write;
-    struct text entry;          /* a file below it that is started, or empty */
-    bool executable;            /* and not by an interpreter; or, without an entry, the path itself */
-    struct text resolved;       /* filled in when granted: without links; in the arena */
+    struct text entry;    /* a file below it that is started, or empty */
+    bool executable;      /* and not by an interpreter; or, without an entry, the path itself */
+    struct text resolved; /* filled in when granted: without links; in the arena */
 };
 
 struct access_check {
@@ -38,14 +38,14 @@ struct access_check {
     gid_t gid;
     struct access_path *paths;
     size_t count;
-    bool wants_home;            /* look for a home directory that is theirs */
+    bool wants_home; /* look for a home directory that is theirs */
     /* filled in: */
     enum access_outcome outcome;
-    struct text groups;         /* the user's groups beside gid, as numbers with spaces between */
-    struct text home, home_resolved;    /* as the system's list of users has it, and without links;
+    struct text groups; /* the user's groups beside gid, as numbers with spaces between */
+    struct text home, home_resolved; /* as the system's list of users has it, and without links;
                                            empty: none */
-    struct error error;         /* unless granted */
-    struct text remedy;         /* what the user can do, without a full stop; in the arena; may be empty */
+    struct error error;              /* unless granted */
+    struct text remedy; /* what the user can do, without a full stop; in the arena; may be empty */
 };
 
 /* Look at all of them at the same time, for at most `timeout` milliseconds.  When we are not root,

@@ -21,7 +21,7 @@ enum { CONTROL_GROUP_PATH_SIZE = 1024 };
 
 /* Where a hierarchy is mounted, and which of its groups is seen there. */
 struct control_mount {
-    char point[CONTROL_GROUP_PATH_SIZE];        /* "": nowhere */
+    char point[CONTROL_GROUP_PATH_SIZE]; /* "": nowhere */
     char root[CONTROL_GROUP_PATH_SIZE];
 };
 
@@ -31,9 +31,9 @@ struct control_mounts {
 
 /* A container's group: directories, "" where there is none. */
 struct control_group {
-    char cpu[CONTROL_GROUP_PATH_SIZE];          /* has its limit */
-    char cpuacct[CONTROL_GROUP_PATH_SIZE];      /* counts what it uses */
-    bool cpu_unified, cpuacct_unified;          /* version 2 */
+    char cpu[CONTROL_GROUP_PATH_SIZE];     /* has its limit */
+    char cpuacct[CONTROL_GROUP_PATH_SIZE]; /* counts what it uses */
+    bool cpu_unified, cpuacct_unified;     /* version 2 */
 };
 
 /* Look where the hierarchies are.  `proc` is "/proc", but for tests. */

@@ -9,7 +9,7 @@
 
 /* The containers of a job's tasks, in an array of their own; -1 and a sentence. */
 static int local_list_job(struct local *local, struct arena *arena, const char *id, int attempt,
-                   struct podman_container **containers, size_t *count, struct error *error)
+                          struct podman_container **containers, size_t *count, struct error *error)
 {
     struct text label = arena_printf(arena, "dlspool.job=%s", id);
     if (podman_list(local->podman, arena, label.data, containers, count, error))
@@ -29,7 +29,7 @@ static const char *name_of(const struct podman_container *container)
 
 /* Run the calls and free them.  What is gone, or in the wanted state already, is success. */
 static int local_run_calls(struct local *local, struct podman_call *calls, size_t count,
-                    struct error *error)
+                           struct error *error)
 {
     int result = 0;
     podman_run(local->podman, calls, count);
@@ -83,14 +83,15 @@ void local_cancel(struct executor *executor, struct job_call **batch, size_t cou
 
 /* Where we cannot see who catches the signal (podman is another user's, say), podman sends it to the
  * first process, which passes it on to the task's command and to nothing that this has started. */
-static void prepare_signal(struct local *local, const struct podman_container *container, int number,
-                           struct podman_call *calls, size_t *count)
+static void prepare_signal(struct local *local, const struct podman_container *container,
+                           int number, struct podman_call *calls, size_t *count)
 {
     struct control_group group;
     char name[16];
     if (container->state != PODMAN_STATE_RUNNING)
         return;
-    if (control_group_find("/proc", &local->mounts, container->process, container->id, &group) == 0 &&
+    if (control_group_find("/proc", &local->mounts, container->process, container->id, &group) ==
+            0 &&
         control_group_signal("/proc", &group, container->id, number) >= 0)
         return;
     snprintf(name, sizeof(name), "%d", number);
@@ -105,8 +106,8 @@ static int signal_one(struct executor *executor, struct job_call *call)
     struct arena *arena = arena_new();
     struct podman_container *containers;
     size_t count;
-    int result = local_list_job(local, arena, call->id, call->attempt, &containers, &count,
-                                &call->error);
+    int result =
+        local_list_job(local, arena, call->id, call->attempt, &containers, &count, &call->error);
     if (result == 0) {
         struct podman_call *calls = arena_allocate(arena, (count + 1) * sizeof(*calls));
         size_t used = 0;
@@ -217,10 +218,10 @@ int local_list_jobs(struct executor *executor, executor_take *take, void *contex
     struct podman_container *containers;
     size_t count;
     struct arena *arena = arena_new();
-    int result = local_ensure(local, error) ||
-                         local_list(local, arena, false, &containers, &count, error)
-                     ? -1
-                     : 0;
+    int result =
+        local_ensure(local, error) || local_list(local, arena, false, &containers, &count, error)
+            ? -1
+            : 0;
     for (size_t i = 0; result == 0 && i < count; i++)
         if (local_is_task(&containers[i]) && is_certainly_ours(local, &containers[i]))
             take(context, local_label(&containers[i], "job"),

@@ -9,7 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { IMAGES_MAX = 256, IMAGE_ID_SIZE = 80 }; /* remembered; all are forgotten when there are more */
+enum {
+    IMAGES_MAX = 256,
+    IMAGE_ID_SIZE = 80
+}; /* remembered; all are forgotten when there are more */
 
 struct known_image {
     char id[IMAGE_ID_SIZE];

@@ -40,26 +40,26 @@
 #include "executors/resources.h"
 
 enum {
-    LOCAL_NAME_SIZE = 256,      /* bytes of a container's name, with the final NUL */
+    LOCAL_NAME_SIZE = 256, /* bytes of a container's name, with the final NUL */
     LOCAL_PATH_SIZE = 4096 + 512
 };
 
-struct log_position;            /* output.c */
-struct refusal;                 /* turns.c */
-struct usage;                   /* usage.c */
-struct known_image;             /* images.c */
+struct log_position; /* output.c */
+struct refusal;      /* turns.c */
+struct usage;        /* usage.c */
+struct known_image;  /* images.c */
 
 struct local {
     struct executor executor;
-    struct arena *arena;        /* of the settings */
+    struct arena *arena; /* of the settings */
     struct local_settings settings;
     struct machine machine;
     char *spool;
-    char *storage;              /* absolute path */
-    int directory;              /* descriptor of storage */
+    char *storage; /* absolute path */
+    int directory; /* descriptor of storage */
     struct podman *podman;
-    struct podman_service *service;     /* NULL: the settings name a socket */
-    bool has_init;              /* catatonit is there to be each container's first process */
+    struct podman_service *service; /* NULL: the settings name a socket */
+    bool has_init;                  /* catatonit is there to be each container's first process */
     struct log_position *positions;
     size_t position_count, position_room;
     struct refusal *refusals;
@@ -101,10 +101,10 @@ struct specification {
     const struct submission *submission;
     const struct local_manifest *manifest;
     const char *manifest_hash;
-    struct text groups;         /* the user's, numbers with spaces between */
-    struct text home, home_source;      /* their home directory, and the same without links; may be
+    struct text groups;            /* the user's, numbers with spaces between */
+    struct text home, home_source; /* their home directory, and the same without links; may be
                                            empty */
-    int at_once;                /* tasks that run at once at most, where they take turns; else 0 */
+    int at_once; /* tasks that run at once at most, where they take turns; else 0 */
 };
 
 struct value *local_specify_pod(struct arena *arena, const struct specification *specification);
@@ -121,8 +121,8 @@ int local_write_files(const struct specification *specification, const struct lo
 /* ---- the operations ---- */
 
 void local_submit(struct executor *executor, struct submission **batch, size_t count);
-int local_poll(struct executor *executor, struct arena *arena, struct job_poll **jobs,
-               size_t count, struct error *error);
+int local_poll(struct executor *executor, struct arena *arena, struct job_poll **jobs, size_t count,
+               struct error *error);
 void local_cancel(struct executor *executor, struct job_call **batch, size_t count);
 void local_remove(struct executor *executor, struct job_call **batch, size_t count);
 void local_output(struct executor *executor, struct job_call **batch, size_t count);

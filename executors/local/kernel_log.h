@@ -13,8 +13,8 @@
 
 enum memory_kill {
     MEMORY_KILL_NONE,
-    MEMORY_KILL_LIMIT,          /* a process of the group was killed: the group was at its limit */
-    MEMORY_KILL_MACHINE         /* ... the machine had no memory left */
+    MEMORY_KILL_LIMIT,  /* a process of the group was killed: the group was at its limit */
+    MEMORY_KILL_MACHINE /* ... the machine had no memory left */
 };
 
 /* Append the kernel's records of such kills to `out`.  Never waits. */

@@ -61,7 +61,8 @@ static bool is_small_number(const char *text)
 {
     enum { MOST_DIGITS = 10 };
     size_t length = strspn(text, "0123456789");
-    return length > 0 && length <= MOST_DIGITS && !text[length] && strtoll(text, NULL, 10) <= INT_MAX;
+    return length > 0 && length <= MOST_DIGITS && !text[length] &&
+           strtoll(text, NULL, 10) <= INT_MAX;
 }
 
 bool local_is_task(const struct podman_container *container)

@@ -163,9 +163,9 @@ static int open_parts(struct local *local, struct error *error)
         return -1;
     const char *socket = local->settings.socket.data;
     if (local->settings.socket.length == 0) {
-        local->service = podman_service_open(local->storage, local->directory,
-                                             local->settings.runtime.data,
-                                             local->settings.locked_memory, error);
+        local->service =
+            podman_service_open(local->storage, local->directory, local->settings.runtime.data,
+                                local->settings.locked_memory, error);
         if (!local->service)
             return -1;
         socket = podman_service_socket(local->service);

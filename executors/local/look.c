@@ -32,7 +32,8 @@ static const char *quoted(struct error_quote_room *room, const char *path)
 /* Can it be typed as it stands as a word of a shell? */
 static bool is_plain(const char *path)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+,:=@%";
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+,:=@%";
     return path[strspn(path, plain)] == '\0';
 }
 
@@ -69,7 +70,7 @@ static const char *nearest_in(const char *directory, const char *name, char room
 static const char *find_missing(char *path, char room[NAME_MAX + 1])
 {
     struct stat status;
-    for (char *slash = path; slash; ) {
+    for (char *slash = path; slash;) {
         char *next = strchr(slash + 1, '/');
         if (next)
             *next = '\0';
@@ -106,7 +107,8 @@ static void say_missing(struct look *look, const char *path, bool entry, bool wr
     char name[NAME_MAX + 1];
     char *copy = memory_copy_string(path);
     const char *nearest = find_missing(copy, name);
-    buffer_printf(&look->sentence, "%s%s: No such file or directory (checked on this machine as user %s)",
+    buffer_printf(&look->sentence,
+                  "%s%s: No such file or directory (checked on this machine as user %s)",
                   entry ? "entry: " : "", quoted(&room, path), look->user);
     if (nearest)
         buffer_printf(&look->sentence, "; did you mean %s?", quoted(&inner, nearest));
@@ -178,7 +180,7 @@ static bool look_at_program(struct look *look, const char *path, bool entry, boo
             say_unreachable(look, path, false, errno);
     } else if (!S_ISREG(status.st_mode)) {
         if (!entry)
-            return true;        /* a directory, of which a command uses what it likes */
+            return true; /* a directory, of which a command uses what it likes */
         buffer_printf(&look->sentence, "entry: %s is a directory; name the file that is started",
                       quoted(&room, path));
     } else if (!may(path, R_OK)) {
@@ -212,10 +214,12 @@ bool look_at(struct look *look, const struct look_wanted *wanted)
     if (!resolved || stat(resolved, &status)) {
         say_unreachable(look, wanted->path, wanted->write, errno);
     } else if (!S_ISDIR(status.st_mode) && !S_ISREG(status.st_mode)) {
-        buffer_printf(&look->sentence, "%s is neither a directory nor a file: only those are mounted",
+        buffer_printf(&look->sentence,
+                      "%s is neither a directory nor a file: only those are mounted",
                       quoted(&room, wanted->path));
     } else if (!may(resolved, R_OK | (S_ISDIR(status.st_mode) ? X_OK : 0))) {
-        say_denied(look, wanted->path, "read", S_ISDIR(status.st_mode) ? "rx" : "r", errno, &status);
+        say_denied(look, wanted->path, "read", S_ISDIR(status.st_mode) ? "rx" : "r", errno,
+                   &status);
     } else if (wanted->write && !may(resolved, W_OK)) {
         say_denied(look, wanted->path, "write to", "w", errno, &status);
     } else {

@@ -13,18 +13,18 @@
 
 struct look {
     uid_t uid;
-    char user[64];              /* "ann", or "uid 1000" */
+    char user[64]; /* "ann", or "uid 1000" */
     /* filled in: */
-    struct buffer resolved;     /* the path without links, when granted */
-    struct buffer sentence, remedy;     /* otherwise; remedy may be empty, and has no full stop */
+    struct buffer resolved;         /* the path without links, when granted */
+    struct buffer sentence, remedy; /* otherwise; remedy may be empty, and has no full stop */
 };
 
 /* What is wanted of a path, which is absolute and ends in NUL. */
 struct look_wanted {
     const char *path;
     bool write;
-    const char *entry;          /* a file below the path that is started; NULL: none, or the path itself */
-    bool executable;            /* what is started is started by itself, not by an interpreter */
+    const char *entry; /* a file below the path that is started; NULL: none, or the path itself */
+    bool executable;   /* what is started is started by itself, not by an interpreter */
 };
 
 /* True when granted.  look_free() ends it in any case. */

@@ -62,8 +62,8 @@ enum local_network { NETWORK_PRIVATE, NETWORK_HOST, NETWORK_BRIDGE, NETWORK_OUTG
 struct local_mount {
     struct text source, target;
     bool readonly;
-    bool must_write;            /* unless it is readonly: the user must be able to write to it */
-    struct text entry;          /* may be empty */
+    bool must_write;   /* unless it is readonly: the user must be able to write to it */
+    struct text entry; /* may be empty */
     bool executable;
 };
 
@@ -76,12 +76,12 @@ struct local_task {
     struct text role;
     int index;
     struct text image;
-    struct value *command;      /* list of strings */
-    struct value *env;          /* object of strings; may be NULL */
-    int64_t cpus;               /* thousandths */
-    int64_t memory, shm;        /* bytes; shm 0: not given */
+    struct value *command; /* list of strings */
+    struct value *env;     /* object of strings; may be NULL */
+    int64_t cpus;          /* thousandths */
+    int64_t memory, shm;   /* bytes; shm 0: not given */
     int gpus;
-    struct text workdir;        /* may be empty */
+    struct text workdir; /* may be empty */
     struct local_mount *mounts;
     size_t mount_count;
     struct local_file *files;
@@ -90,11 +90,11 @@ struct local_task {
 
 struct local_manifest {
     enum local_network network;
-    struct value *complete;     /* NULL: nothing special */
-    int parallelism;            /* 0: all at once */
-    struct value *env;          /* object of strings; may be NULL */
+    struct value *complete; /* NULL: nothing special */
+    int parallelism;        /* 0: all at once */
+    struct value *env;      /* object of strings; may be NULL */
     bool ssh, home;
-    int *listen;                /* ports */
+    int *listen; /* ports */
     size_t listen_count;
     struct local_task *tasks;
     size_t task_count;

@@ -288,9 +288,11 @@ static bool has_type(const struct batch *batch, struct plan *plan, struct room *
                   "the job asks for GPUs of the type %s, and this machine's are of the type %s",
                   rooms[0].text, error_quote(&rooms[1], types.data, types.length));
     else
-        error_set(&submission->error,
-                  "the job asks for GPUs of the type %s, and local.gpu_type of dlspool.yaml does not "
-                  "say what type this machine's are; leave gpu_type out to get any", rooms[0].text);
+        error_set(
+            &submission->error,
+            "the job asks for GPUs of the type %s, and local.gpu_type of dlspool.yaml does not "
+            "say what type this machine's are; leave gpu_type out to get any",
+            rooms[0].text);
     buffer_free(&types);
     plan_decide(plan, SUBMIT_NEVER_FITS);
     return false;

@@ -17,10 +17,10 @@ struct plan_task {
     const struct local_task *task;
     char name[LOCAL_NAME_SIZE];
     enum progress progress;
-    bool pulled;                /* the image was asked for once */
-    struct text gpus;           /* devices assigned to it */
-    struct text *sources;       /* resolved paths of its mounts */
-    struct access_path *paths;  /* within the plan's */
+    bool pulled;               /* the image was asked for once */
+    struct text gpus;          /* devices assigned to it */
+    struct text *sources;      /* resolved paths of its mounts */
+    struct access_path *paths; /* within the plan's */
 };
 
 struct plan {
@@ -31,10 +31,10 @@ struct plan {
     struct plan_task *tasks;
     struct access_check access;
     bool decided;
-    bool made;                  /* something of it is, or may be, at podman */
-    bool started;               /* podman was asked to start a task of it */
-    bool refused;               /* ... by an earlier try, and it was refused then */
-    size_t starts;              /* of its tasks, how many are started first: all of them, or, where
+    bool made;     /* something of it is, or may be, at podman */
+    bool started;  /* podman was asked to start a task of it */
+    bool refused;  /* ... by an earlier try, and it was refused then */
+    size_t starts; /* of its tasks, how many are started first: all of them, or, where
                                    they take turns, those for which there is room */
     struct buffer note;
 };
@@ -44,14 +44,14 @@ struct batch {
     struct arena *arena;
     struct plan *plans;
     size_t count;
-    bool silent;                /* podman did not answer a request that was made on its own */
+    bool silent; /* podman did not answer a request that was made on its own */
 };
 
 void plan_decide(struct plan *plan, enum submit_outcome outcome);
 void plan_refuse(struct plan *plan, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Who can fix what it was refused for, and how ("" when nothing better is known). */
 void plan_mender(struct plan *plan, enum submit_mender mender, const char *remedy);
-void plan_note(struct plan *plan, const char *sentence);        /* for the job's log */
+void plan_note(struct plan *plan, const char *sentence); /* for the job's log */
 
 /* Set the submission's outcome to SUBMIT_UNKNOWN, and read its manifest. */
 void plan_read(struct batch *batch, struct plan *plan, struct submission *submission);
@@ -60,8 +60,8 @@ void plan_read(struct batch *batch, struct plan *plan, struct submission *submis
 bool plan_made(const struct plan *plan, const struct podman_container *container);
 
 /* Take a container of the task's name for the task's, or refuse the job because it is not. */
-void plan_adopt(struct plan *plan, struct plan_task *task,
-                const struct podman_container *container, struct arena *arena);
+void plan_adopt(struct plan *plan, struct plan_task *task, const struct podman_container *container,
+                struct arena *arena);
 
 /* The steps, for all undecided plans of a batch.  `containers` are all there are of dlspool. */
 void plan_look(struct batch *batch, struct podman_container *containers, size_t count);
@@ -70,6 +70,6 @@ void plan_check_access(struct batch *batch);
 void plan_write_files(struct batch *batch);
 
 bool plan_any_left(const struct batch *batch);
-bool plan_has_started(const struct plan *plan);         /* a task of it runs, or has run */
+bool plan_has_started(const struct plan *plan); /* a task of it runs, or has run */
 
 #endif

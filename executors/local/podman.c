@@ -127,7 +127,7 @@ void podman_call_inspect_pod(struct podman_call *call, const char *pod)
 void podman_call_image(struct podman_call *call, struct text image)
 {
     struct buffer name = {0};
-    for (size_t i = 0; i < image.length; i++)   /* the rest of what a name may hold stands as it is */
+    for (size_t i = 0; i < image.length; i++) /* the rest of what a name may hold stands as it is */
         buffer_printf(&name, image.data[i] == '#' ? "%%23" : "%c", image.data[i]);
     prepare(call, "GET", "/images/%s/exists", name.data);
     buffer_free(&name);

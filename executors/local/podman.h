@@ -16,52 +16,51 @@
 #include "executors/http/http.h"
 
 enum podman_outcome {
-    PODMAN_DONE,                /* it is so now */
-    PODMAN_ALREADY,             /* it was so before: name taken, running, ended */
-    PODMAN_MISSING,             /* no such container, pod or image */
-    PODMAN_REFUSED,             /* podman or the OCI runtime does not want it */
-    PODMAN_TROUBLE,             /* no space, no memory, too many files ...: passes, or is fixed */
-    PODMAN_DOWN,                /* no connection: nothing was sent */
-    PODMAN_UNKNOWN              /* sent, and no answer */
+    PODMAN_DONE,    /* it is so now */
+    PODMAN_ALREADY, /* it was so before: name taken, running, ended */
+    PODMAN_MISSING, /* no such container, pod or image */
+    PODMAN_REFUSED, /* podman or the OCI runtime does not want it */
+    PODMAN_TROUBLE, /* no space, no memory, too many files ...: passes, or is fixed */
+    PODMAN_DOWN,    /* no connection: nothing was sent */
+    PODMAN_UNKNOWN  /* sent, and no answer */
 };
 
-enum { PODMAN_CPU_PERIOD = 100000 };     /* microseconds: the kernel's default */
+enum { PODMAN_CPU_PERIOD = 100000 }; /* microseconds: the kernel's default */
 
 struct podman_call {
     struct http_request http;
     struct buffer path, body;
-    void *context;              /* the caller's own */
+    void *context; /* the caller's own */
     /* filled in by podman_run(): */
     enum podman_outcome outcome;
-    struct error error;         /* podman's own words, quoted, for every outcome but DONE */
+    struct error error; /* podman's own words, quoted, for every outcome but DONE */
 };
 
 enum podman_state {
     PODMAN_STATE_UNKNOWN,
-    PODMAN_STATE_CREATED,       /* not started; also after a restart of the machine */
-    PODMAN_STATE_RUNNING,       /* or paused, or about to stop */
+    PODMAN_STATE_CREATED, /* not started; also after a restart of the machine */
+    PODMAN_STATE_RUNNING, /* or paused, or about to stop */
     PODMAN_STATE_ENDED,
-    PODMAN_STATE_GONE           /* was listed, and was removed since */
+    PODMAN_STATE_GONE /* was listed, and was removed since */
 };
 
 struct podman_container {
     struct text id, name;
-    struct text image;          /* its image's id, of a container from a list; empty: it has none */
+    struct text image; /* its image's id, of a container from a list; empty: it has none */
     enum podman_state state;
-    int exit_code;              /* when ended; -1: podman ended it at its time limit, or does not
+    int exit_code;          /* when ended; -1: podman ended it at its time limit, or does not
                                    know */
-    int64_t started, ended;     /* times of day, 0 when not (yet); whole seconds from a list */
-    pid_t process;              /* its first one, while it runs; else 0 */
-    bool infra;                 /* a pod's own container */
-    bool out_of_memory;         /* podman says so; it is often wrong: see kernel_log.h */
+    int64_t started, ended; /* times of day, 0 when not (yet); whole seconds from a list */
+    pid_t process;          /* its first one, while it runs; else 0 */
+    bool infra;             /* a pod's own container */
+    bool out_of_memory;     /* podman says so; it is often wrong: see kernel_log.h */
     const struct value *labels;
 };
 
 struct podman;
 
 /* `socket` is an absolute path.  NULL and a sentence on failure. */
-struct podman *podman_open(const char *socket, int64_t timeout, int in_flight,
-                           struct error *error);
+struct podman *podman_open(const char *socket, int64_t timeout, int in_flight, struct error *error);
 void podman_close(struct podman *podman);
 
 void podman_call_ping(struct podman_call *call, int64_t timeout);
@@ -76,7 +75,7 @@ void podman_call_inspect(struct podman_call *call, const char *container);
 /* Another limit of CPUs (thousandths) for a container that runs; podman 4.3 and later. */
 void podman_call_update(struct podman_call *call, const char *container, int64_t cpus);
 void podman_call_inspect_pod(struct podman_call *call, const char *pod);
-void podman_call_image(struct podman_call *call, struct text image);     /* is it there? */
+void podman_call_image(struct podman_call *call, struct text image); /* is it there? */
 void podman_call_inspect_image(struct podman_call *call, struct text id);
 void podman_call_pull(struct podman_call *call, struct text image, int64_t timeout);
 void podman_call_free(struct podman_call *call);

@@ -26,8 +26,8 @@ enum {
     PINGS = 2,           /* without an answer before the service counts as hung */
     LOCK_WAIT = 20000,   /* for another process that is starting it */
     START_WAIT = 15000,
-    END_WAIT = 5000,    /* between TERM and KILL */
-    PAUSE = 20,         /* between two looks */
+    END_WAIT = 5000,     /* between TERM and KILL */
+    PAUSE = 20,          /* between two looks */
     LOG_LIMIT = 1 << 20, /* bytes of service.log before it is begun again */
     SOCKET_SIZE = sizeof(((struct sockaddr_un *)NULL)->sun_path) + sizeof("unix://")
 };
@@ -179,10 +179,10 @@ static pid_t running_service(const struct podman_service *service, pid_t *group)
     uint64_t start = 0;
     *group = 0;
     bool known = file_read_at(service->directory, "service.pid", 64, &line, NULL) == 0 &&
-                 sscanf(line.data, "%d %" SCNu64 " %d", &process, &start, group) >= 2 && process > 1 &&
-                 start != 0 && process_start_time(process) == start;
+                 sscanf(line.data, "%d %" SCNu64 " %d", &process, &start, group) >= 2 &&
+                 process > 1 && start != 0 && process_start_time(process) == start;
     buffer_free(&line);
-    if (known && *group <= 1)           /* an older version has started it */
+    if (known && *group <= 1) /* an older version has started it */
         *group = getpgid(process);
     return known ? process : 0;
 }

@@ -27,7 +27,7 @@ struct podman_service;
  * as in podman_settings.h.  NULL and a sentence on failure. */
 struct podman_service *podman_service_open(const char *storage, int directory, const char *runtime,
                                            int64_t locked_memory, struct error *error);
-void podman_service_close(struct podman_service *service);      /* leaves it running */
+void podman_service_close(struct podman_service *service); /* leaves it running */
 
 const char *podman_service_socket(const struct podman_service *service);
 

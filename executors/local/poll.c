@@ -35,7 +35,7 @@
 #include "executors/local/process.h"
 #include "executors/local/turns.h"
 
-enum { EXIT_KILLED = 128 + 15 };        /* of a task that was killed before it began */
+enum { EXIT_KILLED = 128 + 15 }; /* of a task that was killed before it began */
 
 /* A container and whose it is. */
 struct entry {
@@ -49,10 +49,10 @@ struct group {
     const struct entry *entries;
     size_t count;
     size_t running, waiting, failed, wanted;
-    int64_t parallelism;        /* its tasks take turns; 0: they do not */
-    bool decided;               /* the job's own rule has decided: */
+    int64_t parallelism; /* its tasks take turns; 0: they do not */
+    bool decided;        /* the job's own rule has decided: */
     enum completion_state state;
-    const struct podman_container *decider;     /* ... by this one; NULL: by the first that failed */
+    const struct podman_container *decider; /* ... by this one; NULL: by the first that failed */
 };
 
 static int compare_entries(const void *a, const void *b)
@@ -136,8 +136,7 @@ static void judge(struct arena *arena, struct group *group, const struct job_pol
         tasks[i].exit_code = container->exit_code;
         tasks[i].killed = job_poll_killed(poll, tasks[i].index);
     }
-    struct completion_verdict verdict =
-        completion_judge(rule, tasks, group->count, group->wanted);
+    struct completion_verdict verdict = completion_judge(rule, tasks, group->count, group->wanted);
     if (verdict.each)
         group->decider = group->entries[verdict.decider - tasks].container;
     group->state = verdict.state;
@@ -145,7 +144,7 @@ static void judge(struct arena *arena, struct group *group, const struct job_pol
     if (group->state != COMPLETION_FAILED)
         group->failed = 0;
     else if (!group->failed)
-        group->failed = 1;      /* what was killed may say that it ended well */
+        group->failed = 1; /* what was killed may say that it ended well */
 }
 
 static bool is_over(const struct group *group)
@@ -200,7 +199,8 @@ static int64_t started_at(const struct podman_container *container)
         container->started % SECOND || clock_gettime(CLOCK_BOOTTIME, &since_boot))
         return container->started;
     int64_t boot = clock_now() - (int64_t)since_boot.tv_sec * SECOND - since_boot.tv_nsec / 1000000;
-    int64_t start = boot + (int64_t)process_start_time(container->process) * SECOND / sysconf(_SC_CLK_TCK);
+    int64_t start =
+        boot + (int64_t)process_start_time(container->process) * SECOND / sysconf(_SC_CLK_TCK);
     bool within = start > container->started && start < container->started + SECOND;
     return within ? start : container->started;
 }
@@ -299,8 +299,11 @@ static void take_phase(const struct group *group, struct job_poll *poll)
 
 static void clear_poll(struct job_poll *poll)
 {
-    *poll = (struct job_poll){.id = poll->id, .attempt = poll->attempt, .ending = poll->ending,
-                              .killed = poll->killed, .killed_count = poll->killed_count};
+    *poll = (struct job_poll){.id = poll->id,
+                              .attempt = poll->attempt,
+                              .ending = poll->ending,
+                              .killed = poll->killed,
+                              .killed_count = poll->killed_count};
 }
 
 static void assess(struct arena *arena, struct group *group, const struct job_poll *poll)
@@ -310,7 +313,8 @@ static void assess(struct arena *arena, struct group *group, const struct job_po
 }
 
 /* What waits for its turn and is to end is not started. */
-static void settle(const struct local *local, const struct group *group, const struct job_poll *poll)
+static void settle(const struct local *local, const struct group *group,
+                   const struct job_poll *poll)
 {
     for (size_t i = 0; group->parallelism && i < group->count; i++) {
         struct podman_container *container = group->entries[i].container;

@@ -7,12 +7,12 @@
 #include <sys/types.h>
 
 struct process_start {
-    const char *const *command;         /* words, the first looked up in PATH; ends with NULL */
-    const char *const *variables;       /* name, value, name, value ..., NULL: set in its
+    const char *const *command;   /* words, the first looked up in PATH; ends with NULL */
+    const char *const *variables; /* name, value, name, value ..., NULL: set in its
                                            environment */
-    const char *without;                /* our variables that start so are not passed on; or NULL */
-    int directory;                      /* where it starts */
-    int log;                            /* its standard output and error; -1: /dev/null */
+    const char *without;          /* our variables that start so are not passed on; or NULL */
+    int directory;                /* where it starts */
+    int log;                      /* its standard output and error; -1: /dev/null */
 };
 
 /* Start a program in a session of its own that is nobody's child, with no descriptors of ours, no

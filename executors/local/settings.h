@@ -26,17 +26,17 @@
 enum { LOCKED_UNLIMITED = -1 };
 
 struct local_settings {
-    struct text socket, storage, runtime;       /* socket and storage may be empty */
-    int64_t cpus;               /* thousandths */
-    int64_t memory;             /* bytes */
-    struct text *gpus, *gpu_types;      /* types may be empty */
+    struct text socket, storage, runtime; /* socket and storage may be empty */
+    int64_t cpus;                         /* thousandths */
+    int64_t memory;                       /* bytes */
+    struct text *gpus, *gpu_types;        /* types may be empty */
     size_t gpu_count;
-    int64_t locked_memory;      /* bytes; LOCKED_UNLIMITED; 0: what dlspool has */
-    struct text gpu_type;       /* may be empty */
+    int64_t locked_memory; /* bytes; LOCKED_UNLIMITED; 0: what dlspool has */
+    struct text gpu_type;  /* may be empty */
     int pids;
-    int64_t request_timeout, pull_timeout;      /* milliseconds */
+    int64_t request_timeout, pull_timeout; /* milliseconds */
     int in_flight;
-    int64_t log_limit;          /* bytes */
+    int64_t log_limit; /* bytes */
 };
 
 /* `settings` is the tree of dlspool.yaml, or NULL for all defaults.  What is read lives in the

@@ -43,8 +43,8 @@ static void look_whether_started(struct batch *batch, const struct subject *subj
     step_ask(batch, &call);
     if (call.outcome != PODMAN_DONE && call.outcome != PODMAN_MISSING)
         step_trouble(plan, &call);
-    else if (call.outcome == PODMAN_DONE && podman_read_inspection(&call, batch->arena, &container,
-                                                                   &plan->submission->error))
+    else if (call.outcome == PODMAN_DONE &&
+             podman_read_inspection(&call, batch->arena, &container, &plan->submission->error))
         plan_decide(plan, SUBMIT_UNKNOWN);
     else if (container.state == PODMAN_STATE_RUNNING || container.state == PODMAN_STATE_ENDED)
         subject->task->progress = TASK_STARTED;

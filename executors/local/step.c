@@ -31,7 +31,7 @@ void step_free(struct step *step)
 }
 
 void step_add_tasks(struct batch *batch, struct step *step, enum progress progress,
-                      prepare_call *prepare)
+                    prepare_call *prepare)
 {
     for (size_t i = 0; i < batch->count; i++) {
         struct plan *plan = &batch->plans[i];

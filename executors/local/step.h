@@ -11,12 +11,12 @@
 /* What a request of a step is about. */
 struct subject {
     struct plan *plan;
-    struct plan_task *task;     /* NULL: the whole plan */
+    struct plan_task *task; /* NULL: the whole plan */
 };
 
 struct step {
     struct podman_call *calls;
-    struct subject *subjects;   /* one for each call */
+    struct subject *subjects; /* one for each call */
     size_t count;
 };
 

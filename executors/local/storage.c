@@ -197,8 +197,7 @@ static int make_keys(int job, uid_t owner, gid_t group, struct error *error)
         return error_errno(error, "ssh.new could not be removed");
     if (sys.mkdirat(job, "ssh.new", 0700))
         return error_errno(error, "ssh.new could not be made");
-    int directory =
-        sys.openat(job, "ssh.new", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+    int directory = sys.openat(job, "ssh.new", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
     if (directory < 0)
         return error_errno(error, "ssh.new could not be opened");
     int result = write_key_files(directory, owner, group, error);
@@ -214,15 +213,13 @@ int local_storage_write_keys(int storage, const char *job, uid_t owner, gid_t gr
     char name[NAME_ROOM];
     struct stat status;
     snprintf(name, sizeof(name), "jobs/%s", job);
-    int directory =
-        sys.openat(storage, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+    int directory = sys.openat(storage, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
     if (directory < 0)
         return error_errno(error, "%s in the local executor's storage could not be opened", name);
     int result = 0;
     if (sys.fstatat(directory, "ssh", &status, AT_SYMLINK_NOFOLLOW))
-        result = errno == ENOENT
-                     ? make_keys(directory, owner, group, error)
-                     : error_errno(error, "%s/ssh could not be looked at", name);
+        result = errno == ENOENT ? make_keys(directory, owner, group, error)
+                                 : error_errno(error, "%s/ssh could not be looked at", name);
     sys.close(directory);
     return result ? error_prefix(error, "the job's keys for ssh could not be made") : 0;
 }
@@ -234,11 +231,11 @@ int local_storage_note_refusal(int storage, const char *job, const char *sentenc
 {
     char name[NAME_ROOM];
     snprintf(name, sizeof(name), "jobs/%s", job);
-    int directory =
-        sys.openat(storage, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
-    int file = directory < 0 ? -1
-                             : sys.openat(directory, "refused", O_WRONLY | O_CREAT | O_TRUNC |
-                                                                    O_NOFOLLOW | O_CLOEXEC, 0600);
+    int directory = sys.openat(storage, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+    int file = directory < 0
+                   ? -1
+                   : sys.openat(directory, "refused",
+                                O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
     int result = 0;
     if (file < 0 || file_write_all(file, text_of(sentence), name, error) || sys.fsync(file) ||
         sys.fsync(directory))
@@ -265,15 +262,16 @@ int local_storage_forget_refusal(int storage, const char *job, struct error *err
 {
     char name[NAME_ROOM];
     snprintf(name, sizeof(name), "jobs/%s", job);
-    int directory =
-        sys.openat(storage, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+    int directory = sys.openat(storage, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
     if (directory < 0 && errno == ENOENT)
         return 0;
     int result = 0;
     if (directory < 0 ||
         (sys.unlinkat(directory, "refused", 0) ? errno != ENOENT : sys.fsync(directory)))
-        result = error_errno(error, "%s/refused in the local executor's storage could not be "
-                                    "removed", name);
+        result = error_errno(error,
+                             "%s/refused in the local executor's storage could not be "
+                             "removed",
+                             name);
     if (directory >= 0)
         sys.close(directory);
     return result;

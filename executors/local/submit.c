@@ -104,7 +104,7 @@ int local_needs(struct executor *executor, struct text manifest, struct demand *
         demand->cpus += read->tasks[i].cpus;
         demand->gpus += read->tasks[i].gpus;
         if (demand->memory > INT64_MAX - read->tasks[i].memory)
-            result = -1;        /* it can never fit, which submit() says */
+            result = -1; /* it can never fit, which submit() says */
         else
             demand->memory += read->tasks[i].memory;
     }

@@ -24,7 +24,7 @@
 struct local_turns {
     struct podman_container **tasks;
     size_t count;
-    int64_t parallelism;        /* from 1 */
+    int64_t parallelism; /* from 1 */
 };
 
 /* Has the container ended without podman saying so?  Then its state is made PODMAN_STATE_ENDED. */

@@ -13,8 +13,8 @@
 /* What there is of each kind of executor. */
 struct kind {
     const char *name;
-    struct executor *(*open)(const struct value *settings, const char *spool,
-                             const char *directory, struct error *error);
+    struct executor *(*open)(const struct value *settings, const char *spool, const char *directory,
+                             struct error *error);
     int (*check_settings)(struct arena *arena, const struct value *settings, struct error *error);
     int (*check_manifest)(struct arena *arena, struct value *manifest, struct error *error);
 };
@@ -34,8 +34,7 @@ static int check_local_settings(struct arena *arena, const struct value *setting
     return local_settings_read(&local, arena, settings, error);
 }
 
-static int check_local_manifest(struct arena *arena, struct value *manifest,
-                                struct error *error)
+static int check_local_manifest(struct arena *arena, struct value *manifest, struct error *error)
 {
     return local_manifest_of(arena, manifest, error) ? 0 : -1;
 }
@@ -60,8 +59,7 @@ static int check_slurm_settings(struct arena *arena, const struct value *setting
     return slurm_settings_read(&slurm, arena, settings, error);
 }
 
-static int check_slurm_manifest(struct arena *arena, struct value *manifest,
-                                struct error *error)
+static int check_slurm_manifest(struct arena *arena, struct value *manifest, struct error *error)
 {
     return slurm_manifest_of(arena, manifest, error) ? 0 : -1;
 }
@@ -92,11 +90,13 @@ static const struct kind *find_kind(const struct value *settings, struct error *
     const struct value *named = value_get(settings, "executor");
     if (!named)
         return &kinds[0];
-    if (named->kind == VALUE_NULL)      /* `executor: null` is YAML's null */
+    if (named->kind == VALUE_NULL) /* `executor: null` is YAML's null */
         return kind_of(TEXT("null"));
     if (named->kind != VALUE_STRING) {
-        error_set(error, "dlspool.yaml:%u: executor: found a %s, expected local, kubernetes, slurm or null",
-                  named->line, value_kind_name(named->kind));
+        error_set(
+            error,
+            "dlspool.yaml:%u: executor: found a %s, expected local, kubernetes, slurm or null",
+            named->line, value_kind_name(named->kind));
         return NULL;
     }
     const struct kind *kind = kind_of(named->string);
@@ -106,10 +106,11 @@ static const struct kind *find_kind(const struct value *settings, struct error *
     for (size_t i = 0; i < KINDS; i++)
         names[i] = kinds[i].name;
     const char *nearest = nearest_word(named->string, names);
-    error_set(error,
-              "dlspool.yaml:%u: executor: found \"%s\", expected local, kubernetes, slurm or null%s%s%s",
-              named->line, error_quote(&room, named->string.data, named->string.length),
-              nearest ? "; did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");
+    error_set(
+        error,
+        "dlspool.yaml:%u: executor: found \"%s\", expected local, kubernetes, slurm or null%s%s%s",
+        named->line, error_quote(&room, named->string.data, named->string.length),
+        nearest ? "; did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");
     return NULL;
 }
 

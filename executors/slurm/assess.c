@@ -431,7 +431,7 @@ static void find_elements(struct assessment *assessment, struct elements *elemen
         end_others(assessment, chosen);
 }
 
-enum { EXIT_KILLED = 128 + 15 };        /* of an element that was killed, and did not say how it ended */
+enum { EXIT_KILLED = 128 + 15 }; /* of an element that was killed, and did not say how it ended */
 
 /* It has ended at Slurm and no file says how: it is written down, for Slurm forgets it. */
 static int note_silent(struct assessment *assessment, struct slurm_task *task,

@@ -31,8 +31,8 @@ int slurm_directory_open(const char *path, struct error *error);
 struct slurm_facts {
     uid_t uid; /* the user that the job runs as */
     gid_t gid;
-    struct text user;   /* the user's name */
-    int64_t time_limit; /* milliseconds; 0: none */
+    struct text user;     /* the user's name */
+    int64_t time_limit;   /* milliseconds; 0: none */
     struct text identity; /* of the spool that handed it in (executor.h); may be empty */
     struct text manifest;
 };

@@ -58,9 +58,9 @@
 #include "base/value.h"
 
 enum slurm_property_kind {
-    SLURM_TEXT,                 /* VALUE_STRING, not empty */
-    SLURM_WHOLE,                /* VALUE_NUMBER, whole */
-    SLURM_BOOLEAN               /* VALUE_BOOLEAN */
+    SLURM_TEXT,   /* VALUE_STRING, not empty */
+    SLURM_WHOLE,  /* VALUE_NUMBER, whole */
+    SLURM_BOOLEAN /* VALUE_BOOLEAN */
 };
 
 /* What a manifest may say of a job.  Who the job belongs to, how it is called and where it writes is
@@ -68,15 +68,15 @@ enum slurm_property_kind {
 struct slurm_property_rule {
     const char *name;
     enum slurm_property_kind kind;
-    int64_t least, most;        /* of SLURM_WHOLE */
-    bool component;             /* a component may have its own */
+    int64_t least, most; /* of SLURM_WHOLE */
+    bool component;      /* a component may have its own */
 };
 
-extern const struct slurm_property_rule slurm_properties[];     /* ends with a NULL name */
+extern const struct slurm_property_rule slurm_properties[]; /* ends with a NULL name */
 
 struct slurm_property {
     const struct slurm_property_rule *rule;
-    const struct value *value;  /* of rule->kind */
+    const struct value *value; /* of rule->kind */
 };
 
 struct slurm_property_list {
@@ -86,10 +86,10 @@ struct slurm_property_list {
 
 struct slurm_component {
     int tasks, cpus_per_task;
-    int64_t memory_per_task;    /* bytes */
+    int64_t memory_per_task; /* bytes */
     int gpus_per_task;
-    struct text gpu_type;       /* empty: any */
-    int nodes;                  /* 0: not given */
+    struct text gpu_type; /* empty: any */
+    int nodes;            /* 0: not given */
     struct slurm_property_list properties;
 };
 
@@ -101,15 +101,15 @@ struct slurm_tasks {
 
 struct slurm_manifest {
     struct slurm_property_list job;
-    int array_count;            /* 0: no array */
-    int array_at_once;          /* 0: all */
+    int array_count;   /* 0: no array */
+    int array_at_once; /* 0: all */
     struct slurm_component *components;
     size_t component_count;
     struct slurm_tasks *tasks;
-    size_t tasks_count;         /* roles */
-    int task_total;             /* tasks of all roles */
-    struct value *complete;     /* NULL: nothing special */
-    struct value *environment;  /* object of strings; may be NULL */
+    size_t tasks_count;        /* roles */
+    int task_total;            /* tasks of all roles */
+    struct value *complete;    /* NULL: nothing special */
+    struct value *environment; /* object of strings; may be NULL */
     bool listens;
     struct text script;
 };

@@ -95,8 +95,8 @@ static void find_records(struct polling *polling, struct asked *asked)
     asked->records = (struct slurm_records){
         .items = arena_allocate(polling->scratch, (found.count + 1) * sizeof(*found.items))};
     for (size_t i = 0; i < found.count; i++)
-        if (!asked->job->known || slurm_record_is_of(&found.items[i], asked->job->facts.user,
-                                                     asked->job->facts.uid))
+        if (!asked->job->known ||
+            slurm_record_is_of(&found.items[i], asked->job->facts.user, asked->job->facts.uid))
             asked->records.items[asked->records.count++] = found.items[i];
     for (size_t i = 0; i < asked->records.count; i++)
         slurm_numbers_see(polling->slurm, asked->records.items[i].number);
@@ -321,8 +321,11 @@ static void ask_accounting(struct polling *polling)
 
 static void clear_poll(struct job_poll *poll)
 {
-    *poll = (struct job_poll){.id = poll->id, .attempt = poll->attempt, .ending = poll->ending,
-                              .killed = poll->killed, .killed_count = poll->killed_count};
+    *poll = (struct job_poll){.id = poll->id,
+                              .attempt = poll->attempt,
+                              .ending = poll->ending,
+                              .killed = poll->killed,
+                              .killed_count = poll->killed_count};
 }
 
 static void assess(struct polling *polling, struct asked *asked)

@@ -354,8 +354,8 @@ int slurm_request_submit(struct buffer *out, const struct slurm_version *version
     return result;
 }
 
-void slurm_request_release(struct buffer *out, const struct slurm_version *version, const char *token,
-                           const char *name)
+void slurm_request_release(struct buffer *out, const struct slurm_version *version,
+                           const char *token, const char *name)
 {
     buffer_printf(out, "{\"hold\":false,\"comment\":\"%s" SLURM_RELEASED "\"", token);
     if (version->api == SLURM_API_OLDEST)

@@ -27,8 +27,8 @@ int slurm_request_submit(struct buffer *out, const struct slurm_version *version
 
 /* Append the body of the update that releases.  `name` is that of the job at Slurm, <id>-a<attempt>: v0.0.36
  * takes it away from a job unless it is said again. */
-void slurm_request_release(struct buffer *out, const struct slurm_version *version, const char *token,
-                           const char *name);
+void slurm_request_release(struct buffer *out, const struct slurm_version *version,
+                           const char *token, const char *name);
 
 /* The number of the job that an answer to a submission tells of; 0: none. */
 int64_t slurm_request_number(const struct value *answer);

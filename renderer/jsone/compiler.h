@@ -8,7 +8,7 @@ struct compiler {
     struct template *template;
     struct arena *arena;
     const struct place *place;
-    uint32_t line, column;      /* of what is being compiled */
+    uint32_t line, column; /* of what is being compiled */
     size_t depth;
 };
 

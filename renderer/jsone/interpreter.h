@@ -21,14 +21,14 @@
 /* Where in a template we are, for "at template.spec[0]": from the inside out. */
 struct place {
     const struct place *outer;
-    struct text key;            /* data NULL: an index */
+    struct text key; /* data NULL: an index */
     size_t index;
 };
 
 /* Variables.  The innermost scope is looked at first, and in it the last name. */
 struct scope {
     const struct scope *outer;
-    const struct value *object;         /* members are variables; or NULL */
+    const struct value *object; /* members are variables; or NULL */
     const struct text *names;
     struct value *values[3];
     size_t count;
@@ -36,19 +36,19 @@ struct scope {
 
 struct interpreter {
     const struct rendering *rendering;
-    const struct template *template;    /* being rendered: an included one while it is */
+    const struct template *template; /* being rendered: an included one while it is */
     struct arena *arena;
     struct error *error;
     struct template_limits limits;
-    size_t steps;               /* left */
-    size_t used_before;         /* bytes of the arena when the rendering began */
+    size_t steps;       /* left */
+    size_t used_before; /* bytes of the arena when the rendering began */
     size_t depth, includes;
     const struct scope *scope;
     const struct place *place;
-    uint32_t line, column;      /* of what is being rendered */
+    uint32_t line, column; /* of what is being rendered */
     struct value *null, *yes, *no, *now;
-    struct value **functions;   /* of the rendering, as values; NULL until one is wanted */
-    const struct value *delete_marker;  /* what a part that vanishes renders to */
+    struct value **functions;          /* of the rendering, as values; NULL until one is wanted */
+    const struct value *delete_marker; /* what a part that vanishes renders to */
 };
 
 /* Kinds of failure, as JSON-e calls them; the last is ours. */
@@ -66,10 +66,10 @@ struct value *interpreter_raise(struct interpreter *self, const char *kind, cons
 void fault_sentence(struct error *error, const char *name, uint32_t line, uint32_t column,
                     const struct place *place, const char *kind, const char *message);
 
-bool interpreter_steps(struct interpreter *self, size_t steps);         /* take so many */
-bool interpreter_bytes(struct interpreter *self, size_t bytes);         /* for so many bytes read */
-bool interpreter_room(struct interpreter *self, size_t bytes);          /* may so many be taken? */
-bool interpreter_enter(struct interpreter *self);       /* one level deeper; self->depth-- leaves */
+bool interpreter_steps(struct interpreter *self, size_t steps); /* take so many */
+bool interpreter_bytes(struct interpreter *self, size_t bytes); /* for so many bytes read */
+bool interpreter_room(struct interpreter *self, size_t bytes);  /* may so many be taken? */
+bool interpreter_enter(struct interpreter *self); /* one level deeper; self->depth-- leaves */
 
 /* New values.  All but the first three cost room and may fail. */
 struct value *make_null(struct interpreter *self);
@@ -93,7 +93,7 @@ bool values_equal(struct interpreter *self, const struct value *a, const struct 
 /* How large a value is when it is written out, shared parts as often as they occur. */
 struct extent {
     size_t bytes;
-    bool functions;             /* there is a function in it */
+    bool functions; /* there is a function in it */
 };
 bool value_measure(struct interpreter *self, const struct value *value, struct extent *extent);
 
@@ -121,7 +121,6 @@ struct value *builtin_find(struct interpreter *self, struct text name);
 bool scalar_text(struct interpreter *self, const struct value *value, struct text *text);
 
 /* The time `offset` ("-1 day 2 h") after `reference` (NULL: the rendering's clock). */
-struct value *from_now(struct interpreter *self, struct text offset,
-                       const struct value *reference);
+struct value *from_now(struct interpreter *self, struct text offset, const struct value *reference);
 
 #endif

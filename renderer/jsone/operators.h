@@ -28,8 +28,7 @@ struct value *operator_fail(struct interpreter *self, const char *message);
 struct value *delete_marker(struct interpreter *self);
 
 /* Render, or evaluate, with some more variables. */
-struct value *render_within(struct interpreter *self, struct scope *scope,
-                            const struct node *node);
+struct value *render_within(struct interpreter *self, struct scope *scope, const struct node *node);
 struct value *evaluate_within(struct interpreter *self, struct scope *scope,
                               const struct expression *expression);
 

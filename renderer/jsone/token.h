@@ -11,8 +11,8 @@
 #include "base/text.h"
 
 enum token_kind {
-    TOKEN_END,                  /* nothing is left */
-    TOKEN_UNREADABLE,           /* what stands at `start` begins no token */
+    TOKEN_END,        /* nothing is left */
+    TOKEN_UNREADABLE, /* what stands at `start` begins no token */
     TOKEN_POWER,
     TOKEN_PLUS,
     TOKEN_MINUS,
@@ -42,12 +42,12 @@ enum token_kind {
     TOKEN_NULL,
     TOKEN_NUMBER,
     TOKEN_IDENTIFIER,
-    TOKEN_STRING                /* with its quotes */
+    TOKEN_STRING /* with its quotes */
 };
 
 struct token {
     enum token_kind kind;
-    size_t start, end;          /* bytes of the source */
+    size_t start, end; /* bytes of the source */
 };
 
 /* The token at or after `offset`. */

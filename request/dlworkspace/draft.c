@@ -32,8 +32,8 @@ struct draft_role {
 };
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
-#define READER(reader) \
-    static void reader(struct reading *reading, const struct path *path, \
+#define READER(reader)                                                                             \
+    static void reader(struct reading *reading, const struct path *path,                           \
                        const struct value *value, const struct field *field, void *into)
 
 /* The structure that the member at `into` is part of. */
@@ -77,8 +77,8 @@ READER(read_any_map)
 /* ---- a role ---- */
 
 static const struct field resource_fields[] = {
-    {FIELD_NAME("cpu"), read_cpus, .offset = offsetof(struct draft_role, cpus),
-     .least = CPUS_LEAST, .most = CPUS_MOST},
+    {FIELD_NAME("cpu"), read_cpus, .offset = offsetof(struct draft_role, cpus), .least = CPUS_LEAST,
+     .most = CPUS_MOST},
     {FIELD_NAME("memory_mb"), read_integer, .offset = offsetof(struct draft_role, memory),
      .least = MEMORY_LEAST >> 20, .most = MEMORY_MOST_MB},
     {FIELD_NAME("gpu"), read_integer, .offset = offsetof(struct draft_role, gpus), .least = 0,
@@ -131,9 +131,8 @@ static bool is_role_name(struct text name)
     return name.length > 0 && name.length <= ROLE_NAME_LONGEST;
 }
 
-static void read_role(struct reading *reading, const struct path *path,
-                      const struct member *member, struct task_role *role,
-                      struct completion *completion)
+static void read_role(struct reading *reading, const struct path *path, const struct member *member,
+                      struct task_role *role, struct completion *completion)
 {
     struct error_quote_room room;
     struct draft_role given = {.replicas = 1, .failed = 1, .succeeded = NEVER};
@@ -165,8 +164,7 @@ static void read_role(struct reading *reading, const struct path *path,
     completion->succeeded = given.succeeded;
 }
 
-static void read_roles(struct reading *reading, const struct value *roles,
-                       struct description *job)
+static void read_roles(struct reading *reading, const struct value *roles, struct description *job)
 {
     struct role_names labels;
     struct path job_path = {.name = TEXT("job")};
@@ -275,8 +273,7 @@ struct description *dlworkspace_draft_read(struct reading *reading, const struct
         const struct text key = draft.options->object.members[i].key;
         error_quote(&room, key.data, key.length);
         note_add(reading->arena, &job->notes,
-                 arena_printf(reading->arena, "job.options.%s", room.text).data,
-                 "no effect here");
+                 arena_printf(reading->arena, "job.options.%s", room.text).data, "no effect here");
     }
     return job;
 }

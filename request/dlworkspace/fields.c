@@ -12,7 +12,7 @@
 #include "request/values.h"
 
 enum {
-    NAME_LONGEST = 1024,        /* bytes, as the draft of its second version allows */
+    NAME_LONGEST = 1024, /* bytes, as the draft of its second version allows */
     WORD_LONGEST = 255,
     IMAGE_LONGEST = 512,
     COMMAND_LONGEST = 1 << 20,
@@ -21,11 +21,10 @@ enum {
     PORT_MOST = 65535,
 };
 
-#define READER(reader) \
-    static void reader(struct reading *reading, const struct path *path, \
-                       const struct value *value, \
-                       const struct field *field __attribute__((unused)), \
-                       void *into __attribute__((unused)))
+#define READER(reader)                                                                             \
+    static void reader(                                                                            \
+        struct reading *reading, const struct path *path, const struct value *value,               \
+        const struct field *field __attribute__((unused)), void *into __attribute__((unused)))
 
 /* A number, also written as a text. */
 static bool take_number(const struct value *value, double *number)
@@ -48,8 +47,8 @@ static bool take_number(const struct value *value, double *number)
 READER(read_number)
 {
     double number;
-    if (!take_number(value, &number) || number != floor(number) ||
-        number < (double)field->least || number > (double)field->most)
+    if (!take_number(value, &number) || number != floor(number) || number < (double)field->least ||
+        number > (double)field->most)
         problem_expected(reading, path, value, "a whole number from %" PRId64 " to %" PRId64,
                          field->least, field->most);
     else
@@ -64,8 +63,8 @@ static int truth(const struct value *value)
         return 0;
     if (text_is(text, "true") || text_is(text, "True") || text_is(text, "1"))
         return 1;
-    bool no = text_is(text, "false") || text_is(text, "False") || text_is(text, "0") ||
-              text.length == 0;
+    bool no =
+        text_is(text, "false") || text_is(text, "False") || text_is(text, "0") || text.length == 0;
     return no ? -1 : 0;
 }
 
@@ -191,8 +190,10 @@ READER(read_ports)
             };
     }
     if (!good) {
-        problem_expected(reading, path, value, "at most %d numbers of ports, from 1 to %d, such "
-                         "as \"8888, 6006\"", (int)PORTS_MOST, (int)PORT_MOST);
+        problem_expected(reading, path, value,
+                         "at most %d numbers of ports, from 1 to %d, such "
+                         "as \"8888, 6006\"",
+                         (int)PORTS_MOST, (int)PORT_MOST);
         return;
     }
     *(struct port_wish **)into = ports;
@@ -200,10 +201,18 @@ READER(read_ports)
 }
 
 #define MEMBER(name) .offset = offsetof(struct dlworkspace, name)
-#define IGNORED(name) {FIELD_NAME(name), read_ignored, .offset = 0}
-#define LINE(name, member) {FIELD_NAME(name), read_line, MEMBER(member), .most = WORD_LONGEST}
-#define COUNT_OF(name, member) \
-    {FIELD_NAME(name), read_number, MEMBER(member), .least = 0, .most = TASKS_MOST}
+#define IGNORED(name)                                                                              \
+    {                                                                                              \
+        FIELD_NAME(name), read_ignored, .offset = 0                                                \
+    }
+#define LINE(name, member)                                                                         \
+    {                                                                                              \
+        FIELD_NAME(name), read_line, MEMBER(member), .most = WORD_LONGEST                          \
+    }
+#define COUNT_OF(name, member)                                                                     \
+    {                                                                                              \
+        FIELD_NAME(name), read_number, MEMBER(member), .least = 0, .most = TASKS_MOST              \
+    }
 
 static const struct field fields[] = {
     {FIELD_NAME("jobName"), read_line, MEMBER(name), .least = 1, .most = NAME_LONGEST},
@@ -294,8 +303,7 @@ static bool asks_for_nothing(const struct value *value)
            (value->kind == VALUE_OBJECT && value->object.count == 0);
 }
 
-void dlworkspace_say_ineffective(struct arena *arena, const struct value *root,
-                                 struct notes *notes)
+void dlworkspace_say_ineffective(struct arena *arena, const struct value *root, struct notes *notes)
 {
     for (size_t i = 0; i < sizeof(ineffective) / sizeof(ineffective[0]); i++) {
         const struct value *value = value_get(root, ineffective[i].name);

@@ -10,15 +10,15 @@ struct dlworkspace {
     struct text work_path, data_path, job_path;
     struct text gpu_type, sku;
     int gpus, servers, workers, mpi_workers;
-    int64_t cpu_request, cpu_limit;     /* thousandths */
-    int64_t memory_request, memory_limit;       /* bytes */
+    int64_t cpu_request, cpu_limit;       /* thousandths */
+    int64_t memory_request, memory_limit; /* bytes */
     /* Of truth values: 0 not given, 1 true, -1 false. */
     int enable_work, enable_data, enable_job, preemptible, privileged;
-    int priority;               /* 0: not given */
+    int priority; /* 0: not given */
     struct environment environment;
     struct port_wish *ports;
     size_t ports_count;
-    const struct value *plugins;        /* an object, or NULL */
+    const struct value *plugins; /* an object, or NULL */
 };
 
 extern const struct field_table dlworkspace_fields;

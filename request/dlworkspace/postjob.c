@@ -14,18 +14,18 @@
 #include "request/values.h"
 
 enum {
-    PRIORITY_USUAL = 100,       /* there; 0 here */
-    PRIORITY_USERS = 200,       /* a user's highest there; 100 here */
+    PRIORITY_USUAL = 100, /* there; 0 here */
+    PRIORITY_USERS = 200, /* a user's highest there; 100 here */
     PRIORITY_LOWEST = -100,
     GPU_TYPE_LONGEST = 63,
     NEVER = -1,
 };
 
 /* Known only when the task runs; the rest is in the environment. */
-#define VARIABLES \
-    "export DLWS_JOB_ID=\"$DLSPOOL_JOB_ID\" DLTS_JOB_ID=\"$DLSPOOL_JOB_ID\"\n" \
-    "export DLWS_ROLE_IDX=\"$DLSPOOL_INDEX\" DLTS_ROLE_IDX=\"$DLSPOOL_INDEX\"\n" \
-    "export DLWS_USER_NAME=\"$USER\" DLTS_USER_NAME=\"$USER\"\n" \
+#define VARIABLES                                                                                  \
+    "export DLWS_JOB_ID=\"$DLSPOOL_JOB_ID\" DLTS_JOB_ID=\"$DLSPOOL_JOB_ID\"\n"                     \
+    "export DLWS_ROLE_IDX=\"$DLSPOOL_INDEX\" DLTS_ROLE_IDX=\"$DLSPOOL_INDEX\"\n"                   \
+    "export DLWS_USER_NAME=\"$USER\" DLTS_USER_NAME=\"$USER\"\n"                                   \
     "export DLWS_UID=\"$(id -u)\" DLWS_GID=\"$(id -g)\"\n"
 
 struct work {
@@ -75,8 +75,8 @@ static struct environment environment_of(struct work *work, const char *role)
     const struct dlworkspace *given = &work->given;
     const struct environment *users = &given->environment;
     struct environment all = {
-        .variables = arena_allocate(work->reading->arena,
-                                    (users->count + OWN) * sizeof(*all.variables)),
+        .variables =
+            arena_allocate(work->reading->arena, (users->count + OWN) * sizeof(*all.variables)),
     };
     static const char *const prefixes[] = {"DLWS", "DLTS"};
     for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
@@ -121,8 +121,8 @@ static struct task_role *add_role(struct work *work, const char *name, int count
 
 static void add_rule(struct work *work, const char *role, int failed, int succeeded)
 {
-    work->job->complete[work->job->complete_count++] = (struct completion){
-        .role = text_of(role), .failed = failed, .succeeded = succeeded};
+    work->job->complete[work->job->complete_count++] =
+        (struct completion){.role = text_of(role), .failed = failed, .succeeded = succeeded};
 }
 
 static void give_ports(struct work *work, struct task_role *role)
@@ -185,8 +185,9 @@ static void inference_job(struct work *work)
     else if (work->given.ports_count)
         say(work, "interactivePort", "no effect here: several replicas cannot have one port");
     add_rule(work, "inference", 1, NEVER);
-    say(work, "jobtrainingtype", "a replica that ends is not started again by itself: one that "
-                                 "fails ends the job, which is then retried or not");
+    say(work, "jobtrainingtype",
+        "a replica that ends is not started again by itself: one that "
+        "fails ends the job, which is then retried or not");
 }
 
 static const struct {
@@ -236,8 +237,8 @@ static void read_registry(struct work *work, const struct path *path, const stru
         }
         texts[i] = value->string;
     }
-    work->job->registries[work->job->registries_count++] = (struct registry){
-        .server = texts[0], .user = texts[1], .password = texts[2]};
+    work->job->registries[work->job->registries_count++] =
+        (struct registry){.server = texts[0], .user = texts[1], .password = texts[2]};
 }
 
 static void read_plugins(struct work *work)
@@ -262,8 +263,8 @@ static void read_plugins(struct work *work)
                         "expected a list of maps of registry, username and password");
             continue;
         }
-        work->job->registries = arena_allocate(
-            work->reading->arena, member->value->list.count * sizeof(struct registry));
+        work->job->registries = arena_allocate(work->reading->arena,
+                                               member->value->list.count * sizeof(struct registry));
         for (size_t j = 0; j < member->value->list.count; j++) {
             struct path item = {.above = &path, .index = j};
             read_registry(work, &item, member->value->list.items[j]);
@@ -290,8 +291,9 @@ static void read_gpu_type(struct work *work)
     struct text type = given->gpu_type.length ? given->gpu_type : given->sku;
     const char *field = given->gpu_type.length ? "gpuType" : "sku";
     if (type.length && !is_word(type, GPU_TYPE_LONGEST))
-        problem_of(work, field, "expected letters, digits and . _ -, the first of them a letter "
-                                "or a digit");
+        problem_of(work, field,
+                   "expected letters, digits and . _ -, the first of them a letter "
+                   "or a digit");
     work->job->gpu_type = type;
     if (given->gpu_type.length && given->sku.length)
         say(work, "sku", "no effect here beside gpuType");

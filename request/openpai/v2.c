@@ -81,7 +81,7 @@ static void say_of_prerequisite(struct openpai_2 *file, const struct path *path,
                                 const struct value *item)
 {
     static const char *const known[] = {"protocolVersion", "name", "type", "version", "contributor",
-                                        "description", "auth", "uri", NULL};
+                                        "description",     "auth", "uri",  NULL};
     struct arena *arena = file->reading->arena;
     for (size_t i = 0; i < item->object.count; i++) {
         struct text key = item->object.members[i].key;
@@ -111,8 +111,8 @@ static struct text render_credential(struct openpai_2 *file, const struct path *
     if (!value)
         return text_of(otherwise);
     openpai_2_render(file->reading, &path, value, text_trim(value->string), &names, &out);
-    struct text text = arena_text(file->reading->arena, out.plain.data ? out.plain.data : "",
-                                  out.plain.length);
+    struct text text =
+        arena_text(file->reading->arena, out.plain.data ? out.plain.data : "", out.plain.length);
     if (memchr(text.data, '\0', text.length))
         problem_add(file->reading, &path, value->line, value->column,
                     "found a NUL byte, expected a text without");

@@ -65,8 +65,9 @@ static void read_cell(struct openpai_2 *file, const struct path *path, const str
     for (size_t i = 0; i < cell->object.count; i++) {
         struct path field = {.above = path, .name = cell->object.members[i].key};
         if (!asks_for_nothing(cell->object.members[i].value))
-            say(file, &field, "no effect here: there is no HiveD; resourcePerInstance and the "
-                              "site's queues decide where tasks run");
+            say(file, &field,
+                "no effect here: there is no HiveD; resourcePerInstance and the "
+                "site's queues decide where tasks run");
     }
 }
 
@@ -113,8 +114,8 @@ static void read_plugins(struct openpai_2 *file, const struct path *path, const 
         struct path item = {.above = path, .index = i};
         const struct value *name = value_get(list->list.items[i], "plugin");
         size_t at = 0;
-        while (plugins[at].name && !(name && name->kind == VALUE_STRING &&
-                                     text_is(name->string, plugins[at].name)))
+        while (plugins[at].name &&
+               !(name && name->kind == VALUE_STRING && text_is(name->string, plugins[at].name)))
             at++;
         struct error_quote_room room;
         struct text named = name && name->kind == VALUE_STRING ? name->string : TEXT("plugin");
@@ -142,8 +143,9 @@ static void read_notifications(struct openpai_2 *file, const struct path *path,
 static void read_gang(struct openpai_2 *file, const struct path *path, const struct value *value)
 {
     if (asks_for_nothing(value))
-        say(file, path, "no effect here: whether the tasks of a job start together is the "
-                        "executor's choice");
+        say(file, path,
+            "no effect here: whether the tasks of a job start together is the "
+            "executor's choice");
 }
 
 static const struct {

@@ -21,8 +21,8 @@ struct openpai_2 {
     struct reading *reading;
     const struct value *root;
     struct description *job;
-    const struct value *deployment;     /* the one that defaults.deployment names, or NULL */
-    size_t room;                        /* bytes that texts may still grow by: a value of many
+    const struct value *deployment; /* the one that defaults.deployment names, or NULL */
+    size_t room;                    /* bytes that texts may still grow by: a value of many
                                            bytes can be named many times */
 };
 
@@ -45,14 +45,14 @@ const char *openpai_2_place(struct arena *arena, const struct path *path);
 struct openpai_2_names {
     const struct value *parameters, *secrets;   /* objects, or NULL */
     const struct value *script, *output, *data; /* the prerequisite that the role names, or NULL */
-    bool secrets_only;          /* of these only $secrets is known: credentials of a registry */
-    size_t *room;               /* bytes that all texts of the file may still grow by */
+    bool secrets_only; /* of these only $secrets is known: credentials of a registry */
+    size_t *room;      /* bytes that all texts of the file may still grow by */
 };
 
 /* A text with its tags replaced; and the same text with asterisks for what comes from secrets. */
 struct openpai_2_text {
     struct buffer plain, masked;
-    bool secret;                /* the two differ */
+    bool secret; /* the two differ */
 };
 
 /* Append a text with the tags replaced.  Problems are reported at `value`, the string that it is

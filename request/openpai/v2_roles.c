@@ -16,11 +16,11 @@
 #include "request/tasks.h"
 
 #define MEGABYTE ((int64_t)1 << 20)
-#define DEFAULT_SHM (512 * MEGABYTE)    /* as OpenPAI on Kubernetes */
+#define DEFAULT_SHM (512 * MEGABYTE) /* as OpenPAI on Kubernetes */
 
 enum {
-    SCRIPT_LONGEST = 1 << 20,   /* bytes, as of the program of any job */
-    NEVER = -1,                 /* of completion: no number of tasks does it */
+    SCRIPT_LONGEST = 1 << 20, /* bytes, as of the program of any job */
+    NEVER = -1,               /* of completion: no number of tasks does it */
 };
 
 static const struct text first_line = {"#!/bin/bash\n", sizeof("#!/bin/bash\n") - 1};
@@ -137,8 +137,9 @@ static void read_ports(struct role_reading *reading)
         role->ports[i] =
             (struct port_wish){.label = member->key, .count = any ? 1 : (int)member->value->number};
         if (any)
-            note_add(arena, &reading->file->job->notes, openpai_2_place(arena, &path),
-                     "0: taken as one port of any number, as the first files of version 2 meant it");
+            note_add(
+                arena, &reading->file->job->notes, openpai_2_place(arena, &path),
+                "0: taken as one port of any number, as the first files of version 2 meant it");
     }
     openpai_usual_ports(role);
 }
@@ -150,9 +151,9 @@ static void read_resources(struct role_reading *reading)
     role->count = (int)whole_number(reading->map, "instances", DEFAULT_COUNT);
     role->cpus = 1000 * raised(reading, "cpu", whole_number(resource, "cpu", 0), 1,
                                "a task cannot run without a processor: taken as 1");
-    role->memory = MEGABYTE * raised(reading, "memoryMB", whole_number(resource, "memoryMB", 0),
-                                     MEMORY_LEAST / MEGABYTE,
-                                     "a task cannot run with so little: taken as 4");
+    role->memory =
+        MEGABYTE * raised(reading, "memoryMB", whole_number(resource, "memoryMB", 0),
+                          MEMORY_LEAST / MEGABYTE, "a task cannot run with so little: taken as 4");
     role->gpus = (int)whole_number(resource, "gpu", 0);
     read_shm(reading);
     read_ports(reading);
@@ -175,8 +176,7 @@ static int completion_number(struct role_reading *reading, const char *name, int
     struct path path = {.above = &above, .name = text_of(name)};
     struct arena *arena = reading->file->reading->arena;
     note_add(arena, &reading->file->job->notes, openpai_2_place(arena, &path),
-             "the role has only %d instances, so no number of them does it",
-             reading->role->count);
+             "the role has only %d instances, so no number of them does it", reading->role->count);
     return NEVER;
 }
 
@@ -251,15 +251,14 @@ static void read_commands(struct role_reading *reading)
     add_wrapping(reading, role->name, "preCommands");
     add_commands(reading, reading->path, reading->map, "commands");
     add_wrapping(reading, role->name, "postCommands");
-    if (script->plain.length > SCRIPT_LONGEST || memchr(script->plain.data, '\0',
-                                                         script->plain.length)) {
+    if (script->plain.length > SCRIPT_LONGEST ||
+        memchr(script->plain.data, '\0', script->plain.length)) {
         const struct value *commands = value_get(reading->map, "commands");
         struct path path = {.above = reading->path, .name = TEXT("commands")};
-        problem_add(problems, &path, commands->line, commands->column,
-                    "found %zu bytes%s, expected at most %d without NUL bytes",
-                    script->plain.length,
-                    script->plain.length > SCRIPT_LONGEST ? "" : " with a NUL byte",
-                    (int)SCRIPT_LONGEST);
+        problem_add(
+            problems, &path, commands->line, commands->column,
+            "found %zu bytes%s, expected at most %d without NUL bytes", script->plain.length,
+            script->plain.length > SCRIPT_LONGEST ? "" : " with a NUL byte", (int)SCRIPT_LONGEST);
     }
     role->script = arena_text(problems->arena, script->plain.data, script->plain.length);
     role->script_masked =
@@ -325,8 +324,8 @@ void openpai_2_read_roles(struct openpai_2 *file)
     }
     if (total > TASKS_MOST)
         problem_add(file->reading, &path, roles->line, roles->column,
-                    "found %lld instances in all task roles, expected at most %d",
-                    (long long)total, (int)TASKS_MOST);
+                    "found %lld instances in all task roles, expected at most %d", (long long)total,
+                    (int)TASKS_MOST);
     job->image = job->tasks[0].image;
     for (size_t i = 0; i < count; i++)
         if (text_equal(job->tasks[i].image, job->image))

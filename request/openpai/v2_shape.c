@@ -10,17 +10,21 @@
 #include "request/tasks.h"
 
 enum {
-    MEMORY_MOST_MB = 1 << 28,   /* 256 TiB */
+    MEMORY_MOST_MB = 1 << 28, /* 256 TiB */
     CPU_MOST = 100000,
-    PORTS_EACH = 1000,          /* of one label: all of them stand in one variable */
+    PORTS_EACH = 1000, /* of one label: all of them stand in one variable */
 };
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
-#define CLOSED(fields_of, whose) \
-    {.fields = fields_of, .count = COUNT(fields_of), .owner = whose, .null_is_value = true}
-#define OPEN(fields_of, whose) \
-    {.fields = fields_of, .count = COUNT(fields_of), .owner = whose, .null_is_value = true, \
-     .open = true}
+#define CLOSED(fields_of, whose)                                                                   \
+    {                                                                                              \
+        .fields = fields_of, .count = COUNT(fields_of), .owner = whose, .null_is_value = true      \
+    }
+#define OPEN(fields_of, whose)                                                                     \
+    {                                                                                              \
+        .fields = fields_of, .count = COUNT(fields_of), .owner = whose, .null_is_value = true,     \
+        .open = true                                                                               \
+    }
 
 /* ---- maps ---- */
 
@@ -37,14 +41,14 @@ static void read_map(struct reading *reading, const struct path *path, const str
     for (; required && *required; required++) {
         struct path missing = {.above = path, .name = text_of(*required)};
         if (!value_get(value, *required))
-            problem_add(reading, &missing, value->line, value->column,
-                        "missing, expected it in %s", table->owner);
+            problem_add(reading, &missing, value->line, value->column, "missing, expected it in %s",
+                        table->owner);
     }
 }
 
 /* A map of one or more keys, each a name as variables have it, to values that the reader takes. */
-static void read_keyed(struct reading *reading, const struct path *path,
-                       const struct value *value, const struct field *each, const char *what)
+static void read_keyed(struct reading *reading, const struct path *path, const struct value *value,
+                       const struct field *each, const char *what)
 {
     struct error_quote_room room;
     if (value->kind != VALUE_OBJECT || value->object.count == 0) {
@@ -63,8 +67,8 @@ static void read_keyed(struct reading *reading, const struct path *path,
     }
 }
 
-static const struct field port_count = {
-    SHAPE("port", shape_whole_number), .least = 0, .most = PORTS_EACH};
+static const struct field port_count = {SHAPE("port", shape_whole_number), .least = 0,
+                                        .most = PORTS_EACH};
 
 /* The schema asks for no type, so that ports with nothing behind it are none. */
 static SHAPE_READER(read_ports)
@@ -165,10 +169,13 @@ static void read_auth(struct reading *reading, const struct path *path, const st
         fields_read(reading, path, value, &auth_table, &nothing);
 }
 
-#define COMMON_FIELDS \
-    {SHAPE("protocolVersion", shape_protocol_version)}, {SHAPE("name", shape_name)}, \
-        {SHAPE("type", shape_anything)}, {SHAPE("version", shape_text_or_number)}, \
-        {SHAPE("contributor", shape_string)}, {SHAPE("description", shape_string)}
+#define COMMON_FIELDS                                                                              \
+    {SHAPE("protocolVersion", shape_protocol_version)}, {SHAPE("name", shape_name)},               \
+        {SHAPE("type", shape_anything)}, {SHAPE("version", shape_text_or_number)},                 \
+        {SHAPE("contributor", shape_string)},                                                      \
+    {                                                                                              \
+        SHAPE("description", shape_string)                                                         \
+    }
 
 static const struct field image_fields[] = {
     COMMON_FIELDS,
@@ -206,8 +213,9 @@ static void read_prerequisite(struct reading *reading, const struct path *path,
                               const struct value *value)
 {
     if (value->kind != VALUE_OBJECT) {
-        problem_expected(reading, path, value, "a map such as {type: dockerimage, name: ..., "
-                                               "uri: ...}");
+        problem_expected(reading, path, value,
+                         "a map such as {type: dockerimage, name: ..., "
+                         "uri: ...}");
         return;
     }
     const struct value *type = value_get(value, "type");

@@ -16,24 +16,24 @@
 static const struct text opening = {"<%", 2}, closing = {"%>", 2};
 
 enum {
-    KNOWN_SHOWN = 20,           /* names in a sentence */
-    LIST_LIMIT = 500,           /* bytes of them */
+    KNOWN_SHOWN = 20, /* names in a sentence */
+    LIST_LIMIT = 500, /* bytes of them */
 };
 
 struct tag {
     struct reading *reading;
     const struct path *path;
-    const struct value *value;  /* the string that it stands in */
-    struct text name;           /* "$parameters.epochs" */
+    const struct value *value; /* the string that it stands in */
+    struct text name;          /* "$parameters.epochs" */
     const struct openpai_2_names *names;
 };
 
 /* Where the needle starts in the text from `from` on; the text's length when nowhere. */
 static size_t find(struct text text, size_t from, struct text needle)
 {
-    const char *at =
-        from < text.length ? memmem(text.data + from, text.length - from, needle.data,
-                                    needle.length) : NULL;
+    const char *at = from < text.length
+                         ? memmem(text.data + from, text.length - from, needle.data, needle.length)
+                         : NULL;
     return at ? (size_t)(at - text.data) : text.length;
 }
 
@@ -51,10 +51,10 @@ static bool find_root(const struct tag *tag, struct text *name, const struct val
     const struct {
         const char *name;
         const struct value *value;
-        bool credentials;       /* also in those of a registry */
+        bool credentials; /* also in those of a registry */
     } known[] = {
-        {"$secrets", names->secrets, true},   {"$parameters", names->parameters, false},
-        {"$script", names->script, false},    {"$output", names->output, false},
+        {"$secrets", names->secrets, true}, {"$parameters", names->parameters, false},
+        {"$script", names->script, false},  {"$output", names->output, false},
         {"$data", names->data, false},
     };
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
@@ -110,8 +110,8 @@ static void problem_unknown(const struct tag *tag, struct text root, const struc
     } else if (named) {
         sentence = arena_printf(arena, "unknown; the file has no %s", root.data + 1);
     } else {
-        sentence = arena_printf(arena, "unknown; the task role names no %s prerequisite",
-                                root.data + 1);
+        sentence =
+            arena_printf(arena, "unknown; the task role names no %s prerequisite", root.data + 1);
     }
     problem(tag, sentence.data);
     buffer_free(&list);
@@ -170,7 +170,7 @@ static const struct value *look_up(const struct tag *tag, bool *secret)
         const struct value *next = value ? step(value, part) : NULL;
         if (!next) {
             if (tag->reading->full)
-                tag->reading->found++;  /* Finding the nearest name takes long. */
+                tag->reading->found++; /* Finding the nearest name takes long. */
             else
                 problem_unknown(tag, root, value, part);
             return NULL;
@@ -253,12 +253,11 @@ void openpai_2_render(struct reading *reading, const struct path *path, const st
             break;
         size_t end = find(text, start + opening.length, closing);
         if (end == text.length) {
-            problem_add(reading, path, value->line, value->column,
-                        "found <%% that no %%> closes");
+            problem_add(reading, path, value->line, value->column, "found <%% that no %%> closes");
             return;
         }
-        tag.name = text_trim((struct text){text.data + start + opening.length,
-                                           end - start - opening.length});
+        tag.name = text_trim(
+            (struct text){text.data + start + opening.length, end - start - opening.length});
         render_tag(&tag, out);
         at = end + closing.length;
     }

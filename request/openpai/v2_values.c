@@ -114,8 +114,7 @@ SHAPE_READER(shape_secrets)
 {
     if (value->kind != VALUE_OBJECT)
         problem_add(reading, path, value->line, value->column,
-                    "found a %s, expected a map of names to values",
-                    value_kind_name(value->kind));
+                    "found a %s, expected a map of names to values", value_kind_name(value->kind));
 }
 
 /* [a-zA-Z_][a-zA-Z0-9_]*, as a variable of a shell. */

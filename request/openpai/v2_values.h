@@ -9,25 +9,25 @@
 #include "request/fields.h"
 
 /* The head of a reader that does not use all that it is given. */
-#define SHAPE_READER(reader) \
-    void reader(struct reading *reading, const struct path *path, const struct value *value, \
-                const struct field *field __attribute__((unused)), \
+#define SHAPE_READER(reader)                                                                       \
+    void reader(struct reading *reading, const struct path *path, const struct value *value,       \
+                const struct field *field __attribute__((unused)),                                 \
                 void *into __attribute__((unused)))
 
 /* A line of a table: `least` and `most` may follow. */
 #define SHAPE(field_name, reader) FIELD_NAME(field_name), reader, .offset = 0
 
-field_reader shape_string;              /* a text */
-field_reader shape_strings;             /* a list of at least `least` texts */
-field_reader shape_secret_string;       /* a text, never quoted */
-field_reader shape_secrets;             /* a map, never quoted */
-field_reader shape_whole_number;        /* from `least` to `most` */
-field_reader shape_completion_number;   /* from -1 (none), or null (none too) */
-field_reader shape_protocol_version;    /* 2, also as a text */
+field_reader shape_string;            /* a text */
+field_reader shape_strings;           /* a list of at least `least` texts */
+field_reader shape_secret_string;     /* a text, never quoted */
+field_reader shape_secrets;           /* a map, never quoted */
+field_reader shape_whole_number;      /* from `least` to `most` */
+field_reader shape_completion_number; /* from -1 (none), or null (none too) */
+field_reader shape_protocol_version;  /* 2, also as a text */
 field_reader shape_text_or_number;
-field_reader shape_job_type;            /* job */
-field_reader shape_name;                /* letters, digits, _ and - */
-field_reader shape_image;               /* an image reference */
+field_reader shape_job_type; /* job */
+field_reader shape_name;     /* letters, digits, _ and - */
+field_reader shape_image;    /* an image reference */
 field_reader shape_any_map;
 field_reader shape_anything;
 

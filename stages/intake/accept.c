@@ -10,8 +10,8 @@
 #include "stages/shared/control.h"
 #include "stages/shared/end_line.h"
 
-enum { MOST_CLAIMS = 1024 };            /* in one batch */
-static const int64_t look_again = 500;  /* milliseconds until a changing file is looked at again */
+enum { MOST_CLAIMS = 1024 };           /* in one batch */
+static const int64_t look_again = 500; /* milliseconds until a changing file is looked at again */
 
 struct acceptor *acceptor_new(struct stage *stage, struct repository *repository)
 {
@@ -119,7 +119,7 @@ static void accept_one(struct acceptor *acceptor, struct acceptance *item)
             result = new_job_refuse_file(acceptor, item, &reason, now, &error);
         break;
     case DROP_GONE:
-        item->fate = ACCEPT_CONTROL;    /* nothing is left to be done */
+        item->fate = ACCEPT_CONTROL; /* nothing is left to be done */
         break;
     case DROP_ERROR:
         error = reason;
@@ -142,8 +142,7 @@ static void look_once_more(struct acceptor *acceptor, struct acceptance *item)
     struct error error;
     if (item->fate != ACCEPT_JOB || !item->readable)
         return;
-    enum drop_result look =
-        drop_unchanged(spool->claims, item->claim->file, &item->drop, &error);
+    enum drop_result look = drop_unchanged(spool->claims, item->claim->file, &item->drop, &error);
     if (look != DROP_CHANGING && look != DROP_ERROR)
         return;
     if (look == DROP_ERROR)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum {
-    COUNT_LENGTH = 2,           /* of "+N" */
+    COUNT_LENGTH = 2, /* of "+N" */
     MOST_TRIES = 9,
     SOURCE_LENGTH = NAME_MAX - TOKEN_LENGTH - COUNT_LENGTH - 1
 };
@@ -29,8 +29,8 @@ static void name_claim(struct claim *claim, const char *source)
     claim->source = claim->file + TOKEN_LENGTH + 1;
 }
 
-enum drop_result claim_take(struct spool *spool, const char *name, int64_t now,
-                            struct claim *claim, struct error *error)
+enum drop_result claim_take(struct spool *spool, const char *name, int64_t now, struct claim *claim,
+                            struct error *error)
 {
     *claim = (struct claim){0};
     token_make(now, claim->token);
@@ -79,7 +79,7 @@ static int compare_tokens(const void *a, const void *b)
 }
 
 struct token_search {
-    struct claim **claims;      /* sorted by token */
+    struct claim **claims; /* sorted by token */
     size_t count;
 };
 
@@ -88,8 +88,8 @@ static int match_token(void *context, const struct job_place *place)
     struct token_search *search = context;
     struct claim key, *wanted = &key;
     memcpy(key.token, id_token(text_of(place->id)).data, TOKEN_LENGTH);
-    struct claim **found = bsearch(&wanted, search->claims, search->count,
-                                   sizeof(*search->claims), compare_tokens);
+    struct claim **found =
+        bsearch(&wanted, search->claims, search->count, sizeof(*search->claims), compare_tokens);
     if (found) {
         (*found)->found = true;
         (*found)->place = *place;
@@ -102,8 +102,8 @@ int claims_find_jobs(const struct spool *spool, struct claim **claims, size_t co
 {
     /* A job moves forward, or from failed/ back to rendered/; going round once more than the
      * states there are meets it wherever it goes. */
-    static const enum state order[] = {STATE_RENDERED, STATE_SUBMITTED, STATE_FAILED, STATE_HELD,
-                                       STATE_DONE, STATE_RENDERED, STATE_SUBMITTED};
+    static const enum state order[] = {STATE_RENDERED, STATE_SUBMITTED, STATE_FAILED,   STATE_HELD,
+                                       STATE_DONE,     STATE_RENDERED,  STATE_SUBMITTED};
     struct token_search search = {memory_allocate((count + 1) * sizeof(*claims)), 0};
     int result = 0;
     for (size_t i = 0; i < count; i++) {

@@ -17,23 +17,23 @@
 #include "watcher/drop.h"
 
 struct claim {
-    char file[NAME_MAX + 1];            /* in .claims/ */
+    char file[NAME_MAX + 1]; /* in .claims/ */
     char token[TOKEN_LENGTH + 1];
-    const char *source;                 /* what it was called in incoming/; points into `file` */
-    int64_t look;                       /* of clock_elapsed: not before then */
-    int64_t changing;                   /* of clock_elapsed: since when it is being written; 0 */
-    uid_t owner;                        /* who dropped it, when it was taken; (uid_t)-1 */
-    int tries;                          /* how often intake has ended while it read this */
-    bool cut;                           /* it did not end with a whole line */
-    const char *complete;               /* how it was known to be complete (watcher/arrivals.h) */
-    bool suspect;                       /* its job may exist already */
-    bool found;                         /* ... and does, at `place` */
+    const char *source;   /* what it was called in incoming/; points into `file` */
+    int64_t look;         /* of clock_elapsed: not before then */
+    int64_t changing;     /* of clock_elapsed: since when it is being written; 0 */
+    uid_t owner;          /* who dropped it, when it was taken; (uid_t)-1 */
+    int tries;            /* how often intake has ended while it read this */
+    bool cut;             /* it did not end with a whole line */
+    const char *complete; /* how it was known to be complete (watcher/arrivals.h) */
+    bool suspect;         /* its job may exist already */
+    bool found;           /* ... and does, at `place` */
     struct job_place place;
 };
 
 /* Take incoming/<name>, as drop_claim() does, whose results these are. */
-enum drop_result claim_take(struct spool *spool, const char *name, int64_t now,
-                            struct claim *claim, struct error *error);
+enum drop_result claim_take(struct spool *spool, const char *name, int64_t now, struct claim *claim,
+                            struct error *error);
 
 /* Read a claim's parts from its file name; false when it is not one. */
 bool claim_parse(struct claim *claim, const char *file);

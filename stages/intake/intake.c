@@ -25,17 +25,17 @@
 #include "watcher/mount.h"
 
 enum {
-    MOST_CLAIMS = 1024,         /* held at a time; more wait in incoming/ */
-    MOST_NARROWING = 10,        /* halvings of that, which leave one */
-    FEWEST = 32,                /* in a batch that is made smaller for the time that it takes */
-    MOST_HELD = 128             /* claims of one owner that may wait before others' come first */
+    MOST_CLAIMS = 1024,  /* held at a time; more wait in incoming/ */
+    MOST_NARROWING = 10, /* halvings of that, which leave one */
+    FEWEST = 32,         /* in a batch that is made smaller for the time that it takes */
+    MOST_HELD = 128      /* claims of one owner that may wait before others' come first */
 };
-static const int64_t space_interval = 5000;     /* milliseconds between looks for free space */
-static const int64_t trouble_interval = 1000;   /* ... before going on after an error, */
-static const int64_t longest_trouble = 4000;    /* ... and when it lasts */
-static const int64_t batch_time = 400;          /* ... that a batch may take: others wait for it */
-static const int64_t blamed_pause = 1000;       /* ... for each end of intake over a file */
-static const int64_t stray_interval = 5000;     /* ... between looks for claims that are not ours */
+static const int64_t space_interval = 5000;   /* milliseconds between looks for free space */
+static const int64_t trouble_interval = 1000; /* ... before going on after an error, */
+static const int64_t longest_trouble = 4000;  /* ... and when it lasts */
+static const int64_t batch_time = 400;        /* ... that a batch may take: others wait for it */
+static const int64_t blamed_pause = 1000;     /* ... for each end of intake over a file */
+static const int64_t stray_interval = 5000;   /* ... between looks for claims that are not ours */
 
 struct intake {
     struct stage stage;
@@ -44,14 +44,14 @@ struct intake {
     struct arrivals *arrivals;
     struct leftovers *leftovers;
     struct claim *claims[MOST_CLAIMS];
-    char *refusals[MOST_CLAIMS];        /* NULL, or why the claim is refused */
+    char *refusals[MOST_CLAIMS]; /* NULL, or why the claim is refused */
     size_t claim_count;
-    size_t most;                        /* claims in a batch, for the time that they take */
-    int64_t trouble;                    /* milliseconds until the next attempt; 0: all is well */
-    bool paused;                        /* there is too little free space */
-    int64_t stray_look;                 /* of clock_elapsed: when to look for others' claims */
+    size_t most;        /* claims in a batch, for the time that they take */
+    int64_t trouble;    /* milliseconds until the next attempt; 0: all is well */
+    bool paused;        /* there is too little free space */
+    int64_t stray_look; /* of clock_elapsed: when to look for others' claims */
     struct guard *guard;
-    char blamed[TOKEN_LENGTH + 1];      /* the claim over which the process before this one ended */
+    char blamed[TOKEN_LENGTH + 1]; /* the claim over which the process before this one ended */
     int blamed_tries;
 };
 
@@ -103,8 +103,7 @@ static void count_blamed(struct intake *intake)
     intake->blamed_tries = claim.tries;
     struct error_quote_room room;
     log_warn("intake ended while it read the job file %s (%d of %d times; then it is quarantined)",
-             error_quote(&room, claim.source, strlen(claim.source)), claim.tries,
-             GUARD_MOST_TRIES);
+             error_quote(&room, claim.source, strlen(claim.source)), claim.tries, GUARD_MOST_TRIES);
     if (guard->ends < MOST_NARROWING)
         guard->ends++;
     guard_leave(guard);
@@ -124,7 +123,7 @@ static int recover_claim(void *context, const char *name, unsigned char type)
     struct claim claim;
     (void)type;
     if (intake->claim_count == MOST_CLAIMS)
-        return 1;               /* the rest is found when these are done */
+        return 1; /* the rest is found when these are done */
     if (claim_parse(&claim, name) && !holds(intake, &claim)) {
         claim.suspect = true;
         claim.owner = (uid_t)-1;
@@ -210,7 +209,7 @@ static void take_arrivals(struct intake *intake)
     struct arrival arrival;
     struct claim claim;
     struct error error;
-    bool asked = false;                 /* whether the spool is still ours */
+    bool asked = false; /* whether the spool is still ours */
     size_t calm = count_calm(intake);
     int64_t until = clock_elapsed() + batch_time;
     for (; calm < intake->most && intake->claim_count < MOST_CLAIMS && clock_elapsed() < until &&
@@ -245,8 +244,7 @@ static bool is_doubtful(const struct claim *claim)
 
 /* What is accepted together.  A claim over which intake has ended before is tried by itself;
  * and after such an end, which undid all that was not yet durable, less is done at a time. */
-static size_t choose_due(const struct intake *intake, struct claim **claims,
-                         const char **refusals)
+static size_t choose_due(const struct intake *intake, struct claim **claims, const char **refusals)
 {
     size_t count = 0, batch = intake->most;
     int64_t now = clock_elapsed();
@@ -342,9 +340,8 @@ static size_t accept_due(struct intake *intake)
  * less.  Some file systems count no inodes. */
 static double free_percent(const struct statvfs *status, const char **of)
 {
-    double space = status->f_blocks
-                       ? 100.0 * (double)status->f_bavail / (double)status->f_blocks
-                       : 100.0;
+    double space =
+        status->f_blocks ? 100.0 * (double)status->f_bavail / (double)status->f_blocks : 100.0;
     double inodes =
         status->f_files ? 100.0 * (double)status->f_favail / (double)status->f_files : 100.0;
     *of = inodes < space ? "inodes of the file system are" : "file system is";
@@ -361,8 +358,8 @@ static bool space_is_left(struct intake *intake)
     double percent = free_percent(&status, &of);
     bool paused = percent < intake->stage.settings.free_percent;
     if (paused && !intake->paused)
-        log_warn("only %.1f %% of the %s free, less than free_percent: incoming/ waits",
-                 percent, of);
+        log_warn("only %.1f %% of the %s free, less than free_percent: incoming/ waits", percent,
+                 of);
     else if (!paused && intake->paused)
         log_say("%.1f %% of the %s free again: incoming/ is served", percent, of);
     intake->paused = paused;

@@ -41,10 +41,10 @@ static struct job_record start_record(struct acceptor *acceptor, struct acceptan
     prepare_owner(arena, &record);
     struct text source = text_of(item->claim->source);
     struct error_quote_room room;
-    record.source = utf8_valid(source)
-                        ? source
-                        : text_of(arena_string(arena, error_quote(&room, source.data,
-                                                                  source.length)));
+    record.source =
+        utf8_valid(source)
+            ? source
+            : text_of(arena_string(arena, error_quote(&room, source.data, source.length)));
     if (item->readable) {
         char digest[SHA256_HEX_SIZE];
         sha256_hex(buffer_text(&item->bytes), digest);
@@ -72,8 +72,7 @@ static void add_notes(struct buffer *lines, const struct notes *notes)
 
 /* Write the events of a new job's first moments. */
 static int write_first_events(int job, const struct acceptance *item,
-                              const struct job_record *record, bool rendered,
-                              struct error *error)
+                              const struct job_record *record, bool rendered, struct error *error)
 {
     struct buffer lines = {0};
     eventlog_start(&lines, record->accepted, "accepted");
@@ -119,8 +118,7 @@ static int write_beginning(int job, struct acceptance *item, struct job_record *
     bool held = false;
     struct wish wish;
     int64_t now = clock_now();
-    if (item->hold &&
-        control_write(job, CONTROL_HOLD, record->owner, record->uid, now, error))
+    if (item->hold && control_write(job, CONTROL_HOLD, record->owner, record->uid, now, error))
         return -1;
     int due = verdict ? 0 : hold_is_due(job, record, &held, &wish);
     if (due < 0)
@@ -132,9 +130,8 @@ static int write_beginning(int job, struct acceptance *item, struct job_record *
 }
 
 /* Write a whole job directory below .new/: of a rendered job, or with a verdict. */
-static int write_job(struct acceptor *acceptor, struct acceptance *item,
-                     struct job_record *record, struct text manifest,
-                     const struct verdict *verdict, struct error *error)
+static int write_job(struct acceptor *acceptor, struct acceptance *item, struct job_record *record,
+                     struct text manifest, const struct verdict *verdict, struct error *error)
 {
     struct spool *spool = &acceptor->stage->spool;
     int job = job_create(spool, item->id, error);
@@ -142,8 +139,8 @@ static int write_job(struct acceptor *acceptor, struct acceptance *item,
         return -1;
     int result = 0;
     if (item->readable)
-        result = job_file_create_private(job, record->request_file.data,
-                                         buffer_text(&item->bytes), record->gid, error);
+        result = job_file_create_private(job, record->request_file.data, buffer_text(&item->bytes),
+                                         record->gid, error);
     if (!result && manifest.length)
         result = job_file_create_private(job, "manifest.yaml", manifest, record->gid, error);
     if (!result)
@@ -175,8 +172,10 @@ static int refuse_request(struct acceptor *acceptor, struct acceptance *item,
     struct error whole;
     set_id(item, record, name_from_source(item->claim->source));
     if (item->claim->cut) {
-        error_set(&whole, "%s\nIt does not end with a newline: if it was cut off on its way, drop "
-                          "the whole file again", reason->text);
+        error_set(&whole,
+                  "%s\nIt does not end with a newline: if it was cut off on its way, drop "
+                  "the whole file again",
+                  reason->text);
         reason = &whole;
     }
     verdict_bad_request(&verdict, item->claim->source, reason);
@@ -229,7 +228,7 @@ int new_job_make(struct acceptor *acceptor, struct acceptance *item, int64_t now
     if (prepared == PREPARED)
         return write_job(acceptor, item, &record, preparation.rendered.manifest, NULL, error);
     if (preparation.failure == RENDER_REPOSITORY)
-        return 1;               /* not the fault of the job file, and it passes */
+        return 1; /* not the fault of the job file, and it passes */
 
     struct verdict verdict;
     struct circumstances circumstances = {

@@ -15,10 +15,10 @@
 #include "watcher/drop.h"
 
 enum fate {
-    ACCEPT_KEEP,                /* not now: the claim stays */
-    ACCEPT_JOB,                 /* a directory in .new/ waits to be published */
-    ACCEPT_FOUND,               /* its job was published before */
-    ACCEPT_CONTROL              /* it asked for something, which was noted */
+    ACCEPT_KEEP,   /* not now: the claim stays */
+    ACCEPT_JOB,    /* a directory in .new/ waits to be published */
+    ACCEPT_FOUND,  /* its job was published before */
+    ACCEPT_CONTROL /* it asked for something, which was noted */
 };
 
 struct acceptance {
@@ -28,19 +28,19 @@ struct acceptance {
     struct drop drop;
     char id[ID_SIZE];
     enum fate fate;
-    enum state state;           /* where the new job goes */
-    bool readable;              /* `bytes` is what was dropped */
-    struct notes notes;         /* for the job's log */
-    bool hold;                  /* the new job is to wait for a release */
-    bool doubtful;              /* publishing it failed; it may be there all the same */
+    enum state state;   /* where the new job goes */
+    bool readable;      /* `bytes` is what was dropped */
+    struct notes notes; /* for the job's log */
+    bool hold;          /* the new job is to wait for a release */
+    bool doubtful;      /* publishing it failed; it may be there all the same */
 };
 
 struct acceptor {
     struct stage *stage;
     struct repository *repository;
     struct arena *arena;
-    struct acceptance *items;   /* as many as a batch ... */
-    size_t used;                /* ... of which so many were ever used, the first at any rate */
+    struct acceptance *items; /* as many as a batch ... */
+    size_t used;              /* ... of which so many were ever used, the first at any rate */
     struct guard *guard;
 };
 

@@ -41,9 +41,9 @@ struct backfill {
     struct stock all, free;
     struct running *running; /* by end */
     size_t count, capacity;
-    int64_t looked; /* when they were read, of clock_elapsed(); 0: not yet */
-    int64_t turn;         /* when the first will start; NEVER: not known */
-    struct stock beside;  /* what is left then, or now where that is not known */
+    int64_t looked;      /* when they were read, of clock_elapsed(); 0: not yet */
+    int64_t turn;        /* when the first will start; NEVER: not known */
+    struct stock beside; /* what is left then, or now where that is not known */
 };
 
 struct backfill *backfill_new(const struct spool *spool, struct executor *executor)
@@ -140,8 +140,8 @@ void backfill_tell(struct backfill *backfill, const struct capacity *now)
 {
     backfill->told = true;
     backfill->all = (struct stock){.cpus = now->cpus, .memory = now->memory, .gpus = now->gpus};
-    backfill->free = (struct stock){
-        .cpus = now->cpus_free, .memory = now->memory_free, .gpus = now->gpus_free};
+    backfill->free =
+        (struct stock){.cpus = now->cpus_free, .memory = now->memory_free, .gpus = now->gpus_free};
     backfill->type_count = now->gpu_type_count;
     for (size_t i = 0; i < now->gpu_type_count; i++) {
         memcpy(backfill->types[i], now->gpu_types[i].type, GPU_TYPE_SIZE);
@@ -153,8 +153,7 @@ void backfill_tell(struct backfill *backfill, const struct capacity *now)
 int backfill_refresh(struct backfill *backfill, struct error *error)
 {
     struct capacity now = {.cpus = 0};
-    backfill->told =
-        backfill->executor->operations->capacity(backfill->executor, &now, error) == 0;
+    backfill->told = backfill->executor->operations->capacity(backfill->executor, &now, error) == 0;
     if (backfill->told)
         backfill_tell(backfill, &now);
     return backfill->told ? 0 : -1;
@@ -176,7 +175,8 @@ bool backfill_fits_ever(const struct backfill *backfill, const struct demand *de
 static void tell_short(const struct backfill *backfill, const struct demand *demand,
                        struct error *error)
 {
-    struct text type = text_of(type_of(backfill, demand) < backfill->type_count ? demand->gpu_type : "");
+    struct text type =
+        text_of(type_of(backfill, demand) < backfill->type_count ? demand->gpu_type : "");
     size_t count = (size_t)not_negative(gpus_for(backfill, &backfill->all, demand));
     struct text *types = memory_allocate((count + 1) * sizeof(*types));
     for (size_t i = 0; i < count; i++)
@@ -275,10 +275,9 @@ static void read_running(struct backfill *backfill, int job)
             backfill->running =
                 memory_resize(backfill->running, backfill->capacity * sizeof(struct running));
         }
-        backfill->running[backfill->count++] =
-            (struct running){.held = demand_typed(record.cpus, record.memory, record.gpus,
-                                                  record.gpu_type),
-                             .end = find_end(backfill, job, &record)};
+        backfill->running[backfill->count++] = (struct running){
+            .held = demand_typed(record.cpus, record.memory, record.gpus, record.gpu_type),
+            .end = find_end(backfill, job, &record)};
     }
     arena_free(arena);
 }

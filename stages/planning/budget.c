@@ -4,11 +4,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const double DAY = 86400;        /* seconds */
+static const double DAY = 86400; /* seconds */
 
 /* Owners by name, found by halving. */
 struct owners {
-    struct text *names;         /* ascending */
+    struct text *names; /* ascending */
     size_t count;
 };
 
@@ -45,8 +45,8 @@ static void charge_run(struct budget *budget, const struct owners *owners, const
 {
     double since_end = (double)(now - run->ended) / 1000;
     int owner = find_owner(owners, run->owner);
-    bool of_pool = (run->gpus > 0) == pool->gpus &&
-                   (!pool->type[0] || text_is(run->gpu_type, pool->type));
+    bool of_pool =
+        (run->gpus > 0) == pool->gpus && (!pool->type[0] || text_is(run->gpu_type, pool->type));
     if (!run->deadline || owner < 0 || !of_pool || since_end >= DAY)
         return;
     double seconds = run->seconds;

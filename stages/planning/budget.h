@@ -11,7 +11,7 @@
 #include "stages/planning/pools.h"
 
 struct budget {
-    double *tokens;             /* capacity times seconds, of each owner */
+    double *tokens; /* capacity times seconds, of each owner */
     size_t count;
 };
 

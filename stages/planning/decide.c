@@ -13,7 +13,7 @@
 #include "stages/planning/recording.h"
 #include "stages/stage.h"
 
-enum { UNBOUNDED = 1 << 30 };   /* the capacity of a pool of which it is not known */
+enum { UNBOUNDED = 1 << 30 }; /* the capacity of a pool of which it is not known */
 
 /* Two jobs that are alike are predicted to take what differs by less: plan_state.sticky. */
 static const double STICKY = 2;
@@ -29,7 +29,8 @@ static int by_turn(const void *a, const void *b)
     if (first->record.priority != second->record.priority)
         return first->record.priority > second->record.priority ? -1 : 1;
     /* 0, which is none, comes last. */
-    uint64_t due = (uint64_t)first->record.deadline - 1, later = (uint64_t)second->record.deadline - 1;
+    uint64_t due = (uint64_t)first->record.deadline - 1,
+             later = (uint64_t)second->record.deadline - 1;
     if (due != later)
         return due < later ? -1 : 1;
     const char *one = roster_id(first), *other = roster_id(second);

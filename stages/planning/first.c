@@ -14,7 +14,7 @@
 
 static struct demand demand_of(const struct roster_job *job)
 {
-    int64_t size = job->state == STATE_SUBMITTED                ? job->size
+    int64_t size = job->state == STATE_SUBMITTED          ? job->size
                    : job->record.sizes.kind == SIZE_FIXED ? 1
                                                           : job->record.sizes.least;
     struct need need = roster_need(job, size);
@@ -66,7 +66,7 @@ void planning_keep_first(struct planning *planning)
 {
     struct backfill *backfill = planning->backfill;
     struct error reason;
-    bool blocked = false, others = false;       /* some before it start now */
+    bool blocked = false, others = false; /* some before it start now */
     for (struct roster_job *job = roster_first(planning->roster); job; job = roster_after(job))
         job->behind = false;
     if (!backfill || !planning->told)
@@ -84,7 +84,7 @@ void planning_keep_first(struct planning *planning)
                    backfill_fits_ever(backfill, &demand)) {
             backfill_reserve(backfill, &demand);
             memcpy(planning->first, roster_id(jobs[i]), strlen(roster_id(jobs[i])) + 1);
-            jobs[i]->behind = others;   /* else running jobs may get smaller for it */
+            jobs[i]->behind = others; /* else running jobs may get smaller for it */
             blocked = true;
         } else {
             others = true;

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double LONGEST = 1e9;      /* seconds that anything is predicted to take at most */
-static const double LEAST_GAIN = 60;    /* seconds that a change has to save that no deadline needs */
-static const double PRIORITY_DOUBLES = 20;      /* so much more of it, and a job weighs twice as much */
-static const double LEAST_WORK = 1e-6;  /* seconds: a job that is there has something left */
+static const double LONGEST = 1e9;   /* seconds that anything is predicted to take at most */
+static const double LEAST_GAIN = 60; /* seconds that a change has to save that no deadline needs */
+static const double PRIORITY_DOUBLES = 20; /* so much more of it, and a job weighs twice as much */
+static const double LEAST_WORK = 1e-6;     /* seconds: a job that is there has something left */
 
 int forecast_units(const struct roster_job *job, int64_t size)
 {
@@ -142,7 +142,7 @@ static bool is_kept(const struct roster_job *job, const struct forecast_terms *t
  * done in time if nothing comes in between is planned with all the time that there is. */
 static double planned_work(const struct roster_job *job, const struct forecast_terms *terms)
 {
-    const double slack = 1;     /* seconds */
+    const double slack = 1; /* seconds */
     const struct plan_level *fastest = &job->levels[job->level_count - 1], *level = &job->levels[0];
     double time = (double)(job->record.deadline - terms->now) / 1000 - slack;
     bool runs = job->state == STATE_SUBMITTED;

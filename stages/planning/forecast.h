@@ -20,10 +20,10 @@
 
 /* What holds for all jobs of a plan. */
 struct forecast_terms {
-    int64_t now;                /* time of day */
+    int64_t now; /* time of day */
     const struct runs *runs;
-    int64_t dwell;              /* a size is kept for so long, milliseconds */
-    bool as_they_are;           /* capacity is not known: no other sizes than those that jobs have */
+    int64_t dwell;    /* a size is kept for so long, milliseconds */
+    bool as_they_are; /* capacity is not known: no other sizes than those that jobs have */
 };
 
 /* What it takes of its pool at that size. */

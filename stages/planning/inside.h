@@ -16,25 +16,26 @@ struct planning {
     struct executor *executor;
     struct roster *roster;
     struct runs *runs;
-    bool on, looked;            /* looked: whether it is on at the start is known */
-    int64_t due, made;          /* of clock_elapsed() */
-    int64_t took;               /* the last plan, milliseconds */
-    struct timespec changed;    /* submitted/, before the last plan */
-    bool answers;               /* the executor takes submissions now */
-    bool told;                  /* the executor has told its capacity ... */
-    struct capacity capacity;   /* ... this was it, last */
-    struct capacity left;       /* the same, and what is free less what jobs that wait there will take */
-    struct capacity room;       /* `left` less what is handed over by the plan */
+    bool on, looked;          /* looked: whether it is on at the start is known */
+    int64_t due, made;        /* of clock_elapsed() */
+    int64_t took;             /* the last plan, milliseconds */
+    struct timespec changed;  /* submitted/, before the last plan */
+    bool answers;             /* the executor takes submissions now */
+    bool told;                /* the executor has told its capacity ... */
+    struct capacity capacity; /* ... this was it, last */
+    struct capacity left; /* the same, and what is free less what jobs that wait there will take */
+    struct capacity room; /* `left` less what is handed over by the plan */
     /* Of the last plan: */
-    int64_t now;                /* time of day */
-    struct roster_job **order;  /* all jobs, in the order of submission; NULL before the first plan */
+    int64_t now; /* time of day */
+    struct roster_job *
+        *order; /* all jobs, in the order of submission; NULL before the first plan */
     size_t order_count;
-    char (*handing)[ID_SIZE];   /* to be handed over */
+    char (*handing)[ID_SIZE]; /* to be handed over */
     size_t handing_count, handed;
-    struct buffer wanted;       /* types of GPU that others wait for */
-    struct backfill *backfill;  /* NULL: the scheduler keeps those that wait */
-    char first[ID_SIZE];        /* keeps its place: it has no deadline, and does not fit; or "" */
-    bool more;                  /* some wait to be rendered again: it is planned again at once */
+    struct buffer wanted;      /* types of GPU that others wait for */
+    struct backfill *backfill; /* NULL: the scheduler keeps those that wait */
+    char first[ID_SIZE];       /* keeps its place: it has no deadline, and does not fit; or "" */
+    bool more;                 /* some wait to be rendered again: it is planned again at once */
 };
 
 /* Does the job take part in the plan?  The others are handed over as they are. */

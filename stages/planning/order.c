@@ -9,7 +9,7 @@
 #include "stages/planning/planning.h"
 #include "stages/prepare/rerender.h"
 
-enum { MOST_RENDERED = 32 };    /* again, for one plan: about a second */
+enum { MOST_RENDERED = 32 }; /* again, for one plan: about a second */
 
 /* A job without a deadline that has waited for so long is not overtaken any more, milliseconds. */
 static const int64_t PATIENCE = 3600 * 1000;
@@ -96,7 +96,7 @@ static void rerender(struct planning *planning, struct roster_job **due, size_t 
         if (!jobs[i].done)
             job->next = job->record.size > job->next ? 0 : job->record.size;
     }
-    planning->more = planning->more && done > 0;        /* what fails is not tried in a loop */
+    planning->more = planning->more && done > 0; /* what fails is not tried in a loop */
 }
 
 /* Of those that are given nothing. */

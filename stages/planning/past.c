@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 /* Shorter runs do not show how many processors a job can use: it was starting up. */
-static const double shortest_use = 60;  /* seconds */
+static const double shortest_use = 60; /* seconds */
 
 static int plan_size(double gpus, double cpus)
 {
@@ -32,13 +32,22 @@ struct predict_past *past_of(const struct history *history)
     for (size_t i = 0; i < history->count; i++) {
         const struct past_run *run = &history->runs[i];
         runs[i] = (struct predict_run){
-            .key = {.template_path = run->template_path, .commit = run->commit, .image = run->image,
-                    .arguments = run->arguments, .owner = run->owner, .gpu_type = run->gpu_type},
-            .gpus = run->gpus > 0, .size = plan_size((double)run->gpus, (double)run->cpus),
-            .finished = run->finished, .total = run->finished ? run->total : 0,
-            .seconds = run->whole ? run->seconds : 0, .rate = run->rate,
-            .start_up = seconds_of(run->start_up), .restart = seconds_of(run->restart),
-            .resize = seconds_of(run->resize), .tail = seconds_of(run->tail),
+            .key = {.template_path = run->template_path,
+                    .commit = run->commit,
+                    .image = run->image,
+                    .arguments = run->arguments,
+                    .owner = run->owner,
+                    .gpu_type = run->gpu_type},
+            .gpus = run->gpus > 0,
+            .size = plan_size((double)run->gpus, (double)run->cpus),
+            .finished = run->finished,
+            .total = run->finished ? run->total : 0,
+            .seconds = run->whole ? run->seconds : 0,
+            .rate = run->rate,
+            .start_up = seconds_of(run->start_up),
+            .restart = seconds_of(run->restart),
+            .resize = seconds_of(run->resize),
+            .tail = seconds_of(run->tail),
             .use = use_of(run->cpu_used, run->cpu_allocated, run->seconds),
         };
     }
@@ -88,7 +97,9 @@ static void set_parts(const struct job_record *record, const struct progress *pr
             continue;
         double seconds = seconds_of(at->running + (now ? more : 0));
         job->parts[job->part_count++] = (struct predict_part){
-            .size = past_plan_size(record, at->size), .seconds = seconds, .rate = at->rate,
+            .size = past_plan_size(record, at->size),
+            .seconds = seconds,
+            .rate = at->rate,
             .use = use_of(at->cpu_used, at->cpu_allocated, seconds_of(at->running))};
     }
 }
@@ -125,13 +136,19 @@ void past_job(const struct job_record *record, const struct progress *progress, 
               int64_t now, struct predict_job *job)
 {
     *job = (struct predict_job){
-        .key = {.template_path = record->template_path, .commit = record->commit,
-                .image = record->image, .arguments = record->arguments_sha256,
-                .owner = record->owner, .gpu_type = record->gpu_type},
+        .key = {.template_path = record->template_path,
+                .commit = record->commit,
+                .image = record->image,
+                .arguments = record->arguments_sha256,
+                .owner = record->owner,
+                .gpu_type = record->gpu_type},
         .gpus = record->gpus > 0 || record->sizes.kind == SIZE_GPUS,
         .counted = record->units_file.length || record->units_pattern.length,
-        .total = record->units_total, .limit = seconds_of(record->time_limit),
-        .interval = seconds_of(record->checkpoint_interval), .start_up = -1, .restart = -1,
+        .total = record->units_total,
+        .limit = seconds_of(record->time_limit),
+        .interval = seconds_of(record->checkpoint_interval),
+        .start_up = -1,
+        .restart = -1,
     };
     set_sizes(record, job);
     if (running)

@@ -21,7 +21,8 @@ static const char THE_PLAN[] = "the plan";
 struct planning *planning_new(struct stage *stage, struct executor *executor)
 {
     struct planning *planning = memory_allocate(sizeof(*planning));
-    *planning = (struct planning){.stage = stage, .executor = executor,
+    *planning = (struct planning){.stage = stage,
+                                  .executor = executor,
                                   .roster = roster_new(&stage->spool),
                                   .runs = runs_new(&stage->spool),
                                   .backfill = backfill_new(&stage->spool, executor)};
@@ -57,7 +58,10 @@ static bool is_given_up(void)
     return guard_tries(guard_own(), THE_PLAN) >= GUARD_MOST_TRIES;
 }
 
-bool planning_is_on(const struct planning *planning) { return planning->on; }
+bool planning_is_on(const struct planning *planning)
+{
+    return planning->on;
+}
 
 void planning_see(struct planning *planning, const struct job_record *record)
 {
@@ -97,7 +101,7 @@ static void ask_capacity(struct planning *planning)
 /* Can the job be resized while it runs?  What the executor says of its manifest, asked once. */
 static void ask_resizable(struct planning *planning, struct roster_job *job)
 {
-    enum { MANIFEST_LIMIT = 16 << 20 };         /* bytes */
+    enum { MANIFEST_LIMIT = 16 << 20 }; /* bytes */
     const struct executor_operations *operations = planning->executor->operations;
     struct job_place place = {.state = job->state};
     struct buffer manifest = {0};

@@ -34,7 +34,7 @@ struct planning;
 
 /* Both must live as long. */
 struct planning *planning_new(struct stage *stage, struct executor *executor);
-void planning_free(struct planning *planning);  /* NULL is fine */
+void planning_free(struct planning *planning); /* NULL is fine */
 
 bool planning_is_on(const struct planning *planning);
 

@@ -104,7 +104,7 @@ int pool_capacity(const struct pool *pool, const struct capacity *left)
     for (size_t i = 0; i < pool->count; i++)
         available += pool->jobs[i]->plan.size;
     if (available > all)
-        available = all;        /* one that has ended may be counted twice until it is moved */
+        available = all; /* one that has ended may be counted twice until it is moved */
     return available < 0 ? 0 : available > MOST_CAPACITY ? MOST_CAPACITY : (int)available;
 }
 

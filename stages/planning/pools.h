@@ -12,15 +12,15 @@
 #include "stages/planning/forecast.h"
 
 struct pool {
-    char name[80];              /* "cpus", "gpus", "gpus:TYPE": of letters that stand bare in a log */
-    char type[64];              /* of GPUs; "": any */
+    char name[80]; /* "cpus", "gpus", "gpus:TYPE": of letters that stand bare in a log */
+    char type[64]; /* of GPUs; "": any */
     bool gpus;
     struct roster_job **jobs;
     size_t count;
 };
 
 struct pools {
-    struct pool *items;         /* in the order of planning */
+    struct pool *items; /* in the order of planning */
     size_t count;
 };
 

@@ -63,7 +63,7 @@ static bool write_wish(struct planning *planning, struct roster_job *job,
     struct error error;
     int directory = open_job(planning, job, &place);
     if (directory < 0)
-        return false;           /* it has just ended */
+        return false; /* it has just ended */
     job->resizing = resize_write(directory, &job->record, wish, &error) == 0;
     if (job->resizing)
         log_detail("%s: %s", place.id, wish->reason);
@@ -202,18 +202,18 @@ static struct text reason_of(struct arena *arena, const struct planning *plannin
                              const struct roster_job *job, const struct plan_file *lines)
 {
     bool crowded = planning_counts(job) && is_crowded_out(job, lines);
-    bool timed = planning_counts(job) && job->record.deadline &&
-                 planning->now < job->record.deadline;
+    bool timed =
+        planning_counts(job) && job->record.deadline && planning->now < job->record.deadline;
     bool told = timed && (!crowded || forecast_is_trial(job));
     const char *reason = told ? deadline_reason(job) : NULL;
     bool waits = job->state == STATE_RENDERED;
     if (!waits)
         return text_of(reason);
-    const char *wait = job->outgrown      ? "it requests more than the executor has in total"
-                       : job->asked       ? "a request to kill or hold it is pending"
-                       : job->intended    ? "the executor is being asked whether it has the job"
+    const char *wait = job->outgrown   ? "it requests more than the executor has in total"
+                       : job->asked    ? "a request to kill or hold it is pending"
+                       : job->intended ? "the executor is being asked whether it has the job"
                        : job->next > 0 || crowded ? "waiting for resources"
-                                          : "waiting: other jobs go first";
+                                                  : "waiting: other jobs go first";
     return reason ? arena_printf(arena, "%s; %s", reason, wait) : text_of(wait);
 }
 

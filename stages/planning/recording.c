@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 
-enum { PLANS_LIMIT = 64 << 20, DIRECTORY_MODE = 0755, FILE_MODE = 0644 };       /* bytes */
+enum { PLANS_LIMIT = 64 << 20, DIRECTORY_MODE = 0755, FILE_MODE = 0644 }; /* bytes */
 
 static int open_plans(int directory)
 {
@@ -48,8 +48,8 @@ void recording_append(struct stage *stage, struct text plan)
         log_warn("history/ could not be made; the plan is not recorded");
         return;
     }
-    int directory = sys.openat(spool->root, "history",
-                               O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+    int directory =
+        sys.openat(spool->root, "history", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
     if (directory < 0)
         log_warn("history/ could not be opened; the plan is not recorded");
     else if (append(directory, plan, &error))

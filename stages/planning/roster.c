@@ -16,8 +16,8 @@ enum { MOST_JOBS = 1 << 20 };
 
 struct roster {
     const struct spool *spool;
-    struct names *jobs;         /* id -> struct roster_job */
-    struct arena *arena;        /* of one job's record */
+    struct names *jobs;  /* id -> struct roster_job */
+    struct arena *arena; /* of one job's record */
 };
 
 struct roster *roster_new(const struct spool *spool)
@@ -52,10 +52,22 @@ void roster_free(struct roster *roster)
     free(roster);
 }
 
-struct roster_job *roster_first(struct roster *roster) { return names_first(roster->jobs); }
-struct roster_job *roster_after(struct roster_job *job) { return names_after(job); }
-const char *roster_id(const struct roster_job *job) { return names_text(job).data; }
-size_t roster_count(const struct roster *roster) { return names_count(roster->jobs); }
+struct roster_job *roster_first(struct roster *roster)
+{
+    return names_first(roster->jobs);
+}
+struct roster_job *roster_after(struct roster_job *job)
+{
+    return names_after(job);
+}
+const char *roster_id(const struct roster_job *job)
+{
+    return names_text(job).data;
+}
+size_t roster_count(const struct roster *roster)
+{
+    return names_count(roster->jobs);
+}
 
 struct roster_job *roster_find(struct roster *roster, const char *id)
 {
@@ -104,7 +116,10 @@ struct need roster_need(const struct roster_job *job, int64_t size)
     return need;
 }
 
-void roster_doubt(struct roster_job *job) { job->settled = false; }
+void roster_doubt(struct roster_job *job)
+{
+    job->settled = false;
+}
 
 /* ---- reading a job ---- */
 
@@ -112,19 +127,33 @@ void roster_doubt(struct roster_job *job) { job->settled = false; }
 static void keep_record(struct roster_job *job, const struct job_record *record)
 {
     struct job_record *kept = &job->record;
-    const struct text from[] = {record->owner, record->template_path, record->commit, record->image,
-                                record->arguments_sha256, record->gpu_type, record->deadline_mode,
-                                record->units_file, record->units_pattern,
+    const struct text from[] = {record->owner,
+                                record->template_path,
+                                record->commit,
+                                record->image,
+                                record->arguments_sha256,
+                                record->gpu_type,
+                                record->deadline_mode,
+                                record->units_file,
+                                record->units_pattern,
                                 record->checkpoint_signal};
-    struct text *const to[] = {&kept->owner, &kept->template_path, &kept->commit, &kept->image,
-                               &kept->arguments_sha256, &kept->gpu_type, &kept->deadline_mode,
-                               &kept->units_file, &kept->units_pattern, &kept->checkpoint_signal};
+    struct text *const to[] = {&kept->owner,
+                               &kept->template_path,
+                               &kept->commit,
+                               &kept->image,
+                               &kept->arguments_sha256,
+                               &kept->gpu_type,
+                               &kept->deadline_mode,
+                               &kept->units_file,
+                               &kept->units_pattern,
+                               &kept->checkpoint_signal};
     enum { COUNT = sizeof(from) / sizeof(from[0]) };
     size_t bytes = 0;
     *kept = *record;
     kept->id = kept->name = kept->source = kept->request_file = kept->request_sha256 = TEXT("");
     kept->library = kept->version = kept->type = kept->executor = kept->manifest_sha256 = TEXT("");
-    kept->array = kept->array_left = kept->array_killed = kept->array_aside = kept->array_held = TEXT("");
+    kept->array = kept->array_left = kept->array_killed = kept->array_aside = kept->array_held =
+        TEXT("");
     kept->dlspool = TEXT("");
     kept->failure = (struct failure){.when = RETRY_NEVER};
     kept->after = NULL;
@@ -220,7 +249,7 @@ static int see_job(void *context, const struct job_place *place)
     struct roster_job *job = names_find(roster->jobs, text_of(place->id));
     struct guard_before before;
     if (sys.fstatat(roster->spool->states[place->state], place->id, &status, AT_SYMLINK_NOFOLLOW))
-        return 0;               /* it has just left */
+        return 0; /* it has just left */
     /* That a job has started is in its log, which grows unseen. */
     bool known = job && job->state == place->state && job->settled &&
                  (job->started || place->state == STATE_RENDERED) &&
@@ -229,7 +258,7 @@ static int see_job(void *context, const struct job_place *place)
     if (!job)
         job = names_add(roster->jobs, text_of(place->id));
     if (!job)
-        return 0;               /* more than a million: those wait */
+        return 0; /* more than a million: those wait */
     job->seen = true;
     if (known)
         return 0;

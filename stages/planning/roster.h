@@ -16,55 +16,55 @@
 
 /* How much of everything a job takes. */
 struct need {
-    int64_t cpus, memory;       /* thousandths, bytes */
+    int64_t cpus, memory; /* thousandths, bytes */
     int gpus;
 };
 
 struct roster_job {
-    enum state state;           /* STATE_RENDERED or STATE_SUBMITTED */
-    bool readable;              /* otherwise nothing below is known, but `asked` */
-    bool asked;                 /* somebody asks for it to be killed or held */
-    bool resizing;              /* a wish for another size waits to be granted */
-    bool intended;              /* of rendered/: the executor may have it already */
-    int64_t started;            /* of submitted/: when this attempt started, time of day; 0: it has not yet */
-    bool promised;              /* firm, and the log has the event */
-    bool predicted;             /* the log has that event */
+    enum state state; /* STATE_RENDERED or STATE_SUBMITTED */
+    bool readable;    /* otherwise nothing below is known, but `asked` */
+    bool asked;       /* somebody asks for it to be killed or held */
+    bool resizing;    /* a wish for another size waits to be granted */
+    bool intended;    /* of rendered/: the executor may have it already */
+    int64_t started;  /* of submitted/: when this attempt started, time of day; 0: it has not yet */
+    bool promised;    /* firm, and the log has the event */
+    bool predicted;   /* the log has that event */
 
     /* Without `after`, and without texts but those that a plan needs.  Its size 0 is made 1, and its
      * deadline 0 when its mode is none. */
     struct job_record record;
-    int64_t size;               /* that it has, or is rendered at */
-    struct progress *progress;  /* NULL: it has none */
+    int64_t size;              /* that it has, or is rendered at */
+    struct progress *progress; /* NULL: it has none */
 
     /* What was made of it, by stages/planning/forecast.c: */
-    uint64_t predicted_of;      /* the generation of the runs; 0: not yet */
-    bool known, live;           /* how long it takes is known; it rests on its own progress */
-    double left, left_late;     /* units: median, and the quantile that is planned with */
-    double start_up, restart;   /* seconds */
-    struct plan_level *levels;  /* in the pool's unit; at least one */
+    uint64_t predicted_of;     /* the generation of the runs; 0: not yet */
+    bool known, live;          /* how long it takes is known; it rests on its own progress */
+    double left, left_late;    /* units: median, and the quantile that is planned with */
+    double start_up, restart;  /* seconds */
+    struct plan_level *levels; /* in the pool's unit; at least one */
     size_t level_count;
     struct plan_job plan;
-    char key[64];               /* plan.id */
+    char key[64]; /* plan.id */
 
     /* and by stages/planning/planning.c: */
-    bool resizable, resizable_known;    /* while it runs, by the executor */
-    size_t pool;                /* index */
-    int64_t next;               /* the size that the plan gives it; 0: none */
-    bool behind;                /* it takes no part: it may not pass the first that does not fit */
-    bool outgrown;              /* more than the executor has in all: it is to refuse it */
-    int leaning;                /* which way the plan wants to change it ... */
-    int64_t leaned;             /* ... since then, of clock_elapsed(): stages/planning/wishes.c */
+    bool resizable, resizable_known; /* while it runs, by the executor */
+    size_t pool;                     /* index */
+    int64_t next;                    /* the size that the plan gives it; 0: none */
+    bool behind;    /* it takes no part: it may not pass the first that does not fit */
+    bool outgrown;  /* more than the executor has in all: it is to refuse it */
+    int leaning;    /* which way the plan wants to change it ... */
+    int64_t leaned; /* ... since then, of clock_elapsed(): stages/planning/wishes.c */
 
     /* The roster's own: */
     struct timespec changed;
     bool settled, seen;
-    char *words;                /* of the record's texts */
+    char *words; /* of the record's texts */
 };
 
 struct roster;
 
 struct roster *roster_new(const struct spool *spool);
-void roster_free(struct roster *roster);        /* NULL is fine */
+void roster_free(struct roster *roster); /* NULL is fine */
 
 /* Look at both directories again.  -1 and a sentence when one cannot be read; what is known stays. */
 int roster_refresh(struct roster *roster, struct error *error);
@@ -73,7 +73,7 @@ int roster_refresh(struct roster *roster, struct error *error);
 struct roster_job *roster_first(struct roster *roster);
 struct roster_job *roster_after(struct roster_job *job);
 const char *roster_id(const struct roster_job *job);
-struct roster_job *roster_find(struct roster *roster, const char *id);  /* or NULL */
+struct roster_job *roster_find(struct roster *roster, const char *id); /* or NULL */
 size_t roster_count(const struct roster *roster);
 
 /* Does this record, or job, ask for planning: has it a deadline, or sizes? */

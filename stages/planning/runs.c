@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "stages/planning/past.h"
 
-enum { REST = 20 };             /* of the time, 1 in so many is spent predicting again */
+enum { REST = 20 }; /* of the time, 1 in so many is spent predicting again */
 
 struct runs {
     const struct spool *spool;
@@ -16,9 +16,9 @@ struct runs {
     struct history history;
     struct predict_past *past;
     uint64_t generation;
-    struct stat status;         /* of the file that was read */
+    struct stat status; /* of the file that was read */
     bool settled;
-    int64_t not_before;         /* of clock_elapsed() */
+    int64_t not_before; /* of clock_elapsed() */
 };
 
 struct runs *runs_new(const struct spool *spool)
@@ -73,12 +73,21 @@ void runs_refresh(struct runs *runs)
     runs->generation++;
 }
 
-uint64_t runs_generation(const struct runs *runs) { return runs->generation; }
+uint64_t runs_generation(const struct runs *runs)
+{
+    return runs->generation;
+}
 
 void runs_took(struct runs *runs, int64_t took)
 {
     runs->not_before = clock_elapsed() + REST * took;
 }
 
-const struct predict_past *runs_past(const struct runs *runs) { return runs->past; }
-const struct history *runs_history(const struct runs *runs) { return &runs->history; }
+const struct predict_past *runs_past(const struct runs *runs)
+{
+    return runs->past;
+}
+const struct history *runs_history(const struct runs *runs)
+{
+    return &runs->history;
+}

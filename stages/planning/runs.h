@@ -11,7 +11,7 @@
 struct runs;
 
 struct runs *runs_new(const struct spool *spool);
-void runs_free(struct runs *runs);              /* NULL is fine */
+void runs_free(struct runs *runs); /* NULL is fine */
 
 /* Read the file if it has changed.  What cannot be read is said, and what was known stays. */
 void runs_refresh(struct runs *runs);
@@ -23,7 +23,7 @@ uint64_t runs_generation(const struct runs *runs);
  * as long. */
 void runs_took(struct runs *runs, int64_t took);
 
-const struct predict_past *runs_past(const struct runs *runs);  /* NULL: there is none */
-const struct history *runs_history(const struct runs *runs);    /* until the next refresh */
+const struct predict_past *runs_past(const struct runs *runs); /* NULL: there is none */
+const struct history *runs_history(const struct runs *runs);   /* until the next refresh */
 
 #endif

@@ -48,8 +48,9 @@ static void explain(const struct roster_job *job, enum leaning leaning, int64_t 
     int64_t predicted = forecast_finish(job, now, true), as_it_is = finish_as_it_is(job, now);
     clock_format(job->record.deadline, deadline);
     if (leaning == LEANS_TO_STOP)
-        snprintf(wish->reason, sizeof(wish->reason), "frees resources for jobs that need them more%s%s",
-                 timed ? "; deadline " : "", timed ? deadline : "");
+        snprintf(wish->reason, sizeof(wish->reason),
+                 "frees resources for jobs that need them more%s%s", timed ? "; deadline " : "",
+                 timed ? deadline : "");
     else if (leaning == LEANS_TO_GROW && falls_behind(job, now))
         snprintf(wish->reason, sizeof(wish->reason), "falls behind: predicted %s, deadline %s; %s",
                  as_it_is ? clock_format(as_it_is, finish) : "never", deadline,
@@ -61,7 +62,8 @@ static void explain(const struct roster_job *job, enum leaning leaning, int64_t 
         snprintf(wish->reason, sizeof(wish->reason), "is ahead: predicted %s, deadline %s; %s",
                  clock_format(predicted, finish), deadline, say_sizes(job, sizes));
     else
-        snprintf(wish->reason, sizeof(wish->reason), "other jobs need resources; %s", say_sizes(job, sizes));
+        snprintf(wish->reason, sizeof(wish->reason), "other jobs need resources; %s",
+                 say_sizes(job, sizes));
 }
 
 bool wish_for(struct roster_job *job, int64_t now, int64_t elapsed, int64_t tick,
@@ -78,10 +80,8 @@ bool wish_for(struct roster_job *job, int64_t now, int64_t elapsed, int64_t tick
                   !forecast_misses(job, now, forecast_units(job, job->next));
     if (!urgent && elapsed - job->leaned < tick)
         return false;
-    *wish = (struct resize_wish){.generation = job->record.resizes + 1,
-                                 .from = job->size,
-                                 .to = job->next,
-                                 .when = now};
+    *wish = (struct resize_wish){
+        .generation = job->record.resizes + 1, .from = job->size, .to = job->next, .when = now};
     explain(job, leaning, now, wish);
     return true;
 }

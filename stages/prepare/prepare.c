@@ -14,7 +14,7 @@
 #include "stages/shared/sweep.h"
 #include "stages/users.h"
 
-enum { REQUEST_LIMIT = 1 << 20 };       /* bytes */
+enum { REQUEST_LIMIT = 1 << 20 }; /* bytes */
 
 static struct value *environment_tree(struct arena *arena, const struct environment *environment)
 {
@@ -89,8 +89,7 @@ static const struct context_choice *context_choices(struct arena *arena, const s
 static struct context_job context_of(struct arena *arena, const struct description *description,
                                      const struct job_record *record)
 {
-    struct context_role *roles =
-        arena_allocate(arena, description->tasks_count * sizeof(*roles));
+    struct context_role *roles = arena_allocate(arena, description->tasks_count * sizeof(*roles));
     for (size_t i = 0; i < description->tasks_count; i++) {
         const struct task_role *task = &description->tasks[i];
         roles[i] = (struct context_role){
@@ -191,8 +190,9 @@ static void add_environment(struct buffer *out, const struct environment *enviro
 {
     buffer_printf(out, "%zu\n", environment->count);
     for (size_t i = 0; i < environment->count; i++)
-        add_words(out, (struct text[]){environment->variables[i].name,
-                                       environment->variables[i].value}, 2);
+        add_words(out,
+                  (struct text[]){environment->variables[i].name, environment->variables[i].value},
+                  2);
 }
 
 /* The lines of a batch script that carry fields are no part of what it does. */
@@ -210,8 +210,8 @@ static struct text arguments_sum(struct arena *arena, const struct description *
 {
     struct buffer out = {0};
     char digest[SHA256_HEX_SIZE];
-    add_words(&out, (struct text[]){description->program, description->entry,
-                                    description->dataset}, 3);
+    add_words(&out, (struct text[]){description->program, description->entry, description->dataset},
+              3);
     add_script(&out, description->script);
     add_words(&out, description->args, description->args_count);
     add_environment(&out, &description->environment);
@@ -279,8 +279,8 @@ enum prepare_result prepare_request(struct arena *arena, struct text request, co
     *preparation = (struct preparation){0};
     const char *name = name_without_token(arena, source);
     struct description *description = request_read(arena, request, name, &preparation->error);
-    if (!description || description_deadline(description, name, record->accepted,
-                                             &record->deadline, &preparation->error))
+    if (!description || description_deadline(description, name, record->accepted, &record->deadline,
+                                             &preparation->error))
         return PREPARE_BAD_REQUEST;
     preparation->description = description;
     preparation->notes = description->notes;
@@ -300,8 +300,9 @@ static struct text accelerator_of(const struct context_job *job, const struct jo
 }
 
 /* Fields that have no effect, or whose effect nobody checks, are told. */
-static void note_fields(struct arena *arena, const char *executor, const struct description *description,
-                        const struct job_record *record, const struct value *site, struct notes *notes)
+static void note_fields(struct arena *arena, const char *executor,
+                        const struct description *description, const struct job_record *record,
+                        const struct value *site, struct notes *notes)
 {
     const struct value *queues = site ? value_get(site, "queues") : NULL;
     bool listed = queues && queues->kind == VALUE_LIST && queues->list.count > 0;
@@ -309,9 +310,11 @@ static void note_fields(struct arena *arena, const char *executor, const struct 
     if (description->queue.length && machine && !listed)
         note_add(arena, notes, "queue",
                  "no effect here: jobs of this machine have one queue; leave it out");
-    if (description->version.length && description->image.length && !text_is(description->image, "host"))
-        note_add(arena, notes, "version",
-                 "not checked beside an image of your own; leave image out to get that version or be refused");
+    if (description->version.length && description->image.length &&
+        !text_is(description->image, "host"))
+        note_add(
+            arena, notes, "version",
+            "not checked beside an image of your own; leave image out to get that version or be refused");
     if (description->gpu_type.length && record->gpus == 0)
         note_add(arena, notes, "gpu_type",
                  "no effect: no task asks for GPUs; say how many in gpus of tasks, such as "

@@ -12,16 +12,16 @@
 
 enum prepare_result {
     PREPARED,
-    PREPARE_BAD_REQUEST,        /* the request cannot be understood */
-    PREPARE_NOT_RENDERED        /* it can, but there is no manifest: see `failure` */
+    PREPARE_BAD_REQUEST, /* the request cannot be understood */
+    PREPARE_NOT_RENDERED /* it can, but there is no manifest: see `failure` */
 };
 
 struct preparation {
-    struct description *description;    /* NULL after PREPARE_BAD_REQUEST */
-    struct render_result rendered;      /* valid after PREPARED */
+    struct description *description; /* NULL after PREPARE_BAD_REQUEST */
+    struct render_result rendered;   /* valid after PREPARED */
     enum render_failure failure;
     struct error error;
-    struct notes notes;         /* what the owner is told, of the request and of the site */
+    struct notes notes; /* what the owner is told, of the request and of the site */
 };
 
 /* Read the bytes that were dropped from the job's directory, and see that they are still those.  -1

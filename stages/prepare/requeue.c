@@ -20,7 +20,7 @@
 #include "stages/shared/twin.h"
 #include "stages/shared/verdict.h"
 
-enum { WHY_LIMIT = 64 * 1024 };   /* bytes */
+enum { WHY_LIMIT = 64 * 1024 }; /* bytes */
 
 /* A job that the executor had gets a new attempt number, and with it a new token.  Computed from
  * the log, so that doing it twice is the same as once; where the log does not tell, or lines of it
@@ -43,8 +43,9 @@ static int next_attempt(int job, const struct job_record *record, struct error *
     if (!result && last > 0)
         result = last + had > record->attempt ? last + had : record->attempt;
     else if (!result)
-        result = record->attempt > 0 ? record->attempt + (had || !eventlog_is_whole(buffer_text(&log)))
-                                     : 1;
+        result = record->attempt > 0
+                     ? record->attempt + (had || !eventlog_is_whole(buffer_text(&log)))
+                     : 1;
     buffer_free(&log);
     return result;
 }
@@ -233,11 +234,11 @@ static enum prepare_result prepare_again(struct requeuer *requeuer, struct text 
 {
     record->executor = requeuer->stage->settings.executor;
     take_size(record, size);
-    enum prepare_result prepared = prepare_request(requeuer->arena, request, record->source.data,
-                                                   record, preparation);
-    return prepared == PREPARED ? prepare_manifest(requeuer->arena, requeuer->repository, record,
-                                                   preparation)
-                                : prepared;
+    enum prepare_result prepared =
+        prepare_request(requeuer->arena, request, record->source.data, record, preparation);
+    return prepared == PREPARED
+               ? prepare_manifest(requeuer->arena, requeuer->repository, record, preparation)
+               : prepared;
 }
 
 /* The wait for a change goes on when such a change brings the job back; any other cause ends it. */
@@ -246,7 +247,7 @@ static void keep_wait(struct job_record *record, const struct requeue_deed *deed
     bool goes_on = strcmp(deed->cause, "change") == 0 || strcmp(deed->cause, "capacity") == 0;
     if (deed->from == STATE_FAILED && !goes_on)
         record->change_since = 0;
-    else if (deed->from == STATE_FAILED && !record->change_since)       /* of an older version */
+    else if (deed->from == STATE_FAILED && !record->change_since) /* of an older version */
         record->change_since = record->failure.failed;
 }
 
@@ -262,8 +263,8 @@ static int write_chosen(int job, struct job_record *record, enum tasks_chosen ch
 }
 
 /* Render the job again and write what has changed into its directory. */
-static enum renewal renew_job(struct requeuer *requeuer, int job, struct job_record *record, enum state to,
-                     const struct requeue_deed *deed, struct error *error)
+static enum renewal renew_job(struct requeuer *requeuer, int job, struct job_record *record,
+                              enum state to, const struct requeue_deed *deed, struct error *error)
 {
     struct buffer request = {0};
     struct preparation preparation;
@@ -422,7 +423,8 @@ void requeue_finish(struct requeuer *requeuer)
             if (move->to == STATE_FAILED)
                 end_line_say(move->job, move->place.id, move->to);
             else
-                log_detail("%s: goes to %s/ (%s)", move->place.id, state_name(move->to), move->cause);
+                log_detail("%s: goes to %s/ (%s)", move->place.id, state_name(move->to),
+                           move->cause);
         }
         touched[from] = touched[move->to] = moves;
         sys.close(move->job);

@@ -25,27 +25,27 @@ enum deed_kind { DEED_NONE, DEED_REQUEUE, DEED_KILL, DEED_END_WAIT };
 
 struct requeue_deed {
     char id[ID_SIZE];
-    enum state from;            /* STATE_FAILED, STATE_HELD or STATE_RENDERED */
-    enum deed_kind kind;        /* DEED_KILL, DEED_END_WAIT: only of failed/ */
-    const char *cause;          /* of DEED_REQUEUE: the word for the log */
-    int64_t size;               /* of one of rendered/: that it is to have (job/sizes.h) */
+    enum state from;     /* STATE_FAILED, STATE_HELD or STATE_RENDERED */
+    enum deed_kind kind; /* DEED_KILL, DEED_END_WAIT: only of failed/ */
+    const char *cause;   /* of DEED_REQUEUE: the word for the log */
+    int64_t size;        /* of one of rendered/: that it is to have (job/sizes.h) */
 };
 
-struct requeue_move {           /* a job whose files are written */
+struct requeue_move { /* a job whose files are written */
     struct job_place place;
-    int job;                    /* its directory */
+    int job; /* its directory */
     enum state to;
     const char *cause;
 };
 
-enum { REQUEUE_BATCH = 128 };   /* jobs that are made durable together */
+enum { REQUEUE_BATCH = 128 }; /* jobs that are made durable together */
 
 struct requeuer {
     struct stage *stage;
-    struct repository *repository;      /* refreshed by the caller */
-    struct arena *arena;                /* reset after each job */
-    const char *settings;               /* SHA-256 of dlspool.yaml as it is now */
-    size_t requeued;                    /* counts the jobs that went to rendered/ */
+    struct repository *repository; /* refreshed by the caller */
+    struct arena *arena;           /* reset after each job */
+    const char *settings;          /* SHA-256 of dlspool.yaml as it is now */
+    size_t requeued;               /* counts the jobs that went to rendered/ */
     struct requeue_move moves[REQUEUE_BATCH];
     size_t moves_count;
 };

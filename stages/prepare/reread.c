@@ -75,7 +75,7 @@ static int count_stops(int job)
     if (eventlog_read(job, &log, NULL) == 0) {
         struct text rest = buffer_text(&log);
         while (eventlog_next(&rest, &event))
-            stops = text_is(event.name, "stopped") ? stops + 1
+            stops = text_is(event.name, "stopped")  ? stops + 1
                     : text_is(event.name, "failed") ? 0
                                                     : stops;
     }
@@ -126,7 +126,8 @@ static void blame(struct reread *reread, const struct requeue_deed *deed, const 
     if (remembered && ++*remembered > stops)
         stops = *remembered;
     log_warn("%s: the process that read its request again was ended by %s (%d of %d times; then it "
-             "is quarantined)", id, end, stops, GUARD_MOST_TRIES);
+             "is quarantined)",
+             id, end, stops, GUARD_MOST_TRIES);
     if (note_stop(job, reread->stage->name, end, &error))
         log_warn("%s: %s", id, error.text);
     bool aside = stops >= GUARD_MOST_TRIES;

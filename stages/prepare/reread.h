@@ -12,16 +12,16 @@
 
 struct reread {
     struct stage *stage;
-    struct repository *repository;      /* refreshed by the caller */
-    struct arena *arena;                /* reset after each job */
-    const char *settings;               /* SHA-256 of dlspool.yaml as it is now */
+    struct repository *repository; /* refreshed by the caller */
+    struct arena *arena;           /* reset after each job */
+    const char *settings;          /* SHA-256 of dlspool.yaml as it is now */
     const struct requeue_deed *deeds;
     size_t count;
     /* What counts in memory how often the process has ended over a job, for when its log cannot be
      * written; it may answer NULL.  NULL: the log alone counts. */
     int *(*stops)(void *context, const struct requeue_deed *deed);
     void *context;
-    size_t requeued;                    /* counts the jobs that go to rendered/ */
+    size_t requeued; /* counts the jobs that go to rendered/ */
 };
 
 /* Do it all.  A job over whose request the process ends is left out of this time; the others go on.

@@ -8,7 +8,7 @@
 #include "base/sha256.h"
 #include "stages/prepare/reread.h"
 
-enum { MANIFEST_LIMIT = 16 << 20 };     /* bytes */
+enum { MANIFEST_LIMIT = 16 << 20 }; /* bytes */
 
 /* Whether manifest and record of a job fit together, and are of that size. */
 static bool is_done(struct stage *stage, struct arena *arena, const struct rerender *rerender)
@@ -54,8 +54,8 @@ int rerender_jobs(struct stage *stage, struct rerender *jobs, size_t count, stru
         .count = count,
     };
     for (size_t i = 0; i < count; i++) {
-        deeds[i] = (struct requeue_deed){.from = STATE_RENDERED, .kind = DEED_REQUEUE,
-                                         .cause = "size", .size = jobs[i].size};
+        deeds[i] = (struct requeue_deed){
+            .from = STATE_RENDERED, .kind = DEED_REQUEUE, .cause = "size", .size = jobs[i].size};
         memcpy(deeds[i].id, jobs[i].id, sizeof(deeds[i].id));
     }
     struct error unsynced;

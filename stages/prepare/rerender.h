@@ -15,8 +15,8 @@
 
 struct rerender {
     char id[ID_SIZE];
-    int64_t size;               /* that it is to have (job/sizes.h); 0: as it is */
-    bool done;                  /* filled in: manifest and record are there at that size; otherwise the
+    int64_t size; /* that it is to have (job/sizes.h); 0: as it is */
+    bool done;    /* filled in: manifest and record are there at that size; otherwise the
                                    daemon's log says why */
 };
 

@@ -12,13 +12,13 @@ enum { CHANGES_MOST = 32, CHANGES_DEEPEST = 64 };
 
 struct change {
     struct text path;
-    const struct value *before, *after;         /* of its first place; NULL: not there */
+    const struct value *before, *after; /* of its first place; NULL: not there */
 };
 
 struct changes {
-    struct change items[CHANGES_MOST];          /* in the order in which they are met */
+    struct change items[CHANGES_MOST]; /* in the order in which they are met */
     size_t count;
-    bool more;                                  /* than there is room for */
+    bool more; /* than there is room for */
 };
 
 /* Compare two trees, whose parts the changes share.  Paths lie in the arena. */

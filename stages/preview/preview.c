@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "executors/registry/registry.h"
 
-enum { LONGEST_VALUE = 80 };    /* bytes of a value that is shown */
+enum { LONGEST_VALUE = 80 }; /* bytes of a value that is shown */
 
 static const int64_t day = 24 * 60 * 60 * 1000;
 
@@ -20,7 +20,7 @@ struct collection {
     struct job_place *places;
     size_t count, capacity, most;
     size_t found;
-    int64_t since;              /* of failed jobs */
+    int64_t since; /* of failed jobs */
     enum state state;
     const char *date;
 };
@@ -58,8 +58,8 @@ static int collect(void *context, const char *name, unsigned char type)
         tidy(collection);
         if (2 * collection->count > collection->capacity || !collection->capacity) {
             collection->capacity = collection->capacity ? collection->capacity * 2 : 1024;
-            collection->places = memory_resize(
-                collection->places, collection->capacity * sizeof(*collection->places));
+            collection->places = memory_resize(collection->places,
+                                               collection->capacity * sizeof(*collection->places));
         }
     }
     struct job_place *place = &collection->places[collection->count++];
@@ -107,7 +107,7 @@ static int collect_all(const struct plan_request *request, struct collection *co
 struct planner {
     const struct plan_request *request;
     struct plan *plan;
-    struct arena *job;          /* reset after each job */
+    struct arena *job; /* reset after each job */
 };
 
 struct looking {
@@ -341,7 +341,7 @@ int plan_make(const struct plan_request *request, struct plan *plan, struct erro
         if (look_at(&planner, &collection.places[i]))
             plan->looked++;
         else
-            plan->found--;      /* it is being moved, or was removed */
+            plan->found--; /* it is being moved, or was removed */
         arena_reset(planner.job);
         if (request->progress)
             request->progress(request->context, i + 1, collection.count);

@@ -16,10 +16,10 @@
 enum { PLAN_EXAMPLES = 3, PLAN_MOST_GROUPS = 256 };
 
 enum plan_kind {
-    PLAN_REFUSED,               /* rendered by the one commit, and refused by the other, or by the
+    PLAN_REFUSED,  /* rendered by the one commit, and refused by the other, or by the
                                    executor for what the other makes of it */
-    PLAN_CHANGED,               /* rendered by both, to something else */
-    PLAN_ACCEPTED,              /* the other way: refused by the one, and rendered by the other */
+    PLAN_CHANGED,  /* rendered by both, to something else */
+    PLAN_ACCEPTED, /* the other way: refused by the one, and rendered by the other */
     PLAN_KINDS
 };
 
@@ -27,48 +27,48 @@ enum plan_kind {
 struct plan_field {
     struct text path;
     bool was_there, is_there;
-    struct text before, after;  /* as JSON; empty when they are not shown */
+    struct text before, after; /* as JSON; empty when they are not shown */
 };
 
 struct plan_group {
     enum plan_kind kind;
-    size_t count;               /* jobs */
-    char examples[PLAN_EXAMPLES][ID_SIZE];      /* the newest of them; "" when there are fewer */
-    struct text key;            /* what the jobs of a group have in common */
-    struct text sentence;       /* why they are, or were, refused; empty when they changed */
+    size_t count;                          /* jobs */
+    char examples[PLAN_EXAMPLES][ID_SIZE]; /* the newest of them; "" when there are fewer */
+    struct text key;                       /* what the jobs of a group have in common */
+    struct text sentence; /* why they are, or were, refused; empty when they changed */
     /* When they changed: */
     struct text template_before, template;
-    struct text image_before, image;            /* empty when it is the same */
-    struct plan_field *fields;                  /* with the values of the first example */
+    struct text image_before, image; /* empty when it is the same */
+    struct plan_field *fields;       /* with the values of the first example */
     size_t fields_count;
     bool more_fields;
 };
 
 struct plan_request {
     const struct spool *spool;
-    struct repository *before, *after;          /* refreshed */
-    struct text executor;       /* followed by a NUL */
+    struct repository *before, *after; /* refreshed */
+    struct text executor;              /* followed by a NUL */
     int64_t now;
     int days;
-    size_t most;                /* jobs looked at, newest first; at least 1 */
-    int64_t within;             /* milliseconds after which no further job is looked at; 0: any */
-    void (*progress)(void *context, size_t looked, size_t of);  /* after each job; may be NULL */
+    size_t most;    /* jobs looked at, newest first; at least 1 */
+    int64_t within; /* milliseconds after which no further job is looked at; 0: any */
+    void (*progress)(void *context, size_t looked, size_t of); /* after each job; may be NULL */
     void *context;
 };
 
 struct plan {
     struct arena *arena;
-    size_t found;               /* jobs of these days */
-    size_t looked;              /* how many of them were looked at: the newest */
-    bool out_of_time;           /* then that is why they are fewer */
+    size_t found;     /* jobs of these days */
+    size_t looked;    /* how many of them were looked at: the newest */
+    bool out_of_time; /* then that is why they are fewer */
     size_t same;
-    size_t counts[PLAN_KINDS];  /* jobs */
-    size_t refused_as_before;   /* by both commits */
-    size_t forbidden;           /* whoever asks may not read them */
+    size_t counts[PLAN_KINDS]; /* jobs */
+    size_t refused_as_before;  /* by both commits */
+    size_t forbidden;          /* whoever asks may not read them */
     size_t damaged, without_request, set_aside;
-    struct plan_group *groups;  /* by kind, the largest first */
+    struct plan_group *groups; /* by kind, the largest first */
     size_t groups_count;
-    size_t ungrouped;           /* jobs that are in `counts` and in no group, as there are too many */
+    size_t ungrouped; /* jobs that are in `counts` and in no group, as there are too many */
 };
 
 /* Of the jobs that have not ended or failed, all belong to the last days; of others, those that

@@ -19,8 +19,10 @@ static enum replay_found trouble(const struct spool *spool, const struct job_pla
         sys.close(job);
     bool forbidden = !gone && (reason == EACCES || reason == EPERM);
     if (forbidden)
-        error_set(error, "%s: you may not read what its owner wrote; root, the spool's user and the "
-                  "owner's group may", place_text(place, room));
+        error_set(error,
+                  "%s: you may not read what its owner wrote; root, the spool's user and the "
+                  "owner's group may",
+                  place_text(place, room));
     else
         error_prefix(error, "%s", place_text(place, room));
     return gone ? REPLAY_GONE : forbidden ? REPLAY_FORBIDDEN : REPLAY_DAMAGED;
@@ -46,8 +48,10 @@ static enum replay_found read_open(const struct spool *spool, int job, struct ar
         return REPLAY_NO_REQUEST;
     }
     if (record->failed && text_is(record->failure.reason, "StopsReader")) {
-        error_set(error, "%s was quarantined, because reading its job file ended the process; it is "
-                  "not read again", place->id);
+        error_set(error,
+                  "%s was quarantined, because reading its job file ended the process; it is "
+                  "not read again",
+                  place->id);
         return REPLAY_SET_ASIDE;
     }
     int result = prepare_read(job, record, &request, error);
@@ -93,8 +97,7 @@ void replay_render(struct arena *arena, const struct replay *replay,
     record->executor = executor;
     if (record->attempt < 1)
         record->attempt = 1;
-    rendering->rendered =
-        prepare_manifest(arena, repository, record, &preparation) == PREPARED;
+    rendering->rendered = prepare_manifest(arena, repository, record, &preparation) == PREPARED;
     rendering->manifest = preparation.rendered.manifest;
     rendering->tree = preparation.rendered.tree;
     rendering->error = preparation.error;

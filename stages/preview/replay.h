@@ -16,16 +16,16 @@
 
 enum replay_found {
     REPLAY_READ,
-    REPLAY_GONE,                /* it is not there any more */
-    REPLAY_FORBIDDEN,           /* whoever asks may not read it */
-    REPLAY_DAMAGED,             /* job.yaml or the request is not what was written */
-    REPLAY_NO_REQUEST,          /* it was never made from a job file */
-    REPLAY_SET_ASIDE            /* its request stops who reads it */
+    REPLAY_GONE,       /* it is not there any more */
+    REPLAY_FORBIDDEN,  /* whoever asks may not read it */
+    REPLAY_DAMAGED,    /* job.yaml or the request is not what was written */
+    REPLAY_NO_REQUEST, /* it was never made from a job file */
+    REPLAY_SET_ASIDE   /* its request stops who reads it */
 };
 
 struct replay {
     struct job_place place;
-    struct job_record record;   /* as job.yaml has it */
+    struct job_record record; /* as job.yaml has it */
     struct text request;
 };
 
@@ -42,10 +42,10 @@ int replay_understand(struct arena *arena, struct replay *replay, enum replay_se
 
 /* What it is rendered to.  Texts and trees lie in the arena. */
 struct replay_rendering {
-    bool rendered;              /* else only `error` means something */
-    struct job_record record;   /* with the facts of this rendering */
+    bool rendered;            /* else only `error` means something */
+    struct job_record record; /* with the facts of this rendering */
     struct text manifest;
-    const struct value *tree;   /* the same */
+    const struct value *tree; /* the same */
     struct error error;
 };
 

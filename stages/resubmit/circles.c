@@ -12,13 +12,13 @@
 
 struct circles {
     size_t jobs;
-    struct circle_edge *edges;  /* by `from` */
+    struct circle_edge *edges; /* by `from` */
     size_t count;
-    size_t *first;              /* of each job, in edges; and one more */
+    size_t *first; /* of each job, in edges; and one more */
     bool *closes;
-    uint64_t *visited;          /* the number of the search that came by last */
+    uint64_t *visited; /* the number of the search that came by last */
     uint64_t search;
-    size_t *chain, *next;       /* the way, and where each of its jobs has got to among its edges */
+    size_t *chain, *next; /* the way, and where each of its jobs has got to among its edges */
 };
 
 static int compare_edges(const void *a, const void *b)

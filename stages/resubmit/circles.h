@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct circle_edge {            /* the job `from` waits for the job `to` */
+struct circle_edge { /* the job `from` waits for the job `to` */
     size_t from, to;
 };
 

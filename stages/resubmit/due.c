@@ -28,9 +28,8 @@ static void ask_capacity(struct resubmitter *resubmitter)
     if (resubmitter->asked_capacity || !executor_ready(resubmitter))
         return;
     resubmitter->asked_capacity = true;
-    resubmitter->have_capacity =
-        resubmitter->executor->operations->capacity(resubmitter->executor, &resubmitter->capacity,
-                                                    &error) == 0;
+    resubmitter->have_capacity = resubmitter->executor->operations->capacity(
+                                     resubmitter->executor, &resubmitter->capacity, &error) == 0;
 }
 
 /* Take a job's share of the free room, if it has enough. */
@@ -68,8 +67,7 @@ static void look_for_growth(struct resubmitter *resubmitter)
     ask_capacity(resubmitter);
     if (!resubmitter->have_capacity)
         return;
-    resubmitter->capacity_due =
-        clock_elapsed() + resubmitter->stage.settings.probe_interval;
+    resubmitter->capacity_due = clock_elapsed() + resubmitter->stage.settings.probe_interval;
     growth_describe(resubmitter->executor, &resubmitter->capacity, now);
     if (resubmitter->capacity_changes && strcmp(now, resubmitter->capacity_text) == 0)
         return;
@@ -98,8 +96,7 @@ static bool has_grown(struct resubmitter *resubmitter, struct waiting *waiting, 
  * while the clock was wrong: such a job does not wait until that year. */
 static bool has_waited(const struct waiting *waiting, int64_t now)
 {
-    return now >= waiting->next ||
-           waiting->next - now > waiting->delay + waiting->delay / 5;
+    return now >= waiting->next || waiting->next - now > waiting->delay + waiting->delay / 5;
 }
 
 /* The word for the log when a job is due, or NULL. */

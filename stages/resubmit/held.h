@@ -23,53 +23,53 @@
 
 enum held_decision {
     HELD_WAITS,
-    HELD_GOES_ON,               /* to rendered/ */
-    HELD_REFUSED,               /* it waits for itself, or for what there is not */
-    HELD_LOST,                  /* what it waits for cannot come any more */
+    HELD_GOES_ON, /* to rendered/ */
+    HELD_REFUSED, /* it waits for itself, or for what there is not */
+    HELD_LOST,    /* what it waits for cannot come any more */
     HELD_KILLED,
     HELD_DAMAGED
 };
 
 struct held_condition {
-    struct awaited awaited;     /* texts of the struct held that it belongs to */
+    struct awaited awaited; /* texts of the struct held that it belongs to */
     enum condition condition;
     char id[ID_SIZE];
-    bool found;                 /* the id is not in job.yaml yet */
+    bool found; /* the id is not in job.yaml yet */
     bool holds;
-    const struct standing *standing;    /* of this pass; NULL: not asked for */
+    const struct standing *standing; /* of this pass; NULL: not asked for */
 };
 
 struct held {
-    struct timespec changed;    /* mtime of its directory when it was read; 0: to be read again */
-    uint64_t met;               /* the pass that met it last */
-    bool arrived;               /* it was not there in the pass before */
+    struct timespec changed; /* mtime of its directory when it was read; 0: to be read again */
+    uint64_t met;            /* the pass that met it last */
+    bool arrived;            /* it was not there in the pass before */
     bool readable;
-    bool looked_for;            /* its names were looked for in all of done/ */
-    bool released;              /* what it waited for has come once */
-    bool is_held, is_killed;    /* somebody has asked for that: */
+    bool looked_for;         /* its names were looked for in all of done/ */
+    bool released;           /* what it waited for has come once */
+    bool is_held, is_killed; /* somebody has asked for that: */
     struct wish hold, kill;
-    char *tasks;                /* of an array only these are held; NULL: the whole job */
+    char *tasks; /* of an array only these are held; NULL: the whole job */
     uid_t uid;
-    int64_t accepted, since;    /* in incoming/, and here */
+    int64_t accepted, since; /* in incoming/, and here */
     int priority;
-    int stops;                  /* how often the process that read its request has ended over it */
-    uint64_t why;               /* digest of what is in `why`; 0: not known */
+    int stops;    /* how often the process that read its request has ended over it */
+    uint64_t why; /* digest of what is in `why`; 0: not known */
     char *name;
     struct held_condition *conditions;
     size_t count;
-    size_t number;              /* by age, in this pass */
+    size_t number; /* by age, in this pass */
     enum held_decision decision;
-    char *sentence;             /* of a decision that ends the waiting */
+    char *sentence; /* of a decision that ends the waiting */
 };
 
 struct held_jobs {
     const struct spool *spool;
     const struct settings *settings;
-    struct names *jobs;         /* id -> struct held */
+    struct names *jobs; /* id -> struct held */
     struct standings *standings;
     struct arena *arena;
     uint64_t pass;
-    struct held **by_age;       /* all of `jobs` */
+    struct held **by_age; /* all of `jobs` */
     size_t count;
 };
 

@@ -18,14 +18,14 @@
 #include "stages/shared/twin.h"
 #include "stages/shared/verdict.h"
 
-enum { WHY_LIMIT = 64 * 1024, MOST_NEWS = 1024 };       /* bytes; jobs that are written to in a pass */
+enum { WHY_LIMIT = 64 * 1024, MOST_NEWS = 1024 }; /* bytes; jobs that are written to in a pass */
 
 struct acting {
     struct resubmitter *resubmitter;
     struct pass *pass;
-    struct held **ended;        /* those to move */
+    struct held **ended; /* those to move */
     size_t ended_count;
-    size_t news;                /* jobs that wait and were written to */
+    size_t news; /* jobs that wait and were written to */
 };
 
 static struct job_place place_of(const struct held *held)
@@ -70,10 +70,10 @@ static int write_found(struct resubmitter *resubmitter, struct held *held, int j
         return 0;
     int result = record_read(job, resubmitter->arena, &record, error);
     if (!result && take_found(held, &record, now, &lines))
-        result = record_replace(job, &record, error) ||
-                         eventlog_append(job, buffer_text(&lines), error)
-                     ? -1
-                     : 0;
+        result =
+            record_replace(job, &record, error) || eventlog_append(job, buffer_text(&lines), error)
+                ? -1
+                : 0;
     buffer_free(&lines);
     for (size_t i = 0; i < held->count && !result; i++)
         held->conditions[i].found = false;
@@ -230,7 +230,8 @@ void held_act(struct resubmitter *resubmitter, struct pass *pass)
     }
     if (jobs->count == 0 || stage_is_fenced(&resubmitter->stage))
         return;
-    struct acting acting = {.resubmitter = resubmitter, .pass = pass,
+    struct acting acting = {.resubmitter = resubmitter,
+                            .pass = pass,
                             .ended = memory_allocate(jobs->count * sizeof(struct held *))};
     for (size_t i = 0; i < jobs->count; i++) {
         struct guard_before before;

@@ -40,7 +40,7 @@ static void refuse_circle(struct held_jobs *jobs, struct held *held, const size_
     if (length > MOST_NAMED)
         buffer_printf(&way, ", and so on through %zu jobs back to it", length);
     held_decide(held, HELD_REFUSED, "The job would wait for itself: %s %s.", held_id(held).data,
-           way.data);
+                way.data);
     buffer_free(&way);
 }
 

@@ -101,7 +101,7 @@ static int look_at_held(void *context, const struct job_place *place)
     if (!held && (held = names_add(jobs->jobs, id)))
         held->arrived = true;
     if (!held)
-        return 0;               /* more than MOST_HELD: when others have gone */
+        return 0; /* more than MOST_HELD: when others have gone */
     held->met = jobs->pass;
     if (held->changed.tv_sec == status.st_mtim.tv_sec &&
         held->changed.tv_nsec == status.st_mtim.tv_nsec)

@@ -5,9 +5,9 @@
 #include "stages/resubmit/held_parts.h"
 #include "stages/resubmit/namesakes.h"
 
-static const int64_t a_day = (int64_t)24 * 60 * 60 * 1000;      /* milliseconds */
+static const int64_t a_day = (int64_t)24 * 60 * 60 * 1000; /* milliseconds */
 
-struct questions {              /* names that are looked for */
+struct questions { /* names that are looked for */
     struct namesake *namesakes;
     struct held_condition **conditions;
     struct held **askers;
@@ -34,8 +34,8 @@ static void ask_for_name(struct questions *questions, struct held *held,
             memory_resize(questions->conditions, room * sizeof(struct held_condition *));
         questions->askers = memory_resize(questions->askers, room * sizeof(struct held *));
     }
-    questions->namesakes[questions->count] = (struct namesake){
-        .name = condition->awaited.job, .uid = held->uid, .id = held_id(held)};
+    questions->namesakes[questions->count] =
+        (struct namesake){.name = condition->awaited.job, .uid = held->uid, .id = held_id(held)};
     questions->conditions[questions->count] = condition;
     questions->askers[questions->count++] = held;
     /* Whoever came to the spool since it was looked through ended since. */
@@ -70,12 +70,14 @@ static void take_answer(struct held *held, struct held_condition *condition,
     if (found.length && !(own_name && text_compare(id_token(found), id_token(namesake->id)) > 0))
         found_id(condition, found);
     else if (own_name)
-        held_decide(held, HELD_REFUSED,
-               "The job waits for %s, which is its own name, and its owner has no earlier job of "
-               "that name.", held->name);
+        held_decide(
+            held, HELD_REFUSED,
+            "The job waits for %s, which is its own name, and its owner has no earlier job of "
+            "that name.",
+            held->name);
     else if (id_valid(namesake->name))
         held_decide(held, HELD_REFUSED, "The job waits for %.*s, which is not in the spool.",
-               (int)namesake->name.length, namesake->name.data);
+                    (int)namesake->name.length, namesake->name.data);
 }
 
 int held_find_meant(struct held_jobs *jobs, struct error *error)
@@ -86,8 +88,8 @@ int held_find_meant(struct held_jobs *jobs, struct error *error)
         if (held_waits_for_jobs(jobs->by_age[i]))
             ask(jobs, &questions, jobs->by_age[i]);
     if (questions.count)
-        result = namesakes_find(jobs->spool, questions.namesakes, questions.count,
-                                questions.since, error);
+        result = namesakes_find(jobs->spool, questions.namesakes, questions.count, questions.since,
+                                error);
     for (size_t i = 0; i < questions.count && !result; i++) {
         take_answer(questions.askers[i], questions.conditions[i], &questions.namesakes[i]);
         questions.askers[i]->looked_for = true;

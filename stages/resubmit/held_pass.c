@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "stages/resubmit/held_parts.h"
 
-enum { MOST_HELD = 1 << 20 };   /* jobs */
+enum { MOST_HELD = 1 << 20 }; /* jobs */
 
 struct text held_id(const struct held *held)
 {
@@ -65,12 +65,13 @@ static void lose(struct held *held, const struct held_condition *condition)
     const char *id = condition->id, *word = wanted[condition->condition];
     if (standing->kind == STANDING_GONE)
         held_decide(held, HELD_LOST, "The job waited for %s (%s), which is no longer in the spool.",
-               id, word);
+                    id, word);
     else if (standing->kind == STANDING_DONE)
         held_decide(held, HELD_LOST, "The job waited for %s (%s), which has succeeded.", id, word);
     else
-        held_decide(held, HELD_LOST, "The job waited for %s (%s), which has failed permanently: %s.", id,
-               word, standing->reason);
+        held_decide(held, HELD_LOST,
+                    "The job waited for %s (%s), which has failed permanently: %s.", id, word,
+                    standing->reason);
 }
 
 /* Does the condition hold?  And when it does not: can it still? */
@@ -113,9 +114,9 @@ static void decide_about(struct held_jobs *jobs, struct held *held, int64_t now)
             char patience[CLOCK_TEXT_SIZE];
             duration_format(jobs->settings->after_unknown, patience);
             held_decide(held, HELD_LOST,
-                   "The job waited for a job of its owner that is called %.*s, and none was "
-                   "submitted within %s.", (int)condition->awaited.job.length, condition->awaited.job.data,
-                   patience);
+                        "The job waited for a job of its owner that is called %.*s, and none was "
+                        "submitted within %s.",
+                        (int)condition->awaited.job.length, condition->awaited.job.data, patience);
             return;
         }
         if (!possible) {

@@ -18,18 +18,18 @@
 #include "stages/stage.h"
 #include "watcher/watch.h"
 
-struct waiting {                /* what is remembered of a failed job between passes */
-    struct timespec changed;    /* mtime of its directory when its record was read */
+struct waiting {             /* what is remembered of a failed job between passes */
+    struct timespec changed; /* mtime of its directory when its record was read */
     enum retry_when when;
     int64_t next, delay;
-    int64_t change_since;       /* when its wait for a change began */
-    bool array;                 /* how much it asks for at once is not known */
-    bool too_much;              /* it asks for more than there was, */
-    int capacity_seen;          /* and, at this count of changes of the capacity, than there is */
+    int64_t change_since; /* when its wait for a change began */
+    bool array;           /* how much it asks for at once is not known */
+    bool too_much;        /* it asks for more than there was, */
+    int capacity_seen;    /* and, at this count of changes of the capacity, than there is */
     int64_t cpus, memory;
     int gpus;
     int priority;
-    int stops;                  /* how often the process that read its request has ended over it */
+    int stops; /* how often the process that read its request has ended over it */
     char commit[48];
     char settings[SHA256_HEX_SIZE];
 };
@@ -38,20 +38,20 @@ struct resubmitter {
     struct stage stage;
     struct repository *repository;
     struct executor *executor;
-    struct names *jobs;         /* of failed/: id -> struct waiting */
+    struct names *jobs; /* of failed/: id -> struct waiting */
     struct held_jobs *held;
     struct arena *arena;
     /* Asked at most once in a pass, and only if a job waits for it. */
     bool asked_ready, ready, asked_capacity, have_capacity;
     struct capacity capacity;
-    char capacity_text[GROWTH_TEXT_SIZE];       /* the last one that was looked at for growth, */
-    int capacity_changes;       /* how often it has changed, */
-    int64_t capacity_due;       /* and when, of clock_elapsed(), it is looked at again */
-    char settings[SHA256_HEX_SIZE];     /* of dlspool.yaml as it is now */
+    char capacity_text[GROWTH_TEXT_SIZE]; /* the last one that was looked at for growth, */
+    int capacity_changes;                 /* how often it has changed, */
+    int64_t capacity_due;                 /* and when, of clock_elapsed(), it is looked at again */
+    char settings[SHA256_HEX_SIZE];       /* of dlspool.yaml as it is now */
     size_t requeued;
     struct watch *watch;
-    bool more;                  /* the last pass has left something for the next */
-    int64_t rest_until;         /* of clock_elapsed: no pass before then */
+    bool more;          /* the last pass has left something for the next */
+    int64_t rest_until; /* of clock_elapsed: no pass before then */
 };
 
 struct candidate {

@@ -12,25 +12,25 @@
 
 enum { MOST_NAMES = 1 << 20 };
 
-struct candidate {              /* a job whose id begins as it should */
+struct candidate { /* a job whose id begins as it should */
     struct job_place place;
     bool read;
     uid_t uid;
-    bool refused;               /* it was, for what it was to wait for: it has not come */
-    struct text name;           /* empty: it has none, or its record cannot be read */
+    bool refused;     /* it was, for what it was to wait for: it has not come */
+    struct text name; /* empty: it has none, or its record cannot be read */
 };
 
-struct family {                 /* the jobs with one beginning of their ids */
+struct family { /* the jobs with one beginning of their ids */
     struct candidate *candidates;
     size_t count, capacity;
     bool sorted;
-    bool grown;                 /* since the names were looked for last */
+    bool grown; /* since the names were looked for last */
 };
 
 struct search {
     const struct spool *spool;
-    struct names *families;     /* beginning of an id -> struct family */
-    struct arena *arena;        /* for names */
+    struct names *families; /* beginning of an id -> struct family */
+    struct arena *arena;    /* for names */
 };
 
 static struct text beginning_of(struct text id)
@@ -205,8 +205,7 @@ int namesakes_find(const struct spool *spool, struct namesake *namesakes, size_t
             names_add(search.families, family);
     }
     int result = walk(&search, namesakes, count, since, error);
-    for (struct family *family = names_first(search.families); family;
-         family = names_after(family))
+    for (struct family *family = names_first(search.families); family; family = names_after(family))
         free(family->candidates);
     names_free(search.families);
     arena_free(search.arena);

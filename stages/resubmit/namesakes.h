@@ -15,11 +15,11 @@
 #include "spool/spool.h"
 
 struct namesake {
-    struct text name;           /* as the user wrote it */
-    uid_t uid;                  /* whose job it is */
-    struct text id;             /* of the job that speaks of it */
+    struct text name; /* as the user wrote it */
+    uid_t uid;        /* whose job it is */
+    struct text id;   /* of the job that speaks of it */
     /* Filled in: */
-    char found[ID_SIZE];        /* or "" */
+    char found[ID_SIZE]; /* or "" */
 };
 
 /* Look for `count` names.  Jobs that ended on a day before that of `since` are not met; 0: all are.

@@ -24,8 +24,8 @@
 #include "stages/shared/give_up.h"
 #include "stages/shared/twin.h"
 
-enum { SETTINGS_LIMIT = 1 << 20, MOST_FAILED = 1 << 20 };      /* bytes; jobs */
-static const int64_t shortest_rest = 50;        /* milliseconds between two passes */
+enum { SETTINGS_LIMIT = 1 << 20, MOST_FAILED = 1 << 20 }; /* bytes; jobs */
+static const int64_t shortest_rest = 50;                  /* milliseconds between two passes */
 
 static void remember(struct waiting *waiting, const struct job_record *record)
 {
@@ -43,8 +43,8 @@ static void remember(struct waiting *waiting, const struct job_record *record)
     waiting->priority = record->priority;
     snprintf(waiting->commit, sizeof(waiting->commit), "%.*s", (int)failure->commit.length,
              failure->commit.length ? failure->commit.data : "");
-    snprintf(waiting->settings, sizeof(waiting->settings), "%.*s",
-             (int)failure->settings.length, failure->settings.length ? failure->settings.data : "");
+    snprintf(waiting->settings, sizeof(waiting->settings), "%.*s", (int)failure->settings.length,
+             failure->settings.length ? failure->settings.data : "");
 }
 
 void pass_add(struct pass *pass, enum state from, const char *id, int priority, int stops)
@@ -89,7 +89,8 @@ static const struct error *error_of(struct error *error, const char *sentence)
 }
 
 /* What is known of a failed job, read again if its directory has changed. */
-static struct waiting *know_unguarded(struct resubmitter *resubmitter, const struct job_place *place)
+static struct waiting *know_unguarded(struct resubmitter *resubmitter,
+                                      const struct job_place *place)
 {
     struct stat status;
     struct error error;
@@ -106,7 +107,7 @@ static struct waiting *know_unguarded(struct resubmitter *resubmitter, const str
     if (!waiting)
         waiting = names_add(resubmitter->jobs, id);
     if (!waiting)
-        return NULL;            /* more than MOST_FAILED: when others have gone */
+        return NULL; /* more than MOST_FAILED: when others have gone */
     int job = job_open(&resubmitter->stage.spool, place);
     if (job < 0) {
         say_unread(place, errno);
@@ -131,7 +132,7 @@ static struct waiting *know_unguarded(struct resubmitter *resubmitter, const str
         set_aside(resubmitter, place, job, NULL, &error);
     } else {
         say_unread(place, errno);
-        waiting->changed = (struct timespec){0};        /* to be read again */
+        waiting->changed = (struct timespec){0}; /* to be read again */
     }
     sys.close(job);
     arena_reset(resubmitter->arena);
@@ -156,7 +157,8 @@ static void give_up_held(struct resubmitter *resubmitter)
     for (int i = 0; guard && i < GUARD_COUNTED; i++) {
         struct job_place place = {.state = STATE_HELD};
         struct stat status;
-        if (guard->counted[i].tries < GUARD_MOST_TRIES || !id_valid(text_of(guard->counted[i].name)))
+        if (guard->counted[i].tries < GUARD_MOST_TRIES ||
+            !id_valid(text_of(guard->counted[i].name)))
             continue;
         snprintf(place.id, sizeof(place.id), "%.*s", (int)sizeof(place.id) - 1,
                  guard->counted[i].name);
@@ -201,8 +203,8 @@ static void forget_gone(struct resubmitter *resubmitter)
     for (struct waiting *waiting = names_first(resubmitter->jobs); waiting; waiting = next) {
         struct stat status;
         next = names_after(waiting);
-        if (sys.fstatat(resubmitter->stage.spool.states[STATE_FAILED],
-                        names_text(waiting).data, &status, AT_SYMLINK_NOFOLLOW) &&
+        if (sys.fstatat(resubmitter->stage.spool.states[STATE_FAILED], names_text(waiting).data,
+                        &status, AT_SYMLINK_NOFOLLOW) &&
             errno == ENOENT)
             names_remove(resubmitter->jobs, waiting);
     }
@@ -243,7 +245,8 @@ static int *stops_of(void *context, const struct requeue_deed *deed)
     struct waiting *waiting;
     struct held *held;
     if (deed->from == STATE_HELD)
-        return (held = names_find(resubmitter->held->jobs, text_of(deed->id))) ? &held->stops : NULL;
+        return (held = names_find(resubmitter->held->jobs, text_of(deed->id))) ? &held->stops
+                                                                               : NULL;
     return (waiting = names_find(resubmitter->jobs, text_of(deed->id))) ? &waiting->stops : NULL;
 }
 
@@ -353,7 +356,7 @@ static int64_t resubmit_round(struct stage *stage)
         stage->failed = stage->failed || watch_lost(resubmitter->watch);
     }
     while (watch_next(resubmitter->watch, &name))
-        continue;               /* a pass looks at every job */
+        continue; /* a pass looks at every job */
     int64_t began = clock_elapsed();
     if (began < resubmitter->rest_until)
         return resubmitter->rest_until;

@@ -23,7 +23,7 @@
 #include "renderer/host.h"
 #include "renderer/repository.h"
 
-enum { PATIENCE = 10000, NOBODY = 65534 };      /* milliseconds */
+enum { PATIENCE = 10000, NOBODY = 65534 }; /* milliseconds */
 extern const unsigned char host_script_bytes[];
 extern const size_t host_script_length;
 static const char default_path[] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -91,7 +91,8 @@ static int script_file(void)
 {
     struct text script = {(const char *)host_script_bytes, host_script_length};
     int file = memfd_create("host-libraries.py", MFD_CLOEXEC);
-    if (file >= 0 && (file_write_all(file, script, "the script", NULL) || lseek(file, 0, SEEK_SET))) {
+    if (file >= 0 &&
+        (file_write_all(file, script, "the script", NULL) || lseek(file, 0, SEEK_SET))) {
         close(file);
         return -1;
     }
@@ -125,15 +126,17 @@ int ask_host_python(const char *path, struct buffer *answer, struct error *error
     close(ends[0]);
     if (process < 0)
         return error_errno(error, "python3 could not be started");
-    kill(process, SIGKILL);     /* it has closed its output, or takes too long */
+    kill(process, SIGKILL); /* it has closed its output, or takes too long */
     while (waitpid(process, &status, 0) < 0 && errno == EINTR)
         ;
     if (result)
         return error_set(error, "python3 did not answer within %d s", PATIENCE / 1000);
     if (answer->length == 0)
-        return error_set(error, WIFEXITED(status) && WEXITSTATUS(status) == 127
-                                    ? "there is no python3 in %s"
-                                    : "the python3 of %s gave no answer", path);
+        return error_set(error,
+                         WIFEXITED(status) && WEXITSTATUS(status) == 127
+                             ? "there is no python3 in %s"
+                             : "the python3 of %s gave no answer",
+                         path);
     return check_answer(answer, error);
 }
 
@@ -164,7 +167,8 @@ int ask_host(const struct spool *spool, const struct settings *settings, struct 
     find_path(spool, &path);
     if (ask_host_python(path.data, &answer, &reason)) {
         log_warn("this machine's libraries could not be found out, so rows of images.txt whose "
-                 "image is host serve only jobs of the library any: %s", reason.text);
+                 "image is host serve only jobs of the library any: %s",
+                 reason.text);
         buffer_clear(&answer);
         buffer_printf(&answer, "%s", nothing_but_any);
     }

@@ -41,7 +41,7 @@ static int comes_back(void *context, const struct job_place *place)
     struct stat status;
     int job = job_open(spool, place);
     if (job < 0)
-        return errno == ENOENT ? 1 : 0;         /* it is being moved */
+        return errno == ENOENT ? 1 : 0; /* it is being moved */
     struct arena *arena = arena_new();
     int result = 0;
     if (record_read(job, arena, &record, NULL) == 0 && record.failed)

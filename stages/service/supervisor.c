@@ -33,13 +33,13 @@ static const struct stage_operations *const stage_table[] = {&intake_stage, &res
                                                              &submit_stage, &track_stage};
 enum { STAGES = sizeof(stage_table) / sizeof(stage_table[0]) };
 
-static const int64_t first_pause = 100, longest_pause = 30000;  /* milliseconds, between restarts */
-static const int64_t stable_after = 10000;      /* a stage that ran this long starts afresh */
-static const int64_t stop_patience = 30000;     /* until a stage that does not stop is killed */
+static const int64_t first_pause = 100, longest_pause = 30000; /* milliseconds, between restarts */
+static const int64_t stable_after = 10000;  /* a stage that ran this long starts afresh */
+static const int64_t stop_patience = 30000; /* until a stage that does not stop is killed */
 static const int64_t standby_interval = 1000, tick = 500;
 
 struct child {
-    pid_t process;              /* 0: not running */
+    pid_t process; /* 0: not running */
     int64_t started, pause, start_at;
 };
 
@@ -50,7 +50,7 @@ struct supervisor {
     struct child children[STAGES];
     struct lease lease;
     struct guard *guards[STAGES];
-    uint64_t guard_counts[STAGES];      /* what they had counted when the stage was started last */
+    uint64_t guard_counts[STAGES]; /* what they had counted when the stage was started last */
     int signals;
     bool stopping;
     struct drain drain;
@@ -133,9 +133,10 @@ static int take_lease(struct supervisor *supervisor, struct error *error)
         log_say("taking over");
     stage_set_epoch(supervisor->lease.epoch);
     if (identity_make(&supervisor->spool, error))
-        log_warn("what tells this spool from a copy of it could not be written (%s); what jobs that are "
-                 "removed leave at the executor may stay there",
-                 error->text);
+        log_warn(
+            "what tells this spool from a copy of it could not be written (%s); what jobs that are "
+            "removed leave at the executor may stay there",
+            error->text);
     return 0;
 }
 
@@ -236,7 +237,7 @@ static void stop_child(struct supervisor *supervisor, int which)
 static void stop_all(struct supervisor *supervisor)
 {
     bool stopping = supervisor->stopping;
-    supervisor->stopping = true;        /* ends are not to be reported meanwhile */
+    supervisor->stopping = true; /* ends are not to be reported meanwhile */
     for (int i = 0; i < STAGES; i++)
         stop_child(supervisor, i);
     supervisor->stopping = stopping;
@@ -252,8 +253,7 @@ static void start_missing(struct supervisor *supervisor, const sigset_t *signals
 
 /* Settings */
 
-static int read_settings(struct settings *settings, const struct spool *spool,
-                         struct error *error)
+static int read_settings(struct settings *settings, const struct spool *spool, struct error *error)
 {
     if (settings_read(settings, spool, error))
         return -1;
@@ -352,7 +352,7 @@ static void stand_back(struct supervisor *supervisor, const struct error *error)
     lease_open(&supervisor->lease, &supervisor->spool, supervisor->settings.takeover_time);
     for (int i = 0; i < STAGES; i++) {
         supervisor->children[i] = (struct child){0};
-        guard_clear(supervisor->guards[i]);     /* what others do meanwhile is not known */
+        guard_clear(supervisor->guards[i]); /* what others do meanwhile is not known */
     }
 }
 

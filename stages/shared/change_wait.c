@@ -7,13 +7,13 @@
 #include "spool/why.h"
 
 /* A clock that is set to the right time goes back by less than this, unless it was wrong. */
-static const int64_t clock_slack = 60000;       /* milliseconds */
+static const int64_t clock_slack = 60000; /* milliseconds */
 
 enum change_wait change_wait_judge(const struct settings *settings, const struct job_record *record,
                                    int64_t now)
 {
     int64_t since = record->change_since ? record->change_since : record->failure.failed;
-    return since > now + clock_slack                ? CHANGE_MISDATED
+    return since > now + clock_slack               ? CHANGE_MISDATED
            : now >= since + settings->retry_change ? CHANGE_OVER
                                                    : CHANGE_WAITS;
 }
@@ -23,8 +23,8 @@ static int replace_next(int job, struct job_record *record, const char *next, st
     return why_replace_next(job, next, error) || record_replace(job, record, error) ? -1 : 0;
 }
 
-int change_wait_end(int job, struct job_record *record, const struct settings *settings, int64_t now,
-                     struct error *error)
+int change_wait_end(int job, struct job_record *record, const struct settings *settings,
+                    int64_t now, struct error *error)
 {
     char next[512], time[CLOCK_TEXT_SIZE];
     int length = (int)record->id.length;
@@ -34,19 +34,21 @@ int change_wait_end(int job, struct job_record *record, const struct settings *s
     case CHANGE_OVER:
         record->failure.when = RETRY_NEVER;
         record->change_since = 0;
-        snprintf(next, sizeof(next),
-                 "not retried by itself any more: its cause was not fixed within %s. Change the job file and "
-                 "submit it again, or retry it: dlspool retry %.*s",
-                 duration_format(settings->retry_change, time), length, record->id.data);
+        snprintf(
+            next, sizeof(next),
+            "not retried by itself any more: its cause was not fixed within %s. Change the job file and "
+            "submit it again, or retry it: dlspool retry %.*s",
+            duration_format(settings->retry_change, time), length, record->id.data);
         break;
     case CHANGE_MISDATED:
         record->change_since = now;
-        snprintf(next, sizeof(next),
-                 "change the job file and submit it again. If the templates or the capacity change so "
-                 "that it may succeed before %s, it is retried by itself. To retry it now: dlspool retry "
-                 "%.*s\nThe clock was wrong when it failed: this time is counted from %s.",
-                 clock_format(now + settings->retry_change, time), length, record->id.data,
-                 clock_format(now, (char[CLOCK_TEXT_SIZE]){0}));
+        snprintf(
+            next, sizeof(next),
+            "change the job file and submit it again. If the templates or the capacity change so "
+            "that it may succeed before %s, it is retried by itself. To retry it now: dlspool retry "
+            "%.*s\nThe clock was wrong when it failed: this time is counted from %s.",
+            clock_format(now + settings->retry_change, time), length, record->id.data,
+            clock_format(now, (char[CLOCK_TEXT_SIZE]){0}));
         break;
     }
     return replace_next(job, record, next, error);

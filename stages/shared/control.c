@@ -25,8 +25,8 @@ enum {
 };
 
 static const struct {
-    unsigned int states;        /* in which a job may be for it */
-    const char *rule;           /* the end of the sentence when it is in another */
+    unsigned int states; /* in which a job may be for it */
+    const char *rule;    /* the end of the sentence when it is in another */
 } verbs[CONTROL_VERBS] = {
     [CONTROL_KILL] = {.states = UNFINISHED},
     [CONTROL_RETRY] = {.states = IN_FAILED, .rule = "only a job in failed/ can be retried"},
@@ -41,8 +41,7 @@ bool control_allows(enum control_verb verb, const struct job_place *place,
     if (place->state == STATE_DONE)
         error_set(error, "%s has finished already (done/%s)", place->id, place->date);
     else if (!(verbs[verb].states & 1u << place->state))
-        error_set(error, "%s is in %s/; %s", place->id, state_name(place->state),
-                  verbs[verb].rule);
+        error_set(error, "%s is in %s/; %s", place->id, state_name(place->state), verbs[verb].rule);
     else if (record && verb == CONTROL_RETRY && !record->request_file.length)
         error_set(error, "%s was not made from a job file; submit one", place->id);
     else if (record && verb == CONTROL_HOLD && place->state == STATE_FAILED && record->failed &&
@@ -86,8 +85,11 @@ static int open_job(const struct stage *stage, const struct control *control, ui
                     struct job_place *place, int *job, struct error *error)
 {
     struct control_question question = {.spool = &stage->spool, .verb = control->verb};
-    const struct meaning meaning = {.spool = &stage->spool, .word = control->id, .asker = uid,
-                                    .applies = control_applies, .context = &question};
+    const struct meaning meaning = {.spool = &stage->spool,
+                                    .word = control->id,
+                                    .asker = uid,
+                                    .applies = control_applies,
+                                    .context = &question};
     for (int tries = 0; tries < MOST_MOVES; tries++) {
         struct meant meant;
         int found = job_meant(&meaning, &meant, error);
@@ -106,7 +108,7 @@ static int open_job(const struct stage *stage, const struct control *control, ui
 /* Somebody who asks for something to be done to a job. */
 struct asking {
     enum control_verb verb;
-    struct text tasks;          /* of an array; empty: the whole job is meant */
+    struct text tasks; /* of an array; empty: the whole job is meant */
     const struct job_place *place;
     int job;
     const struct job_record *record;
@@ -122,13 +124,12 @@ static int check_wish(const struct asking *asking, struct error *error)
     const char *id = asking->place->id;
     int result = 0;
     if (record->uid != asking->asker.uid && !asking->administrator)
-        result = error_set(error, "%s belongs to %.*s; %s may not %s it", id,
-                           (int)record->owner.length,
-                           record->owner.length ? record->owner.data : "", asking->asker.name,
-                           request_control_name(asking->verb));
-    else if ((asking->tasks.length &&
-              !control_tasks_allow(asking->verb, asking->place, asking->job, record, asking->tasks,
-                                   error)) ||
+        result =
+            error_set(error, "%s belongs to %.*s; %s may not %s it", id, (int)record->owner.length,
+                      record->owner.length ? record->owner.data : "", asking->asker.name,
+                      request_control_name(asking->verb));
+    else if ((asking->tasks.length && !control_tasks_allow(asking->verb, asking->place, asking->job,
+                                                           record, asking->tasks, error)) ||
              !control_allows(asking->verb, asking->place, record, error))
         result = -1;
     return result ? 1 : 0;
@@ -188,7 +189,8 @@ static int hold_the_others(const struct asking *asking, struct error *error)
         return error_set(error, "%s: which tasks are held is unknown at the moment",
                          asking->place->id);
     struct text out = sweep_join(asking->arena, asking->tasks, held.tasks);
-    struct text others = sweep_without(asking->arena, sweep_waiting(asking->arena, asking->record), out);
+    struct text others =
+        sweep_without(asking->arena, sweep_waiting(asking->arena, asking->record), out);
     int result = others.length ? hold_tasks_add(asking->job, others, &holder, error) : 0;
     return result ? result : control_clear(asking->job, CONTROL_HOLD, error);
 }
@@ -211,15 +213,15 @@ static int retry_released(const struct asking *asking, struct text tasks, int64_
 static int release_tasks(const struct asking *asking, int64_t now, struct error *error)
 {
     struct held_tasks held;
-    const struct releaser releaser = {.id = asking->place->id, .owner = asking->record->uid,
+    const struct releaser releaser = {.id = asking->place->id,
+                                      .owner = asking->record->uid,
                                       .administrator = asking->administrator,
                                       .by = wish_of(asking, now)};
     if (hold_tasks_pending(asking->job, asking->arena, &held) < 0)
         return error_set(error, "%s: which tasks are held is unknown at the moment",
                          asking->place->id);
-    struct text let_go = asking->tasks.length
-                             ? sweep_common(asking->arena, asking->tasks, held.tasks)
-                             : held.tasks;
+    struct text let_go =
+        asking->tasks.length ? sweep_common(asking->arena, asking->tasks, held.tasks) : held.tasks;
     int result = asking->tasks.length ? hold_the_others(asking, error) : 0;
     if (!result)
         result = hold_tasks_release(asking->job, asking->tasks, &releaser, error);
@@ -265,8 +267,8 @@ static int decide_wish(const struct asking *asking, int64_t now, struct error *e
         if (weight != 1)
             return weight == 2 ? 1 : weight;
     }
-    return control_write(asking->job, asking->verb, text_of(asking->asker.name),
-                         asking->asker.uid, now, error);
+    return control_write(asking->job, asking->verb, text_of(asking->asker.name), asking->asker.uid,
+                         now, error);
 }
 
 int control_apply(struct stage *stage, const struct control *control, uid_t uid, int64_t now,
@@ -274,8 +276,8 @@ int control_apply(struct stage *stage, const struct control *control, uid_t uid,
 {
     struct job_place place;
     struct job_record record;
-    struct asking asking = {.verb = control->verb, .tasks = control->tasks, .place = &place,
-                            .record = &record};
+    struct asking asking = {
+        .verb = control->verb, .tasks = control->tasks, .place = &place, .record = &record};
     int result = open_job(stage, control, uid, &place, &asking.job, error);
     if (result)
         return result;

@@ -19,7 +19,8 @@ int control_write(int job, enum control_verb verb, struct text by, uid_t uid, in
     eventlog_add(&lines, "by", by);
     eventlog_add_number(&lines, "uid", uid);
     eventlog_end(&lines);
-    int result = job_file_replace(job, request_control_name(verb), buffer_text(&lines), 0644, error);
+    int result =
+        job_file_replace(job, request_control_name(verb), buffer_text(&lines), 0644, error);
     if (!result)
         result = eventlog_append(job, buffer_text(&lines), error);
     if (!result && (verb == CONTROL_HOLD || verb == CONTROL_RELEASE))
@@ -38,8 +39,8 @@ int control_pending(int job, enum control_verb verb, struct wish *wish)
         if (number == ENOENT)
             return 0;
         if (!file_is_damaged(number)) {
-            log_warn("whether a %s was asked for is unknown at the moment: %s", request_control_name(verb),
-                     strerror(number));
+            log_warn("whether a %s was asked for is unknown at the moment: %s",
+                     request_control_name(verb), strerror(number));
             return -1;
         }
     }

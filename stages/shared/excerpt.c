@@ -8,7 +8,7 @@ static size_t escape_end(struct text line, size_t at)
 {
     if (++at >= line.length)
         return at;
-    if (line.data[at] == ']') {         /* a title: up to BEL, or ESC and a backslash */
+    if (line.data[at] == ']') { /* a title: up to BEL, or ESC and a backslash */
         while (at < line.length && line.data[at] != '\a' && line.data[at] != '\033')
             at++;
         return at < line.length && line.data[at] == '\a' ? at + 1 : at;

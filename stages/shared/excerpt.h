@@ -9,7 +9,11 @@
 #include "base/mask.h"
 #include "base/text.h"
 
-enum { EXCERPT_LINES = 5, EXCERPT_WIDTH = 200, EXCERPT_SIZE = EXCERPT_LINES * (EXCERPT_WIDTH + 16) };
+enum {
+    EXCERPT_LINES = 5,
+    EXCERPT_WIDTH = 200,
+    EXCERPT_SIZE = EXCERPT_LINES * (EXCERPT_WIDTH + 16)
+};
 
 /* Append at most EXCERPT_LINES lines that are not empty, each of at most EXCERPT_WIDTH bytes, indented,
  * with line ends.  What is secret in them is hidden (base/mask.h); `mask` may be NULL. */

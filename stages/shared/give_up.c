@@ -30,8 +30,8 @@ static int end_at_executor(struct executor *executor, const struct job_record *r
 
 /* How much of the job may be read, by how often that went wrong. */
 enum care {
-    READ_RECORD = GUARD_MOST_TRIES,     /* all that is needed */
-    READ_LOG,                           /* its log, of which a new record is made */
+    READ_RECORD = GUARD_MOST_TRIES, /* all that is needed */
+    READ_LOG,                       /* its log, of which a new record is made */
     READ_NOTHING,
     TOUCH_NOTHING
 };
@@ -99,14 +99,13 @@ static int set_aside(struct stage *stage, struct job_place *place, int care,
     }
     int job = job_open(&stage->spool, place);
     if (job < 0 && errno == ENOENT)
-        return 0;               /* it has gone on */
+        return 0; /* it has gone on */
     if (job < 0) {
         error_errno(error, "its directory could not be opened");
         return 1;
     }
-    int result = care == READ_NOTHING
-                     ? explain_unread(job, &verdict, error)
-                     : explain(job, place, care, executor, &verdict, error);
+    int result = care == READ_NOTHING ? explain_unread(job, &verdict, error)
+                                      : explain(job, place, care, executor, &verdict, error);
     sys.close(job);
     if (result)
         return result;
@@ -159,7 +158,8 @@ bool give_up(struct stage *stage, struct guard *guard, const struct job_place *p
     /* Unread, it cannot be told which attempt the executor has to end. */
     if (tries >= (place->state == STATE_SUBMITTED ? READ_NOTHING : TOUCH_NOTHING)) {
         log_warn("%s: %s ends over it even while quarantining it; it is skipped until it leaves "
-                 "%s/ or dlspool is restarted", place->id, stage->name, state_name(place->state));
+                 "%s/ or dlspool is restarted",
+                 place->id, stage->name, state_name(place->state));
         guard_shun(guard, place->id);
         return true;
     }
@@ -174,8 +174,8 @@ bool give_up(struct stage *stage, struct guard *guard, const struct job_place *p
         log_warn("%s: could not be quarantined, and is skipped: %s", place->id, error.text);
         guard_shun(guard, place->id);
     } else {
-        log_warn("%s: moved to failed/ (quarantined): %s ended %d times over it", place->id, stage->name,
-                 GUARD_MOST_TRIES);
+        log_warn("%s: moved to failed/ (quarantined): %s ended %d times over it", place->id,
+                 stage->name, GUARD_MOST_TRIES);
         /* In failed/ it is met again by the resubmit stage, which need not read it. */
         if (place->state == STATE_FAILED || place->state == STATE_HELD)
             guard_shun(guard, place->id);
@@ -194,7 +194,8 @@ void give_up_forget_gone(const struct stage *stage, struct guard *guard, unsigne
         for (int state = 0; state < STATE_COUNT && gone; state++)
             if (states & 1u << state)
                 gone = sys.fstatat(stage->spool.states[state], counted->name, &status,
-                                   AT_SYMLINK_NOFOLLOW) && errno == ENOENT;
+                                   AT_SYMLINK_NOFOLLOW) &&
+                       errno == ENOENT;
         if (gone)
             guard_forget(guard, counted->name);
     }

@@ -54,7 +54,7 @@ static int64_t number_of(struct text from, struct text name)
 
 static bool is_more(struct text name, int64_t before, int64_t now)
 {
-    if (text_is(name, "live"))          /* 0: no bound */
+    if (text_is(name, "live")) /* 0: no bound */
         return before > 0 && (now == 0 || now > before);
     return now > (before < 0 ? 0 : before);
 }

@@ -9,7 +9,7 @@
 
 #include "executors/executor.h"
 
-enum { GROWTH_TEXT_SIZE = 1024 };       /* bytes; what does not fit is left out */
+enum { GROWTH_TEXT_SIZE = 1024 }; /* bytes; what does not fit is left out */
 
 /* What a job asks for in all. */
 struct growth_wanted {

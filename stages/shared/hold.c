@@ -9,7 +9,7 @@
 #include "spool/why.h"
 #include "stages/shared/control_tasks.h"
 
-enum { MOST_IN_SENTENCE = 4, MOST_LINES = 40 };         /* jobs that are named */
+enum { MOST_IN_SENTENCE = 4, MOST_LINES = 40 }; /* jobs that are named */
 
 /* What has to become of the other job. */
 static const char *wanted(struct text condition)
@@ -74,8 +74,7 @@ static void add_line(struct buffer *out, const struct hold_reason *reason)
         buffer_add_string(out, " which waits in held/ itself.\n");
         break;
     case STANDING_FAILED:
-        buffer_printf(out, " which has failed (%s) and can still be retried.\n",
-                      reason->reason);
+        buffer_printf(out, " which has failed (%s) and can still be retried.\n", reason->reason);
         break;
     default:
         buffer_add_string(out, " which has not ended.\n");
@@ -99,10 +98,14 @@ static void add_next(struct buffer *out, const struct hold_view *view)
     if (view->wish)
         buffer_printf(out, "%s %s releases it: dlspool release %s",
                       view->count ? " It is held until" : "not started until",
-                      view->by_owner ? "its owner or an administrator" : "an administrator", view->id);
+                      view->by_owner ? "its owner or an administrator" : "an administrator",
+                      view->id);
     else if (unknown)
-        buffer_printf(out, " If the name is wrong, change the job file and submit it again; to end this one: "
-                      "dlspool kill %s", view->id);
+        buffer_printf(
+            out,
+            " If the name is wrong, change the job file and submit it again; to end this one: "
+            "dlspool kill %s",
+            view->id);
 }
 
 void hold_explain(struct buffer *why, const struct hold_view *view)
@@ -154,8 +157,7 @@ static int note_held(int job, const struct job_record *record, bool after, struc
 
 int hold_write(int job, struct job_record *record, bool create, int64_t now, struct error *error)
 {
-    struct hold_reason *reasons =
-        memory_allocate((record->after_count + 1) * sizeof(*reasons));
+    struct hold_reason *reasons = memory_allocate((record->after_count + 1) * sizeof(*reasons));
     struct buffer why = {0};
     struct wish wish;
     struct hold_view view = {.id = record->id.data, .reasons = reasons};

@@ -14,18 +14,18 @@
 /* A job that the one in held/ waits for. */
 struct hold_reason {
     const struct awaited *awaited;
-    enum standing_kind standing;        /* STANDING_UNSURE: not known, or not looked at yet */
-    const char *reason;                 /* of its failure; or "" */
+    enum standing_kind standing; /* STANDING_UNSURE: not known, or not looked at yet */
+    const char *reason;          /* of its failure; or "" */
 };
 
 struct hold_view {
     const char *id;
-    const struct wish *wish;            /* who holds it; NULL: nobody does */
-    struct text tasks;                  /* ... of an array only these; empty: the whole job */
-    bool by_owner;                      /* that is its owner */
-    const struct hold_reason *reasons;  /* those that do not hold yet */
+    const struct wish *wish;           /* who holds it; NULL: nobody does */
+    struct text tasks;                 /* ... of an array only these; empty: the whole job */
+    bool by_owner;                     /* that is its owner */
+    const struct hold_reason *reasons; /* those that do not hold yet */
     size_t count;
-    int64_t patience_ends;              /* when a job that has not come is not waited for any longer;
+    int64_t patience_ends; /* when a job that has not come is not waited for any longer;
                                          * 0: not known */
 };
 

@@ -16,8 +16,8 @@ int output_open(int job, gid_t gid, struct error *error);
 
 /* The end of what the task which decided a failure has printed. */
 struct output_end {
-    char task[80];              /* ROLE-INDEX; empty: there is no such task */
-    struct text bytes;          /* in the arena; may be empty */
+    char task[80];     /* ROLE-INDEX; empty: there is no such task */
+    struct text bytes; /* in the arena; may be empty */
 };
 
 /* Its last `limit` bytes, for the patterns of retry.txt. */

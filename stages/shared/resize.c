@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "spool/eventlog.h"
 
-enum { WISH_LIMIT = 1024 };     /* bytes */
+enum { WISH_LIMIT = 1024 }; /* bytes */
 
 static const char file_name[] = "resize";
 

@@ -21,9 +21,9 @@
 
 struct resize_wish {
     int generation;
-    int64_t from, to;           /* job/sizes.h; to 0: it must be stopped */
+    int64_t from, to; /* job/sizes.h; to 0: it must be stopped */
     int64_t when;
-    char reason[256];           /* a sentence, for the job's log */
+    char reason[256]; /* a sentence, for the job's log */
 };
 
 /* Write the file, and the event `resize` into the log.  Nothing is synced.  -1 and a sentence. */

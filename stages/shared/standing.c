@@ -11,14 +11,14 @@
 #include "spool/record.h"
 #include "stages/guard.h"
 
-enum { MOST_AWAITED = 1 << 20 };        /* jobs */
+enum { MOST_AWAITED = 1 << 20 }; /* jobs */
 
 struct known {
     struct standing standing;
-    uint64_t asked;             /* in which pass */
-    bool seen;                  /* it was somewhere once */
-    int64_t gone;               /* of clock_elapsed: since when it has been nowhere; 0: it is not */
-    struct timespec changed;    /* of its directory in failed/ when its record was read */
+    uint64_t asked;          /* in which pass */
+    bool seen;               /* it was somewhere once */
+    int64_t gone;            /* of clock_elapsed: since when it has been nowhere; 0: it is not */
+    struct timespec changed; /* of its directory in failed/ when its record was read */
 };
 
 struct standings {
@@ -26,7 +26,7 @@ struct standings {
     int64_t patience;
     uint64_t pass;
     struct names *known;
-    struct known unsure;        /* for when there is no room for more */
+    struct known unsure; /* for when there is no room for more */
 };
 
 struct standings *standings_new(const struct spool *spool, int64_t patience)
@@ -68,10 +68,10 @@ static void read_failure(int job, const struct stat *status, struct known *known
     if (record_read(job, arena, &record, NULL) == 0 && record.failed) {
         struct text reason = record.failure.reason;
         bool asked = !sys.fstatat(job, "retry", &wish, AT_SYMLINK_NOFOLLOW);
-        known->standing.kind = record.failure.when == RETRY_NEVER && !asked ? STANDING_LOST
-                                                                             : STANDING_FAILED;
-        snprintf(known->standing.reason, sizeof(known->standing.reason), "%.*s",
-                 (int)reason.length, reason.length ? reason.data : "");
+        known->standing.kind =
+            record.failure.when == RETRY_NEVER && !asked ? STANDING_LOST : STANDING_FAILED;
+        snprintf(known->standing.reason, sizeof(known->standing.reason), "%.*s", (int)reason.length,
+                 reason.length ? reason.data : "");
         known->changed = job_is_settled(status) ? status->st_mtim : (struct timespec){0};
     }
     arena_free(arena);
@@ -82,7 +82,8 @@ static void look_at_failed(const struct spool *spool, const struct job_place *pl
                            const struct stat *status, struct known *known)
 {
     struct guard_before before;
-    bool was_read = known->standing.kind == STANDING_FAILED || known->standing.kind == STANDING_LOST;
+    bool was_read =
+        known->standing.kind == STANDING_FAILED || known->standing.kind == STANDING_LOST;
     if (was_read && known->changed.tv_sec == status->st_mtim.tv_sec &&
         known->changed.tv_nsec == status->st_mtim.tv_nsec)
         return;

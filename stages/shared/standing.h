@@ -14,20 +14,20 @@
 #include "spool/spool.h"
 
 enum standing_kind {
-    STANDING_UNSURE,            /* it cannot be told now */
-    STANDING_ON,                /* it is in rendered/ or submitted/ */
-    STANDING_HELD,              /* it waits itself */
-    STANDING_FAILED,            /* it has failed, and something can still bring it back */
-    STANDING_LOST,              /* it has failed for good: only somebody's word brings it back */
+    STANDING_UNSURE, /* it cannot be told now */
+    STANDING_ON,     /* it is in rendered/ or submitted/ */
+    STANDING_HELD,   /* it waits itself */
+    STANDING_FAILED, /* it has failed, and something can still bring it back */
+    STANDING_LOST,   /* it has failed for good: only somebody's word brings it back */
     STANDING_DONE,
-    STANDING_GONE               /* it is not in the spool */
+    STANDING_GONE /* it is not in the spool */
 };
 
 enum { REASON_SIZE = 64 };
 
 struct standing {
     enum standing_kind kind;
-    char reason[REASON_SIZE];   /* of job.yaml, when it has failed */
+    char reason[REASON_SIZE]; /* of job.yaml, when it has failed */
 };
 
 struct standings;

@@ -10,7 +10,7 @@
 
 #include "base/text.h"
 
-enum { START_AGAIN = 193, START_REFUSED = 195 };        /* the exit codes */
+enum { START_AGAIN = 193, START_REFUSED = 195 }; /* the exit codes */
 
 /* What the script said behind `dlspool: `, a part of `printed`: what the task printed last.  Empty when it was
  * not the script that ended with this exit code. */

@@ -160,8 +160,8 @@ static int check(struct arena *arena, struct set among, const char *id, struct t
         return error_prefix(error, "%s: indexes of tasks", id);
     struct set others = choose(arena, wanted, among, false);
     if (others.count && among.count)
-        error_set(error, "%s has no task of the index %d to be %s; there %s %s", id, others.items[0],
-                  what, among.count == 1 ? "is" : "are",
+        error_set(error, "%s has no task of the index %d to be %s; there %s %s", id,
+                  others.items[0], what, among.count == 1 ? "is" : "are",
                   sweep_shortened(arena, set_text(arena, among)).data);
     else if (others.count)
         error_set(error, "%s has no task left to be %s", id, what);
@@ -288,7 +288,7 @@ void sweep_note_left(struct arena *arena, struct job_record *record, const struc
     for (size_t i = 0; i < count; i++)
         if (!succeeded[i] || contains(killed.items, killed.count, indexes[i]))
             indexes[left++] = indexes[i];
-    record->array_left = left ? format(arena, indexes, left)
+    record->array_left = left                          ? format(arena, indexes, left)
                          : sweep_is_incomplete(record) ? (struct text){NULL, 0}
                                                        : record->array;
     struct text out = join(arena, record->array_aside, record->array_held);
@@ -329,7 +329,8 @@ void sweep_describe(struct buffer *out, const struct job_record *record)
     struct set aside = set_of(arena, record->array_aside);
     struct set held = set_of(arena, record->array_held);
     struct set all = set_of(arena, record->array), left = set_of(arena, record->array_left);
-    struct set failed = choose(arena, choose(arena, left, stopped_of(arena, record), false), held, false);
+    struct set failed =
+        choose(arena, choose(arena, left, stopped_of(arena, record), false), held, false);
     if (all.count && left.count) {
         const char *of =
             arena_printf(arena, " of %zu %s", all.count, all.count == 1 ? "task" : "tasks").data;
@@ -337,7 +338,8 @@ void sweep_describe(struct buffer *out, const struct job_record *record)
         describe_some(out, arena, killed, of, "was killed", "were killed");
         describe_some(out, arena, aside, aside.count == 1 ? " task" : " tasks", "was not run again",
                       "were not run again");
-        describe_some(out, arena, held, held.count == 1 ? " task" : " tasks", "is held", "are held");
+        describe_some(out, arena, held, held.count == 1 ? " task" : " tasks", "is held",
+                      "are held");
     }
     arena_free(arena);
 }

@@ -20,10 +20,10 @@ void sweep_select(struct arena *arena, struct job_record *record, struct descrip
 
 /* What the next attempt is to run of what is left. */
 struct sweep_choice {
-    bool by_hand;               /* somebody asked for another attempt: all that is left, */
-    struct text only;           /* ... or, if that is not empty, only these */
-    struct text killed;         /* somebody has asked for these to be killed meanwhile */
-    struct text held;           /* somebody holds these */
+    bool by_hand;       /* somebody asked for another attempt: all that is left, */
+    struct text only;   /* ... or, if that is not empty, only these */
+    struct text killed; /* somebody has asked for these to be killed meanwhile */
+    struct text held;   /* somebody holds these */
 };
 
 /* The next attempt runs what is left of the last one.  False when that is nothing. */

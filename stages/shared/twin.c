@@ -12,8 +12,8 @@
 #include "stages/shared/aside.h"
 #include "stages/shared/verdict.h"
 
-enum { MOST_DAYS = 400 };       /* of done/ that are looked into */
-static const int64_t a_day = (int64_t)24 * 60 * 60 * 1000;      /* milliseconds */
+enum { MOST_DAYS = 400 };                                  /* of done/ that are looked into */
+static const int64_t a_day = (int64_t)24 * 60 * 60 * 1000; /* milliseconds */
 
 static bool is_there(const struct spool *spool, const struct job_place *place)
 {
@@ -62,15 +62,17 @@ static bool find_twin(const struct spool *spool, const struct job_place *place, 
 
 /* What tells which of two is right. */
 struct claim_to {
-    bool at_home;               /* it is where its log says that it is */
-    size_t events;              /* the length of its log */
-    int rank;                   /* how far on it is */
+    bool at_home;  /* it is where its log says that it is */
+    size_t events; /* the length of its log */
+    int rank;      /* how far on it is */
 };
 
 static struct claim_to weigh(const struct spool *spool, const struct job_place *place)
 {
-    static const int ranks[STATE_COUNT] = {[STATE_HELD] = 0, [STATE_FAILED] = 1,
-                                           [STATE_RENDERED] = 2, [STATE_SUBMITTED] = 3,
+    static const int ranks[STATE_COUNT] = {[STATE_HELD] = 0,
+                                           [STATE_FAILED] = 1,
+                                           [STATE_RENDERED] = 2,
+                                           [STATE_SUBMITTED] = 3,
                                            [STATE_DONE] = 4};
     struct claim_to claim = {.rank = ranks[place->state]};
     struct buffer log = {0};
@@ -106,13 +108,15 @@ static int explain(int job, const char *id, const char *from, const char *right,
     if (record_read(job, arena, &record, NULL))
         aside_salvage(job, id, arena, &record);
     record.id = text_of(id);
-    record.request_file = (struct text){NULL, 0};       /* so that it is never rendered */
+    record.request_file = (struct text){NULL, 0}; /* so that it is never rendered */
     error_set(&problem, "this is a copy that was found in %s/ while the job itself %s %s.", from,
               done ? "is in" : "goes on in", right);
     verdict_damaged(&verdict, id, &problem);
-    snprintf(verdict.next, sizeof(verdict.next),
-             "not retried. The job itself is not affected. An administrator can remove this copy, in the "
-             "spool's directory: rm -r failed/%s", id);
+    snprintf(
+        verdict.next, sizeof(verdict.next),
+        "not retried. The job itself is not affected. An administrator can remove this copy, in the "
+        "spool's directory: rm -r failed/%s",
+        id);
     int result = verdict_write(&verdict, job, &record, false, clock_now(), error);
     arena_free(arena);
     return result;
@@ -132,19 +136,20 @@ static int set_aside(struct stage *stage, const struct job_place *wrong,
     id_make(name, token, aside.id);
     snprintf(path, sizeof(path), "%s%s%s", wrong->date, wrong->date[0] ? "/" : "", wrong->id);
     if (file_rename(spool->states[wrong->state], path, spool->states[STATE_FAILED], aside.id))
-        return error_errno(error, "%s could not be moved to failed/%s",
-                           place_text(wrong, from), aside.id);
+        return error_errno(error, "%s could not be moved to failed/%s", place_text(wrong, from),
+                           aside.id);
     int job = job_open(spool, &aside);
     if (job < 0)
         return error_errno(error, "failed/%s could not be opened", aside.id);
     snprintf(from, sizeof(from), "%s", state_name(wrong->state));
-    int result = explain(job, aside.id, from, place_text(right, room), right->state == STATE_DONE,
-                         error);
+    int result =
+        explain(job, aside.id, from, place_text(right, room), right->state == STATE_DONE, error);
     sys.close(job);
     if (!result)
         result = spool_sync(spool, error);
-    log_warn("%s: is in two directories, %s/ and %s/; the copy in %s/ is moved to failed/%s (quarantined)",
-             right->id, from, state_name(right->state), from, aside.id);
+    log_warn(
+        "%s: is in two directories, %s/ and %s/; the copy in %s/ is moved to failed/%s (quarantined)",
+        right->id, from, state_name(right->state), from, aside.id);
     return result;
 }
 

@@ -16,7 +16,7 @@
 #include "stages/shared/start_refused.h"
 #include "stages/shared/sweep.h"
 
-enum { SOURCE_SIZE = 256 };     /* bytes of a file's name, with its NUL */
+enum { SOURCE_SIZE = 256 }; /* bytes of a file's name, with its NUL */
 
 static void decide(struct verdict *verdict, const char *reason, const char *class,
                    enum retry_when when)
@@ -54,17 +54,19 @@ static void wait_for_change(struct verdict *verdict, const struct circumstances 
     failure->failed = now;
     if (now >= since + settings->retry_change) {
         failure->when = RETRY_NEVER;
-        say_next(verdict,
-                 "%s. It is not retried by itself any more: its cause was not fixed within %s. To retry it now: "
-                 "dlspool retry %s",
-                 advice, duration_format(settings->retry_change, waited), circumstances->id);
+        say_next(
+            verdict,
+            "%s. It is not retried by itself any more: its cause was not fixed within %s. To retry it now: "
+            "dlspool retry %s",
+            advice, duration_format(settings->retry_change, waited), circumstances->id);
         return;
     }
     failure->when = RETRY_CHANGE;
     failure->commit = text_of(circumstances->commit);
     failure->settings = text_of(settings->sha256);
     verdict->change_since = since;
-    say_next(verdict, "%s. If %s before %s, it is retried by itself. To retry it now: dlspool retry %s",
+    say_next(verdict,
+             "%s. If %s before %s, it is retried by itself. To retry it now: dlspool retry %s",
              advice, what, clock_format(since + settings->retry_change, until), circumstances->id);
 }
 
@@ -85,8 +87,9 @@ static void wait_for_time(struct verdict *verdict, const struct circumstances *c
     verdict->failure.when = RETRY_AT;
     verdict->failure.delay = delay;
     verdict->failure.next = circumstances->now + delay + jitter;
-    say_next(verdict, "it is retried by itself at %s (in about %s). To retry it now: dlspool retry %s",
-             clock_format(verdict->failure.next, time), duration_format(delay, wait), circumstances->id);
+    say_next(
+        verdict, "it is retried by itself at %s (in about %s). To retry it now: dlspool retry %s",
+        clock_format(verdict->failure.next, time), duration_format(delay, wait), circumstances->id);
 }
 
 static void wait_for_nothing(struct verdict *verdict, const char *id)
@@ -132,16 +135,18 @@ void verdict_refused_wish(struct verdict *verdict, const struct error *error)
 {
     decide(verdict, "BadControl", "permanent", RETRY_NEVER);
     take_error(verdict, "The request cannot be carried out: ", error);
-    say_next(verdict, "not retried. The job that it names has not changed. To see the jobs, and whose they "
-                      "are: dlspool list --all");
+    say_next(verdict,
+             "not retried. The job that it names has not changed. To see the jobs, and whose they "
+             "are: dlspool list --all");
 }
 
 void verdict_refused_file(struct verdict *verdict, const struct error *error)
 {
     decide(verdict, "BadFile", "permanent", RETRY_NEVER);
     take_error(verdict, "The file cannot be a job: ", error);
-    say_next(verdict, "not retried. Submit a job file, a plain file of at most 1 MiB: dlspool submit FILE\n"
-                      "What was dropped is kept here, as `dropped`.");
+    say_next(verdict,
+             "not retried. Submit a job file, a plain file of at most 1 MiB: dlspool submit FILE\n"
+             "What was dropped is kept here, as `dropped`.");
 }
 
 void verdict_render(struct verdict *verdict, const struct circumstances *circumstances,
@@ -158,7 +163,8 @@ void verdict_render(struct verdict *verdict, const struct circumstances *circums
         verdict->failure.when = RETRY_NEVER;
         say_next(verdict,
                  "not retried. Change the job file and submit it again. If the site's rules have "
-                 "changed: dlspool retry %s", circumstances->id);
+                 "changed: dlspool retry %s",
+                 circumstances->id);
         return;
     }
     wait_for_change(verdict, circumstances,
@@ -175,23 +181,28 @@ static void verdict_refused(struct verdict *verdict, const struct circumstances 
     enum submit_mender mender = submission->mender;
     const char *remedy = submission->remedy, *id = circumstances->id;
     decide(verdict, REASON_REFUSED, "permanent", RETRY_NEVER);
-    if (mender == MENDER_IMAGE)         /* `image` of the job file comes from no line of images.txt */
+    if (mender == MENDER_IMAGE) /* `image` of the job file comes from no line of images.txt */
         mender = record->image_line ? MENDER_MANIFEST : MENDER_OWNER;
     if (mender == MENDER_MANIFEST && submission->mender == MENDER_IMAGE)
-        remedy = "ask an administrator, as images.txt names that image; or choose another version, library or "
-                 "image in the job file, and submit it again";
+        remedy =
+            "ask an administrator, as images.txt names that image; or choose another version, library or "
+            "image in the job file, and submit it again";
     if (mender == MENDER_TIME) {
         decide(verdict, REASON_REFUSED, "transient", RETRY_AT);
         wait_for_time(verdict, circumstances, record);
         size_t length = strlen(verdict->next);
-        snprintf(verdict->next + length, sizeof(verdict->next) - length, "\nIf it goes on: %s.", remedy);
+        snprintf(verdict->next + length, sizeof(verdict->next) - length, "\nIf it goes on: %s.",
+                 remedy);
     } else if (mender == MENDER_OWNER && submission->mender == MENDER_IMAGE)
-        say_next(verdict, "not retried. %s, and submit it again. To retry it as it is: dlspool retry %s",
+        say_next(verdict,
+                 "not retried. %s, and submit it again. To retry it as it is: dlspool retry %s",
                  *remedy ? remedy : "Change image in the job file", id);
     else if (mender == MENDER_OWNER)
-        say_next(verdict,
-                 "not retried. %s, then run: dlspool retry %s\nIf it is not what was meant, change the job "
-                 "file and submit it again.", *remedy ? remedy : "Fix the cause", id);
+        say_next(
+            verdict,
+            "not retried. %s, then run: dlspool retry %s\nIf it is not what was meant, change the job "
+            "file and submit it again.",
+            *remedy ? remedy : "Fix the cause", id);
     else if (mender == MENDER_SITE)
         say_next(verdict, "not retried. %s, then run: dlspool retry %s",
                  *remedy ? remedy : "Ask an administrator to fix the cause", id);
@@ -261,8 +272,9 @@ static void explain(struct verdict *verdict, const struct circumstances *circums
 }
 
 /* How it ended, in a sentence. */
-static void tell_end(struct verdict *verdict, const struct mask *mask, const struct job_record *record,
-                     const struct job_poll *poll, struct text refused)
+static void tell_end(struct verdict *verdict, const struct mask *mask,
+                     const struct job_record *record, const struct job_poll *poll,
+                     struct text refused)
 {
     struct buffer sentence = {0};
     sweep_describe(&sentence, record);
@@ -271,7 +283,8 @@ static void tell_end(struct verdict *verdict, const struct mask *mask, const str
     if (refused.length && poll->exit_code == START_REFUSED)
         buffer_add_string(&sentence, "Nothing was started");
     else
-        mask_write(mask, text_of(poll->detail[0] ? poll->detail : "The job failed at the executor."),
+        mask_write(mask,
+                   text_of(poll->detail[0] ? poll->detail : "The job failed at the executor."),
                    &sentence);
     if (refused.length) {
         buffer_add_string(&sentence, ": ");
@@ -289,7 +302,10 @@ void verdict_ended(struct verdict *verdict, const struct circumstances *circumst
         retry_decide(table, poll->exit_code, text_of(poll->reason), printed->bytes);
     struct text refused = start_refused_by(poll->exit_code, printed->bytes);
     bool bad_path = refused.length && poll->exit_code == START_REFUSED;
-    decide(verdict, bad_path ? "StartError" : poll->reason[0] ? poll->reason : "Exited",
+    decide(verdict,
+           bad_path          ? "StartError"
+           : poll->reason[0] ? poll->reason
+                             : "Exited",
            retry_class_name(decision.class), RETRY_NEVER);
     verdict->failure.exit_code = poll->exit_code;
     tell_end(verdict, circumstances->mask, record, poll, refused);
@@ -332,10 +348,11 @@ void verdict_resized(struct verdict *verdict, const struct circumstances *circum
     else
         snprintf(verdict->sentence, sizeof(verdict->sentence),
                  "The job was stopped at its checkpoint to free resources for other jobs: %s", why);
-    snprintf(verdict->next, sizeof(verdict->next),
-             to ? "the job is rendered at that size and submitted again at once. This uses up no retry."
-                : "the job goes back to rendered/ at once, and is submitted again as soon as the plan "
-                  "has room for it. This uses up no retry.");
+    snprintf(
+        verdict->next, sizeof(verdict->next),
+        to ? "the job is rendered at that size and submitted again at once. This uses up no retry."
+           : "the job goes back to rendered/ at once, and is submitted again as soon as the plan "
+             "has room for it. This uses up no retry.");
 }
 
 void verdict_killed(struct verdict *verdict, const char *id, const char *by, int64_t when)
@@ -372,28 +389,36 @@ void verdict_stops(struct verdict *verdict, const char *source, const char *stag
     const char *name = name_of(source, room);
     decide(verdict, "StopsReader", "permanent", RETRY_NEVER);
     snprintf(verdict->sentence, sizeof(verdict->sentence),
-             "Reading this job file ended dlspool's %s %d times, so it is not read again.", stage, tries);
+             "Reading this job file ended dlspool's %s %d times, so it is not read again.", stage,
+             tries);
     snprintf(verdict->detail, sizeof(verdict->detail),
              "Each time the process that read it crashed, was killed, or took more than %d s of "
              "processor time. That is a fault of dlspool or of the template, or the file asks for "
-             "far too much. It is kept here: `dropped`, or request.*.", guard_patience);
-    say_next(verdict,
-             "not retried. Show the file to an administrator, or simplify it and submit it again: dlspool "
-             "submit %s", name ? name : "FILE");
+             "far too much. It is kept here: `dropped`, or request.*.",
+             guard_patience);
+    say_next(
+        verdict,
+        "not retried. Show the file to an administrator, or simplify it and submit it again: dlspool "
+        "submit %s",
+        name ? name : "FILE");
 }
 
 void verdict_stops_stage(struct verdict *verdict, const char *id, const char *stage, int tries)
 {
     decide(verdict, REASON_STOPS_STAGE, "permanent", RETRY_NEVER);
-    snprintf(verdict->sentence, sizeof(verdict->sentence),
-             "This job ended dlspool's %s stage %d times, and was quarantined so that other jobs go on.",
-             stage, tries);
-    snprintf(verdict->detail, sizeof(verdict->detail),
-             "Each time the process crashed or was killed while it worked on this job. That is a fault of "
-             "dlspool. The output so far is in output/. Tasks that were running were told to end.");
-    snprintf(verdict->next, sizeof(verdict->next),
-             "not retried. Tell an administrator: the service's log says how the process ended. Once the "
-             "fault is repaired and dlspool was restarted: dlspool retry %s", id);
+    snprintf(
+        verdict->sentence, sizeof(verdict->sentence),
+        "This job ended dlspool's %s stage %d times, and was quarantined so that other jobs go on.",
+        stage, tries);
+    snprintf(
+        verdict->detail, sizeof(verdict->detail),
+        "Each time the process crashed or was killed while it worked on this job. That is a fault of "
+        "dlspool. The output so far is in output/. Tasks that were running were told to end.");
+    snprintf(
+        verdict->next, sizeof(verdict->next),
+        "not retried. Tell an administrator: the service's log says how the process ended. Once the "
+        "fault is repaired and dlspool was restarted: dlspool retry %s",
+        id);
 }
 
 void verdict_dependency(struct verdict *verdict, const char *id, const char *reason,
@@ -408,8 +433,10 @@ void verdict_damaged(struct verdict *verdict, const char *id, const struct error
 {
     decide(verdict, "DamagedRecord", "permanent", RETRY_NEVER);
     take_error(verdict, "The spool's own files of this job are damaged: ", error);
-    say_next(verdict, "not retried. To run it again, submit its job file, in the spool's directory: dlspool "
-                      "submit failed/%s/request.*", id);
+    say_next(verdict,
+             "not retried. To run it again, submit its job file, in the spool's directory: dlspool "
+             "submit failed/%s/request.*",
+             id);
 }
 
 void verdict_lost_record(struct verdict *verdict, const char *id, const char *detail)

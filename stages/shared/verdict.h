@@ -18,23 +18,23 @@
 
 struct verdict {
     struct failure failure;
-    char class[16], reason[64];         /* what failure's texts point to */
+    char class[16], reason[64]; /* what failure's texts point to */
     char sentence[ERROR_TEXT_SIZE], detail[ERROR_TEXT_SIZE + EXCERPT_SIZE], next[1024];
-    bool quotes;                        /* detail has something of what the job printed */
-    int retry_line;                     /* of retry.txt, when it decided; else 0 */
-    int64_t change_since;               /* of RETRY_CHANGE, for job.yaml; otherwise 0 */
-    char capacity[GROWTH_TEXT_SIZE];    /* what failure's text points to, too */
+    bool quotes;                     /* detail has something of what the job printed */
+    int retry_line;                  /* of retry.txt, when it decided; else 0 */
+    int64_t change_since;            /* of RETRY_CHANGE, for job.yaml; otherwise 0 */
+    char capacity[GROWTH_TEXT_SIZE]; /* what failure's text points to, too */
 };
 
 /* What the verdict needs to know of the spool's present state. */
 struct circumstances {
     const struct settings *settings;
-    const char *id;                     /* of the job */
-    const char *commit;                 /* of templates.git; may be NULL */
-    const char *capacity;               /* for SUBMIT_NEVER_FITS: what there is (stages/shared/growth.h) */
+    const char *id;       /* of the job */
+    const char *commit;   /* of templates.git; may be NULL */
+    const char *capacity; /* for SUBMIT_NEVER_FITS: what there is (stages/shared/growth.h) */
     int64_t now;
-    int64_t change_since;               /* the record's, for what may be RETRY_CHANGE */
-    const struct mask *mask;            /* for verdict_ended(): what is secret of the job; may be NULL */
+    int64_t change_since;    /* the record's, for what may be RETRY_CHANGE */
+    const struct mask *mask; /* for verdict_ended(): what is secret of the job; may be NULL */
 };
 
 /* `source` is the name of the file that was dropped. */
@@ -62,8 +62,7 @@ void verdict_vanished(struct verdict *verdict, const struct circumstances *circu
 #define REASON_RESIZED "Resized"
 #define REASON_PREEMPTED "Preempted"
 void verdict_resized(struct verdict *verdict, const struct circumstances *circumstances,
-                     enum size_kind kind, int64_t from, int64_t to, int exit_code,
-                     const char *why);
+                     enum size_kind kind, int64_t from, int64_t to, int exit_code, const char *why);
 void verdict_killed(struct verdict *verdict, const char *id, const char *by, int64_t when);
 /* Its tasks that have not succeeded were killed, as `wish` tells, or did not run in this attempt.
  * record->array_left is set. */

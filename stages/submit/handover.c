@@ -17,8 +17,8 @@
 #include "stages/shared/sweep.h"
 #include "stages/shared/twin.h"
 
-enum { MANIFEST_LIMIT = 16 << 20 };   /* bytes */
-static const int64_t declined_rest = 1000;      /* milliseconds, at least */
+enum { MANIFEST_LIMIT = 16 << 20 };        /* bytes */
+static const int64_t declined_rest = 1000; /* milliseconds, at least */
 
 void item_close(struct item *item)
 {
@@ -198,7 +198,7 @@ bool item_look(struct submitter *submitter, struct item *item, const char *id)
     item->fate = ITEM_SUBMIT;
     item->submission = (struct submission){0};
     if (guard_tries(submitter->guard, id) >= GUARD_MOST_TRIES)
-        return false;           /* the plan has it, of which it is passed over */
+        return false; /* the plan has it, of which it is passed over */
     guard_enter(submitter->guard, item->place.id, 0);
     item->job = job_open(&submitter->stage.spool, &item->place);
     if (item->job < 0) {
@@ -206,7 +206,7 @@ bool item_look(struct submitter *submitter, struct item *item, const char *id)
         if (submitter->load)
             load_release(submitter->load, item->place.id, false);
         guard_leave(submitter->guard);
-        return false;           /* gone: it was moved by hand, or is held */
+        return false; /* gone: it was moved by hand, or is held */
     }
     bool readable = record_read(item->job, submitter->arena, &item->record, &error) == 0;
     if (twin_settle(&submitter->stage, &item->place, readable ? item->record.accepted : 0)) {
@@ -304,8 +304,8 @@ static void decline(struct submitter *submitter, struct item *item)
     eventlog_add_string(&line, "why", item->submission.error.text);
     eventlog_end(&line);
     item->fate = ITEM_DECLINED;
-    item->rest =
-        waits_decline(submitter->waits, item->place.id, least, settings->retry_longest, &item->again);
+    item->rest = waits_decline(submitter->waits, item->place.id, least, settings->retry_longest,
+                               &item->again);
     if (eventlog_append(item->job, buffer_text(&line), &error)) {
         item->fate = ITEM_KEEP;
         log_warn("%s: %s", item->place.id, error.text);
@@ -341,10 +341,9 @@ static void note_answer(struct submitter *submitter, struct item *item, struct e
     } else if (may_be_there(submission)) {
         item->fate = ITEM_KEEP;
         if (submission->outcome != SUBMIT_UNAVAILABLE)
-            log_warn("%s: whether the executor has it is unknown; asking again: %s",
-                     item->place.id, submission->error.text);
-    } else if (submission->outcome == SUBMIT_UNAVAILABLE ||
-               submission->outcome == SUBMIT_NO_ROOM) {
+            log_warn("%s: whether the executor has it is unknown; asking again: %s", item->place.id,
+                     submission->error.text);
+    } else if (submission->outcome == SUBMIT_UNAVAILABLE || submission->outcome == SUBMIT_NO_ROOM) {
         decline(submitter, item);
     } else {
         judge_submission(submitter, item);
@@ -360,8 +359,7 @@ static void note_outcome(struct submitter *submitter, struct item *item)
     if (item->fate == ITEM_FAIL &&
         verdict_write(&item->verdict, item->job, &item->record, false, clock_now(), &error))
         item->fate = ITEM_KEEP;
-    if (item->fate == ITEM_HOLD &&
-        hold_write(item->job, &item->record, false, clock_now(), &error))
+    if (item->fate == ITEM_HOLD && hold_write(item->job, &item->record, false, clock_now(), &error))
         item->fate = ITEM_KEEP;
     if (item->fate == ITEM_KEEP && error.text[0])
         log_warn("%s: %s", item->place.id, error.text);
@@ -371,7 +369,7 @@ void item_note_outcome(struct submitter *submitter, struct item *item)
 {
     struct guard_before before;
     if (item->fate == ITEM_KEEP)
-        return;                 /* it was not submitted, and why was said */
+        return; /* it was not submitted, and why was said */
     bool looks = guard_look(submitter->guard, item->place.id, &before);
     note_outcome(submitter, item);
     if (looks)

@@ -61,8 +61,7 @@ static void look_closely(struct submitter *submitter, struct queue_job *job, str
     struct demand demand = {0};
     if (submitter->executor->operations->needs(submitter->executor, buffer_text(&item->manifest),
                                                &demand) == 0)
-        job->demand = demand_typed(demand.cpus, demand.memory, demand.gpus,
-                                   item->record.gpu_type);
+        job->demand = demand_typed(demand.cpus, demand.memory, demand.gpus, item->record.gpu_type);
 }
 
 /* Does the job, which was opened, start now?  Otherwise it stays. */

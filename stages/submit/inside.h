@@ -17,23 +17,23 @@
 #include "stages/submit/waits.h"
 #include "watcher/watch.h"
 
-struct item {                   /* a job of the batch */
+struct item { /* a job of the batch */
     struct job_place place;
-    int job;                    /* its directory */
+    int job; /* its directory */
     struct job_record record;
     struct buffer manifest;
     struct submission submission;
     enum {
-        ITEM_SUBMIT,            /* to the executor; and then to submitted/ */
-        ITEM_FAIL,              /* to failed/ */
-        ITEM_HOLD,              /* to held/ */
-        ITEM_KEEP,              /* stays, and is looked at again a little later */
-        ITEM_DECLINED,          /* stays: the executor has no room for it, or is away */
-        ITEM_WAIT               /* has to wait for a limit: live_max */
+        ITEM_SUBMIT,   /* to the executor; and then to submitted/ */
+        ITEM_FAIL,     /* to failed/ */
+        ITEM_HOLD,     /* to held/ */
+        ITEM_KEEP,     /* stays, and is looked at again a little later */
+        ITEM_DECLINED, /* stays: the executor has no room for it, or is away */
+        ITEM_WAIT      /* has to wait for a limit: live_max */
     } fate;
-    struct verdict verdict;     /* for ITEM_FAIL */
-    int64_t rest;               /* ITEM_DECLINED: milliseconds until it is retried ... */
-    bool again;                 /* ... and it was not the first time */
+    struct verdict verdict; /* for ITEM_FAIL */
+    int64_t rest;           /* ITEM_DECLINED: milliseconds until it is retried ... */
+    bool again;             /* ... and it was not the first time */
 };
 
 struct submitter {
@@ -41,23 +41,25 @@ struct submitter {
     struct executor *executor;
     struct watch *watch;
     struct queue *queue;
-    struct queue *tried;        /* while few are taken at a time: those that had their turn in this round */
-    struct names *strangers;    /* what is in rendered/ and is no job: it was said */
-    struct planning *planning;  /* while it is on, the order is the plan's and not the queue's */
-    struct load *load;          /* NULL: the executor takes any number of jobs */
-    char next[ID_SIZE];         /* taken from the queue already, and waits for a limit; or "" */
-    struct backfill *backfill;  /* NULL: the scheduler keeps those that wait */
-    struct queue_job first;     /* with backfill: it keeps its place and waits for room; or its id is "" */
-    struct arena *arena;        /* of a batch */
-    struct item *items;         /* as many as a batch; what no batch has reached is never touched,
+    struct queue
+        *tried; /* while few are taken at a time: those that had their turn in this round */
+    struct names *strangers;   /* what is in rendered/ and is no job: it was said */
+    struct planning *planning; /* while it is on, the order is the plan's and not the queue's */
+    struct load *load;         /* NULL: the executor takes any number of jobs */
+    char next[ID_SIZE];        /* taken from the queue already, and waits for a limit; or "" */
+    struct backfill *backfill; /* NULL: the scheduler keeps those that wait */
+    struct queue_job
+        first;           /* with backfill: it keeps its place and waits for room; or its id is "" */
+    struct arena *arena; /* of a batch */
+    struct item *items;  /* as many as a batch; what no batch has reached is never touched,
                                    since a whole one takes megabytes.  None is open between batches. */
     size_t item_count;
-    size_t window;              /* jobs of the next batch: few after trouble */
-    size_t took;                /* jobs of the last batch */
-    struct guard *guard;        /* what this process is about */
-    int64_t probe;              /* of clock_elapsed: when to ask the executor again; 0: it answers */
+    size_t window;       /* jobs of the next batch: few after trouble */
+    size_t took;         /* jobs of the last batch */
+    struct guard *guard; /* what this process is about */
+    int64_t probe;       /* of clock_elapsed: when to ask the executor again; 0: it answers */
     struct waits *waits;
-    struct error reason;        /* why the executor is away; or what `next` or `first` waits for */
+    struct error reason; /* why the executor is away; or what `next` or `first` waits for */
 };
 
 /* Open a job, and see whether it must be submitted at all: ITEM_SUBMIT.  False when there is nothing to

@@ -8,18 +8,18 @@
 #include "base/names.h"
 #include "stages/guard.h"
 
-enum { MOST_COUNTED = 1 << 20, MANIFEST_LIMIT = 16 << 20 };     /* jobs; bytes */
+enum { MOST_COUNTED = 1 << 20, MANIFEST_LIMIT = 16 << 20 }; /* jobs; bytes */
 
 struct counted {
-    int weight;                 /* objects */
-    bool held;                  /* taken, and not yet known to be in submitted/ */
-    bool seen;                  /* in this refresh */
+    int weight; /* objects */
+    bool held;  /* taken, and not yet known to be in submitted/ */
+    bool seen;  /* in this refresh */
 };
 
 struct load {
     const struct spool *spool;
     struct executor *executor;
-    struct names *jobs;         /* id -> struct counted */
+    struct names *jobs; /* id -> struct counted */
     int64_t total;
 };
 
@@ -28,7 +28,8 @@ struct load *load_new(const struct spool *spool, struct executor *executor)
     if (executor->live_max <= 0)
         return NULL;
     struct load *load = memory_allocate(sizeof(*load));
-    *load = (struct load){.spool = spool, .executor = executor,
+    *load = (struct load){.spool = spool,
+                          .executor = executor,
                           .jobs = names_new(MOST_COUNTED, sizeof(struct counted))};
     return load;
 }
@@ -75,7 +76,7 @@ static int see_job(void *context, const struct job_place *place)
         int weight = 1;
         int job = job_open(load->spool, place);
         if (job < 0)
-            return 0;           /* it has just left */
+            return 0; /* it has just left */
         if (guard_look(guard_own(), place->id, &before)) {
             if (file_read_at(job, "manifest.yaml", MANIFEST_LIMIT, &manifest, NULL) == 0)
                 weight = weigh(load, buffer_text(&manifest));
@@ -93,8 +94,7 @@ static int see_job(void *context, const struct job_place *place)
 int load_refresh(struct load *load, struct error *error)
 {
     struct counted *next;
-    for (struct counted *counted = names_first(load->jobs); counted;
-         counted = names_after(counted))
+    for (struct counted *counted = names_first(load->jobs); counted; counted = names_after(counted))
         counted->seen = false;
     if (jobs_walk(load->spool, STATE_SUBMITTED, see_job, load))
         return error_errno(error, "submitted/ could not be read");
@@ -114,8 +114,10 @@ enum load_answer load_take(struct load *load, const char *id, struct text manife
         return LOAD_TAKEN;
     int weight = weigh(load, manifest);
     if (weight > load->executor->live_max) {
-        error_set(error, "the job makes %d objects at the scheduler, where at most %" PRId64
-                         " may be (live_max in dlspool.yaml)", weight, load->executor->live_max);
+        error_set(error,
+                  "the job makes %d objects at the scheduler, where at most %" PRId64
+                  " may be (live_max in dlspool.yaml)",
+                  weight, load->executor->live_max);
         return LOAD_NEVER;
     }
     if (load->total + weight > load->executor->live_max) {

@@ -17,15 +17,15 @@ struct load;
 
 /* NULL when the executor has no bound.  Both must live as long. */
 struct load *load_new(const struct spool *spool, struct executor *executor);
-void load_free(struct load *load);              /* NULL is fine */
+void load_free(struct load *load); /* NULL is fine */
 
 /* Look at submitted/ again.  -1 and a sentence when it cannot be read. */
 int load_refresh(struct load *load, struct error *error);
 
 enum load_answer {
-    LOAD_TAKEN,                 /* there is room, and the job now counts */
-    LOAD_FULL,                  /* not now: a sentence says which limit it is */
-    LOAD_NEVER                  /* it makes more objects than live_max */
+    LOAD_TAKEN, /* there is room, and the job now counts */
+    LOAD_FULL,  /* not now: a sentence says which limit it is */
+    LOAD_NEVER  /* it makes more objects than live_max */
 };
 
 /* May this job be submitted?  It counts until load_release(), or, once it is in submitted/, until

@@ -23,10 +23,10 @@
 #include "stages/shared/give_up.h"
 
 enum { WINDOW_LEAST = 8, MOST_STRANGERS = 64 };
-static const int64_t again_after_error = 1000;  /* milliseconds */
-static const int64_t again_for_room = 2000;     /* ... until the executor is asked for it */
-static const int64_t again_while_narrow = 10000;        /* ... when few are taken at a time */
-static const int64_t again_when_full = 250;     /* ... until submitted/ is looked at for room */
+static const int64_t again_after_error = 1000;   /* milliseconds */
+static const int64_t again_for_room = 2000;      /* ... until the executor is asked for it */
+static const int64_t again_while_narrow = 10000; /* ... when few are taken at a time */
+static const int64_t again_when_full = 250;      /* ... until submitted/ is looked at for room */
 
 /* The window grows while the executor takes jobs, and shrinks when it took none of a batch. */
 static void adapt_window(struct submitter *submitter, size_t count)
@@ -108,10 +108,11 @@ static size_t take_items(struct submitter *submitter)
 static void put_back(struct submitter *submitter, const struct item *item)
 {
     const struct job_record *record = &item->record;
-    struct queue_job job = {.owner = record->uid, .priority = record->priority,
-                            .demand = demand_typed(record->cpus, record->memory, record->gpus,
-                                                   record->gpu_type),
-                            .unsettled = submitter->backfill && item->fate == ITEM_KEEP};
+    struct queue_job job = {
+        .owner = record->uid,
+        .priority = record->priority,
+        .demand = demand_typed(record->cpus, record->memory, record->gpus, record->gpu_type),
+        .unsettled = submitter->backfill && item->fate == ITEM_KEEP};
     memcpy(job.id, item->place.id, ID_SIZE);
     if (guard_is_narrow(submitter->guard))
         queue_add(submitter->tried, &job);
@@ -220,14 +221,13 @@ static void take_job(struct submitter *submitter, const char *id)
     if (readable) {
         queued.owner = record.uid;
         queued.priority = record.priority;
-        queued.demand =
-            demand_typed(record.cpus, record.memory, record.gpus, record.gpu_type);
+        queued.demand = demand_typed(record.cpus, record.memory, record.gpus, record.gpu_type);
     }
     /* What the executor may have, and what is damaged, does not wait for room, nor does what somebody
      * has asked for meanwhile. */
-    queued.unsettled = submitter->backfill &&
-                       (!readable || item_is_unsettled(job) || has_wish(submitter, id, "kill") ||
-                        has_wish(submitter, id, "hold"));
+    queued.unsettled =
+        submitter->backfill && (!readable || item_is_unsettled(job) ||
+                                has_wish(submitter, id, "kill") || has_wish(submitter, id, "hold"));
     sys.close(job);
     planning_see(submitter->planning, readable ? &record : NULL);
     queue_add(submitter->queue, &queued);
@@ -267,9 +267,8 @@ static void take_names(struct submitter *submitter)
             grant_wish(submitter, name.name);
         if (name.flags & ~(unsigned int)WATCH_SEEN)
             planning_see(submitter->planning, NULL);
-        if (!queue_has(submitter->queue, name.name) &&
-            !queue_has(submitter->tried, name.name) && strcmp(submitter->next, name.name) != 0 &&
-            strcmp(submitter->first.id, name.name) != 0)
+        if (!queue_has(submitter->queue, name.name) && !queue_has(submitter->tried, name.name) &&
+            strcmp(submitter->next, name.name) != 0 && strcmp(submitter->first.id, name.name) != 0)
             take_job(submitter, name.name);
         guard_leave(submitter->guard);
     }
@@ -306,7 +305,7 @@ static int64_t next_round(const struct submitter *submitter)
 {
     int64_t due = watch_due(submitter->watch), planned = planning_due(submitter->planning);
     int64_t later = planning_is_on(submitter->planning) ? planned
-                    : submitter->probe                  ? INT64_MAX     /* nobody is handed over */
+                    : submitter->probe                  ? INT64_MAX /* nobody is handed over */
                                                         : queue_due(submitter->queue);
     if (submitter->next[0] && clock_elapsed() + again_when_full < due)
         due = clock_elapsed() + again_when_full;
@@ -366,11 +365,11 @@ static int64_t submit_round(struct stage *stage)
     take_names(submitter);
     bool answers = !has_work(submitter) || executor_answers(submitter);
     if (planning_make(submitter->planning, answers) && planning_is_on(submitter->planning))
-        submitter->next[0] = '\0';      /* the plan has it, if it is still there */
+        submitter->next[0] = '\0'; /* the plan has it, if it is still there */
     if (answers)
         submit_all(submitter);
     tell_waiting(submitter);
-    malloc_trim(0);             /* a batch of manifests takes much, which malloc() would keep */
+    malloc_trim(0); /* a batch of manifests takes much, which malloc() would keep */
     return next_round(submitter);
 }
 

@@ -13,7 +13,7 @@ static const char file_name[] = "capacity";
 
 /* `time`: of day, when it was asked. */
 static int capacity_write(const struct spool *spool, const struct capacity *capacity, int64_t time,
-                   struct error *error)
+                          struct error *error)
 {
     struct buffer out = {0};
     eventlog_start(&out, time, "capacity");
@@ -94,7 +94,8 @@ void capacity_note(const struct spool *spool, struct executor *executor, int64_t
     if (clock_elapsed() < *next)
         return;
     *next = clock_elapsed() + CAPACITY_INTERVAL;
-    if (!executor->operations->capacity || executor->operations->capacity(executor, &capacity, &error))
+    if (!executor->operations->capacity ||
+        executor->operations->capacity(executor, &capacity, &error))
         return;
     if (capacity_write(spool, &capacity, clock_now(), &error))
         log_warn("what the executor has could not be written down: %s", error.text);

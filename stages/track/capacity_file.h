@@ -10,7 +10,7 @@
 #include "executors/executor.h"
 #include "spool/spool.h"
 
-enum { CAPACITY_INTERVAL = 10000 };     /* milliseconds */
+enum { CAPACITY_INTERVAL = 10000 }; /* milliseconds */
 
 /* -1 when there is none, or it cannot be read. */
 int capacity_read(const struct spool *spool, struct capacity *capacity, int64_t *time);

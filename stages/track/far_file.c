@@ -22,17 +22,18 @@ struct far_file {
     char *path;
     uid_t owner;
     enum far_state state;
-    bool forgotten;             /* freed while it was being read */
+    bool forgotten; /* freed while it was being read */
     struct far_answer answer;
-    struct far_file *next;      /* in the queue */
+    struct far_file *next; /* in the queue */
 };
 
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t asked, answered;
-    struct far_file *first, *last;      /* the queue */
+    struct far_file *first, *last; /* the queue */
     bool started;
-} far = {.lock = PTHREAD_MUTEX_INITIALIZER, .asked = PTHREAD_COND_INITIALIZER,
+} far = {.lock = PTHREAD_MUTEX_INITIALIZER,
+         .asked = PTHREAD_COND_INITIALIZER,
          .answered = PTHREAD_COND_INITIALIZER};
 
 /* In the thread */
@@ -80,8 +81,7 @@ static void read_file(const struct far_file *file, struct far_answer *answer)
     if (answer->read) {
         answer->length = bytes.length;
         memcpy(answer->bytes, bytes.data, bytes.length);
-        answer->written =
-            (int64_t)status.st_mtim.tv_sec * 1000 + status.st_mtim.tv_nsec / 1000000;
+        answer->written = (int64_t)status.st_mtim.tv_sec * 1000 + status.st_mtim.tv_nsec / 1000000;
     } else {
         say(answer, "it is too large, or could not be read");
     }

@@ -17,21 +17,21 @@
 
 #include "base/text.h"
 
-enum { FAR_FILE_LIMIT = 4096 };         /* bytes */
+enum { FAR_FILE_LIMIT = 4096 }; /* bytes */
 
 struct far_answer {
     bool read;
     char bytes[FAR_FILE_LIMIT];
     size_t length;
-    int64_t written;            /* of day: when the file was last written */
-    char why[128];              /* not read: why not; "": it is not there (yet) */
+    int64_t written; /* of day: when the file was last written */
+    char why[128];   /* not read: why not; "": it is not there (yet) */
 };
 
 struct far_file;
 
 /* Only one thread may call these. */
 struct far_file *far_file_new(struct text path, uid_t owner);
-void far_file_free(struct far_file *file);      /* NULL is fine; never waits */
+void far_file_free(struct far_file *file); /* NULL is fine; never waits */
 
 /* Have it read, unless it is being read or waits for that. */
 void far_file_ask(struct far_file *file);

@@ -25,8 +25,8 @@ static bool open_job(struct round *round, struct tracked *tracked)
 {
     struct followed *followed = &round->jobs[round->count];
     struct text id = names_text(tracked);
-    *followed = (struct followed){.tracked = tracked, .place.state = STATE_SUBMITTED,
-                                  .fate = tracked->fate};
+    *followed = (struct followed){
+        .tracked = tracked, .place.state = STATE_SUBMITTED, .fate = tracked->fate};
     memcpy(followed->place.id, id.data, id.length);
     followed->job = job_open(&round->tracker->stage.spool, &followed->place);
     if (followed->job < 0 && errno == ENOENT) {
@@ -36,7 +36,7 @@ static bool open_job(struct round *round, struct tracked *tracked)
     }
     if (followed->job >= 0 && tracked->stray) {
         sys.close(followed->job);
-        tracker_forget(round->tracker, tracked);        /* it has come back, and is learnt as any other */
+        tracker_forget(round->tracker, tracked); /* it has come back, and is learnt as any other */
         return false;
     }
     if (followed->job >= 0) {
@@ -44,7 +44,8 @@ static bool open_job(struct round *round, struct tracked *tracked)
         tracked->lost = NULL;
     }
     if (followed->job < 0)
-        log_warn("%s: following it failed, and is retried: %s", followed->place.id, strerror(errno));
+        log_warn("%s: following it failed, and is retried: %s", followed->place.id,
+                 strerror(errno));
     followed->poll = (struct job_poll){.id = followed->place.id, .attempt = tracked->attempt};
     followed->call = (struct job_call){.id = followed->place.id, .attempt = tracked->attempt};
     return followed->job >= 0;
@@ -105,8 +106,8 @@ static void note_waiting(struct tracked *tracked, int job, const struct job_poll
 {
     if (strncmp(tracked->waiting, poll->detail, sizeof(tracked->waiting) - 1) == 0)
         return;
-    snprintf(tracked->waiting, sizeof(tracked->waiting), "%.*s",
-             (int)sizeof(tracked->waiting) - 1, poll->detail);
+    snprintf(tracked->waiting, sizeof(tracked->waiting), "%.*s", (int)sizeof(tracked->waiting) - 1,
+             poll->detail);
     progress_waiting(job, poll, NULL);
 }
 
@@ -126,8 +127,9 @@ static void run_again(struct job_poll *poll)
     poll->phase = PHASE_FAILED;
     poll->exit_code = 0;
     snprintf(poll->reason, sizeof(poll->reason), "Completed");
-    snprintf(poll->detail, sizeof(poll->detail),
-             "The job succeeded, and its job file asks for another run whenever it ends (retryCount -2).");
+    snprintf(
+        poll->detail, sizeof(poll->detail),
+        "The job succeeded, and its job file asks for another run whenever it ends (retryCount -2).");
 }
 
 static void decide(struct tracker *tracker, struct followed *followed)

@@ -17,16 +17,15 @@
 #include "stages/shared/twin.h"
 #include "stages/track/progress.h"
 
-enum { MANIFEST_LIMIT = 16 << 20 };      /* bytes */
+enum { MANIFEST_LIMIT = 16 << 20 }; /* bytes */
 
 static struct circumstances circumstances_of(const struct tracker *tracker, const char *id)
 {
-    return (struct circumstances){.settings = &tracker->stage.settings,
-                                  .id = id,
-                                  .commit = tracker->repository
-                                                ? repository_commit(tracker->repository)
-                                                : NULL,
-                                  .now = clock_now()};
+    return (struct circumstances){
+        .settings = &tracker->stage.settings,
+        .id = id,
+        .commit = tracker->repository ? repository_commit(tracker->repository) : NULL,
+        .now = clock_now()};
 }
 
 /* Counted from the log: a verdict that was written twice, because a crash came between, counts
@@ -111,7 +110,7 @@ static void note_measured(struct tracker *tracker, struct followed *followed, bo
     struct job_record record;
     struct error error;
     if (record_read(followed->job, tracker->arena, &record, &error))
-        return;                 /* which is damaged, and is seen to elsewhere */
+        return; /* which is damaged, and is seen to elsewhere */
     if (follow_note_measured(followed->job, tracked, &record, &error) ||
         history_add(&tracker->stage.spool, &record, measure_progress(tracked->measure), finished,
                     clock_now(), &error))
@@ -139,9 +138,9 @@ static enum fate fate_of_success(struct tracker *tracker, const struct followed 
         return FATE_DONE;
     if (tracker_read_record(tracker, followed->job, followed->place.id, &record, error))
         return FATE_NONE;
-    return !sweep_is_incomplete(&record)                       ? FATE_DONE
+    return !sweep_is_incomplete(&record)                    ? FATE_DONE
            : sweep_lacks_held(&record) && !followed->killed ? FATE_HELD
-                                                               : FATE_FAILED;
+                                                            : FATE_FAILED;
 }
 
 /* What is left of it waits in held/ until it is released. */
@@ -207,7 +206,7 @@ static bool move_job(struct tracker *tracker, struct followed *followed)
     }
     if (job_move(&tracker->stage.spool, &followed->place, to, clock_now(), &error)) {
         log_warn("%s", error.text);
-        twin_settle(&tracker->stage, &followed->place, 0);     /* a copy may be in the way */
+        twin_settle(&tracker->stage, &followed->place, 0); /* a copy may be in the way */
         return false;
     }
     tracker_forget(tracker, followed->tracked);

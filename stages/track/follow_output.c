@@ -8,8 +8,9 @@
 #include "spool/eventlog.h"
 #include "stages/shared/output.h"
 
-static const int64_t output_interval = 2000;    /* milliseconds between copies of a job's output */
-static const int64_t output_patience = 600000;  /* ... that an ended job waits for the last of them */
+static const int64_t output_interval = 2000; /* milliseconds between copies of a job's output */
+static const int64_t output_patience =
+    600000; /* ... that an ended job waits for the last of them */
 
 /* Trouble is said once for each job, until its output can be copied again.  What an ended job has
  * printed goes with its containers, so the job waits for it; but not for ever. */
@@ -43,7 +44,8 @@ void follow_copy_output(struct round *round)
             continue;
         followed->call.last = followed->end;
         followed->call.result = -1;
-        followed->call.directory = output_open(followed->job, followed->tracked->gid, &followed->call.error);
+        followed->call.directory =
+            output_open(followed->job, followed->tracked->gid, &followed->call.error);
         if (followed->call.directory >= 0)
             round->calls[count++] = &followed->call;
     }

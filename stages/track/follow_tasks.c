@@ -188,7 +188,7 @@ void follow_tasks_stop(struct round *round)
     size_t count = 0;
     for (size_t i = 0; i < round->count; i++) {
         struct followed *followed = &round->jobs[i];
-        if (followed->stop) {   /* all of it is to end */
+        if (followed->stop) { /* all of it is to end */
             followed->stop_tasks = false;
             followed->call.tasks = NULL;
             followed->call.task_count = 0;

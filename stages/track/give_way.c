@@ -55,12 +55,12 @@ static int signal_number(struct text name)
     static const struct {
         const char *name;
         int number;
-    } signals[] = {{"TERM", SIGTERM}, {"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"INT", SIGINT},
-                   {"HUP", SIGHUP}};
+    } signals[] = {
+        {"TERM", SIGTERM}, {"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"INT", SIGINT}, {"HUP", SIGHUP}};
     for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
         if (text_is(name, signals[i].name))
             return signals[i].number;
-    return SIGTERM;             /* which is what a stop is, whatever the job understands */
+    return SIGTERM; /* which is what a stop is, whatever the job understands */
 }
 
 /* A job that gives way and has not been told. */
@@ -101,8 +101,8 @@ static void note_told(const struct tracker *tracker, struct followed *followed, 
 {
     struct tracked *tracked = followed->tracked;
     if (followed->call.result) {
-        log_warn("%s: could not be told to save its state, and is retried: %s",
-                 followed->place.id, followed->call.error.text);
+        log_warn("%s: could not be told to save its state, and is retried: %s", followed->place.id,
+                 followed->call.error.text);
         /* It is ended in the end all the same: that it is to stop is decided. */
         if (!tracked->giving->until)
             tracked->giving->until = clock_elapsed() + grace + most_tries;
@@ -162,8 +162,8 @@ bool give_way_goes_on(const struct tracked *tracked, const struct job_poll *poll
 }
 
 void give_way_verdict(const struct tracked *tracked, const struct circumstances *circumstances,
-                     const struct job_poll *poll, struct job_record *record,
-                     struct verdict *verdict)
+                      const struct job_poll *poll, struct job_record *record,
+                      struct verdict *verdict)
 {
     const struct resize_wish *wish = &tracked->giving->wish;
     verdict_resized(verdict, circumstances, record->sizes.kind, wish->from, wish->to,

@@ -26,7 +26,8 @@ struct images_ran {
     struct image_ran items[];
 };
 
-static bool is_noted(const struct images_ran *ran, enum kind kind, const char *who, const char *what)
+static bool is_noted(const struct images_ran *ran, enum kind kind, const char *who,
+                     const char *what)
 {
     for (size_t i = 0; ran && i < ran->count; i++)
         if (ran->items[i].kind == kind && strcmp(ran->items[i].who, who) == 0 &&

@@ -22,67 +22,67 @@
 #include "watcher/watch.h"
 
 enum {
-    MOST_TRACKED = 1 << 20,     /* jobs; names_add() refuses more, and they wait */
-    BATCH = 256                 /* jobs asked about and ended together */
+    MOST_TRACKED = 1 << 20, /* jobs; names_add() refuses more, and they wait */
+    BATCH = 256             /* jobs asked about and ended together */
 };
 
 enum fate { FATE_NONE, FATE_DONE, FATE_FAILED, FATE_HELD };
 
-struct giving_way {             /* a job that is stopped to go on at another size, or later */
-    struct resize_wish wish;    /* its size, and why */
-    bool cancelled;             /* its signal is the executor's cancel() */
-    bool told;                  /* the signal was sent to save its state ... */
-    int64_t until;              /* ... and its grace is over then, of clock_elapsed */
+struct giving_way {          /* a job that is stopped to go on at another size, or later */
+    struct resize_wish wish; /* its size, and why */
+    bool cancelled;          /* its signal is the executor's cancel() */
+    bool told;               /* the signal was sent to save its state ... */
+    int64_t until;           /* ... and its grace is over then, of clock_elapsed */
 };
 
 struct tracked {
     int attempt;
-    gid_t gid;                  /* who beside us may read what it prints */
-    bool started;               /* its "started" event is written */
-    bool again;                 /* its success too is followed by another attempt */
-    bool elsewhere;             /* it runs on a machine whose executor is not ours to ask */
-    bool stopping;              /* it was told to end ... */
-    bool forced;                /* ... with force */
-    int64_t stop_time;          /* of clock_elapsed: when the grace is over */
-    int64_t next_output;        /* of clock_elapsed */
-    int64_t output_trouble;     /* of clock_elapsed: since when it cannot be copied; 0: it can */
-    enum fate fate;             /* its end is written down already ... */
-    bool recovered;             /* ... and was before this process started */
-    char waiting[128];          /* the last reason it waited for */
+    gid_t gid;              /* who beside us may read what it prints */
+    bool started;           /* its "started" event is written */
+    bool again;             /* its success too is followed by another attempt */
+    bool elsewhere;         /* it runs on a machine whose executor is not ours to ask */
+    bool stopping;          /* it was told to end ... */
+    bool forced;            /* ... with force */
+    int64_t stop_time;      /* of clock_elapsed: when the grace is over */
+    int64_t next_output;    /* of clock_elapsed */
+    int64_t output_trouble; /* of clock_elapsed: since when it cannot be copied; 0: it can */
+    enum fate fate;         /* its end is written down already ... */
+    bool recovered;         /* ... and was before this process started */
+    char waiting[128];      /* the last reason it waited for */
     struct measure *measure;
-    struct images_ran *images;  /* that its log tells of */
-    bool noted;                 /* what was measured is written down for good */
-    bool array;                 /* single tasks of it can be killed ... */
-    struct task_kills *kills;   /* ... and these are; NULL: nobody has asked */
-    bool sized;                 /* it can have other sizes, or be stopped and go on: wishes are
+    struct images_ran *images; /* that its log tells of */
+    bool noted;                /* what was measured is written down for good */
+    bool array;                /* single tasks of it can be killed ... */
+    struct task_kills *kills;  /* ... and these are; NULL: nobody has asked */
+    bool sized;                /* it can have other sizes, or be stopped and go on: wishes are
                                    looked for */
-    int64_t next_wish;          /* of clock_elapsed: when a wish that could not be granted is tried
+    int64_t next_wish;         /* of clock_elapsed: when a wish that could not be granted is tried
                                    again ... */
-    int64_t wish_patience;      /* ... and when no more; 0: there is none */
-    struct giving_way *giving;  /* NULL: it is not stopped for that */
-    struct lost_job *lost;      /* its directory is gone (lost.h); NULL: it is there */
-    bool stray;                 /* nothing but its id and attempt is known, from the executor */
+    int64_t wish_patience;     /* ... and when no more; 0: there is none */
+    struct giving_way *giving; /* NULL: it is not stopped for that */
+    struct lost_job *lost;     /* its directory is gone (lost.h); NULL: it is there */
+    bool stray;                /* nothing but its id and attempt is known, from the executor */
 };
 
-struct followed {               /* a job of a batch */
+struct followed { /* a job of a batch */
     struct tracked *tracked;
     struct job_place place;
-    int job;                    /* its directory; -1: it is gone */
+    int job; /* its directory; -1: it is gone */
     struct job_poll poll;
-    struct job_call call;       /* to stop it, copy its output, or forget it */
-    bool stop, copy, end;       /* what to do with it */
-    bool stop_tasks;            /* some tasks of it are to end; never with `stop` */
-    int killed;                 /* somebody wants it to end, who is ...; -1: that is not known */
+    struct job_call call; /* to stop it, copy its output, or forget it */
+    bool stop, copy, end; /* what to do with it */
+    bool stop_tasks;      /* some tasks of it are to end; never with `stop` */
+    int killed;           /* somebody wants it to end, who is ...; -1: that is not known */
     struct wish wish;
-    enum fate fate;             /* its end is written down */
+    enum fate fate; /* its end is written down */
 };
 
-struct round {                  /* one batch */
+struct round { /* one batch */
     struct tracker *tracker;
     struct followed *jobs;
     size_t count;
-    struct job_call **calls;    /* room for a batch */
-    const char *about;          /* what the guard says of the whole: its only job, or "" */
+    struct job_call **calls; /* room for a batch */
+    const char *about;       /* what the guard says of the whole: its only job, or "" */
 };
 
 struct tracker {
@@ -90,22 +90,22 @@ struct tracker {
     struct executor *executor;
     struct repository *repository;
     struct retry_table *table;
-    char table_commit[64];      /* the commit `table` is from */
+    char table_commit[64]; /* the commit `table` is from */
     struct watch *watch;
-    struct names *jobs;         /* id -> struct tracked */
-    struct arena *arena;        /* of one batch */
-    struct guard *guard;        /* what this process is about */
+    struct names *jobs;  /* id -> struct tracked */
+    struct arena *arena; /* of one batch */
+    struct guard *guard; /* what this process is about */
     bool executor_lost;
-    int64_t strays_next;        /* of clock_elapsed(): when jobs without a directory are looked for */
-    int lost_asked;             /* of how many of them the executor was asked in this round */
-    int64_t capacity_next;      /* of clock_elapsed(): when DIR/capacity must be written again ... */
-    bool capacity_idle;         /* ... which it was since the last job went */
+    int64_t strays_next;   /* of clock_elapsed(): when jobs without a directory are looked for */
+    int lost_asked;        /* of how many of them the executor was asked in this round */
+    int64_t capacity_next; /* of clock_elapsed(): when DIR/capacity must be written again ... */
+    bool capacity_idle;    /* ... which it was since the last job went */
 };
 
 /* Read a job's record.  One that is damaged is followed to its end by what its log tells: whatever
  * its files say, it runs.  -1 and a sentence when it cannot be read now. */
-int tracker_read_record(struct tracker *tracker, int job, const char *id,
-                        struct job_record *record, struct error *error);
+int tracker_read_record(struct tracker *tracker, int job, const char *id, struct job_record *record,
+                        struct error *error);
 
 /* The retry.txt of the newest commit of templates.git that has a good one; NULL when none had. */
 const struct retry_table *tracker_table(struct tracker *tracker);

@@ -65,13 +65,15 @@ static void tell_to_end(struct tracker *tracker, struct tracked *tracked, const 
     if (lost->forced || (lost->told && clock_elapsed() < lost->force_time))
         return;
     if (!lost->told && stray)
-        log_warn("%s: the executor has tasks of it, and its directory is nowhere in the spool, so they are "
-                 "ended; the way to end a job is: dlspool kill %s",
-                 id, id);
+        log_warn(
+            "%s: the executor has tasks of it, and its directory is nowhere in the spool, so they are "
+            "ended; the way to end a job is: dlspool kill %s",
+            id, id);
     else if (!lost->told)
-        log_warn("%s: its directory was removed from submitted/, so its tasks are ended at the executor; "
-                 "the way to end a job is: dlspool kill %s",
-                 id, id);
+        log_warn(
+            "%s: its directory was removed from submitted/, so its tasks are ended at the executor; "
+            "the way to end a job is: dlspool kill %s",
+            id, id);
     if (executor_cancel(tracker->executor, id, attempt, force, &error)) {
         log_warn("%s: could not be ended: %s", id, error.text);
         return;
@@ -104,7 +106,8 @@ static bool clean_up(struct tracker *tracker, const char *id, int attempt)
     struct removed_job removed = {.attempt = attempt, .time = clock_now()};
     memcpy(removed.id, id, strlen(id) + 1);
     if (removed_note(&tracker->stage.spool, &removed, &error))
-        log_warn("%s: that it was ended could not be written down for `dlspool status`: %s", id, error.text);
+        log_warn("%s: that it was ended could not be written down for `dlspool status`: %s", id,
+                 error.text);
     return true;
 }
 
@@ -144,7 +147,9 @@ bool lost_look(struct tracker *tracker, struct tracked *tracked)
         lost->next = now; /* the next round goes on here */
         return false;
     }
-    lost->pause = !lost->pause ? 1000 : lost->pause < longest_pause / 2 ? 2 * lost->pause : longest_pause;
+    lost->pause = !lost->pause                      ? 1000
+                  : lost->pause < longest_pause / 2 ? 2 * lost->pause
+                                                    : longest_pause;
     lost->next = now + lost->pause;
     tell_to_end(tracker, tracked, id);
     return lost->told && clean_up(tracker, id, tracked->attempt);
@@ -172,7 +177,8 @@ void lost_find_strays(struct tracker *tracker)
     if (!tracker->executor->operations->list || now < tracker->strays_next ||
         stage_is_fenced(&tracker->stage))
         return;
-    int listed = tracker->executor->operations->list(tracker->executor, take_stray, tracker, &error);
+    int listed =
+        tracker->executor->operations->list(tracker->executor, take_stray, tracker, &error);
     if (listed)
         log_detail("jobs that have no directory could not be looked for: %s", error.text);
     tracker->strays_next = now + (listed ? strays_retry : STRAYS_INTERVAL);

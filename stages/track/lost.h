@@ -17,8 +17,9 @@
 #include "stages/track/inside.h"
 
 enum {
-    LOST_PATIENCE = 30000, STRAYS_INTERVAL = 300000,            /* milliseconds */
-    LOST_AT_ONCE = 16           /* jobs of which the executor is asked in one round: others are not delayed */
+    LOST_PATIENCE = 30000,
+    STRAYS_INTERVAL = 300000, /* milliseconds */
+    LOST_AT_ONCE = 16 /* jobs of which the executor is asked in one round: others are not delayed */
 };
 
 /* At the start of each round.  In the first, and every STRAYS_INTERVAL: follow what the executor has of jobs that have no

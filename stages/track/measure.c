@@ -15,37 +15,38 @@
 #include "planner/unit_times.h"
 #include "stages/track/units.h"
 
-static const int64_t write_interval = 5000;     /* milliseconds */
-static const int64_t uncounted_interval = 60000;        /* ... of a job of which only time is measured */
-static const int64_t longest_look = 3600000;    /* ... that one look adds to what it ran, when it is not
+static const int64_t write_interval = 5000;      /* milliseconds */
+static const int64_t uncounted_interval = 60000; /* ... of a job of which only time is measured */
+static const int64_t longest_look =
+    3600000;                           /* ... that one look adds to what it ran, when it is not
                                                    known since when it runs */
-static const double skipped_units = 1;          /* of each start and change of size, beside the first
+static const double skipped_units = 1; /* of each start and change of size, beside the first
                                                    unit, whose beginning nobody has seen */
-static const double few_units = 20;             /* of a job that has no more, none is */
+static const double few_units = 20;    /* of a job that has no more, none is */
 
 struct measure {
-    struct progress *progress;  /* NULL: it has not run yet, as most of a long queue */
+    struct progress *progress; /* NULL: it has not run yet, as most of a long queue */
     int attempt;
-    int64_t size;               /* at its start */
-    struct units *units;        /* NULL: it is not counted */
-    double declared;            /* units in all, by the job file; 0: not declared */
-    int64_t cpus;               /* of all its tasks at `rendered`, thousandths */
+    int64_t size;        /* at its start */
+    struct units *units; /* NULL: it is not counted */
+    double declared;     /* units in all, by the job file; 0: not declared */
+    int64_t cpus;        /* of all its tasks at `rendered`, thousandths */
     enum size_kind kind;
     int64_t rendered;
-    struct unit_times *times;   /* NULL, if units is */
-    bool counted_before;        /* it was counted in this attempt, by a process before this one */
-    int64_t looked;             /* of clock_elapsed; 0: not by this process */
-    int64_t written;            /* of clock_elapsed; 0: not by this process */
-    bool changed;               /* something that must be written without waiting */
-    int64_t cpu_time;           /* at the last look; -1: not known */
-    double first_done;          /* units, when the first were seen in this attempt ... */
-    int64_t first_time;         /* ... of day; 0: none yet */
-    double before;              /* units that were done when this attempt began */
-    int64_t stopping;           /* milliseconds that the attempt before took to stop for another size;
+    struct unit_times *times; /* NULL, if units is */
+    bool counted_before;      /* it was counted in this attempt, by a process before this one */
+    int64_t looked;           /* of clock_elapsed; 0: not by this process */
+    int64_t written;          /* of clock_elapsed; 0: not by this process */
+    bool changed;             /* something that must be written without waiting */
+    int64_t cpu_time;         /* at the last look; -1: not known */
+    double first_done;        /* units, when the first were seen in this attempt ... */
+    int64_t first_time;       /* ... of day; 0: none yet */
+    double before;            /* units that were done when this attempt began */
+    int64_t stopping;         /* milliseconds that the attempt before took to stop for another size;
                                    -1: it was not stopped for that */
-    int64_t new_time;           /* of day: when the first unit came that is new; 0: not yet */
-    int64_t asked;              /* of day: for the present size, in place; 0: there is nothing to time */
-    double unit_time_before;    /* seconds, at the size before; 0: not known */
+    int64_t new_time;         /* of day: when the first unit came that is new; 0: not yet */
+    int64_t asked; /* of day: for the present size, in place; 0: there is nothing to time */
+    double unit_time_before; /* seconds, at the size before; 0: not known */
     bool complained;
 };
 
@@ -104,11 +105,17 @@ struct measure *measure_new(int job, const struct job_record *record)
     struct measure *measure = memory_allocate(sizeof(*measure));
     struct progress progress;
     struct error error;
-    *measure = (struct measure){
-        .attempt = record->attempt,
-        .size = record->size_now ? record->size_now : record->size ? record->size : 1,
-        .units = units_new(record), .declared = record->units_total, .cpus = record->cpus,
-        .kind = record->sizes.kind, .rendered = record->size, .cpu_time = -1, .stopping = -1};
+    *measure = (struct measure){.attempt = record->attempt,
+                                .size = record->size_now ? record->size_now
+                                        : record->size   ? record->size
+                                                         : 1,
+                                .units = units_new(record),
+                                .declared = record->units_total,
+                                .cpus = record->cpus,
+                                .kind = record->sizes.kind,
+                                .rendered = record->size,
+                                .cpu_time = -1,
+                                .stopping = -1};
     int result = progress_read(job, &progress, &error);
     if (result < 0)
         log_warn("%.*s is measured again: %s", (int)record->id.length, record->id.data, error.text);
@@ -245,8 +252,7 @@ static void count_units(struct measure *measure, int job, const struct job_poll 
 {
     struct progress *progress = measure->progress;
     struct units_seen seen;
-    if (!measure->units ||
-        !units_look(measure->units, job, poll->tasks, poll->task_count, &seen))
+    if (!measure->units || !units_look(measure->units, job, poll->tasks, poll->task_count, &seen))
         return;
     if (measure->declared > 0)
         seen.total = measure->declared;
@@ -363,10 +369,10 @@ int measure_end(struct measure *measure, int job, const struct job_poll *poll, s
     look(measure, job, poll);
     struct progress *progress = measure->progress;
     if (measure->units)
-        count_units(measure, job, poll, progress->unit > progress->time ? progress->unit
-                                                                        : progress->time);
+        count_units(measure, job, poll,
+                    progress->unit > progress->time ? progress->unit : progress->time);
     if (progress->unit > progress->time)
-        progress->unit = progress->time;        /* it was seen later than it came */
+        progress->unit = progress->time; /* it was seen later than it came */
     return write_progress(measure, job, error);
 }
 

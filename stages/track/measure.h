@@ -25,7 +25,7 @@ struct measure;
  * is taken up from its progress file; nothing is read but that.  Never NULL.  The record need not
  * live on. */
 struct measure *measure_new(int job, const struct job_record *record);
-void measure_free(struct measure *measure);     /* NULL is fine */
+void measure_free(struct measure *measure); /* NULL is fine */
 
 /* Look: after each copy of the job's output (and before it is moved), with what the executor said of
  * it.  Does nothing while it waits.  What cannot be read or written is said in the log of the

@@ -45,8 +45,7 @@ int progress_ended(int job, const struct job_poll *poll, bool complete, struct e
     eventlog_start(&line, clock_now(), "ended");
     eventlog_add_number(&line, "attempt", poll->attempt);
     add_time(&line, "at", poll->ended);
-    eventlog_add_string(&line, "outcome",
-                        poll->phase == PHASE_SUCCEEDED ? "succeeded" : "failed");
+    eventlog_add_string(&line, "outcome", poll->phase == PHASE_SUCCEEDED ? "succeeded" : "failed");
     for (size_t i = 0; i < poll->task_count; i++) {
         const struct task_state *task = &poll->tasks[i];
         char key[96];

@@ -13,24 +13,24 @@
 #include "base/log.h"
 #include "spool/eventlog.h"
 
-static const int64_t next_try = 2000;           /* milliseconds until the executor is asked again ... */
-static const int64_t most_tries = 60000;        /* ... as long as this */
+static const int64_t next_try = 2000;    /* milliseconds until the executor is asked again ... */
+static const int64_t most_tries = 60000; /* ... as long as this */
 
 enum step {
-    STEP_NONE,                  /* nothing to be done now */
-    STEP_ASK,                   /* the executor is asked */
-    STEP_GRANTED,               /* it has that size */
-    STEP_STOP,                  /* it must be stopped for it */
-    STEP_REFUSED                /* it keeps the size that it has */
+    STEP_NONE,    /* nothing to be done now */
+    STEP_ASK,     /* the executor is asked */
+    STEP_GRANTED, /* it has that size */
+    STEP_STOP,    /* it must be stopped for it */
+    STEP_REFUSED  /* it keeps the size that it has */
 };
 
-struct rescaling {              /* a job with a wish */
+struct rescaling { /* a job with a wish */
     struct followed *followed;
     struct job_record record;
     struct resize_wish wish;
     struct job_resize resize;
     enum step step;
-    struct error why;           /* of STEP_REFUSED */
+    struct error why; /* of STEP_REFUSED */
 };
 
 /* Events */
@@ -124,13 +124,14 @@ static bool find_wish(struct tracker *tracker, struct followed *followed,
         tracked->giving || (phase != PHASE_RUNNING && phase != PHASE_WAITING) ||
         clock_elapsed() < tracked->next_wish || !resize_is_there(followed->job))
         return false;
-    if (tracker_read_record(tracker, followed->job, followed->place.id, &rescaling->record, &error)) {
+    if (tracker_read_record(tracker, followed->job, followed->place.id, &rescaling->record,
+                            &error)) {
         log_warn("%s: %s", followed->place.id, error.text);
         return false;
     }
     int pending = resize_pending(followed->job, &rescaling->record, &rescaling->wish);
     if (pending == 0)
-        resize_clear(followed->job, NULL);      /* granted before a crash, or damaged */
+        resize_clear(followed->job, NULL); /* granted before a crash, or damaged */
     if (pending == 1)
         begin(tracker, rescaling);
     return pending == 1;
@@ -232,7 +233,7 @@ static void carry_on(struct rescaling *rescaling)
         give_way_begin(tracked, wish);
         log_detail("%s: is stopped at its checkpoint for %s", followed->place.id,
                    wish->to ? to : "others");
-        return;                 /* the wish stays until it has ended */
+        return; /* the wish stays until it has ended */
     case STEP_REFUSED:
         log_warn("%s: keeps its size: %s", followed->place.id, rescaling->why.text);
         break;

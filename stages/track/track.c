@@ -84,8 +84,8 @@ static enum fate read_history(struct tracker *tracker, int job, const struct job
     return fate;
 }
 
-int tracker_read_record(struct tracker *tracker, int job, const char *id,
-                        struct job_record *record, struct error *error)
+int tracker_read_record(struct tracker *tracker, int job, const char *id, struct job_record *record,
+                        struct error *error)
 {
     if (record_read(job, tracker->arena, record, error) == 0)
         return 0;

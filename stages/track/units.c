@@ -14,30 +14,30 @@
 #include "stages/track/far_file.h"
 
 enum {
-    LOOK_BYTES = 64 * 1024,     /* of what was printed that a look reads at most, the newest */
-    LINE_KEPT = 2 * PATTERN_LINE_MOST,  /* of a line that has not ended yet */
+    LOOK_BYTES = 64 * 1024, /* of what was printed that a look reads at most, the newest */
+    LINE_KEPT = 2 * PATTERN_LINE_MOST, /* of a line that has not ended yet */
     MOST_ROLES = 4
 };
 
-static const double most_units = 1e15;  /* whole numbers up to here are exact */
+static const double most_units = 1e15; /* whole numbers up to here are exact */
 
 /* How far the output of a task has been read. */
 struct tail {
     char role[64];
     off_t offset;
-    ino_t inode;                /* 0: not opened yet */
-    struct buffer line;         /* that has not ended */
-    bool looked;                /* ... and has been looked at as it is */
+    ino_t inode;        /* 0: not opened yet */
+    struct buffer line; /* that has not ended */
+    bool looked;        /* ... and has been looked at as it is */
 };
 
 struct units {
     char id[ID_SIZE];
-    struct far_file *file;      /* NULL: in the output */
-    bool asked;                 /* ... for what is in it, and it has not come yet */
+    struct far_file *file; /* NULL: in the output */
+    bool asked;            /* ... for what is in it, and it has not come yet */
     struct pattern pattern;
     struct tail tails[MOST_ROLES];
     size_t tail_count;
-    const struct tail *chosen;  /* the role that has said something; NULL: none yet */
+    const struct tail *chosen; /* the role that has said something; NULL: none yet */
     bool complained;
 };
 
@@ -49,7 +49,8 @@ struct units *units_new(const struct job_record *record)
         units->file = far_file_new(record->units_file, record->uid);
         return units;
     }
-    if (record->units_pattern.length && !pattern_parse(record->units_pattern, &units->pattern, NULL))
+    if (record->units_pattern.length &&
+        !pattern_parse(record->units_pattern, &units->pattern, NULL))
         return units;
     free(units);
     return NULL;
@@ -130,7 +131,7 @@ static bool read_tail(const struct units *units, struct tail *tail, int file, of
     if (size == tail->offset)
         return look_at_unended(units, tail, seen);
     if (size < tail->offset)
-        tail->offset = 0;       /* it was rewritten */
+        tail->offset = 0; /* it was rewritten */
     if (size - tail->offset > LOOK_BYTES) {
         tail->offset = size - LOOK_BYTES;
         buffer_clear(&tail->line);

@@ -17,9 +17,9 @@ struct units;
 
 struct units_seen {
     double done;
-    double total;               /* 0: it did not say */
-    int count;                  /* of the lines that said so since the last look; 1 of a file */
-    int64_t written;            /* of day, when the file was last written; 0: that is not known */
+    double total;    /* 0: it did not say */
+    int count;       /* of the lines that said so since the last look; 1 of a file */
+    int64_t written; /* of day, when the file was last written; 0: that is not known */
 };
 
 /* Of a job that is counted; otherwise NULL.  The record need not live on. */

@@ -29,7 +29,10 @@ static size_t submit_batch(struct executor *executor, const char *pattern, const
     size_t accepted = 0;
     for (long i = 0; i < count; i++) {
         const char *id = arena_printf(arena, "%s-%ld", prefix, first + i).data;
-        submissions[i] = (struct submission){.id = id, .attempt = 1, .uid = 1000, .gid = 1000,
+        submissions[i] = (struct submission){.id = id,
+                                             .attempt = 1,
+                                             .uid = 1000,
+                                             .gid = 1000,
                                              .manifest = stand_in_manifest(arena, pattern, id),
                                              .owner = TEXT("ann")};
         batch[i] = &submissions[i];
@@ -55,9 +58,10 @@ static void measure(struct executor *executor, const char *pattern, const char *
         accepted += submit_batch(executor, pattern, prefix, i, jobs - i < batch ? jobs - i : batch);
     double seconds = (double)(clock_elapsed() - begin) / 1000;
     printf("%ld jobs of %d object%s: %.0f jobs/s, %.0f objects/s; executor %.0f us a job; %zu "
-           "accepted\n", jobs, objects, objects == 1 ? "" : "s", (double)jobs / seconds,
-           (double)jobs * objects / seconds,
-           (processor_seconds() - processor) * 1e6 / (double)jobs, accepted);
+           "accepted\n",
+           jobs, objects, objects == 1 ? "" : "s", (double)jobs / seconds,
+           (double)jobs * objects / seconds, (processor_seconds() - processor) * 1e6 / (double)jobs,
+           accepted);
 }
 
 static void tell_doubles(void)

@@ -43,7 +43,8 @@ static struct text read_manifest(struct arena *arena, const char *path)
 static struct executor *open_executor(struct arena *arena, char **words, long in_flight)
 {
     struct error error;
-    struct text text = arena_printf(arena, "executor: slurm\nslurm:\n  address: \"unix:%s\"\n"
+    struct text text = arena_printf(arena,
+                                    "executor: slurm\nslurm:\n  address: \"unix:%s\"\n"
                                     "  directory: \"%s\"\n  in_flight: %ld\n  live_max: 0\n",
                                     words[1], words[2], in_flight);
     const struct value *settings = yaml_read(arena, text, "settings", &yaml_trusted_limits, &error);
@@ -63,9 +64,13 @@ static size_t submit_batch(struct executor *executor, struct text manifest, long
     struct submission **batch = arena_allocate(arena, (size_t)count * sizeof(struct submission *));
     size_t accepted = 0;
     for (long i = 0; i < count; i++) {
-        submissions[i] = (struct submission){.attempt = 1, .uid = getuid(), .gid = getgid(),
-                                             .id = arena_printf(arena, "bench-%07ld", first + i).data,
-                                             .manifest = manifest, .owner = TEXT("ann")};
+        submissions[i] =
+            (struct submission){.attempt = 1,
+                                .uid = getuid(),
+                                .gid = getgid(),
+                                .id = arena_printf(arena, "bench-%07ld", first + i).data,
+                                .manifest = manifest,
+                                .owner = TEXT("ann")};
         batch[i] = &submissions[i];
     }
     executor->operations->submit(executor, batch, (size_t)count);
@@ -84,7 +89,8 @@ int main(int count, char **words)
     long jobs = count > 4 ? atol(words[4]) : 2000, in_flight = count > 5 ? atol(words[5]) : 8;
     long batch = count > 6 ? atol(words[6]) : 256;
     if (count < 4 || jobs < 1 || in_flight < 1 || batch < 1) {
-        fprintf(stderr, "usage: slurm_bench SOCKET DIRECTORY MANIFEST [JOBS [IN_FLIGHT [BATCH]]]\n");
+        fprintf(stderr,
+                "usage: slurm_bench SOCKET DIRECTORY MANIFEST [JOBS [IN_FLIGHT [BATCH]]]\n");
         return 2;
     }
     struct arena *arena = arena_new();
@@ -97,7 +103,8 @@ int main(int count, char **words)
         accepted += submit_batch(executor, manifest, i, jobs - i < batch ? jobs - i : batch);
     double seconds = (double)(clock_elapsed() - begin) / 1000;
     printf("executor alone, %ld in flight: %.0f jobs/s submitted and released; executor %.0f us a "
-           "job; %zu of %ld accepted\n", in_flight, (double)jobs / seconds,
+           "job; %zu of %ld accepted\n",
+           in_flight, (double)jobs / seconds,
            (processor_seconds() - processor) * 1e6 / (double)jobs, accepted, jobs);
     executor->operations->close(executor);
     arena_free(arena);

@@ -20,11 +20,19 @@ enum { MOST_INTERRUPTED = 40 };
 static calls_look *stop;
 static bool changed;
 
-static const char *const names[CALL_KINDS] = {
-    "openat",   "openat(O_CREAT)", "openat2", "read",   "pread",    "write",  "fsync",
-    "syncfs",   "close",           "fstat",   "fstatat", "renameat", "linkat", "unlinkat",
-    "mkdirat",  "fchmod",          "fchown",  "ftruncate", "utimensat", "getdents", "lock",
-    "fstatvfs", "lease",           "fstatfs", "the scheduler", "the scheduler's reply"};
+static const char *const names[CALL_KINDS] = {"openat",        "openat(O_CREAT)",
+                                              "openat2",       "read",
+                                              "pread",         "write",
+                                              "fsync",         "syncfs",
+                                              "close",         "fstat",
+                                              "fstatat",       "renameat",
+                                              "linkat",        "unlinkat",
+                                              "mkdirat",       "fchmod",
+                                              "fchown",        "ftruncate",
+                                              "utimensat",     "getdents",
+                                              "lock",          "fstatvfs",
+                                              "lease",         "fstatfs",
+                                              "the scheduler", "the scheduler's reply"};
 
 const char *call_name(enum call call)
 {

@@ -33,42 +33,41 @@ enum {
     MOST_ROUNDS = 400,
     MOST_VICTIMS = 6,
     MOST_FILES = 8,
-    STRIDE = 9                  /* of the bytes, one in so many is tried */
+    STRIDE = 9 /* of the bytes, one in so many is tried */
 };
-static const int64_t start_time = 1767268800000;        /* 2026-01-01T12:00Z */
-static const int64_t an_hour = 60 * 60 * 1000;          /* milliseconds */
+static const int64_t start_time = 1767268800000; /* 2026-01-01T12:00Z */
+static const int64_t an_hour = 60 * 60 * 1000;   /* milliseconds */
 
 /* How far the jobs are when one is damaged: so many of these stages have made a round. */
 static const struct stage_operations *const operations[] = {&intake_stage, &submit_stage,
                                                             &track_stage};
 static const struct {
     int stages;
-    const char *name;           /* of the job; its state follows */
+    const char *name; /* of the job; its state follows */
     const char *state;
-} victims[MOST_VICTIMS] = {{1, "good-01", "rendered"},  {2, "good-01", "submitted"},
+} victims[MOST_VICTIMS] = {{1, "good-01", "rendered"},   {2, "good-01", "submitted"},
                            {2, "flaky-02", "submitted"}, {3, "flaky-02", "failed"},
                            {3, "bad-03", "failed"},      {3, "good-01", "done"}};
 
 static const struct {
     const char *name;
-    bool bytes;                 /* at each byte; otherwise once */
-} kinds[] = {{"cut", true},        {"changed", true},    {"removed", false},
-             {"a directory", false}, {"a link", false},    {"a pipe", false},
-             {"endless", false}};
+    bool bytes; /* at each byte; otherwise once */
+} kinds[] = {{"cut", true},     {"changed", true}, {"removed", false}, {"a directory", false},
+             {"a link", false}, {"a pipe", false}, {"endless", false}};
 enum { CUT, CHANGED, REMOVED, DIRECTORY, LINK, PIPE, ENDLESS, KINDS };
 
-static const char *const copies[] = {"rendered", "submitted", "failed", "held", "done/2026-01-01",
-                                     "done/2025-12-31"};
+static const char *const copies[] = {"rendered", "submitted",       "failed",
+                                     "held",     "done/2026-01-01", "done/2025-12-31"};
 enum { FIRST_UNSERVED = 4, COPIES = sizeof(copies) / sizeof(copies[0]) };
 
-struct point {                  /* what is damaged */
-    int victim, file, kind;     /* file -1: the job is copied to copies[kind] */
+struct point {              /* what is damaged */
+    int victim, file, kind; /* file -1: the job is copied to copies[kind] */
     off_t at;
 };
 
 struct damage {
-    struct world bases[4];      /* after so many stages */
-    char places[MOST_VICTIMS][256];     /* of the victims, below the spool */
+    struct world bases[4];          /* after so many stages */
+    char places[MOST_VICTIMS][256]; /* of the victims, below the spool */
     char ids[MOST_VICTIMS][ID_SIZE];
     char files[MOST_VICTIMS][MOST_FILES][32];
     struct point *points;
@@ -125,8 +124,7 @@ static void add_point(struct damage *damage, int victim, int file, int kind, off
 {
     if (damage->count == damage->capacity) {
         damage->capacity = damage->capacity ? damage->capacity * 2 : 1024;
-        damage->points =
-            memory_resize(damage->points, damage->capacity * sizeof(*damage->points));
+        damage->points = memory_resize(damage->points, damage->capacity * sizeof(*damage->points));
     }
     damage->points[damage->count++] = (struct point){victim, file, kind, at};
 }
@@ -235,8 +233,8 @@ struct run {
 /* How many directories of the spool have that name. */
 static int count_places(const struct world *world, const char *id)
 {
-    static const char *const all[] = {"rendered", "submitted", "failed", "held",
-                                      "done/2026-01-01", "done/2025-12-31"};
+    static const char *const all[] = {"rendered", "submitted",       "failed",
+                                      "held",     "done/2026-01-01", "done/2025-12-31"};
     char path[TREE_PATH_SIZE];
     int count = 0;
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
@@ -256,8 +254,10 @@ static void run_body(struct result *result, void *context)
     calls_install(&none);
     drive_run(&drive, run->world);
     calls_restore();
-    struct check check = {.world = run->world, .scene = scene_get(SCENE_THREE),
-                          .ended = drive.finished, .damaged = run->id};
+    struct check check = {.world = run->world,
+                          .scene = scene_get(SCENE_THREE),
+                          .ended = drive.finished,
+                          .damaged = run->id};
     result->finding = invariants_check(&check);
     result->ending = drive.finished ? END_CHECKED : END_WEDGED;
     if (!drive.finished)
@@ -288,8 +288,7 @@ static void harm_at(struct worker *worker, void *context, int64_t number)
                       copies[point->kind]);
     } else {
         const char *file = damage->files[point->victim][point->file];
-        snprintf(path, sizeof(path), "%s/%s/%s", world.spool, damage->places[point->victim],
-                 file);
+        snprintf(path, sizeof(path), "%s/%s/%s", world.spool, damage->places[point->victim], file);
         harm_file(path, point);
         harness_run(worker, run_body, &run);
         harness_count(worker, "%s/%s %s at %lld", damage->places[point->victim], file,

@@ -12,7 +12,7 @@
 #include "tests/crash/tree.h"
 
 enum { STAGES = 4 };
-static const int64_t restart_pause = 1000;      /* milliseconds */
+static const int64_t restart_pause = 1000; /* milliseconds */
 
 static const struct stage_operations *const operations[STAGES] = {&intake_stage, &submit_stage,
                                                                   &track_stage, &resubmit_stage};
@@ -64,7 +64,7 @@ static bool nothing_left(const struct world *world)
 void drive_run(struct drive *drive, const struct world *world)
 {
     struct driven stages[STAGES] = {0};
-    int hit_in = 0;             /* the round in which the fault came */
+    int hit_in = 0; /* the round in which the fault came */
     drive->finished = drive->finished_in_fault = false;
     for (drive->rounds = 1; drive->rounds <= drive->most_rounds; drive->rounds++) {
         int64_t next = INT64_MAX;
@@ -94,16 +94,15 @@ void drive_run(struct drive *drive, const struct world *world)
 
 void drive_describe(const struct world *world, char *text, size_t size)
 {
-    static const char *const places[] = {"incoming", ".claims", ".new",  "rendered",
-                                         "submitted", "failed", "held", "done"};
+    static const char *const places[] = {"incoming",  ".claims", ".new", "rendered",
+                                         "submitted", "failed",  "held", "done"};
     size_t used = (size_t)snprintf(text, size, "left in");
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]) && used < size; i++) {
         char path[TREE_PATH_SIZE];
         snprintf(path, sizeof(path), "%s/%s", world->spool, places[i]);
         struct tree_names names = tree_list(path);
         for (size_t k = 0; k < names.count && k < 3 && used < size; k++)
-            used += (size_t)snprintf(text + used, size - used, " %s/%s", places[i],
-                                     names.names[k]);
+            used += (size_t)snprintf(text + used, size - used, " %s/%s", places[i], names.names[k]);
         tree_list_free(&names);
     }
 }

@@ -11,13 +11,13 @@
 #include "tests/crash/scene.h"
 
 struct drive {
-    int most_rounds;            /* of all four; then it counts as wedged */
-    int lift_after;             /* rounds after the fault came until calls_lift(); 0: never */
-    drop_observer *seen;        /* of what the user drops meanwhile; or NULL */
+    int most_rounds;     /* of all four; then it counts as wedged */
+    int lift_after;      /* rounds after the fault came until calls_lift(); 0: never */
+    drop_observer *seen; /* of what the user drops meanwhile; or NULL */
     /* filled in: */
     int rounds;
-    bool finished;              /* nothing was left to do */
-    bool finished_in_fault;     /* ... before the fault was lifted */
+    bool finished;          /* nothing was left to do */
+    bool finished_in_fault; /* ... before the fault was lifted */
 };
 
 void drive_run(struct drive *drive, const struct world *world);

@@ -29,18 +29,19 @@
 enum {
     MOST_ROUNDS = 400,
     ROUNDS_WITH_FAULT = 16,
-    LINES_A_ROUND = 5,          /* of all four stages together, on the average */
-    LINES_BESIDE = 12           /* on starting again, and when it is over */
+    LINES_A_ROUND = 5, /* of all four stages together, on the average */
+    LINES_BESIDE = 12  /* on starting again, and when it is over */
 };
-static const int64_t start_time = 1767268800000;        /* 2026-01-01T12:00Z */
+static const int64_t start_time = 1767268800000; /* 2026-01-01T12:00Z */
 
 static const struct {
     int number;
     const char *name;
-} errors[] = {{ENOSPC, "ENOSPC"}, {EDQUOT, "EDQUOT"}, {EIO, "EIO"},       {EROFS, "EROFS"},
-              {EMFILE, "EMFILE"}, {ENFILE, "ENFILE"}, {ENOMEM, "ENOMEM"}, {EINTR, "EINTR"},
-              {EAGAIN, "EAGAIN"}, {ESTALE, "ESTALE"}, {EACCES, "EACCES"},
-              {FAULT_REPEATED, "the answer to its repetition"}};
+} errors[] = {
+    {ENOSPC, "ENOSPC"}, {EDQUOT, "EDQUOT"}, {EIO, "EIO"},
+    {EROFS, "EROFS"},   {EMFILE, "EMFILE"}, {ENFILE, "ENFILE"},
+    {ENOMEM, "ENOMEM"}, {EINTR, "EINTR"},   {EAGAIN, "EAGAIN"},
+    {ESTALE, "ESTALE"}, {EACCES, "EACCES"}, {FAULT_REPEATED, "the answer to its repetition"}};
 
 static const struct {
     enum fault_span span;
@@ -55,7 +56,7 @@ enum { ERRORS = sizeof(errors) / sizeof(errors[0]), SPANS = sizeof(spans) / size
 
 struct trouble {
     const struct scene *scene;
-    int stride;                 /* of the points, one in so many is tried */
+    int stride; /* of the points, one in so many is tried */
 };
 
 struct run {
@@ -78,8 +79,11 @@ static void run_body(struct result *result, void *context)
     result->calls = calls_count();
     result->rounds = drive.rounds;
     result->finished_in_fault = drive.finished_in_fault;
-    struct check check = {.world = run->world, .scene = run->scene, .ended = drive.finished,
-                          .refusals = run->fault.number == EACCES, .littered = true};
+    struct check check = {.world = run->world,
+                          .scene = run->scene,
+                          .ended = drive.finished,
+                          .refusals = run->fault.number == EACCES,
+                          .littered = true};
     result->finding = invariants_check(&check);
     result->ending = drive.finished ? END_CHECKED : END_WEDGED;
     if (drive.finished)
@@ -119,20 +123,24 @@ static void fail_at(struct worker *worker, void *context, int64_t number)
     size_t error = (size_t)(point % ERRORS), span = (size_t)(point / ERRORS % SPANS);
     int64_t at = point / ERRORS / SPANS + 1;
     int number_tried = errors[error].number;
-    if (spans[span].done ? number_tried != EIO && number_tried != ESTALE &&
-                               number_tried != FAULT_REPEATED
-                         : number_tried == FAULT_REPEATED)
+    if (spans[span].done
+            ? number_tried != EIO && number_tried != ESTALE && number_tried != FAULT_REPEATED
+            : number_tried == FAULT_REPEATED)
         return;
     struct world world;
     world_make(&world, worker->top, "world", trouble->scene);
-    struct run run = {.world = &world, .scene = trouble->scene,
-                      .fault = {.kind = FAULT_ERROR, .at = at, .span = spans[span].span,
-                                .done = spans[span].done, .number = errors[error].number}};
+    struct run run = {.world = &world,
+                      .scene = trouble->scene,
+                      .fault = {.kind = FAULT_ERROR,
+                                .at = at,
+                                .span = spans[span].span,
+                                .done = spans[span].done,
+                                .number = errors[error].number}};
     atomic_fetch_add(&worker->tally->points, 1);
     harness_run(worker, run_body, &run);
     judge_noise(worker->result, errors[error].number);
-    harness_count(worker, "call %lld (%s) failed with %s %s", (long long)at,
-                  worker->result->call, errors[error].name, spans[span].name);
+    harness_count(worker, "call %lld (%s) failed with %s %s", (long long)at, worker->result->call,
+                  errors[error].name, spans[span].name);
     tree_remove(world.base);
 }
 

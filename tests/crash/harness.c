@@ -19,9 +19,9 @@
 
 enum {
     MOST_WORKERS = 4,
-    PROCESSOR_LIMIT = 20,       /* seconds that a child may compute ... */
-    TIME_LIMIT = 200,           /* ... and be there: it gives way to other tests */
-    MOST_SAID = 8,              /* comments on findings of one test */
+    PROCESSOR_LIMIT = 20, /* seconds that a child may compute ... */
+    TIME_LIMIT = 200,     /* ... and be there: it gives way to other tests */
+    MOST_SAID = 8,        /* comments on findings of one test */
     STATE_SLOTS = 1 << 20
 };
 
@@ -30,9 +30,8 @@ static _Atomic uint64_t *states;
 
 void *shared_memory(size_t bytes)
 {
-    void *memory =
-        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1,
-             0);
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED)
         harness_failed("no shared memory");
     return memory;
@@ -86,7 +85,8 @@ bool harness_is_new(uint64_t digest)
 /* That a job came to its end is said once for each job, whatever fails: it is no noise. */
 static bool tells_an_end(struct text line)
 {
-    return memmem(line.data, line.length, ": owner=", 8) && memmem(line.data, line.length, " state=", 7);
+    return memmem(line.data, line.length, ": owner=", 8) &&
+           memmem(line.data, line.length, " state=", 7);
 }
 
 static int count_lines(const char *path, char said[static 256])
@@ -147,8 +147,7 @@ enum ending harness_run(struct worker *worker, harness_body *body, void *context
                  WIFSIGNALED(status) ? "signal" : "status",
                  WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     if (WIFSIGNALED(status) || WEXITSTATUS(status) != 0)
-        worker->result->ending =
-            worker->result->ending == END_KILLED ? END_KILLED : END_CRASHED;
+        worker->result->ending = worker->result->ending == END_KILLED ? END_KILLED : END_CRASHED;
     worker->result->lines = count_lines(said, worker->result->said);
     return worker->result->ending;
 }
@@ -215,12 +214,14 @@ void harness_count(struct worker *worker, const char *format, ...)
     bool good = result->ending == END_CHECKED && result->finding == FOUND_GOOD;
     if (good)
         return;
-    atomic_llong *counters[] = {[END_KILLED] = &tally->crashed, [END_WEDGED] = &tally->wedged,
-                                [END_NOISY] = &tally->noisy,    [END_SILENT] = &tally->noisy,
+    atomic_llong *counters[] = {[END_KILLED] = &tally->crashed,
+                                [END_WEDGED] = &tally->wedged,
+                                [END_NOISY] = &tally->noisy,
+                                [END_SILENT] = &tally->noisy,
                                 [END_CRASHED] = &tally->crashed};
     atomic_llong *findings[FOUND_KINDS] = {NULL, &tally->lost, &tally->doubled, &tally->wrong};
-    atomic_fetch_add(result->ending == END_CHECKED ? findings[result->finding]
-                                                   : counters[result->ending], 1);
+    atomic_fetch_add(
+        result->ending == END_CHECKED ? findings[result->finding] : counters[result->ending], 1);
     if (atomic_fetch_add(&tally->said, 1) >= MOST_SAID && !getenv("CRASH_VERBOSE"))
         return;
     char where[512];

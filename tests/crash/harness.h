@@ -15,23 +15,23 @@
 
 /* How a child ended, beside what invariants_check() finds. */
 enum ending {
-    END_CHECKED,                /* nothing was left to do; see `finding` */
-    END_KILLED,                 /* by the fault, as wanted */
-    END_WEDGED,                 /* something was left to do, and would be for ever */
-    END_NOISY,                  /* it said too much */
-    END_SILENT,                 /* work stood still, and it did not say why */
-    END_CRASHED                 /* by a signal, the time limit among them */
+    END_CHECKED, /* nothing was left to do; see `finding` */
+    END_KILLED,  /* by the fault, as wanted */
+    END_WEDGED,  /* something was left to do, and would be for ever */
+    END_NOISY,   /* it said too much */
+    END_SILENT,  /* work stood still, and it did not say why */
+    END_CRASHED  /* by a signal, the time limit among them */
 };
 
-struct result {                 /* of a child, in memory that it shares with its worker */
+struct result { /* of a child, in memory that it shares with its worker */
     enum ending ending;
     enum finding finding;
     char why[WHY_SIZE];
     int64_t calls;
     int lines, rounds;
     bool finished_in_fault;
-    char call[32];              /* the one that had the fault */
-    char said[256];             /* its last line on standard error */
+    char call[32];  /* the one that had the fault */
+    char said[256]; /* its last line on standard error */
 };
 
 struct tally {
@@ -40,10 +40,10 @@ struct tally {
 };
 
 struct worker {
-    char top[448];              /* its directory */
-    struct result *result;      /* of the last child */
+    char top[448];         /* its directory */
+    struct result *result; /* of the last child */
     struct tally *tally;
-    const char *test;           /* its name, for comments */
+    const char *test; /* its name, for comments */
 };
 
 /* Make the directory below which all is done, on a file system in memory if there is one. */
@@ -55,7 +55,7 @@ extern char harness_top[400];
 void *shared_memory(size_t bytes);
 void shared_memory_free(void *memory, size_t bytes);
 
-int harness_workers(void);      /* how many there are */
+int harness_workers(void); /* how many there are */
 
 /* Call `point` for each number from `first` to `last`, in the workers. */
 typedef void harness_point(struct worker *worker, void *context, int64_t number);
@@ -81,7 +81,7 @@ bool harness_is_new(uint64_t digest);
 /* TAP */
 void tap_ok(bool held, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void tap_comment(const char *format, ...) __attribute__((format(printf, 1, 2)));
-int tap_done(void);             /* the exit status */
+int tap_done(void); /* the exit status */
 bool tally_clean(const struct tally *tally);
 
 /* The tests */

@@ -20,7 +20,7 @@ struct checking {
     struct check *check;
     struct spool spool;
     struct arena *arena;
-    int jobs[MOST_DROPPED];     /* how many jobs each dropped file has become */
+    int jobs[MOST_DROPPED]; /* how many jobs each dropped file has become */
     struct scheduled *tokens;
     size_t token_count;
     enum finding finding;
@@ -79,10 +79,13 @@ static void check_modes(struct checking *checking, const char *job)
         const char *name;
         mode_t mode;
         bool needed;
-    } files[] = {{"", 0755, true},          {"job.yaml", 0644, true},
-                 {"log", 0644, true},       {"request.yaml", 0640, false},
+    } files[] = {{"", 0755, true},
+                 {"job.yaml", 0644, true},
+                 {"log", 0644, true},
+                 {"request.yaml", 0640, false},
                  {"manifest.yaml", 0640, false},
-                 {"output", 0755, false},   {"kill", 0644, false}};
+                 {"output", 0755, false},
+                 {"kill", 0644, false}};
     char path[TREE_PATH_SIZE];
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
         snprintf(path, sizeof(path), "%s/%s", job, files[i].name);
@@ -109,8 +112,7 @@ static void check_why_mode(struct checking *checking, const char *job)
     buffer_free(&why);
 }
 
-static void check_request(struct checking *checking, const char *job,
-                          const struct dropped *dropped)
+static void check_request(struct checking *checking, const char *job, const struct dropped *dropped)
 {
     struct buffer request = read_part(job, "request.yaml");
     if (!text_is(buffer_text(&request), dropped->bytes))
@@ -199,13 +201,15 @@ static void check_tokens(struct checking *checking)
 
 struct wanted {
     enum state state;
-    const char *reason;         /* in failed/ */
+    const char *reason; /* in failed/ */
     int least_runs, most_runs;
 };
 
 static const struct wanted all_wanted[] = {
-    [KIND_GOOD] = {STATE_DONE, NULL, 1, 1},  [KIND_FLAKY] = {STATE_DONE, NULL, 2, 2},
-    [KIND_SHAKY] = {STATE_DONE, NULL, 2, 2}, [KIND_BAD] = {STATE_FAILED, "BadRequest", 0, 0},
+    [KIND_GOOD] = {STATE_DONE, NULL, 1, 1},
+    [KIND_FLAKY] = {STATE_DONE, NULL, 2, 2},
+    [KIND_SHAKY] = {STATE_DONE, NULL, 2, 2},
+    [KIND_BAD] = {STATE_FAILED, "BadRequest", 0, 0},
     [KIND_LONG] = {STATE_FAILED, "Killed", 0, 1},
     [KIND_AFTER] = {STATE_DONE, NULL, 1, 1},
     [KIND_LOST] = {STATE_FAILED, "Dependency", 0, 0},

@@ -22,13 +22,13 @@ enum { WHY_SIZE = 1024 };
 struct check {
     const struct world *world;
     const struct scene *scene;
-    bool ended;                 /* nothing is left to do */
-    const char *damaged;        /* NULL, or the id of a job whose files were damaged: it may also
+    bool ended;          /* nothing is left to do */
+    const char *damaged; /* NULL, or the id of a job whose files were damaged: it may also
                                  * end in failed/ with a reason, and have been run less often */
-    bool refusals;              /* files may also have been refused (EACCES says so of a file) */
-    bool undisturbed;           /* nothing has gone wrong */
-    bool littered;              /* what could not be removed may be left, if it does no harm */
-    char why[WHY_SIZE];         /* filled in: what does not hold */
+    bool refusals;       /* files may also have been refused (EACCES says so of a file) */
+    bool undisturbed;    /* nothing has gone wrong */
+    bool littered;       /* what could not be removed may be left, if it does no harm */
+    char why[WHY_SIZE];  /* filled in: what does not hold */
 };
 
 enum finding invariants_check(struct check *check);

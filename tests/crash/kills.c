@@ -28,8 +28,8 @@
 #include "tests/crash/tree.h"
 
 enum { MOST_ROUNDS = 400 };
-static const int64_t start_time = 1767268800000;        /* 2026-01-01T12:00Z */
-static const int64_t an_hour = 60 * 60 * 1000;          /* milliseconds */
+static const int64_t start_time = 1767268800000; /* 2026-01-01T12:00Z */
+static const int64_t an_hour = 60 * 60 * 1000;   /* milliseconds */
 
 struct kills {
     const struct scene *scene;
@@ -37,13 +37,13 @@ struct kills {
     struct tally *tally;
 };
 
-struct run {                    /* what a child is to do */
+struct run { /* what a child is to do */
     const struct world *world;
     const struct scene *scene;
     struct fault fault;
     bool naive;
     int64_t start;
-    int generation;             /* how many processes there were before */
+    int generation; /* how many processes there were before */
     calls_look *look;
 };
 
@@ -61,7 +61,9 @@ static void run_body(struct result *result, void *context)
     calls_stop(NULL);
     result->calls = calls_count();
     result->rounds = drive.rounds;
-    struct check check = {.world = run->world, .scene = run->scene, .ended = drive.finished,
+    struct check check = {.world = run->world,
+                          .scene = run->scene,
+                          .ended = drive.finished,
                           .undisturbed = run->fault.kind == FAULT_NONE && run->generation == 0};
     result->finding = invariants_check(&check);
     result->ending = drive.finished ? END_CHECKED : END_WEDGED;
@@ -85,8 +87,11 @@ static void check_body(struct result *result, void *context)
 static void recover(struct worker *worker, const struct run *before, const struct world *world,
                     int64_t start, const char *where)
 {
-    struct run run = {.world = world, .scene = before->scene, .naive = before->naive,
-                      .start = start, .generation = before->generation + 1};
+    struct run run = {.world = world,
+                      .scene = before->scene,
+                      .naive = before->naive,
+                      .start = start,
+                      .generation = before->generation + 1};
     atomic_fetch_add(&worker->tally->states, 1);
     harness_run(worker, check_body, &run);
     harness_count(worker, "%s", where);
@@ -102,8 +107,11 @@ static void kill_at(struct worker *worker, void *context, int64_t at)
     struct world world;
     char where[64];
     world_make(&world, worker->top, "world", kills->scene);
-    struct run run = {.world = &world, .scene = kills->scene, .naive = kills->naive,
-                      .start = start_time, .fault = {.kind = FAULT_KILL, .at = at}};
+    struct run run = {.world = &world,
+                      .scene = kills->scene,
+                      .naive = kills->naive,
+                      .start = start_time,
+                      .fault = {.kind = FAULT_KILL, .at = at}};
     atomic_fetch_add(&worker->tally->points, 1);
     snprintf(where, sizeof(where), "killed before call %lld", (long long)at);
     if (harness_run(worker, run_body, &run) != END_KILLED)
@@ -119,8 +127,8 @@ static void whole_run(struct worker *worker, void *context, int64_t number)
     struct world world;
     (void)number;
     world_make(&world, worker->top, "world", kills->scene);
-    struct run run = {.world = &world, .scene = kills->scene, .naive = kills->naive,
-                      .start = start_time};
+    struct run run = {
+        .world = &world, .scene = kills->scene, .naive = kills->naive, .start = start_time};
     harness_run(worker, run_body, &run);
     worker->tally->points = worker->result->calls;
     harness_count(worker, "without a fault");
@@ -155,7 +163,7 @@ static void try_killed(int which)
 
 /* stopped */
 
-struct stop {                   /* a message of the process that waits */
+struct stop { /* a message of the process that waits */
     int64_t next, time;
 };
 
@@ -236,8 +244,8 @@ static void stop_recovery(struct worker *worker, const struct run *run, const st
         return;
     world_name(&second, worker->top, "second");
     tree_copy(run->world->base, second.base);
-    struct run again = {.world = &second, .scene = run->scene, .start = stop->time,
-                        .generation = 1};
+    struct run again = {
+        .world = &second, .scene = run->scene, .start = stop->time, .generation = 1};
     char prefix[96];
     snprintf(prefix, sizeof(prefix), "%s, and recovery", where);
     atomic_fetch_add(&worker->tally->points, run_stopping(worker, &again, recover_copy, prefix));
@@ -253,7 +261,7 @@ static void stop_once(struct worker *worker, void *context, int64_t number)
     struct run run = {.world = &world, .scene = kills->scene, .start = start_time};
     int64_t calls = run_stopping(worker, &run, recover_copy, "killed");
     if (number == 1)
-        atomic_fetch_add(&worker->tally->points, calls);        /* the others' are the same */
+        atomic_fetch_add(&worker->tally->points, calls); /* the others' are the same */
     tree_remove(world.base);
 }
 
@@ -294,8 +302,8 @@ static void catch_naive(void)
 
 void test_kills(void)
 {
-    static const int small[] = {SCENE_ONE, SCENE_ONE_FLAKY, SCENE_ONE_TIGHT, SCENE_THREE,
-                                SCENE_THREE_KILLED, SCENE_AFTER};
+    static const int small[] = {SCENE_ONE,   SCENE_ONE_FLAKY,    SCENE_ONE_TIGHT,
+                                SCENE_THREE, SCENE_THREE_KILLED, SCENE_AFTER};
     static const int resized[] = {SCENE_ONE_GROWN, SCENE_ONE_MOVED, SCENE_ONE_WIDE};
     for (size_t i = 0; i < sizeof(small) / sizeof(small[0]); i++)
         try_killed(small[i]);

@@ -29,7 +29,7 @@ int main(int argument_count, char **arguments)
                  {"damage", test_damage},
                  {"stalls", test_stalls}};
     double began = seconds();
-    umask(0);                   /* modes must be right without its help */
+    umask(0); /* modes must be right without its help */
     harness_start();
     for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
         int wanted = argument_count == 1;

@@ -34,8 +34,8 @@
 #include "tests/crash/tree.h"
 
 enum { MOST_ROUNDS = 400, RANDOM_CHOICES = 6 };
-static const int64_t start_time = 1767268800000;        /* 2026-01-01T12:00Z */
-static const int64_t an_hour = 60 * 60 * 1000;          /* milliseconds */
+static const int64_t start_time = 1767268800000; /* 2026-01-01T12:00Z */
+static const int64_t an_hour = 60 * 60 * 1000;   /* milliseconds */
 
 enum flaw { FLAW_NONE, FLAW_DIRECTORIES, FLAW_FILES };
 
@@ -52,10 +52,10 @@ struct power {
 
 struct disk {
     const struct power *power;
-    int point;                  /* operations before this one were made */
+    int point; /* operations before this one were made */
     bool durable[MOST_OPS];
-    bool there[MOST_OPS];       /* durable, or chosen */
-    int open[MOST_OPS];         /* the names' steps that are not durable */
+    bool there[MOST_OPS]; /* durable, or chosen */
+    int open[MOST_OPS];   /* the names' steps that are not durable */
     int open_count;
     enum bytes bytes;
     /* Names, as they come out. */
@@ -286,7 +286,7 @@ static void put_outside(const struct disk *disk, const struct world *world)
 struct run {
     const struct world *world;
     const struct scene *scene;
-    struct trace *trace;        /* record into it; or NULL */
+    struct trace *trace; /* record into it; or NULL */
 };
 
 static void note_dropped(const char *file, const char *bytes)
@@ -340,8 +340,7 @@ static void try_disk(struct worker *worker, struct disk *disk, const char *which
     harness_run(worker, run_body, &run);
     harness_count(worker, "power lost before operation %d, %s, bytes %d", disk->point, which,
                   (int)disk->bytes);
-    if (getenv("CRASH_KEEP") &&
-        (worker->result->finding || worker->result->ending != END_CHECKED))
+    if (getenv("CRASH_KEEP") && (worker->result->finding || worker->result->ending != END_CHECKED))
         harness_failed("kept: %s", world.base);
     tree_remove(world.base);
 }
@@ -412,8 +411,8 @@ static void record(struct worker *worker, void *context, int64_t number)
 
 static struct tally *lose_power(int which, enum flaw flaw, bool quiet)
 {
-    struct power power = {.scene = scene_get(which), .flaw = flaw,
-                          .trace = shared_memory(sizeof(*power.trace))};
+    struct power power = {
+        .scene = scene_get(which), .flaw = flaw, .trace = shared_memory(sizeof(*power.trace))};
     struct tally *tally = shared_memory(sizeof(*tally));
     harness_try(power.scene->title, tally, 1, 1, record, &power);
     if (quiet)

@@ -16,22 +16,22 @@
 #include "tests/crash/scene.h"
 
 enum op_kind {
-    OP_ADD,                     /* a name `name` for the new node `node` in `to` */
-    OP_RENAME,                  /* `name` in `from` becomes `new_name` in `to` */
-    OP_REMOVE,                  /* `name` in `from` */
-    OP_WRITE,                   /* bytes into `node` */
-    OP_SYNC,                    /* of the node */
+    OP_ADD,    /* a name `name` for the new node `node` in `to` */
+    OP_RENAME, /* `name` in `from` becomes `new_name` in `to` */
+    OP_REMOVE, /* `name` in `from` */
+    OP_WRITE,  /* bytes into `node` */
+    OP_SYNC,   /* of the node */
     OP_SYNC_ALL,
-    OP_MODE,                    /* of the node */
-    OP_OUTSIDE                  /* bytes to the end of a file of the scheduler, or of the user */
+    OP_MODE,   /* of the node */
+    OP_OUTSIDE /* bytes to the end of a file of the scheduler, or of the user */
 };
 
 struct op {
     enum op_kind kind;
     int node, from, to;
     char name[80], new_name[80];
-    off_t offset;               /* OP_WRITE: where in the file */
-    size_t start, length;       /* of the bytes in trace->bytes */
+    off_t offset;         /* OP_WRITE: where in the file */
+    size_t start, length; /* of the bytes in trace->bytes */
     mode_t mode;
 };
 
@@ -41,17 +41,17 @@ struct node {
     enum node_kind kind;
     ino_t inode;
     mode_t mode;
-    bool first;                 /* it was there from the start ... */
-    int parent;                 /* ... in that directory */
-    char name[80];              /* ... under that name */
-    size_t start, length;       /* ... with these bytes, or the target of the link */
+    bool first;           /* it was there from the start ... */
+    int parent;           /* ... in that directory */
+    char name[80];        /* ... under that name */
+    size_t start, length; /* ... with these bytes, or the target of the link */
 };
 
 enum { MOST_OPS = 4096, MOST_NODES = 2048, MOST_BYTES = 4 << 20 };
 
 struct trace {
     struct op ops[MOST_OPS];
-    struct node nodes[MOST_NODES];      /* 0: the spool */
+    struct node nodes[MOST_NODES]; /* 0: the spool */
     char bytes[MOST_BYTES];
     int op_count, node_count;
     size_t used;

@@ -24,9 +24,8 @@ static int64_t time_now;
 
 static void add_after(struct scene *scene, enum kind kind, const char *after)
 {
-    static const char *const words[] = {"good",  "flaky", "shaky", "bad",   "long",
-                                        "after", "lost",  "grows", "moves", "yields", "wide",
-                                        "tight"};
+    static const char *const words[] = {"good", "flaky", "shaky", "bad",    "long", "after",
+                                        "lost", "grows", "moves", "yields", "wide", "tight"};
     bool sized = kind == KIND_GROWS || kind == KIND_MOVES || kind == KIND_WIDE;
     bool stops = kind == KIND_MOVES || kind == KIND_YIELDS;
     struct dropped *dropped = &scene->dropped[scene->count++];
@@ -65,8 +64,9 @@ const struct scene *scene_get(int which)
         [SCENE_THREE] = {.title = "3 jobs, one fails once, one is refused"},
         [SCENE_THREE_KILLED] = {.title = "3 jobs, one is killed, one fails once"},
         [SCENE_AFTER] = {.title = "4 jobs, two wait for others, one of them in vain"},
-        [SCENE_RESIZED] = {.title = "3 jobs, two are resized, one of them by its checkpoint, one gives "
-                                    "way"},
+        [SCENE_RESIZED] = {.title =
+                               "3 jobs, two are resized, one of them by its checkpoint, one gives "
+                               "way"},
         [SCENE_ONE_GROWN] = {.title = "1 job that is resized"},
         [SCENE_ONE_MOVED] = {.title = "1 job that is resized by its checkpoint"},
         [SCENE_ONE_WIDE] = {.title = "1 job that is resized before it starts"},
@@ -267,8 +267,11 @@ static int plan_wish(struct spool *spool, struct arena *arena, const char *id)
     int job = job_open(spool, &place);
     if (job < 0)
         return 0;
-    struct resize_wish written, wish = {.generation = 1, .from = 1000, .to = id[0] == 'y' ? 0 : 2000,
-                               .when = time_now, .reason = "the plan says so"};
+    struct resize_wish written, wish = {.generation = 1,
+                                        .from = 1000,
+                                        .to = id[0] == 'y' ? 0 : 2000,
+                                        .when = time_now,
+                                        .reason = "the plan says so"};
     if (record_read(job, arena, &record, &error) == 0)
         result = record.resizes == 0 && resize_pending(job, &record, &written) == 0 &&
                  (resize_write(job, &record, &wish, &error) || spool_sync(spool, &error));

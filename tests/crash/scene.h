@@ -12,19 +12,19 @@
 #include <stdint.h>
 
 enum kind {
-    KIND_GOOD,                  /* succeeds at once */
-    KIND_FLAKY,                 /* fails once with an exit code that retry.txt calls transient */
-    KIND_SHAKY,                 /* fails once with one that it does not know; has one retry */
-    KIND_BAD,                   /* a request with a mistake */
-    KIND_LONG,                  /* runs until it is killed, for which the user drops a control file
+    KIND_GOOD,   /* succeeds at once */
+    KIND_FLAKY,  /* fails once with an exit code that retry.txt calls transient */
+    KIND_SHAKY,  /* fails once with one that it does not know; has one retry */
+    KIND_BAD,    /* a request with a mistake */
+    KIND_LONG,   /* runs until it is killed, for which the user drops a control file
                                  * when it is in submitted/ */
-    KIND_AFTER,                 /* waits for others, and succeeds */
-    KIND_LOST,                  /* waits for what does not come */
-    KIND_GROWS,                 /* runs until it has a second processor, and gets it while it runs */
-    KIND_MOVES,                 /* ... and gets it by way of its checkpoint */
-    KIND_YIELDS,                /* is stopped to give way, and goes on */
-    KIND_WIDE,                  /* has its second processor from the beginning: there is room */
-    KIND_TIGHT                  /* is declined once, for want of room */
+    KIND_AFTER,  /* waits for others, and succeeds */
+    KIND_LOST,   /* waits for what does not come */
+    KIND_GROWS,  /* runs until it has a second processor, and gets it while it runs */
+    KIND_MOVES,  /* ... and gets it by way of its checkpoint */
+    KIND_YIELDS, /* is stopped to give way, and goes on */
+    KIND_WIDE,   /* has its second processor from the beginning: there is room */
+    KIND_TIGHT   /* is declined once, for want of room */
 };
 
 struct dropped {
@@ -59,7 +59,7 @@ enum {
 const struct scene *scene_get(int which);
 
 struct world {
-    char base[512];                     /* its own directory */
+    char base[512]; /* its own directory */
     char spool[576], outside[576];
 };
 

@@ -76,8 +76,8 @@ static void take_in(struct submission *submission)
     submission->outcome = SUBMIT_ACCEPTED;
     submission->error.text[0] = submission->note[0] = '\0';
     struct buffer known = tree_read(path);
-    bool same = known.length >= SHA256_HEX_SIZE - 1 &&
-                memcmp(known.data, digest, SHA256_HEX_SIZE - 1) == 0;
+    bool same =
+        known.length >= SHA256_HEX_SIZE - 1 && memcmp(known.data, digest, SHA256_HEX_SIZE - 1) == 0;
     bool new = known.length == 0;
     buffer_free(&known);
     if (new || naive || (same && exists(id, attempt, ".gone"))) {
@@ -129,7 +129,8 @@ static void poll_one(struct arena *arena, struct job_poll *poll)
     snprintf(task->role, sizeof(task->role), "main");
     bool saves = (first_word(id, "moves") || first_word(id, "yields")) && attempt == 1;
     bool cancelled = exists(id, attempt, ".cancelled"), saved = exists(id, attempt, ".signalled");
-    if (((first_word(id, "long") || (first_word(id, "grows") && !exists(id, attempt, ".resized"))) &&
+    if (((first_word(id, "long") ||
+          (first_word(id, "grows") && !exists(id, attempt, ".resized"))) &&
          !cancelled) ||
         (saves && !cancelled && !saved)) {
         poll->phase = PHASE_RUNNING;
@@ -263,8 +264,10 @@ static int my_capacity(struct executor *executor, struct capacity *capacity, str
         return error_set(error, "the scheduler does not answer");
     if (!roomy)
         return error_set(error, "the scheduler does not count what it has");
-    *capacity = (struct capacity){.cpus = 1 << 20, .cpus_free = 1 << 20,
-                                  .memory = INT64_MAX / 2, .memory_free = INT64_MAX / 2};
+    *capacity = (struct capacity){.cpus = 1 << 20,
+                                  .cpus_free = 1 << 20,
+                                  .memory = INT64_MAX / 2,
+                                  .memory_free = INT64_MAX / 2};
     return 0;
 }
 

@@ -39,7 +39,7 @@ void scheduler_has_room(bool has);
 typedef void scheduler_observer(const char *file, struct text bytes);
 void scheduler_observe(scheduler_observer *observer);
 
-struct scheduled {              /* a token */
+struct scheduled { /* a token */
     char id[64];
     int attempt;
     char sha256[65];

@@ -26,10 +26,10 @@
 #include "tests/crash/tree.h"
 
 enum { MOST_ROUNDS = 400, MOST_STARTS = 8, CRASH_STATUS = 111, KILLED_CALLS = 60 };
-static const int64_t start_time = 1767268800000;        /* 2026-01-01T12:00Z */
-static const int64_t a_minute = 60 * 1000;              /* milliseconds */
+static const int64_t start_time = 1767268800000; /* 2026-01-01T12:00Z */
+static const int64_t a_minute = 60 * 1000;       /* milliseconds */
 
-static const char *poison;      /* what the job file contains; NULL: none does */
+static const char *poison; /* what the job file contains; NULL: none does */
 
 void yaml_parser_set_input_string(yaml_parser_t *parser, const unsigned char *input, size_t size)
 {
@@ -66,8 +66,10 @@ static void run_body(struct result *result, void *context)
         if (strncmp(names.names[i], "good-01", 7) == 0)
             snprintf(id, sizeof(id), "%s", names.names[i]);
     tree_list_free(&names);
-    struct check check = {.world = run->world, .scene = scene_get(SCENE_THREE),
-                          .ended = drive.finished, .damaged = id};
+    struct check check = {.world = run->world,
+                          .scene = scene_get(SCENE_THREE),
+                          .ended = drive.finished,
+                          .damaged = id};
     result->ending = drive.finished ? END_CHECKED : END_WEDGED;
     result->finding = id[0] ? invariants_check(&check) : FOUND_LOST;
     snprintf(result->why, WHY_SIZE, "%s", id[0] ? check.why : "good-01 is not in failed/");

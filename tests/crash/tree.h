@@ -12,15 +12,15 @@
 
 #include "base/text.h"
 
-enum { TREE_PATH_SIZE = 2048 };      /* bytes; room for every path that the harness makes */
+enum { TREE_PATH_SIZE = 2048 }; /* bytes; room for every path that the harness makes */
 
 /* Say what went wrong with the harness itself, and end it. */
 _Noreturn void harness_failed(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-void tree_make(const char *path, mode_t mode);          /* a directory with exactly that mode */
+void tree_make(const char *path, mode_t mode); /* a directory with exactly that mode */
 void tree_write(const char *path, struct text bytes, mode_t mode);
-void tree_remove(const char *path);                     /* not being there is fine */
-void tree_copy(const char *from, const char *to);       /* `to` must not be there */
+void tree_remove(const char *path);               /* not being there is fine */
+void tree_copy(const char *from, const char *to); /* `to` must not be there */
 
 /* A number that two trees share if they have the same names, kinds, modes and contents. */
 uint64_t tree_digest(const char *path, uint64_t start);

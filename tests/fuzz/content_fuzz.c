@@ -27,7 +27,7 @@ static void check_beginnings(struct text bytes)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
-    enum { SHORT = 300 };       /* bytes of a file whose every beginning is tried */
+    enum { SHORT = 300 }; /* bytes of a file whose every beginning is tried */
     struct text source = fuzz_text(bytes, length);
     enum content content = content_judge(source);
     CHECK(content != CONTENT_UNKNOWN);

@@ -39,7 +39,7 @@ static void render(struct arena *arena, const struct value *context, struct valu
     buffer_free(&written);
 }
 
-static struct value *wrap(struct arena *arena, const char *operator, struct value *operand)
+static struct value *wrap(struct arena *arena, const char *operator, struct value * operand)
 {
     struct value *object = value_object(arena);
     value_put(arena, object, operator, operand);

@@ -54,7 +54,7 @@ static void check_row(const struct images *images, const struct image_row *row)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
-    enum { ROWS = 300 };        /* looked up: each look-up walks the table */
+    enum { ROWS = 300 }; /* looked up: each look-up walks the table */
     struct text source = fuzz_text(bytes, length);
     struct arena *arena = arena_new();
     struct error error = {""};

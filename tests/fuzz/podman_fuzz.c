@@ -22,7 +22,7 @@
 /* ---- the server ---- */
 
 struct http_client {
-    struct text answers;        /* that are left */
+    struct text answers; /* that are left */
 };
 
 static struct http_client server;
@@ -56,9 +56,9 @@ static void answer(struct http_client *client, struct http_request *request)
         status = TEXT("1");
     request->status = 0;
     for (size_t i = 0; i < status.length && i < 3; i++)
-        request->status = request->status * 10 + (status.data[i] >= '0' && status.data[i] <= '9'
-                                                      ? status.data[i] - '0'
-                                                      : 0);
+        request->status =
+            request->status * 10 +
+            (status.data[i] >= '0' && status.data[i] <= '9' ? status.data[i] - '0' : 0);
     request->outcome = request->status == 0   ? HTTP_NOT_SENT
                        : request->status == 1 ? HTTP_NO_ANSWER
                                               : HTTP_ANSWERED;
@@ -134,8 +134,8 @@ static void remove_storage(void)
 static struct executor *open_executor(void)
 {
     const char *parent = getenv("TMPDIR");
-    int length = snprintf(storage, sizeof(storage), "%s/dlspool-fuzz.XXXXXX",
-                          parent ? parent : "/tmp");
+    int length =
+        snprintf(storage, sizeof(storage), "%s/dlspool-fuzz.XXXXXX", parent ? parent : "/tmp");
     CHECK((size_t)length < sizeof(storage));
     CHECK(mkdtemp(storage));
     atexit(remove_storage);

@@ -30,9 +30,12 @@ static void parse_number(struct text source)
 
 static void predict_from(const struct progress *progress, const struct history *history)
 {
-    struct job_record record = {.cpus = 2000, .units_pattern = TEXT("{done}"), .attempt = 1,
+    struct job_record record = {.cpus = 2000,
+                                .units_pattern = TEXT("{done}"),
+                                .attempt = 1,
                                 .sizes = {.kind = SIZE_CPUS, .least = 1000, .most = 8000},
-                                .size = 2000, .arguments_sha256 = TEXT("abcd")};
+                                .size = 2000,
+                                .arguments_sha256 = TEXT("abcd")};
     struct predict_past *past = past_of(history);
     struct predict_job job;
     struct prediction prediction;

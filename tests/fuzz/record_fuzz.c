@@ -21,9 +21,9 @@ static void check_record(const struct job_record *record)
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         if (texts[i].data)
             check_text(texts[i]);
-    const struct text terms[] = {record->deadline_mode,     record->units_file,
-                                 record->units_pattern,     record->checkpoint_signal,
-                                 record->gpu_type,          record->arguments_sha256};
+    const struct text terms[] = {record->deadline_mode, record->units_file,
+                                 record->units_pattern, record->checkpoint_signal,
+                                 record->gpu_type,      record->arguments_sha256};
     for (size_t i = 0; i < sizeof(terms) / sizeof(terms[0]); i++)
         if (terms[i].data)
             check_text(terms[i]);

@@ -17,8 +17,8 @@ static size_t count_lines(struct text source)
     return lines;
 }
 
-static void decide(const struct retry_table *table, size_t lines, int exit_code,
-                   struct text reason, struct text log)
+static void decide(const struct retry_table *table, size_t lines, int exit_code, struct text reason,
+                   struct text log)
 {
     struct retry_decision decision = retry_decide(table, exit_code, reason, log);
     CHECK(decision.line >= 0 && (size_t)decision.line <= lines);

@@ -20,8 +20,8 @@
 #include "tests/fuzz/fuzz.h"
 
 enum {
-    LARGEST = 1 << 20,          /* bytes of an input */
-    SECONDS = 10,               /* for one input, under sanitizers and on a busy machine */
+    LARGEST = 1 << 20, /* bytes of an input */
+    SECONDS = 10,      /* for one input, under sanitizers and on a busy machine */
     MUTATIONS = 100,
     EXIT_PRINTED = 3
 };
@@ -29,7 +29,7 @@ enum {
 /* What the child is at. */
 struct progress {
     size_t runs;
-    size_t mutation;            /* 0: the file as it is */
+    size_t mutation; /* 0: the file as it is */
     char file[512];
     size_t length;
     uint8_t bytes[LARGEST];
@@ -133,11 +133,16 @@ static void replace(struct buffer *input, size_t at, size_t gone, const void *by
 static void mutate_once(struct buffer *input, const struct buffer *other)
 {
     static const char *const words[] = {
-        "0",  "-1",  "1e999", "99999999999999999999", "2147483648", "null", "~",  "true", "\"",
-        "'",  "{",   "}",     "[",                    "]",          ":",    ": ", "- ",   "\n",
-        "\t", "\\",  "${",    "$eval",                "---",        "...",  "#",  "&a",   "*a",
-        "!",  "\r",  "|",     "\xff",                 "\xc2\x9b",   "\x1b", "%",  "=",    ",",
-        "<<", "../", "\xef\xbb\xbf"};
+        "0",          "-1",    "1e999",       "99999999999999999999",
+        "2147483648", "null",  "~",           "true",
+        "\"",         "'",     "{",           "}",
+        "[",          "]",     ":",           ": ",
+        "- ",         "\n",    "\t",          "\\",
+        "${",         "$eval", "---",         "...",
+        "#",          "&a",    "*a",          "!",
+        "\r",         "|",     "\xff",        "\xc2\x9b",
+        "\x1b",       "%",     "=",           ",",
+        "<<",         "../",   "\xef\xbb\xbf"};
     const char *word = words[below(sizeof(words) / sizeof(words[0]))];
     size_t at = below(input->length + 1), left = input->length - at;
     size_t span = 1 + below(left < 16 ? left : below(2) ? 16 : left);
@@ -157,18 +162,18 @@ static void mutate_once(struct buffer *input, const struct buffer *other)
     case 3:
         replace(input, at, left, "", 0);
         break;
-    case 4:                     /* twice */
+    case 4: /* twice */
         if (span)
             replace(input, at, 0, input->data + at, span);
         break;
     case 5:
         replace(input, at, span, word, strlen(word));
         break;
-    case 6:                     /* a bit */
+    case 6: /* a bit */
         if (left)
             input->data[at] = (char)(input->data[at] ^ (1 << below(8)));
         break;
-    default:                    /* the end of another file */
+    default: /* the end of another file */
         if (other->length) {
             size_t from = below(other->length);
             replace(input, at, left, other->data + from, other->length - from);
@@ -273,8 +278,7 @@ static int report(const char *program, const char *name, int status, size_t file
         return 0;
     }
     printf("not ok 1 - %s: %s, change %zu: %s\n", name,
-           progress->file[0] ? progress->file : "at the end", progress->mutation,
-           failure(status));
+           progress->file[0] ? progress->file : "at the end", progress->mutation, failure(status));
     show_output(output);
     keep_input(program);
     return 1;
@@ -292,7 +296,7 @@ static int run(const char *program, const struct files *files, size_t mutations)
         dup2(output, STDOUT_FILENO);
         dup2(output, STDERR_FILENO);
         run_files(files, mutations);
-        exit(0);                /* here leaks are found */
+        exit(0); /* here leaks are found */
     }
     CHECK(waitpid(child, &status, 0) == child);
     return report(program, slash ? slash + 1 : program, status, files->count, output);
@@ -316,8 +320,8 @@ int main(int count, char **arguments)
         add_path(&files, path.data);
         buffer_free(&path);
     }
-    progress = mmap(NULL, sizeof(*progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-                    -1, 0);
+    progress =
+        mmap(NULL, sizeof(*progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     CHECK(progress != MAP_FAILED);
     int result = run(arguments[0], &files, mutations);
     free_files(&files);

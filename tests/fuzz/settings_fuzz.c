@@ -13,10 +13,9 @@
 static void check_settings(const struct settings *settings)
 {
     const int64_t durations[] = {
-        settings->scan_interval, settings->quiet_time,     settings->cut_off_time,
-        settings->doubtful_time,
-        settings->poll_interval, settings->retry_interval, settings->retry_first,
-        settings->retry_longest, settings->probe_interval,
+        settings->scan_interval, settings->quiet_time,    settings->cut_off_time,
+        settings->doubtful_time, settings->poll_interval, settings->retry_interval,
+        settings->retry_first,   settings->retry_longest, settings->probe_interval,
     };
     for (size_t i = 0; i < sizeof(durations) / sizeof(durations[0]); i++)
         CHECK(durations[i] >= 50 && durations[i] <= 7 * 86400000LL);

@@ -306,7 +306,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     if (executor->operations->ready(executor, &error))
         check_sentence(&error);
     else
-        fuzz_part(&rest);       /* the versions, which are asked for once */
+        fuzz_part(&rest); /* the versions, which are asked for once */
     submit(executor, rest, false);
     submit(executor, rest, true);
     for (int i = 0; i < 4; i++)

@@ -13,7 +13,7 @@
 static const struct yaml_limits yaml_limits = {1 << 20, 20000, 100};
 static const struct template_limits limits = {.steps = 100000, .bytes = 1 << 18, .depth = 100};
 
-enum { SLACK = 1 << 18 };       /* bytes: lists and objects grow by doubling */
+enum { SLACK = 1 << 18 }; /* bytes: lists and objects grow by doubling */
 
 static const struct template *include(void *context, struct text path, struct error *error)
 {
@@ -59,8 +59,7 @@ static void check_result(struct arena *arena, const struct value *value)
     buffer_free(&written);
 }
 
-static void render_twice(struct arena *arena, const struct value *tree,
-                         const struct value *context)
+static void render_twice(struct arena *arena, const struct value *tree, const struct value *context)
 {
     struct error fault = {""}, first = {""}, second = {""};
     struct template *template = template_compile(arena, tree, "test.yaml");
@@ -80,8 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     struct text rest = fuzz_text(bytes, length);
     struct text template_source = fuzz_part(&rest);
     struct arena *arena = arena_new();
-    const struct value *tree =
-        yaml_read(arena, template_source, "test.yaml", &yaml_limits, NULL);
+    const struct value *tree = yaml_read(arena, template_source, "test.yaml", &yaml_limits, NULL);
     const struct value *context = yaml_read(arena, rest, "context.yaml", &yaml_limits, NULL);
     if (!context || context->kind != VALUE_OBJECT)
         context = value_object(arena);

@@ -14,9 +14,9 @@
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 
-enum { LARGEST = 65536 };               /* bytes; AMX takes 11,008 */
+enum { LARGEST = 65536 }; /* bytes; AMX takes 11,008 */
 static long (*real)(enum __ptrace_request request, ...);
-static unsigned char registers[LARGEST];        /* its kernel is one thread, with a small stack */
+static unsigned char registers[LARGEST]; /* its kernel is one thread, with a small stack */
 
 __attribute__((constructor)) static void find_real(void)
 {

@@ -75,8 +75,9 @@ static void python_has_nothing_of_ours(void **state)
     struct buffer answer = {0};
     struct error error;
     setenv("PYTHONPATH", "/tmp/mine", 1);
-    put_python("u=$(/usr/bin/id -u) g=$(/usr/bin/id -G)\n"
-               "echo \"{\\\"libraries\\\": {\\\"any\\\": {\\\"version\\\": \\\"$u|$g|$PYTHONPATH|$1|$(pwd)\\\"}}}\"");
+    put_python(
+        "u=$(/usr/bin/id -u) g=$(/usr/bin/id -G)\n"
+        "echo \"{\\\"libraries\\\": {\\\"any\\\": {\\\"version\\\": \\\"$u|$g|$PYTHONPATH|$1|$(pwd)\\\"}}}\"");
     assert_int_equal(ask_host_python(directory, &answer, &error), 0);
     struct host *host = host_parse(arena, buffer_text(&answer), &error);
     assert_non_null(host);

@@ -35,8 +35,11 @@ static int set_up(void **state)
 
 static struct past_run make_run(const char *owner, int64_t ended, double seconds)
 {
-    return (struct past_run){.ended = ended, .owner = text_of(owner), .cpus = 2000,
-                             .seconds = seconds, .deadline = true};
+    return (struct past_run){.ended = ended,
+                             .owner = text_of(owner),
+                             .cpus = 2000,
+                             .seconds = seconds,
+                             .deadline = true};
 }
 
 static double left_of(int job, struct past_run *runs, size_t count)
@@ -65,14 +68,14 @@ static void what_his_deadlines_held_in_a_day_is_taken_off(void **state)
 {
     (void)state;
     struct past_run runs[] = {
-        make_run("ann", now - hour, 1000), make_run("bob", now - hour, 500),
+        make_run("ann", now - hour, 1000),      make_run("bob", now - hour, 500),
         make_run("ann", now - 25 * hour, 7000), /* before yesterday */
         make_run("ann", now - 23 * hour, 7200), /* an hour of it counts */
-        make_run("eve", now - hour, 1000), make_run("ann", now - hour, 300)};
+        make_run("eve", now - hour, 1000),      make_run("ann", now - hour, 300)};
     runs[5].deadline = false;
     assert_true(left_of(1, runs, 6) == whole - 2000.0 * (1000 + 3600));
     assert_true(left_of(0, runs, 6) == whole - 2000.0 * 500);
-    runs[0].gpus = 1;           /* of another pool */
+    runs[0].gpus = 1; /* of another pool */
     assert_true(left_of(1, runs, 6) == whole - 2000.0 * 3600);
 }
 

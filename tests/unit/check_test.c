@@ -291,12 +291,13 @@ static void a_wrong_manifest_is_found_beside_good_ones(void **state)
     for (unsigned processes = 0; processes < 4; processes++) {
         struct check_options options = {
             .accept = refuse_some, .accept_context = (char[]){"wrong"}, .processes = processes};
-        put_three_libraries(same, "a: {$eval: job.name}\nb: 1\nc: {$if: job.dataset, then: wrong}\n",
-                            same);
+        put_three_libraries(
+            same, "a: {$eval: job.name}\nb: 1\nc: {$if: job.dataset, then: wrong}\n", same);
         assert_int_equal(check_with(&options), -1);
         assert_int_equal(result.problems, 1);
-        assert_non_null(strstr(report.data, "local/keras/single.yaml:1: the executor refuses the "
-                                            "manifest: it holds \"wrong\" [a Python entry, a dataset"));
+        assert_non_null(strstr(report.data,
+                               "local/keras/single.yaml:1: the executor refuses the "
+                               "manifest: it holds \"wrong\" [a Python entry, a dataset"));
         /* What was refused is not taken for good when it comes again. */
         put_three_libraries(same, "a: wrong\n", "a: wrong\n");
         assert_int_equal(check_with(&options), -1);
@@ -321,7 +322,8 @@ static void several_processes_say_what_one_says(void **state)
     struct check_result counts = result;
     report = (struct buffer){0};
     assert_true(counts.problems >= 5 && counts.warnings >= 2 && counts.looked_at > 2);
-    const char *caffe = strstr(first.data, "local/caffe/"), *part = strstr(first.data, "common/part");
+    const char *caffe = strstr(first.data, "local/caffe/"),
+               *part = strstr(first.data, "common/part");
     assert_true(caffe && part && caffe < part && part < strstr(first.data, "local/mxnet/dist"));
     for (options.processes = 1; options.processes < 8; options.processes++) {
         assert_int_equal(check_with(&options), -1);
@@ -356,7 +358,7 @@ static void an_end_of_a_process_is_a_problem(void **state)
 static void samples_cover_every_three_options(void **state)
 {
     (void)state;
-    static const char *const words[] = {"a dataset",  "an output",   "GPUs",  "shm",
+    static const char *const words[] = {"a dataset",  "an output",  "GPUs",  "shm",
                                         "time_limit", "image host", "values"};
     enum { OPTIONS = sizeof(words) / sizeof(words[0]) };
     bool seen[OPTIONS][OPTIONS][OPTIONS][8] = {0};

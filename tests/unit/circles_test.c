@@ -104,8 +104,8 @@ static bool reaches(bool edges[FEW][FEW], const bool *out, size_t from, size_t t
     for (size_t next = 0; next <= most; next++) {
         if (!edges[from][next] || out[next])
             continue;
-        if (next == to || (!(seen & 1u << next) &&
-                           reaches(edges, out, next, to, most, seen | 1u << next)))
+        if (next == to ||
+            (!(seen & 1u << next) && reaches(edges, out, next, to, most, seen | 1u << next)))
             return true;
     }
     return false;

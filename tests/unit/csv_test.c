@@ -84,8 +84,9 @@ static void a_trace_is_read(void **state)
     (void)state;
     struct trace trace;
     struct error error;
-    assert_int_equal(read_trace(HEAD "b,5,10,m,20,64,1\na,5,10,m,,128,2\nc,1,0,m,9,64,8\n",
-                                PROFILE, &trace, &error), 0);
+    assert_int_equal(read_trace(HEAD "b,5,10,m,20,64,1\na,5,10,m,,128,2\nc,1,0,m,9,64,8\n", PROFILE,
+                                &trace, &error),
+                     0);
     assert_int_equal(trace.count, 3);
     assert_string_equal(trace.jobs[0].id, "c");
     assert_string_equal(trace.jobs[1].id, "a"); /* of two that came at once, by id */
@@ -167,7 +168,8 @@ static void bad_input_is_told(void **state)
 static void hostile_bytes_are_told(void **state)
 {
     (void)state;
-    static const char nul[] = HEAD "a,1\0" "9,1,m,1,64,1\n";
+    static const char nul[] = HEAD "a,1\0"
+                                   "9,1,m,1,64,1\n";
     static const char name[] = HEAD "a,1,1,m\0.csv,1,64,1\n";
     struct trace trace;
     struct error error;

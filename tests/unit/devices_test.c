@@ -21,8 +21,9 @@ static void names_are_looked_up(void **state)
     (void)state;
     char *directory = unit_directory();
     const char *const directories[] = {directory, "/nowhere/cdi", NULL}, *absent[5];
-    struct text names[] = {TEXT("nvidia.com/gpu=0"), TEXT("nvidia.com/gpu=7"), TEXT("amd.com/gpu=0"),
-                           TEXT("/dev/null:/dev/gpu-a"), TEXT("/dev/no-such-node")};
+    struct text names[] = {TEXT("nvidia.com/gpu=0"), TEXT("nvidia.com/gpu=7"),
+                           TEXT("amd.com/gpu=0"), TEXT("/dev/null:/dev/gpu-a"),
+                           TEXT("/dev/no-such-node")};
     struct arena *arena = arena_new();
 
     assert_int_equal(devices_look(arena, directories, names, 5, absent), 4);
@@ -31,12 +32,14 @@ static void names_are_looked_up(void **state)
     assert_null(absent[3]);
     assert_string_equal(absent[4], "/dev/no-such-node: No such file or directory");
 
-    put(directory, "nvidia.yaml", "---\ncdiVersion: 0.5.0\nkind: nvidia.com/gpu\ndevices:\n"
-                                  "- name: \"0\"\n  containerEdits:\n    deviceNodes:\n"
-                                  "    - path: /dev/nvidia0\n- name: all\n  containerEdits: {}\n"
-                                  "containerEdits:\n  env:\n  - NVIDIA_VISIBLE_DEVICES=void\n");
-    put(directory, "amd.json", "{\"cdiVersion\": \"0.6.0\", \"kind\": \"amd.com/gpu\", "
-                               "\"devices\": [{\"name\": \"0\"}, {\"noname\": 1}, 5]}");
+    put(directory, "nvidia.yaml",
+        "---\ncdiVersion: 0.5.0\nkind: nvidia.com/gpu\ndevices:\n"
+        "- name: \"0\"\n  containerEdits:\n    deviceNodes:\n"
+        "    - path: /dev/nvidia0\n- name: all\n  containerEdits: {}\n"
+        "containerEdits:\n  env:\n  - NVIDIA_VISIBLE_DEVICES=void\n");
+    put(directory, "amd.json",
+        "{\"cdiVersion\": \"0.6.0\", \"kind\": \"amd.com/gpu\", "
+        "\"devices\": [{\"name\": \"0\"}, {\"noname\": 1}, 5]}");
     put(directory, "README", "no specification");
     assert_int_equal(devices_look(arena, directories, names, 5, absent), 2);
     assert_null(absent[0]);

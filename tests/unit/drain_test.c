@@ -48,9 +48,15 @@ static void make(struct fixture *fixture, const char *id, enum state state, cons
     struct error error;
     struct awaited awaited = {.condition = TEXT("afterok"),
                               .job = after ? text_of(after) : (struct text){"", 0}};
-    struct job_record record = {.id = text_of(id), .name = TEXT("a"), .uid = 7, .accepted = came,
-                                .held = came, .attempt = 1, .after = &awaited,
-                                .after_count = after != NULL, .failure.exit_code = -1};
+    struct job_record record = {.id = text_of(id),
+                                .name = TEXT("a"),
+                                .uid = 7,
+                                .accepted = came,
+                                .held = came,
+                                .attempt = 1,
+                                .after = &awaited,
+                                .after_count = after != NULL,
+                                .failure.exit_code = -1};
     int job = job_create(&fixture->spool, id, &error);
     assert_true(job >= 0);
     assert_int_equal(record_create(job, &record, &error), 0);

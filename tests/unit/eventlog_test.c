@@ -10,8 +10,9 @@
 static void values_read_back(void **state)
 {
     (void)state;
-    static const char *const values[] = {"plain", "two words", "", "a=b", "say \"hi\"", "back\\slash",
-                                         "line\nbreak", "\xc3\xa9", "x\x01y", "key=\"v\" other=1"};
+    static const char *const values[] = {
+        "plain",       "two words",   "",         "a=b",    "say \"hi\"",
+        "back\\slash", "line\nbreak", "\xc3\xa9", "x\x01y", "key=\"v\" other=1"};
     struct buffer line = {0};
     char key[16];
     eventlog_start(&line, 1800000000123, "test");

@@ -19,9 +19,14 @@ static void lines_are_made_fit_to_read(void **state)
         {"1\n2\n\n3\n4\n5\n6\n\n", "    2\n    3\n    4\n    5\n    6\n"},
         {"\033[1;31mred\033[0m and \033]0;title\awhite\r\n", "    red and white\n"},
         {"10 %\r50 %\r100 %\n", "    100 %\n"},
-        {"a\tb\x01" "c\xff" "d\n", "    a    b\\x01c\\xffd\n"},
+        {"a\tb\x01"
+         "c\xff"
+         "d\n",
+         "    a    b\\x01c\\xffd\n"},
         {"Next: nothing\n", "    Next: nothing\n"},
-        {"\xc2\x9b" "31m \xc3\xa4\n", "    \\xc2\\x9b31m \xc3\xa4\n"},
+        {"\xc2\x9b"
+         "31m \xc3\xa4\n",
+         "    \\xc2\\x9b31m \xc3\xa4\n"},
         {"\033", ""},
         {"x\033[", "    x\n"},
     };

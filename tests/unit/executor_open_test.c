@@ -30,12 +30,14 @@ static void settings_choose_the_executor(void **state)
     (void)state;
     struct error error;
     assert_string_equal(refusal(&error, "executor: null\n"), "");
-    assert_string_equal(refusal(&error, "executor: 3\n"),
-                        "dlspool.yaml:1: executor: found a number, expected local, kubernetes, slurm or null");
+    assert_string_equal(
+        refusal(&error, "executor: 3\n"),
+        "dlspool.yaml:1: executor: found a number, expected local, kubernetes, slurm or null");
     assert_string_equal(refusal(&error, "executor: 'null'\n"), "");
-    assert_string_equal(refusal(&error, "executor: locale\n"),
-                        "dlspool.yaml:1: executor: found \"locale\", expected local, kubernetes, slurm or null; did "
-                        "you mean \"local\"?");
+    assert_string_equal(
+        refusal(&error, "executor: locale\n"),
+        "dlspool.yaml:1: executor: found \"locale\", expected local, kubernetes, slurm or null; did "
+        "you mean \"local\"?");
     assert_string_equal(refusal(&error, "executor: 'null'\n'null': {x: 1}\n"),
                         "dlspool.yaml:2: null.x: unknown setting; the null executor has none");
     assert_string_equal(refusal(&error, "executor: local\n"), "");
@@ -55,10 +57,12 @@ static void every_setting_is_checked(void **state)
         {"gpus: 2", "local.gpus: found 2, expected a list of devices such as nvidia.com/gpu=0"},
         {"gpus: [a, a]", "local.gpus: found \"a\", expected each device only once"},
         {"gpus: ['a,b']", "local.gpus: found \"a,b\", expected a device such as"},
-        {"gpus: [{device: a}]", "local.gpus: found object, expected a device, or {device: nvidia.com/gpu=0, type: A100}"},
+        {"gpus: [{device: a}]",
+         "local.gpus: found object, expected a device, or {device: nvidia.com/gpu=0, type: A100}"},
         {"gpus: [{device: a, type: ''}]", "expected a device, or {device"},
         {"gpus: [{device: a, type: T4, node: 1}]", "expected a device, or {device"},
-        {"gpus: [{device: 'a b', type: T4}]", "local.gpus: found \"a b\", expected a device such as"},
+        {"gpus: [{device: 'a b', type: T4}]",
+         "local.gpus: found \"a b\", expected a device such as"},
         {"gpus: [a, {device: a, type: T4}]", "expected each device only once"},
         {"pids: 0", "local.pids: found 0, expected a whole number from 1 to 4194304"},
         {"in_flight: 1.5", "local.in_flight: found 1.5, expected a whole number from 1 to 256"},
@@ -96,9 +100,10 @@ static void settings_have_defaults_and_are_read(void **state)
     assert_int_equal(settings.log_limit, 100 << 20);
     struct value *tree = yaml_read(
         arena,
-        TEXT("local: {socket: '', storage: '/var/lib/x//', cpus: 1.5, memory: 2Gi, gpus: [g/0, {device: g/1, type: T4}], "
-             "gpu_type: A100, runtime: crun, pids: 9, request_timeout: 5, pull_timeout: 1m, in_flight: 2, "
-             "log_limit: 1Ki}"),
+        TEXT(
+            "local: {socket: '', storage: '/var/lib/x//', cpus: 1.5, memory: 2Gi, gpus: [g/0, {device: g/1, type: T4}], "
+            "gpu_type: A100, runtime: crun, pids: 9, request_timeout: 5, pull_timeout: 1m, in_flight: 2, "
+            "log_limit: 1Ki}"),
         "dlspool.yaml", &yaml_trusted_limits, &error);
     assert_int_equal(local_settings_read(&settings, arena, tree, &error), 0);
     assert_int_equal(settings.socket.length, 0);

@@ -15,26 +15,34 @@
 #include "stages/shared/control.h"
 #include "stages/shared/resize.h"
 
-static const int64_t noon = 1767268801000;      /* 2026-01-01 */
+static const int64_t noon = 1767268801000; /* 2026-01-01 */
 
 enum far {
-    FAR_ACCEPTED,               /* the executor has it; there is no task yet */
-    FAR_WAITING,                /* a task waits */
-    FAR_STARTED,                /* a task runs, and has printed nothing */
-    FAR_COUNTED,                /* ... and has printed units */
-    FAR_SECOND_ATTEMPT,         /* it ran before; this attempt has not started */
-    FAR_NO_LOG, FAR_DAMAGED_LOG,
-    FAR_NO_RECORD, FAR_DAMAGED_RECORD,
+    FAR_ACCEPTED,       /* the executor has it; there is no task yet */
+    FAR_WAITING,        /* a task waits */
+    FAR_STARTED,        /* a task runs, and has printed nothing */
+    FAR_COUNTED,        /* ... and has printed units */
+    FAR_SECOND_ATTEMPT, /* it ran before; this attempt has not started */
+    FAR_NO_LOG,
+    FAR_DAMAGED_LOG,
+    FAR_NO_RECORD,
+    FAR_DAMAGED_RECORD,
     FAR_DAMAGED_PROGRESS,
-    FAR_NO_OUTPUT,              /* nothing can be written where its output should be */
+    FAR_NO_OUTPUT, /* nothing can be written where its output should be */
     FARS
 };
 
 enum then {
-    THEN_SUCCEEDED, THEN_FAILED,
-    THEN_FAILED_UNSTARTED,      /* command not found, image missing, node refused */
-    THEN_KILLED, THEN_RESIZED, THEN_STOPPED, THEN_VANISHED, THEN_AWAY, THEN_RESTARTED,
-    THEN_REMOVED,               /* somebody removes its directory */
+    THEN_SUCCEEDED,
+    THEN_FAILED,
+    THEN_FAILED_UNSTARTED, /* command not found, image missing, node refused */
+    THEN_KILLED,
+    THEN_RESIZED,
+    THEN_STOPPED,
+    THEN_VANISHED,
+    THEN_AWAY,
+    THEN_RESTARTED,
+    THEN_REMOVED, /* somebody removes its directory */
     THENS
 };
 
@@ -81,8 +89,8 @@ static int fake_poll(struct executor *executor, struct arena *arena, struct job_
         if (fake.no_tasks || poll->phase == PHASE_VANISHED)
             continue;
         poll->tasks = arena_allocate(arena, sizeof(*poll->tasks));
-        *poll->tasks = (struct task_state){.role = "main", .ended = ended,
-                                           .exit_code = poll->exit_code};
+        *poll->tasks =
+            (struct task_state){.role = "main", .ended = ended, .exit_code = poll->exit_code};
         poll->task_count = 1;
     }
     return 0;
@@ -130,10 +138,15 @@ static void fake_close(struct executor *executor)
     (void)executor;
 }
 
-static const struct executor_operations operations = {
-    .name = "fake", .ready = fake_ready, .poll = fake_poll, .resize = fake_resize,
-    .signal = fake_call, .cancel = fake_cancel, .output = fake_output, .remove = fake_call,
-    .close = fake_close};
+static const struct executor_operations operations = {.name = "fake",
+                                                      .ready = fake_ready,
+                                                      .poll = fake_poll,
+                                                      .resize = fake_resize,
+                                                      .signal = fake_call,
+                                                      .cancel = fake_cancel,
+                                                      .output = fake_output,
+                                                      .remove = fake_call,
+                                                      .close = fake_close};
 
 /* ---- a job, how far it got ---- */
 
@@ -142,13 +155,28 @@ static const char *put(enum kind kind, enum far far)
     static char id[ID_SIZE];
     static int next;
     snprintf(id, sizeof(id), "job-00000000%05d", next++);
-    struct job_record record = {
-        .id = text_of(id), .owner = TEXT("ann"), .uid = 1000, .gid = (gid_t)-1, .accepted = now,
-        .request_file = TEXT("request.yaml"), .cpus = 1000, .retries = 1, .failure.exit_code = -1,
-        .attempt = far == FAR_SECOND_ATTEMPT ? 2 : 1};
-    struct progress before = {.attempt = 1, .size = 1000, .started = noon, .since = noon,
-                              .unit = noon, .done = 3, .most = 3, .total = 10, .rate = 1,
-                              .start_up = -1, .restart = -1, .time = noon};
+    struct job_record record = {.id = text_of(id),
+                                .owner = TEXT("ann"),
+                                .uid = 1000,
+                                .gid = (gid_t)-1,
+                                .accepted = now,
+                                .request_file = TEXT("request.yaml"),
+                                .cpus = 1000,
+                                .retries = 1,
+                                .failure.exit_code = -1,
+                                .attempt = far == FAR_SECOND_ATTEMPT ? 2 : 1};
+    struct progress before = {.attempt = 1,
+                              .size = 1000,
+                              .started = noon,
+                              .since = noon,
+                              .unit = noon,
+                              .done = 3,
+                              .most = 3,
+                              .total = 10,
+                              .rate = 1,
+                              .start_up = -1,
+                              .restart = -1,
+                              .time = noon};
     if (kind == KIND_UNITS || kind == KIND_SIZED)
         record.units_pattern = TEXT("step {done}/{total}");
     if (kind == KIND_UNITS_FILE)
@@ -235,8 +263,11 @@ static void wish_for(const char *id, int64_t to)
     struct job_record record;
     int job = open_job(id, STATE_SUBMITTED);
     if (record_read(job, arena, &record, &error) == 0) {
-        struct resize_wish wish = {.generation = record.resizes + 1, .from = 1000, .to = to,
-                                   .when = now, .reason = "the plan says so"};
+        struct resize_wish wish = {.generation = record.resizes + 1,
+                                   .from = 1000,
+                                   .to = to,
+                                   .when = now,
+                                   .reason = "the plan says so"};
         assert_int_equal(resize_write(job, &record, &wish, &error), 0);
     }
     close(job);
@@ -348,19 +379,42 @@ static void each_pair(enum kind kind)
         }
 }
 
-static void a_plain_job(void **state) { (void)state; each_pair(KIND_PLAIN); }
-static void one_that_prints_units(void **state) { (void)state; each_pair(KIND_UNITS); }
-static void one_that_writes_units(void **state) { (void)state; each_pair(KIND_UNITS_FILE); }
-static void one_with_sizes(void **state) { (void)state; each_pair(KIND_SIZED); }
-static void an_array(void **state) { (void)state; each_pair(KIND_ARRAY); }
+static void a_plain_job(void **state)
+{
+    (void)state;
+    each_pair(KIND_PLAIN);
+}
+static void one_that_prints_units(void **state)
+{
+    (void)state;
+    each_pair(KIND_UNITS);
+}
+static void one_that_writes_units(void **state)
+{
+    (void)state;
+    each_pair(KIND_UNITS_FILE);
+}
+static void one_with_sizes(void **state)
+{
+    (void)state;
+    each_pair(KIND_SIZED);
+}
+static void an_array(void **state)
+{
+    (void)state;
+    each_pair(KIND_ARRAY);
+}
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_all, close_spool)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_plain_job), TEST(one_that_prints_units), TEST(one_that_writes_units),
-        TEST(one_with_sizes), TEST(an_array),
+        TEST(a_plain_job),
+        TEST(one_that_prints_units),
+        TEST(one_that_writes_units),
+        TEST(one_with_sizes),
+        TEST(an_array),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

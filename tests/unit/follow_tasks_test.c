@@ -23,7 +23,7 @@ static struct {
     char recorded[32];  /* what job.yaml said when cancel() was called last */
     char told[32];      /* whom that was about */
     int polite, forced;
-    int removal;        /* what remove() says */
+    int removal; /* what remove() says */
     bool vanished;
 } fake;
 

@@ -22,9 +22,9 @@
 
 static struct counts {
     int polls_of_bad, polls_of_good, cancelled, removed;
-    int attempt;                /* that was cancelled */
-    bool away;                  /* the executor cannot be told to end a job */
-} * counts; /* shared with the children */
+    int attempt; /* that was cancelled */
+    bool away;   /* the executor cannot be told to end a job */
+} * counts;      /* shared with the children */
 
 static int fake_ready(struct executor *executor, struct error *problem)
 {
@@ -342,7 +342,8 @@ int main(void)
         TEST(its_files_stay_until_then),
         TEST(an_attempt_that_is_not_known_is_not_ended),
         TEST(one_that_left_is_not_passed_over),
-        cmocka_unit_test_setup_teardown(it_is_found_behind_those_that_wait, set_up_submit, tear_down),
+        cmocka_unit_test_setup_teardown(it_is_found_behind_those_that_wait, set_up_submit,
+                                        tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,7 +44,7 @@ static void ends_over_a_job_are_counted(void **state)
 {
     (void)state;
     assert_int_equal(guard_tries(guard, "a-1"), 0);
-    guard_count(guard, "track");                /* it ended over nothing */
+    guard_count(guard, "track"); /* it ended over nothing */
     for (int i = 1; i <= GUARD_MOST_TRIES; i++) {
         end_over("a-1");
         assert_int_equal(guard_tries(guard, "a-1"), i);
@@ -148,8 +148,11 @@ static void there_need_be_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(ends_over_a_job_are_counted), TEST(the_most_blamed_are_remembered),
-        TEST(a_batch_comes_down_to_one_job), TEST(what_is_read_in_passing_is_blamed), TEST(there_need_be_none),
+        TEST(ends_over_a_job_are_counted),
+        TEST(the_most_blamed_are_remembered),
+        TEST(a_batch_comes_down_to_one_job),
+        TEST(what_is_read_in_passing_is_blamed),
+        TEST(there_need_be_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,20 +33,34 @@ static int close_all(void **state)
 
 static struct job_record make_record(const char *id)
 {
-    return (struct job_record){
-        .id = text_of(id), .owner = TEXT("ann o'hara"), .accepted = noon,
-        .template_path = TEXT("local/pytorch/single.yaml"), .commit = TEXT("c0ffee"),
-        .image = TEXT("registry/image:1"), .arguments_sha256 = TEXT("abcd"), .cpus = 2000,
-        .units_pattern = TEXT("step {done}"), .attempt = 1, .deadline = noon,
-        .sizes = {.kind = SIZE_CPUS, .least = 1000, .most = 4000}, .size = 2000,
-        .failure.exit_code = -1};
+    return (struct job_record){.id = text_of(id),
+                               .owner = TEXT("ann o'hara"),
+                               .accepted = noon,
+                               .template_path = TEXT("local/pytorch/single.yaml"),
+                               .commit = TEXT("c0ffee"),
+                               .image = TEXT("registry/image:1"),
+                               .arguments_sha256 = TEXT("abcd"),
+                               .cpus = 2000,
+                               .units_pattern = TEXT("step {done}"),
+                               .attempt = 1,
+                               .deadline = noon,
+                               .sizes = {.kind = SIZE_CPUS, .least = 1000, .most = 4000},
+                               .size = 2000,
+                               .failure.exit_code = -1};
 }
 
 static struct progress make_progress(void)
 {
-    struct progress progress = {.time = noon + 90000, .attempt = 1, .started = noon, .done = 400,
-                                .total = 400, .most = 400, .unit = noon + 80000, .size = 2000,
-                                .start_up = 1500, .restart = -1};
+    struct progress progress = {.time = noon + 90000,
+                                .attempt = 1,
+                                .started = noon,
+                                .done = 400,
+                                .total = 400,
+                                .most = 400,
+                                .unit = noon + 80000,
+                                .size = 2000,
+                                .start_up = 1500,
+                                .restart = -1};
     struct progress_at_size *at = progress_at(&progress, 1, 2000);
     at->rate = 5;
     at->units = 400;
@@ -64,7 +78,7 @@ static void a_job_is_a_line(void **state)
     struct history history;
     assert_int_equal(history_read(&spool, arena, &history, &error), 0);
     assert_int_equal(history.count, 0);
-    for (int i = 0; i < 3; i++)         /* again, after crashes */
+    for (int i = 0; i < 3; i++) /* again, after crashes */
         assert_int_equal(history_add(&spool, &record, &progress, true, noon, &error), 0);
     assert_int_equal(history_read(&spool, arena, &history, &error), 0);
     assert_int_equal(history.count, 1);
@@ -91,7 +105,7 @@ static void an_attempt_at_several_sizes(void **state)
     progress_at(&progress, 2, 4000)->resize = 7;
     assert_int_equal(history_add(&spool, &record, &progress, true, noon, &error), 0);
     assert_int_equal(history_read(&spool, arena, &history, &error), 0);
-    assert_int_equal(history.count, 2);         /* not those of the first attempt */
+    assert_int_equal(history.count, 2); /* not those of the first attempt */
     assert_true(!history.runs[0].finished && history.runs[0].cpus == 1000);
     assert_true(history.runs[0].restart == 4000 && history.runs[0].start_up == -1);
     assert_true(history.runs[1].finished && !history.runs[1].whole && history.runs[1].resize == 7);
@@ -115,13 +129,15 @@ static void damage_is_passed_over(void **state)
     struct progress progress = make_progress();
     struct history history;
     int directory = history_open(&spool, true, &error);
-    assert_int_equal(eventlog_append_to(directory, "runs",
-                                        TEXT("rubbish\n\n2026-11-21T03:09:24.123Z run\n"
-                                             "2026-11-21T03:09:24.123Z run of=cpus id=x-1m80ns077fbyy rate=nan\n"
-                                             "2026-11-21T03:09:24.123Z run of=suns id=x\n"
-                                             "2026-11-21T03:09:24.123Z run of=cpus id=x-1m80ns077fbyy size=-4\n"
-                                             "2026-11-21T03:09:24.123Z run of=cpus id=cut-1m80ns077fbyy"),
-                                        &error), 0);
+    assert_int_equal(
+        eventlog_append_to(directory, "runs",
+                           TEXT("rubbish\n\n2026-11-21T03:09:24.123Z run\n"
+                                "2026-11-21T03:09:24.123Z run of=cpus id=x-1m80ns077fbyy rate=nan\n"
+                                "2026-11-21T03:09:24.123Z run of=suns id=x\n"
+                                "2026-11-21T03:09:24.123Z run of=cpus id=x-1m80ns077fbyy size=-4\n"
+                                "2026-11-21T03:09:24.123Z run of=cpus id=cut-1m80ns077fbyy"),
+                           &error),
+        0);
     assert_int_equal(history_add(&spool, &record, &progress, true, noon, &error), 0);
     assert_int_equal(history_read(&spool, arena, &history, &error), 0);
     assert_int_equal(history.count, 2);
@@ -212,8 +228,9 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_all, close_all)
     const struct CMUnitTest tests[] = {
-        TEST(a_job_is_a_line), TEST(an_attempt_at_several_sizes), TEST(damage_is_passed_over),
-        TEST(is_bounded),      TEST(is_made_anew),
+        TEST(a_job_is_a_line),       TEST(an_attempt_at_several_sizes),
+        TEST(damage_is_passed_over), TEST(is_bounded),
+        TEST(is_made_anew),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,7 +36,7 @@ static void rest(int milliseconds)
 /* Lines of a kibibyte: LINES of them, each with its number. */
 enum { FLOOD_LINES = 20000, FLOOD_LINE = 1024 };
 
-static atomic_int flooded;      /* lines that are sent */
+static atomic_int flooded; /* lines that are sent */
 
 static void flood(int file)
 {

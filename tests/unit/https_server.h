@@ -65,7 +65,7 @@ static inline char *read_whole(const char *name)
 static inline int server_start(void **state)
 {
     (void)state;
-    enum { PATIENCE = 20000 };  /* milliseconds */
+    enum { PATIENCE = 20000 }; /* milliseconds */
     server.directory = unit_directory();
     server.process = fork();
     if (server.process == 0) {

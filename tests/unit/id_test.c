@@ -30,10 +30,18 @@ static void ids_are_labels(void **state)
 static void strange_ids_are_not_valid(void **state)
 {
     (void)state;
-    static const char *const cases[] = {
-        "", "x", "-0123456789abc", "0123456789abc", "x-0123456789ab", "x-0123456789abcd",
-        "x-0123456789abu", "X-0123456789abc", "x/-0123456789abc", "..-0123456789abc",
-        "x_0123456789abc", "aaaaaaaaaaaaaaaaaaaaaaaaa-0123456789abc"};
+    static const char *const cases[] = {"",
+                                        "x",
+                                        "-0123456789abc",
+                                        "0123456789abc",
+                                        "x-0123456789ab",
+                                        "x-0123456789abcd",
+                                        "x-0123456789abu",
+                                        "X-0123456789abc",
+                                        "x/-0123456789abc",
+                                        "..-0123456789abc",
+                                        "x_0123456789abc",
+                                        "aaaaaaaaaaaaaaaaaaaaaaaaa-0123456789abc"};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         assert_false(id_valid(text_of(cases[i])));
 }

@@ -65,9 +65,10 @@ static void restart(struct fixture *fixture, int attempt)
 static void each_image_of_a_role_is_told_once(void **state)
 {
     struct fixture *fixture = *state;
-    struct task_state tasks[] = {{.role = "ps"}, {.role = "worker"}, {.role = "worker", .index = 1}};
+    struct task_state tasks[] = {
+        {.role = "ps"}, {.role = "worker"}, {.role = "worker", .index = 1}};
     tell(fixture, 1, tasks, 3);
-    assert_int_equal(situation_of(fixture).ran_count, 0);       /* nothing is known yet */
+    assert_int_equal(situation_of(fixture).ran_count, 0); /* nothing is known yet */
     snprintf(tasks[0].image, IMAGE_RAN_SIZE, "host");
     snprintf(tasks[1].image, IMAGE_RAN_SIZE, SUM);
     for (int i = 0; i < 3; i++)
@@ -96,7 +97,9 @@ static void an_attempt_tells_its_own(void **state)
     restart(fixture, 2);
     tell(fixture, 2, &task, 1);
     assert_int_equal(situation_of(fixture).ran_count, 2);
-    assert_int_equal(eventlog_append(fixture->job, TEXT("2026-11-22T10:02:00.000Z intent attempt=3\n"), NULL), 0);
+    assert_int_equal(
+        eventlog_append(fixture->job, TEXT("2026-11-22T10:02:00.000Z intent attempt=3\n"), NULL),
+        0);
     assert_int_equal(situation_of(fixture).ran_count, 0);
 }
 
@@ -144,9 +147,11 @@ static void where_a_task_listens_is_told_once(void **state)
     tell(fixture, 1, tasks, 2);
     struct job_situation situation = situation_of(fixture);
     assert_int_equal(situation.ran_count, 1);
-    assert_int_equal(situation.listening_count, 2);     /* of two tasks */
+    assert_int_equal(situation.listening_count, 2); /* of two tasks */
     assert_string_equal(situation.listening[1], "n1:17234");
-    assert_int_equal(eventlog_append(fixture->job, TEXT("2026-11-22T10:02:00.000Z intent attempt=2\n"), NULL), 0);
+    assert_int_equal(
+        eventlog_append(fixture->job, TEXT("2026-11-22T10:02:00.000Z intent attempt=2\n"), NULL),
+        0);
     assert_int_equal(situation_of(fixture).listening_count, 0);
 }
 

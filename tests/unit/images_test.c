@@ -10,7 +10,7 @@
 #include "renderer/images.h"
 
 static struct arena *arena;
-static const struct host *machine;      /* NULL: not known what it has */
+static const struct host *machine; /* NULL: not known what it has */
 
 static int set_up(void **state)
 {
@@ -108,8 +108,8 @@ static void host_is_passed_over_where_it_is_of_no_use(void **state)
     /* A row behind one of `host` is reached by others. */
     struct buffer report = {0};
     size_t warnings = 0;
-    assert_int_equal(images_report(TEXT("a 1.2 * * host\na 1.2 * * x\na 1 * * y\na * * * host\n"), "i",
-                                   &report, &warnings),
+    assert_int_equal(images_report(TEXT("a 1.2 * * host\na 1.2 * * x\na 1 * * y\na * * * host\n"),
+                                   "i", &report, &warnings),
                      0);
     assert_int_equal(warnings, 2);
     assert_non_null(strstr(report.data, "i:3: warning: this row is never reached: line 2"));
@@ -154,11 +154,10 @@ static void a_version_that_is_named_is_what_runs(void **state)
     assert_string_equal(find(parse("a * * * z\n"), "a", "", "single", ""), "z");
 }
 
-static const char has[] =
-    "{\"libraries\": {\"any\": {\"version\": \"3.11.2\", \"gpus\": true},"
-    " \"pytorch\": {\"version\": \"1.13.0a0\", \"gpus\": false},"
-    " \"jax\": {\"version\": \"0.4.1\", \"gpus\": true},"
-    " \"caffe\": {\"version\": \"\", \"gpus\": false}}}";
+static const char has[] = "{\"libraries\": {\"any\": {\"version\": \"3.11.2\", \"gpus\": true},"
+                          " \"pytorch\": {\"version\": \"1.13.0a0\", \"gpus\": false},"
+                          " \"jax\": {\"version\": \"0.4.1\", \"gpus\": true},"
+                          " \"caffe\": {\"version\": \"\", \"gpus\": false}}}";
 
 /* A row of `host` fits what the machine has, and nothing else. */
 static void host_is_what_this_machine_has(void **state)
@@ -196,7 +195,8 @@ static void what_there_is_is_told(void **state)
                               .host = true,
                               .machine = host_parse(arena, TEXT(has), &error)};
     images_tell_versions(images, &wish, &out);
-    assert_string_equal(out.data, "1.13.0a0 on this machine, without GPUs; 2.5.1 (line 2, accelerator gpu)");
+    assert_string_equal(out.data,
+                        "1.13.0a0 on this machine, without GPUs; 2.5.1 (line 2, accelerator gpu)");
     assert_true(text_is(images_version(&images->rows[0], &wish), "1.13.0a0"));
     assert_true(text_is(images_version(&images->rows[1], &wish), "2.5.1"));
     buffer_free(&out);
@@ -225,7 +225,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(comments_and_blank_lines_are_left_out, set_up, tear_down),
         cmocka_unit_test_setup_teardown(wrong_columns_are_refused_with_line, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(host_is_passed_over_where_it_is_of_no_use, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(host_is_passed_over_where_it_is_of_no_use, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(first_row_that_fits_decides, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_version_that_is_named_is_what_runs, set_up, tear_down),
         cmocka_unit_test_setup_teardown(host_is_what_this_machine_has, set_up, tear_down),

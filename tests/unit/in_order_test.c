@@ -27,7 +27,7 @@ static struct {
     int declined;
     struct gpu_capacity types[2]; /* none while the first has no name */
     int given[MOST][2];           /* of each type, to those that run */
-    struct demand told; /* what needs() says of a manifest; cpus 0: nothing */
+    struct demand told;           /* what needs() says of a manifest; cpus 0: nothing */
 } machine;
 
 static int my_ready(struct executor *executor, struct error *problem)
@@ -66,8 +66,7 @@ static struct demand demand_of(const char *id)
     struct arena *arena = arena_new();
     int job = open_job(id, STATE_RENDERED);
     assert_int_equal(record_read(job, arena, &record, &error), 0);
-    struct demand demand =
-        demand_typed(record.cpus, record.memory, record.gpus, record.gpu_type);
+    struct demand demand = demand_typed(record.cpus, record.memory, record.gpus, record.gpu_type);
     close(job);
     arena_free(arena);
     return demand;
@@ -128,7 +127,8 @@ static void my_close(struct executor *executor)
     (void)executor;
 }
 
-static const struct executor_operations operations = {.name = "mine", .of_this_machine = true,
+static const struct executor_operations operations = {.name = "mine",
+                                                      .of_this_machine = true,
                                                       .ready = my_ready,
                                                       .submit = my_submit,
                                                       .capacity = my_capacity,
@@ -169,7 +169,7 @@ struct sketch {
     const char *name;
     int cpus, gpus, priority;
     unsigned uid;
-    int64_t deadline;           /* in so many seconds */
+    int64_t deadline;   /* in so many seconds */
     int64_t time_limit; /* seconds */
     const char *arguments;
     const char *log;
@@ -193,8 +193,8 @@ static struct job_record record_of(const struct sketch *sketch, char id[static I
                                .priority = sketch->priority,
                                .time_limit = sketch->time_limit * 1000,
                                .deadline = sketch->deadline ? now + sketch->deadline * 1000 : 0,
-        .deadline_mode = sketch->deadline ? TEXT("count") : TEXT(""),
-        .template_path = TEXT("local/any/single.yaml"),
+                               .deadline_mode = sketch->deadline ? TEXT("count") : TEXT(""),
+                               .template_path = TEXT("local/any/single.yaml"),
                                .commit = TEXT("c0ffee"),
                                .image = TEXT("image"),
                                .arguments_sha256 =
@@ -438,8 +438,8 @@ static void the_first_outlasts_a_restart_and_can_be_killed(void **state)
     expect("s ");
     assert_string_equal(reason_of(big), "Waiting for resources: needs 2 CPUs, 1 of 2 free.");
     int job = open_job(big, STATE_RENDERED);
-    assert_int_equal(eventlog_append_to(job, "kill", TEXT("2026-01-01T12:00:00.000Z kill by=ann\n"),
-                                        &error), 0);
+    assert_int_equal(
+        eventlog_append_to(job, "kill", TEXT("2026-01-01T12:00:00.000Z kill by=ann\n"), &error), 0);
     close(job);
     round_now();
     assert_true(in_state(big, STATE_FAILED));

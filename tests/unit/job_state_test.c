@@ -52,9 +52,10 @@ static void a_directory_tells_a_word(void **state)
     assert_string_equal(word(*state, STATE_DONE), "done");
 }
 
-#define BEFORE "2026-11-22T10:00:00.000Z intent attempt=1\n"                       \
-               "2026-11-22T10:00:01.000Z submitted attempt=1\n"                    \
-               "2026-11-22T10:00:02.000Z started attempt=1 at=2026-11-22T10:00:01.500Z\n"
+#define BEFORE                                                                                     \
+    "2026-11-22T10:00:00.000Z intent attempt=1\n"                                                  \
+    "2026-11-22T10:00:01.000Z submitted attempt=1\n"                                               \
+    "2026-11-22T10:00:02.000Z started attempt=1 at=2026-11-22T10:00:01.500Z\n"
 
 static void a_log_tells_whether_it_runs(void **state)
 {
@@ -67,9 +68,10 @@ static void a_log_tells_whether_it_runs(void **state)
     put(*state, "log", BEFORE "2026-11-22T10:01:00.000Z stopping attempt=1\n");
     assert_string_equal(word(*state, STATE_SUBMITTED), "stopping");
     /* The next attempt has not begun to run, and is not being stopped. */
-    put(*state, "log", BEFORE "2026-11-22T10:01:00.000Z stopping attempt=1\n"
-                              "2026-11-22T10:02:00.000Z intent attempt=2\n"
-                              "2026-11-22T10:02:01.000Z submitted attempt=2\n");
+    put(*state, "log",
+        BEFORE "2026-11-22T10:01:00.000Z stopping attempt=1\n"
+               "2026-11-22T10:02:00.000Z intent attempt=2\n"
+               "2026-11-22T10:02:01.000Z submitted attempt=2\n");
     assert_string_equal(word(*state, STATE_SUBMITTED), "queued");
 }
 
@@ -78,13 +80,15 @@ static void a_log_tells_why_the_scheduler_lets_it_wait(void **state)
     struct job_situation situation;
     struct job_place place = {.state = STATE_SUBMITTED, .id = "x-0123456789abc"};
     int job = ((struct fixture *)*state)->job;
-    put(*state, "log", "2026-11-22T10:00:01.000Z submitted attempt=1\n"
-                       "2026-11-22T10:00:02.000Z waiting why=\"behind others\"\n"
-                       "2026-11-22T10:00:03.000Z waiting why=\"for resources\"\n");
+    put(*state, "log",
+        "2026-11-22T10:00:01.000Z submitted attempt=1\n"
+        "2026-11-22T10:00:02.000Z waiting why=\"behind others\"\n"
+        "2026-11-22T10:00:03.000Z waiting why=\"for resources\"\n");
     job_situation_read(job, &place, &situation);
     assert_string_equal(situation.waits, "for resources");
-    put(*state, "log", "2026-11-22T10:00:02.000Z waiting why=\"for resources\"\n"
-                       "2026-11-22T10:00:03.000Z started attempt=1\n");
+    put(*state, "log",
+        "2026-11-22T10:00:02.000Z waiting why=\"for resources\"\n"
+        "2026-11-22T10:00:03.000Z started attempt=1\n");
     job_situation_read(job, &place, &situation);
     assert_string_equal(situation.waits, "");
 }
@@ -134,7 +138,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_directory_tells_a_word, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_log_tells_whether_it_runs, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_log_tells_why_the_scheduler_lets_it_wait, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_log_tells_why_the_scheduler_lets_it_wait, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(a_wish_to_kill_is_stopping, set_up, tear_down),
         cmocka_unit_test_setup_teardown(waiting_for_room_is_not_failing, set_up, tear_down),
         cmocka_unit_test(both_vocabularies_select),

@@ -132,8 +132,9 @@ static void what_is_wrong_is_said_with_file_and_line(void **state)
         {CONTEXT CLUSTER "users: [{name: u, user: {token: t, as-user-extra: {a: [b]}}}]\n",
          "as-user-extra"},
         {CONTEXT CLUSTER "users: [{name: u, user: {exec: {command: x}}}]\n", "exec.apiVersion"},
-        {CONTEXT CLUSTER "users: [{name: u, user: {exec: {apiVersion: "
-                         "client.authentication.k8s.io/v1, command: x, interactiveMode: Always}}}]\n",
+        {CONTEXT CLUSTER
+         "users: [{name: u, user: {exec: {apiVersion: "
+         "client.authentication.k8s.io/v1, command: x, interactiveMode: Always}}}]\n",
          "wants a terminal"},
         {CONTEXT CLUSTER "users: [{name: u, user: {exec: {apiVersion: "
                          "client.authentication.k8s.io/v1, command: x, args: [1]}}}]\n",
@@ -228,9 +229,16 @@ static void base64_is_decoded(void **state)
     static const struct {
         const char *encoded, *decoded;
     } cases[] = {
-        {"", ""},           {"Zg==", "f"},       {"Zm8=", "fo"},     {"Zm9v", "foo"},
-        {"Zm9v\nYmFy", "foobar"},                {"Zm9", NULL},      {"Zg==Zg==", NULL},
-        {"Z===", NULL},     {"Zm9-", NULL},      {"====", NULL},
+        {"", ""},
+        {"Zg==", "f"},
+        {"Zm8=", "fo"},
+        {"Zm9v", "foo"},
+        {"Zm9v\nYmFy", "foobar"},
+        {"Zm9", NULL},
+        {"Zg==Zg==", NULL},
+        {"Z===", NULL},
+        {"Zm9-", NULL},
+        {"====", NULL},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct buffer out = {0};

@@ -297,7 +297,7 @@ static void after_too_many_requests_nothing_is_sent_for_a_while(void **state)
     assert_int_equal(calls[0].status, 429);
     assert_int_equal(calls[0].retry_after, 1000);
     expect_words(calls[0].error.text, "Too many requests, please try again later.");
-    assert_int_equal(calls[1].outcome, KUBERNETES_DONE);        /* it was under way */
+    assert_int_equal(calls[1].outcome, KUBERNETES_DONE); /* it was under way */
     assert_int_equal(calls[CALLS - 1].outcome, KUBERNETES_UNAVAILABLE);
     assert_true(calls[CALLS - 1].retry_after > 500);
     expect_words(calls[CALLS - 1].error.text, "asked to be left alone");
@@ -305,7 +305,7 @@ static void after_too_many_requests_nothing_is_sent_for_a_while(void **state)
     assert_int_equal(ask(connection, "/echo"), KUBERNETES_UNAVAILABLE);
     struct error error;
     assert_null(kubernetes_stream_open(connection, "/echo", &error));
-    assert_int_equal(statistic("requests"), before + 1);        /* the statistics' own */
+    assert_int_equal(statistic("requests"), before + 1); /* the statistics' own */
     pause_for(1050);
     must_be_done(connection, "/echo");
     kubernetes_disconnect(connection);
@@ -501,7 +501,7 @@ static void a_plugin_that_hangs_is_ended_with_all_it_started(void **state)
             line[0] = '\0';
         if (stream)
             fclose(stream);
-        if (strstr(line, ") Z "))       /* nobody has asked after it yet */
+        if (strstr(line, ") Z ")) /* nobody has asked after it yet */
             return;
         pause_for(10);
     }
@@ -610,8 +610,8 @@ static void the_servers_name_is_verified(void **state)
     run_one(connection, &call);
     if (call.outcome != KUBERNETES_DONE)
         fail_msg("%s", call.error.text);
-    assert_true(text_starts(value_get_text(value_get(call.answer, "headers"), "host"),
-                            "127.0.0.1:"));
+    assert_true(
+        text_starts(value_get_text(value_get(call.answer, "headers"), "host"), "127.0.0.1:"));
     kubernetes_disconnect(connection);
     write_config("    certificate-authority: ca.pem\n    tls-server-name: other.test\n",
                  "    token: abc\n");
@@ -682,8 +682,8 @@ static char *drain(struct kubernetes_connection *connection, struct kubernetes_s
         assert_true(clock_elapsed() - begin < 10000);
         kubernetes_streams_drive(connection, 500);
         while (kubernetes_stream_line(stream, &line))
-            used += (size_t)snprintf(lines + used, sizeof(lines) - used, "%.*s|",
-                                     (int)line.length, line.data);
+            used += (size_t)snprintf(lines + used, sizeof(lines) - used, "%.*s|", (int)line.length,
+                                     line.data);
     }
     error_set(why, "%s", ended);
     kubernetes_stream_close(stream);
@@ -769,9 +769,10 @@ static void a_refused_stream_tells_why(void **state)
     struct error error, why;
     int status;
     enum kubernetes_outcome outcome;
-    write_file("gone", "HTTP/1.1 410 Gone\r\nContent-Length: 76\r\n\r\n"
-                       "{\"kind\":\"Status\",\"code\":410,\"reason\":\"Expired\",\"message\":\"too old "
-                       "version!\"}");
+    write_file("gone",
+               "HTTP/1.1 410 Gone\r\nContent-Length: 76\r\n\r\n"
+               "{\"kind\":\"Status\",\"code\":410,\"reason\":\"Expired\",\"message\":\"too old "
+               "version!\"}");
     struct kubernetes_connection *connection = connect_by_token("abc");
     struct kubernetes_stream *stream = kubernetes_stream_open(connection, "/file/gone", &error);
     assert_string_equal(drain(connection, stream, &status, &outcome, &why), "");

@@ -437,8 +437,9 @@ static void tasks_of_a_sweep_are_judged_each_by_itself(void **state)
     take_pod("worker", 1, "", FAILED("4", "05"));
     /* The first by index, not by time, whether the Job has noticed or not. */
     expect(PHASE_FAILED, 3, "Exited", "task worker-0");
-    take_worker_job(each, more, "'failed':2,'failedIndexes':'0,1'," CONDITION(
-                                    "Failed", "FailedIndexes", "Job has failed indexes"));
+    take_worker_job(each, more,
+                    "'failed':2,'failedIndexes':'0,1'," CONDITION("Failed", "FailedIndexes",
+                                                                  "Job has failed indexes"));
     expect(PHASE_FAILED, 3, "Exited", "task worker-0");
     struct job_poll poll = ask();
     assert_int_equal(poll.task_count, 2);
@@ -700,8 +701,9 @@ static void ten_thousand_pods_take_little(void **state)
 }
 
 #define SUM "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
-#define IN_IMAGE(id) "'phase':'Running','containerStatuses':[{'name':'main','imageID':'" id                \
-                     "','state':{'running':{'startedAt':'2026-11-21T06:31:00Z'}}}]"
+#define IN_IMAGE(id)                                                                               \
+    "'phase':'Running','containerStatuses':[{'name':'main','imageID':'" id                         \
+    "','state':{'running':{'startedAt':'2026-11-21T06:31:00Z'}}}]"
 
 static void the_image_that_runs_is_told_by_its_digest(void **state)
 {

@@ -49,8 +49,9 @@ static int count_of(const char *kind, const char *id, const struct value **last)
     int count = 0;
     for (size_t i = 0; i < list->list.count; i++) {
         const struct value *item = list->list.items[i];
-        if (!text_is(value_get_text(value_get(value_get(item, "metadata"), "labels"),
-                                    "dlspool/job"), id))
+        if (!text_is(
+                value_get_text(value_get(value_get(item, "metadata"), "labels"), "dlspool/job"),
+                id))
             continue;
         count++;
         if (last)
@@ -85,7 +86,8 @@ static void wait_for_running(const char *id, int wanted)
         for (size_t i = 0; i < list->list.count; i++) {
             const struct value *item = list->list.items[i];
             running += text_is(value_get_text(value_get(value_get(item, "metadata"), "labels"),
-                                              "dlspool/job"), id) &&
+                                              "dlspool/job"),
+                               id) &&
                        text_is(value_get_text(value_get(item, "status"), "phase"), "Running");
         }
         if (clock_elapsed() - begin > STAND_IN_PATIENCE)
@@ -165,8 +167,8 @@ static void cancel_tells_every_job_to_end(void **state)
     submit(stand_in_several, "k-2");
     wait_for_running("k-1", 2);
     wait_for_running("k-2", 2);
-    struct job_call calls[] = {{.id = "k-1", .attempt = 1}, {.id = "k-1", .attempt = 2},
-                               {.id = "k-no", .attempt = 1}};
+    struct job_call calls[] = {
+        {.id = "k-1", .attempt = 1}, {.id = "k-1", .attempt = 2}, {.id = "k-no", .attempt = 1}};
     struct job_call *batch[] = {&calls[0], &calls[1], &calls[2]};
     executor->operations->cancel(executor, batch, 3);
     for (int i = 0; i < 3; i++)
@@ -194,7 +196,7 @@ static void cancel_tells_every_job_to_end(void **state)
 static void remove_takes_everything_and_nothing_else(void **state)
 {
     (void)state;
-    enum { COUNT = 100 };       /* more than are asked about in one request */
+    enum { COUNT = 100 }; /* more than are asked about in one request */
     struct job_call calls[COUNT], *batch[COUNT];
     char ids[COUNT][16];
     submit(stand_in_several, "stays");
@@ -217,8 +219,8 @@ static void remove_takes_everything_and_nothing_else(void **state)
     wait_for_nothing("stays");
 }
 
-#define DEBUG_JOB STAND_IN_LIST STAND_IN_JOB("\"@\"", "main",                                      \
-                                             "    annotations: {dlspool/debug: \"2\"}\n")
+#define DEBUG_JOB                                                                                  \
+    STAND_IN_LIST STAND_IN_JOB("\"@\"", "main", "    annotations: {dlspool/debug: \"2\"}\n")
 
 static void a_job_that_asks_for_debug_stays_for_that_time(void **state)
 {
@@ -229,7 +231,7 @@ static void a_job_that_asks_for_debug_stays_for_that_time(void **state)
     submit(DEBUG_JOB, "d-1");
     wait_for_running("d-1", 1);
     int64_t begin = clock_elapsed();
-    for (int i = 0; i < 2; i++)         /* a second time changes nothing */
+    for (int i = 0; i < 2; i++) /* a second time changes nothing */
         if (executor_remove(executor, "d-1", 1, &error))
             fail_msg("%s", error.text);
     assert_int_equal(count_of("jobs", "d-1", &job), 1);
@@ -315,9 +317,10 @@ static void capacity_is_what_nodes_have_and_pods_leave(void **state)
     order("\"order\": \"no_fates\"");
 }
 
-#define FORBIDDEN "\"action\": \"status\", \"code\": 403, \"count\": 0, \"body\": {\"kind\": "     \
-                  "\"Status\", \"apiVersion\": \"v1\", \"status\": \"Failure\", \"reason\": "      \
-                  "\"Forbidden\", \"message\": \"nodes is forbidden\", \"code\": 403}"
+#define FORBIDDEN                                                                                  \
+    "\"action\": \"status\", \"code\": 403, \"count\": 0, \"body\": {\"kind\": "                   \
+    "\"Status\", \"apiVersion\": \"v1\", \"status\": \"Failure\", \"reason\": "                    \
+    "\"Forbidden\", \"message\": \"nodes is forbidden\", \"code\": 403}"
 
 static void without_nodes_the_quota_tells(void **state)
 {
@@ -357,15 +360,17 @@ static void a_dry_run_says_what_the_server_would_do(void **state)
     if (!list)
         fail_msg("%s", error.text);
     assert_int_equal(value_get(list, "items")->list.count, 4);
-    assert_true(value_get_text(value_get(value_get(list, "items")->list.items[0], "metadata"),
-                               "uid").length > 0);
+    assert_true(
+        value_get_text(value_get(value_get(list, "items")->list.items[0], "metadata"), "uid")
+            .length > 0);
     assert_int_equal(all_of("dry-1"), 0);
     assert_int_equal(executor->operations->weight(executor, submission.manifest), 4);
     buffer_clear(&answer);
     /* What only the server finds wrong. */
-    submission.manifest =
-        stand_in_manifest(arena, STAND_IN_LIST STAND_IN_JOB("\"@\"", "main", "") STAND_IN_SECRET
-                                 "  type: kubernetes.io/tls\n", "dry-1");
+    submission.manifest = stand_in_manifest(arena,
+                                            STAND_IN_LIST STAND_IN_JOB("\"@\"", "main", "")
+                                                STAND_IN_SECRET "  type: kubernetes.io/tls\n",
+                                            "dry-1");
     assert_int_equal(executor->operations->try_out(executor, &submission, &answer, &error), -1);
     if (!strstr(error.text, "the Secret dry-1-a1-env"))
         fail_msg("%s", error.text);
@@ -380,13 +385,15 @@ static void a_dry_run_says_what_the_server_would_do(void **state)
 static void keys_are_made_once_and_shown_nowhere(void **state)
 {
     (void)state;
-    static const char *const keyed =
-        STAND_IN_LIST STAND_IN_JOB("\"@\"", "main", "") KEYS;
+    static const char *const keyed = STAND_IN_LIST STAND_IN_JOB("\"@\"", "main", "") KEYS;
     const struct value *secret = NULL;
     struct error error;
     struct buffer answer = {0};
     struct arena *arena = arena_new();
-    struct submission dry = {.id = "keys-1", .attempt = 1, .uid = 1000, .gid = 1000,
+    struct submission dry = {.id = "keys-1",
+                             .attempt = 1,
+                             .uid = 1000,
+                             .gid = 1000,
                              .manifest = stand_in_manifest(arena, keyed, "keys-1")};
     if (executor->operations->try_out(executor, &dry, &answer, &error))
         fail_msg("%s", error.text);
@@ -422,8 +429,8 @@ static void warnings_are_passed_on(void **state)
     if (!connection)
         fail_msg("%s", error.text);
     submit(stand_in_single, "w-1");
-    struct kubernetes_call call = {
-        .method = "DELETE", .path = TEXT("/apis/batch/v1/namespaces/dlspool/jobs/w-1-a1")};
+    struct kubernetes_call call = {.method = "DELETE",
+                                   .path = TEXT("/apis/batch/v1/namespaces/dlspool/jobs/w-1-a1")};
     struct kubernetes_call *calls[] = {&call};
     kubernetes_run(connection, stand_in.arena, calls, 1);
     assert_int_equal(call.outcome, KUBERNETES_DONE);
@@ -435,11 +442,11 @@ static void warnings_are_passed_on(void **state)
 
 /* ---- the Role ---- */
 
-#define EVERY_KIND                                                                                 \
-    STAND_IN_LIST STAND_IN_JOB("\"@\"", "main", "") STAND_IN_SERVICE STAND_IN_SECRET               \
-    "- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: \"@\"}\n  data: {a: b}\n"             \
-    "- apiVersion: scheduling.volcano.sh/v1beta1\n  kind: PodGroup\n  metadata: {name: \"@\"}\n"   \
-    "  spec: {minMember: 1}\n"
+#define EVERY_KIND                                                                                   \
+    STAND_IN_LIST STAND_IN_JOB("\"@\"", "main", "") STAND_IN_SERVICE STAND_IN_SECRET                 \
+        "- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: \"@\"}\n  data: {a: b}\n"           \
+        "- apiVersion: scheduling.volcano.sh/v1beta1\n  kind: PodGroup\n  metadata: {name: \"@\"}\n" \
+        "  spec: {minMember: 1}\n"
 
 /* A pod that runs is asked to have more processors. */
 static void use_resize(void)
@@ -518,12 +525,12 @@ static void the_role_is_enough_and_no_more(void **state)
     int here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     assert_int_equal(file_read_at(here, "etc/kubernetes-role.yaml", 1 << 20, &text, &error), 0);
     close(here);
-    const struct value *documents = yaml_read_all(arena, buffer_text(&text), "role",
-                                                  &yaml_trusted_limits, &error);
+    const struct value *documents =
+        yaml_read_all(arena, buffer_text(&text), "role", &yaml_trusted_limits, &error);
     if (!documents)
         fail_msg("%s", error.text);
-    const struct value *user = value_get(
-        value_get(order("\"order\": \"dump\", \"what\": \"users\""), "users"), "dlspool");
+    const struct value *user =
+        value_get(value_get(order("\"order\": \"dump\", \"what\": \"users\""), "users"), "dlspool");
     const struct value *refused = value_get(user, "refused");
     for (size_t i = 0; i < refused->object.count; i++)
         print_message("# refused: %s\n", refused->object.members[i].key.data);

@@ -18,8 +18,8 @@ struct kubernetes_stream {
     char why[200];
     int status;
     enum kubernetes_outcome outcome;
-    struct buffer lines;        /* not read yet */
-    struct buffer line;         /* the one that was */
+    struct buffer lines; /* not read yet */
+    struct buffer line;  /* the one that was */
 };
 
 /* Fill in what is filled in. */
@@ -91,8 +91,8 @@ void kubernetes_streams_drive(struct kubernetes_connection *connection, int64_t 
 
 bool kubernetes_stream_line(struct kubernetes_stream *stream, struct text *line)
 {
-    char *end = stream->lines.length ? memchr(stream->lines.data, '\n', stream->lines.length)
-                                     : NULL;
+    char *end =
+        stream->lines.length ? memchr(stream->lines.data, '\n', stream->lines.length) : NULL;
     if (!end)
         return false;
     size_t length = (size_t)(end - stream->lines.data);

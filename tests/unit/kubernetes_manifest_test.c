@@ -324,7 +324,7 @@ static struct kubernetes_manifest *stamped(struct parts parts)
     return manifest;
 }
 
-static bool settings_forbid;    /* what stamp_refuses() refused last */
+static bool settings_forbid; /* what stamp_refuses() refused last */
 
 static void stamp_refuses(struct parts parts, struct kubernetes_stamp stamp, const char *sentence)
 {
@@ -406,9 +406,10 @@ static void a_template_that_wants_more_is_refused(void **state)
                            .data},
             stamp, "is at or below none of the directories that dlspool.yaml's");
     assert_true(settings_forbid);
-    stamp_refuses((struct parts){.pod = "hostNetwork: true\n        securityContext: {runAsUser: 7}"}, stamp,
-                  "hostNetwork: dlspool.yaml does not allow it");
-    assert_false(settings_forbid);      /* the template is wrong, too */
+    stamp_refuses(
+        (struct parts){.pod = "hostNetwork: true\n        securityContext: {runAsUser: 7}"}, stamp,
+        "hostNetwork: dlspool.yaml does not allow it");
+    assert_false(settings_forbid); /* the template is wrong, too */
     stamped((struct parts){.pod = "volumes: [{name: v, hostPath: {path: /scratch}}, {name: w, "
                                   "hostPath: {path: /srv/data/x}}]"});
     stamped((struct parts){.pod = "securityContext: {runAsUser: 1234, runAsGroup: 100, fsGroup: "
@@ -440,10 +441,8 @@ static void names_are_this_jobs_and_this_attempts(void **state)
 static void a_secret_is_filled_with_new_keys(void **state)
 {
     (void)state;
-    const struct value *first =
-        stamped((struct parts){.others = KEYS(SSH_AUTH)})->objects[1].tree;
-    const struct value *second =
-        stamped((struct parts){.others = KEYS(SSH_AUTH)})->objects[1].tree;
+    const struct value *first = stamped((struct parts){.others = KEYS(SSH_AUTH)})->objects[1].tree;
+    const struct value *second = stamped((struct parts){.others = KEYS(SSH_AUTH)})->objects[1].tree;
     const struct value *data = value_get(first, "stringData");
     static const char *const keys[][2] = {
         {"ssh-privatekey", "-----BEGIN OPENSSH PRIVATE KEY-----\n"},

@@ -14,13 +14,13 @@
 #include "tests/unit/kubernetes_stand_in.h"
 
 enum {
-    REQUEST_TIMEOUT = 400,      /* milliseconds, as in the settings below */
+    REQUEST_TIMEOUT = 400, /* milliseconds, as in the settings below */
     TRIES = 40,
-    HEAD = 24                   /* bytes of an answer's first line and a bit, all cut at */
+    HEAD = 24 /* bytes of an answer's first line and a bit, all cut at */
 };
 
 static struct executor *executor;
-static int number;              /* of the last job */
+static int number; /* of the last job */
 static long cases;
 
 static int start(void **state)
@@ -45,12 +45,13 @@ static int stop(void **state)
 
 struct job {
     const char *what, *manifest;
-    const char *objects[5];     /* what follows the id in their names; NULL ends them */
+    const char *objects[5]; /* what follows the id in their names; NULL ends them */
     const char *kinds[5];
 };
 
 static const struct job single = {"one object", NULL, {"-a1"}, {"jobs"}};
-static const struct job several = {"four objects", NULL,
+static const struct job several = {"four objects",
+                                   NULL,
                                    {"-a1-master", "-a1", "-a1-env", "-a1-worker"},
                                    {"jobs", "services", "secrets", "jobs"}};
 
@@ -94,13 +95,12 @@ static void check(const struct job *job, const char *id, const char *where)
         if (created != 1)
             fail_msg("%s: %s of %s was created %d times", where, job->kinds[i], name, created);
     }
-    const struct value *jobs =
-        value_get(order("\"order\": \"dump\", \"what\": \"objects\", \"kind\": \"jobs\""),
-                  "objects");
+    const struct value *jobs = value_get(
+        order("\"order\": \"dump\", \"what\": \"objects\", \"kind\": \"jobs\""), "objects");
     for (size_t i = 0; i < jobs->list.count; i++) {
         const struct value *item = jobs->list.items[i];
-        struct text label = value_get_text(
-            value_get(value_get(item, "metadata"), "labels"), "dlspool/job");
+        struct text label =
+            value_get_text(value_get(value_get(item, "metadata"), "labels"), "dlspool/job");
         if (text_is(label, id) && value_get_boolean(value_get(item, "spec"), "suspend", false))
             fail_msg("%s: a Job is still suspended", where);
     }
@@ -131,7 +131,7 @@ static long exchanges_of(const struct job *job)
 static void a_good_submission_costs_what_it_must(void **state)
 {
     (void)state;
-    exchanges_of(&single);      /* the server's version is asked for */
+    exchanges_of(&single); /* the server's version is asked for */
     assert_int_equal(exchanges_of(&single), 1);
     assert_int_equal(exchanges_of(&several), 6);
 }
@@ -243,7 +243,8 @@ static void a_foreign_object_is_refused_and_left_alone(void **state)
         struct error error;
         char name[64];
         order("\"order\": \"misbehave\", \"action\": \"foreign\", \"method\": \"POST\", "
-              "\"skip\": %d", i);
+              "\"skip\": %d",
+              i);
         submit_until_settled(&several, id, "foreign", &outcome, &error);
         order("\"order\": \"calm\"");
         assert_int_equal(outcome, SUBMIT_REFUSED);
@@ -252,12 +253,13 @@ static void a_foreign_object_is_refused_and_left_alone(void **state)
         remove_job(id);
         snprintf(name, sizeof(name), "%s%s", id, several.objects[i]);
         const struct value *left = value_get(
-            order("\"order\": \"dump\", \"what\": \"objects\", \"kind\": \"%s\"",
-                  several.kinds[i]), "objects");
+            order("\"order\": \"dump\", \"what\": \"objects\", \"kind\": \"%s\"", several.kinds[i]),
+            "objects");
         bool there = false;
         for (size_t at = 0; at < left->list.count; at++)
-            there = there || text_is(value_get_text(value_get(left->list.items[at], "metadata"),
-                                                    "name"), name);
+            there =
+                there ||
+                text_is(value_get_text(value_get(left->list.items[at], "metadata"), "name"), name);
         assert_true(there);
         cases++;
     }
@@ -302,9 +304,12 @@ static void a_batch_waits_no_longer_than_a_few_requests(void **state)
     char ids[COUNT][32];
     for (int i = 0; i < COUNT; i++) {
         snprintf(ids[i], sizeof(ids[i]), "%s", next_id());
-        submissions[i] = (struct submission){
-            .id = ids[i], .attempt = 1, .uid = 1000, .gid = 1000,
-            .manifest = stand_in_manifest(arena, stand_in_several, ids[i])};
+        submissions[i] =
+            (struct submission){.id = ids[i],
+                                .attempt = 1,
+                                .uid = 1000,
+                                .gid = 1000,
+                                .manifest = stand_in_manifest(arena, stand_in_several, ids[i])};
         batch[i] = &submissions[i];
     }
     order("\"order\": \"misbehave\", \"action\": \"hang\", \"count\": 0");
@@ -344,7 +349,7 @@ static void no_task_ran_twice(void **state)
     for (size_t i = 0; i < list->list.count; i++) {
         struct text name = value_get_text(list->list.items[i], "name");
         while (name.length && name.data[name.length - 1] != '-')
-            name.length--;      /* what a pod's name ends with is random */
+            name.length--; /* what a pod's name ends with is random */
         if (value_member(seen, name))
             fail_msg("%.*s has had two pods", (int)name.length, name.data);
         value_set(arena, seen, name, value_null(arena));

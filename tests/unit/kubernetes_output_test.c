@@ -475,11 +475,11 @@ static void what_a_crash_has_left_goes_into_no_second_file(void **state)
     print_line(&pods[0], 100, 0, first);
     copy(false);
     print_line(&pods[0], 101, 0, "a short line");
-    print_piece(&pods[0], 101, 1, second, sizeof(second) - 1, true);    /* a line that goes on */
+    print_piece(&pods[0], 101, 1, second, sizeof(second) - 1, true); /* a line that goes on */
     real = sys;
     sys.write = dying_write;
     sys.openat = dying_open;
-    calls_left = 3;                     /* open the log, write it; the place is not written */
+    calls_left = 3; /* open the log, write it; the place is not written */
     copy(false);
     assert_int_equal(calls_left, -1);
     calls_left = 0;
@@ -516,7 +516,8 @@ static void times_go_with_their_file(void **state)
     know_pod("one", 0, "Succeeded", succeeded);
     print_line(&pods[0], 101, 0, line);
     assert_int_equal(copy(true).result, 0);
-    struct buffer older = read_file(".worker-0.log.1.times"), newer = read_file(".worker-0.log.times");
+    struct buffer older = read_file(".worker-0.log.1.times"),
+                  newer = read_file(".worker-0.log.times");
     assert_int_equal(older.length, before.length);
     assert_memory_equal(older.data, before.data, before.length);
     assert_int_equal(strncmp(newer.data, "0 ", 2), 0);
@@ -601,7 +602,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_rotated_log_says_so, set_up, tear_down),
         cmocka_unit_test_setup_teardown(files_of_others_are_left_alone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(damaged_positions_are_compared, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_a_crash_has_left_goes_into_no_second_file, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_a_crash_has_left_goes_into_no_second_file, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(times_go_with_their_file, set_up, tear_down),
         cmocka_unit_test_setup_teardown(no_byte_is_lost_or_doubled, set_up, tear_down),
     };

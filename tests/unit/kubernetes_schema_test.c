@@ -4,7 +4,6 @@
 #include "base/yaml.h"
 #include "executors/kubernetes/schema.h"
 
-
 /* The problems of a tree, parted by line ends; "" when there is none. */
 static const char *check(const char *type, const char *yaml, size_t *count)
 {

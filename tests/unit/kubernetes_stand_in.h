@@ -20,13 +20,13 @@
 #include "executors/executor.h"
 #include "tests/unit/unit.h"
 
-enum { STAND_IN_PATIENCE = 30000 };     /* milliseconds that are waited for anything */
+enum { STAND_IN_PATIENCE = 30000 }; /* milliseconds that are waited for anything */
 
 static struct {
     pid_t process;
     int control;
     char directory[64];
-    struct arena *arena;        /* of the settings, and of the last answer to an order */
+    struct arena *arena; /* of the settings, and of the last answer to an order */
     struct arena *answers;
 } stand_in = {.control = -1};
 
@@ -49,8 +49,8 @@ static inline int stand_in_start(void)
     if (stand_in.process == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         execl("/usr/bin/python3", "python3", "-B", "tests/stand-in/kubernetes/server",
-              "--directory", stand_in.directory, "--role", "etc/kubernetes-role.yaml",
-              "--volatile", (char *)NULL);
+              "--directory", stand_in.directory, "--role", "etc/kubernetes-role.yaml", "--volatile",
+              (char *)NULL);
         _exit(127);
     }
     for (int64_t begin = clock_elapsed(); clock_elapsed() - begin < STAND_IN_PATIENCE;) {
@@ -104,8 +104,8 @@ static inline const struct value *order(const char *format, ...)
         reply.length += (size_t)got;
     } while (reply.data[reply.length - 1] != '\n');
     arena_reset(stand_in.answers);
-    const struct value *answer = json_read(stand_in.answers, buffer_text(&reply), "answer",
-                                           &yaml_trusted_limits, &error);
+    const struct value *answer =
+        json_read(stand_in.answers, buffer_text(&reply), "answer", &yaml_trusted_limits, &error);
     if (!answer)
         fail_msg("%s: %s", text.data, error.text);
     if (!value_get_boolean(answer, "ok", false))
@@ -130,14 +130,14 @@ static inline struct executor *stand_in_executor(const char *more)
     snprintf(text, sizeof(text),
              "executor: kubernetes\nkubernetes:\n  kubeconfig: %s/kubeconfig\n%s",
              stand_in.directory, more);
-    const struct value *settings = yaml_read(
-        stand_in.arena, arena_text(stand_in.arena, text, strlen(text)), "dlspool.yaml",
-        &yaml_trusted_limits, &error);
+    const struct value *settings =
+        yaml_read(stand_in.arena, arena_text(stand_in.arena, text, strlen(text)), "dlspool.yaml",
+                  &yaml_trusted_limits, &error);
     struct executor *executor =
         settings ? executor_kubernetes_open(settings, "test", stand_in.directory, &error) : NULL;
     if (!executor) {
         fail_msg("%s", error.text);
-        abort();                /* the compiler does not know that the test is over */
+        abort(); /* the compiler does not know that the test is over */
     }
     return executor;
 }
@@ -176,13 +176,12 @@ static inline bool stand_in_belongs(const struct value *object, const char *id)
 
 #define STAND_IN_JOB(name, role, more)                                                             \
     "- apiVersion: batch/v1\n  kind: Job\n"                                                        \
-    "  metadata:\n    name: " name "\n    labels: {dlspool/role: " role "}\n" more                 \
-    "  spec:\n"                                                                                    \
+    "  metadata:\n    name: " name "\n    labels: {dlspool/role: " role "}\n" more "  spec:\n"     \
     "    completionMode: Indexed\n    completions: 1\n    parallelism: 1\n"                        \
     "    backoffLimit: 0\n    podReplacementPolicy: Failed\n"                                      \
     "    template:\n      spec:\n        restartPolicy: Never\n        containers:\n"              \
     "        - name: main\n          image: busybox\n          command: [\"true\"]\n"              \
-    "          resources:\n            requests: {cpu: 500m, memory: 1Gi}\n"                      \
+    "          resources:\n            requests: {cpu: 500m, memory: 1Gi}\n"                       \
     "            limits: {cpu: 500m, memory: 1Gi}\n"
 #define STAND_IN_LIST "apiVersion: v1\nkind: List\nitems:\n"
 #define STAND_IN_SERVICE                                                                           \
@@ -192,9 +191,8 @@ static inline bool stand_in_belongs(const struct value *object, const char *id)
     "- apiVersion: v1\n  kind: Secret\n  metadata: {name: \"@-env\"}\n  stringData: {TOKEN: abc}\n"
 
 static const char *const stand_in_single = STAND_IN_LIST STAND_IN_JOB("\"@\"", "main", "");
-static const char *const stand_in_several =
-    STAND_IN_LIST STAND_IN_JOB("\"@-master\"", "master", "") STAND_IN_SERVICE STAND_IN_SECRET
-    STAND_IN_JOB("\"@-worker\"", "worker", "");
+static const char *const stand_in_several = STAND_IN_LIST STAND_IN_JOB("\"@-master\"", "master", "")
+    STAND_IN_SERVICE STAND_IN_SECRET STAND_IN_JOB("\"@-worker\"", "worker", "");
 
 /* A manifest for the job; the bytes are freed with the last answer's arena's next use. */
 static inline struct text stand_in_manifest(struct arena *arena, const char *pattern,
@@ -215,7 +213,10 @@ static inline struct submission stand_in_submit(struct executor *executor, const
                                                 const char *id)
 {
     struct arena *arena = arena_new();
-    struct submission submission = {.id = id, .attempt = 1, .uid = 1000, .gid = 1000,
+    struct submission submission = {.id = id,
+                                    .attempt = 1,
+                                    .uid = 1000,
+                                    .gid = 1000,
                                     .manifest = stand_in_manifest(arena, pattern, id),
                                     .owner = TEXT("ann")};
     struct submission *batch[] = {&submission};

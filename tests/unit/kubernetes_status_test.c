@@ -4,19 +4,19 @@
 #include "base/json.h"
 #include "executors/kubernetes/status.h"
 
-#define STATUS(fields)                                                                            \
+#define STATUS(fields)                                                                             \
     "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\"," fields "}"
-#define QUOTA                                                                                     \
+#define QUOTA                                                                                      \
     "\"reason\":\"Forbidden\",\"message\":\"jobs.batch \\\"one\\\" is forbidden: exceeded quota: " \
     "q, requested: count/jobs.batch=1, used: count/jobs.batch=14, limited: count/jobs.batch=14\"," \
     "\"details\":{\"name\":\"one\",\"group\":\"batch\",\"kind\":\"jobs\"}"
-#define RBAC                                                                                      \
+#define RBAC                                                                                       \
     "\"reason\":\"Forbidden\",\"message\":\"jobs.batch is forbidden: User \\\"carol\\\" cannot "   \
     "create resource \\\"jobs\\\" in API group \\\"batch\\\" in the namespace \\\"team\\\"\","     \
     "\"details\":{\"group\":\"batch\",\"kind\":\"jobs\"}"
-#define TERMINATING                                                                               \
+#define TERMINATING                                                                                 \
     "\"reason\":\"Forbidden\",\"message\":\"jobs.batch \\\"one\\\" is forbidden: unable to create " \
-    "new content in namespace team because it is being terminated\",\"details\":{\"name\":"        \
+    "new content in namespace team because it is being terminated\",\"details\":{\"name\":"         \
     "\"one\",\"causes\":[{\"reason\":\"NamespaceTerminating\",\"field\":\"metadata.namespace\"}]}"
 
 static const struct {
@@ -31,8 +31,9 @@ static const struct {
     {"GET", 200, "<html>", KUBERNETES_UNAVAILABLE, "not with JSON"},
     {"POST", 201, "", KUBERNETES_UNKNOWN, "not with JSON"},
     {"POST", 302, "", KUBERNETES_REFUSED, "no redirections"},
-    {"POST", 400, STATUS("\"reason\":\"BadRequest\",\"message\":\"strict decoding error: unknown "
-                         "field \\\"spec.paralelism\\\"\""),
+    {"POST", 400,
+     STATUS("\"reason\":\"BadRequest\",\"message\":\"strict decoding error: unknown "
+            "field \\\"spec.paralelism\\\"\""),
      KUBERNETES_REFUSED,
      "POST /x: the API server answered 400 BadRequest: strict decoding error: unknown field "
      "\"spec.paralelism\""},
@@ -44,66 +45,80 @@ static const struct {
      "administrator must give this user that right in the namespace: the Role in "
      "etc/kubernetes-role.yaml"},
     {"POST", 403, STATUS(TERMINATING), KUBERNETES_UNAVAILABLE, "is being deleted"},
-    {"POST", 403, STATUS("\"message\":\"x is forbidden: failed quota: q: must specify "
-                         "limits.cpu\""),
+    {"POST", 403,
+     STATUS("\"message\":\"x is forbidden: failed quota: q: must specify "
+            "limits.cpu\""),
      KUBERNETES_REFUSED, "must specify limits.cpu; the namespace's ResourceQuota"},
-    {"POST", 403, STATUS("\"message\":\"x is forbidden: status unknown for quota: q, resources: "
-                         "pods\""),
+    {"POST", 403,
+     STATUS("\"message\":\"x is forbidden: status unknown for quota: q, resources: "
+            "pods\""),
      KUBERNETES_UNAVAILABLE, "status unknown"},
     {"POST", 403, "Forbidden by the firewall", KUBERNETES_REFUSED, "Forbidden by the firewall"},
-    {"POST", 404, STATUS("\"reason\":\"NotFound\",\"message\":\"namespaces \\\"team\\\" not "
-                         "found\",\"details\":{\"name\":\"team\",\"kind\":\"namespaces\"}"),
+    {"POST", 404,
+     STATUS("\"reason\":\"NotFound\",\"message\":\"namespaces \\\"team\\\" not "
+            "found\",\"details\":{\"name\":\"team\",\"kind\":\"namespaces\"}"),
      KUBERNETES_UNAVAILABLE, "must create the namespace"},
-    {"GET", 404, STATUS("\"reason\":\"NotFound\",\"message\":\"jobs.batch \\\"one\\\" not found\","
-                        "\"details\":{\"name\":\"one\",\"group\":\"batch\",\"kind\":\"jobs\"}"),
+    {"GET", 404,
+     STATUS("\"reason\":\"NotFound\",\"message\":\"jobs.batch \\\"one\\\" not found\","
+            "\"details\":{\"name\":\"one\",\"group\":\"batch\",\"kind\":\"jobs\"}"),
      KUBERNETES_MISSING, "not found"},
-    {"GET", 404, STATUS("\"reason\":\"NotFound\",\"message\":\"the server could not find the "
-                        "requested resource\",\"details\":{}"),
+    {"GET", 404,
+     STATUS("\"reason\":\"NotFound\",\"message\":\"the server could not find the "
+            "requested resource\",\"details\":{}"),
      KUBERNETES_REFUSED, "does not know such objects"},
     {"GET", 404, "404 page not found\n", KUBERNETES_REFUSED, "404 page not found"},
     {"POST", 405, STATUS("\"reason\":\"MethodNotAllowed\",\"message\":\"no\""), KUBERNETES_REFUSED,
      "405"},
-    {"POST", 409, STATUS("\"reason\":\"AlreadyExists\",\"message\":\"jobs.batch \\\"one\\\" already "
-                         "exists\""),
+    {"POST", 409,
+     STATUS("\"reason\":\"AlreadyExists\",\"message\":\"jobs.batch \\\"one\\\" already "
+            "exists\""),
      KUBERNETES_EXISTS, "already exists"},
-    {"POST", 409, STATUS("\"reason\":\"AlreadyExists\",\"message\":\"object is being deleted: "
-                         "jobs.batch \\\"one\\\" already exists\""),
+    {"POST", 409,
+     STATUS("\"reason\":\"AlreadyExists\",\"message\":\"object is being deleted: "
+            "jobs.batch \\\"one\\\" already exists\""),
      KUBERNETES_EXISTS, "being deleted"},
     {"DELETE", 409, STATUS("\"reason\":\"Conflict\",\"message\":\"Precondition failed: UID\""),
      KUBERNETES_CONFLICT, "Precondition failed"},
-    {"POST", 409, STATUS("\"reason\":\"Conflict\",\"message\":\"Operation cannot be fulfilled on "
-                         "resourcequotas \\\"q\\\": the object has been modified\",\"details\":"
-                         "{\"name\":\"q\",\"kind\":\"resourcequotas\"}"),
+    {"POST", 409,
+     STATUS("\"reason\":\"Conflict\",\"message\":\"Operation cannot be fulfilled on "
+            "resourcequotas \\\"q\\\": the object has been modified\",\"details\":"
+            "{\"name\":\"q\",\"kind\":\"resourcequotas\"}"),
      KUBERNETES_UNAVAILABLE, "has been modified"},
-    {"GET", 410, STATUS("\"reason\":\"Expired\",\"message\":\"The provided continue parameter is "
-                        "too old\""),
+    {"GET", 410,
+     STATUS("\"reason\":\"Expired\",\"message\":\"The provided continue parameter is "
+            "too old\""),
      KUBERNETES_GONE, "too old"},
     {"POST", 413, "", KUBERNETES_REFUSED, "too large"},
     {"POST", 415, STATUS("\"reason\":\"UnsupportedMediaType\",\"message\":\"no\""),
      KUBERNETES_REFUSED, "UnsupportedMediaType"},
-    {"POST", 422, STATUS("\"reason\":\"Invalid\",\"message\":\"Job.batch is invalid: "
-                         "spec.template.spec.restartPolicy: Required value\""),
+    {"POST", 422,
+     STATUS("\"reason\":\"Invalid\",\"message\":\"Job.batch is invalid: "
+            "spec.template.spec.restartPolicy: Required value\""),
      KUBERNETES_REFUSED, "Required value"},
     {"POST", 429, "Too many requests, please try again later.\n", KUBERNETES_UNAVAILABLE,
      "please try again later."},
-    {"POST", 500, STATUS("\"reason\":\"InternalError\",\"message\":\"etcdserver: request timed "
-                         "out\""),
+    {"POST", 500,
+     STATUS("\"reason\":\"InternalError\",\"message\":\"etcdserver: request timed "
+            "out\""),
      KUBERNETES_UNKNOWN, "request timed out"},
     {"GET", 500, STATUS("\"message\":\"etcdserver: request timed out\""), KUBERNETES_UNAVAILABLE,
      "request timed out"},
-    {"POST", 500, STATUS("\"message\":\"Internal error occurred: failed calling webhook \\\"w\\\": "
-                         "connection refused\""),
+    {"POST", 500,
+     STATUS("\"message\":\"Internal error occurred: failed calling webhook \\\"w\\\": "
+            "connection refused\""),
      KUBERNETES_UNAVAILABLE, "admission webhook"},
     {"POST", 500, STATUS("\"message\":\"etcdserver: request is too large\""), KUBERNETES_REFUSED,
      "1.5 MiB"},
     {"POST", 502, "<html>Bad Gateway</html>", KUBERNETES_UNKNOWN, "<html>Bad Gateway"},
     {"POST", 503, "", KUBERNETES_UNKNOWN, "503"},
     {"GET", 503, "", KUBERNETES_UNAVAILABLE, "503"},
-    {"POST", 503, STATUS("\"reason\":\"ServiceUnavailable\",\"message\":\"the server is currently "
-                         "unable to handle the request\""),
+    {"POST", 503,
+     STATUS("\"reason\":\"ServiceUnavailable\",\"message\":\"the server is currently "
+            "unable to handle the request\""),
      KUBERNETES_UNAVAILABLE, "currently unable"},
-    {"POST", 504, STATUS("\"reason\":\"Timeout\",\"message\":\"Timeout: request did not complete "
-                         "within requested timeout\",\"details\":{\"retryAfterSeconds\":2}"),
+    {"POST", 504,
+     STATUS("\"reason\":\"Timeout\",\"message\":\"Timeout: request did not complete "
+            "within requested timeout\",\"details\":{\"retryAfterSeconds\":2}"),
      KUBERNETES_UNKNOWN, "504 Timeout"},
     {"DELETE", 599, "", KUBERNETES_UNKNOWN, "599"},
     {"POST", 999, "", KUBERNETES_UNKNOWN, "999"},
@@ -131,15 +146,21 @@ static void who_can_mend_it_is_told(void **state)
         {401, STATUS("\"reason\":\"Unauthorized\",\"message\":\"Unauthorized\""), NULL},
         {403, STATUS(QUOTA), NULL},
         {403, STATUS(RBAC), "Ask an administrator of the cluster for that right"},
-        {403, STATUS("\"message\":\"jobs.batch \\\"b\\\" is forbidden: cannot set blockOwnerDeletion "
-                     "if an ownerReference refers to a resource you can't set finalizers on: \""),
+        {403,
+         STATUS("\"message\":\"jobs.batch \\\"b\\\" is forbidden: cannot set blockOwnerDeletion "
+                "if an ownerReference refers to a resource you can't set finalizers on: \""),
          "Ask an administrator of the cluster to apply etc/kubernetes-role.yaml again"},
-        {403, STATUS("\"message\":\"x is forbidden: failed quota: q: must specify limits.cpu\""), NULL},
-        {403, STATUS("\"message\":\"admission webhook \\\"w\\\" denied the request: a pod cannot be "
-                     "so large\""), NULL},
+        {403, STATUS("\"message\":\"x is forbidden: failed quota: q: must specify limits.cpu\""),
+         NULL},
+        {403,
+         STATUS("\"message\":\"admission webhook \\\"w\\\" denied the request: a pod cannot be "
+                "so large\""),
+         NULL},
         {403, "Forbidden by the firewall", NULL},
-        {404, STATUS("\"message\":\"namespaces \\\"team\\\" not found\",\"details\":{\"name\":"
-                     "\"team\",\"kind\":\"namespaces\"}"), NULL},
+        {404,
+         STATUS("\"message\":\"namespaces \\\"team\\\" not found\",\"details\":{\"name\":"
+                "\"team\",\"kind\":\"namespaces\"}"),
+         NULL},
         {422, STATUS("\"reason\":\"Invalid\",\"message\":\"Job.batch is invalid\""), NULL},
     };
     struct arena *arena = arena_new();
@@ -149,10 +170,11 @@ static void who_can_mend_it_is_told(void **state)
         struct value *answer;
         const char *remedy = "what was there before";
         int64_t retry_after = 0;
-        kubernetes_judge(arena, &question, refusals[i].status, text_of(refusals[i].body), false, &answer,
-                         &retry_after, &remedy, &error);
+        kubernetes_judge(arena, &question, refusals[i].status, text_of(refusals[i].body), false,
+                         &answer, &retry_after, &remedy, &error);
         if (!remedy != !refusals[i].remedy || (remedy && strcmp(remedy, refusals[i].remedy) != 0))
-            fail_msg("%d %s: %s", refusals[i].status, refusals[i].body, remedy ? remedy : "nothing");
+            fail_msg("%d %s: %s", refusals[i].status, refusals[i].body,
+                     remedy ? remedy : "nothing");
     }
     arena_free(arena);
 }
@@ -179,14 +201,16 @@ static void the_servers_patience_is_read(void **state)
     struct arena *arena = arena_new();
     struct error error;
     int64_t retry_after = 0;
-    judge(arena, "POST", 504, STATUS("\"details\":{\"retryAfterSeconds\":2}"), &retry_after, &error);
+    judge(arena, "POST", 504, STATUS("\"details\":{\"retryAfterSeconds\":2}"), &retry_after,
+          &error);
     assert_int_equal(retry_after, 2000);
     retry_after = 0;
     judge(arena, "POST", 504, STATUS("\"details\":{\"retryAfterSeconds\":1e300}"), &retry_after,
           &error);
     assert_int_equal(retry_after, 300000);
-    retry_after = 7000;         /* the header comes first */
-    judge(arena, "POST", 504, STATUS("\"details\":{\"retryAfterSeconds\":2}"), &retry_after, &error);
+    retry_after = 7000; /* the header comes first */
+    judge(arena, "POST", 504, STATUS("\"details\":{\"retryAfterSeconds\":2}"), &retry_after,
+          &error);
     assert_int_equal(retry_after, 7000);
     arena_free(arena);
 }
@@ -223,10 +247,11 @@ static void a_watchs_error_is_sorted_too(void **state)
     (void)state;
     struct arena *arena = arena_new();
     struct error error;
-    const struct value *status = json_read(
-        arena, TEXT(STATUS("\"code\":410,\"reason\":\"Expired\",\"message\":\"too old resource "
-                           "version: 1 (5)\"")),
-        "it", &yaml_request_limits, &error);
+    const struct value *status =
+        json_read(arena,
+                  TEXT(STATUS("\"code\":410,\"reason\":\"Expired\",\"message\":\"too old resource "
+                              "version: 1 (5)\"")),
+                  "it", &yaml_request_limits, &error);
     assert_int_equal(kubernetes_status_outcome(status, &error), KUBERNETES_GONE);
     assert_non_null(strstr(error.text, "too old resource version: 1 (5)"));
     assert_int_equal(kubernetes_status_outcome(NULL, &error), KUBERNETES_UNAVAILABLE);

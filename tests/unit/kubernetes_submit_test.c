@@ -67,7 +67,7 @@ static const char *const with_secret = LIST JOB_OF("j-1-a1", "main", "") SECRET;
 enum { MOST_OBJECTS = 16, MOST_EXCHANGES = 256 };
 
 struct object {
-    char path[300];             /* of the object */
+    char path[300]; /* of the object */
     struct value *tree;
     char uid[24], owner[24];
     bool started;
@@ -81,24 +81,25 @@ struct starts {
 enum fault {
     FAULT_NONE,
     FAULT_NOT_SENT,
-    FAULT_LOST_BEFORE,          /* sent, never seen, no answer */
-    FAULT_LOST_AFTER,           /* done, no answer */
-    FAULT_LATE,                 /* no answer; done later, when another thing has been asked */
-    FAULT_TWICE,                /* done, and answered as if for a second time */
+    FAULT_LOST_BEFORE, /* sent, never seen, no answer */
+    FAULT_LOST_AFTER,  /* done, no answer */
+    FAULT_LATE,        /* no answer; done later, when another thing has been asked */
+    FAULT_TWICE,       /* done, and answered as if for a second time */
     FAULT_NO_ROOM,
     FAULT_CONFLICT,
     FAULT_REFUSED,
     FAULT_THROTTLED,
-    FAULT_MISSING,              /* somebody deletes the object just before */
-    FAULT_KILLED_BEFORE,        /* dlspool dies, and nothing more is asked until it starts anew */
+    FAULT_MISSING,       /* somebody deletes the object just before */
+    FAULT_KILLED_BEFORE, /* dlspool dies, and nothing more is asked until it starts anew */
     FAULT_KILLED_AFTER,
-    FAULT_FOR_GOOD,             /* what asks for a change is refused from now on; nothing else */
+    FAULT_FOR_GOOD, /* what asks for a change is refused from now on; nothing else */
     FAULTS
 };
 
 static const char *const fault_names[FAULTS] = {
-    "none", "not sent", "lost before", "lost after", "late", "twice", "no room", "conflict",
-    "refused", "throttled", "missing", "killed before", "killed after", "refused for good"};
+    "none",    "not sent",      "lost before",  "lost after",      "late",
+    "twice",   "no room",       "conflict",     "refused",         "throttled",
+    "missing", "killed before", "killed after", "refused for good"};
 
 static struct cluster {
     struct arena *arena;
@@ -107,22 +108,22 @@ static struct cluster {
     struct starts starts[MOST_OBJECTS];
     size_t start_count;
     int uids;
-    size_t wanted;              /* objects of the job's manifest */
+    size_t wanted; /* objects of the job's manifest */
     long exchange;
     struct {
         long exchange;
         enum fault fault;
     } faults[2];
     bool dead, forbidden;
-    bool meddled;               /* somebody deleted something: what follows is their doing */
-    const char *remedy;         /* of what is refused */
-    bool quota;                 /* room for one Job and no more, used by what is there */
+    bool meddled;       /* somebody deleted something: what follows is their doing */
+    const char *remedy; /* of what is refused */
+    bool quota;         /* room for one Job and no more, used by what is there */
     struct kubernetes_call late;
     char late_body[8192], late_path[256];
     bool is_late;
     char complaint[512];
     char methods[MOST_EXCHANGES][8];
-    long requests;              /* since the last submission began */
+    long requests; /* since the last submission began */
 } cluster;
 
 static struct kubernetes kubernetes;
@@ -218,8 +219,7 @@ static void answer(struct kubernetes_call *call, enum kubernetes_outcome outcome
 static void serve_post(struct kubernetes_call *call, const char *collection)
 {
     struct error error;
-    struct value *tree =
-        json_read(cluster.arena, call->body, "body", &yaml_trusted_limits, &error);
+    struct value *tree = json_read(cluster.arena, call->body, "body", &yaml_trusted_limits, &error);
     if (!tree)
         fail_msg("%s", error.text);
     struct value *metadata = value_get(tree, "metadata");
@@ -273,8 +273,9 @@ static void serve_object(struct kubernetes_call *call, const char *path)
         answer(call, KUBERNETES_MISSING, 404);
         return;
     }
-    struct value *body = call->body.data ? json_read(cluster.arena, call->body, "body",
-                                                     &yaml_trusted_limits, &error) : NULL;
+    struct value *body =
+        call->body.data ? json_read(cluster.arena, call->body, "body", &yaml_trusted_limits, &error)
+                        : NULL;
     if (strcmp(call->method, "PATCH") == 0) {
         struct text uid = value_get_text(value_get(body, "metadata"), "uid");
         if (uid.length && !text_is(uid, object->uid)) {
@@ -446,9 +447,14 @@ static size_t count_objects(const char *manifest)
 
 static struct submission submit(const char *manifest)
 {
-    struct submission submission = {.id = "j-1", .attempt = 1, .uid = 1000, .gid = 1000,
-                                    .manifest = text_of(manifest), .owner = TEXT("ann"),
-                                    .mender = MENDER_OWNER, .remedy = "of another time"};
+    struct submission submission = {.id = "j-1",
+                                    .attempt = 1,
+                                    .uid = 1000,
+                                    .gid = 1000,
+                                    .manifest = text_of(manifest),
+                                    .owner = TEXT("ann"),
+                                    .mender = MENDER_OWNER,
+                                    .remedy = "of another time"};
     struct submission *batch[] = {&submission};
     cluster.dead = false;
     cluster.requests = 0;
@@ -556,7 +562,7 @@ enum { MANIFESTS = sizeof(manifests) / sizeof(manifests[0]) };
 static void each_object_is_made_once_whatever_fails(void **state)
 {
     (void)state;
-    enum { BEHIND = 6 };        /* exchanges that only a disturbed submission has */
+    enum { BEHIND = 6 }; /* exchanges that only a disturbed submission has */
     long cases = 0;
     for (size_t i = 0; i < MANIFESTS; i++) {
         long exchanges = learn(manifests[i]) + BEHIND;
@@ -595,7 +601,7 @@ static void a_job_of_one_object_costs_one_request(void **state)
 {
     (void)state;
     assert_int_equal(learn(single), 1);
-    assert_int_equal(learn(several), 6);        /* four objects, and two Jobs to release */
+    assert_int_equal(learn(several), 6); /* four objects, and two Jobs to release */
     assert_int_equal(submit(several).outcome, SUBMIT_ACCEPTED);
     struct submission submission = submit(several);
     assert_string_equal(submission.note, "4 objects at https://server:6443, namespace ml");
@@ -643,10 +649,9 @@ static void another_manifest_under_the_token_is_refused(void **state)
 static void what_is_foreign_is_refused_and_left_alone(void **state)
 {
     (void)state;
-    static const char *const paths[] = {
-        "/apis/batch/v1/namespaces/ml/jobs/j-1-a1-master",
-        "/api/v1/namespaces/ml/services/j-1-a1",
-        "/apis/batch/v1/namespaces/ml/jobs/j-1-a1-worker"};
+    static const char *const paths[] = {"/apis/batch/v1/namespaces/ml/jobs/j-1-a1-master",
+                                        "/api/v1/namespaces/ml/services/j-1-a1",
+                                        "/apis/batch/v1/namespaces/ml/jobs/j-1-a1-worker"};
     for (size_t i = 0; i < 3; i++) {
         reset(4);
         cluster.meddled = true;
@@ -779,7 +784,8 @@ static void who_can_mend_a_refusal_is_told(void **state)
     /* What dlspool.yaml does not allow, an administrator can allow. */
     char text[4096];
     const char *pod = strstr(single, "restartPolicy: Never");
-    snprintf(text, sizeof(text), "%.*shostNetwork: true\n        %s", (int)(pod - single), single, pod);
+    snprintf(text, sizeof(text), "%.*shostNetwork: true\n        %s", (int)(pod - single), single,
+             pod);
     submission = submit(text);
     assert_int_equal(submission.outcome, SUBMIT_REFUSED);
     assert_int_equal(submission.mender, MENDER_SITE);
@@ -798,8 +804,8 @@ static void a_batch_goes_phase_by_phase(void **state)
         snprintf(texts[i], sizeof(texts[i]), "%s", several);
         for (char *at = texts[i]; (at = strstr(at, "j-1")); at++)
             *at = ids[i][0];
-        submissions[i] = (struct submission){.id = ids[i], .attempt = 1, .uid = 1000, .gid = 1000,
-                                             .manifest = text_of(texts[i])};
+        submissions[i] = (struct submission){
+            .id = ids[i], .attempt = 1, .uid = 1000, .gid = 1000, .manifest = text_of(texts[i])};
         batch[i] = &submissions[i];
     }
     kubernetes_submit(&kubernetes.executor, batch, COUNT);

@@ -235,8 +235,7 @@ static void home_is_where_the_storage_has_it(void **state)
     shape.job.program = shape.job.entry = TEXT("");
     shape.job.script = TEXT("true\n");
     shape.job.home = TEXT("/home/ann");
-    const struct kubernetes_object *job =
-        &render("kubernetes/any/single.yaml", &shape)->objects[0];
+    const struct kubernetes_object *job = &render("kubernetes/any/single.yaml", &shape)->objects[0];
     functions_notes(&notes);
     assert_int_equal(notes, 0);
     sees(seen(job, 0), "HOME", "/home/ann");
@@ -545,7 +544,8 @@ static void a_gang_is_as_many_as_start_together(void **state)
             shape.job.size_max = 4;
         }
         struct kubernetes_manifest *manifest = render(cases[i].path, &shape);
-        const struct kubernetes_object *group = find(manifest, "PodGroup", "train-0123456789abc-a2");
+        const struct kubernetes_object *group =
+            find(manifest, "PodGroup", "train-0123456789abc-a2");
         assert_string_equal(json(value_get(group->tree, "spec")), cases[i].group);
     }
 }

@@ -93,7 +93,7 @@ static void one_that_never_ran_fails(void **state)
 #define SWEEP                                                                                      \
     STAND_IN_LIST                                                                                  \
     "- apiVersion: batch/v1\n  kind: Job\n"                                                        \
-    "  metadata:\n    name: \"@\"\n    labels: {dlspool/role: main}\n"                              \
+    "  metadata:\n    name: \"@\"\n    labels: {dlspool/role: main}\n"                             \
     "    annotations: {dlspool/complete: '{\"main\":{\"each\":true}}'}\n"                          \
     "  spec:\n    completionMode: Indexed\n    completions: 6\n    parallelism: 2\n"               \
     "    backoffLimitPerIndex: 0\n    podReplacementPolicy: Failed\n"                              \
@@ -242,10 +242,13 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(one_that_never_ran_fails),
-        TEST(jobs_end_as_their_pods_do),       TEST(it_says_why_it_waits),
+        TEST(jobs_end_as_their_pods_do),
+        TEST(it_says_why_it_waits),
         TEST(a_sweep_runs_some_at_a_time_to_its_end),
-        TEST(unknown_jobs_have_vanished),      TEST(polling_asks_for_nothing),
-        TEST(watches_survive_what_servers_do), TEST(output_is_copied_while_it_comes),
+        TEST(unknown_jobs_have_vanished),
+        TEST(polling_asks_for_nothing),
+        TEST(watches_survive_what_servers_do),
+        TEST(output_is_copied_while_it_comes),
     };
     if (stand_in_start()) {
         printf("the stand-in does not start\n");

@@ -96,7 +96,7 @@ static void what_may_be_there_counts_until_it_is_known(void **state)
     assert_int_equal(take(fixture, one, "1234"), LOAD_TAKEN);
     assert_int_equal(load_refresh(fixture->load, NULL), 0);
     assert_int_equal(take(fixture, two, "12"), LOAD_FULL);
-    assert_int_equal(take(fixture, one, "1234"), LOAD_TAKEN);   /* the same job, once more */
+    assert_int_equal(take(fixture, one, "1234"), LOAD_TAKEN); /* the same job, once more */
     load_release(fixture->load, one, false);
     assert_int_equal(take(fixture, two, "12345"), LOAD_TAKEN);
     put_job(fixture, two, "12345");

@@ -29,15 +29,15 @@
 #include "executors/local/process.h"
 #include "executors/registry/registry.h"
 
-enum { FIXTURE_PATIENCE = 30000 };      /* milliseconds that are waited for anything */
+enum { FIXTURE_PATIENCE = 30000 }; /* milliseconds that are waited for anything */
 
 struct fixture {
-    char directory[256];        /* all there is of this test */
+    char directory[256]; /* all there is of this test */
     char settings_text[1024];
     struct arena *arena;
     struct value *settings;
     struct executor *executor;
-    int output;                 /* descriptor of directory/output */
+    int output; /* descriptor of directory/output */
 };
 
 /* Why podman cannot be used here, or NULL. */
@@ -65,9 +65,8 @@ static inline const char *fixture_lacks(void)
 static inline void fixture_open_executor(struct fixture *fixture)
 {
     struct error error = {""};
-    fixture->settings =
-        yaml_read(fixture->arena, text_of(fixture->settings_text), "dlspool.yaml",
-                  &yaml_trusted_limits, &error);
+    fixture->settings = yaml_read(fixture->arena, text_of(fixture->settings_text), "dlspool.yaml",
+                                  &yaml_trusted_limits, &error);
     if (!fixture->settings)
         fail_msg("%s", error.text);
     fixture->executor = executor_open(fixture->settings, "test", fixture->directory, &error);
@@ -102,8 +101,7 @@ static inline void fixture_reopen(struct fixture *fixture)
 
 static inline void fixture_pause(int milliseconds)
 {
-    nanosleep(&(struct timespec){milliseconds / 1000, (long)(milliseconds % 1000) * 1000000},
-              NULL);
+    nanosleep(&(struct timespec){milliseconds / 1000, (long)(milliseconds % 1000) * 1000000}, NULL);
 }
 
 static inline void fixture_unmount(const char *directory)

@@ -27,7 +27,7 @@
 #define TASK(role) "- {role: " role ", image: host, cpus: 0.01, memory: 1Mi, command: [x]}\n"
 
 enum {
-    REQUEST_TIMEOUT = 300,      /* milliseconds, as in the settings below */
+    REQUEST_TIMEOUT = 300,                   /* milliseconds, as in the settings below */
     CALL_LIMIT = 5 * REQUEST_TIMEOUT + 1000, /* for one call of the executor, whatever happens */
     TRIES = 4,
     EXCHANGES_MAX = 64
@@ -38,12 +38,17 @@ struct job {
 };
 
 static const struct job single = {
-    .what = "one task", .id = "s-1", .manifest = HEAD TASK("main"),
-    .runs = "s-1-a1-main-0=1", .running = "s-1-a1-main-0=running",
+    .what = "one task",
+    .id = "s-1",
+    .manifest = HEAD TASK("main"),
+    .runs = "s-1-a1-main-0=1",
+    .running = "s-1-a1-main-0=running",
     .exited = "s-1-a1-main-0=exited",
 };
 static const struct job pair = {
-    .what = "a pod of two", .id = "p-1", .manifest = HEAD TASK("a") TASK("b"),
+    .what = "a pod of two",
+    .id = "p-1",
+    .manifest = HEAD TASK("a") TASK("b"),
     .runs = "p-1-a1-a-0=1 p-1-a1-b-0=1",
     .running = "p-1-a1-a-0=running p-1-a1-b-0=running p-1-a1-infra=running",
     .exited = "p-1-a1-a-0=exited p-1-a1-b-0=exited p-1-a1-infra=running",
@@ -63,7 +68,8 @@ static int start(void **state)
         return -1;
     snprintf(text, sizeof(text),
              "executor: local\nlocal:\n  socket: %s/podman\n  cpus: 64\n  memory: 64Gi\n"
-             "  request_timeout: %dms\n  in_flight: 1\n", stand_in.directory, REQUEST_TIMEOUT);
+             "  request_timeout: %dms\n  in_flight: 1\n",
+             stand_in.directory, REQUEST_TIMEOUT);
     arena = arena_new();
     settings = yaml_read(arena, text_of(text), "dlspool.yaml", &yaml_trusted_limits, &last_error);
     executor = settings ? executor_open(settings, "test", stand_in.directory, &last_error) : NULL;
@@ -167,10 +173,10 @@ static bool remove_job(const struct job *job)
 
 struct sweep {
     const struct job *job;
-    const char *prepare;        /* commands before each deed */
+    const char *prepare; /* commands before each deed */
     deed *deed;
-    const char *states;         /* expected in the end */
-    long step;                  /* of the bytes, where not all are taken */
+    const char *states; /* expected in the end */
+    long step;          /* of the bytes, where not all are taken */
 };
 
 static long step_of(const struct sweep *sweep)
@@ -187,7 +193,7 @@ static long step_of(const struct sweep *sweep)
 
 struct exchange {
     char call[16];
-    long length;                /* of request and answer */
+    long length; /* of request and answer */
 };
 
 static size_t read_exchanges(struct exchange exchanges[static EXCHANGES_MAX])
@@ -242,8 +248,8 @@ static void cut_everywhere(const struct sweep *sweep)
         for (long byte = 0; byte <= exchanges[i].length; byte++)
             if (byte % step == 0 || byte == exchanges[i].length)
                 cut_once(sweep, &exchanges[i], i, byte);
-    print_message("# %s: %zu exchanges, %ld cuts, %.1f s\n", sweep->job->what, count,
-                  cuts - before, (double)(clock_elapsed() - begin) / 1000);
+    print_message("# %s: %zu exchanges, %ld cuts, %.1f s\n", sweep->job->what, count, cuts - before,
+                  (double)(clock_elapsed() - begin) / 1000);
 }
 
 static const struct job *const jobs[] = {&single, &pair};
@@ -253,8 +259,8 @@ static void a_submission_cut_at_any_byte_runs_once(void **state)
 {
     (void)state;
     for (size_t i = 0; i < JOBS; i++)
-        cut_everywhere(&(struct sweep){jobs[i], "reset", submit_job, jobs[i]->running,
-                                       i == 0 ? 1 : 3});
+        cut_everywhere(
+            &(struct sweep){jobs[i], "reset", submit_job, jobs[i]->running, i == 0 ? 1 : 3});
 }
 
 /* A try before was cut when all was made and nothing was started. */
@@ -275,9 +281,11 @@ static void a_submission_that_is_answered_twice_runs_once(void **state)
 {
     (void)state;
     for (size_t i = 0; i < JOBS; i++)
-        cut_everywhere(&(struct sweep){
-            jobs[i], "reset\norder create twice always\norder create-pod twice always\n"
-                     "order start twice always", submit_job, jobs[i]->running, 11});
+        cut_everywhere(
+            &(struct sweep){jobs[i],
+                            "reset\norder create twice always\norder create-pod twice always\n"
+                            "order start twice always",
+                            submit_job, jobs[i]->running, 11});
 }
 
 static void make_running(const struct job *job)
@@ -292,8 +300,8 @@ static void what_follows_cut_at_any_byte_ends_well(void **state)
 {
     (void)state;
     for (size_t i = 0; i < JOBS; i++) {
-        const char *end = i == 0 ? "restore\nend s-1-a1-main-0 3"
-                                 : "restore\nend p-1-a1-a-0 3\nend p-1-a1-b-0 0";
+        const char *end =
+            i == 0 ? "restore\nend s-1-a1-main-0 3" : "restore\nend p-1-a1-a-0 3\nend p-1-a1-b-0 0";
         make_running(jobs[i]);
         cut_everywhere(&(struct sweep){jobs[i], "restore", ready, jobs[i]->running, 11});
         cut_everywhere(&(struct sweep){jobs[i], "restore", ask_capacity, jobs[i]->running, 11});
@@ -338,11 +346,25 @@ static void whatever_is_answered_no_task_runs_twice(void **state)
 {
     (void)state;
     static const char *const calls[] = {"ping", "list", "create-pod", "create", "start"};
-    static const char *const ways[] = {
-        "close", "hang", "hang-after", "slow 20", "status 500", "status 503", "status 429 7",
-        "status 404", "status 409", "status-after 500", "status-after 503",
-        "late 50 500", "late 50 503", "late 1000 500", "garbage", "empty", "huge 100000",
-        "huge 17000000", "twice"};
+    static const char *const ways[] = {"close",
+                                       "hang",
+                                       "hang-after",
+                                       "slow 20",
+                                       "status 500",
+                                       "status 503",
+                                       "status 429 7",
+                                       "status 404",
+                                       "status 409",
+                                       "status-after 500",
+                                       "status-after 503",
+                                       "late 50 500",
+                                       "late 50 503",
+                                       "late 1000 500",
+                                       "garbage",
+                                       "empty",
+                                       "huge 100000",
+                                       "huge 17000000",
+                                       "twice"};
     for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
         for (size_t j = 0; j < sizeof(ways) / sizeof(ways[0]); j++)
             for (size_t k = 0; k < JOBS; k++)
@@ -357,22 +379,34 @@ static void each_misbehaviour_has_its_outcome(void **state)
         const char *order;
         enum submit_outcome outcome;
     } table[] = {
-        {"ping hang", SUBMIT_UNAVAILABLE},      {"ping status 503", SUBMIT_UNAVAILABLE},
-        {"list hang", SUBMIT_UNAVAILABLE},      {"list garbage", SUBMIT_UNAVAILABLE},
-        {"list empty", SUBMIT_UNAVAILABLE},     {"list status 500", SUBMIT_UNAVAILABLE},
+        {"ping hang", SUBMIT_UNAVAILABLE},
+        {"ping status 503", SUBMIT_UNAVAILABLE},
+        {"list hang", SUBMIT_UNAVAILABLE},
+        {"list garbage", SUBMIT_UNAVAILABLE},
+        {"list empty", SUBMIT_UNAVAILABLE},
+        {"list status 500", SUBMIT_UNAVAILABLE},
         {"list huge 17000000", SUBMIT_UNAVAILABLE},
-        {"create close", SUBMIT_UNKNOWN},       {"create hang", SUBMIT_UNKNOWN},
-        {"create hang-after", SUBMIT_UNKNOWN},  {"create slow 20", SUBMIT_UNKNOWN},
+        {"create close", SUBMIT_UNKNOWN},
+        {"create hang", SUBMIT_UNKNOWN},
+        {"create hang-after", SUBMIT_UNKNOWN},
+        {"create slow 20", SUBMIT_UNKNOWN},
         {"create status 429 7", SUBMIT_UNAVAILABLE},
         {"create status 502", SUBMIT_UNAVAILABLE},
         {"create status 503", SUBMIT_UNAVAILABLE},
-        {"create status 500", SUBMIT_REFUSED},  {"create late 1000 500", SUBMIT_UNKNOWN},
-        {"create twice", SUBMIT_ACCEPTED},      {"create foreign", SUBMIT_REFUSED},
-        {"create-pod hang", SUBMIT_UNKNOWN},    {"create-pod status 503", SUBMIT_UNAVAILABLE},
-        {"create-pod twice", SUBMIT_ACCEPTED},  {"create-pod foreign", SUBMIT_REFUSED},
-        {"start close", SUBMIT_UNKNOWN},        {"start hang-after", SUBMIT_UNKNOWN},
-        {"start status 503", SUBMIT_UNKNOWN},   {"start status-after 503", SUBMIT_UNKNOWN},
-        {"start status 500", SUBMIT_REFUSED},   {"start status-after 500", SUBMIT_ACCEPTED},
+        {"create status 500", SUBMIT_REFUSED},
+        {"create late 1000 500", SUBMIT_UNKNOWN},
+        {"create twice", SUBMIT_ACCEPTED},
+        {"create foreign", SUBMIT_REFUSED},
+        {"create-pod hang", SUBMIT_UNKNOWN},
+        {"create-pod status 503", SUBMIT_UNAVAILABLE},
+        {"create-pod twice", SUBMIT_ACCEPTED},
+        {"create-pod foreign", SUBMIT_REFUSED},
+        {"start close", SUBMIT_UNKNOWN},
+        {"start hang-after", SUBMIT_UNKNOWN},
+        {"start status 503", SUBMIT_UNKNOWN},
+        {"start status-after 503", SUBMIT_UNKNOWN},
+        {"start status 500", SUBMIT_REFUSED},
+        {"start status-after 500", SUBMIT_ACCEPTED},
         {"start twice", SUBMIT_ACCEPTED},
     };
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
@@ -493,7 +527,8 @@ static void labels_that_are_not_ours_are_nobodys(void **state)
     };
     for (size_t i = 0; i < sizeof(strange) / sizeof(strange[0]); i++) {
         order("reset\nforeign x dlspool.spool=test dlspool.job=s-1 dlspool.tasks=1 "
-              "dlspool.%s\nend x 3", strange[i]);
+              "dlspool.%s\nend x 3",
+              strange[i]);
         struct job_poll poll = {.id = "s-1", .attempt = 1}, *polls[] = {&poll};
         assert_int_equal(executor->operations->poll(executor, arena, polls, 1, &last_error), 0);
         if (poll.phase != PHASE_VANISHED || poll.task_count)
@@ -515,11 +550,19 @@ static void a_task_that_cannot_be_started_takes_the_others_with_it(void **state)
 {
     (void)state;
     static const char refused[] = "order start slow 0\norder start slow 0\norder start status 500";
-    static const char *const removals[] = {
-        "", "order remove hang", "order remove hang-after", "order remove close",
-        "order remove status 500", "order remove status-after 503", "order remove garbage",
-        "order inspect-pod hang", "order inspect-pod status 500", "order remove-pod hang",
-        "order remove-pod hang-after", "order remove-pod close", "order remove-pod status-after 500"};
+    static const char *const removals[] = {"",
+                                           "order remove hang",
+                                           "order remove hang-after",
+                                           "order remove close",
+                                           "order remove status 500",
+                                           "order remove status-after 503",
+                                           "order remove garbage",
+                                           "order inspect-pod hang",
+                                           "order inspect-pod status 500",
+                                           "order remove-pod hang",
+                                           "order remove-pod hang-after",
+                                           "order remove-pod close",
+                                           "order remove-pod status-after 500"};
     for (size_t i = 0; i < sizeof(removals) / sizeof(removals[0]); i++) {
         order("reset\n%s", refused);
         if (removals[i][0])
@@ -562,11 +605,12 @@ static void what_ran_is_not_made_again_for_the_rest(void **state)
     for (size_t i = 0; i < sizeof(busy) / sizeof(busy[0]); i++) {
         order("reset\nforeign p-1-a1-a-0 dlspool.spool=test dlspool.job=p-1 dlspool.attempt=1 "
               "dlspool.tasks=2 dlspool.role=a dlspool.index=0 dlspool.manifest=%s\n"
-              "end p-1-a1-a-0 0\norder %s", hash, busy[i]);
+              "end p-1-a1-a-0 0\norder %s",
+              hash, busy[i]);
         assert_int_equal(hand_in(&pair).outcome, SUBMIT_UNKNOWN);
         assert_true(submit_job(&pair));
         assert_string_equal(order("runs\nstates"), "p-1-a1-b-0=1 | p-1-a1-a-0=exited "
-                                                    "p-1-a1-b-0=running p-1-a1-infra=running");
+                                                   "p-1-a1-b-0=running p-1-a1-infra=running");
     }
 }
 

@@ -65,7 +65,8 @@ static void files_have_the_group_of_their_directory(void **state)
     setup(f, "");
     /* One of an older version, too. */
     assert_int_equal(fixture_shell(f, "echo early > $D/output/old-0.log; chmod 644 $D/output/*; "
-                                      "chgrp 54321 $D/output"), 0);
+                                      "chgrp 54321 $D/output"),
+                     0);
     print(f, "main-0", 'F', "one");
     print(f, "old-0", 'F', "early");
     print(f, "old-0", 'F', "late");

@@ -142,8 +142,9 @@ static void paths_are_looked_at_as_the_user(void **state)
     free(resolved);
     snprintf(path, sizeof(path), "%s/no\nwhere", directory);
     assert_int_equal(look(arena, geteuid(), path, false, &check), ACCESS_DENIED);
-    assert_non_null(strstr(check.error.text, "/no\\x0awhere: No such file or directory (checked on this "
-                                             "machine as user "));
+    assert_non_null(strstr(check.error.text,
+                           "/no\\x0awhere: No such file or directory (checked on this "
+                           "machine as user "));
     assert_string_equal(check.remedy.data, "Put it there");
     snprintf(path, sizeof(path), "%s/out", directory);
     assert_int_equal(look(arena, geteuid(), path, true, &check), ACCESS_DENIED);
@@ -159,7 +160,8 @@ static void paths_are_looked_at_as_the_user(void **state)
         assert_non_null(strstr(check.error.text, "its mode is 700"));
         snprintf(path, sizeof(path), "%s/inner", directory);
         assert_int_equal(look(arena, 65534, path, false, &check), ACCESS_DENIED);
-        assert_non_null(strstr(check.error.text, "inner: user nobody may not enter the directory "));
+        assert_non_null(
+            strstr(check.error.text, "inner: user nobody may not enter the directory "));
         assert_non_null(strstr(check.remedy.data, " for access"));
         assert_int_equal(look(arena, 65534, "/", false, &check), ACCESS_GRANTED);
         assert_int_equal(look(arena, 65534, "/", true, &check), ACCESS_DENIED);
@@ -194,7 +196,8 @@ static void what_is_started_is_looked_at(void **state)
     assert_non_null(strstr(check.error.text, "entry: /"));
     assert_non_null(strstr(check.error.text, "/trian.py: No such file or directory"));
     assert_non_null(strstr(check.error.text, "; did you mean train.py?"));
-    assert_int_equal(look_for_entry(arena, directory, "src/train.py", false, &check), ACCESS_DENIED);
+    assert_int_equal(look_for_entry(arena, directory, "src/train.py", false, &check),
+                     ACCESS_DENIED);
     assert_null(strstr(check.error.text, "did you mean"));
     assert_int_equal(look_for_entry(arena, directory, "train.py", true, &check), ACCESS_DENIED);
     assert_non_null(strstr(check.error.text, "may not execute"));

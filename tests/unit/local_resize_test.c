@@ -97,10 +97,10 @@ static void it_runs_as_fast_as_its_size(void **state)
     fixture_setup(f, "  cpus: 2\n");
     fixture_submit(f, "a",
                    JOB("0.1", "[python3, -uc, \"import time, sys\\nused = time.process_time\\n"
-                               "while True:\\n a, b = used(), time.time()\\n"
-                               " while time.time() < b + 0.4: pass\\n"
-                               " share = (used() - a) / (time.time() - b)\\n"
-                               " print('slow' if share < 0.15 else 'fast')\"]"));
+                              "while True:\\n a, b = used(), time.time()\\n"
+                              " while time.time() < b + 0.4: pass\\n"
+                              " share = (used() - a) / (time.time() - b)\\n"
+                              " print('slow' if share < 0.15 else 'fast')\"]"));
     if (resize(f, "a", 100).outcome == RESIZE_NOT_POSSIBLE)
         skip();
     fixture_await_output(f, "a", "main-0.log", "slow\n");

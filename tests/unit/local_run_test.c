@@ -35,7 +35,7 @@ static void a_running_job_started_after_it_was_submitted(void **state)
     struct fixture *f = *state;
     FIXTURE_OR_SKIP();
     fixture_setup(f, "");
-    while (clock_now() % 1000 < 20 || clock_now() % 1000 > 60)      /* both within one second */
+    while (clock_now() % 1000 < 20 || clock_now() % 1000 > 60) /* both within one second */
         ;
     int64_t before = clock_now();
     fixture_submit(f, "long-1", JOB("[sleep, '600']", ""));
@@ -152,8 +152,8 @@ static void a_rule_decides_while_tasks_still_run(void **state)
     assert_int_equal(poll.exit_code, 0);
     bool server_runs = false;
     for (size_t i = 0; i < poll.task_count; i++)
-        server_runs = server_runs || (strcmp(poll.tasks[i].role, "server") == 0 &&
-                                      !poll.tasks[i].ended);
+        server_runs =
+            server_runs || (strcmp(poll.tasks[i].role, "server") == 0 && !poll.tasks[i].ended);
     assert_true(server_runs);
     assert_int_equal(executor_cancel(f->executor, "rule-1", 1, true, NULL), 0);
 }
@@ -377,9 +377,10 @@ static void an_image_needs_neither_registry_nor_its_own_entry_point(void **state
     assert_int_equal(poll.phase, PHASE_SUCCEEDED);
     /* What ran is told by the digest that podman has of the image, whatever its name stands for next. */
     setenv("RAN", poll.tasks[0].image, 1);
-    assert_int_equal(fixture_shell(f, "export CONTAINERS_STORAGE_CONF=$D/.podman/storage.conf "
-                                      "CONTAINERS_CONF=$D/.podman/containers.conf; test \"$RAN\" = "
-                                      "\"$(podman image inspect -f '{{.Digest}}' localhost/box:1)\""),
+    assert_int_equal(fixture_shell(f,
+                                   "export CONTAINERS_STORAGE_CONF=$D/.podman/storage.conf "
+                                   "CONTAINERS_CONF=$D/.podman/containers.conf; test \"$RAN\" = "
+                                   "\"$(podman image inspect -f '{{.Digest}}' localhost/box:1)\""),
                      0);
     fixture_submit(f, "host-1", JOB("['true']", ""));
     assert_string_equal(fixture_wait(f, "host-1").tasks[0].image, "host");

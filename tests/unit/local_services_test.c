@@ -37,8 +37,9 @@ static void hand_in(struct fixture *f, struct submission *submission)
 
 /* ---- keys ---- */
 
-#define SHOW "[sh, -c, 'stat -c \"%a %u %n\" /job/ssh/*; ssh-keygen -y -f /job/ssh/id; "            \
-             "cat /job/ssh/id.pub; touch /job/ssh/x 2>/dev/null || echo read-only']"
+#define SHOW                                                                                       \
+    "[sh, -c, 'stat -c \"%a %u %n\" /job/ssh/*; ssh-keygen -y -f /job/ssh/id; "                    \
+    "cat /job/ssh/id.pub; touch /job/ssh/x 2>/dev/null || echo read-only']"
 
 static void all_tasks_have_the_same_keys_of_their_user(void **state)
 {
@@ -62,12 +63,14 @@ static void all_tasks_have_the_same_keys_of_their_user(void **state)
     assert_string_equal(strstr(b, "ssh-ed25519 "), key);
     /* Nobody else on this machine can read it, and podman does not tell it. */
     assert_int_equal(fixture_shell(f, "setpriv --reuid 54321 --clear-groups cat "
-                                      "$D/.podman/jobs/keys-1-a1/ssh/id 2> /dev/null"), 1);
+                                      "$D/.podman/jobs/keys-1-a1/ssh/id 2> /dev/null"),
+                     1);
     assert_int_equal(fixture_shell(f, "grep -q PRIVATE $D/.podman/jobs/keys-1-a1/ssh/id"), 0);
     assert_int_equal(fixture_shell(f, "cd $D; curl -s --unix-socket .podman/podman.sock "
                                       "http://d/v4.0.0/libpod/containers/keys-1-a1-a-0/json "
                                       "| tee inspected | grep -q /job/ssh && "
-                                      "! grep -q -e PRIVATE -e ssh-ed25519 inspected"), 0);
+                                      "! grep -q -e PRIVATE -e ssh-ed25519 inspected"),
+                     0);
     executor_remove(f->executor, "keys-1", 1, NULL);
     assert_int_equal(fixture_shell(f, "test ! -e $D/.podman/jobs/keys-1-a1"), 0);
 }
@@ -81,10 +84,12 @@ static void a_repeated_submission_keeps_its_keys(void **state)
     hand_in(f, &s);
     fixture_await_output(f, "keys-2", "a-0.log", "END");
     /* As after a crash between two creations. */
-    assert_int_equal(fixture_shell(
-        f, "cd $D; mkdir .podman/jobs/keys-2-a1/ssh.new; curl -s --unix-socket .podman/podman.sock "
-           "-X DELETE 'http://d/v4.0.0/libpod/containers/keys-2-a1-b-0?force=true&timeout=0' > x; "
-           "rm output/b-0.log .podman/jobs/keys-2-a1/logs/b-0; cp .podman/jobs/keys-2-a1/ssh/id id"),
+    assert_int_equal(
+        fixture_shell(
+            f,
+            "cd $D; mkdir .podman/jobs/keys-2-a1/ssh.new; curl -s --unix-socket .podman/podman.sock "
+            "-X DELETE 'http://d/v4.0.0/libpod/containers/keys-2-a1-b-0?force=true&timeout=0' > x; "
+            "rm output/b-0.log .podman/jobs/keys-2-a1/logs/b-0; cp .podman/jobs/keys-2-a1/ssh/id id"),
         0);
     fixture_reopen(f);
     s = of_user("keys-2", KEYED("[sh, -c, 'cat /job/ssh/id; sleep 600']"));
@@ -115,7 +120,8 @@ static void a_refused_job_leaves_no_keys(void **state)
     assert_int_equal(local_storage_make_job(storage, "x-a1", &error), 0);
     /* As after a crash between two of the files. */
     assert_int_equal(fixture_shell(f, "mkdir $D/storage/jobs/x-a1/ssh.new; "
-                                      ": > $D/storage/jobs/x-a1/ssh.new/id"), 0);
+                                      ": > $D/storage/jobs/x-a1/ssh.new/id"),
+                     0);
     assert_int_equal(local_storage_write_keys(storage, "x-a1", user, user, &error), 0);
     assert_int_equal(fixture_shell(f, "test $(ls $D/storage/jobs/x-a1/ssh | wc -l) = 4"), 0);
     assert_int_equal(local_storage_note_refusal(storage, "x-a1", "no", &error), 0);
@@ -158,8 +164,10 @@ static void expect_taken(struct fixture *f, const char *id, int port, const char
     snprintf(manifest, sizeof(manifest), HEAD("host", "%d") TASK("a", "[sleep, '600']"), port);
     struct submission s = fixture_submission(id, manifest);
     fixture_hand_in(f, &s);
-    snprintf(sentence, sizeof(sentence), "port %d of this machine, which the job is to listen on, "
-                                         "is %s", port, by);
+    snprintf(sentence, sizeof(sentence),
+             "port %d of this machine, which the job is to listen on, "
+             "is %s",
+             port, by);
     assert_int_equal(s.outcome, SUBMIT_NO_ROOM);
     assert_string_equal(s.error.text, sentence);
     assert_int_equal(fixture_poll(f, id).phase, PHASE_VANISHED);
@@ -215,12 +223,16 @@ static void a_job_that_runs_already_keeps_its_ports(void **state)
     snprintf(manifest, sizeof(manifest),
              HEAD("host", "%d") TASK("a", SERVE) TASK("b", "[sleep, '600']"), port, port);
     fixture_submit(f, "port-6", manifest);
-    snprintf(line, sizeof(line), "for i in $(seq 200); do curl -s http://127.0.0.1:%d/ > $D/x && "
-                                 "exit 0; sleep 0.1; done; exit 1", port);
+    snprintf(line, sizeof(line),
+             "for i in $(seq 200); do curl -s http://127.0.0.1:%d/ > $D/x && "
+             "exit 0; sleep 0.1; done; exit 1",
+             port);
     assert_int_equal(fixture_shell(f, line), 0);
-    assert_int_equal(fixture_shell(
-        f, "cd $D; curl -s --unix-socket .podman/podman.sock -X DELETE "
-           "'http://d/v4.0.0/libpod/containers/port-6-a1-b-0?force=true&timeout=0' > x"), 0);
+    assert_int_equal(
+        fixture_shell(f,
+                      "cd $D; curl -s --unix-socket .podman/podman.sock -X DELETE "
+                      "'http://d/v4.0.0/libpod/containers/port-6-a1-b-0?force=true&timeout=0' > x"),
+        0);
     fixture_reopen(f);
     struct submission s = fixture_submission("port-6", manifest);
     s.repeated = true;
@@ -251,7 +263,8 @@ static void ports_are_published_where_the_network_is_a_bridge(void **state)
         snprintf(line, sizeof(line),
                  "address=$(hostname -I | cut -d' ' -f1); for i in $(seq 200); do "
                  "curl -s http://${address:-127.0.0.1}:%d/ > $D/x && exit 0; sleep 0.1; done; "
-                 "exit 1", port);
+                 "exit 1",
+                 port);
         assert_int_equal(fixture_shell(f, line), 0);
         executor_remove(f->executor, id, 1, NULL);
     }

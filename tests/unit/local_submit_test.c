@@ -11,8 +11,9 @@
 #define SLEEP JOB("[sleep, '600']", "")
 
 /* One request to podman itself; the exit status says whether the answer satisfies jq. */
-#define ASK(method, path) "curl -s -X " method " --unix-socket $D/.podman/podman.sock "            \
-                          "'http://d/v4.0.0/libpod" path "'"
+#define ASK(method, path)                                                                          \
+    "curl -s -X " method " --unix-socket $D/.podman/podman.sock "                                  \
+    "'http://d/v4.0.0/libpod" path "'"
 
 static enum submit_outcome hand_in(struct fixture *f, const char *id, const char *manifest,
                                    struct submission *submission)
@@ -30,7 +31,9 @@ static void a_job_that_is_too_large_never_fits(void **state)
     struct submission s;
     assert_int_equal(hand_in(f, "big-1",
                              HEAD "- {role: main, image: host, cpus: 1000, memory: 8Gi, gpus: 1, "
-                                  "command: [x]}\n", &s), SUBMIT_NEVER_FITS);
+                                  "command: [x]}\n",
+                             &s),
+                     SUBMIT_NEVER_FITS);
     assert_string_equal(s.error.text,
                         "the job requests more than this machine has for jobs: 1000 CPUs of 2, "
                         "8 GiB of memory of 1 GiB, 1 GPU of 0");
@@ -38,7 +41,9 @@ static void a_job_that_is_too_large_never_fits(void **state)
     assert_int_equal(hand_in(f, "big-2",
                              HEAD "- {role: a, image: host, cpus: 1.5, memory: 1Mi, command: [x]}\n"
                                   "- {role: b, image: host, cpus: 1.5, memory: 1Mi, command: "
-                                  "[x]}\n", &s), SUBMIT_NEVER_FITS);
+                                  "[x]}\n",
+                             &s),
+                     SUBMIT_NEVER_FITS);
 }
 
 static void a_job_waits_for_room_and_gets_it(void **state)
@@ -85,10 +90,12 @@ static void a_gpu_that_is_not_there_is_waited_for(void **state)
     char file[128], settings[128], specification[512];
     snprintf(file, sizeof(file), "/run/cdi/dlspool-test-%d.json", getpid());
     snprintf(settings, sizeof(settings), "  cpus: 4\n  gpus: [dlspool.test%d/gpu=0]\n", getpid());
-    snprintf(specification, sizeof(specification),
-             "{\"cdiVersion\": \"0.5.0\", \"kind\": \"dlspool.test%d/gpu\", \"devices\": [{\"name\": \"0\", "
-             "\"containerEdits\": {\"env\": [\"GPU=zero\"], \"deviceNodes\": [{\"path\": \"/dev/null\", "
-             "\"hostPath\": \"/dev/null\"}]}}]}", getpid());
+    snprintf(
+        specification, sizeof(specification),
+        "{\"cdiVersion\": \"0.5.0\", \"kind\": \"dlspool.test%d/gpu\", \"devices\": [{\"name\": \"0\", "
+        "\"containerEdits\": {\"env\": [\"GPU=zero\"], \"deviceNodes\": [{\"path\": \"/dev/null\", "
+        "\"hostPath\": \"/dev/null\"}]}}]}",
+        getpid());
     mkdir("/run/cdi", 0755);
     fixture_setup(f, settings);
     struct capacity capacity;
@@ -96,7 +103,8 @@ static void a_gpu_that_is_not_there_is_waited_for(void **state)
     const char *one = HEAD TASK("main", "[sh, -c, 'echo $GPU; sleep 600']", ", gpus: 1");
     struct submission job;
     assert_int_equal(hand_in(f, "cdi-1", one, &job), SUBMIT_NO_ROOM);
-    assert_non_null(strstr(job.error.text, "is declared by no CDI specification in /etc/cdi or /run/cdi"));
+    assert_non_null(
+        strstr(job.error.text, "is declared by no CDI specification in /etc/cdi or /run/cdi"));
     assert_int_equal(f->executor->operations->capacity(f->executor, &capacity, &error), 0);
     assert_int_equal(capacity.gpus, 1);
     assert_int_equal(capacity.gpus_free, 0);
@@ -115,12 +123,14 @@ static void a_type_of_gpu_is_given_or_refused(void **state)
     struct fixture *f = *state;
     FIXTURE_OR_SKIP();
     fixture_setup(f, "  cpus: 4\n  gpu_type: A100\n  gpus: [/dev/null:/dev/gpu-a]\n");
-    struct submission job = fixture_submission("type-1", HEAD TASK("main", "[sleep, '600']", ", gpus: 1"));
+    struct submission job =
+        fixture_submission("type-1", HEAD TASK("main", "[sleep, '600']", ", gpus: 1"));
     job.gpu_type = TEXT("H100");
     fixture_hand_in(f, &job);
     assert_int_equal(job.outcome, SUBMIT_NEVER_FITS);
-    assert_string_equal(job.error.text, "the job asks for GPUs of the type H100, and this machine's are "
-                                        "of the type A100");
+    assert_string_equal(job.error.text,
+                        "the job asks for GPUs of the type H100, and this machine's are "
+                        "of the type A100");
     job = fixture_submission("type-2", HEAD TASK("main", "[sleep, '600']", ", gpus: 1"));
     job.gpu_type = TEXT("A100");
     fixture_hand_in(f, &job);
@@ -133,8 +143,9 @@ static void gpus_of_several_types_are_told_apart(void **state)
     struct fixture *f = *state;
     struct capacity capacity;
     FIXTURE_OR_SKIP();
-    fixture_setup(f, "  cpus: 4\n  gpu_type: A100\n  gpus: [{device: '/dev/null:/dev/gpu-t', type: T4}, "
-                     "/dev/zero:/dev/gpu-a, {device: '/dev/full:/dev/gpu-b', type: A100}]\n");
+    fixture_setup(
+        f, "  cpus: 4\n  gpu_type: A100\n  gpus: [{device: '/dev/null:/dev/gpu-t', type: T4}, "
+           "/dev/zero:/dev/gpu-a, {device: '/dev/full:/dev/gpu-b', type: A100}]\n");
     const char *two = HEAD TASK("main", "[sh, -c, 'echo /dev/gpu*; sleep 600']", ", gpus: 2");
     const char *one = HEAD TASK("main", "[sleep, '600']", ", gpus: 1");
     struct submission job = fixture_submission("types-1", two);
@@ -161,8 +172,9 @@ static void gpus_of_several_types_are_told_apart(void **state)
     assert_int_equal(job.outcome, SUBMIT_NEVER_FITS);
     job.gpu_type = TEXT("H100");
     fixture_hand_in(f, &job);
-    assert_string_equal(job.error.text, "the job asks for GPUs of the type H100, and this machine's are "
-                                        "of the type T4, A100");
+    assert_string_equal(job.error.text,
+                        "the job asks for GPUs of the type H100, and this machine's are "
+                        "of the type T4, A100");
     /* One that asks for none gets what is left. */
     job = fixture_submission("types-4", one);
     fixture_hand_in(f, &job);
@@ -174,7 +186,8 @@ static void a_type_of_gpu_that_nobody_knows_is_refused(void **state)
     struct fixture *f = *state;
     FIXTURE_OR_SKIP();
     fixture_setup(f, "  cpus: 4\n  gpus: [/dev/null:/dev/gpu-a, /dev/zero:/dev/gpu-b]\n");
-    struct submission job = fixture_submission("type-3", HEAD TASK("main", "[sleep, '600']", ", gpus: 1"));
+    struct submission job =
+        fixture_submission("type-3", HEAD TASK("main", "[sleep, '600']", ", gpus: 1"));
     job.gpu_type = TEXT("A100");
     fixture_hand_in(f, &job);
     assert_int_equal(job.outcome, SUBMIT_NEVER_FITS);
@@ -208,8 +221,9 @@ static void gpus_are_given_to_one_task_at_a_time(void **state)
     fixture_await_output(f, "gpu-3", "main-0.log", "/dev/gpu-a\n");
 }
 
-#define COUNTING JOB("[sh, -c, 'echo run >> /data/runs; sleep 600']",                             \
-                     ", mounts: [{source: '%s', target: /data, readonly: false}]")
+#define COUNTING                                                                                   \
+    JOB("[sh, -c, 'echo run >> /data/runs; sleep 600']",                                           \
+        ", mounts: [{source: '%s', target: /data, readonly: false}]")
 
 static void submitting_again_adopts_what_runs(void **state)
 {
@@ -226,7 +240,8 @@ static void submitting_again_adopts_what_runs(void **state)
         fixture_reopen(f);
     }
     /* podman has started the program, which may not have come to its first line yet. */
-    assert_int_equal(fixture_shell(f, "timeout 30 sh -c 'until test -s $D/runs; do sleep 0.05; done'"), 0);
+    assert_int_equal(
+        fixture_shell(f, "timeout 30 sh -c 'until test -s $D/runs; do sleep 0.05; done'"), 0);
     assert_int_equal(executor_cancel(f->executor, "once-1", 1, true, NULL), 0);
     fixture_wait(f, "once-1");
     /* What has ended is not started again either. */
@@ -244,23 +259,28 @@ static void what_was_made_and_not_started_is_finished(void **state)
     snprintf(manifest, sizeof(manifest),
              HEAD TASK("a", "[sh, -c, 'echo run >> /data/a; sleep 600']",
                        ", mounts: [{source: '%s', target: /data, readonly: false}]")
-                  TASK("b", "[sh, -c, 'echo run >> /data/b; sleep 600']",
-                       ", mounts: [{source: '%s', target: /data, readonly: false}]"),
+                 TASK("b", "[sh, -c, 'echo run >> /data/b; sleep 600']",
+                      ", mounts: [{source: '%s', target: /data, readonly: false}]"),
              f->directory, f->directory);
     fixture_submit(f, "crash-1", manifest);
     /* As after a crash between two creations: one task and its pod are there, and never ran. */
     assert_int_equal(fixture_shell(f, "until test -e $D/a -a -e $D/b; do sleep 0.05; done; "
-                                      "rm $D/a $D/b"), 0);
-    assert_int_equal(fixture_shell(
-        f, "cd $D; " ASK("GET", "/containers/crash-1-a1-a-0/json")
-        " | jq '{name:\"crash-1-a1-a-0\",pod:\"crash-1-a1\",rootfs:\"/\",rootfs_overlay:true,"
-        "labels:.Config.Labels,command:[\"sh\",\"-c\",\"echo run >> '$D'/a; sleep 600\"],"
-        "mounts:[{source:\"'$D'\",destination:\"'$D'\",type:\"bind\",options:[\"rbind\"]}]}' "
-        "> spec.json; "
-        ASK("DELETE", "/containers/crash-1-a1-a-0?force=true&timeout=0") " > x; "
-        ASK("DELETE", "/containers/crash-1-a1-b-0?force=true&timeout=0") " > x; "
-        ASK("POST", "/containers/create") " -H Content-Type:application/json -d @spec.json "
-        "| jq -e .Id > x"), 0);
+                                      "rm $D/a $D/b"),
+                     0);
+    assert_int_equal(
+        fixture_shell(
+            f,
+            "cd $D; " ASK(
+                "GET",
+                "/containers/crash-1-a1-a-0/json") " | jq '{name:\"crash-1-a1-a-0\",pod:\"crash-1-a1\",rootfs:\"/\",rootfs_overlay:true,"
+                                                   "labels:.Config.Labels,command:[\"sh\",\"-c\",\"echo run >> '$D'/a; sleep 600\"],"
+                                                   "mounts:[{source:\"'$D'\",destination:\"'$D'\",type:\"bind\",options:[\"rbind\"]}]}' "
+                                                   "> spec.json; " ASK("DELETE", "/containers/crash-1-a1-a-0?force=true&timeout=0") " > x; " ASK(
+                                                       "DELETE",
+                                                       "/containers/crash-1-a1-b-0?force=true&timeout=0") " > x; " ASK("POST",
+                                                                                                                       "/containers/create") " -H Content-Type:application/json -d @spec.json "
+                                                                                                                                             "| jq -e .Id > x"),
+        0);
     struct job_poll poll = fixture_poll(f, "crash-1");
     assert_int_equal(poll.phase, PHASE_VANISHED);
     fixture_reopen(f);
@@ -273,7 +293,8 @@ static void what_was_made_and_not_started_is_finished(void **state)
     assert_int_equal(poll.phase, PHASE_RUNNING);
     assert_int_equal(poll.task_count, 2);
     assert_int_equal(fixture_shell(f, "until test -e $D/a -a -e $D/b; do sleep 0.05; done; "
-                                      "test $(cat $D/a $D/b | wc -l) = 2"), 0);
+                                      "test $(cat $D/a $D/b | wc -l) = 2"),
+                     0);
 }
 
 static void a_stale_container_that_never_ran_is_made_anew(void **state)
@@ -287,13 +308,18 @@ static void a_stale_container_that_never_ran_is_made_anew(void **state)
     assert_int_equal(hand_in(f, "stale-1", JOB("[echo, new]", ""), &s), SUBMIT_REFUSED);
     assert_string_equal(s.error.text,
                         "attempt 1 of this job was started from another manifest already");
-    assert_int_equal(fixture_shell(
-        f, "cd $D; " ASK("GET", "/containers/stale-1-a1-main-0/json")
-        " | jq '{name:.Name,rootfs:\"/\",rootfs_overlay:true,labels:.Config.Labels,"
-        "command:[\"echo\",\"old\"]}' > spec.json; "
-        ASK("DELETE", "/containers/stale-1-a1-main-0") " > x; "
-        ASK("POST", "/containers/create") " -H Content-Type:application/json -d @spec.json "
-        "| jq -e .Id > x"), 0);
+    assert_int_equal(
+        fixture_shell(
+            f,
+            "cd $D; " ASK(
+                "GET",
+                "/containers/stale-1-a1-main-0/json") " | jq '{name:.Name,rootfs:\"/\",rootfs_overlay:true,labels:.Config.Labels,"
+                                                      "command:[\"echo\",\"old\"]}' > spec.json; " ASK(
+                                                          "DELETE",
+                                                          "/containers/stale-1-a1-main-0") " > x; " ASK("POST",
+                                                                                                        "/containers/create") " -H Content-Type:application/json -d @spec.json "
+                                                                                                                              "| jq -e .Id > x"),
+        0);
     assert_int_equal(hand_in(f, "stale-1", JOB("[echo, new]", ""), &s), SUBMIT_ACCEPTED);
     fixture_wait(f, "stale-1");
     assert_string_equal(fixture_output(f, "stale-1", "main-0.log"), "new\n");
@@ -306,11 +332,15 @@ static void a_strangers_container_under_our_name_is_left_alone(void **state)
     fixture_setup(f, "");
     struct submission s;
     assert_int_equal(f->executor->operations->ready(f->executor, NULL), 0);
-    assert_int_equal(fixture_shell(
-        f, "cd $D; for n in alien-1-a1-main-0 alien-2-a1; do "
-        ASK("POST", "/containers/create") " -H Content-Type:application/json -d "
-        "'{\"name\":\"'$n'\",\"rootfs\":\"/\",\"rootfs_overlay\":true,\"command\":[\"true\"]}' "
-        "| jq -e .Id > x || exit 1; done"), 0);
+    assert_int_equal(
+        fixture_shell(
+            f,
+            "cd $D; for n in alien-1-a1-main-0 alien-2-a1; do " ASK(
+                "POST",
+                "/containers/create") " -H Content-Type:application/json -d "
+                                      "'{\"name\":\"'$n'\",\"rootfs\":\"/\",\"rootfs_overlay\":true,\"command\":[\"true\"]}' "
+                                      "| jq -e .Id > x || exit 1; done"),
+        0);
     assert_int_equal(hand_in(f, "alien-1", SLEEP, &s), SUBMIT_REFUSED);
     assert_non_null(strstr(s.error.text, "alien-1-a1-main-0 is there already and was not made for "
                                          "this job"));
@@ -318,14 +348,21 @@ static void a_strangers_container_under_our_name_is_left_alone(void **state)
     assert_int_equal(hand_in(f, "alien-2", pair, &s), SUBMIT_REFUSED);
     assert_non_null(strstr(s.error.text, "alien-2-a1 is there already"));
     /* The same with labels of another spool. */
-    assert_int_equal(fixture_shell(
-        f, "cd $D; " ASK("POST", "/containers/create") " -H Content-Type:application/json -d "
-        "'{\"name\":\"alien-3-a1-main-0\",\"rootfs\":\"/\",\"rootfs_overlay\":true,"
-        "\"command\":[\"true\"],\"labels\":{\"dlspool.spool\":\"other\","
-        "\"dlspool.job\":\"alien-3\",\"dlspool.attempt\":\"1\"}}' | jq -e .Id > x"), 0);
+    assert_int_equal(
+        fixture_shell(
+            f,
+            "cd $D; " ASK(
+                "POST",
+                "/containers/create") " -H Content-Type:application/json -d "
+                                      "'{\"name\":\"alien-3-a1-main-0\",\"rootfs\":\"/\",\"rootfs_overlay\":true,"
+                                      "\"command\":[\"true\"],\"labels\":{\"dlspool.spool\":\"other\","
+                                      "\"dlspool.job\":\"alien-3\",\"dlspool.attempt\":\"1\"}}' | jq -e .Id > x"),
+        0);
     assert_int_equal(hand_in(f, "alien-3", SLEEP, &s), SUBMIT_REFUSED);
-    assert_int_equal(fixture_shell(f, ASK("GET", "/containers/json?all=true")
-                                      " | jq -e 'length == 3' > /dev/null"), 0);
+    assert_int_equal(
+        fixture_shell(f,
+                      ASK("GET", "/containers/json?all=true") " | jq -e 'length == 3' > /dev/null"),
+        0);
 }
 
 static void a_job_of_which_one_task_is_refused_leaves_nothing(void **state)
@@ -334,8 +371,9 @@ static void a_job_of_which_one_task_is_refused_leaves_nothing(void **state)
     FIXTURE_OR_SKIP();
     fixture_setup(f, "  cpus: 4\n");
     struct submission s;
-    const char *pair = HEAD TASK("a", "[sleep, '9']", "")
-        "- {role: b, image: 'localhost/no-such-image:1', cpus: 1, memory: 64Mi, command: [x]}\n";
+    const char *pair = HEAD TASK(
+        "a", "[sleep, '9']",
+        "") "- {role: b, image: 'localhost/no-such-image:1', cpus: 1, memory: 64Mi, command: [x]}\n";
     assert_int_equal(hand_in(f, "refused-1", pair, &s), SUBMIT_REFUSED);
     assert_non_null(strstr(s.error.text, "the image localhost/no-such-image:1 is not on this "
                                          "machine and could not be pulled"));
@@ -344,13 +382,16 @@ static void a_job_of_which_one_task_is_refused_leaves_nothing(void **state)
         fail_msg("%s", s.error.text);
     assert_int_equal(s.mender, MENDER_IMAGE);
     /* A registry that does not answer may do so later. */
-    const char *away = HEAD "- {role: b, image: '127.0.0.1:1/x:1', cpus: 1, memory: 64Mi, command: [x]}\n";
+    const char *away =
+        HEAD "- {role: b, image: '127.0.0.1:1/x:1', cpus: 1, memory: 64Mi, command: [x]}\n";
     assert_int_equal(hand_in(f, "away-1", away, &s), SUBMIT_REFUSED);
     assert_int_equal(s.mender, MENDER_TIME);
     assert_non_null(strstr(s.remedy, "reaches that registry"));
-    assert_int_equal(fixture_shell(f, ASK("GET", "/containers/json?all=true")
-                                      " | jq -e 'length == 0' > /dev/null && "
-                                      "test -z \"$(ls $D/.podman/jobs)\""), 0);
+    assert_int_equal(
+        fixture_shell(
+            f, ASK("GET", "/containers/json?all=true") " | jq -e 'length == 0' > /dev/null && "
+                                                       "test -z \"$(ls $D/.podman/jobs)\""),
+        0);
     assert_int_equal(fixture_poll(f, "refused-1").phase, PHASE_VANISHED);
 }
 
@@ -378,7 +419,8 @@ static void containers_outlive_the_service_and_are_found_again(void **state)
     char manifest[1024];
     snprintf(manifest, sizeof(manifest),
              JOB("[sh, -c, 'echo on; until test -e /data/go; do sleep 0.05; done; exit 5']",
-                 ", mounts: [{source: '%s', target: /data}]"), f->directory);
+                 ", mounts: [{source: '%s', target: /data}]"),
+             f->directory);
     fixture_submit(f, "outlive-2", manifest);
     pid_t first = service_process(f);
     assert_int_equal(kill(first, SIGKILL), 0);
@@ -401,11 +443,15 @@ static void after_a_restart_of_the_machine_a_job_can_be_handed_in_again(void **s
     fixture_setup(f, "");
     fixture_submit(f, "reboot-1", SLEEP);
     /* What a power cut does: everything is dead, and the boot id is another. */
-    assert_int_equal(fixture_shell(
-        f, "cd $D; kill -9 $(cut -d' ' -f1 .podman/service.pid) $("
-        ASK("GET", "/containers/reboot-1-a1-main-0/json") " | jq '.State.ConmonPid, .State.Pid'); "
-        "runc --root /run/runc delete -f $(ls .podman/root/overlay-containers | grep '^[0-9a-f]*$')"
-        " 2> /dev/null; echo other > .podman/boot"), 0);
+    assert_int_equal(
+        fixture_shell(
+            f,
+            "cd $D; kill -9 $(cut -d' ' -f1 .podman/service.pid) $(" ASK(
+                "GET",
+                "/containers/reboot-1-a1-main-0/json") " | jq '.State.ConmonPid, .State.Pid'); "
+                                                       "runc --root /run/runc delete -f $(ls .podman/root/overlay-containers | grep '^[0-9a-f]*$')"
+                                                       " 2> /dev/null; echo other > .podman/boot"),
+        0);
     fixture_reopen(f);
     struct job_poll poll = fixture_poll(f, "reboot-1");
     assert_int_equal(poll.phase, PHASE_VANISHED);
@@ -423,20 +469,28 @@ static void after_a_restart_of_the_machine_a_sweep_goes_on(void **state)
 #define TURN(index, command)                                                                       \
     "- {role: main, index: " index ", image: host, cpus: 0.1, memory: 32Mi, command: " command "}\n"
     fixture_setup(f, "");
-    fixture_submit(f, "turns-1",
-                   "kind: dlspool/local/v1\nparallelism: 2\ncomplete: {main: {each: true}}\ntasks:\n"
-                   TURN("0", "[echo, one]") TURN("1", "[sleep, '1000']") TURN("2", "[echo, two]")
-                   TURN("3", "[echo, three]"));
+    fixture_submit(
+        f, "turns-1",
+        "kind: dlspool/local/v1\nparallelism: 2\ncomplete: {main: {each: true}}\ntasks:\n" TURN(
+            "0", "[echo, one]") TURN("1", "[sleep, '1000']") TURN("2", "[echo, two]")
+            TURN("3", "[echo, three]"));
     int64_t begin = clock_elapsed();
     /* It is not told that others may go on, as the next look would be. */
-    while (fixture_shell(f, "cd $D; " ASK("GET", "/containers/turns-1-a1-main-0/json")
-                            " | jq -e '.State.Status == \"exited\"' > /dev/null"))
+    while (fixture_shell(
+        f,
+        "cd $D; " ASK(
+            "GET",
+            "/containers/turns-1-a1-main-0/json") " | jq -e '.State.Status == \"exited\"' > /dev/null"))
         assert_true(clock_elapsed() - begin < FIXTURE_PATIENCE);
-    assert_int_equal(fixture_shell(
-        f, "cd $D; kill -9 $(cut -d' ' -f1 .podman/service.pid) $("
-        ASK("GET", "/containers/turns-1-a1-main-1/json") " | jq '.State.ConmonPid, .State.Pid'); "
-        "for i in $(ls .podman/root/overlay-containers | grep '^[0-9a-f]*$'); do "
-        "runc --root /run/runc delete -f $i; done 2> /dev/null; echo other > .podman/boot"), 0);
+    assert_int_equal(
+        fixture_shell(
+            f,
+            "cd $D; kill -9 $(cut -d' ' -f1 .podman/service.pid) $(" ASK(
+                "GET",
+                "/containers/turns-1-a1-main-1/json") " | jq '.State.ConmonPid, .State.Pid'); "
+                                                      "for i in $(ls .podman/root/overlay-containers | grep '^[0-9a-f]*$'); do "
+                                                      "runc --root /run/runc delete -f $i; done 2> /dev/null; echo other > .podman/boot"),
+        0);
     fixture_reopen(f);
     struct job_poll poll = fixture_wait(f, "turns-1");
     assert_int_equal(poll.phase, PHASE_FAILED);
@@ -460,8 +514,7 @@ static void processes_that_start_together_share_one_service(void **state)
     for (int i = 0; i < PROCESSES; i++) {
         children[i] = fork();
         if (children[i] == 0) {
-            struct executor *executor =
-                executor_open(f->settings, "test", f->directory, NULL);
+            struct executor *executor = executor_open(f->settings, "test", f->directory, NULL);
             _exit(executor && executor->operations->ready(executor, NULL) == 0 ? 0 : 1);
         }
     }
@@ -517,8 +570,7 @@ static void what_podman_cannot_do_here_is_said_in_a_sentence(void **state)
     int result = f->executor->operations->ready(f->executor, &error);
     setenv("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", 1);
     assert_int_equal(result, -1);
-    assert_string_equal(error.text,
-                        "podman is not installed: expected the program podman in PATH");
+    assert_string_equal(error.text, "podman is not installed: expected the program podman in PATH");
 }
 
 int main(void)

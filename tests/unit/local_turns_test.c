@@ -20,7 +20,7 @@
 
 enum { REQUEST_TIMEOUT = 300 }; /* milliseconds */
 
-static struct arena *arena, *kept;      /* of a test; of all */
+static struct arena *arena, *kept; /* of a test; of all */
 static struct executor *executor;
 static struct error error;
 static const struct value *settings;
@@ -125,7 +125,7 @@ static void so_many_run_at_once_and_each_once(void **state)
     expect_phase(PHASE_RUNNING);
     expect("rercc", "11100");
     order("end t-1-a1-main-0 3\nend t-1-a1-main-2 0");
-    reopen();                                   /* nothing is kept in memory */
+    reopen(); /* nothing is kept in memory */
     expect_phase(PHASE_RUNNING);
     expect("eeerr", "11111");
     order("end t-1-a1-main-3 4");
@@ -144,9 +144,10 @@ static void so_many_run_at_once_and_each_once(void **state)
 static void needs_are_of_what_starts_at_once(void **state)
 {
     (void)state;
-    static const char two[] = "kind: dlspool/local/v1\ntasks:\n"
-                              "- {role: a, image: host, cpus: 2, memory: 1Mi, command: [x]}\n"
-                              "- {role: b, image: host, cpus: 0.5, memory: 3Mi, gpus: 2, command: [x]}\n";
+    static const char two[] =
+        "kind: dlspool/local/v1\ntasks:\n"
+        "- {role: a, image: host, cpus: 2, memory: 1Mi, command: [x]}\n"
+        "- {role: b, image: host, cpus: 0.5, memory: 3Mi, gpus: 2, command: [x]}\n";
     struct demand needs, one;
     assert_int_equal(executor->operations->needs(executor, text_of(two), &needs), 0);
     assert_int_equal(needs.cpus, 2500);
@@ -154,7 +155,8 @@ static void needs_are_of_what_starts_at_once(void **state)
     assert_int_equal(needs.gpus, 2);
     assert_int_equal(executor->operations->needs(executor, text_of(FIVE(", gpus: 1")), &needs), 0);
     assert_int_equal(needs.gpus, 1);
-    assert_int_equal(executor->operations->needs(executor, text_of(HEAD TASK("0", ", gpus: 1")), &one), 0);
+    assert_int_equal(
+        executor->operations->needs(executor, text_of(HEAD TASK("0", ", gpus: 1")), &one), 0);
     assert_memory_equal(&needs, &one, sizeof(one));
     assert_int_equal(executor->operations->needs(executor, TEXT("kind: other\n"), &needs), -1);
 }
@@ -186,8 +188,11 @@ static void only_what_runs_counts(void **state)
     expect_phase(PHASE_RUNNING);
     expect("errcc", "11100");
     /* Larger than the machine is one thing, more tasks than the machine holds another. */
-    assert_int_equal(hand_in("t-3", HEAD "- {role: main, image: host, cpus: 5, memory: 1Mi, "
-                                         "command: [x]}\n", false), SUBMIT_NEVER_FITS);
+    assert_int_equal(hand_in("t-3",
+                             HEAD "- {role: main, image: host, cpus: 5, memory: 1Mi, "
+                                  "command: [x]}\n",
+                             false),
+                     SUBMIT_NEVER_FITS);
 }
 
 static void a_place_has_its_devices(void **state)
@@ -200,9 +205,12 @@ static void a_place_has_its_devices(void **state)
     submit("o-1", "kind: dlspool/local/v1\ntasks:\n"
                   "- {role: main, image: host, cpus: 1, memory: 1Mi, command: [x], gpus: 1}\n");
     order("end t-1-a1-main-0 0");
-    assert_int_equal(hand_in("o-2", "kind: dlspool/local/v1\ntasks:\n"
+    assert_int_equal(hand_in("o-2",
+                             "kind: dlspool/local/v1\ntasks:\n"
                              "- {role: main, image: host, cpus: 1, memory: 1Mi, command: [x], "
-                             "gpus: 1}\n", false), SUBMIT_NO_ROOM);
+                             "gpus: 1}\n",
+                             false),
+                     SUBMIT_NO_ROOM);
     expect_phase(PHASE_RUNNING);
     expect("errcc", "11100");
     /* 2 had what 0 had; of 3 and 4 only 3 has what 1 had. */
@@ -259,8 +267,10 @@ static void whatever_is_answered_each_runs_once(void **state)
 {
     (void)state;
     static const char *const ways[] = {
-        "close", "hang", "hang-after", "slow 20", "status 503", "status 404", "status-after 500",
-        "status-after 503", "late 50 500", "late 1000 500", "garbage", "empty", "twice"};
+        "close",       "hang",          "hang-after",       "slow 20",
+        "status 503",  "status 404",    "status-after 500", "status-after 503",
+        "late 50 500", "late 1000 500", "garbage",          "empty",
+        "twice"};
     static const char *const calls[] = {"list", "start", "inspect"};
     for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
         for (size_t j = 0; j < sizeof(calls) / sizeof(calls[0]); j++) {
@@ -301,9 +311,12 @@ static void a_look_cut_anywhere_starts_each_once(void **state)
 static void a_submission_that_is_repeated_begins_once(void **state)
 {
     (void)state;
-    static const char *const orders[] = {
-        "order start hang", "order start hang-after", "order create hang", "order create hang-after",
-        "order start close\norder start close", "order create slow 0\norder create close"};
+    static const char *const orders[] = {"order start hang",
+                                         "order start hang-after",
+                                         "order create hang",
+                                         "order create hang-after",
+                                         "order start close\norder start close",
+                                         "order create slow 0\norder create close"};
     for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
         order("reset\n%s", orders[i]);
         enum submit_outcome outcome = hand_in("t-1", FIVE(""), false);

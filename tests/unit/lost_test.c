@@ -10,14 +10,14 @@
 #include "stages/track/lost.h"
 #include "stages/track/removed_file.h"
 
-static const int64_t noon = 1767268801000;      /* 2026-01-01 */
+static const int64_t noon = 1767268801000; /* 2026-01-01 */
 
 static struct {
     int cancels, forced, removals;
-    bool stubborn;              /* a polite signal ends nothing */
-    int strays;                 /* that are listed beside the job; all have ended once they were told to */
-    int asked, lists;           /* polls of single strays, and lists */
-    bool away;                  /* a list fails */
+    bool stubborn;    /* a polite signal ends nothing */
+    int strays;       /* that are listed beside the job; all have ended once they were told to */
+    int asked, lists; /* polls of single strays, and lists */
+    bool away;        /* a list fails */
 } fake;
 
 static int fake_ready(struct executor *executor, struct error *problem)
@@ -92,17 +92,27 @@ static void fake_close(struct executor *executor)
     (void)executor;
 }
 
-static const struct executor_operations operations = {
-    .name = "local", .ready = fake_ready, .poll = fake_poll, .cancel = fake_cancel,
-    .output = fake_output, .remove = fake_remove, .list = fake_list, .close = fake_close};
+static const struct executor_operations operations = {.name = "local",
+                                                      .ready = fake_ready,
+                                                      .poll = fake_poll,
+                                                      .cancel = fake_cancel,
+                                                      .output = fake_output,
+                                                      .remove = fake_remove,
+                                                      .list = fake_list,
+                                                      .close = fake_close};
 
 static int open_spool_with_job(void **state)
 {
     (void)state;
-    struct job_record record = {.id = TEXT("lost-1m7y5dm13etbd"), .name = TEXT("lost"),
-                                .owner = TEXT("ann"), .accepted = noon, .attempt = 2,
-                                .request_file = TEXT("request.yaml"), .library = TEXT("any"),
-                                .type = TEXT("single"), .executor = TEXT("local"),
+    struct job_record record = {.id = TEXT("lost-1m7y5dm13etbd"),
+                                .name = TEXT("lost"),
+                                .owner = TEXT("ann"),
+                                .accepted = noon,
+                                .attempt = 2,
+                                .request_file = TEXT("request.yaml"),
+                                .library = TEXT("any"),
+                                .type = TEXT("single"),
+                                .executor = TEXT("local"),
                                 .dlspool = TEXT("1")};
     memset(&fake, 0, sizeof(fake));
     open_spool(&track_stage, &operations, noon);
@@ -148,7 +158,7 @@ static void a_removed_job_is_ended_at_the_executor(void **state)
     (void)state;
     shell("rm -r submitted/lost-1m7y5dm13etbd");
     run_for(25000);
-    assert_int_equal(fake.cancels, 0);          /* it may only be out of sight */
+    assert_int_equal(fake.cancels, 0); /* it may only be out of sight */
     struct buffer said = said_during(10000);
     assert_non_null(strstr(
         said.data,
@@ -185,7 +195,7 @@ static void one_that_is_elsewhere_or_comes_back_is_left_alone(void **state)
     shell("mv lost-1m7y5dm13etbd submitted/");
     run_for(5000);
     shell("mv submitted/lost-1m7y5dm13etbd .");
-    run_for(25000);             /* it is counted from the beginning */
+    run_for(25000); /* it is counted from the beginning */
     shell("mv lost-1m7y5dm13etbd held/");
     run_for(60000);
     assert_int_equal(fake.cancels, 0);
@@ -242,7 +252,8 @@ static void what_the_executor_has_of_other_jobs_is_left_alone(void **state)
  * where its end was written down, with what was not removed yet. */
 static void one_that_is_in_any_state_is_no_stray(void **state)
 {
-    static const char *const ways[] = {"submitted rendered", "rendered failed", "failed done/2026-01-01"};
+    static const char *const ways[] = {"submitted rendered", "rendered failed",
+                                       "failed done/2026-01-01"};
     (void)state;
     shell("mkdir done/2026-01-01");
     for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
@@ -290,7 +301,7 @@ static void only_some_are_asked_about_in_a_round(void **state)
     }
     assert_int_equal(fake.cancels, STRAYS);
     assert_int_equal(fake.removals, STRAYS);
-    assert_int_equal(fake.lists, 2);    /* one by each stage that was opened */
+    assert_int_equal(fake.lists, 2); /* one by each stage that was opened */
 }
 
 static void a_list_that_failed_is_asked_for_again_soon(void **state)

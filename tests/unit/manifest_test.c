@@ -114,8 +114,9 @@ static void the_template_and_image_of_the_pair_are_chosen(void **state)
     assert_int_equal(result.image_line, 1);
     assert_true(text_is(result.version, "2.1"));
     input.accelerator = TEXT("a100");
-    fails(&input, RENDER_NO_IMAGE, "; there is 2.1 (line 1, accelerator none); ask for what there "
-                                     "is, leave version out to get that of line 2, or its maintainers");
+    fails(&input, RENDER_NO_IMAGE,
+          "; there is 2.1 (line 1, accelerator none); ask for what there "
+          "is, leave version out to get that of line 2, or its maintainers");
     input.version = TEXT("");
     assert_int_equal(render(&input), 0);
     assert_true(text_is(result.image, "torch:gpu"));
@@ -277,7 +278,8 @@ static void queue_and_debug_are_within_what_the_site_has(void **state)
 /* Of the user's own choice, too, `host` has the version that they name, or the job is refused. */
 static void host_by_name_has_the_version_that_is_named(void **state)
 {
-    static const char has[] = "{\"libraries\": {\"pytorch\": {\"version\": \"1.13.0\", \"gpus\": false}}}";
+    static const char has[] =
+        "{\"libraries\": {\"pytorch\": {\"version\": \"1.13.0\", \"gpus\": false}}}";
     struct render_input input = input_for("pytorch", "1.13");
     char *directory = unit_directory(), path[512];
     (void)state;
@@ -294,7 +296,8 @@ static void host_by_name_has_the_version_that_is_named(void **state)
     assert_int_equal(render(&input), 0);
     assert_true(text_is(result.version, "1.13.0"));
     input.version = TEXT("99");
-    fails(&input, RENDER_NOT_ALLOWED, "image \"host\" does not have library pytorch in version 99; there is 1.13.0 on");
+    fails(&input, RENDER_NOT_ALLOWED,
+          "image \"host\" does not have library pytorch in version 99; there is 1.13.0 on");
     input.library = TEXT("mxnet");
     fails(&input, RENDER_NOT_ALLOWED, "in version 99; there is none of it");
     input.version = TEXT("");

@@ -24,7 +24,7 @@ static struct error error;
 static struct task_state task = {.role = "main"};
 static struct job_poll poll;
 static struct measure *measure;
-static int done;                /* units that the job has printed */
+static int done; /* units that the job has printed */
 
 static int64_t tell_time(void)
 {
@@ -39,8 +39,12 @@ static int64_t tell_elapsed(void)
 /* One that has started now. */
 static struct job_poll running_attempt(int attempt)
 {
-    return (struct job_poll){.id = "train-1", .attempt = attempt, .phase = PHASE_RUNNING,
-                             .started = now, .tasks = &task, .task_count = 1};
+    return (struct job_poll){.id = "train-1",
+                             .attempt = attempt,
+                             .phase = PHASE_RUNNING,
+                             .started = now,
+                             .tasks = &task,
+                             .task_count = 1};
 }
 
 static int begin(void **state)
@@ -69,10 +73,13 @@ static int end(void **state)
 
 static struct job_record make_record(void)
 {
-    return (struct job_record){
-        .id = TEXT("train-1"), .uid = getuid(), .attempt = 1, .cpus = 1000,
-        .units_pattern = TEXT("step {done}/{total}"),
-        .sizes = {.kind = SIZE_CPUS, .least = 1000, .most = 4000}, .size = 1000};
+    return (struct job_record){.id = TEXT("train-1"),
+                               .uid = getuid(),
+                               .attempt = 1,
+                               .cpus = 1000,
+                               .units_pattern = TEXT("step {done}/{total}"),
+                               .sizes = {.kind = SIZE_CPUS, .least = 1000, .most = 4000},
+                               .size = 1000};
 }
 
 static void look(void)
@@ -175,7 +182,7 @@ static void a_job_that_prints(void **state)
     (void)state;
     struct progress written;
     begin_measure();
-    look_after(10000);          /* it starts up */
+    look_after(10000); /* it starts up */
     assert_true(measure_progress(measure)->rate == 0);
     run(200, 5, 100);
     const struct progress *progress = measure_progress(measure);
@@ -230,7 +237,7 @@ static void another_process_goes_on(void **state)
     begin_measure();
     run(100, 2, 1000);
     measure_free(measure);
-    now += 60000;               /* nobody looks; the job goes on */
+    now += 60000; /* nobody looks; the job goes on */
     for (int i = 0; i < 30; i++) {
         char line[64];
         snprintf(line, sizeof(line), "step %d/1000\n", ++done);
@@ -241,7 +248,7 @@ static void another_process_goes_on(void **state)
     assert_true(units_done() <= 50);
     look();
     assert_true(units_done() == 80);
-    assert_rate(0.5);           /* of before */
+    assert_rate(0.5); /* of before */
     run(100, 4, 1000);
     assert_rate(0.25);
     assert_int_equal(measure_progress(measure)->sizes[0].running, 260000);
@@ -256,7 +263,7 @@ static void resized_in_place(void **state)
     run(100, 4, 1000);
     measure_resized(measure, 2000, now);
     assert_true(measure_progress(measure)->rate == 0);
-    look_after(8000);           /* that took as long as two units */
+    look_after(8000); /* that took as long as two units */
     assert_true(measure_progress(measure)->rate == 0);
     run(100, 2, 1000);
     const struct progress *progress = measure_progress(measure);
@@ -266,7 +273,7 @@ static void resized_in_place(void **state)
     assert_int_equal(progress->sizes[1].size, 2000);
     assert_int_equal(progress->sizes[1].cpu_allocated, 2 * progress->sizes[1].running);
     assert_in_range(progress->sizes[1].resize, 4000, 9000);
-    measure_resized(measure, 2000, now);        /* as it is */
+    measure_resized(measure, 2000, now); /* as it is */
     assert_rate(0.5);
     assert_true(progress->sizes[0].units + progress->sizes[1].units == done);
 }
@@ -279,12 +286,12 @@ static void stopped_for_another_size(void **state)
     run(100, 2, 1000);
     record.resized = now;
     end_attempt(6000);
-    now += 500000;              /* waits until there is room: no cost of the change */
+    now += 500000; /* waits until there is room: no cost of the change */
     record.size = 4000;
     begin_attempt(&record, 2);
     assert_true(units_done() == 50);
     now += 20000;
-    done = 45;                  /* of the last checkpoint */
+    done = 45; /* of the last checkpoint */
     run(100, 1, 1000);
     const struct progress *progress = measure_progress(measure);
     assert_rate(1);
@@ -312,14 +319,14 @@ static void failed_by_itself(void **state)
     begin_attempt(&record, 1);
     run(100, 1, 1000);
     record.resized = now - 5000;
-    end_attempt(300000);        /* long after it kept its size */
+    end_attempt(300000); /* long after it kept its size */
     run_without_restart(&record, 2);
     record.resized = now;
     measure_resized(measure, 2000, now);
-    end_attempt(6000);          /* shortly after a change in place */
+    end_attempt(6000); /* shortly after a change in place */
     run_without_restart(&record, 3);
     end_attempt(1000);
-    record.checkpoint_signal = TEXT("");        /* then it begins at nothing */
+    record.checkpoint_signal = TEXT(""); /* then it begins at nothing */
     begin_attempt(&record, 4);
     assert_true(units_done() == 0);
 }
@@ -352,7 +359,7 @@ static void hostile_output(void **state)
     sys.pread = count_bytes;
     static const char *const lines[] = {
         "step nan/100\n", "step -5/100\n", "step 1e308/1e308\n", "step 99999999999999999999/100\n",
-        "step inf/inf\n", "step /100\n", "step 7/\n", "STEP 7/100\n"};
+        "step inf/inf\n", "step /100\n",   "step 7/\n",          "STEP 7/100\n"};
     begin_measure();
     look();
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
@@ -372,7 +379,7 @@ static void hostile_output(void **state)
     }
     sys = before;
     print_and_look("\nstep 3/10");
-    assert_true(progress->unit == 0);   /* it may go on: 3/100 */
+    assert_true(progress->unit == 0); /* it may go on: 3/100 */
     look_after(2000);
     assert_true(progress->done == 3 && progress->total == 10);
     print_and_look("0\rstep 4/100\rstep 5/100\r");
@@ -434,7 +441,7 @@ static void a_job_that_writes_a_file(void **state)
     char room[4096];
     struct job_record record = file_record(room, sizeof(room));
     measure = measure_new(job, &record);
-    look();                     /* it is not there yet */
+    look(); /* it is not there yet */
     for (int i = 0; i < 60; i++) {
         char text[64];
         snprintf(text, sizeof(text), "{\"done\": %d, \"total\": 90}", i / 3);
@@ -450,7 +457,7 @@ static void a_job_that_writes_a_file(void **state)
     assert_rate(1.0 / 6);
 }
 
-static int opened;              /* files of users, for reading */
+static int opened; /* files of users, for reading */
 
 static int count_open(int directory, const char *name, int flags, mode_t mode)
 {
@@ -536,7 +543,7 @@ static void storage_that_hangs(void **state)
     assert_true(nothing_seen());
     struct measure *forgotten = measure_new(job, &record);
     measure_look(forgotten, job, &poll);
-    measure_free(forgotten);    /* while it waits for its turn */
+    measure_free(forgotten); /* while it waits for its turn */
     struct measure *printing = measure_new(job, &other);
     print("step 7/10\n");
     measure_look(printing, job, &poll);
@@ -550,7 +557,7 @@ static void storage_that_hangs(void **state)
     assert_true(units_done() == 6);
     pthread_mutex_lock(&gate);
     look();
-    measure_free(measure);      /* while it is being read */
+    measure_free(measure); /* while it is being read */
     pthread_mutex_unlock(&gate);
     measure = measure_new(job, &record);
     expect_soon(6);
@@ -562,14 +569,27 @@ static void numbers_in_a_file(void **state)
     (void)state;
     static const struct {
         const char *text;
-        double done, total;     /* done -1: it is none */
-    } cases[] = {
-        {"12", 12, 0}, {" 12.5 / 400\n", 12.5, 400}, {"12.5/400\n", 12.5, 400}, {"12/ 400", 12, 400},
-        {"", -1, 0}, {"-3", -1, 0}, {"nan", -1, 0}, {"1e3", -1, 0}, {"12/400 epochs", -1, 0},
-        {"{\"done\": 3}", 3, 0}, {"{\"done\": 3, \"total\": 9, \"more\": []}", 3, 9},
-        {"{\"done\": -3}", -1, 0}, {"{\"done\": 1e300}", -1, 0}, {"{\"done\": \"3\"}", -1, 0},
-        {"{\"total\": 3}", -1, 0}, {"{\"done\": 3", -1, 0}, {"{}", -1, 0}, {"[3]", -1, 0},
-        {"1\n2\n", -1, 0}, {"/", -1, 0}};
+        double done, total; /* done -1: it is none */
+    } cases[] = {{"12", 12, 0},
+                 {" 12.5 / 400\n", 12.5, 400},
+                 {"12.5/400\n", 12.5, 400},
+                 {"12/ 400", 12, 400},
+                 {"", -1, 0},
+                 {"-3", -1, 0},
+                 {"nan", -1, 0},
+                 {"1e3", -1, 0},
+                 {"12/400 epochs", -1, 0},
+                 {"{\"done\": 3}", 3, 0},
+                 {"{\"done\": 3, \"total\": 9, \"more\": []}", 3, 9},
+                 {"{\"done\": -3}", -1, 0},
+                 {"{\"done\": 1e300}", -1, 0},
+                 {"{\"done\": \"3\"}", -1, 0},
+                 {"{\"total\": 3}", -1, 0},
+                 {"{\"done\": 3", -1, 0},
+                 {"{}", -1, 0},
+                 {"[3]", -1, 0},
+                 {"1\n2\n", -1, 0},
+                 {"/", -1, 0}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct units_seen seen;
         bool found = units_parse(text_of(cases[i].text), &seen);

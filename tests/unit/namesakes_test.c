@@ -16,7 +16,7 @@
 #include "stages/shared/standing.h"
 
 /* Tokens of one process only grow, so each test has a time of its own, and makes its jobs by age. */
-static int64_t noon = 1798718400000;    /* 2026-12-31T12:00Z */
+static int64_t noon = 1798718400000; /* 2026-12-31T12:00Z */
 static const int64_t a_day = (int64_t)24 * 60 * 60 * 1000;
 static int64_t time_now;
 
@@ -70,8 +70,10 @@ static const char *make(struct fixture *fixture, const char *name, uid_t uid, in
         .accepted = came,
         .attempt = 1,
         .failed = reason != NULL,
-        .failure = {.when = RETRY_NEVER, .exit_code = -1,
-                    .reason = text_of(reason ? reason : ""), .class = TEXT("permanent")},
+        .failure = {.when = RETRY_NEVER,
+                    .exit_code = -1,
+                    .reason = text_of(reason ? reason : ""),
+                    .class = TEXT("permanent")},
     };
     int job = job_create(&fixture->spool, id, &error);
     assert_true(job >= 0);
@@ -101,8 +103,8 @@ static void the_latest_before_it(void **state)
     struct fixture *fixture = *state;
     make(fixture, "prepare", 7, noon - 9 * a_day, STATE_DONE, noon - 2 * a_day, NULL);
     /* It came later than the one above, and ended earlier. */
-    const char *right = make(fixture, "prepare", 7, noon - 5 * a_day, STATE_DONE,
-                             noon - 4 * a_day, NULL);
+    const char *right =
+        make(fixture, "prepare", 7, noon - 5 * a_day, STATE_DONE, noon - 4 * a_day, NULL);
     make(fixture, "prepare", 8, noon - 3 * a_day, STATE_DONE, noon, NULL);
     make(fixture, "Prepare", 7, noon - 3 * a_day, STATE_DONE, noon, NULL);
     const char *asker = make(fixture, "train", 7, noon, STATE_HELD, 0, NULL);
@@ -140,8 +142,8 @@ static void how_jobs_stand(void **state)
 {
     struct fixture *fixture = *state;
     struct standings *standings = standings_new(&fixture->spool, 1000);
-    const char *done = make(fixture, "done", 7, noon - 9 * a_day, STATE_DONE, noon - 6 * a_day,
-                            NULL);
+    const char *done =
+        make(fixture, "done", 7, noon - 9 * a_day, STATE_DONE, noon - 6 * a_day, NULL);
     const char *on = make(fixture, "on", 7, noon, STATE_SUBMITTED, 0, NULL);
     const char *held = make(fixture, "held", 7, noon, STATE_HELD, 0, NULL);
     const char *lost = make(fixture, "lost", 7, noon, STATE_FAILED, 0, "Killed");

@@ -24,7 +24,7 @@
 #include "watcher/drop.h"
 
 static const char id_one[] = "one-0123456789abc";
-enum { TAKEOVER = 300, MOST_BELIEFS = 64, NAME_SIZE = 64 };     /* milliseconds; of the client */
+enum { TAKEOVER = 300, MOST_BELIEFS = 64, NAME_SIZE = 64 }; /* milliseconds; of the client */
 
 static struct system_calls real;
 static struct spool spool;
@@ -35,7 +35,7 @@ static struct error error;
 static struct belief {
     ino_t directory;
     char name[NAME_SIZE];
-    struct stat status;                 /* st_ino 0: not there */
+    struct stat status; /* st_ino 0: not there */
 } beliefs[MOST_BELIEFS];
 static size_t belief_count;
 static bool lose_answers;
@@ -117,7 +117,7 @@ static int client_renameat(int from, const char *old_name, int to, const char *n
     int result = real.renameat(from, old_name, to, new_name);
     believe(from, old_name)->status.st_ino = 0;
     if (result == 0 && lose_answers) {
-        errno = ENOENT;                 /* the answer to the second time */
+        errno = ENOENT; /* the answer to the second time */
         return -1;
     }
     if (result == 0)
@@ -229,7 +229,8 @@ static void a_claim_and_a_replaced_file_whose_answers_are_lost_are_there(void **
     assert_int_equal(drop_claim(spool.incoming, "job.yaml", spool.claims, "token.job.yaml", &error),
                      DROP_TAKEN);
     assert_int_equal(job_file_replace(spool.root, "facts", TEXT("new"), 0644, &error), 0);
-    assert_int_equal(drop_claim(spool.incoming, "none", spool.claims, "token.none", &error), DROP_GONE);
+    assert_int_equal(drop_claim(spool.incoming, "none", spool.claims, "token.none", &error),
+                     DROP_GONE);
 }
 
 static void a_file_that_another_replaced_is_read_as_it_is(void **state)
@@ -333,7 +334,7 @@ static void a_lock_proves_nothing_of_another_host(void **state)
     assert_int_equal(take(&lease), 0);
     wait_for(TAKEOVER / 2);
     put(spool.root, ".lease", "3 other 77 locked 2\n");
-    assert_int_equal(take(&lease), 0);  /* it is alive, and has another such lock */
+    assert_int_equal(take(&lease), 0); /* it is alive, and has another such lock */
     wait_for(TAKEOVER / 2 + 20);
     assert_int_equal(take(&lease), 1);
     assert_int_equal(lease.epoch, 4);
@@ -380,7 +381,7 @@ static void epochs_never_come_again(void **state)
     put(spool.root, ".epoch-7", "");
     be_a_client();
     lease_open(&lease, &spool, TAKEOVER);
-    assert_int_equal(take(&lease), 0);  /* who claimed it is about to serve */
+    assert_int_equal(take(&lease), 0); /* who claimed it is about to serve */
     wait_for(2 * TAKEOVER + 50);
     assert_int_equal(take(&lease), 1);
     assert_int_equal(lease.epoch, 8);
@@ -437,7 +438,7 @@ static void a_spool_is_not_made_where_we_are_somebody_else(void **state)
     sys.fstatat = foreign_fstatat;
     assert_int_equal(spool_create(other, &error), -1);
     assert_non_null(strstr(error.text, "belongs to user 65534"));
-    assert_int_equal(rmdir(other), 0);  /* nothing was left in it */
+    assert_int_equal(rmdir(other), 0); /* nothing was left in it */
 }
 
 static void a_spool_that_is_closed_to_us_is_not_served(void **state)
@@ -454,26 +455,28 @@ static void a_spool_that_is_closed_to_us_is_not_served(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_move_whose_answer_is_lost_has_happened, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_move_whose_answer_is_lost_has_happened, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(a_move_that_did_not_happen_has_not, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_claim_and_a_replaced_file_whose_answers_are_lost_are_there,
-                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_claim_and_a_replaced_file_whose_answers_are_lost_are_there, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_file_that_another_replaced_is_read_as_it_is, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_job_is_found_where_another_moved_it, set_up, tear_down),
         cmocka_unit_test_setup_teardown(who_was_taken_for_dead_sees_it_at_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_lease_that_was_not_there_is_seen, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_lock_proves_nothing_of_another_host, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_lock_of_this_host_proves_that_its_holder_is_dead, set_up,
-                                        tear_down),
+        cmocka_unit_test_setup_teardown(the_lock_of_this_host_proves_that_its_holder_is_dead,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_lease_that_cannot_be_read_is_not_none, set_up, tear_down),
         cmocka_unit_test_setup_teardown(epochs_never_come_again, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_lease_is_renewed_where_others_see_it, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_lease_that_cannot_be_renewed_is_kept_until_others_may_have_it,
-                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_lease_that_cannot_be_renewed_is_kept_until_others_may_have_it, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_spool_is_not_made_where_we_are_somebody_else, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(a_spool_that_is_closed_to_us_is_not_served, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_spool_that_is_closed_to_us_is_not_served, set_up,
+                                        tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,7 +44,7 @@ static void messages_reach_the_socket(void **state)
     snprintf(text, sizeof(text), "%d", getpid());
     setenv("WATCHDOG_PID", text, 1);
     assert_int_equal(notify_open(), 8000);
-    assert_null(getenv("NOTIFY_SOCKET"));       /* podman is not to speak for us */
+    assert_null(getenv("NOTIFY_SOCKET")); /* podman is not to speak for us */
     assert_null(getenv("WATCHDOG_USEC"));
     notify_send("READY=1\nSTATUS=%s", "serving");
     hears(descriptor, "READY=1\nSTATUS=serving");
@@ -86,7 +86,7 @@ static void a_silent_stage_is_told_on(void **state)
     assert_true(submit->interval > 0 && submit->interval <= 1000);
     watchdog_look(watchdog, names);
     hears(descriptor, "WATCHDOG=1");
-    watchdog_look(watchdog, names);     /* too soon for another */
+    watchdog_look(watchdog, names); /* too soon for another */
     hears(descriptor, "(nothing)");
     now += 1500;
     heartbeat_give(track);
@@ -95,7 +95,7 @@ static void a_silent_stage_is_told_on(void **state)
     watchdog_look(watchdog, names);
     hears(descriptor, "WATCHDOG=1");
     now += 1500;
-    heartbeat();                        /* of track only: submit is silent for 3 s of 2 */
+    heartbeat(); /* of track only: submit is silent for 3 s of 2 */
     watchdog_look(watchdog, names);
     hears(descriptor, "(nothing)");
     heartbeat_give(submit);

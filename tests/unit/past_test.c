@@ -10,17 +10,32 @@ static const int64_t noon = 1790000000000;
 
 static struct job_record make_record(void)
 {
-    return (struct job_record){
-        .id = TEXT("train-1m80ns077fbyy"), .owner = TEXT("ann"), .attempt = 2, .cpus = 4000,
-        .arguments_sha256 = TEXT("abcd"), .units_pattern = TEXT("step {done}"), .time_limit = 90000,
-        .sizes = {.kind = SIZE_TASKS, .least = 1, .most = 4}, .size = 2, .size_asked = 4};
+    return (struct job_record){.id = TEXT("train-1m80ns077fbyy"),
+                               .owner = TEXT("ann"),
+                               .attempt = 2,
+                               .cpus = 4000,
+                               .arguments_sha256 = TEXT("abcd"),
+                               .units_pattern = TEXT("step {done}"),
+                               .time_limit = 90000,
+                               .sizes = {.kind = SIZE_TASKS, .least = 1, .most = 4},
+                               .size = 2,
+                               .size_asked = 4};
 }
 
 static struct progress make_progress(void)
 {
-    struct progress progress = {.time = noon, .attempt = 2, .started = noon - 30000, .done = 10,
-                                .total = 100, .unit = noon - 1000, .size = 4, .rate = 0.5,
-                                .samples = 9, .spread = 0.1, .start_up = 1500, .restart = -1};
+    struct progress progress = {.time = noon,
+                                .attempt = 2,
+                                .started = noon - 30000,
+                                .done = 10,
+                                .total = 100,
+                                .unit = noon - 1000,
+                                .size = 4,
+                                .rate = 0.5,
+                                .samples = 9,
+                                .spread = 0.1,
+                                .start_up = 1500,
+                                .restart = -1};
     progress_at(&progress, 1, 1)->running = 50000;
     struct progress_at_size *now = progress_at(&progress, 2, 4);
     now->running = 100000;
@@ -68,7 +83,7 @@ static void what_runs(void **state)
     assert_true(job.parts[0].size == 2000 && job.parts[0].use == -1);
     assert_true(job.parts[1].seconds == 101 && job.parts[1].use == 0.375);
     past_job(&record, &progress, true, noon + 60000, &job);
-    assert_true(job.done == 11);        /* not more than one that might not have come */
+    assert_true(job.done == 11); /* not more than one that might not have come */
     record.units_total = 50;
     past_job(&record, &progress, true, noon, &job);
     assert_true(job.total == 50);
@@ -102,10 +117,21 @@ static void what_ran_before(void **state)
 {
     (void)state;
     struct job_record record = make_record();
-    struct past_run run = {.owner = TEXT("ann"), .arguments = TEXT("abcd"), .kind = SIZE_FIXED,
-                           .size = 1, .cpus = 4000, .finished = true, .whole = true, .total = 40,
-                           .rate = 2, .seconds = 20, .start_up = 3000, .restart = -1, .resize = -1,
-                           .tail = -1, .cpu_used = -1};
+    struct past_run run = {.owner = TEXT("ann"),
+                           .arguments = TEXT("abcd"),
+                           .kind = SIZE_FIXED,
+                           .size = 1,
+                           .cpus = 4000,
+                           .finished = true,
+                           .whole = true,
+                           .total = 40,
+                           .rate = 2,
+                           .seconds = 20,
+                           .start_up = 3000,
+                           .restart = -1,
+                           .resize = -1,
+                           .tail = -1,
+                           .cpu_used = -1};
     struct history history = {&run, 1};
     struct predict_past *past = past_of(&history);
     struct predict_job job;
@@ -129,8 +155,12 @@ static void parts_are_no_jobs(void **state)
     record.units_pattern = TEXT("");
     for (int whole = 0; whole < 2; whole++) {
         for (int i = 0; i < 3; i++)
-            runs[i] = (struct past_run){.owner = TEXT("ann"), .arguments = TEXT("abcd"), .cpus = 8000,
-                                        .finished = true, .whole = whole, .seconds = 20,
+            runs[i] = (struct past_run){.owner = TEXT("ann"),
+                                        .arguments = TEXT("abcd"),
+                                        .cpus = 8000,
+                                        .finished = true,
+                                        .whole = whole,
+                                        .seconds = 20,
                                         .cpu_used = -1};
         struct predict_past *past = past_of(&history);
         struct predict_job job;
@@ -146,10 +176,8 @@ static void parts_are_no_jobs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes_of_plans),
-        cmocka_unit_test(what_runs),
-        cmocka_unit_test(what_does_not_run),
-        cmocka_unit_test(what_ran_before),
+        cmocka_unit_test(sizes_of_plans),    cmocka_unit_test(what_runs),
+        cmocka_unit_test(what_does_not_run), cmocka_unit_test(what_ran_before),
         cmocka_unit_test(parts_are_no_jobs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,9 +40,16 @@ static void write_plan(void)
 {
     struct planned_pool pools[] = {{TEXT("cpus"), 4000, 1000}, {TEXT("gpus:v100"), -1, 0}};
     struct planned_job jobs[] = {
-        {.id = "zebra-0000000000001", .pool = TEXT("cpus"), .standing = TEXT("on track"),
-         .finish = noon + 1000, .late = noon + 2000, .deadline = noon + 3000, .kind = SIZE_CPUS,
-         .size = 1000, .next = 2500, .reason = TEXT("a \"quoted\" sentence; with = and spaces")},
+        {.id = "zebra-0000000000001",
+         .pool = TEXT("cpus"),
+         .standing = TEXT("on track"),
+         .finish = noon + 1000,
+         .late = noon + 2000,
+         .deadline = noon + 3000,
+         .kind = SIZE_CPUS,
+         .size = 1000,
+         .next = 2500,
+         .reason = TEXT("a \"quoted\" sentence; with = and spaces")},
         {.id = "ant-0000000000002", .pool = TEXT("gpus:v100"), .standing = TEXT("best effort")},
     };
     struct plan_file plan = {noon, pools, 2, jobs, 2};
@@ -95,8 +102,9 @@ static void damaged_lines_are_passed_over(void **state)
         "job id=ant-0000000000002 standing=\"on track size=99999999999999999999 next=-3\n"
         "job id=bee-0000000000003 standing=late size=1 next=0\njob id=cut-00000000";
     struct plan_file plan;
-    assert_int_equal(job_file_create(spool.root, "plan", (struct text){bytes, sizeof(bytes) - 1},
-                                     0644, &error), 0);
+    assert_int_equal(
+        job_file_create(spool.root, "plan", (struct text){bytes, sizeof(bytes) - 1}, 0644, &error),
+        0);
     assert_int_equal(plan_file_read(&spool, arena, &plan, &error), 0);
     assert_int_equal(plan.time, 0);
     assert_non_null(plan_file_find(&plan, "bee-0000000000003"));

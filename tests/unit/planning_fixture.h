@@ -20,8 +20,8 @@ static struct {
     struct capacity capacity;
     bool told, resizable;
     bool ready;
-    char submitted[256];        /* names, in order, each with a space behind it */
-    int64_t rendered;           /* the size that a job was last rendered anew at; 0: none was */
+    char submitted[256]; /* names, in order, each with a space behind it */
+    int64_t rendered;    /* the size that a job was last rendered anew at; 0: none was */
 } fake;
 
 static inline int fake_ready(struct executor *executor, struct error *problem)
@@ -72,15 +72,19 @@ static inline void fake_close(struct executor *executor)
     (void)executor;
 }
 
-static const struct executor_operations fake_operations = {
-    .name = "fake", .ready = fake_ready, .submit = fake_submit, .capacity = fake_capacity,
-    .resizable = fake_resizable, .resize = fake_resize, .close = fake_close};
+static const struct executor_operations fake_operations = {.name = "fake",
+                                                           .ready = fake_ready,
+                                                           .submit = fake_submit,
+                                                           .capacity = fake_capacity,
+                                                           .resizable = fake_resizable,
+                                                           .resize = fake_resize,
+                                                           .close = fake_close};
 
 /* In thousandths of a processor. */
 static inline void fake_has(int64_t cpus, int64_t cpus_free)
 {
-    fake.capacity = (struct capacity){.cpus = cpus, .cpus_free = cpus_free, .memory = 1 << 30,
-                                      .memory_free = 1 << 30};
+    fake.capacity = (struct capacity){
+        .cpus = cpus, .cpus_free = cpus_free, .memory = 1 << 30, .memory_free = 1 << 30};
 }
 
 /* In the place of stages/prepare/rerender.c, which needs templates. */
@@ -105,7 +109,7 @@ int rerender_jobs(struct stage *of, struct rerender *jobs, size_t count, struct 
 
 /* ---- jobs ---- */
 
-static int accepted;            /* so many jobs in this test */
+static int accepted; /* so many jobs in this test */
 
 /* The n-th that was accepted, by its token. */
 static inline const char *id_of(const char *name, int n)
@@ -120,31 +124,38 @@ static inline const char *id_of(const char *name, int n)
 static inline struct job_record make_record(const char *id)
 {
     return (struct job_record){
-        .id = text_of(id), .owner = TEXT("ann"), .uid = 1000, .accepted = now,
-        .template_path = TEXT("local/any/single.yaml"), .commit = TEXT("c0ffee"),
-        .image = TEXT("image"), .arguments_sha256 = TEXT("abcd"), .cpus = 1000, .memory = 1 << 20,
-        .attempt = 1, .manifest_sha256 = TEXT(
-            "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
+        .id = text_of(id),
+        .owner = TEXT("ann"),
+        .uid = 1000,
+        .accepted = now,
+        .template_path = TEXT("local/any/single.yaml"),
+        .commit = TEXT("c0ffee"),
+        .image = TEXT("image"),
+        .arguments_sha256 = TEXT("abcd"),
+        .cpus = 1000,
+        .memory = 1 << 20,
+        .attempt = 1,
+        .manifest_sha256 = TEXT("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
         .failure.exit_code = -1};
 }
 
 /* What a test says of a job; what it does not say is as in make_record(). */
 struct job_sketch {
     const char *name;
-    int64_t deadline;           /* in so many seconds */
-    const char *deadline_mode;  /* "count" */
+    int64_t deadline;          /* in so many seconds */
+    const char *deadline_mode; /* "count" */
     const char *owner;
     unsigned uid;
     int priority;
     int64_t cpus, memory;
-    int64_t size;               /* its processors, which may be 1000 to `most` */
-    int64_t most;               /* 4000 */
-    bool checkpoint;            /* it can be stopped */
-    double units;               /* that it counts */
-    double done, rate;          /* so many of them, at so many a second since it started */
-    double spread;              /* of the time of a unit */
-    int64_t restart;            /* that took so long, once */
-    double used;                /* this part of its processors; 0: all of it */
+    int64_t size;      /* its processors, which may be 1000 to `most` */
+    int64_t most;      /* 4000 */
+    bool checkpoint;   /* it can be stopped */
+    double units;      /* that it counts */
+    double done, rate; /* so many of them, at so many a second since it started */
+    double spread;     /* of the time of a unit */
+    int64_t restart;   /* that took so long, once */
+    double used;       /* this part of its processors; 0: all of it */
 };
 
 static inline struct job_record record_of(const struct job_sketch *sketch, const char *id)
@@ -164,8 +175,8 @@ static inline struct job_record record_of(const struct job_sketch *sketch, const
     if (sketch->memory)
         record.memory = sketch->memory;
     if (sketch->size) {
-        record.sizes = (struct sizes){.kind = SIZE_CPUS, .least = 1000,
-                                      .most = sketch->most ? sketch->most : 4000};
+        record.sizes = (struct sizes){
+            .kind = SIZE_CPUS, .least = 1000, .most = sketch->most ? sketch->most : 4000};
         record.size = record.size_asked = record.cpus = sketch->size;
     }
     if (sketch->checkpoint)
@@ -181,12 +192,20 @@ static inline struct progress progress_of(const struct job_sketch *sketch)
 {
     int64_t running = (int64_t)(sketch->done / sketch->rate * 1000);
     int64_t size = sketch->size ? sketch->size : 1;
-    struct progress progress = {.time = now, .attempt = 1, .started = now - running,
-                                .done = sketch->done, .total = sketch->units,
-                                .most = sketch->done, .unit = now, .size = size,
-                                .since = now - running, .rate = sketch->rate, .spread = sketch->spread,
+    struct progress progress = {.time = now,
+                                .attempt = 1,
+                                .started = now - running,
+                                .done = sketch->done,
+                                .total = sketch->units,
+                                .most = sketch->done,
+                                .unit = now,
+                                .size = size,
+                                .since = now - running,
+                                .rate = sketch->rate,
+                                .spread = sketch->spread,
                                 .samples = 20,
-                                .start_up = 500, .restart = sketch->restart ? sketch->restart : -1};
+                                .start_up = 500,
+                                .restart = sketch->restart ? sketch->restart : -1};
     struct progress_at_size *at = progress_at(&progress, 1, size);
     at->rate = sketch->rate;
     at->units = sketch->done;
@@ -220,9 +239,14 @@ static inline void remember(double seconds)
 {
     for (int i = 0; i < 5; i++) {
         struct job_record record = make_record(id_of("past", 10 + i));
-        struct progress progress = {.time = now, .attempt = 1, .started = now - 1, .size = 1,
-                                    .done = 10 * seconds, .total = 10 * seconds,
-                                    .start_up = 0, .restart = -1};
+        struct progress progress = {.time = now,
+                                    .attempt = 1,
+                                    .started = now - 1,
+                                    .size = 1,
+                                    .done = 10 * seconds,
+                                    .total = 10 * seconds,
+                                    .start_up = 0,
+                                    .restart = -1};
         struct progress_at_size *at = progress_at(&progress, 1, 1);
         at->rate = 10;
         at->units = 10 * seconds;

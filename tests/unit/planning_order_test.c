@@ -11,7 +11,7 @@ static void without_deadlines_all_is_as_it_was(void **state)
     (void)state;
     put_rendered(.name = "low");
     put_rendered(.name = "high", .priority = 5);
-    fake_has(1000, 0);          /* nobody is held back */
+    fake_has(1000, 0); /* nobody is held back */
     start_planning("");
     assert_string_equal(fake.submitted, "high low ");
     assert_false(plan_is_there());
@@ -24,7 +24,7 @@ static void deadlines_are_the_order_and_capacity_holds_back(void **state)
     const char *far = put_rendered(.name = "far", .deadline = 3600);
     const char *near = put_rendered(.name = "near", .deadline = 180);
     const char *none = put_rendered(.name = "none", .priority = 100);
-    fake_has(2000, 1000);       /* somebody else has the other one */
+    fake_has(2000, 1000); /* somebody else has the other one */
     start_planning("reserve: 0");
     assert_string_equal(fake.submitted, "near ");
     assert_true(in_state(far, STATE_RENDERED) && in_state(none, STATE_RENDERED));
@@ -35,13 +35,13 @@ static void deadlines_are_the_order_and_capacity_holds_back(void **state)
     struct planned_job waiting = planned(far);
     assert_true(waiting.finish > now + 100 * 1000 && waiting.late >= waiting.finish &&
                 waiting.late < waiting.deadline);
-    run_round();                /* it has not started: what is free is for it */
+    run_round(); /* it has not started: what is free is for it */
     assert_string_equal(fake.submitted, "near ");
     start_job(near);
     fake_has(2000, 0);
     run_round();
     assert_string_equal(fake.submitted, "near ");
-    fake_has(2000, 1000);       /* the other's has ended; ours holds the other one */
+    fake_has(2000, 1000); /* the other's has ended; ours holds the other one */
     run_round();
     assert_string_equal(fake.submitted, "near far ");
 }
@@ -165,7 +165,7 @@ static void whose_outcome_is_unknown_goes_first(void **state)
     (void)state;
     const char *id = put_rendered(.name = "asked", .deadline = 3600);
     append_event(id, STATE_RENDERED, "2026-11-22T10:00:00.000Z intent attempt=1\n");
-    fake_has(4000, 0);          /* it may hold what is not free */
+    fake_has(4000, 0); /* it may hold what is not free */
     start_planning("");
     assert_string_equal(fake.submitted, "asked ");
 }
@@ -204,7 +204,7 @@ static void priority_is_for_those_without_a_deadline(void **state)
 static void priority_weighs_more_than_being_short(void **state)
 {
     (void)state;
-    remember(100);              /* ten units a second */
+    remember(100); /* ten units a second */
     put_rendered(.name = "short", .units = 100);
     put_rendered(.name = "long", .units = 10000, .priority = 60);
     plan_for(1, "long ");

@@ -51,7 +51,7 @@ static void nobody_starts_larger_for_nothing(void **state)
 {
     (void)state;
     remember(100);
-    starts_at(1000, 4000, 0);   /* it would save less than a minute */
+    starts_at(1000, 4000, 0); /* it would save less than a minute */
 }
 
 static void nobody_starts_larger_upon_a_guess(void **state)
@@ -92,7 +92,7 @@ static const char *put_slow(int64_t deadline)
 static void who_falls_behind_is_grown(void **state)
 {
     (void)state;
-    const char *id = put_slow(300);     /* 80 units take 400 s as it is */
+    const char *id = put_slow(300); /* 80 units take 400 s as it is */
     start_planning("dwell: 60s");
     assert_true(is_wished(id));
     assert_int_equal(wish.from, 1000);
@@ -105,7 +105,7 @@ static void who_falls_behind_is_grown(void **state)
 static void who_would_miss_it_all_the_same_is_in_no_hurry(void **state)
 {
     (void)state;
-    const char *id = put_slow(100);     /* 400 s as it is, 200 s with all there is */
+    const char *id = put_slow(100); /* 400 s as it is, 200 s with all there is */
     start_planning("dwell: 0");
     expect_standing(id, "cannot meet", NULL);
     assert_false(is_wished(id));
@@ -136,7 +136,7 @@ static void nothing_is_changed_before_the_dwell_time_is_over(void **state)
 {
     (void)state;
     const char *id = put_slow(300);
-    start_planning("dwell: 3m");        /* it runs for 100 s */
+    start_planning("dwell: 3m"); /* it runs for 100 s */
     assert_false(is_wished(id));
     expect_standing(id, "at risk", "at its present size");
 }
@@ -192,7 +192,7 @@ static void who_is_in_the_way_is_stopped(void **state)
 static void who_is_done_before_he_could_be_back_is_not_stopped(void **state)
 {
     (void)state;
-    const char *id = put_in_the_way(85);        /* 15 s are left; a restart took a minute */
+    const char *id = put_in_the_way(85); /* 15 s are left; a restart took a minute */
     assert_string_equal(event_of(id, STATE_SUBMITTED, "resize"), "");
 }
 
@@ -220,7 +220,7 @@ static void room_to_spare_is_given_when_it_lasts(void **state)
     (void)state;
     const char *id = put_slow(3600);
     start_planning("dwell: 0");
-    assert_false(is_wished(id));        /* wanted for the first time */
+    assert_false(is_wished(id)); /* wanted for the first time */
     run_round();
     assert_true(is_wished(id));
     assert_true(strstr(wish.reason, "spare capacity is free") != NULL);
@@ -274,8 +274,8 @@ static void another_daemon_s_spool_is_not_touched(void **state)
 {
     (void)state;
     const char *id = put_slow(300);
-    assert_int_equal(job_file_create(spool.root, ".lease",
-                                     TEXT("2 elsewhere 1 locked 0\n"), 0644, &error), 0);
+    assert_int_equal(
+        job_file_create(spool.root, ".lease", TEXT("2 elsewhere 1 locked 0\n"), 0644, &error), 0);
     start_stage("");
     stage->epoch = 1;
     advance(5000);

@@ -12,7 +12,7 @@ static void what_others_hold_is_not_the_jobs_fault(void **state)
     (void)state;
     remember(100);
     const char *id = put_rendered(.name = "wide", .deadline = 3600, .cpus = 2000);
-    fake_has(2000, 1800);       /* somebody else has the rest */
+    fake_has(2000, 1800); /* somebody else has the rest */
     start_planning("");
     expect_standing(id, "at risk", "waiting for resources");
 }
@@ -23,7 +23,7 @@ static void while_the_executor_sleeps_all_are_told_how_they_stand(void **state)
     put_submitted(.name = "dated", .deadline = 36000);
     remember(100);
     fake_has(4000, 3000);
-    start_planning("");         /* its capacity is known */
+    start_planning(""); /* its capacity is known */
     const char *id = put_rendered(.name = "hurried", .size = 1000, .deadline = 90);
     fake.ready = false;
     run_round();
@@ -35,12 +35,12 @@ static void while_the_executor_sleeps_all_are_told_how_they_stand(void **state)
 static void standings_say_why(void **state)
 {
     (void)state;
-    const int64_t longest = 90 * 86400;         /* more than any guess */
+    const int64_t longest = 90 * 86400; /* more than any guess */
     const char *unknown = put_rendered(.name = "unknown", .deadline = longest);
     fake_has(4000, 4000);
     start_planning("");
     expect_standing(unknown, "at risk", "its run time is not known yet");
-    assert_string_equal(fake.submitted, "unknown ");    /* it is tried */
+    assert_string_equal(fake.submitted, "unknown "); /* it is tried */
     close_stage();
     remember(100);
     const char *hopeless = put_rendered(.name = "hopeless", .deadline = 50);
@@ -59,12 +59,12 @@ static void who_makes_it_by_the_median_is_planned(void **state)
     remember(100);
     const char *runs = put_submitted(.name = "runs", .checkpoint = true, .units = 1000, .done = 100,
                                      .rate = 9, .spread = 0.8, .deadline = 118);
-    const char *twin = put_rendered(.name = "twin", .checkpoint = true, .units = 1000,
-                                    .deadline = 170);
+    const char *twin =
+        put_rendered(.name = "twin", .checkpoint = true, .units = 1000, .deadline = 170);
     fake_has(1000, 0);
     start_planning("dwell: 0, reserve: 0");
     expect_standing(runs, "on track", NULL);
-    run_round();                /* who is to be stopped is told at the second plan */
+    run_round(); /* who is to be stopped is told at the second plan */
     assert_false(is_told_to_stop(runs));
     assert_true(in_state(twin, STATE_RENDERED));
     struct planned_job planned_one = planned(runs);
@@ -96,7 +96,7 @@ static void budgets_put_inventors_last(void **state)
     put_rendered(.name = "greedy", .deadline = 1500);
     put_rendered(.name = "modest", .deadline = 2000, .owner = "bob", .uid = 1001);
     fake_has(1000, 1000);
-    start_planning("reserve: 0, budget: 1");    /* 864 s of it: less than one takes */
+    start_planning("reserve: 0, budget: 1"); /* 864 s of it: less than one takes */
     expect_standing(greedy, "at risk", "planner.budget");
 }
 
@@ -129,7 +129,7 @@ static void only_what_has_changed_is_read_again(void **state)
     snprintf(id, sizeof(id), "%s", changing);
     fake_has(1000, 0);
     start_planning("");
-    run_round();                /* by now the directories are old enough to be believed */
+    run_round(); /* by now the directories are old enough to be believed */
     assert_int_equal(read_in_a_round(), 0);
     int job = open_job(id, STATE_RENDERED);
     struct job_record record = record_of(&(struct job_sketch){.deadline = 7200}, id);
@@ -151,7 +151,7 @@ static void a_recording_is_bounded(void **state)
     (void)state;
     mkdirat(spool.root, "history", 0755);
     int file = openat(spool.root, "history/plans", O_WRONLY | O_CREAT, 0644);
-    assert_int_equal(ftruncate(file, (64 << 20) + 1), 0);       /* full, though it is all hole */
+    assert_int_equal(ftruncate(file, (64 << 20) + 1), 0); /* full, though it is all hole */
     close(file);
     put_rendered(.name = "dated", .deadline = 600);
     fake_has(1000, 0);

@@ -40,8 +40,13 @@ static struct plan_job *add(struct scene *scene, double work, double deadline)
     size_t at = scene->state.job_count++;
     struct plan_job *job = &scene->jobs[at];
     snprintf(scene->ids[at], sizeof(scene->ids[at]), "j%05zu", at);
-    *job = (struct plan_job){.id = scene->ids[at], .arrival = 900, .deadline = deadline,
-                             .weight = 1, .work = work, .levels = curve, .level_count = 4,
+    *job = (struct plan_job){.id = scene->ids[at],
+                             .arrival = 900,
+                             .deadline = deadline,
+                             .weight = 1,
+                             .work = work,
+                             .levels = curve,
+                             .level_count = 4,
                              .wanted = 1};
     scene->pointers[at] = job;
     return job;
@@ -153,9 +158,13 @@ static void elasticflow_bears_a_crowd(void **state)
     for (size_t i = 0; i < crowd.job_count; i++) {
         snprintf(ids[i], sizeof(ids[i]), "%zu", i);
         double work = 10 + 1000 * random_uniform(&random);
-        jobs[i] = (struct plan_job){.id = ids[i], .weight = 1, .work = work, .levels = curve,
+        jobs[i] = (struct plan_job){.id = ids[i],
+                                    .weight = 1,
+                                    .work = work,
+                                    .levels = curve,
                                     .deadline = work + 20000 * random_uniform(&random),
-                                    .level_count = 4, .wanted = 1};
+                                    .level_count = 4,
+                                    .wanted = 1};
         pointers[i] = &jobs[i];
     }
     policy_elasticflow(&crowd);
@@ -371,7 +380,7 @@ static void what_is_kept_stays(void **state)
         decide(scene, elastic[i]);
         assert_int_equal(kept->give, 2);
         assert_true(other->give <= 2); /* it would need 4 */
-        kept->size = 0; /* does not run: nothing to keep */
+        kept->size = 0;                /* does not run: nothing to keep */
         other->refused = false;
         decide(scene, elastic[i]);
         assert_int_equal(other->give, 4);
@@ -690,8 +699,8 @@ static struct scene *random_scene(struct random *random)
         job->firm = random_uniform(random) < 0.2;
         job->promised = job->firm && random_uniform(random) < 0.5;
         job->admitted = random_uniform(random) < 0.3;
-        const struct plan_level *level = &job->levels[(size_t)(random_uniform(random) *
-                                                               (double)job->level_count)];
+        const struct plan_level *level =
+            &job->levels[(size_t)(random_uniform(random) * (double)job->level_count)];
         if (random_uniform(random) < 0.4 && used + level->size <= scene->state.capacity) {
             job->size = level->size;
             used += job->size;

@@ -13,8 +13,10 @@ enum { MOST_RUNS = 400 };
 static struct predict_run runs[MOST_RUNS];
 static size_t run_count;
 
-static const struct predict_key usual = {.template_path = {"t", 1}, .commit = {"c1", 2},
-                                         .image = {"i", 1}, .arguments = {"a", 1},
+static const struct predict_key usual = {.template_path = {"t", 1},
+                                         .commit = {"c1", 2},
+                                         .image = {"i", 1},
+                                         .arguments = {"a", 1},
                                          .owner = {"ann", 3}};
 
 static int begin(void **state)
@@ -28,17 +30,30 @@ static int begin(void **state)
 static struct predict_run *add_run(int size, double total, double rate)
 {
     struct predict_run *run = &runs[run_count++];
-    *run = (struct predict_run){.key = usual, .size = size, .finished = true, .total = total,
-                                .rate = rate, .seconds = rate > 0 ? total / rate : 0,
-                                .start_up = -1, .restart = -1, .resize = -1, .tail = -1, .use = -1};
+    *run = (struct predict_run){.key = usual,
+                                .size = size,
+                                .finished = true,
+                                .total = total,
+                                .rate = rate,
+                                .seconds = rate > 0 ? total / rate : 0,
+                                .start_up = -1,
+                                .restart = -1,
+                                .resize = -1,
+                                .tail = -1,
+                                .use = -1};
     return run;
 }
 
 static struct predict_job make_job(double total)
 {
-    return (struct predict_job){.key = usual, .sizes = {1000, 2000, 4000, 8000, 16000},
-                                .size_count = 5, .wanted = 1000, .counted = true, .total = total,
-                                .start_up = -1, .restart = -1};
+    return (struct predict_job){.key = usual,
+                                .sizes = {1000, 2000, 4000, 8000, 16000},
+                                .size_count = 5,
+                                .wanted = 1000,
+                                .counted = true,
+                                .total = total,
+                                .start_up = -1,
+                                .restart = -1};
 }
 
 static struct prediction ask(const struct predict_job *job)
@@ -67,10 +82,10 @@ static double rate_of(const struct prediction *prediction, int size)
 }
 
 #define assert_near(a, b) assert_near_(a, b, 1e-6)
-#define assert_near_(a, b, error) \
-    do { \
-        if (!(fabs((a) - (b)) <= (error)*fabs(b))) \
-            fail_msg(#a " is %g, expected %g", (double)(a), (double)(b)); \
+#define assert_near_(a, b, error)                                                                  \
+    do {                                                                                           \
+        if (!(fabs((a) - (b)) <= (error)*fabs(b)))                                                 \
+            fail_msg(#a " is %g, expected %g", (double)(a), (double)(b));                          \
     } while (0)
 
 static void a_guess_is_long(void **state)
@@ -110,7 +125,7 @@ static void jobs_of_the_same_arguments(void **state)
     assert_int_equal(prediction.likeness, LIKE_ARGUMENTS);
     assert_int_equal(prediction.runs, 3);
     assert_near(prediction_seconds(&prediction, 1000, false), 400.0);
-    job.total = 0;              /* then as many as the others had */
+    job.total = 0; /* then as many as the others had */
     prediction = ask(&job);
     assert_near(prediction.left, 400.0);
 }
@@ -212,7 +227,7 @@ static void what_it_shows_itself_wins(void **state)
     job.size = 1000;
     job.rate = 4;
     job.samples = 50;
-    job.done = 10;              /* half of what it takes to be believed */
+    job.done = 10; /* half of what it takes to be believed */
     struct prediction prediction = ask(&job);
     assert_true(prediction.live);
     assert_near(rate_of(&prediction, 1000), 2.0);
@@ -283,7 +298,7 @@ static void idle_processors(void **state)
     prediction = ask(&job);
     assert_near(rate_of(&prediction, 1000), 0.5);
     assert_near(rate_of(&prediction, 16000), 4.0);
-    job.gpus = true;            /* of GPUs nothing is known by that */
+    job.gpus = true; /* of GPUs nothing is known by that */
     job.parts[0].use = 0.25;
     prediction = ask(&job);
     assert_near(rate_of(&prediction, 16000), 4.0);
@@ -341,7 +356,7 @@ static void costs_are_learned(void **state)
     assert_near(prediction.restart, 30.0);
     assert_near(prediction.resize, 2.0);
     assert_near(prediction.left, 408.0);
-    job.size = 1000;            /* overdue */
+    job.size = 1000; /* overdue */
     job.elapsed = 1000;
     assert_near(ask(&job).start_up, 1050.0);
     job.start_up = 3;

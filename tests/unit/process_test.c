@@ -40,7 +40,7 @@ static void only_those_of_the_group_with_the_argument_are_signalled(void **state
     assert_int_equal(waitpid(one, &status, 0), one);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
     assert_int_equal(process_signal_group(one, "unix:///one", 0), 0);
-    assert_int_equal(kill(-one, 0), 0);         /* what it had started goes on */
+    assert_int_equal(kill(-one, 0), 0); /* what it had started goes on */
     assert_int_equal(process_signal_group(other, "unix:///one", 0), 1);
     kill(-one, SIGKILL);
     end_group(other);

@@ -10,11 +10,21 @@
 
 static struct progress make_progress(void)
 {
-    struct progress progress = {
-        .time = 1790000000123, .attempt = 2, .started = 1789999000000, .done = 120.5, .total = 400,
-        .most = 130, .unit = 1790000000000, .size = 2000, .since = 1789999500000,
-        .rate = 1.0 / 3, .spread = 0.05, .samples = 50, .start_up = 1200, .restart = -1,
-        .earlier = 7};
+    struct progress progress = {.time = 1790000000123,
+                                .attempt = 2,
+                                .started = 1789999000000,
+                                .done = 120.5,
+                                .total = 400,
+                                .most = 130,
+                                .unit = 1790000000000,
+                                .size = 2000,
+                                .since = 1789999500000,
+                                .rate = 1.0 / 3,
+                                .spread = 0.05,
+                                .samples = 50,
+                                .start_up = 1200,
+                                .restart = -1,
+                                .earlier = 7};
     struct progress_at_size *at = progress_at(&progress, 1, 1000);
     at->rate = 0.2;
     at->running = 60000;
@@ -70,7 +80,9 @@ static void damage_is_seen(void **state)
 {
     (void)state;
     static const char *const damaged[] = {
-        "", "nonsense\n", "2026-11-21T03:09:24.123Z progress attempt=x\n",
+        "",
+        "nonsense\n",
+        "2026-11-21T03:09:24.123Z progress attempt=x\n",
         "2026-11-21T03:09:24.123Z progress attempt=1 done=nan\n",
         "2026-11-21T03:09:24.123Z progress attempt=1 rate=-1\n",
         "2026-11-21T03:09:24.123Z progress attempt=1 total=1e999\n",
@@ -91,7 +103,8 @@ static void damage_is_seen(void **state)
     /* What is not known is passed over. */
     assert_int_equal(progress_parse(TEXT("2026-11-21T03:09:24.123Z progress attempt=1 new=\"a b\" "
                                          "done=3\n2026-11-21T03:09:24.123Z other\n"),
-                                    &progress, &error), 0);
+                                    &progress, &error),
+                     0);
     assert_true(progress.done == 3 && progress.start_up == -1);
 }
 

@@ -69,8 +69,8 @@ static void owners_take_turns(void **state)
         uid_t owner;
         int priority;
     } jobs[] = {
-        {"a-0000000000001", 1, 0}, {"a-0000000000002", 1, 0}, {"a-0000000000003", 1, 0},
-        {"a-0000000000004", 1, 5}, {"b-0000000000009", 2, 0}, {"b-0000000000008", 2, 0},
+        {"a-0000000000001", 1, 0},  {"a-0000000000002", 1, 0}, {"a-0000000000003", 1, 0},
+        {"a-0000000000004", 1, 5},  {"b-0000000000009", 2, 0}, {"b-0000000000008", 2, 0},
         {"c-0000000000010", 3, -1},
     };
     static const char *const order[] = {"a-0000000000004", "b-0000000000008", "a-0000000000001",
@@ -141,7 +141,7 @@ static void behaves_like_a_sorted_list(void **state)
 {
     (void)state;
     enum { IDS = 3000 };
-    static int present[IDS];    /* priority + 1000, 0: not there */
+    static int present[IDS]; /* priority + 1000, 0: not there */
     struct queue *queue = queue_new();
     char id[ID_SIZE];
     size_t count = 0;
@@ -194,8 +194,8 @@ static void what_is_given_back_keeps_its_turn(void **state)
     }
     assert_null(queue_first(queue));
 
-    struct queue_job unsettled = {.id = "z-0000000000009", .owner = 3, .priority = -5,
-                                  .unsettled = true};
+    struct queue_job unsettled = {
+        .id = "z-0000000000009", .owner = 3, .priority = -5, .unsettled = true};
     put(queue, "a-0000000000001", 1, 100, 0);
     queue_add(queue, &unsettled);
     assert_string_equal(queue_first(queue)->id, unsettled.id);

@@ -28,10 +28,10 @@ static int set_up(void **state)
     fixture->path = unit_directory();
     fixture->job = open(fixture->path, O_RDONLY | O_DIRECTORY);
     fixture->arena = arena_new();
-    fixture->view = (struct job_view){
-        .place = {.state = STATE_SUBMITTED},
-        .record = {.executor = TEXT("local"), .type = TEXT("notebook")},
-        .situation = {.state = JOB_RUNNING, .started = 1, .node = "gpu1"}};
+    fixture->view =
+        (struct job_view){.place = {.state = STATE_SUBMITTED},
+                          .record = {.executor = TEXT("local"), .type = TEXT("notebook")},
+                          .situation = {.state = JOB_RUNNING, .started = 1, .node = "gpu1"}};
     *state = fixture;
     return 0;
 }
@@ -76,7 +76,7 @@ static void a_port_of_this_machine_is_in_the_manifest(void **state)
     assert_true(text_is(fixture->reach.url, "http://gpu1:17234/"));
     fixture->view.record.type = TEXT("serving");
     look(fixture, "");
-    assert_int_equal(fixture->reach.url.length, 0);     /* it may speak anything */
+    assert_int_equal(fixture->reach.url.length, 0); /* it may speak anything */
     fixture->view.situation.started = 0;
     look(fixture, "");
     assert_int_equal(fixture->reach.count, 0);
@@ -110,7 +110,8 @@ static void what_was_chosen_at_the_start_goes_first(void **state)
     struct fixture *fixture = *state;
     fixture->view.record.executor = TEXT("slurm");
     fixture->view.situation.listening_count = 1;
-    snprintf(fixture->view.situation.listening[0], sizeof(fixture->view.situation.listening[0]), "n7:17300");
+    snprintf(fixture->view.situation.listening[0], sizeof(fixture->view.situation.listening[0]),
+             "n7:17300");
     look(fixture, "");
     assert_int_equal(fixture->reach.count, 1);
     assert_true(text_is(fixture->reach.url, "http://n7:17300/"));
@@ -136,7 +137,8 @@ static void a_token_is_in_the_output_only(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_port_of_this_machine_is_in_the_manifest, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_port_of_this_machine_is_in_the_manifest, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(a_cluster_has_a_service, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_was_chosen_at_the_start_goes_first, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_token_is_in_the_output_only, set_up, tear_down),

@@ -161,9 +161,12 @@ static void deadlines_and_sizes_read_back(void **state)
 static void a_record_without_them_is_as_it_was(void **state)
 {
     (void)state;
-    struct job_record written = {
-        .id = TEXT("x-0123456789abc"), .name = TEXT("x"), .uid = 7, .gid = 8, .accepted = 1000,
-        .failure.exit_code = -1};
+    struct job_record written = {.id = TEXT("x-0123456789abc"),
+                                 .name = TEXT("x"),
+                                 .uid = 7,
+                                 .gid = 8,
+                                 .accepted = 1000,
+                                 .failure.exit_code = -1};
     struct buffer whole = {0};
     struct error error;
     assert_int_equal(record_format(&written, &whole, &error), 0);

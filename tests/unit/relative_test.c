@@ -40,25 +40,29 @@ static void becomes(const char *source, const char *wanted, const char *said)
 static void relative_paths_are_written_out(void **state)
 {
     (void)state;
-    becomes("name: a\nprogram: .\nentry: t.py\n", "name: a\nprogram: \"/home/ann/work\"\nentry: t.py\n",
+    becomes("name: a\nprogram: .\nentry: t.py\n",
+            "name: a\nprogram: \"/home/ann/work\"\nentry: t.py\n",
             "2: program: . is /home/ann/work");
     becomes("program: './sub/x'  # mine\n", "program: \"/home/ann/work/sub/x\"  # mine\n",
             "1: program: ./sub/x is /home/ann/work/sub/x");
     becomes("{dataset: \"../data\", output: out, program: m/prog}\n",
             "{dataset: \"../data\", output: out, program: m/prog}\n", "");
-    becomes("---\ndataset: \"../data\"\nprogram: m/prog\noutput: ../../../../../out\n",
-            "---\ndataset: \"/home/ann/data\"\nprogram: \"/home/ann/work/m/prog\"\noutput: \"/out\"\n",
-            "3: program: m/prog is /home/ann/work/m/prog\n2: dataset: ../data is /home/ann/data\n"
-            "4: output: ../../../../../out is /out");
+    becomes(
+        "---\ndataset: \"../data\"\nprogram: m/prog\noutput: ../../../../../out\n",
+        "---\ndataset: \"/home/ann/data\"\nprogram: \"/home/ann/work/m/prog\"\noutput: \"/out\"\n",
+        "3: program: m/prog is /home/ann/work/m/prog\n2: dataset: ../data is /home/ann/data\n"
+        "4: output: ../../../../../out is /out");
 }
 
 static void what_is_none_stays(void **state)
 {
     (void)state;
     static const char *const same[] = {
-        "program: /home/ann/p\n", "program: ~/p\n", "program: $HOME/p\n", "program: ''\n",
-        "program: [a]\n", "program: >\n  a\n", "program: \"a\\tb\"\n", "program: a\n  b\n",
-        "#!/bin/sh\n#DL program=.\n", "{\"program\": \".\"}", "not: [yaml\n", "", "tasks: {program: .}\n"};
+        "program: /home/ann/p\n", "program: ~/p\n",    "program: $HOME/p\n",
+        "program: ''\n",          "program: [a]\n",    "program: >\n  a\n",
+        "program: \"a\\tb\"\n",   "program: a\n  b\n", "#!/bin/sh\n#DL program=.\n",
+        "{\"program\": \".\"}",   "not: [yaml\n",      "",
+        "tasks: {program: .}\n"};
     for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++)
         becomes(same[i], same[i], "");
 }

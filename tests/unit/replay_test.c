@@ -35,19 +35,33 @@ static struct plan_state make_state(struct random *random, double now)
         names[i] = ids[i];
         pointers[i] = &jobs[i];
         bool runs = random_uniform(random) < 0.3;
-        jobs[i] = (struct plan_job){
-            .id = ids[i],
-            .arrival = now - 1000 * random_uniform(random),
-            .deadline = random_uniform(random) < 0.7 ? now + 5000 * random_uniform(random)
-                                                     : (double)INFINITY,
-            .firm = i % 5 == 0, .weight = 0.5 + random_uniform(random),
-            .work = 1000 * random_uniform(random), .levels = levels[i], .level_count = 3,
-            .wanted = 1, .size = runs ? 1 : 0, .restart = 30 * random_uniform(random),
-            .restart_left = runs ? 3 : 0, .least_gain = i % 4 ? 0 : 60.1, .promised = i % 10 == 0, .kept = i % 7 == 0,
-            .unstoppable = i % 3 == 0, .owner = i % 3 - 1};
+        jobs[i] = (struct plan_job){.id = ids[i],
+                                    .arrival = now - 1000 * random_uniform(random),
+                                    .deadline = random_uniform(random) < 0.7
+                                                    ? now + 5000 * random_uniform(random)
+                                                    : (double)INFINITY,
+                                    .firm = i % 5 == 0,
+                                    .weight = 0.5 + random_uniform(random),
+                                    .work = 1000 * random_uniform(random),
+                                    .levels = levels[i],
+                                    .level_count = 3,
+                                    .wanted = 1,
+                                    .size = runs ? 1 : 0,
+                                    .restart = 30 * random_uniform(random),
+                                    .restart_left = runs ? 3 : 0,
+                                    .least_gain = i % 4 ? 0 : 60.1,
+                                    .promised = i % 10 == 0,
+                                    .kept = i % 7 == 0,
+                                    .unstoppable = i % 3 == 0,
+                                    .owner = i % 3 - 1};
     }
-    return (struct plan_state){.now = now, .capacity = 16, .guard = 0.1, .reserve = 0.1,
-                               .tokens = tokens, .token_count = 2, .jobs = pointers,
+    return (struct plan_state){.now = now,
+                               .capacity = 16,
+                               .guard = 0.1,
+                               .reserve = 0.1,
+                               .tokens = tokens,
+                               .token_count = 2,
+                               .jobs = pointers,
                                .job_count = JOBS};
 }
 
@@ -168,7 +182,10 @@ static void damage_is_told(void **state)
 {
     (void)state;
     static const char *const bad[] = {
-        "", "plan", "nonsense\n", "plan now=0x1p+0\n",
+        "",
+        "plan",
+        "nonsense\n",
+        "plan now=0x1p+0\n",
         "plan now=nan pool=cpus capacity=1 guard=0 reserve=0 sticky=0 tokens=- jobs=0 next=inf\nend\n",
         "plan now=1 pool=cpus capacity=-1 guard=0 reserve=0 sticky=0 tokens=- jobs=0 next=inf\nend\n",
         "plan now=1 pool=cpus capacity=1 guard=0 reserve=0 sticky=0 tokens=1,x jobs=0 next=inf\nend\n",

@@ -66,8 +66,9 @@ static void what_is_none(void **state)
     refused("\"\"", "after: found \"\", expected the name or the id of a job");
     refused("true", "after: found true, expected the name or the id of a job");
     refused("[a, {b: c}]", "j.yaml:5:12: after[1]: found a map, expected the name or the id");
-    refused("afterwards:a", "after: found the condition \"afterwards\", expected afterok, afterany or "
-                            "afternotok");
+    refused("afterwards:a",
+            "after: found the condition \"afterwards\", expected afterok, afterany or "
+            "afternotok");
     refused("aftrok:a", "did you mean afterok?");
     refused("{afternok: a}", "after.afternok: found the condition \"afternok\"");
     refused("{afterok: [a, [b]]}", "after.afterok[1]: found a list, expected the name or the id");
@@ -90,7 +91,7 @@ static void no_more_than_the_most(void **state)
     buffer_add_string(&source, "]\n");
     assert_int_equal(good(source.data)->after_count, AFTER_MOST);
     source.length = length;
-    buffer_add_string(&source, ", j0]\n");      /* one of them again */
+    buffer_add_string(&source, ", j0]\n"); /* one of them again */
     assert_int_equal(good(source.data)->after_count, AFTER_MOST);
     source.length = length;
     buffer_add_string(&source, ", one-more]\n");
@@ -106,7 +107,8 @@ static void hold_is_yes_or_no(void **state)
     assert_false(good(HEAD "hold: null\nafter: null\n")->hold);
     assert_int_equal(good(HEAD)->after_count, 0);
     assert_true(good("#!/bin/sh\n#DL name=a\n#DL library=any\n#DL type=single\n#DL hold=true\n"
-                     "#DL after=[a, afterany:b]\ntrue\n")->hold);
+                     "#DL after=[a, afterany:b]\ntrue\n")
+                    ->hold);
     bad(HEAD "hold: yes\n", "hold: found \"yes\", expected true or false");
 }
 

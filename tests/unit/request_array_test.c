@@ -65,8 +65,9 @@ static void forms_of_indexes(void **state)
     assert_int_equal(good(ARRAY "0-99990:10\n")->array.count, 10000);
     assert_int_equal(good(ARRAY "3\ntasks: {w: {count: 3}}\n")->tasks[0].count, 3);
     /* As a line of a batch script gives it. */
-    struct description *job = request_read(arena, TEXT("#!/bin/sh\n#DL name=a\n#DL library=any\n"
-                                                       "#DL type=array\n#DL array=0-9:3%2\ntrue\n"),
+    struct description *job = request_read(arena,
+                                           TEXT("#!/bin/sh\n#DL name=a\n#DL library=any\n"
+                                                "#DL type=array\n#DL array=0-9:3%2\ntrue\n"),
                                            "a.sh", &error);
     if (!job)
         fail_msg("%s", error.text);
@@ -97,13 +98,15 @@ static void every_combination_of_values(void **state)
 static void what_is_no_array_is_refused(void **state)
 {
     (void)state;
-    refused("true", "j.yaml:5:8: array: found true, expected a number of tasks such as 10, indexes "
-                    "such as 0-99, 1,3,5-7 or 0-15:4, each perhaps with %8 at the end for at most 8 "
-                    "at once, or a map such as {indexes: 0-99, at_once: 8} or {values: {LR: [0.1, "
-                    "0.01]}}");
+    refused("true",
+            "j.yaml:5:8: array: found true, expected a number of tasks such as 10, indexes "
+            "such as 0-99, 1,3,5-7 or 0-15:4, each perhaps with %8 at the end for at most 8 "
+            "at once, or a map such as {indexes: 0-99, at_once: 8} or {values: {LR: [0.1, "
+            "0.01]}}");
     refused("[1, 2]", "array: found a list, expected a number of tasks");
     refused("\"\"", "array: found \"\", expected a number of tasks");
-    refused("0", "array: found 0, expected from 1 to 10000 tasks; the index N alone is written N-N");
+    refused("0",
+            "array: found 0, expected from 1 to 10000 tasks; the index N alone is written N-N");
     refused("10001", "array: found 10001, expected from 1 to 10000 tasks");
     refused("99999999999", "expected from 1 to 10000 tasks");
     refused("-3", "array: found \"-3\", expected a number from 0 to 1000000000, a range such as "
@@ -172,8 +175,9 @@ static void what_is_no_map_of_an_array_is_refused(void **state)
 static void an_array_has_its_type_and_one_role(void **state)
 {
     (void)state;
-    bad(HEAD "type: array\n", "j.yaml:1:1: array: missing, expected the tasks' indexes such as 0-99, "
-                              "or their values, as the type is array");
+    bad(HEAD "type: array\n",
+        "j.yaml:1:1: array: missing, expected the tasks' indexes such as 0-99, "
+        "or their values, as the type is array");
     bad(HEAD "type: single\narray: 3\n", "j.yaml:5:8: array: found with another type of job, "
                                          "expected type: array as well");
     bad(HEAD "type: array\narray: 3\ntasks: {a: {}, b: {}}\n",

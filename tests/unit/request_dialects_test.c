@@ -113,8 +113,7 @@ static void mistakes_in_scripts_have_their_place(void **state)
                        "or tasks.main.gpus=1"},
         {"#DL .a=x", "s.sh:5:5: found \".a=x\", expected field=value, such as library=pytorch or "
                      "tasks.main.gpus=1"},
-        {"#DL --mem=2G",
-         "s.sh:5:5: --mem: unknown field; did you mean tasks.main.memory?"},
+        {"#DL --mem=2G", "s.sh:5:5: --mem: unknown field; did you mean tasks.main.memory?"},
         {"#DL a.b.c.d.e.f.g.h.i=1", "s.sh:5:5: found \"a.b.c.d.e.f.g.h.i=1\", expected "
                                     "field=value, such as library=pytorch or tasks.main.gpus=1"},
         {"#DL name=b", "s.sh:5:5: name: given twice; it was first given in line 2"},
@@ -140,7 +139,8 @@ static void mistakes_in_scripts_have_their_place(void **state)
          "s.sh:5:10: env.\xc3\xa9: found the name \"\xc3\xa9\", expected at "
          "most 255 letters, digits and _, the first of them no digit"},
         {"#DL privileged=true", "s.sh:5:5: privileged: not yet supported; leave the field out"},
-        {"#DL queue=X", "s.sh:5:11: queue: found \"X\", expected 1 to 63 small letters, digits and inner hyphens"},
+        {"#DL queue=X",
+         "s.sh:5:11: queue: found \"X\", expected 1 to 63 small letters, digits and inner hyphens"},
     };
     char source[512];
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -179,8 +179,9 @@ static void json_has_the_same_fields(void **state)
         "a.json:2:2: librari: unknown field; did you mean library?\n"
         "a.json:1:1: nothing says what runs; expected script, or program and entry, or a command "
         "for every task role");
-    bad("name: a\n", "a.json", "a.json:1:1: found text that does not begin with {, expected "
-                               "JSON, as the file's name ends in .json; call it .yaml if it is YAML");
+    bad("name: a\n", "a.json",
+        "a.json:1:1: found text that does not begin with {, expected "
+        "JSON, as the file's name ends in .json; call it .yaml if it is YAML");
 }
 
 static void other_encodings_are_named(void **state)
@@ -207,14 +208,12 @@ static void dialects_of_others_are_recognised(void **state)
         {"{\"taskRoles\": []}", "a.json", "jobName: missing"},
         {"jobName: a\nimage: b\n", "a.yaml", "taskRoles: missing"},
         {"protocolVersion: 2\nname: a\ntype: job\n", "a.yaml", "taskRoles"},
-        {"jobName: a\ncmd: python x.py\njobtrainingtype: RegularJb\n", "a.yaml",
-         "jobtrainingtype"},
+        {"jobName: a\ncmd: python x.py\njobtrainingtype: RegularJb\n", "a.yaml", "jobtrainingtype"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         assert_null(request_read(arena, text_of(cases[i].source), cases[i].name, &error));
         if (!strstr(error.text, cases[i].words))
-            fail_msg("%s\n   gave %s\n   without %s", cases[i].source, error.text,
-                     cases[i].words);
+            fail_msg("%s\n   gave %s\n   without %s", cases[i].source, error.text, cases[i].words);
     }
 }
 
@@ -266,8 +265,9 @@ static void control_files_gone_wrong_are_refused(void **state)
         {"kill: ../../etc\n",
          "c:1:7: kill: found \"../../etc\", expected a job's id: 3 to 63 small "
          "letters, digits and hyphens"},
-        {"kill: abc/\n", "c:1:7: kill: found \"abc/\", expected a job's id, a slash, and indexes of its "
-                         "tasks such as 0-5,9"},
+        {"kill: abc/\n",
+         "c:1:7: kill: found \"abc/\", expected a job's id, a slash, and indexes of its "
+         "tasks such as 0-5,9"},
         {"kill: Abc\n", "c:1:7: kill: found \"Abc\", expected a job's id: 3 to 63 small letters, "
                         "digits and hyphens"},
         {"kill: \"abc\\0\"\n",
@@ -279,8 +279,9 @@ static void control_files_gone_wrong_are_refused(void **state)
                                     "control file asks for one thing"},
         {"kill: abc\nwhy: too slow\n", "c:1:1: kill: found beside other fields, expected it alone: "
                                        "a control file asks for one thing"},
-        {"hold: true\n", "c:1:7: hold: found true, expected a job's id: 3 to 63 small letters, digits "
-                         "and hyphens"},
+        {"hold: true\n",
+         "c:1:7: hold: found true, expected a job's id: 3 to 63 small letters, digits "
+         "and hyphens"},
         {"approve: abc\n", "c:1:1: approve: not yet supported"},
         {"kill: [abc\n", "c:1:7: not well-formed YAML: the [ that begins here is not closed: did "
                          "not find expected ',' or ']'"},

@@ -5,7 +5,8 @@
  */
 #include "tests/unit/request_support.h"
 
-#define JOB "jobName: my job\nvcName: platform\nuserName: alice@example.org\n" \
+#define JOB                                                                                        \
+    "jobName: my job\nvcName: platform\nuserName: alice@example.org\n"                             \
     "image: org/train:1\ncmd: python train.py\n"
 
 static struct text variable(const struct task_role *role, const char *name)
@@ -158,7 +159,8 @@ static void mistakes_name_the_field(void **state)
     static const char *const secret[] = {
         JOB "plugins: {imagePull: [{registry: a, username: b, password: 5318008}]}\n",
         JOB "plugins: {imagePull: [{registry: a, username: 5318008, password: b}]}\n",
-        JOB "plugins: {imagePull: 5318008}\n", JOB "plugins: 5318008\n",
+        JOB "plugins: {imagePull: 5318008}\n",
+        JOB "plugins: 5318008\n",
     };
     for (size_t i = 0; i < sizeof(secret) / sizeof(secret[0]); i++) {
         bad(secret[i], "plugins");
@@ -169,18 +171,19 @@ static void mistakes_name_the_field(void **state)
 static void what_has_no_effect_is_noted(void **state)
 {
     (void)state;
-    const struct description *job = good(
-        JOB "userId: 30001\njobId: abc\njobType: visualization\nlogDir: alice/logs\n"
-            "runningasroot: \"1\"\ncontainerUserId: \"0\"\nsku: big\ngpuType: P40\n"
-            "cpurequest: 1\ncpulimit: 2\nmemoryrequest: 1Gi\nmemorylimit: 2Gi\n"
-            "labels: [a]\nannotations: {}\nnodeSelector: {a: b}\nmountpoints: [{a: b}]\n"
-            "hostNetwork: true\nhostIPC: false\ndnsPolicy: Default\nssh_public_keys: [k]\n"
-            "familyToken: t\nisParent: 1\ndebug: true\n"
-            "plugins: {blobfuse: [{a: b}]}\n");
+    const struct description *job =
+        good(JOB "userId: 30001\njobId: abc\njobType: visualization\nlogDir: alice/logs\n"
+                 "runningasroot: \"1\"\ncontainerUserId: \"0\"\nsku: big\ngpuType: P40\n"
+                 "cpurequest: 1\ncpulimit: 2\nmemoryrequest: 1Gi\nmemorylimit: 2Gi\n"
+                 "labels: [a]\nannotations: {}\nnodeSelector: {a: b}\nmountpoints: [{a: b}]\n"
+                 "hostNetwork: true\nhostIPC: false\ndnsPolicy: Default\nssh_public_keys: [k]\n"
+                 "familyToken: t\nisParent: 1\ndebug: true\n"
+                 "plugins: {blobfuse: [{a: b}]}\n");
     static const char *const fields[] = {
-        "userName", "userId", "jobId", "jobType", "logDir", "runningasroot", "sku", "cpurequest",
-        "memoryrequest", "labels", "nodeSelector", "mountpoints", "hostNetwork", "dnsPolicy",
-        "ssh_public_keys", "familyToken", "isParent", "debug", "plugins.blobfuse"};
+        "userName",      "userId",      "jobId",       "jobType",         "logDir",
+        "runningasroot", "sku",         "cpurequest",  "memoryrequest",   "labels",
+        "nodeSelector",  "mountpoints", "hostNetwork", "dnsPolicy",       "ssh_public_keys",
+        "familyToken",   "isParent",    "debug",       "plugins.blobfuse"};
     for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
         if (!noted(job, fields[i]))
             fail_msg("nothing is noted of %s", fields[i]);
@@ -238,12 +241,9 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(a_regular_job_is_single),
-        TEST(every_field_is_taken),
-        TEST(kinds_of_jobs_have_their_roles),
-        TEST(mistakes_name_the_field),
-        TEST(what_has_no_effect_is_noted),
-        TEST(the_draft_is_read),
+        TEST(a_regular_job_is_single),        TEST(every_field_is_taken),
+        TEST(kinds_of_jobs_have_their_roles), TEST(mistakes_name_the_field),
+        TEST(what_has_no_effect_is_noted),    TEST(the_draft_is_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -182,9 +182,10 @@ static void what_is_not_given_has_a_default(void **state)
     check_sentence("", read_yaml("- a\n"),
                    "f.yaml:1:1: found a list, expected the fields of a job, such as script, or "
                    "program and entry");
-    check_sentence("", read_yaml("just words"),
-                   "f.yaml:1:1: found \"just words\", expected the fields of a job, such as script, "
-                   "or program and entry");
+    check_sentence(
+        "", read_yaml("just words"),
+        "f.yaml:1:1: found \"just words\", expected the fields of a job, such as script, "
+        "or program and entry");
 }
 
 static void names_and_words(void **state)
@@ -566,8 +567,9 @@ static void a_queue_is_a_label(void **state)
 {
     (void)state;
     static const struct bad_case cases[] = {
-        {"queue: [a]", "f.yaml:5:8: queue: found a list, expected 1 to 63 small letters, digits and "
-                       "inner hyphens"},
+        {"queue: [a]",
+         "f.yaml:5:8: queue: found a list, expected 1 to 63 small letters, digits and "
+         "inner hyphens"},
         {"queue: Gold",
          "f.yaml:5:8: queue: found \"Gold\", expected 1 to 63 small letters, digits and inner "
          "hyphens"},
@@ -616,8 +618,9 @@ static void a_completion_rule_counts_tasks_of_roles(void **state)
     (void)state;
 #define TASKS "tasks: {w: {count: 2}, ps: {}}\n"
     static const struct bad_case cases[] = {
-        {TASKS "complete: yes", "f.yaml:6:11: complete: found \"yes\", expected a map of roles such "
-                                "as {worker: {failed: 1, succeeded: 2}}"},
+        {TASKS "complete: yes",
+         "f.yaml:6:11: complete: found \"yes\", expected a map of roles such "
+         "as {worker: {failed: 1, succeeded: 2}}"},
         {TASKS "complete: {w: 2}", "f.yaml:6:15: complete.w: found 2, expected how many tasks "
                                    "decide, such as {failed: 1, succeeded: 2}"},
         {TASKS "complete: {x: {failed: 1}}",
@@ -641,8 +644,7 @@ static void a_completion_rule_counts_tasks_of_roles(void **state)
          "no number of tasks does it"},
     };
     CHECK_BAD(cases);
-    struct description *job =
-        good(TASKS "complete: {w: {failed: -1, succeeded: 2}, ps: {}}");
+    struct description *job = good(TASKS "complete: {w: {failed: -1, succeeded: 2}, ps: {}}");
     assert_int_equal(job->complete_count, 2);
     assert_true(text_is(job->complete[0].role, "w"));
     assert_int_equal(job->complete[0].failed, -1);

@@ -182,21 +182,29 @@ static void mistakes_name_the_field(void **state)
          "resourcePerInstance.cpu: found 0.5, expected a whole number"},
         {HEAD IMAGE ROLE "    resourcePerInstance: {cpu: 1, memoryMB: 1, gpu: -1}\n" COMMANDS,
          "resourcePerInstance.gpu: found -1"},
-        {HEAD IMAGE ROLE "    resourcePerInstance: {cpu: 1, memoryMB: 1, gpu: 0, ports: {}}\n"
-             COMMANDS, "ports: found a map, expected a map of one or more ports"},
-        {HEAD IMAGE ROLE "    resourcePerInstance: {cpu: 1, memoryMB: 1, gpu: 0, ports: {a-b: 1}}\n"
-             COMMANDS, "ports.a-b: found the name \"a-b\", expected a port's name"},
-        {HEAD IMAGE ROLE "    resourcePerInstance: {cpu: 1, memoryMB: 1, gpu: 0, ports: {a: -1}}\n"
-             COMMANDS, "ports.a: found -1, expected a whole number from 0 to 1000"},
-        {HEAD IMAGE ROLE "    resourcePerInstance: {cpu: 1, memoryMB: 1, gpu: 0, ports: {a: 1001}}\n"
-             COMMANDS, "ports.a: found 1001, expected a whole number from 0 to 1000"},
-        {HEAD IMAGE ROLE "    resourcePerInstance: {cpu: 1, memoryMB: 1, gpu: 0, ports: [a]}\n"
-             COMMANDS, "ports: found a list, expected a map of one or more ports"},
-        {HEAD IMAGE ROLE "    resourcePerInstance: {cpu: 1, memoryMB: 1, gpu: 0, ports: {a~b: 1}}\n"
-             COMMANDS, "ports.a~b: found the name \"a~b\", expected a port's name"},
-        {WHOLE "defaults: {virtualCluster: [a]}\n", "virtualCluster: found a list, expected a text"},
-        {HEAD IMAGE ROLE "    resourcePerInstance: {cpu: 1, memoryMB: 1, gpu: 0, disk: 1}\n"
-             COMMANDS, "resourcePerInstance.disk: unknown field"},
+        {HEAD IMAGE ROLE
+         "    resourcePerInstance: {cpu: 1, memoryMB: 1, gpu: 0, ports: {}}\n" COMMANDS,
+         "ports: found a map, expected a map of one or more ports"},
+        {HEAD IMAGE ROLE
+         "    resourcePerInstance: {cpu: 1, memoryMB: 1, gpu: 0, ports: {a-b: 1}}\n" COMMANDS,
+         "ports.a-b: found the name \"a-b\", expected a port's name"},
+        {HEAD IMAGE ROLE
+         "    resourcePerInstance: {cpu: 1, memoryMB: 1, gpu: 0, ports: {a: -1}}\n" COMMANDS,
+         "ports.a: found -1, expected a whole number from 0 to 1000"},
+        {HEAD IMAGE ROLE
+         "    resourcePerInstance: {cpu: 1, memoryMB: 1, gpu: 0, ports: {a: 1001}}\n" COMMANDS,
+         "ports.a: found 1001, expected a whole number from 0 to 1000"},
+        {HEAD IMAGE ROLE
+         "    resourcePerInstance: {cpu: 1, memoryMB: 1, gpu: 0, ports: [a]}\n" COMMANDS,
+         "ports: found a list, expected a map of one or more ports"},
+        {HEAD IMAGE ROLE
+         "    resourcePerInstance: {cpu: 1, memoryMB: 1, gpu: 0, ports: {a~b: 1}}\n" COMMANDS,
+         "ports.a~b: found the name \"a~b\", expected a port's name"},
+        {WHOLE "defaults: {virtualCluster: [a]}\n",
+         "virtualCluster: found a list, expected a text"},
+        {HEAD IMAGE ROLE
+         "    resourcePerInstance: {cpu: 1, memoryMB: 1, gpu: 0, disk: 1}\n" COMMANDS,
+         "resourcePerInstance.disk: unknown field"},
         {WHOLE "extras: {hivedScheduler: {jobPriorityClass: high}}\n",
          "extras.hivedScheduler.jobPriorityClass: found \"high\", expected crit, prod, test or "
          "oppo"},
@@ -220,10 +228,10 @@ static void mistakes_name_the_field(void **state)
 static void anchors_and_merge_keys_are_read(void **state)
 {
     (void)state;
-    const struct description *job = good(HEAD IMAGE BASE_ROLE
-        "  two:\n    <<: *base\n    instances: 3\n    commands: [second]\n"
-        "  three:\n    commands: [third]\n    <<: *base\n"
-        "  four:\n    <<: [{commands: [fourth]}, *base]\n");
+    const struct description *job = good(
+        HEAD IMAGE BASE_ROLE "  two:\n    <<: *base\n    instances: 3\n    commands: [second]\n"
+                             "  three:\n    commands: [third]\n    <<: *base\n"
+                             "  four:\n    <<: [{commands: [fourth]}, *base]\n");
     assert_int_equal(job->tasks_count, 4);
     assert_int_equal(job->tasks[1].count, 3);
     assert_int_equal(job->tasks[1].memory, INT64_C(1024) << 20);
@@ -231,9 +239,10 @@ static void anchors_and_merge_keys_are_read(void **state)
     assert_true(text_is(job->tasks[1].script, "#!/bin/bash\nsecond\n"));
     assert_true(text_is(job->tasks[2].script, "#!/bin/bash\nthird\n"));
     assert_true(text_is(job->tasks[3].script, "#!/bin/bash\nfourth\n"));
-    job = good("protocolVersion: !!int \"2\"\nname: !!str 12\ntype: ! job\nversion: !!float 1\n"
-               IMAGE "parameters: {x: &v 1, y: &v 2, \"<<\": {z: 3}}\n" ROLE RESOURCE
-               "    commands: !!seq [echo <% $parameters.y %>]\n    instances: *v\n");
+    job =
+        good("protocolVersion: !!int \"2\"\nname: !!str 12\ntype: ! job\nversion: !!float 1\n" IMAGE
+             "parameters: {x: &v 1, y: &v 2, \"<<\": {z: 3}}\n" ROLE RESOURCE
+             "    commands: !!seq [echo <% $parameters.y %>]\n    instances: *v\n");
     assert_true(text_is(job->name, "12"));
     assert_int_equal(job->tasks[0].count, 2);
 
@@ -292,30 +301,32 @@ static void other_dialects_have_no_anchors(void **state)
 static void ports_and_clusters_of_old_files(void **state)
 {
     (void)state;
-    const struct description *job = good(
-        HEAD IMAGE ROLE "    resourcePerInstance: {cpu: 1, memoryMB: 64, gpu: 0, ports: {a: 0}}\n"
-             COMMANDS "defaults: {virtualCluster: 12}\n");
+    const struct description *job =
+        good(HEAD IMAGE ROLE
+             "    resourcePerInstance: {cpu: 1, memoryMB: 64, gpu: 0, ports: {a: 0}}\n" COMMANDS
+             "defaults: {virtualCluster: 12}\n");
     assert_int_equal(job->tasks[0].ports_count, 3);
     assert_int_equal(job->tasks[0].ports[0].count, 1);
     assert_true(noted(job, "taskRoles.worker.resourcePerInstance.ports.a"));
     assert_true(text_is(job->platform.cluster, "12"));
-    job = good(HEAD IMAGE ROLE "    resourcePerInstance: {cpu: 1, memoryMB: 64, gpu: 0, ports: }\n"
-               COMMANDS "defaults: {virtualCluster: null}\n");
+    job = good(HEAD IMAGE ROLE
+               "    resourcePerInstance: {cpu: 1, memoryMB: 64, gpu: 0, ports: }\n" COMMANDS
+               "defaults: {virtualCluster: null}\n");
     assert_int_equal(job->tasks[0].ports_count, 2);
     assert_int_equal(job->platform.cluster.length, 0);
 }
 
 /* ---- texts with tags ---- */
 
-#define NAMES \
-    "parameters: {epochs: 10, rate: 0.010, whole: 1.0, on: true, list: [1, b, 2.5], deep: {a: " \
+#define NAMES                                                                                      \
+    "parameters: {epochs: 10, rate: 0.010, whole: 1.0, on: true, list: [1, b, 2.5], deep: {a: "    \
     "x}, none: null, \"two words\": z}\nsecrets: {key: S3CR3T, n: {m: [TOPS]}}\n"
-#define SOURCES \
-    IMAGE "- {type: data, name: d, uri: [/one, /two]}\n- {type: output, name: o, uri: /out}\n" \
-    "- {type: script, name: s, uri: /s.py}\n"
-#define TAGGED(tag) \
-    HEAD SOURCES NAMES ROLE RESOURCE "    data: d\n    output: o\n    script: s\n    commands:\n" \
-    "    - " tag "\n"
+#define SOURCES                                                                                    \
+    IMAGE "- {type: data, name: d, uri: [/one, /two]}\n- {type: output, name: o, uri: /out}\n"     \
+          "- {type: script, name: s, uri: /s.py}\n"
+#define TAGGED(tag)                                                                                \
+    HEAD SOURCES NAMES ROLE RESOURCE "    data: d\n    output: o\n    script: s\n    commands:\n"  \
+                                     "    - " tag "\n"
 
 static void tags_are_replaced(void **state)
 {
@@ -374,11 +385,11 @@ static void unknown_names_are_errors(void **state)
 static void a_deployment_wraps_the_commands(void **state)
 {
     (void)state;
-    const struct description *job =
-        good(HEAD IMAGE NAMES "deployments:\n- name: one\n  taskRoles: {worker: {preCommands: [pre "
-             "<% $parameters.epochs %>], postCommands: [post, end]}}\n- name: two\n  taskRoles: "
-             "{other: {preCommands: [never]}}\ndefaults: {deployment: one}\n" ROLE RESOURCE
-                 COMMANDS);
+    const struct description *job = good(
+        HEAD IMAGE NAMES
+        "deployments:\n- name: one\n  taskRoles: {worker: {preCommands: [pre "
+        "<% $parameters.epochs %>], postCommands: [post, end]}}\n- name: two\n  taskRoles: "
+        "{other: {preCommands: [never]}}\ndefaults: {deployment: one}\n" ROLE RESOURCE COMMANDS);
     assert_true(text_is(job->tasks[0].script, "#!/bin/bash\npre 10\ntrue\npost\nend\n"));
     bad(HEAD IMAGE "deployments:\n- name: one\n  taskRoles: {worker: {preCommands: [\"<% "
                    "$parameters.x %>\"]}}\ndefaults: {deployment: one}\n" ROLE RESOURCE COMMANDS,
@@ -423,15 +434,19 @@ static void a_secret_stands_nowhere_else(void **state)
         {ANCHORED WHOLE "parameters: {a: *t}\n",
          "j.yaml:1:18: parameters.a: an alias (*name) of what stands in secrets or auth, expected "
          "<% $secrets.NAME %>"},
-        {ANCHORED HEAD IMAGE ROLE RESOURCE "    commands: [a, *t]\n", "worker.commands[1]: an alias"},
+        {ANCHORED HEAD IMAGE ROLE RESOURCE "    commands: [a, *t]\n",
+         "worker.commands[1]: an alias"},
         {ANCHORED WHOLE "parameters: {b: *m}\n", "parameters.b.a[0]: an alias"},
         {ANCHORED WHOLE "extras: {<<: *m}\n", "extras.a[0]: an alias"},
         {ANCHORED WHOLE "retryCount: *t\n", "retryCount: an alias"},
         {"parameters: {a: &t S3CR3T}\n" WHOLE "secrets: {a: *t}\n", "parameters.a: an alias"},
-        {ANCHORED HEAD "prerequisites: [{type: dockerimage, name: img, uri: *t}]\n" ROLE RESOURCE
-             COMMANDS, "prerequisites[0].uri: an alias"},
-        {HEAD "prerequisites: [{type: dockerimage, name: img, uri: a, auth: {password: &p S3CR3T}}]\n"
-         ROLE RESOURCE COMMANDS "contributor: *p\n", "contributor: an alias"},
+        {ANCHORED HEAD
+         "prerequisites: [{type: dockerimage, name: img, uri: *t}]\n" ROLE RESOURCE COMMANDS,
+         "prerequisites[0].uri: an alias"},
+        {HEAD
+         "prerequisites: [{type: dockerimage, name: img, uri: a, auth: {password: &p S3CR3T}}]\n" ROLE
+             RESOURCE COMMANDS "contributor: *p\n",
+         "contributor: an alias"},
         {ANCHORED WHOLE "prerequisites: *t\n", "given twice"},
         {ANCHORED HEAD "prerequisites: *t\n" ROLE RESOURCE COMMANDS, "prerequisites: an alias"},
     };
@@ -456,10 +471,12 @@ static void no_sentence_holds_a_secret(void **state)
         WHOLE "secrets: [S3CR3T]\n",
         HEAD "prerequisites: [{type: dockerimage, name: img, uri: a, auth: S3CR3T}]\n" ROLE RESOURCE
             COMMANDS,
-        HEAD "prerequisites: [{type: dockerimage, name: img, uri: a, auth: {password: [S3CR3T]}}]\n"
-            ROLE RESOURCE COMMANDS,
-        HEAD "prerequisites: [{type: dockerimage, name: img, uri: a, auth: {password: 5318008}}]\n"
-            ROLE RESOURCE COMMANDS,
+        HEAD
+        "prerequisites: [{type: dockerimage, name: img, uri: a, auth: {password: [S3CR3T]}}]\n" ROLE
+            RESOURCE COMMANDS,
+        HEAD
+        "prerequisites: [{type: dockerimage, name: img, uri: a, auth: {password: 5318008}}]\n" ROLE
+            RESOURCE COMMANDS,
         TAGGED("<% $secrets.key.x %>"),
         TAGGED("<% $secrets.n %>"),
         TAGGED("<% $secrets.n.m[1] %>"),
@@ -480,30 +497,38 @@ static void no_sentence_holds_a_secret(void **state)
 static void what_has_no_effect_is_noted(void **state)
 {
     (void)state;
-    const struct description *job = good(
-        HEAD SOURCES "- {type: data, name: x, plugin: p, require: [d], callbacks: [], more: 1}\n"
-        "taskRoles:\n  worker:\n    dockerImage: img\n    taskRetryCount: 2\n"
-        "    prerequisites: [x]\n"
-        "    extraContainerOptions: {infiniband: true, gpus: all}\n"
-        "    completion: {minFailedInstances: null, minSucceededInstances: 9}\n"
-        "    resourcePerInstance: {cpu: 0, memoryMB: 0, gpu: 0}\n" COMMANDS
-        "defaults: {virtualCluster: null, color: red}\n"
-        "extras:\n  submitFrom: portal\n  gangAllocation: false\n"
-        "  com.microsoft.pai.runtimeplugin:\n  - plugin: ssh\n  - plugin: teamwise_storage\n"
-        "  - plugin: own\n"
-        "  jobStatusChangeNotification: {running: true, failed: false}\n"
-        "  hivedScheduler: {jobPriorityClass: prod, taskRoles: {worker: {skuNum: 1, skuType: "
-        "null}}}\n");
+    const struct description *job =
+        good(HEAD SOURCES
+             "- {type: data, name: x, plugin: p, require: [d], callbacks: [], more: 1}\n"
+             "taskRoles:\n  worker:\n    dockerImage: img\n    taskRetryCount: 2\n"
+             "    prerequisites: [x]\n"
+             "    extraContainerOptions: {infiniband: true, gpus: all}\n"
+             "    completion: {minFailedInstances: null, minSucceededInstances: 9}\n"
+             "    resourcePerInstance: {cpu: 0, memoryMB: 0, gpu: 0}\n" COMMANDS
+             "defaults: {virtualCluster: null, color: red}\n"
+             "extras:\n  submitFrom: portal\n  gangAllocation: false\n"
+             "  com.microsoft.pai.runtimeplugin:\n  - plugin: ssh\n  - plugin: teamwise_storage\n"
+             "  - plugin: own\n"
+             "  jobStatusChangeNotification: {running: true, failed: false}\n"
+             "  hivedScheduler: {jobPriorityClass: prod, taskRoles: {worker: {skuNum: 1, skuType: "
+             "null}}}\n");
     static const char *const fields[] = {
-        "prerequisites[4].plugin", "prerequisites[4].require", "prerequisites[4].callbacks",
-        "prerequisites[4].more", "taskRoles.worker.taskRetryCount",
-        "taskRoles.worker.prerequisites", "taskRoles.worker.extraContainerOptions.infiniband",
+        "prerequisites[4].plugin",
+        "prerequisites[4].require",
+        "prerequisites[4].callbacks",
+        "prerequisites[4].more",
+        "taskRoles.worker.taskRetryCount",
+        "taskRoles.worker.prerequisites",
+        "taskRoles.worker.extraContainerOptions.infiniband",
         "taskRoles.worker.extraContainerOptions.gpus",
         "taskRoles.worker.completion.minFailedInstances",
         "taskRoles.worker.completion.minSucceededInstances",
         "taskRoles.worker.resourcePerInstance.cpu",
-        "taskRoles.worker.resourcePerInstance.memoryMB", "defaults.color", "extras.submitFrom",
-        "extras.gangAllocation", "extras.com.microsoft.pai.runtimeplugin[0].plugin ssh",
+        "taskRoles.worker.resourcePerInstance.memoryMB",
+        "defaults.color",
+        "extras.submitFrom",
+        "extras.gangAllocation",
+        "extras.com.microsoft.pai.runtimeplugin[0].plugin ssh",
         "extras.com.microsoft.pai.runtimeplugin[1].plugin teamwise_storage",
         "extras.com.microsoft.pai.runtimeplugin[2].plugin own",
         "extras.jobStatusChangeNotification.running",
@@ -546,8 +571,8 @@ static void many_tasks_and_long_files(void **state)
     buffer_clear(&source);
     buffer_add_string(&source, HEAD IMAGE "taskRoles:\n");
     for (int i = 0; i < 500; i++)
-        buffer_printf(&source, "  a_role_with_a_long_name_%d:\n    dockerImage: img\n" RESOURCE
-                               COMMANDS, i);
+        buffer_printf(&source,
+                      "  a_role_with_a_long_name_%d:\n    dockerImage: img\n" RESOURCE COMMANDS, i);
     job = good(source.data);
     assert_int_equal(job->tasks_count, 500);
     buffer_free(&source);

@@ -21,7 +21,8 @@
 #include "stages/shared/control.h"
 #include "tests/unit/scratch_repository.h"
 
-#define SINGLE "name: a\nlibrary: any\ntype: single\ntasks: {main: {cpus: 1}}\nsize: {min: 1, max: 4}\n"
+#define SINGLE                                                                                     \
+    "name: a\nlibrary: any\ntype: single\ntasks: {main: {cpus: 1}}\nsize: {min: 1, max: 4}\n"
 
 /* AddressSanitizer needs more memory than a confined process may have. */
 #ifdef __SANITIZE_ADDRESS__
@@ -99,19 +100,27 @@ static void put_job(const char *id, const char *request, const char *log)
     struct preparation preparation;
     char digest[SHA256_HEX_SIZE];
     sha256_hex(text_of(request), digest);
-    struct job_record record = {
-        .id = text_of(id), .owner = TEXT("ann"), .uid = 1000, .gid = (gid_t)-1, .accepted = clock_now(),
-        .source = TEXT("a.yaml"), .request_file = TEXT("request.yaml"),
-        .request_sha256 = text_of(digest), .executor = TEXT("local"), .attempt = 1,
-        .failure.exit_code = -1};
+    struct job_record record = {.id = text_of(id),
+                                .owner = TEXT("ann"),
+                                .uid = 1000,
+                                .gid = (gid_t)-1,
+                                .accepted = clock_now(),
+                                .source = TEXT("a.yaml"),
+                                .request_file = TEXT("request.yaml"),
+                                .request_sha256 = text_of(digest),
+                                .executor = TEXT("local"),
+                                .attempt = 1,
+                                .failure.exit_code = -1};
     if (prepare_request(arena, text_of(request), "a.yaml", &record, &preparation) != PREPARED ||
         prepare_manifest(arena, repository, &record, &preparation) != PREPARED)
         fail_msg("%s", preparation.error.text);
     int job = job_create(&stage.spool, id, &error);
     assert_int_equal(record_create(job, &record, &error), 0);
-    assert_int_equal(job_file_create_private(job, "request.yaml", text_of(request), (gid_t)-1, &error), 0);
+    assert_int_equal(
+        job_file_create_private(job, "request.yaml", text_of(request), (gid_t)-1, &error), 0);
     assert_int_equal(job_file_create_private(job, "manifest.yaml", preparation.rendered.manifest,
-                                             (gid_t)-1, &error), 0);
+                                             (gid_t)-1, &error),
+                     0);
     assert_int_equal(job_file_create(job, "log", text_of(log), 0644, &error), 0);
     close(job);
     assert_int_equal(job_publish(&stage.spool, id, STATE_RENDERED, &error), 0);
@@ -183,10 +192,11 @@ static void those_that_nobody_has_get_it(void **state)
     control_write(job, CONTROL_KILL, TEXT("ann"), 1000, clock_now(), &error);
     close(job);
     stage.confined = confined;
-    struct rerender jobs[] = {wanted("plain-0000000000001", 2000), wanted("again-0000000000002", 2000),
-                              wanted("open-0000000000003", 2000),  wanted("void-0000000000004", 2000),
-                              wanted("nolog-0000000000005", 2000), wanted("killed-0000000000006", 2000),
-                              wanted("same-0000000000007", 0),     wanted("gone-0000000000008", 2000)};
+    struct rerender jobs[] = {
+        wanted("plain-0000000000001", 2000), wanted("again-0000000000002", 2000),
+        wanted("open-0000000000003", 2000),  wanted("void-0000000000004", 2000),
+        wanted("nolog-0000000000005", 2000), wanted("killed-0000000000006", 2000),
+        wanted("same-0000000000007", 0),     wanted("gone-0000000000008", 2000)};
     assert_int_equal(rerender_jobs(&stage, jobs, 8, &error), 0);
     for (size_t i = 0; i < 8; i++) {
         bool done = i < 2 || i == 6;
@@ -207,7 +217,9 @@ static void what_does_not_fit_together_is_mended(void **state)
     for (int i = 0; i < 2; i++) {
         put_job(ids[i], SINGLE "script: x\n", RENDERED);
         int job = open_job(STATE_RENDERED, ids[i]);
-        assert_int_equal(job_file_replace_private(job, "manifest.yaml", TEXT("cpus: 2\n"), (gid_t)-1, &error), 0);
+        assert_int_equal(
+            job_file_replace_private(job, "manifest.yaml", TEXT("cpus: 2\n"), (gid_t)-1, &error),
+            0);
         if (i)
             control_write(job, CONTROL_KILL, TEXT("ann"), 1000, clock_now(), &error);
         close(job);
@@ -226,7 +238,8 @@ static void one_that_cannot_be_rendered_fails(void **state)
     put_job("big-0000000000001", SINGLE "script: x\n", RENDERED);
     put_job("good-0000000000002", SINGLE "script: x\n", RENDERED);
     stage.confined = confined;
-    struct rerender jobs[] = {wanted("big-0000000000001", 4000), wanted("good-0000000000002", 2000)};
+    struct rerender jobs[] = {wanted("big-0000000000001", 4000),
+                              wanted("good-0000000000002", 2000)};
     assert_int_equal(rerender_jobs(&stage, jobs, 2, &error), 0);
     assert_false(jobs[0].done);
     assert_true(jobs[1].done);
@@ -254,7 +267,8 @@ static void one_that_ends_the_reader_is_set_aside(void **state)
         assert_false(jobs[0].done);
         assert_true(jobs[1].done);
         assert_int_equal(events(i < GUARD_MOST_TRIES ? STATE_RENDERED : STATE_FAILED,
-                                "bad-0000000000001", "stopped"), i);
+                                "bad-0000000000001", "stopped"),
+                         i);
     }
     struct buffer why = content(STATE_FAILED, "bad-0000000000001", "why");
     assert_non_null(strstr(why.data, "ended dlspool's submit 3 times"));

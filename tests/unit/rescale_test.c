@@ -22,11 +22,11 @@ static struct {
     struct executor_operations operations;
     enum job_phase phase;
     int exit_code;
-    const char *prints;         /* all that the task has printed */
+    const char *prints; /* all that the task has printed */
     enum resize_outcome outcome;
-    int64_t asked;              /* the size that was asked for last */
+    int64_t asked; /* the size that was asked for last */
     int resizes, signals, signal, cancels, forced, removed;
-    bool deaf;                  /* signals cannot be sent */
+    bool deaf; /* signals cannot be sent */
 } fake;
 
 static int fake_ready(struct executor *executor, struct error *problem)
@@ -113,12 +113,20 @@ static void fake_close(struct executor *executor)
 
 static struct job_record a_record(void)
 {
-    return (struct job_record){
-        .id = TEXT(ID), .owner = TEXT("ann"), .uid = 1000, .gid = (gid_t)-1, .accepted = now,
-        .request_file = TEXT("request.yaml"), .cpus = 1000, .attempt = 1, .retries = 1,
-        .units_pattern = TEXT("step {done}/{total}"),
-        .sizes = {.kind = SIZE_CPUS, .least = 1000, .most = 4000}, .size = 1000, .size_asked = 1000,
-        .failure.exit_code = -1};
+    return (struct job_record){.id = TEXT(ID),
+                               .owner = TEXT("ann"),
+                               .uid = 1000,
+                               .gid = (gid_t)-1,
+                               .accepted = now,
+                               .request_file = TEXT("request.yaml"),
+                               .cpus = 1000,
+                               .attempt = 1,
+                               .retries = 1,
+                               .units_pattern = TEXT("step {done}/{total}"),
+                               .sizes = {.kind = SIZE_CPUS, .least = 1000, .most = 4000},
+                               .size = 1000,
+                               .size_asked = 1000,
+                               .failure.exit_code = -1};
 }
 
 static void begin(const struct job_record *record)
@@ -127,7 +135,8 @@ static void begin(const struct job_record *record)
             "2026-01-01T12:00:00.000Z accepted file=x\n"
             "2026-01-01T12:00:00.000Z intent attempt=1\n"
             "2026-01-01T12:00:00.000Z submitted attempt=1\n"
-            "2026-01-01T12:00:01.000Z started attempt=1\n", NULL);
+            "2026-01-01T12:00:01.000Z started attempt=1\n",
+            NULL);
     open_stage();
 }
 
@@ -169,8 +178,11 @@ static struct job_record record_in(enum state state)
 static void wish_for(int64_t to)
 {
     struct job_record record = record_in(STATE_SUBMITTED);
-    struct resize_wish wish = {.generation = record.resizes + 1, .from = 1000, .to = to,
-                               .when = now, .reason = "the plan says so"};
+    struct resize_wish wish = {.generation = record.resizes + 1,
+                               .from = 1000,
+                               .to = to,
+                               .when = now,
+                               .reason = "the plan says so"};
     int job = open_job(ID, STATE_SUBMITTED);
     assert_int_equal(resize_write(job, &record, &wish, &error), 0);
     close(job);
@@ -223,14 +235,19 @@ static int set_up(void **state)
 {
     (void)state;
     memset(&fake, 0, sizeof(fake));
-    fake.operations = (struct executor_operations){
-        .name = "fake", .ready = fake_ready, .poll = fake_poll, .resize = fake_resize,
-        .signal = fake_signal, .cancel = fake_cancel, .output = fake_output, .remove = fake_remove,
-        .close = fake_close};
+    fake.operations = (struct executor_operations){.name = "fake",
+                                                   .ready = fake_ready,
+                                                   .poll = fake_poll,
+                                                   .resize = fake_resize,
+                                                   .signal = fake_signal,
+                                                   .cancel = fake_cancel,
+                                                   .output = fake_output,
+                                                   .remove = fake_remove,
+                                                   .close = fake_close};
     fake.phase = PHASE_RUNNING;
     fake.prints = "step 1/100\n";
     fake.outcome = RESIZE_NOT_POSSIBLE;
-    open_spool(&track_stage, &fake.operations, 1767268801000);  /* 2026-01-01 */
+    open_spool(&track_stage, &fake.operations, 1767268801000); /* 2026-01-01 */
     write_settings("executor: local\nsync: none\nkill_grace: 5s\n");
     return 0;
 }
@@ -259,7 +276,7 @@ static void it_is_given_what_can_be_given(void **state)
     run_seconds(3);
     assert_int_equal(record_in(STATE_SUBMITTED).size_now, 4000);
     assert_int_equal(record_in(STATE_SUBMITTED).resizes, 2);
-    wish_for(4000);             /* which it has already: nobody is asked */
+    wish_for(4000); /* which it has already: nobody is asked */
     run_seconds(1);
     assert_int_equal(fake.resizes, 2);
     assert_false(wish_is_there(STATE_SUBMITTED));
@@ -306,7 +323,7 @@ static void what_cannot_be_is_refused(void **state)
         assert_int_equal(events(STATE_SUBMITTED, "kept"), i + 1);
         assert_int_equal(record_in(STATE_SUBMITTED).resizes, i + 1);
     }
-    assert_int_equal(fake.resizes, 1);          /* only 2000 was worth a question */
+    assert_int_equal(fake.resizes, 1); /* only 2000 was worth a question */
     expect_undisturbed();
     int job = open_job(ID, STATE_SUBMITTED);
     assert_int_equal(job_file_replace(job, "resize", TEXT("nonsense\n"), 0644, &error), 0);
@@ -327,7 +344,7 @@ static void it_saves_its_state_and_goes_on(void **state)
     run_seconds(18);
     assert_int_equal(fake.signals, 1);
     assert_int_equal(fake.cancels, 0);
-    run_seconds(3);             /* its grace is over */
+    run_seconds(3); /* its grace is over */
     assert_int_equal(fake.cancels, 1);
     assert_int_equal(fake.forced, 0);
     run_seconds(5);
@@ -400,7 +417,7 @@ static void a_kill_is_a_kill(void **state)
     assert_int_equal(control_write(job, CONTROL_KILL, TEXT("ann"), 1000, now, &error), 0);
     close(job);
     run_seconds(1);
-    assert_int_equal(fake.cancels, 1);          /* at once, whatever its grace */
+    assert_int_equal(fake.cancels, 1); /* at once, whatever its grace */
     end_with(PHASE_FAILED, 143);
     struct job_record record = record_in(STATE_FAILED);
     assert_true(text_is(record.failure.reason, "Killed"));
@@ -426,7 +443,7 @@ static void after_a_restart_it_is_told_again(void **state)
     begin_to_change(2000);
     close_stage();
     int job = open_job(ID, STATE_SUBMITTED);
-    assert_int_equal(resize_clear(job, &error), 0);     /* the log alone says it */
+    assert_int_equal(resize_clear(job, &error), 0); /* the log alone says it */
     close(job);
     open_stage();
     run_seconds(1);

@@ -39,8 +39,12 @@ static void put(const char *bytes)
 static void what_was_written_is_read(void **state)
 {
     (void)state;
-    struct job_record record = {.sizes = {.kind = SIZE_CPUS, .least = 1000, .most = 4000}, .resizes = 2};
-    struct resize_wish wish = {.generation = 3, .from = 1000, .to = 4000, .when = 1767268800000,
+    struct job_record record = {.sizes = {.kind = SIZE_CPUS, .least = 1000, .most = 4000},
+                                .resizes = 2};
+    struct resize_wish wish = {.generation = 3,
+                               .from = 1000,
+                               .to = 4000,
+                               .when = 1767268800000,
                                .reason = "to meet \"its\" deadline\nof today=now"};
     struct resize_wish read;
     struct error error;
@@ -55,7 +59,7 @@ static void what_was_written_is_read(void **state)
     assert_int_equal(read.when, 1767268800000);
     assert_string_equal(read.reason, wish.reason);
     record.resizes = 3;
-    assert_int_equal(resize_pending(job, &record, &read), 0);    /* it has been granted */
+    assert_int_equal(resize_pending(job, &record, &read), 0); /* it has been granted */
     assert_true(resize_is_there(job));
     assert_int_equal(resize_clear(job, &error), 0);
     assert_false(resize_is_there(job));
@@ -68,7 +72,7 @@ static void damage_is_no_wish(void **state)
     static const char *const damaged[] = {
         "",
         "\n",
-        "2026-01-01T12:00:00.000Z resize generation=1 from=1 to=2",     /* cut short */
+        "2026-01-01T12:00:00.000Z resize generation=1 from=1 to=2", /* cut short */
         "2026-01-01T12:00:00.000Z resize generation=1 from=1\n",
         "2026-01-01T12:00:00.000Z resize generation=1 from=1 to=-2\n",
         "2026-01-01T12:00:00.000Z resize generation=0 from=1 to=2\n",
@@ -87,7 +91,7 @@ static void damage_is_no_wish(void **state)
     put("2026-01-01T12:00:00.000Z resize generation=1 from=1 to=2\n");
     assert_int_equal(resize_pending(job, &record, &wish), 1);
     put("2026-01-01T12:00:00.000Z resize generation=2 from=1 to=2\n");
-    assert_int_equal(resize_pending(job, &record, &wish), 0);   /* of nobody's */
+    assert_int_equal(resize_pending(job, &record, &wish), 0); /* of nobody's */
     assert_int_equal(unlinkat(job, "resize", 0), 0);
     assert_int_equal(mkdirat(job, "resize", 0755), 0);
     assert_int_equal(resize_pending(job, &record, &wish), 0);

@@ -21,23 +21,34 @@
 static const int64_t start = 1767225600000, hour = 3600000;
 
 enum far {
-    FAR_NOT_RENDERED,           /* there was no template */
-    FAR_REFUSED,                /* the executor did not take it */
+    FAR_NOT_RENDERED, /* there was no template */
+    FAR_REFUSED,      /* the executor did not take it */
     FAR_NEVER_STARTED,
-    FAR_RAN,                    /* and has measured progress */
+    FAR_RAN, /* and has measured progress */
     FAR_SECOND_ATTEMPT,
-    FAR_NO_LOG, FAR_DAMAGED_LOG, FAR_NO_MANIFEST, FAR_DAMAGED_PROGRESS, FAR_WHY_IN_THE_WAY,
-    FAR_NO_REQUEST, FAR_DAMAGED_REQUEST,
-    FAR_NO_RECORD, FAR_DAMAGED_RECORD, FAR_RECORD_OF_ANOTHER,
-    FAR_NOT_FAILED,             /* its record does not say that it has failed */
+    FAR_NO_LOG,
+    FAR_DAMAGED_LOG,
+    FAR_NO_MANIFEST,
+    FAR_DAMAGED_PROGRESS,
+    FAR_WHY_IN_THE_WAY,
+    FAR_NO_REQUEST,
+    FAR_DAMAGED_REQUEST,
+    FAR_NO_RECORD,
+    FAR_DAMAGED_RECORD,
+    FAR_RECORD_OF_ANOTHER,
+    FAR_NOT_FAILED, /* its record does not say that it has failed */
     FARS
 };
 
 enum then {
-    THEN_LATER,                 /* an hour passes */
-    THEN_RESTARTED, THEN_AWAY,  /* the same, and dlspool, or the executor, was away meanwhile */
-    THEN_ASKED, THEN_KILLED, THEN_HELD, THEN_CHANGED,
-    THEN_REMOVED,               /* somebody removes its directory */
+    THEN_LATER, /* an hour passes */
+    THEN_RESTARTED,
+    THEN_AWAY, /* the same, and dlspool, or the executor, was away meanwhile */
+    THEN_ASKED,
+    THEN_KILLED,
+    THEN_HELD,
+    THEN_CHANGED,
+    THEN_REMOVED, /* somebody removes its directory */
     THENS
 };
 
@@ -46,7 +57,7 @@ enum { WHENS = RETRY_CHANGE + 1 };
 static struct scratch templates;
 static bool away;
 static char settings_digest[SHA256_HEX_SIZE], commit_now[48];
-static int then_now;            /* a part of the jobs' ids */
+static int then_now; /* a part of the jobs' ids */
 
 /* ---- the executor ---- */
 
@@ -56,12 +67,15 @@ static int be_ready(struct executor *executor, struct error *problem)
     return away ? error_set(problem, "it is away") : 0;
 }
 
-static int tell_capacity(struct executor *executor, struct capacity *capacity, struct error *problem)
+static int tell_capacity(struct executor *executor, struct capacity *capacity,
+                         struct error *problem)
 {
     (void)executor;
     (void)problem;
-    *capacity = (struct capacity){.cpus = 1000000, .cpus_free = 1000000,
-                                  .memory = (int64_t)1 << 50, .memory_free = (int64_t)1 << 50};
+    *capacity = (struct capacity){.cpus = 1000000,
+                                  .cpus_free = 1000000,
+                                  .memory = (int64_t)1 << 50,
+                                  .memory_free = (int64_t)1 << 50};
     return 0;
 }
 
@@ -151,34 +165,61 @@ static void put(enum far far, enum retry_when when)
 {
     char digest[SHA256_HEX_SIZE], empty[SHA256_HEX_SIZE];
     char id[ID_SIZE];
-    struct progress before = {.attempt = 1, .size = 1000, .started = start, .since = start,
-                              .unit = start, .done = 3, .most = 3, .total = 10, .rate = 1,
-                              .start_up = -1, .restart = -1, .time = start};
+    struct progress before = {.attempt = 1,
+                              .size = 1000,
+                              .started = start,
+                              .since = start,
+                              .unit = start,
+                              .done = 3,
+                              .most = 3,
+                              .total = 10,
+                              .rate = 1,
+                              .start_up = -1,
+                              .restart = -1,
+                              .time = start};
     snprintf(id, sizeof(id), "%s", name_job(far, when));
     sha256_hex(TEXT(REQUEST), digest);
     sha256_hex(TEXT(""), empty);
-    struct job_record record = {
-        .id = text_of(id), .owner = TEXT("ann"), .uid = 1000, .gid = (gid_t)-1, .accepted = now,
-        .source = TEXT("a.yaml"), .request_file = TEXT("request.yaml"), .type = TEXT("single"),
-        .request_sha256 = text_of(digest), .executor = TEXT("local"), .cpus = 1000, .retries = 1,
-        .attempt = far == FAR_NOT_RENDERED ? 0 : far == FAR_SECOND_ATTEMPT ? 2 : 1,
-        .manifest_sha256 = far == FAR_NOT_RENDERED ? TEXT("") : text_of(empty),
-        .commit = far == FAR_NOT_RENDERED ? TEXT("") : text_of(commit_now),
-        .failed = far != FAR_NOT_FAILED};
-    record.failure = (struct failure){
-        .when = when, .reason = TEXT("Exited"), .class = TEXT("transient"), .failed = now,
-        .next = when == RETRY_NEVER || when == RETRY_CHANGE ? 0 : now + hour / 2,
-        .delay = when == RETRY_NEVER || when == RETRY_CHANGE ? 0 : hour / 2,
-        .commit = text_of(commit_now), .settings = text_of(settings_digest), .exit_code = -1};
+    struct job_record record = {.id = text_of(id),
+                                .owner = TEXT("ann"),
+                                .uid = 1000,
+                                .gid = (gid_t)-1,
+                                .accepted = now,
+                                .source = TEXT("a.yaml"),
+                                .request_file = TEXT("request.yaml"),
+                                .type = TEXT("single"),
+                                .request_sha256 = text_of(digest),
+                                .executor = TEXT("local"),
+                                .cpus = 1000,
+                                .retries = 1,
+                                .attempt = far == FAR_NOT_RENDERED     ? 0
+                                           : far == FAR_SECOND_ATTEMPT ? 2
+                                                                       : 1,
+                                .manifest_sha256 =
+                                    far == FAR_NOT_RENDERED ? TEXT("") : text_of(empty),
+                                .commit = far == FAR_NOT_RENDERED ? TEXT("") : text_of(commit_now),
+                                .failed = far != FAR_NOT_FAILED};
+    record.failure =
+        (struct failure){.when = when,
+                         .reason = TEXT("Exited"),
+                         .class = TEXT("transient"),
+                         .failed = now,
+                         .next = when == RETRY_NEVER || when == RETRY_CHANGE ? 0 : now + hour / 2,
+                         .delay = when == RETRY_NEVER || when == RETRY_CHANGE ? 0 : hour / 2,
+                         .commit = text_of(commit_now),
+                         .settings = text_of(settings_digest),
+                         .exit_code = -1};
     if (was_submitted(far) && far != FAR_NEVER_STARTED)
         record.failure.exit_code = 1;
     if (far == FAR_NOT_FAILED)
         record.failure = (struct failure){.exit_code = -1};
     int job = job_create(&spool, id, &error);
     assert_int_equal(record_create(job, &record, &error), 0);
-    assert_int_equal(job_file_create_private(job, "request.yaml", TEXT(REQUEST), (gid_t)-1, &error), 0);
+    assert_int_equal(job_file_create_private(job, "request.yaml", TEXT(REQUEST), (gid_t)-1, &error),
+                     0);
     assert_int_equal(job_file_create(job, "manifest.yaml", TEXT(""), 0644, &error), 0);
-    assert_int_equal(job_file_create(job, "why", TEXT("It failed.\n\nNext: nothing.\n"), 0644, &error), 0);
+    assert_int_equal(
+        job_file_create(job, "why", TEXT("It failed.\n\nNext: nothing.\n"), 0644, &error), 0);
     write_log(job, far);
     if (far == FAR_RAN || far == FAR_SECOND_ATTEMPT)
         assert_int_equal(progress_write(job, &before, &error), 0);
@@ -296,8 +337,8 @@ static void expect_home(enum far far, int when, enum then then)
     bool untouched = far == FAR_WHY_IN_THE_WAY && home == STATE_FAILED;
     if (home == STATE_RENDERED)
         assert_int_equal(file_read_at(job, "manifest.yaml", 1 << 16, &text, &error), 0);
-    else if (!untouched && (file_read_at(job, "why", 1 << 16, &text, &error) ||
-                            !strstr(text.data, "\n\nNext: ")))
+    else if (!untouched &&
+             (file_read_at(job, "why", 1 << 16, &text, &error) || !strstr(text.data, "\n\nNext: ")))
         fail_msg("far %d, when %d, then %d: there is no why", far, when, then);
     buffer_free(&text);
     close(job);

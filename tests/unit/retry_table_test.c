@@ -155,10 +155,9 @@ static void faults_are_refused_with_line(void **state)
 static void ordinary_expressions_are_accepted(void **state)
 {
     (void)state;
-    struct retry_table *table =
-        parse("log [0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12} transient\n"
-              "log ([0-9]{1,3}\\.){3}[0-9]{1,3} transient\n"
-              "log \"[]{(]{3}a\\{b [[:digit:]]+ (x|y+)* z{,2}\" unknown\n");
+    struct retry_table *table = parse("log [0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12} transient\n"
+                                      "log ([0-9]{1,3}\\.){3}[0-9]{1,3} transient\n"
+                                      "log \"[]{(]{3}a\\{b [[:digit:]]+ (x|y+)* z{,2}\" unknown\n");
     decides(table, 1, "", "at 123e4567-e89b-12d3-a456-426614174000", RETRY_TRANSIENT, 1);
     decides(table, 1, "", "to 192.168.0.1:80", RETRY_TRANSIENT, 2);
     decides(table, 1, "", "](]a{b 12 xyyx zz", RETRY_UNKNOWN, 3);
@@ -371,33 +370,42 @@ static void hints_quote_what_was_found(void **state)
         {"curl: (6) Could not resolve host: example.org\n", "(Could not resolve host: example.org)",
          RETRY_UNKNOWN},
         {"OSError: [Errno 30] Read-only file system: 'model.pt'\n", "(model.pt)", RETRY_PERMANENT},
-        {"mkdir: cannot create directory 'runs': Read-only file system\n", "may not", RETRY_PERMANENT},
+        {"mkdir: cannot create directory 'runs': Read-only file system\n", "may not",
+         RETRY_PERMANENT},
         {"FileNotFoundError: [Errno 2] No such file or directory: '/data/x.csv'\n",
          "The file /data/x.csv is missing", RETRY_PERMANENT},
-        {"PermissionError: [Errno 13] Permission denied: '/data'\n", "may not use /data", RETRY_PERMANENT},
+        {"PermissionError: [Errno 13] Permission denied: '/data'\n", "may not use /data",
+         RETRY_PERMANENT},
         {"ValueError: first\nValueError: too many values to unpack (expected 2)\n",
          "error, ValueError: too many values to unpack (expected 2)", RETRY_PERMANENT},
         {"AssertionError\n", "error, AssertionError", RETRY_PERMANENT},
         {"KeyError: 'lr'\n", "error, KeyError: 'lr'", RETRY_PERMANENT},
         {"torch.nn.TypeError: x\n", "error, TypeError: x", RETRY_PERMANENT},
-        {"RuntimeError: shapes do not fit\n", "error, RuntimeError: shapes do not fit", RETRY_UNKNOWN},
+        {"RuntimeError: shapes do not fit\n", "error, RuntimeError: shapes do not fit",
+         RETRY_UNKNOWN},
         {"/job/script: line 2: /home/ann/venv/bin/activate: No such file or directory\n",
          "The shell did not find /home/ann/venv/bin/activate", RETRY_PERMANENT},
         {"/job/script: 2: .: cannot open /home/ann/venv/bin/activate: No such file\n",
          "The shell did not find /home/ann/venv/bin/activate", RETRY_PERMANENT},
-        {"/job/script: 3: pyhton3: not found\n", "the command pyhton3 in the image", RETRY_PERMANENT},
-        {"/job/script: line 3: pyhton3: command not found\n", "the command pyhton3 in", RETRY_PERMANENT},
-        {"/bin/sh: 0: cannot open /job/program/x.sh: No such file\n", "The shell did not find /job/program/x.sh",
+        {"/job/script: 3: pyhton3: not found\n", "the command pyhton3 in the image",
          RETRY_PERMANENT},
+        {"/job/script: line 3: pyhton3: command not found\n", "the command pyhton3 in",
+         RETRY_PERMANENT},
+        {"/bin/sh: 0: cannot open /job/program/x.sh: No such file\n",
+         "The shell did not find /job/program/x.sh", RETRY_PERMANENT},
         {"dlspool: entry: /home/ann/p/x.py: No such file or directory (checked on n1 as user ann)\n",
-         "Nothing was started: correct `entry` in the job file, or put there what it names.", RETRY_PERMANENT},
-        {"/bin/sh: 0: cannot open echo one: No such file\n", "`script: |` keeps lines", RETRY_PERMANENT},
+         "Nothing was started: correct `entry` in the job file, or put there what it names.",
+         RETRY_PERMANENT},
+        {"/bin/sh: 0: cannot open echo one: No such file\n", "`script: |` keeps lines",
+         RETRY_PERMANENT},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct buffer hint = {0};
-        struct retry_decision decision = retry_decide(table, 1, TEXT("Exited"), text_of(cases[i].log));
+        struct retry_decision decision =
+            retry_decide(table, 1, TEXT("Exited"), text_of(cases[i].log));
         retry_hint(&decision, &hint);
-        if (decision.class != cases[i].class || !strstr(hint.length ? hint.data : "", cases[i].words))
+        if (decision.class != cases[i].class ||
+            !strstr(hint.length ? hint.data : "", cases[i].words))
             fail_msg("%s: line %d: %s", cases[i].log, decision.line, hint.length ? hint.data : "");
         buffer_free(&hint);
     }
@@ -410,8 +418,10 @@ static void a_hint_quotes_only_what_there_is(void **state)
     static const struct {
         const char *row, *words;
     } cases[] = {
-        {"log \"a(b)\" permanent \"$2\"\n", "retry.txt:1: the hint quotes $2, and log \"a(b)\" has 1 groups"},
-        {"exit 3 permanent \"it cost $0\"\n", "retry.txt:1: the hint quotes $0, which only that of a log row"},
+        {"log \"a(b)\" permanent \"$2\"\n",
+         "retry.txt:1: the hint quotes $2, and log \"a(b)\" has 1 groups"},
+        {"exit 3 permanent \"it cost $0\"\n",
+         "retry.txt:1: the hint quotes $0, which only that of a log row"},
     };
     for (size_t i = 0; i < 2; i++) {
         struct error error;

@@ -36,7 +36,8 @@ static int be_ready(struct executor *executor, struct error *problem)
     return 0;
 }
 
-static int tell_capacity(struct executor *executor, struct capacity *capacity, struct error *problem)
+static int tell_capacity(struct executor *executor, struct capacity *capacity,
+                         struct error *problem)
 {
     (void)executor;
     (void)problem;
@@ -58,14 +59,16 @@ static void close_nothing(struct executor *executor)
     (void)executor;
 }
 
-static const struct executor_operations operations = {
-    .name = "local", .ready = be_ready, .submit = refuse, .capacity = tell_capacity,
-    .close = close_nothing};
+static const struct executor_operations operations = {.name = "local",
+                                                      .ready = be_ready,
+                                                      .submit = refuse,
+                                                      .capacity = tell_capacity,
+                                                      .close = close_nothing};
 
 /* How each job failed. */
 static const struct failed_job {
     const char *id, *request;
-    enum submit_outcome outcome;        /* SUBMIT_ACCEPTED: it was not rendered */
+    enum submit_outcome outcome; /* SUBMIT_ACCEPTED: it was not rendered */
     enum submit_mender mender;
     int image_line;
 } jobs[] = {
@@ -86,19 +89,30 @@ static void put_failed(const struct failed_job *failed)
     struct preparation preparation;
     struct verdict verdict = {.next = ""};
     char digest[SHA256_HEX_SIZE], there[GROWTH_TEXT_SIZE];
-    struct circumstances circumstances = {
-        .settings = &settings, .id = failed->id, .commit = repository_commit(repository), .now = now,
-        .capacity = growth_describe(&fake_executor, &machine, there)};
+    struct circumstances circumstances = {.settings = &settings,
+                                          .id = failed->id,
+                                          .commit = repository_commit(repository),
+                                          .now = now,
+                                          .capacity =
+                                              growth_describe(&fake_executor, &machine, there)};
     sha256_hex(text_of(failed->request), digest);
-    struct job_record record = {
-        .id = text_of(failed->id), .owner = TEXT("ann"), .uid = 1000, .gid = (gid_t)-1, .accepted = now,
-        .source = TEXT("a.yaml"), .request_file = TEXT("request.yaml"),
-        .request_sha256 = text_of(digest), .executor = TEXT("local"), .attempt = 1,
-        .failure.exit_code = -1};
-    assert_int_equal(prepare_request(arena, text_of(failed->request), "a.yaml", &record, &preparation),
-                     PREPARED);
+    struct job_record record = {.id = text_of(failed->id),
+                                .owner = TEXT("ann"),
+                                .uid = 1000,
+                                .gid = (gid_t)-1,
+                                .accepted = now,
+                                .source = TEXT("a.yaml"),
+                                .request_file = TEXT("request.yaml"),
+                                .request_sha256 = text_of(digest),
+                                .executor = TEXT("local"),
+                                .attempt = 1,
+                                .failure.exit_code = -1};
+    assert_int_equal(
+        prepare_request(arena, text_of(failed->request), "a.yaml", &record, &preparation),
+        PREPARED);
     enum prepare_result prepared = prepare_manifest(arena, repository, &record, &preparation);
-    assert_int_equal(prepared, failed->outcome == SUBMIT_ACCEPTED ? PREPARE_NOT_RENDERED : PREPARED);
+    assert_int_equal(prepared,
+                     failed->outcome == SUBMIT_ACCEPTED ? PREPARE_NOT_RENDERED : PREPARED);
     record.image_line = failed->image_line;
     struct submission submission = {.outcome = failed->outcome, .mender = failed->mender};
     error_set(&submission.error, "it is refused");
@@ -107,10 +121,12 @@ static void put_failed(const struct failed_job *failed)
     else
         verdict_render(&verdict, &circumstances, preparation.failure, &preparation.error);
     int job = job_create(&spool, failed->id, &error);
-    assert_int_equal(job_file_create_private(job, "request.yaml", text_of(failed->request), (gid_t)-1,
-                                             &error), 0);
-    assert_int_equal(job_file_create(job, "log", TEXT("2026-01-01T00:00:00.000Z accepted file=a\n"), 0644,
-                                     &error), 0);
+    assert_int_equal(
+        job_file_create_private(job, "request.yaml", text_of(failed->request), (gid_t)-1, &error),
+        0);
+    assert_int_equal(job_file_create(job, "log", TEXT("2026-01-01T00:00:00.000Z accepted file=a\n"),
+                                     0644, &error),
+                     0);
     assert_int_equal(verdict_write(&verdict, job, &record, true, now, &error), 0);
     close(job);
     assert_int_equal(job_publish(&spool, failed->id, STATE_FAILED, &error), 0);
@@ -161,8 +177,8 @@ static void expect_revived(const char *names)
     for (size_t i = 0; i < JOBS; i++) {
         char name[64];
         snprintf(name, sizeof(name), "%.*s ", (int)(strlen(jobs[i].id) - 14), jobs[i].id);
-        bool expected = strstr(names, name) && (strstr(names, name) == names ||
-                                                strstr(names, name)[-1] == ' ');
+        bool expected =
+            strstr(names, name) && (strstr(names, name) == names || strstr(names, name)[-1] == ' ');
         if (in_state(jobs[i].id, STATE_RENDERED) != expected)
             fail_msg("%s is %s", jobs[i].id, expected ? "not revived" : "revived");
         enum state at = expected ? STATE_RENDERED : STATE_FAILED;
@@ -241,7 +257,7 @@ static void enough_capacity_revives(void **state)
     (void)state;
     machine.gpus = 6;
     reopen_with("executor: local\nretry_interval: 1s\nprobe_interval: 1s\nbatch: 100\n");
-    expect_revived("sweep ");           /* how much of it there has to be at once is not known */
+    expect_revived("sweep "); /* how much of it there has to be at once is not known */
     machine.gpus = 8;
     expect_revived("sweep large ");
 }
@@ -266,8 +282,9 @@ static void nobody_revives_after_a_week(void **state)
     machine.gpus = 8;
     expect_revived("");
     struct buffer why = why_of("manifest-1m80ns077fb01");
-    assert_non_null(strstr(why.data, "it is refused\n\nNext: not retried by itself any more: its cause was "
-                                     "not fixed within 7 d"));
+    assert_non_null(strstr(why.data,
+                           "it is refused\n\nNext: not retried by itself any more: its cause was "
+                           "not fixed within 7 d"));
     assert_non_null(strstr(why.data, "dlspool retry manifest-1m80ns077fb01\n"));
     buffer_free(&why);
     int job = open_job("manifest-1m80ns077fb01", STATE_FAILED);
@@ -333,7 +350,8 @@ static void being_refused_again_does_not_restart_the_week(void **state)
 {
     (void)state;
     revive_and_refuse(start + 3 * day, 7);
-    expect_next(manifest_id, "changed so that it is rendered to something else before 2026-01-08T00:00:00.000Z");
+    expect_next(manifest_id,
+                "changed so that it is rendered to something else before 2026-01-08T00:00:00.000Z");
     revive_and_refuse(start + 6 * day, 8);
     expect_next(manifest_id, "before 2026-01-08T00:00:00.000Z, it is retried by itself.");
     run_round_after(start + 7 * day - now);
@@ -353,8 +371,10 @@ static void being_refused_after_the_week_is_for_good(void **state)
     assert_true(in_state(manifest_id, STATE_RENDERED));
     advance(2 * day);
     refuse_again();
-    expect_next(manifest_id, "It is not retried by itself any more: its cause was not fixed within 7 d. To retry it "
-                             "now: dlspool retry manifest-1m80ns077fb01");
+    expect_next(
+        manifest_id,
+        "It is not retried by itself any more: its cause was not fixed within 7 d. To retry it "
+        "now: dlspool retry manifest-1m80ns077fb01");
 }
 
 static void whoever_asks_for_a_retry_restarts_the_week(void **state)
@@ -378,7 +398,8 @@ static void a_clock_that_was_wrong_keeps_nobody_waiting(void **state)
     run_round_after(60000);
     run_round_after(6 * day);
     assert_int_equal(find_events(manifest_id, STATE_FAILED, "failed", NULL), 1);
-    expect_next(manifest_id, "may succeed before 2024-12-04T00:02:00.000Z, it is retried by itself.");
+    expect_next(manifest_id,
+                "may succeed before 2024-12-04T00:02:00.000Z, it is retried by itself.");
     run_round_after(day);
     expect_next(manifest_id, "not retried by itself any more");
 }
@@ -425,10 +446,14 @@ int main(void)
         cmocka_unit_test_setup_teardown(nobody_revives_after_a_week, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_job_of_a_week_ago_is_given_up_although_templates_change,
                                         set_up, tear_down),
-        cmocka_unit_test_setup_teardown(being_refused_again_does_not_restart_the_week, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(being_refused_after_the_week_is_for_good, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(whoever_asks_for_a_retry_restarts_the_week, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_clock_that_was_wrong_keeps_nobody_waiting, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(being_refused_again_does_not_restart_the_week, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(being_refused_after_the_week_is_for_good, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(whoever_asks_for_a_retry_restarts_the_week, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_clock_that_was_wrong_keeps_nobody_waiting, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(why_says_what_to_do, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,8 +15,12 @@ static const struct plan_level curve[] = {{1, 1}, {2, 1.8}, {4, 3}, {8, 4}};
 
 static struct plan_job make_job(double work)
 {
-    return (struct plan_job){.id = "a", .weight = 1, .work = work, .levels = curve,
-                             .level_count = 4, .deadline = (double)INFINITY};
+    return (struct plan_job){.id = "a",
+                             .weight = 1,
+                             .work = work,
+                             .levels = curve,
+                             .level_count = 4,
+                             .deadline = (double)INFINITY};
 }
 
 static void the_smallest_that_suffices(void **state)

@@ -19,8 +19,13 @@ static struct trace_curve *curves[] = {&curve};
 
 static struct simulation_options usual(int gpus)
 {
-    return (struct simulation_options){.gpus = gpus, .tick = 60, .restart = 10, .guard = 60,
-                                       .live = 120, .exponent = 0.5, .deadline_scale = 1,
+    return (struct simulation_options){.gpus = gpus,
+                                       .tick = 60,
+                                       .restart = 10,
+                                       .guard = 60,
+                                       .live = 120,
+                                       .exponent = 0.5,
+                                       .deadline_scale = 1,
                                        .seed = 1};
 }
 
@@ -35,8 +40,12 @@ static struct simulation_result run(struct trace_job *jobs, size_t count,
 
 static struct trace_job make_job(const char *id, double arrival, double work, double deadline)
 {
-    return (struct trace_job){.id = id, .arrival = arrival, .work = work, .deadline = deadline,
-                              .wanted = 1, .curve = &curve};
+    return (struct trace_job){.id = id,
+                              .arrival = arrival,
+                              .work = work,
+                              .deadline = deadline,
+                              .wanted = 1,
+                              .curve = &curve};
 }
 
 static void one_job_takes_what_it_takes(void **state)
@@ -121,8 +130,8 @@ static void a_job_that_is_too_large_is_unfinished(void **state)
     size_t count;
     const struct policy *all = policies(&count);
     for (size_t i = 0; i < count; i++) {
-        struct trace_job job = {.id = "a", .work = 10, .deadline = 1e6, .wanted = 4,
-                                .curve = &wide};
+        struct trace_job job = {
+            .id = "a", .work = 10, .deadline = 1e6, .wanted = 4, .curve = &wide};
         struct trace trace = {.jobs = &job, .count = 1, .curves = wides, .curve_count = 1};
         struct simulation_result result;
         simulate(&trace, &options, &all[i], &result, NULL);
@@ -142,8 +151,8 @@ static void make_trace(struct trace_job *jobs, char (*ids)[16])
         snprintf(ids[i], sizeof(ids[i]), "%d", i);
         arrival += 300 * random_uniform(&random);
         double work = exp(6 + random_normal(&random));
-        jobs[i] = make_job(ids[i], arrival, work,
-                           arrival + work * (0.3 + 2 * random_uniform(&random)));
+        jobs[i] =
+            make_job(ids[i], arrival, work, arrival + work * (0.3 + 2 * random_uniform(&random)));
         jobs[i].wanted = 1 << (int)(4 * random_uniform(&random));
         if (i % 17 == 0)
             jobs[i].work = 0;
@@ -197,8 +206,7 @@ static void a_picture_is_drawn(void **state)
     assert_int_equal(samples.count, result.decisions);
     for (size_t i = 0; i < samples.count; i++)
         assert_true(samples.samples[i].used >= 0 && samples.samples[i].used <= 8);
-    assert_int_equal(samples.samples[samples.count - 1].missed,
-                     result.deadline_jobs - result.met);
+    assert_int_equal(samples.samples[samples.count - 1].missed, result.deadline_jobs - result.met);
     struct buffer picture = {0};
     plot_draw(&picture, "a<b & \"c\"\x01", 8, &(struct plot_series){"ours", &samples}, 1);
     assert_non_null(strstr(picture.data, "a&lt;b &amp; \"c\"</text>"));

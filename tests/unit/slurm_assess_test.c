@@ -240,8 +240,9 @@ static void what_a_task_runs_in_is_what_its_script_says(void **state)
 
 static void where_a_task_listens_is_what_its_script_says(void **state)
 {
-    static const char *const nonsense[] = {"n1:17234", "n1:80\n", ":17234\n", "n1:70000\n", "n1\n",
-                                           "n1:17234 x\n", "\033[2Jn1:17234\n", "a b:17234\n"};
+    static const char *const nonsense[] = {"n1:17234",          "n1:80\n",    ":17234\n",
+                                           "n1:70000\n",        "n1\n",       "n1:17234 x\n",
+                                           "\033[2Jn1:17234\n", "a b:17234\n"};
     (void)state;
     fake_submit("j-1", fake_manifest);
     set_state("RUNNING");
@@ -264,16 +265,22 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(where_a_task_listens_is_what_its_script_says, fake_set_up,
                                         fake_tear_down),
-        cmocka_unit_test_setup_teardown(what_was_put_back_runs_while_its_heart_beats, fake_set_up, fake_tear_down),
-        cmocka_unit_test_setup_teardown(what_was_put_back_and_whose_heart_stopped_is_lost, fake_set_up,
+        cmocka_unit_test_setup_teardown(what_was_put_back_runs_while_its_heart_beats, fake_set_up,
                                         fake_tear_down),
-        cmocka_unit_test_setup_teardown(a_heart_does_not_beat_in_the_future, fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(what_was_put_back_and_whose_heart_stopped_is_lost,
+                                        fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(a_heart_does_not_beat_in_the_future, fake_set_up,
+                                        fake_tear_down),
         cmocka_unit_test_setup_teardown(a_start_is_a_beat, fake_set_up, fake_tear_down),
-        cmocka_unit_test_setup_teardown(only_what_the_jobs_tasks_print_is_copied, fake_set_up, fake_tear_down),
-        cmocka_unit_test_setup_teardown(a_job_that_has_ended_is_not_kept_by_its_nodes, fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(only_what_the_jobs_tasks_print_is_copied, fake_set_up,
+                                        fake_tear_down),
+        cmocka_unit_test_setup_teardown(a_job_that_has_ended_is_not_kept_by_its_nodes, fake_set_up,
+                                        fake_tear_down),
         cmocka_unit_test_setup_teardown(nor_is_an_array, fake_set_up, fake_tear_down),
-        cmocka_unit_test_setup_teardown(what_a_task_runs_in_is_what_its_script_says, fake_set_up, fake_tear_down),
-        cmocka_unit_test_setup_teardown(what_was_put_aside_is_removed_later, fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(what_a_task_runs_in_is_what_its_script_says, fake_set_up,
+                                        fake_tear_down),
+        cmocka_unit_test_setup_teardown(what_was_put_aside_is_removed_later, fake_set_up,
+                                        fake_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

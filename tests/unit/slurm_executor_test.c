@@ -262,7 +262,8 @@ static void a_list_is_not_sent_again_when_nothing_has_changed(void **state)
     assert_int_equal(fake_poll("j-1").phase, PHASE_WAITING);
     const struct value *requests = value_get(fake_order("{}"), "requests");
     assert_int_equal(requests->list.count, 2);
-    assert_true(text_contains(value_get_text(requests->list.items[1], "what"), TEXT("?update_time=")));
+    assert_true(
+        text_contains(value_get_text(requests->list.items[1], "what"), TEXT("?update_time=")));
     assert_int_equal(value_get_number(requests->list.items[1], "status", 0), 304);
     fake_order("{\"set\": {\"job_id\": 1, \"job_state\": \"RUNNING\"}}");
     assert_int_equal(fake_poll("j-1").phase, PHASE_RUNNING);
@@ -273,10 +274,13 @@ static void what_waits_for_nobody_is_ended(void **state)
     (void)state;
     snprintf(fake.executor->identity, sizeof(fake.executor->identity), "00000000000000aa");
     fake_submit("j-1", fake_manifest);
-    fake_order("{\"add\": {\"name\": \"gone-1-a1\", \"comment\": \"dlspool:test:gone-1:1:00000000000000aa\"}}");
-    fake_order("{\"add\": {\"name\": \"gone-1-a1\", \"comment\": \"dlspool:another:gone-1:1:00000000000000aa\"}}");
+    fake_order(
+        "{\"add\": {\"name\": \"gone-1-a1\", \"comment\": \"dlspool:test:gone-1:1:00000000000000aa\"}}");
+    fake_order(
+        "{\"add\": {\"name\": \"gone-1-a1\", \"comment\": \"dlspool:another:gone-1:1:00000000000000aa\"}}");
     /* A spool at the same path on another host, with a directory of its own; and an older dlspool. */
-    fake_order("{\"add\": {\"name\": \"gone-2-a1\", \"comment\": \"dlspool:test:gone-2:1:00000000000000bb\"}}");
+    fake_order(
+        "{\"add\": {\"name\": \"gone-2-a1\", \"comment\": \"dlspool:test:gone-2:1:00000000000000bb\"}}");
     fake_order("{\"add\": {\"name\": \"gone-3-a1\", \"comment\": \"dlspool:test:gone-3:1\"}}");
     assert_int_equal(fake_poll("j-1").phase, PHASE_WAITING);
     assert_string_equal(value_get_text(fake_job(1), "job_state").data, "PENDING");
@@ -490,8 +494,9 @@ static void a_type_of_gpu_that_no_node_has_is_refused(void **state)
     fake_start("38", "--nodes '[{\"name\": \"n1\", \"state\": \"idle\", \"cpus\": 8, \"gres\": "
                      "\"gpu:a100:4(S:0-1)\"}, {\"name\": \"n2\", \"state\": \"down\", \"cpus\": 8, "
                      "\"gres\": \"gpu:v100:2\"}]'");
-    assert_string_equal(submit_type("j-1", "h100", false),
-                        "gpu_type: no node of the cluster has GPUs of the type h100; there are a100, v100");
+    assert_string_equal(
+        submit_type("j-1", "h100", false),
+        "gpu_type: no node of the cluster has GPUs of the type h100; there are a100, v100");
     assert_int_equal(fake_job_count(), 0);
     assert_int_not_equal(access(fake_path("jobs/j-1-a1"), F_OK), 0);
     /* One whose nodes are away is waited for; what may be at Slurm already is looked for. */
@@ -500,7 +505,8 @@ static void a_type_of_gpu_that_no_node_has_is_refused(void **state)
     assert_string_equal(submit_type("j-4", "h100", true), "");
     /* Where the nodes cannot be asked, nobody knows. */
     fake_ahead += 60000;
-    fake_order("{\"answer\": {\"status\": 500, \"body\": \"\"}, \"times\": 9, \"match\": \"GET .*/nodes\"}");
+    fake_order(
+        "{\"answer\": {\"status\": 500, \"body\": \"\"}, \"times\": 9, \"match\": \"GET .*/nodes\"}");
     assert_string_equal(submit_type("j-5", "h100", false), "");
 }
 

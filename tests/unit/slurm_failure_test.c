@@ -36,7 +36,8 @@ static void refusals_are_sorted_by_their_numbers(void **state)
         if (fake_submit_it(&submission) != cases[i].outcome)
             fail_msg("%d: %d, %s", cases[i].code, submission.outcome, submission.error.text);
         assert_says(submission.error.text, cases[i].says);
-        assert_int_equal(submission.mender == MENDER_SITE, cases[i].code == 2045 || cases[i].code == 2066);
+        assert_int_equal(submission.mender == MENDER_SITE,
+                         cases[i].code == 2045 || cases[i].code == 2066);
         assert_int_equal(fake_job_count(), 0);
     }
 }

@@ -211,10 +211,13 @@ static void a_release_may_be_anything(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_token_that_ended_hides_no_other_users_jobs, fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(a_token_that_ended_hides_no_other_users_jobs, fake_set_up,
+                                        fake_tear_down),
         cmocka_unit_test_setup_teardown(whoever_has_a_good_token_asks, fake_set_up, fake_tear_down),
-        cmocka_unit_test_setup_teardown(a_path_that_is_gone_refuses_no_job, fake_set_up, fake_tear_down),
-        cmocka_unit_test_setup_teardown(a_clock_that_goes_back_hides_no_change, fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(a_path_that_is_gone_refuses_no_job, fake_set_up,
+                                        fake_tear_down),
+        cmocka_unit_test_setup_teardown(a_clock_that_goes_back_hides_no_change, fake_set_up,
+                                        fake_tear_down),
         cmocka_unit_test(a_release_may_be_anything),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

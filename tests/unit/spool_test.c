@@ -156,7 +156,8 @@ static void settings_have_defaults_and_limits(void **state)
         const char *text, *sentence;
     } wrong[] = {
         {"quiet_tme: 3s\n", "did you mean \"quiet_time\""},
-        {"quiet_time: soon\n", "dlspool.yaml:1:13: quiet_time: found \"soon\", expected a duration"},
+        {"quiet_time: soon\n",
+         "dlspool.yaml:1:13: quiet_time: found \"soon\", expected a duration"},
         {"batch: 0\n", "from 1 to 1024"},
         {"batch: 1.5\n", "whole number"},
         {"sync: maybe\n", "filesystem or none"},

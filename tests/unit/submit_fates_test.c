@@ -14,27 +14,39 @@
 #include "base/sha256.h"
 #include "stages/shared/control.h"
 
-static const int64_t noon = 1767268801000;      /* 2026-01-01 */
+static const int64_t noon = 1767268801000; /* 2026-01-01 */
 
 enum far {
     FAR_RENDERED,
-    FAR_DECLINED,               /* there was no room for it */
-    FAR_INTENT,                 /* the stage ended before it had an answer, */
-    FAR_SUBMITTED,              /* ... before it moved the job, */
-    FAR_FAILED,                 /* ... or before it moved one that was refused */
-    FAR_SECOND_ATTEMPT,         /* it ran before, and has measured progress */
-    FAR_NO_LOG, FAR_DAMAGED_LOG, FAR_WHY_IN_THE_WAY,
-    FAR_NO_RECORD, FAR_DAMAGED_RECORD, FAR_RECORD_OF_ANOTHER,
-    FAR_NO_MANIFEST, FAR_DAMAGED_MANIFEST,
+    FAR_DECLINED,       /* there was no room for it */
+    FAR_INTENT,         /* the stage ended before it had an answer, */
+    FAR_SUBMITTED,      /* ... before it moved the job, */
+    FAR_FAILED,         /* ... or before it moved one that was refused */
+    FAR_SECOND_ATTEMPT, /* it ran before, and has measured progress */
+    FAR_NO_LOG,
+    FAR_DAMAGED_LOG,
+    FAR_WHY_IN_THE_WAY,
+    FAR_NO_RECORD,
+    FAR_DAMAGED_RECORD,
+    FAR_RECORD_OF_ANOTHER,
+    FAR_NO_MANIFEST,
+    FAR_DAMAGED_MANIFEST,
     FARS
 };
 
 enum then {
     THEN_ACCEPTED,
-    THEN_NO_ROOM, THEN_UNAVAILABLE, THEN_UNKNOWN, THEN_AWAY,    /* and accepted later */
-    THEN_NEVER_FITS, THEN_REFUSED, THEN_REFUSED_UNSURE,
-    THEN_KILLED, THEN_HELD, THEN_RESTARTED,
-    THEN_REMOVED,               /* somebody removes its directory */
+    THEN_NO_ROOM,
+    THEN_UNAVAILABLE,
+    THEN_UNKNOWN,
+    THEN_AWAY, /* and accepted later */
+    THEN_NEVER_FITS,
+    THEN_REFUSED,
+    THEN_REFUSED_UNSURE,
+    THEN_KILLED,
+    THEN_HELD,
+    THEN_RESTARTED,
+    THEN_REMOVED, /* somebody removes its directory */
     THENS
 };
 
@@ -47,7 +59,7 @@ static struct {
     enum submit_outcome outcome;
     bool away, unsure;
     bool accepted[FARS];
-    int then;                   /* a part of the jobs' ids */
+    int then; /* a part of the jobs' ids */
 } fake;
 
 static int fake_ready(struct executor *executor, struct error *problem)
@@ -77,12 +89,15 @@ static void fake_submit(struct executor *executor, struct submission **batch, si
     }
 }
 
-static int fake_capacity(struct executor *executor, struct capacity *capacity, struct error *problem)
+static int fake_capacity(struct executor *executor, struct capacity *capacity,
+                         struct error *problem)
 {
     (void)executor;
     (void)problem;
-    *capacity = (struct capacity){.cpus = 1000000, .cpus_free = 1000000,
-                                  .memory = (int64_t)1 << 50, .memory_free = (int64_t)1 << 50};
+    *capacity = (struct capacity){.cpus = 1000000,
+                                  .cpus_free = 1000000,
+                                  .memory = (int64_t)1 << 50,
+                                  .memory_free = (int64_t)1 << 50};
     return 0;
 }
 
@@ -168,19 +183,35 @@ static void put(enum kind kind, enum far far)
 {
     char digest[SHA256_HEX_SIZE], log[1024];
     const char *id = name_job(far);
-    struct progress before = {.attempt = 1, .size = 1000, .started = noon, .since = noon,
-                              .unit = noon, .done = 3, .most = 3, .total = 10, .rate = 1,
-                              .start_up = -1, .restart = -1, .time = noon};
-    struct job_record record = {
-        .id = text_of(id), .owner = TEXT("ann"), .uid = 1000, .gid = (gid_t)-1, .accepted = now,
-        .request_file = TEXT("request.yaml"), .executor = TEXT("local"), .cpus = 1000, .retries = 1,
-        .failure.exit_code = -1, .attempt = far == FAR_SECOND_ATTEMPT ? 2 : 1,
-        .failed = far == FAR_FAILED};
+    struct progress before = {.attempt = 1,
+                              .size = 1000,
+                              .started = noon,
+                              .since = noon,
+                              .unit = noon,
+                              .done = 3,
+                              .most = 3,
+                              .total = 10,
+                              .rate = 1,
+                              .start_up = -1,
+                              .restart = -1,
+                              .time = noon};
+    struct job_record record = {.id = text_of(id),
+                                .owner = TEXT("ann"),
+                                .uid = 1000,
+                                .gid = (gid_t)-1,
+                                .accepted = now,
+                                .request_file = TEXT("request.yaml"),
+                                .executor = TEXT("local"),
+                                .cpus = 1000,
+                                .retries = 1,
+                                .failure.exit_code = -1,
+                                .attempt = far == FAR_SECOND_ATTEMPT ? 2 : 1,
+                                .failed = far == FAR_FAILED};
     sha256_hex(TEXT(""), digest);
     record.manifest_sha256 = text_of(digest);
     if (far == FAR_FAILED)
-        record.failure = (struct failure){.reason = TEXT("Refused"), .class = TEXT("permanent"),
-                                          .failed = noon, .exit_code = -1};
+        record.failure = (struct failure){
+            .reason = TEXT("Refused"), .class = TEXT("permanent"), .failed = noon, .exit_code = -1};
     take_kind(&record, kind);
     snprintf(log, sizeof(log), "2026-01-01T12:00:00.000Z accepted file=x owner=ann uid=1000\n%s",
              logs[far] ? logs[far] : "");
@@ -218,12 +249,12 @@ static void remove_all(void)
 static void happen(enum then then)
 {
     static const enum submit_outcome outcomes[THENS] = {
-        [THEN_ACCEPTED] = SUBMIT_ACCEPTED, [THEN_NO_ROOM] = SUBMIT_NO_ROOM,
+        [THEN_ACCEPTED] = SUBMIT_ACCEPTED,       [THEN_NO_ROOM] = SUBMIT_NO_ROOM,
         [THEN_UNAVAILABLE] = SUBMIT_UNAVAILABLE, [THEN_UNKNOWN] = SUBMIT_UNKNOWN,
-        [THEN_AWAY] = SUBMIT_ACCEPTED, [THEN_NEVER_FITS] = SUBMIT_NEVER_FITS,
-        [THEN_REFUSED] = SUBMIT_REFUSED, [THEN_REFUSED_UNSURE] = SUBMIT_REFUSED,
-        [THEN_KILLED] = SUBMIT_NO_ROOM, [THEN_HELD] = SUBMIT_NO_ROOM,
-        [THEN_RESTARTED] = SUBMIT_UNKNOWN, [THEN_REMOVED] = SUBMIT_NO_ROOM};
+        [THEN_AWAY] = SUBMIT_ACCEPTED,           [THEN_NEVER_FITS] = SUBMIT_NEVER_FITS,
+        [THEN_REFUSED] = SUBMIT_REFUSED,         [THEN_REFUSED_UNSURE] = SUBMIT_REFUSED,
+        [THEN_KILLED] = SUBMIT_NO_ROOM,          [THEN_HELD] = SUBMIT_NO_ROOM,
+        [THEN_RESTARTED] = SUBMIT_UNKNOWN,       [THEN_REMOVED] = SUBMIT_NO_ROOM};
     fake.outcome = outcomes[then];
     fake.away = then == THEN_AWAY;
     fake.unsure = then == THEN_REFUSED_UNSURE;
@@ -258,7 +289,7 @@ static enum state home_of(enum far far, enum then then)
     case THEN_REFUSED:
     case THEN_KILLED:
         return STATE_FAILED;
-    case THEN_REFUSED_UNSURE:   /* only one that may be there is asked about again */
+    case THEN_REFUSED_UNSURE: /* only one that may be there is asked about again */
         return far == FAR_INTENT || far == FAR_NO_LOG ? STATE_SUBMITTED : STATE_FAILED;
     case THEN_HELD:
         return STATE_HELD;
@@ -310,9 +341,13 @@ static bool is_any_left(void)
 
 static void each_pair(enum site site, enum kind kind)
 {
-    const struct executor_operations operations = {
-        .name = "local", .ready = fake_ready, .submit = fake_submit, .capacity = fake_capacity,
-        .needs = site == SITE_MACHINE ? fake_needs : NULL, .close = fake_close};
+    const struct executor_operations operations = {.name = "local",
+                                                   .ready = fake_ready,
+                                                   .submit = fake_submit,
+                                                   .capacity = fake_capacity,
+                                                   .needs =
+                                                       site == SITE_MACHINE ? fake_needs : NULL,
+                                                   .close = fake_close};
     open_spool(&submit_stage, &operations, noon);
     write_settings("executor: local\nsync: none\nprobe_interval: 1s\n");
     fake_executor.live_max = site == SITE_LIMIT ? FARS / 2 : 0;
@@ -342,9 +377,21 @@ static void each_kind(enum site site)
         each_pair(site, (enum kind)kind);
 }
 
-static void with_a_queue(void **state) { (void)state; each_kind(SITE_QUEUE); }
-static void with_what_there_is_room_for(void **state) { (void)state; each_kind(SITE_MACHINE); }
-static void with_so_many_objects(void **state) { (void)state; each_kind(SITE_LIMIT); }
+static void with_a_queue(void **state)
+{
+    (void)state;
+    each_kind(SITE_QUEUE);
+}
+static void with_what_there_is_room_for(void **state)
+{
+    (void)state;
+    each_kind(SITE_MACHINE);
+}
+static void with_so_many_objects(void **state)
+{
+    (void)state;
+    each_kind(SITE_LIMIT);
+}
 
 int main(void)
 {

@@ -32,7 +32,7 @@ static void leaves(const char *array, const char *tasks, const char *left)
 {
     struct job_record record = {.array = text_of(array)};
     struct job_poll poll = poll_of(tasks);
-    for (int i = 0; i < 2; i++) {       /* again is the same */
+    for (int i = 0; i < 2; i++) { /* again is the same */
         sweep_note_left(arena, &record, &poll);
         if (!text_is(record.array_left, left))
             fail_msg("%s of %s leaves %s, expected %s", tasks, array,
@@ -44,10 +44,10 @@ static void what_did_not_succeed_is_left(void **state)
 {
     (void)state;
     leaves("0-3", "0=0 1=1 2=0 3=2", "1,3");
-    leaves("0-3", "0=0 1 2=0", "1,3");          /* one runs, one is not there */
+    leaves("0-3", "0=0 1 2=0", "1,3"); /* one runs, one is not there */
     leaves("10,20-40:10", "0=0 1=1 2=0 3=0", "20");
     leaves("0-3", "", "0-3");
-    leaves("0-3", "0=0 1=0 2=0 3=0", "0-3");    /* somebody must have had a reason */
+    leaves("0-3", "0=0 1=0 2=0 3=0", "0-3"); /* somebody must have had a reason */
     leaves("0-3", "9=0 -1=0 0=0", "1-3");
     leaves("", "0=1", "");
     leaves("nonsense", "0=1", "");
@@ -97,15 +97,15 @@ static void goes_on(struct job_record *record, struct sweep_choice choice, const
         assert_true(text_is(record->array, array));
         assert_true(text_is(record->array_aside, aside));
         assert_int_equal(record->array_left.length + record->array_killed.length, 0);
-        choice.killed = (struct text){NULL, 0};         /* that wish is granted */
+        choice.killed = (struct text){NULL, 0}; /* that wish is granted */
     }
 }
 
 static void what_was_killed_runs_again_only_by_hand(void **state)
 {
     (void)state;
-    const struct job_record failed = {.array = TEXT("0-9"), .array_left = TEXT("3,5,8"),
-                                      .array_killed = TEXT("3")};
+    const struct job_record failed = {
+        .array = TEXT("0-9"), .array_left = TEXT("3,5,8"), .array_killed = TEXT("3")};
     struct job_record record = failed;
     assert_true(sweep_is_incomplete(&record));
     goes_on(&record, (struct sweep_choice){0}, "5,8", "3");
@@ -123,7 +123,8 @@ static void what_was_killed_runs_again_only_by_hand(void **state)
     assert_true(text_is(record.array, "0-9"));
     /* What is set aside stays so, and is left when the attempt fails. */
     record = (struct job_record){.array = TEXT("5,7"), .array_aside = TEXT("3")};
-    struct task_state tasks[] = {{.index = 0, .ended = true}, {.index = 1, .ended = true, .exit_code = 1}};
+    struct task_state tasks[] = {{.index = 0, .ended = true},
+                                 {.index = 1, .ended = true, .exit_code = 1}};
     sweep_note_left(arena, &record, &(struct job_poll){.tasks = tasks, .task_count = 2});
     assert_true(text_is(record.array_left, "3,7"));
     goes_on(&record, (struct sweep_choice){0}, "7", "3");
@@ -137,8 +138,8 @@ static void what_was_killed_runs_again_only_by_hand(void **state)
 static void it_is_checked_which_tasks_are_asked_for(void **state)
 {
     (void)state;
-    const struct job_record record = {.array = TEXT("0-5"), .array_left = TEXT("1,3"),
-                                      .array_killed = TEXT("1")};
+    const struct job_record record = {
+        .array = TEXT("0-5"), .array_left = TEXT("1,3"), .array_killed = TEXT("1")};
     assert_int_equal(sweep_check_kill(&record, false, "s", TEXT("0,5"), &error), 0);
     assert_int_equal(sweep_check_kill(&record, false, "s", TEXT("4-6"), &error), -1);
     assert_string_equal(error.text, "s has no task of the index 6 to be killed; there are 0-5");
@@ -178,18 +179,20 @@ static void what_is_held_is_left_out_until_it_is_released(void **state)
     assert_false(sweep_is_outdated(arena, &record, TEXT("3,5")));
     assert_true(sweep_is_outdated(arena, &record, TEXT("3")));
     assert_true(sweep_is_incomplete(&record));
-    assert_false(sweep_lacks_held(&record));            /* one was killed, too */
+    assert_false(sweep_lacks_held(&record)); /* one was killed, too */
     /* One fails: it goes on alone, and what was released meanwhile. */
-    sweep_note_left(arena, &record, &(struct job_poll){
-        .tasks = (struct task_state[]){{.index = 0, .ended = true},
-                                       {.index = 1, .ended = true, .exit_code = 1},
-                                       {.index = 2, .ended = true}},
-        .task_count = 3});
+    sweep_note_left(arena, &record,
+                    &(struct job_poll){
+                        .tasks = (struct task_state[]){{.index = 0, .ended = true},
+                                                       {.index = 1, .ended = true, .exit_code = 1},
+                                                       {.index = 2, .ended = true}},
+                        .task_count = 3});
     assert_true(text_is(record.array_left, "0,2,3,5"));
     struct buffer out = {0};
     sweep_describe(&out, &record);
-    assert_string_equal(out.data, "1 of 3 tasks failed, that of the index 2, and 1 was not run again, that of "
-                                  "the index 0, and 2 are held, those of the indexes 3,5");
+    assert_string_equal(
+        out.data, "1 of 3 tasks failed, that of the index 2, and 1 was not run again, that of "
+                  "the index 0, and 2 are held, those of the indexes 3,5");
     buffer_free(&out);
     assert_true(sweep_go_on(arena, &record, &(struct sweep_choice){.held = TEXT("5")}));
     assert_true(text_is(record.array, "2,3"));
@@ -197,15 +200,18 @@ static void what_is_held_is_left_out_until_it_is_released(void **state)
     assert_true(text_is(record.array_aside, "0"));
     /* By hand: all but what is held. */
     struct job_record by_hand = record;
-    assert_true(sweep_go_on(arena, &by_hand, &(struct sweep_choice){.by_hand = true, .held = TEXT("5")}));
+    assert_true(
+        sweep_go_on(arena, &by_hand, &(struct sweep_choice){.by_hand = true, .held = TEXT("5")}));
     assert_true(text_is(by_hand.array, "0,2,3"));
     assert_true(text_is(by_hand.array_held, "5"));
     /* Nothing else is left: it waits, and does not count as killed. */
-    record = (struct job_record){.array = TEXT("2-3"), .array_left = TEXT("5"), .array_held = TEXT("5")};
+    record =
+        (struct job_record){.array = TEXT("2-3"), .array_left = TEXT("5"), .array_held = TEXT("5")};
     assert_true(sweep_lacks_held(&record));
     assert_false(sweep_go_on(arena, &record, &(struct sweep_choice){.held = TEXT("5")}));
     assert_true(sweep_waits(arena, &record, &(struct sweep_choice){.held = TEXT("5")}));
-    assert_false(sweep_waits(arena, &record, &(struct sweep_choice){.held = TEXT("5"), .killed = TEXT("5")}));
+    assert_false(sweep_waits(arena, &record,
+                             &(struct sweep_choice){.held = TEXT("5"), .killed = TEXT("5")}));
     assert_false(sweep_waits(arena, &record, &(struct sweep_choice){0}));
     assert_true(text_is(sweep_waiting(arena, &record), "5"));
 }
@@ -222,16 +228,20 @@ static void it_is_said_how_many_failed(void **state)
     sweep_describe(&out, &record);
     assert_string_equal(out.data, "1 of 1 task failed, that of the index 7");
     buffer_clear(&out);
-    record = (struct job_record){.array = TEXT("0-9"), .array_left = TEXT("3,7-8,12"),
-                                 .array_killed = TEXT("7,8"), .array_aside = TEXT("12")};
+    record = (struct job_record){.array = TEXT("0-9"),
+                                 .array_left = TEXT("3,7-8,12"),
+                                 .array_killed = TEXT("7,8"),
+                                 .array_aside = TEXT("12")};
     sweep_describe(&out, &record);
-    assert_string_equal(out.data, "1 of 10 tasks failed, that of the index 3, and 2 were killed, those of the "
-                                  "indexes 7,8, and 1 was not run again, that of the index 12");
+    assert_string_equal(
+        out.data, "1 of 10 tasks failed, that of the index 3, and 2 were killed, those of the "
+                  "indexes 7,8, and 1 was not run again, that of the index 12");
     buffer_clear(&out);
     record.array_left = TEXT("7-8,12");
     sweep_describe(&out, &record);
-    assert_string_equal(out.data, "2 of 10 tasks were killed, those of the indexes 7,8, and 1 was not run "
-                                  "again, that of the index 12");
+    assert_string_equal(out.data,
+                        "2 of 10 tasks were killed, those of the indexes 7,8, and 1 was not run "
+                        "again, that of the index 12");
     buffer_clear(&out);
     sweep_describe(&out, &(struct job_record){0});
     assert_int_equal(out.length, 0);
@@ -247,12 +257,16 @@ static void templates_see_indexes_and_values(void **state)
 {
     (void)state;
     static const int indexes[] = {1, 4};
-    static const struct text rates[] = {{"0.1", 3}, {"0.2", 3}}, sizes[] = {{"x", 1}, {"y", 1}, {"z", 1}};
+    static const struct text rates[] = {{"0.1", 3}, {"0.2", 3}},
+                             sizes[] = {{"x", 1}, {"y", 1}, {"z", 1}};
     static const struct context_choice choices[] = {{{"RATE", 4}, rates, 2, 3},
                                                     {{"SIZE", 4}, sizes, 3, 1}};
     const struct context_role role = {.role = TEXT("main"), .count = 2};
-    struct context_job job = {.id = TEXT("a-1"), .type = TEXT("array"), .roles = &role,
-                              .roles_count = 1, .array = {indexes, 2, 6, 4, choices, 2}};
+    struct context_job job = {.id = TEXT("a-1"),
+                              .type = TEXT("array"),
+                              .roles = &role,
+                              .roles_count = 1,
+                              .array = {indexes, 2, 6, 4, choices, 2}};
     struct value *object = context_job(arena, &job);
     struct buffer json = {0};
     json_write(&json, value_get(object, "array"), true, &error);

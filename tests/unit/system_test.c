@@ -138,8 +138,7 @@ static void only_regular_files_are_read(void **state)
     assert_int_equal(file_read_at(scratch.directory, "dir", 9, &bytes, &error), -1);
     assert_string_equal(error.text, "dir is not a regular file");
     assert_int_equal(file_read_at(scratch.directory, "link", 9, &bytes, &error), -1);
-    assert_string_equal(error.text,
-                        "link could not be opened: Too many levels of symbolic links");
+    assert_string_equal(error.text, "link could not be opened: Too many levels of symbolic links");
     assert_int_equal(file_read_at(scratch.directory, "absent", 9, &bytes, &error), -1);
     assert_int_equal(errno, ENOENT);
     assert_string_equal(error.text, "absent could not be opened: No such file or directory");
@@ -232,7 +231,7 @@ static ssize_t failing_getdents(int directory, void *entries, size_t length)
 static void a_walk_sees_every_name_once(void **state)
 {
     (void)state;
-    enum { MANY = 5000 };               /* more than one buffer of entries */
+    enum { MANY = 5000 }; /* more than one buffer of entries */
     unsigned char seen[MANY] = {0};
     char name[32];
     int count = 0;

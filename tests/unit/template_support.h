@@ -60,8 +60,7 @@ static inline const char *render_tree(const struct value *tree, struct rendering
 
 static inline const char *render_text(const char *template, const char *context)
 {
-    return render_tree(read_yaml(template),
-                       (struct rendering){.context = read_yaml(context)});
+    return render_tree(read_yaml(template), (struct rendering){.context = read_yaml(context)});
 }
 
 static inline int support_start(void **state)

@@ -21,8 +21,8 @@ static void nothing_is_known_at_first(void **state)
     struct unit_times times;
     unit_times_start(&times, 1);
     assert_true(unit_times_rate(&times, 0).rate == 0);
-    unit_times_add(&times, 100, 1, 0);  /* took long to start */
-    unit_times_add(&times, 160, 2, 0);  /* and to warm up */
+    unit_times_add(&times, 100, 1, 0); /* took long to start */
+    unit_times_add(&times, 160, 2, 0); /* and to warm up */
     assert_true(unit_times_rate(&times, 170).rate == 0);
     unit_times_add(&times, 162, 3, 0);
     unit_times_add(&times, 164, 4, 0);
@@ -54,7 +54,7 @@ static void stragglers_do_not_count(void **state)
     double now = 0;
     unit_times_start(&times, 1);
     for (int done = 1; done <= 60; done++) {
-        now += done % 10 == 0 ? 40 : 2;         /* every tenth saves a checkpoint */
+        now += done % 10 == 0 ? 40 : 2; /* every tenth saves a checkpoint */
         unit_times_add(&times, now, done, 0);
     }
     assert_true(fabs(unit_times_rate(&times, now).rate - 0.5) < 1e-9);
@@ -176,9 +176,17 @@ static double predict_rest(const struct worker *worker, bool *covered)
             left += worker->seconds[i];
     }
     struct unit_rate rate = unit_times_rate(&times, now);
-    struct predict_job job = {.sizes = {1}, .size_count = 1, .wanted = 1, .counted = true,
-                              .total = worker->count, .done = tenth, .size = 1, .elapsed = now,
-                              .rate = rate.rate, .spread = rate.spread, .samples = rate.samples};
+    struct predict_job job = {.sizes = {1},
+                              .size_count = 1,
+                              .wanted = 1,
+                              .counted = true,
+                              .total = worker->count,
+                              .done = tenth,
+                              .size = 1,
+                              .elapsed = now,
+                              .rate = rate.rate,
+                              .spread = rate.spread,
+                              .samples = rate.samples};
     predict(NULL, &job, &prediction);
     assert_true(prediction.known && prediction.live);
     *covered = prediction_seconds(&prediction, 1, true) >= left;

@@ -12,7 +12,8 @@ static void a_file_is_named_as_its_owner_knows_it(void **state)
 {
     (void)state;
     static const char *const cases[][2] = {
-        {"digits.yaml", "not retried. Correct digits.yaml and submit it again: dlspool submit digits.yaml"},
+        {"digits.yaml",
+         "not retried. Correct digits.yaml and submit it again: dlspool submit digits.yaml"},
         {"digits-1m7y5dm13etbd.yaml",
          "not retried. Correct digits.yaml and submit it again: dlspool submit digits.yaml"},
         {"my job.yaml", "not retried. Correct the file and submit it again: dlspool submit FILE"},
@@ -36,13 +37,15 @@ static void what_to_type_has_the_id(void **state)
     static const char id[] = "a-1m7y5dm13etbd";
     struct verdict verdict;
     struct settings settings = {.retry_first = 30000, .retry_longest = 1800000};
-    const struct circumstances circumstances = {.settings = &settings, .id = id, .now = 1767225600000};
+    const struct circumstances circumstances = {
+        .settings = &settings, .id = id, .now = 1767225600000};
     const struct job_record record = {.id = TEXT("a-1m7y5dm13etbd")};
     verdict_vanished(&verdict, &circumstances, &record);
     assert_non_null(strstr(verdict.next, "it is retried by itself at 2026-01-01T00:00:"));
     assert_true(text_ends(text_of(verdict.next), "To retry it now: dlspool retry a-1m7y5dm13etbd"));
     verdict_damaged(&verdict, id, &problem);
-    assert_true(text_ends(text_of(verdict.next), "dlspool submit failed/a-1m7y5dm13etbd/request.*"));
+    assert_true(
+        text_ends(text_of(verdict.next), "dlspool submit failed/a-1m7y5dm13etbd/request.*"));
     verdict_killed(&verdict, id, "ann", 0);
     assert_true(text_ends(text_of(verdict.next), "dlspool retry a-1m7y5dm13etbd"));
     verdict_refused_wish(&verdict, &problem);
@@ -60,11 +63,13 @@ static void a_path_that_a_start_script_refuses_is_told_first(void **state)
         const char *printed, *sentence, *reason;
     } cases[] = {
         {195, "dlspool: entry: /p/x.py: No such file or directory (checked on n1 as user ann)\n",
-         "Nothing was started: entry: /p/x.py: No such file or directory (checked on n1 as user ann)", "StartError"},
-        {195, "dlspool: dataset: /d/\033[2Jx: it is no use\nlater\n", "Nothing was started: dataset: /d/x: it is no use",
+         "Nothing was started: entry: /p/x.py: No such file or directory (checked on n1 as user ann)",
          "StartError"},
+        {195, "dlspool: dataset: /d/\033[2Jx: it is no use\nlater\n",
+         "Nothing was started: dataset: /d/x: it is no use", "StartError"},
         {195, "entry: no\ndlspool: entries: no\n", "main-0 ended with exit code 195", "Exited"},
-        {1, "dlspool: entry: /p/x.py: No such file or directory\n", "main-0 ended with exit code 1", "Exited"},
+        {1, "dlspool: entry: /p/x.py: No such file or directory\n", "main-0 ended with exit code 1",
+         "Exited"},
         {195, "", "main-0 ended with exit code 195", "Exited"},
         {193, "dlspool: a\nx\ndlspool: cannot write /w/.dlspool\n",
          "main-0 ended with exit code 193: cannot write /w/.dlspool", "Exited"},
@@ -75,9 +80,11 @@ static void a_path_that_a_start_script_refuses_is_told_first(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct verdict verdict;
         struct job_record record = {.id = TEXT("a-1m7y5dm13etbd")};
-        struct job_poll poll = {.phase = PHASE_FAILED, .exit_code = cases[i].exit_code, .reason = "Exited"};
+        struct job_poll poll = {
+            .phase = PHASE_FAILED, .exit_code = cases[i].exit_code, .reason = "Exited"};
         const struct output_end printed = {"main-0", text_of(cases[i].printed)};
-        snprintf(poll.detail, sizeof(poll.detail), "main-0 ended with exit code %d", poll.exit_code);
+        snprintf(poll.detail, sizeof(poll.detail), "main-0 ended with exit code %d",
+                 poll.exit_code);
         verdict_ended(&verdict, &circumstances, &record, &poll, NULL, &printed);
         assert_string_equal(verdict.sentence, cases[i].sentence);
         assert_string_equal(verdict.reason, cases[i].reason);
@@ -93,7 +100,8 @@ static void a_long_remedy_leaves_room_for_the_command(void **state)
     static char id[ID_SIZE];
     struct verdict verdict;
     struct settings settings = {.retry_change = 1000};
-    const struct circumstances circumstances = {.settings = &settings, .id = id, .now = 1767225600000};
+    const struct circumstances circumstances = {
+        .settings = &settings, .id = id, .now = 1767225600000};
     const struct job_record record = {.id = text_of(id)};
     memset(id, 'i', sizeof(id) - 1);
     memset(submission.remedy, 'r', sizeof(submission.remedy) - 1);
@@ -108,12 +116,12 @@ static void a_long_remedy_leaves_room_for_the_command(void **state)
 static void what_may_pass_is_retried_later(void **state)
 {
     (void)state;
-    static struct submission submission = {.outcome = SUBMIT_REFUSED, .mender = MENDER_TIME,
-                                           .remedy = "ask an administrator"};
+    static struct submission submission = {
+        .outcome = SUBMIT_REFUSED, .mender = MENDER_TIME, .remedy = "ask an administrator"};
     struct verdict verdict;
     struct settings settings = {.retry_first = 30000, .retry_longest = 1800000};
-    const struct circumstances circumstances = {.settings = &settings, .id = "a-1m7y5dm13etbd",
-                                                .now = 1767225600000};
+    const struct circumstances circumstances = {
+        .settings = &settings, .id = "a-1m7y5dm13etbd", .now = 1767225600000};
     struct job_record record = {.id = TEXT("a-1m7y5dm13etbd"), .image_line = 3, .backoff = 60000};
     verdict_submission(&verdict, &circumstances, &record, &submission);
     assert_int_equal(verdict.failure.when, RETRY_AT);

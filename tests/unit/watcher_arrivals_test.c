@@ -49,7 +49,7 @@ static int teardown(void **state)
 
 static void open_arrivals(size_t pending)
 {
-    struct settle_settings copied = times;      /* need not outlive the opening */
+    struct settle_settings copied = times; /* need not outlive the opening */
     const struct arrivals_settings settings = {.watch = {.interval = 200, .remote_interval = 200},
                                                .settle = &copied,
                                                .pending = pending,
@@ -98,8 +98,8 @@ static void arrives_with(const char *name, const char *content)
     struct arrival arrival = arrives(name);
     if (arrival.refuse)
         fail_msg("%s is refused: %s", name, arrival.why.text);
-    assert_int_equal(
-        drop_read(scratch.directory, name, text_of(name), &bytes, &drop, &error), DROP_TAKEN);
+    assert_int_equal(drop_read(scratch.directory, name, text_of(name), &bytes, &drop, &error),
+                     DROP_TAKEN);
     assert_string_equal(bytes.data, content);
     assert_int_equal(unlinkat(scratch.directory, name, 0), 0);
     buffer_free(&bytes);
@@ -186,7 +186,7 @@ static void complete_content_arrives_at_once(void **state)
     (void)state;
     open_arrivals(0);
     nothing_arrives_for(20);
-    sys.lease = lease_refused;          /* even where writers are not known of */
+    sys.lease = lease_refused; /* even where writers are not known of */
     int64_t start = clock_elapsed();
     put(scratch.directory, "job.json", "{\"name\": \"a\"}");
     arrives_with("job.json", "{\"name\": \"a\"}");
@@ -197,8 +197,8 @@ static void complete_content_arrives_at_once(void **state)
 
 struct writer {
     struct gate go;
-    int64_t pause, line_pause;  /* milliseconds after each byte, and after each line */
-    size_t stop;                /* rest after this many bytes until the gate opens */
+    int64_t pause, line_pause; /* milliseconds after each byte, and after each line */
+    size_t stop;               /* rest after this many bytes until the gate opens */
     bool mapped;
 };
 
@@ -245,7 +245,7 @@ static void a_writer_that_rests_with_the_file_open_is_waited_for(void **state)
         gate_open(&writer.go);
         open_arrivals(0);
         pid_t child = in_child(mapped ? write_mapped : write_slowly, &writer);
-        nothing_arrives_for(2 * times.quiet);   /* says so in the log, too */
+        nothing_arrives_for(2 * times.quiet); /* says so in the log, too */
         assert_int_equal(arrivals_pending(arrivals), 1);
         gate_pass(&writer.go);
         arrives_with("job.yaml", sample);
@@ -351,7 +351,7 @@ static bool is_published(struct text name)
 static int not_local(int file, struct statfs *status)
 {
     (void)file;
-    *status = (struct statfs){.f_type = 0x6969};        /* NFS */
+    *status = (struct statfs){.f_type = 0x6969}; /* NFS */
     return 0;
 }
 
@@ -407,8 +407,7 @@ static void an_unnamed_file_that_is_linked_in_arrives(void **state)
         skip();
     snprintf(from, sizeof(from), "/proc/self/fd/%d", file);
     assert_int_equal(write(file, sample, sizeof(sample) - 1), sizeof(sample) - 1);
-    assert_int_equal(
-        linkat(AT_FDCWD, from, scratch.directory, "job.yaml", AT_SYMLINK_FOLLOW), 0);
+    assert_int_equal(linkat(AT_FDCWD, from, scratch.directory, "job.yaml", AT_SYMLINK_FOLLOW), 0);
     close(file);
     arrives_with("job.yaml", sample);
 }
@@ -635,7 +634,7 @@ static void nor_when_the_many_fill_the_table(void **state)
     assert_int_equal(arrivals_collect(arrivals, NULL), 0);
     assert_true(others_before("new", 5) <= 3);
     unlinkat(scratch.directory, "new", 0);
-    for (int i = 0; i < MANY - 7; i++) {        /* those that found no room are found again */
+    for (int i = 0; i < MANY - 7; i++) { /* those that found no room are found again */
         if (!next(&arrival, clock_elapsed() + PATIENCE))
             fail_msg("%d of them never came", MANY - 7 - i);
         unlinkat(scratch.directory, arrival.name, 0);

@@ -6,7 +6,10 @@
 #include "tests/unit/watcher_support.h"
 #include "watcher/content.h"
 
-#define TEXT_OF(literal) {(literal), sizeof(literal) - 1}
+#define TEXT_OF(literal)                                                                           \
+    {                                                                                              \
+        (literal), sizeof(literal) - 1                                                             \
+    }
 
 static void each_ending_has_its_class(void **state)
 {
@@ -36,7 +39,7 @@ static void each_ending_has_its_class(void **state)
         {"{\"name\": \"a\"", CONTENT_UNCLOSED},
         {"{\"name\": \"a\",\n", CONTENT_UNCLOSED},
         {"{\"a\": {\"b\": 1}\n", CONTENT_UNCLOSED},
-        {"{\"a\": 1,}", CONTENT_PLAUSIBLE},         /* wrong, but all there */
+        {"{\"a\": 1,}", CONTENT_PLAUSIBLE}, /* wrong, but all there */
         {"{\"a\": 1} x\n", CONTENT_PLAUSIBLE},
         {"{\"a\": 1} // \"{", CONTENT_COMPLETE},
         {"// it's {\n{\"a\": \"//\"}", CONTENT_COMPLETE},
@@ -45,8 +48,8 @@ static void each_ending_has_its_class(void **state)
         {"{\"a\": 1, // {\n}", CONTENT_PLAUSIBLE},
         {"{a: http://b}", CONTENT_PLAUSIBLE},
         {"// a\n", CONTENT_PLAUSIBLE},
-        {"{a: '}'", CONTENT_PLAUSIBLE},             /* flow style: cannot be told */
-        {"12", CONTENT_CUT},                        /* 123 could follow */
+        {"{a: '}'", CONTENT_PLAUSIBLE}, /* flow style: cannot be told */
+        {"12", CONTENT_CUT},            /* 123 could follow */
         {"\"text\"", CONTENT_CUT},
         {"#!/bin/sh\n#DL library=any\necho\n", CONTENT_OPEN},
         {"#!/bin/sh\necho", CONTENT_CUT},
@@ -75,7 +78,7 @@ static void no_beginning_of_a_complete_file_is_complete(void **state)
         size_t length = strlen(samples[i]);
         assert_int_equal(content_judge(text_of(samples[i])), CONTENT_COMPLETE);
         for (size_t cut = 0; cut < length; cut++) {
-            char *copy = malloc(cut + 1);       /* of its own, so that reading past it shows */
+            char *copy = malloc(cut + 1); /* of its own, so that reading past it shows */
             memcpy(copy, samples[i], cut);
             if (content_judge((struct text){copy, cut}) == CONTENT_COMPLETE)
                 fail_msg("sample %zu is complete after %zu bytes", i, cut);
@@ -89,9 +92,14 @@ static void what_is_no_text_is_foreign(void **state)
 {
     (void)state;
     static const struct text cases[] = {
-        TEXT_OF("\x1f\x8b\x08\0abc\n"), TEXT_OF("PK\x03\x04\x14"), TEXT_OF("BZh91AY"),
-        TEXT_OF("\xff\xfen\0a\0m\0e\0"), TEXT_OF("n\0a\0m\0e\0:\0 \0a\0\n\0"),
-        TEXT_OF("\x7f" "ELF\2\1\1\0"), TEXT_OF("\1\2\3\0\1\2\3\0\n"),
+        TEXT_OF("\x1f\x8b\x08\0abc\n"),
+        TEXT_OF("PK\x03\x04\x14"),
+        TEXT_OF("BZh91AY"),
+        TEXT_OF("\xff\xfen\0a\0m\0e\0"),
+        TEXT_OF("n\0a\0m\0e\0:\0 \0a\0\n\0"),
+        TEXT_OF("\x7f"
+                "ELF\2\1\1\0"),
+        TEXT_OF("\1\2\3\0\1\2\3\0\n"),
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         if (content_judge(cases[i]) != CONTENT_FOREIGN)

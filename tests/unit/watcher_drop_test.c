@@ -78,8 +78,7 @@ static void a_file_is_claimed_and_read(void **state)
     assert_int_equal(drop_claim(incoming, "job.yaml", claims, "a-1", &error), DROP_TAKEN);
     assert_int_equal(faccessat(incoming, "job.yaml", F_OK, 0), -1);
     buffer_add_string(&bytes, "what was read before");
-    assert_int_equal(
-        drop_read(claims, "a-1", TEXT("job.yaml"), &bytes, &drop, &error), DROP_TAKEN);
+    assert_int_equal(drop_read(claims, "a-1", TEXT("job.yaml"), &bytes, &drop, &error), DROP_TAKEN);
     assert_true(text_is(buffer_text(&bytes), "name: a\n"));
     assert_int_equal(drop.uid, geteuid());
     assert_int_equal(drop.gid, status.st_gid);
@@ -127,8 +126,7 @@ static void a_claim_whose_reply_was_lost_is_a_claim(void **state)
     put(incoming, "job.yaml", "name: a\n");
     sys.renameat = rename_in_vain;
     assert_int_equal(drop_claim(incoming, "job.yaml", claims, "a-2", &error), DROP_ERROR);
-    assert_string_equal(error.text,
-                        "\"job.yaml\" could not be claimed: No space left on device");
+    assert_string_equal(error.text, "\"job.yaml\" could not be claimed: No space left on device");
 }
 
 static void what_is_no_regular_file_is_refused(void **state)
@@ -138,13 +136,14 @@ static void what_is_no_regular_file_is_refused(void **state)
     assert_refused("fifo", "\"fifo\" is a named pipe (fifo); drop an ordinary file");
     assert_int_equal(mkdirat(incoming, "dir", 0755), 0);
     assert_refused("dir", "\"dir\" is a directory; drop a job file, not a directory; "
-                         "what was dropped is kept here, as dropped");
+                          "what was dropped is kept here, as dropped");
     int job = openat(incoming, "dir", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     put(job, "job.yaml", "name: a\n");
     close(job);
-    assert_refused("dir", "\"dir\" is the directory of a job, not a job file; to run that job again, "
-                         "submit the job file in it (request.yaml, .json or .sh); a job in failed/ is run "
-                         "again by dlspool retry ID; the directory is kept here, as dropped");
+    assert_refused(
+        "dir", "\"dir\" is the directory of a job, not a job file; to run that job again, "
+               "submit the job file in it (request.yaml, .json or .sh); a job in failed/ is run "
+               "again by dlspool retry ID; the directory is kept here, as dropped");
     put(incoming, "target", "name: a\n");
     assert_int_equal(symlinkat("target", incoming, "link"), 0);
     assert_refused("link", "\"link\" is a symbolic link, and links are not followed; drop the "
@@ -210,7 +209,7 @@ static void the_size_is_bounded(void **state)
     int file = openat(incoming, "sparse", O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
     assert_int_equal(ftruncate(file, (off_t)1 << 40), 0);
     close(file);
-    sys.pread = forbidden_pread;        /* not a byte of these is read */
+    sys.pread = forbidden_pread; /* not a byte of these is read */
     assert_refused("larger",
                    "\"larger\" has 1048577 bytes; a job file may have at most 1048576 (1 MiB)");
     assert_refused("sparse", "\"sparse\" has 1099511627776 bytes; a job file may have at most "
@@ -227,7 +226,9 @@ static void a_name_that_cannot_be_printed_is_refused(void **state)
         {"\x1b[31mred", "\\x1b[31mred"},
         {"\xff\xfe", "\\xff\\xfe"},
         {"del\x7f", "del\\x7f"},
-        {"\xc2\x9b" "31m", "\\xc2\\x9b31m"},
+        {"\xc2\x9b"
+         "31m",
+         "\\xc2\\x9b31m"},
     };
     char sentence[300];
     put(incoming, "claim", "name: a\n");
@@ -302,7 +303,7 @@ static int lease_refused(int file, int type)
 static void write_at(off_t offset, const char *text)
 {
     int file = openat(incoming, "file", O_WRONLY | O_CLOEXEC);
-    nap(10);                            /* file systems may keep times by the timer's tick */
+    nap(10); /* file systems may keep times by the timer's tick */
     assert_int_equal(pwrite(file, text, strlen(text), offset), (ssize_t)strlen(text));
     close(file);
 }
@@ -366,7 +367,7 @@ static void more_bytes_than_the_status_tells_are_not_taken(void **state)
 {
     (void)state;
     put(incoming, "file", "name: a\n");
-    sys.fstat = stale_fstat;            /* as an NFS client may tell for a while */
+    sys.fstat = stale_fstat; /* as an NFS client may tell for a while */
     assert_int_equal(read_it("file"), DROP_CHANGING);
 }
 

@@ -57,17 +57,21 @@ static void assert_waits_until(struct story *story, int64_t time)
 static void work_in_progress_is_ignored(void **state)
 {
     (void)state;
-    static const char *const ignored[] = {".job.yaml.Xa3dP1", ".", "job.yaml~", "job.tmp",
-                                          "job.yaml.part", "job.swp", "job.yaml.filepart", "~",
-                                          ".tmp"};
+    static const char *const ignored[] = {
+        ".job.yaml.Xa3dP1",  ".", "job.yaml~", "job.tmp", "job.yaml.part", "job.swp",
+        "job.yaml.filepart", "~", ".tmp"};
     static const char *const taken[] = {"job.yaml", "tmp", "job.tmp.yaml", "part", "a", "job.TMP"};
     for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
         assert_true(settle_ignores(text_of(ignored[i])));
     for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++)
         assert_false(settle_ignores(text_of(taken[i])));
-    static const char *const plain[][2] = {{"job.yaml~", "job.yaml"}, {".job.yaml.swp", "job.yaml"},
-                                           {"job.tmp", "job"}, {"..a.part~", "a"}, {".tmp", "tmp"},
-                                           {"job.yaml", "job.yaml"}, {"~", ""}};
+    static const char *const plain[][2] = {{"job.yaml~", "job.yaml"},
+                                           {".job.yaml.swp", "job.yaml"},
+                                           {"job.tmp", "job"},
+                                           {"..a.part~", "a"},
+                                           {".tmp", "tmp"},
+                                           {"job.yaml", "job.yaml"},
+                                           {"~", ""}};
     for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
         assert_true(text_is(settle_plain_name(text_of(plain[i][0])), plain[i][1]));
 }
@@ -131,7 +135,7 @@ static void unknown_writers_need_the_full_quiet_time(void **state)
 {
     (void)state;
     struct story story = begin();
-    story.look.age = 3600000;           /* clocks may differ: not believed */
+    story.look.age = 3600000; /* clocks may differ: not believed */
     assert_waits_until(&story, START + 2000);
     assert_int_equal(judge(&story), SETTLE_READY);
 }
@@ -141,15 +145,15 @@ static void growing_begins_the_quiet_time_anew(void **state)
     (void)state;
     struct story story = begin();
     assert_waits_until(&story, START + 2000);
-    story.look.status.st_size++;        /* from now on it is doubtful whether this is all */
+    story.look.status.st_size++; /* from now on it is doubtful whether this is all */
     assert_waits_until(&story, START + 11000);
     story.look.status.st_mtim.tv_nsec++;
     assert_waits_until(&story, START + 20000);
     story.look.flags = WATCH_CLOSED;
     assert_waits_until(&story, START + 29000);
-    story.look.status.st_ino++;         /* another file of the same name */
+    story.look.status.st_ino++; /* another file of the same name */
     assert_waits_until(&story, START + 31000);
-    story.look.flags = WATCH_CHANGED | WATCH_SEEN;      /* chmod is not writing */
+    story.look.flags = WATCH_CHANGED | WATCH_SEEN; /* chmod is not writing */
     assert_int_equal(judge(&story), SETTLE_READY);
 }
 
@@ -159,7 +163,7 @@ static void closed_needs_a_short_quiet_time(void **state)
     struct story story = begin();
     story.look.writers = WRITERS_NONE;
     story.look.flags = WATCH_CHANGED | WATCH_CLOSED;
-    story.look.age = 100000;            /* the closing was just now, whatever the ctime says */
+    story.look.age = 100000; /* the closing was just now, whatever the ctime says */
     assert_waits_until(&story, START + 500);
     assert_int_equal(judge(&story), SETTLE_READY);
 }
@@ -323,7 +327,7 @@ static void what_may_go_on_unseen_needs_longer(void **state)
     assert_non_null(strstr(story.why.text, "rename into place"));
     assert_int_equal(judge(&story), SETTLE_READY);
     assert_string_equal(story.memory.complete, "quiet");
-    story = begin();                    /* written long before it was moved here */
+    story = begin(); /* written long before it was moved here */
     story.look.content = CONTENT_OPEN;
     story.look.status.st_ctim.tv_sec = story.look.status.st_mtim.tv_sec + 10;
     assert_waits_until(&story, START + 2000);

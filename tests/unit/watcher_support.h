@@ -24,7 +24,7 @@
 #include "base/clock.h"
 #include "base/system.h"
 
-enum { PATIENCE = 20000 };      /* milliseconds that a test waits for what must happen */
+enum { PATIENCE = 20000 }; /* milliseconds that a test waits for what must happen */
 
 struct scratch {
     char path[200];
@@ -106,7 +106,7 @@ __attribute__((unused)) static pid_t in_child(int (*run)(void *), void *context)
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);       /* a failed test leaves nobody behind */
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* a failed test leaves nobody behind */
         _exit(run(context));
     }
     return child;

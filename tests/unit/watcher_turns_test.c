@@ -120,13 +120,13 @@ static void room_is_made_by_whoever_has_most(void **state)
         turns_add(turns, &items[i], A, true, i);
     for (int i = 10; i < 15; i++)
         turns_add(turns, &items[i], B, true, 0);
-    assert_null(turns_longest(turns, A, true));         /* it would be its own */
+    assert_null(turns_longest(turns, A, true)); /* it would be its own */
     assert_ptr_equal(turns_longest(turns, B, true), &items[9]);
     assert_ptr_equal(turns_longest(turns, C, true), &items[9]);
     assert_ptr_equal(turns_last(turns, A, true), &items[9]);
     for (int i = 9; i >= 6; i--)
         turns_remove(turns, &items[i]);
-    assert_null(turns_longest(turns, B, true));         /* 6 and 5: that would only be turned round */
+    assert_null(turns_longest(turns, B, true)); /* 6 and 5: that would only be turned round */
 }
 
 #define TURNS_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

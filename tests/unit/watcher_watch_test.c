@@ -19,7 +19,7 @@ static const struct watch_settings events_only = {.interval = 600000, .remote_in
 
 static struct scratch scratch;
 static struct system_calls real;
-static int scans;               /* directories opened to be scanned */
+static int scans; /* directories opened to be scanned */
 
 static int counting_openat(int directory, const char *name, int flags, mode_t mode)
 {
@@ -158,7 +158,7 @@ static void a_copy_by_cp_is_closed(void **state)
     struct stat here, other;
     assert_int_equal(fstat(scratch.directory, &here), 0);
     if (access("/dev/shm", W_OK) == 0 && stat("/dev/shm", &other) == 0 &&
-        other.st_dev != here.st_dev) {          /* across file systems, mv copies */
+        other.st_dev != here.st_dev) { /* across file systems, mv copies */
         shell(&scratch, "f=$(mktemp -p /dev/shm) && echo x > $f && mv $f across");
         assert_true(flags_of_next(watch, "across") & WATCH_CLOSED);
     }
@@ -340,7 +340,7 @@ static void events_that_do_not_fit_lead_to_a_scan(void **state)
     unsigned char seen[MANY] = {0};
     char room[32];
     assert_nothing_waits(watch);
-    for (int i = 0; i < MANY; i++) {    /* fewer than one read of the queue brings */
+    for (int i = 0; i < MANY; i++) { /* fewer than one read of the queue brings */
         snprintf(room, sizeof(room), "%d", i);
         put_renamed(scratch.directory, room, "");
     }
@@ -366,7 +366,7 @@ static void scans_rest_as_long_as_they_take(void **state)
 {
     (void)state;
     struct watch *watch = open_watch(&events_only);
-    sys.getdents = slow_getdents;       /* two calls make a scan of 40 ms */
+    sys.getdents = slow_getdents; /* two calls make a scan of 40 ms */
     put(scratch.directory, "file", "x");
     for (int64_t end = clock_elapsed() + 800; clock_elapsed() < end;) {
         struct watch_name name;
@@ -375,7 +375,7 @@ static void scans_rest_as_long_as_they_take(void **state)
         while (watch_next(watch, &name))
             watch_rescan(watch);
     }
-    assert_in_range(scans, 2, 12);      /* 20 without rest */
+    assert_in_range(scans, 2, 12); /* 20 without rest */
     watch_close(watch);
 }
 
@@ -385,7 +385,7 @@ static void a_hundred_thousand_names_are_scanned_quickly(void **state)
     enum { MANY = 100000 };
     char room[32];
     for (int i = 0; i < MANY; i++) {
-        if (i % 20000 == 0) {           /* links, as above, but not too many to one file */
+        if (i % 20000 == 0) { /* links, as above, but not too many to one file */
             unlinkat(scratch.directory, ".source", 0);
             assert_int_equal(mknodat(scratch.directory, ".source", S_IFREG | 0644, 0), 0);
         }
@@ -405,7 +405,7 @@ static void a_hundred_thousand_names_are_scanned_quickly(void **state)
     print_message("%d names scanned and delivered in %lld ms\n", count, (long long)took);
     assert_int_equal(count, MANY);
     assert_int_equal(scans, 1);
-    assert_in_range(took, 0, 3000);     /* 0.3 s is the aim; checked machines are slow */
+    assert_in_range(took, 0, 3000); /* 0.3 s is the aim; checked machines are slow */
     watch_close(watch);
 }
 
@@ -426,7 +426,7 @@ static void timed_scans_deliver_what_stays_and_idling_is_cheap(void **state)
             delivered++;
     }
     assert_in_range(delivered, 3, 11);
-    assert_in_range(wakes, 3, 23);      /* poll rounds up to its clock's ticks */
+    assert_in_range(wakes, 3, 23); /* poll rounds up to its clock's ticks */
     watch_close(watch);
 }
 
@@ -522,7 +522,7 @@ static void assert_lost(struct watch *watch, const char *expected)
     }
     assert_string_equal(error.text, expected);
     assert_int_equal(watch_collect(watch, &error), -1);
-    assert_true(watch_due(watch) > clock_elapsed());    /* nobody spins because of it */
+    assert_true(watch_due(watch) > clock_elapsed()); /* nobody spins because of it */
 }
 
 static void a_directory_that_goes_away_is_reported(void **state)

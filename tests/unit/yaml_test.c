@@ -161,19 +161,23 @@ static void what_is_not_accepted_is_named_with_its_place(void **state)
          "f.yaml:1:4: found bytes that are not UTF-8, expected UTF-8 text"},
         {"a: \x01\n", "f.yaml:1:4: found the control character U+0001, expected text; inside "
                       "double quotes it can be written as an escape"},
-        {"a: [1, 2\n", "f.yaml:1:4: not well-formed YAML: the [ that begins here is not closed: did "
-                        "not find expected ',' or ']'"},
-        {"a: b: c\n", "f.yaml:1:5: not well-formed YAML: found a second \": \" where no field can %"},
+        {"a: [1, 2\n",
+         "f.yaml:1:4: not well-formed YAML: the [ that begins here is not closed: did "
+         "not find expected ',' or ']'"},
+        {"a: b: c\n",
+         "f.yaml:1:5: not well-formed YAML: found a second \": \" where no field can %"},
         {"a:\n\t- 1\n", "f.yaml:2:1: not well-formed YAML: found a tab; indent with blanks"},
-        {"a:\n  b: 1\n \tc: 2\n", "f.yaml:3:2: not well-formed YAML: found a tab; indent with blanks"},
+        {"a:\n  b: 1\n \tc: 2\n",
+         "f.yaml:3:2: not well-formed YAML: found a tab; indent with blanks"},
         {"a: \"x\n", "f.yaml:1:4: not well-formed YAML: the quotes that begin here do not end"},
-        {"a: @x\n", "f.yaml:1:4: not well-formed YAML: found @, with which no value begins; put the "
-                    "value in \"quotes\""},
+        {"a: @x\n",
+         "f.yaml:1:4: not well-formed YAML: found @, with which no value begins; put the "
+         "value in \"quotes\""},
         {"a: 1\n b: 2\n", "f.yaml:2:3: not well-formed YAML: found a second %"},
         {"a: 1\nname x\nb: 2\n", "f.yaml:2:1: not well-formed YAML: found a line without a colon, "
-                                  "expected field: value"},
+                                 "expected field: value"},
         {"a: 1\n\xc3\xa9:\xc2\xa0x\nb: 2\n", "f.yaml:2:3: not well-formed YAML: found a no-break "
-                                               "space, which only looks like a blank; %"},
+                                             "space, which only looks like a blank; %"},
         {"a: 1\n- b\n", "f.yaml:2:1: not well-formed YAML: %"},
         {"a: \"\\ud800\"\n", "f.yaml:1:7: not well-formed YAML: %"},
     };

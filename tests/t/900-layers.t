@@ -76,4 +76,14 @@ is "$found" "" "no library code ends the process"
 found=$(grep -nE '#include <(time|sys/|stdio|unistd|fcntl)|\b(time|clock_[a-z]+|rand|random)\(' $(of '^planner/'))
 is "$found" "" "the planner has no clock, no input or output, and no random numbers"
 
+# Other versions lay out in other ways.
+layout=$(command -v clang-format-14)
+if [ -n "$layout" ]; then
+    found=$(find . -path ./build -prune -o \( -name '*.c' -o -name '*.h' \) -print | xargs -P 2 -n 50 "$layout" --dry-run 2>&1 |
+        sed -n 's/^\([^ ]*\.[ch]:[0-9]*\):.*clang-format.*/\1/p' | sort -u | head)
+    is "$found" "" "every file is laid out by .clang-format: make format"
+else
+    pass "every file is laid out by .clang-format # SKIP clang-format-14 is not installed"
+fi
+
 done_testing

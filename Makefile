@@ -14,6 +14,8 @@
 #   make tables     simulate the traces in DLSPOOL_TRACES; writes the tables of docs/deadlines.md
 #   make install    PREFIX=/usr/local DESTDIR= UNITDIR=PREFIX/lib/systemd/system
 #   make uninstall  with the same
+#   make format     lay all files out          make tags       for editors, with ctags
+#   make dist       what is in git, as a tar   make help       this
 
 BUILD   ?= build
 PREFIX  ?= /usr/local
@@ -59,7 +61,16 @@ LONG_TESTS := $(wildcard $(foreach t,local_once watcher_arrivals local_submit st
 	kubernetes_track local_run kubernetes_once local_turns,tests/unit/$(t)_test.c))
 LONG_TESTS := $(LONG_TESTS:tests/unit/%.c=$(BUILD)/tests/%)
 
-all: $(BUILD)/dlspool
+all:
+	+@$(PARALLEL) $(BUILD)/dlspool
+
+# Suites build what they need with a make of their own, which uses every processor unless -j was given: two of
+# them at once would write the same files.
+PROCESSORS := $(shell nproc)
+PARALLEL = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j $(PROCESSORS))
+ifneq ($(filter-out $(BUILD)/% %-tests %-targets,$(MAKECMDGOALS)),)
+.NOTPARALLEL:
+endif
 
 $(BUILD)/dlspool: $(OBJECTS)
 	@echo '  LD  $@'; $(CC) -o $@ $(OBJECTS) $(ALL_LIBS)
@@ -130,7 +141,7 @@ UNIT_OBJECTS := $(UNIT_SOURCES:%.c=$(BUILD)/%.o)
 # The two commands.  Set-up comes first and in a make of its own: pkg-config may not be there yet.
 demo:
 	@tools/setup demo
-	@$(PARALLEL) all
+	+@$(PARALLEL) all
 	@tools/demo
 
 check:
@@ -149,10 +160,6 @@ check-long:
 	@$(MAKE) --no-print-directory SECONDS=$$(($(HOURS) * 3600 / $(words $(FUZZ_TARGETS)))) fuzz
 	@$(MAKE) --no-print-directory SECONDS=$$(($(HOURS) * 3600)) soak
 
-# Compiling uses every processor; the suites run one after the other, each with jobs of its own.
-PROCESSORS := $(shell nproc)
-PARALLEL = $(MAKE) --no-print-directory -j $(PROCESSORS)
-
 PROVE := tests/prove
 # Tests know nothing of one another, and many of them wait: they run side by side.
 TOGETHER := $$(($(PROCESSORS) + 1))
@@ -164,11 +171,11 @@ QUICK_TESTS = $(filter-out $(LONG_TESTS),$(UNIT_TESTS))
 QUICK_SCRIPTS := $(wildcard $(foreach n,010 020 100 105 110 112 115 120 170 172 210 220 230 300 310 900 910, \
 	tests/t/$(n)-*.t))
 quick:
-	@$(PARALLEL) $(BUILD)/dlspool $(QUICK_TESTS)
+	+@$(PARALLEL) $(BUILD)/dlspool $(QUICK_TESTS)
 	@DLSPOOL=$(abspath $(BUILD))/dlspool $(PROVE_ALL) $(QUICK_SCRIPTS) $(QUICK_TESTS)
 
 unit:
-	@$(PARALLEL) unit-tests
+	+@$(PARALLEL) unit-tests
 	@$(PROVE_ALL) $(LONG_TESTS) $(filter-out $(LONG_TESTS),$(UNIT_TESTS))
 
 # The unit tests once more, and the fuzz targets' corpora, with the sanitizers watching.
@@ -176,14 +183,14 @@ ASAN := -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=a
 ASAN_MAKE = $(MAKE) --no-print-directory BUILD=$(BUILD)/asan CFLAGS='-O1 -g $(ASAN)' HARDEN= \
 	HARDEN_LD= LDFLAGS='$(ASAN)'
 asan:
-	@$(ASAN_MAKE) unit
-	@$(ASAN_MAKE) fuzz-runs
+	+@$(ASAN_MAKE) unit
+	+@$(ASAN_MAKE) fuzz-runs
 
 fuzz-corpus:
-	@$(ASAN_MAKE) fuzz-runs
+	+@$(ASAN_MAKE) fuzz-runs
 
 fuzz-runs:
-	@$(PARALLEL) fuzz-targets
+	+@$(PARALLEL) fuzz-targets
 	@$(PROVE_ALL) $(FUZZ_TARGETS)
 
 # For real.  gcc's build judges the warnings.  ONLY=name for one target.
@@ -196,7 +203,7 @@ fuzz:
 	@tests/fuzz/fuzz $(BUILD)/fuzzer $(SECONDS) $(ONLY)
 
 crash:
-	@$(PARALLEL) $(BUILD)/tests/crash
+	+@$(PARALLEL) $(BUILD)/tests/crash
 	@$(PROVE) -v $(BUILD)/tests/crash :: $(CRASH)
 
 # Scripts have files, ports and schedulers of their own, and mostly wait: more run than there are
@@ -206,7 +213,7 @@ SCRIPTS := $(shell ls -r tests/t/*.t)
 TAKEN = $(filter-out $(LEFT_OUT),$(SCRIPTS))
 ALONE = $(shell grep -l '^. Runs alone:' $(TAKEN))
 tap:
-	@$(PARALLEL) $(BUILD)/dlspool $(if $(BESIDE),$(BUILD)/tests/crash)
+	+@$(PARALLEL) $(BUILD)/dlspool $(if $(BESIDE),$(BUILD)/tests/crash)
 	@export DLSPOOL=$(abspath $(BUILD))/dlspool CRASH_PROGRAM=$(abspath $(BUILD))/tests/crash; \
 	    $(PROVE) -f -j $(if $(BESIDE),$(ONE_MORE),$(TOGETHER)) $(BESIDE) $(filter-out $(ALONE),$(TAKEN)); together=$$?; \
 	    $(PROVE) -f $(ALONE) && exit $$together
@@ -249,8 +256,24 @@ uninstall:
 
 FORCE:
 
+# With the version that tests/t/900-layers.t asks for.
+format:
+	@find . -path ./$(BUILD) -prune -o \( -name '*.c' -o -name '*.h' \) -print | xargs clang-format-14 -i
+
+# What is in git, as a tar of its own: dlspool-VERSION.tar.gz.
+dist:
+	@mkdir -p $(BUILD)
+	@git archive --prefix=dlspool-$(VERSION)/ -o $(BUILD)/dlspool-$(VERSION).tar.gz HEAD
+	@echo $(BUILD)/dlspool-$(VERSION).tar.gz
+
+tags:
+	@ctags -R --languages=C --exclude=$(BUILD) .
+
+help:
+	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
+
 clean:
 	rm -rf $(BUILD)
 
 .PHONY: all unit-tests demo quick check check-long unit asan crash tap fuzz-targets fuzz-runs fuzz-corpus fuzz bench soak tables install \
-	uninstall clean FORCE
+	uninstall format dist tags help clean FORCE

@@ -187,8 +187,8 @@ ok "a circle of four, dropped together: the youngest" wait_for 20 refused four-d
 is "$(ls "$spool/held" | grep -c '^four-[abc]-')" 3 "and no other"
 for name in two-b three-z four-d; do job $name; done
 ok "one of two goes on with a right job" wait_for 20 in_state two-a "done"
-ok "and those of three" wait_for 20 in_state three-x "done"
-ok "and those of four" wait_for 20 in_state four-a "done"
+ok "and those of three" wait_for 60 in_state three-x "done"
+ok "and those of four" wait_for 60 in_state four-a "done"
 
 # hold and release.
 gate held-one

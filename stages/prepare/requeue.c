@@ -4,51 +4,18 @@
 #include "stages/prepare/requeue.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "spool/eventlog.h"
-#include "stages/prepare/prepare.h"
 #include "stages/shared/change_wait.h"
 #include "stages/shared/control_tasks.h"
 #include "stages/shared/end_line.h"
 #include "stages/shared/hold.h"
 #include "stages/shared/resize.h"
-#include "stages/shared/sweep.h"
 #include "stages/shared/twin.h"
 #include "stages/shared/verdict.h"
-
-enum { WHY_LIMIT = 64 * 1024 }; /* bytes */
-
-/* A job that the executor had gets a new attempt number, and with it a new token.  Computed from
- * the log, so that doing it twice is the same as once; where the log does not tell, or lines of it
- * are missing, the executor may have had it.  -1 and a sentence when the log cannot be read just
- * now. */
-static int next_attempt(int job, const struct job_record *record, struct error *error)
-{
-    struct buffer log = {0};
-    struct eventlog_fold fold = {0};
-    int result = eventlog_read(job, &log, error);
-    if (!result)
-        eventlog_fold(buffer_text(&log), &fold);
-    else if (file_is_damaged(errno))
-        result = 0;
-    /* Two lines tell the attempt, of which one may be damaged; there is none before the first. */
-    int submitted = (int)event_get_number(&fold.submitted, "attempt", 0);
-    int last = submitted > fold.attempt ? submitted : fold.attempt;
-    bool had = fold.accepted || fold.started || fold.ended || record->failure.exit_code >= 0 ||
-               text_is(record->failure.reason, "Vanished");
-    if (!result && last > 0)
-        result = last + had > record->attempt ? last + had : record->attempt;
-    else if (!result)
-        result = record->attempt > 0
-                     ? record->attempt + (had || !eventlog_is_whole(buffer_text(&log)))
-                     : 1;
-    buffer_free(&log);
-    return result;
-}
 
 /* May the executor have a job of rendered/?  It may once an intent was noted, until the job has been
  * rendered again: what became of that is the submit stage's to find out.  A log that does not tell may
@@ -68,264 +35,6 @@ static bool may_be_submitted(int job)
                                                                                          : result;
     }
     buffer_free(&log);
-    return result;
-}
-
-/* What a job is rendered at is what it is to have next, or was given while it ran. */
-static void take_size(struct job_record *record, int64_t wanted)
-{
-    if (wanted)
-        record->size = wanted;
-    else if (record->size_next)
-        record->size = record->size_next;
-    else if (record->size_now)
-        record->size = record->size_now;
-    record->size_next = record->size_now = 0;
-}
-
-/* output/ is of one attempt: that of attempt 1 becomes output-1/, and so on. */
-static int keep_output(int job, int attempt, struct error *error)
-{
-    char name[32];
-    snprintf(name, sizeof(name), "output-%d", attempt);
-    if (sys.renameat(job, "output", job, name) && errno != ENOENT)
-        return error_errno(error, "output could not be renamed to %s", name);
-    return 0;
-}
-
-static int note_requeued(struct arena *arena, int job, const struct job_record *record,
-                         const char *cause, struct error *error)
-{
-    struct buffer line = {0};
-    eventlog_start(&line, clock_now(), "requeued");
-    eventlog_add_string(&line, "cause", cause);
-    eventlog_add_number(&line, "attempt", record->attempt);
-    eventlog_add(&line, "commit", record->commit);
-    eventlog_add(&line, "image", record->image);
-    if (record->size)
-        eventlog_add_number(&line, "size", record->size);
-    if (record->array.length)
-        eventlog_add(&line, "array", sweep_shortened(arena, record->array));
-    eventlog_end(&line);
-    int result = eventlog_append(job, buffer_text(&line), error);
-    buffer_free(&line);
-    return result;
-}
-
-/* Write into its directory that the job goes to `to`. */
-static int note_going(struct requeuer *requeuer, int job, struct job_record *record, enum state to,
-                      const char *cause, struct error *error)
-{
-    int64_t now = clock_now();
-    if (to == STATE_HELD)
-        return hold_write(job, record, false, now, error);
-    if (record->after_count && !record->released)
-        record->released = now;
-    return record_replace(job, record, error) ||
-                   note_requeued(requeuer->arena, job, record, cause, error)
-               ? -1
-               : 0;
-}
-
-/* Is it rendered to what the executor did not want? */
-static bool is_as_refused(const struct job_record *before, const struct job_record *now)
-{
-    return (text_is(before->failure.reason, REASON_REFUSED) ||
-            text_is(before->failure.reason, REASON_NEVER_FITS)) &&
-           text_equal(before->manifest_sha256, now->manifest_sha256);
-}
-
-/* Can it still not be rendered, for the reason that its why gives?  (That there is no template is said
- * with the commit.) */
-static bool fails_as_before(int job, const struct job_record *before,
-                            const struct preparation *preparation)
-{
-    struct buffer why = {0};
-    struct text rest, line = {"", 0}, now = text_of(preparation->error.text), sentence;
-    if (file_read_at(job, "why", WHY_LIMIT, &why, NULL) == 0) {
-        rest = buffer_text(&why);
-        text_next(&rest, '\n', &line);
-    }
-    text_next(&now, '\n', &sentence);
-    bool none = preparation->description && preparation->failure == RENDER_NO_TEMPLATE &&
-                text_is(before->failure.reason, REASON_NO_TEMPLATE);
-    bool result = before->failed && (none || text_equal(line, sentence));
-    buffer_free(&why);
-    return result;
-}
-
-/* It stays, and is not looked at again before the next change. */
-static int note_looked_at(struct requeuer *requeuer, int job, struct job_record *record,
-                          struct error *error)
-{
-    record->failure.commit = text_of(repository_commit(requeuer->repository));
-    record->failure.settings = text_of(requeuer->settings);
-    return record_replace(job, record, error);
-}
-
-static void put_back(struct job_record *record, const struct job_record *kept)
-{
-    record->attempt = kept->attempt;
-    record->array = kept->array;
-    record->array_left = kept->array_left;
-    record->array_killed = kept->array_killed;
-    record->array_aside = kept->array_aside;
-    record->size = kept->size;
-    record->size_now = kept->size_now;
-    record->size_next = kept->size_next;
-}
-
-/* It could not be rendered, and is in failed/ with that reason.  -1 and a sentence on failure. */
-static int write_unprepared(struct requeuer *requeuer, int job, struct job_record *record,
-                            enum prepare_result prepared, const struct preparation *preparation,
-                            struct error *error)
-{
-    struct verdict verdict;
-    struct circumstances circumstances = {
-        .settings = &requeuer->stage->settings,
-        .id = record->id.data,
-        .commit = repository_commit(requeuer->repository),
-        .now = clock_now(),
-        .change_since = record->change_since,
-    };
-    if (prepared == PREPARE_BAD_REQUEST)
-        verdict_bad_request(&verdict, record->source.data, &preparation->error);
-    else
-        verdict_render(&verdict, &circumstances, preparation->failure, &preparation->error);
-    if (verdict.failure.when == RETRY_CHANGE)
-        verdict.failure.settings = text_of(requeuer->settings);
-    return verdict_write(&verdict, job, record, false, clock_now(), error);
-}
-
-/* What became of a job that is to go on: its files are those of the next attempt; it fails, with the reason
- * written; it waits in held/, as its tasks do; or it is retried, for the reason in a sentence. */
-enum renewal { RENEW_DONE, RENEW_FAILED, RENEW_HELD, RENEW_TROUBLE };
-
-enum tasks_chosen { TASKS_UNKNOWN = -1, TASKS_KILLED, TASKS_HELD, TASKS_RUN };
-
-/* Which tasks of an array run in the next attempt.  TASKS_KILLED: none, as somebody has killed all that are
- * left, with the verdict; TASKS_UNKNOWN: and a sentence. */
-static enum tasks_chosen choose_tasks(struct requeuer *requeuer, int job, struct job_record *record,
-                                      const char *cause, struct verdict *verdict,
-                                      struct error *error)
-{
-    struct task_wish kill;
-    struct sweep_choice choice;
-    struct arena *arena = requeuer->arena;
-    if (!record->array.length)
-        return TASKS_RUN;
-    if (control_tasks_choose(job, strcmp(cause, "asked") == 0, arena, &choice, error) ||
-        control_tasks_pending(job, CONTROL_KILL, arena, &kill) < 0)
-        return TASKS_UNKNOWN;
-    if (sweep_go_on(arena, record, &choice))
-        return TASKS_RUN;
-    if (sweep_waits(arena, record, &choice))
-        return TASKS_HELD;
-    if (!record->array_left.length)
-        record->array_left = sweep_join(arena, record->array, record->array_aside);
-    record->array_killed = sweep_join(arena, record->array_killed, kill.tasks);
-    verdict_killed_tasks(verdict, record, &kill);
-    return TASKS_KILLED;
-}
-
-static enum prepare_result prepare_again(struct requeuer *requeuer, struct text request,
-                                         struct job_record *record, int64_t size,
-                                         struct preparation *preparation)
-{
-    record->executor = requeuer->stage->settings.executor;
-    take_size(record, size);
-    enum prepare_result prepared =
-        prepare_request(requeuer->arena, request, record->source.data, record, preparation);
-    return prepared == PREPARED
-               ? prepare_manifest(requeuer->arena, requeuer->repository, record, preparation)
-               : prepared;
-}
-
-/* The wait for a change goes on when such a change brings the job back; any other cause ends it. */
-static void keep_wait(struct job_record *record, const struct requeue_deed *deed)
-{
-    bool goes_on = strcmp(deed->cause, "change") == 0 || strcmp(deed->cause, "capacity") == 0;
-    if (deed->from == STATE_FAILED && !goes_on)
-        record->change_since = 0;
-    else if (deed->from == STATE_FAILED && !record->change_since) /* of an older version */
-        record->change_since = record->failure.failed;
-}
-
-/* There is nothing to render: all that is left was killed, or is held. */
-static int write_chosen(int job, struct job_record *record, enum tasks_chosen chosen,
-                        const struct verdict *verdict, int64_t now, struct error *error)
-{
-    if (chosen == TASKS_HELD)
-        return hold_write(job, record, false, now, error) ? RENEW_TROUBLE : RENEW_HELD;
-    return chosen == TASKS_UNKNOWN || verdict_write(verdict, job, record, false, now, error)
-               ? RENEW_TROUBLE
-               : RENEW_FAILED;
-}
-
-/* Render the job again and write what has changed into its directory. */
-static enum renewal renew_job(struct requeuer *requeuer, int job, struct job_record *record,
-                              enum state to, const struct requeue_deed *deed, struct error *error)
-{
-    struct buffer request = {0};
-    struct preparation preparation;
-    struct verdict verdict;
-    enum renewal result = RENEW_TROUBLE;
-    int64_t now = clock_now();
-    if (!record->request_file.length) {
-        error_set(error, "there is no job file to run again; submit one");
-        return RENEW_TROUBLE;
-    }
-    if (prepare_read(job, record, &request, error)) {
-        if (file_is_damaged(errno)) {
-            verdict_damaged(&verdict, record->id.data, error);
-            result = verdict_write(&verdict, job, record, false, now, error) ? RENEW_TROUBLE
-                                                                             : RENEW_FAILED;
-        }
-        goto done;
-    }
-    const struct job_record kept = *record;
-    int before = record->attempt;
-    int attempt = next_attempt(job, record, error);
-    if (attempt < 0)
-        goto done;
-    enum tasks_chosen chosen = choose_tasks(requeuer, job, record, deed->cause, &verdict, error);
-    if (chosen != TASKS_RUN) {
-        result = write_chosen(job, record, chosen, &verdict, now, error);
-        goto done;
-    }
-    record->attempt = attempt;
-    keep_wait(record, deed);
-    enum prepare_result prepared =
-        prepare_again(requeuer, buffer_text(&request), record, deed->size, &preparation);
-    bool for_change = strcmp(deed->cause, "change") == 0;
-    if (for_change && (prepared == PREPARED ? is_as_refused(&kept, record)
-                                            : fails_as_before(job, &kept, &preparation))) {
-        *record = kept;
-        result = note_looked_at(requeuer, job, record, error) ? RENEW_TROUBLE : RENEW_FAILED;
-        goto done;
-    }
-    if (prepared == PREPARE_NOT_RENDERED && preparation.failure == RENDER_REPOSITORY) {
-        error_set(error, "%s", preparation.error.text);
-        goto done;
-    }
-    if (prepared != PREPARED) {
-        put_back(record, &kept);
-        result = write_unprepared(requeuer, job, record, prepared, &preparation, error)
-                     ? RENEW_TROUBLE
-                     : RENEW_FAILED;
-        goto done;
-    }
-    /* The record goes on saying why the job failed until it has left failed/: a crash before that
-     * leaves it there, to be found by the next pass. */
-    if (attempt > before && keep_output(job, before, error))
-        goto done;
-    if (job_file_replace_private(job, "manifest.yaml", preparation.rendered.manifest, record->gid,
-                                 error) ||
-        resize_clear(job, error))
-        goto done;
-    result = note_going(requeuer, job, record, to, deed->cause, error) ? RENEW_TROUBLE : RENEW_DONE;
-done:
-    buffer_free(&request);
     return result;
 }
 
@@ -361,7 +70,8 @@ static bool send_back(struct requeuer *requeuer, const struct job_place *place, 
     enum state to;
     if (!find_destination(job, place, record, cause, &to))
         return false;
-    enum renewal renewed = renew_job(requeuer, job, record, to, deed, &error);
+    const struct renewal_order order = {deed->from, to, deed->cause, deed->size};
+    enum renewal renewed = renew_job(&requeuer->renewer, job, record, &order, &error);
     if (renewed == RENEW_TROUBLE) {
         /* The wish to try again stays where only trouble, such as a full disk, is in its way. */
         log_warn("%s: cannot be rendered again: %s", place->id, error.text);
@@ -392,7 +102,7 @@ static bool send_back(struct requeuer *requeuer, const struct job_place *place, 
 /* Move a job, and take away what was granted with that. */
 static int move_job(struct requeuer *requeuer, struct requeue_move *move, struct error *error)
 {
-    struct spool *spool = &requeuer->stage->spool;
+    struct spool *spool = &requeuer->renewer.stage->spool;
     if (job_move(spool, &move->place, move->to, clock_now(), error) ||
         control_clear(move->job, CONTROL_RETRY, error))
         return -1;
@@ -404,11 +114,11 @@ static int move_job(struct requeuer *requeuer, struct requeue_move *move, struct
 
 void requeue_finish(struct requeuer *requeuer)
 {
-    struct spool *spool = &requeuer->stage->spool;
+    struct spool *spool = &requeuer->renewer.stage->spool;
     bool touched[STATE_COUNT] = {false};
     struct error error;
     size_t count = requeuer->moves_count;
-    bool moves = count && !stage_is_fenced(requeuer->stage);
+    bool moves = count && !stage_is_fenced(requeuer->renewer.stage);
     if (moves && spool_sync(spool, &error)) {
         log_warn("%s; jobs are requeued once this works", error.text);
         moves = false;
@@ -444,7 +154,7 @@ static void kill_waiting(struct requeuer *requeuer, int job, struct job_record *
         return;
     verdict_killed(&verdict, record->id.data, wish.by, wish.when);
     if (verdict_write(&verdict, job, record, false, clock_now(), &error) ||
-        spool_sync(&requeuer->stage->spool, &error))
+        spool_sync(&requeuer->renewer.stage->spool, &error))
         log_warn("%s: %s", record->id.data, error.text);
 }
 
@@ -453,8 +163,8 @@ static void end_wait(struct requeuer *requeuer, int job, struct job_record *reco
     struct error error;
     if (!record->failed || record->failure.when != RETRY_CHANGE)
         return;
-    if (change_wait_end(job, record, &requeuer->stage->settings, clock_now(), &error) ||
-        spool_sync(&requeuer->stage->spool, &error))
+    if (change_wait_end(job, record, &requeuer->renewer.stage->settings, clock_now(), &error) ||
+        spool_sync(&requeuer->renewer.stage->spool, &error))
         log_warn("%s: %s", record->id.data, error.text);
 }
 
@@ -464,19 +174,19 @@ void requeue_job(struct requeuer *requeuer, const struct requeue_deed *deed)
     struct job_record record;
     struct error error;
     memcpy(place.id, deed->id, sizeof(place.id));
-    int job = job_open(&requeuer->stage->spool, &place);
+    int job = job_open(&requeuer->renewer.stage->spool, &place);
     if (job < 0)
         return;
-    if (stage_is_fenced(requeuer->stage)) {
+    if (stage_is_fenced(requeuer->renewer.stage)) {
         sys.close(job);
         return;
     }
-    if (record_read(job, requeuer->arena, &record, &error)) {
+    if (record_read(job, requeuer->renewer.arena, &record, &error)) {
         bool damaged = file_is_damaged(errno);
         log_warn("%s cannot be retried: %s", place.id, error.text);
         if (damaged)
             control_clear(job, CONTROL_RETRY, NULL);
-    } else if (twin_settle(requeuer->stage, &place, record.accepted)) {
+    } else if (twin_settle(requeuer->renewer.stage, &place, record.accepted)) {
         log_detail("%s: was a copy", place.id);
     } else if (deed->kind == DEED_KILL) {
         kill_waiting(requeuer, job, &record);
@@ -489,5 +199,5 @@ void requeue_job(struct requeuer *requeuer, const struct requeue_deed *deed)
     }
     if (job >= 0)
         sys.close(job);
-    arena_reset(requeuer->arena);
+    arena_reset(requeuer->renewer.arena);
 }

@@ -19,7 +19,7 @@
 #ifndef STAGES_PREPARE_REQUEUE_H
 #define STAGES_PREPARE_REQUEUE_H
 
-#include "stages/stage.h"
+#include "stages/prepare/renew.h"
 
 enum deed_kind { DEED_NONE, DEED_REQUEUE, DEED_KILL, DEED_END_WAIT };
 
@@ -41,11 +41,8 @@ struct requeue_move { /* a job whose files are written */
 enum { REQUEUE_BATCH = 128 }; /* jobs that are made durable together */
 
 struct requeuer {
-    struct stage *stage;
-    struct repository *repository; /* refreshed by the caller */
-    struct arena *arena;           /* reset after each job */
-    const char *settings;          /* SHA-256 of dlspool.yaml as it is now */
-    size_t requeued;               /* counts the jobs that went to rendered/ */
+    struct renewer renewer; /* its arena is reset after each job */
+    size_t requeued;        /* counts the jobs that went to rendered/ */
     struct requeue_move moves[REQUEUE_BATCH];
     size_t moves_count;
 };

@@ -23,10 +23,10 @@ static void carry_out(struct reread *reread, size_t first, struct guard *guard)
 {
     size_t begun = 0;
     struct requeuer requeuer = {
-        .stage = reread->stage,
-        .repository = reread->repository,
-        .arena = reread->arena,
-        .settings = reread->settings,
+        .renewer = {.stage = reread->stage,
+                    .repository = reread->repository,
+                    .arena = reread->arena,
+                    .settings = reread->settings},
     };
     for (size_t i = first; i < reread->count && !reread->stage->stopping; i++) {
         const struct requeue_deed *deed = &reread->deeds[i];

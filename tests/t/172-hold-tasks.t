@@ -3,7 +3,7 @@
 # left waits in held/, and what is released runs, each task once.
 #
 # Seen to fail with: is_to_be_held() of stages/submit/handover.c looking only for `hold`; choose_tasks() of
-# stages/prepare/requeue.c not told what is held; fate_of_success() of stages/track/follow_end.c never FATE_HELD;
+# stages/prepare/renew.c not told what is held; fate_of_success() of stages/track/follow_end.c never FATE_HELD;
 # hold_tasks_keep() of stages/shared/hold.c always 0 (it runs again and again);
 # keep_others() of stages/shared/hold_tasks.c without its refusal.
 . "$(dirname "$0")/lib.bash"

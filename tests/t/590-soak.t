@@ -8,7 +8,7 @@
 # stages/submit/submit.c answered by a new attempt number (tasks run twice); plan_adopt() in
 # executors/local/plan.c refusing all (jobs fail that ran); `fate` not taken from read_history() by
 # the track stage (jobs vanish and run again); a requeued job's attempt always raised by one in
-# stages/prepare/requeue.c (more attempts than there should be); a job's directory not closed after it was
+# stages/prepare/renew.c (more attempts than there should be); a job's directory not closed after it was
 # followed (descriptors grow).
 . "$(dirname "$0")/lib.bash"
 DLSPOOL=$DLSPOOL /usr/bin/python3 "$top/tests/bench/soak" --spool "$scratch/soak" \

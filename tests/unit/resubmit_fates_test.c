@@ -5,7 +5,7 @@
  * job goes back to rendered/ when its time or reason has come, and otherwise stays, or ends, with a
  * reason.  Each pair is tried for each thing that a failed job waits for.
  *
- * Seen to fail: with next_attempt() of stages/prepare/requeue.c never counting on; without set_aside() of what is
+ * Seen to fail: with next_attempt() of stages/prepare/renew.c never counting on; without set_aside() of what is
  * damaged in stages/resubmit/resubmit.c.
  */
 #include "tests/unit/scratch_repository.h"

@@ -63,17 +63,11 @@ static size_t read_end(int job, const char *name, char *bytes, size_t limit)
     return length > 0 ? (size_t)length : 0;
 }
 
-struct output_end output_of_failure(struct arena *arena, int job, const struct job_poll *poll,
-                                    size_t limit)
+/* What a task has printed, at most `limit` bytes from its end. */
+static struct output_end output_of(struct arena *arena, int job, const struct task_state *task,
+                                   size_t limit)
 {
-    const struct task_state *task = NULL;
-    for (size_t i = 0; i < poll->task_count && !task; i++)
-        if (poll->tasks[i].ended && poll->tasks[i].exit_code == poll->exit_code &&
-            poll->exit_code != 0)
-            task = &poll->tasks[i];
-    struct output_end end = {.bytes = {"", 0}};
-    if (!task)
-        return end;
+    struct output_end end;
     char name[128];
     snprintf(end.task, sizeof(end.task), "%s-%d", task->role, task->index);
     char *bytes = arena_allocate(arena, limit + 1);
@@ -89,5 +83,20 @@ struct output_end output_of_failure(struct arena *arena, int job, const struct j
         length += before;
     }
     end.bytes = (struct text){bytes, length};
+    return end;
+}
+
+struct output_end output_of_failure(struct arena *arena, int job, const struct job_poll *poll,
+                                    size_t limit)
+{
+    struct output_end end = {.bytes = {"", 0}};
+    for (size_t i = 0; i < poll->task_count && poll->exit_code && !end.bytes.length; i++) {
+        const struct task_state *task = &poll->tasks[i];
+        if (!task->ended || task->exit_code != poll->exit_code)
+            continue;
+        struct output_end found = output_of(arena, job, task, limit);
+        if (!end.task[0] || found.bytes.length)
+            end = found;
+    }
     return end;
 }

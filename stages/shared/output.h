@@ -20,7 +20,8 @@ struct output_end {
     struct text bytes; /* in the arena; may be empty */
 };
 
-/* Its last `limit` bytes, for the patterns of retry.txt. */
+/* Its last `limit` bytes, for the patterns of retry.txt.  Of several that ended with the same exit code, of the
+ * first that has printed anything: what one printed may have gone with it. */
 struct output_end output_of_failure(struct arena *arena, int job, const struct job_poll *poll,
                                     size_t limit);
 

@@ -10,6 +10,7 @@
 #   make crash      every kill, every error, every power cut (some minutes); CRASH="kills power" some
 #   make fuzz-corpus  every fuzz target over its corpus, under the same sanitizers
 #   make fuzz       fuzz each target for SECONDS=60 with libFuzzer (clang, libclang-rt-14-dev)
+#   make mutants    break the code by each of tests/mutants/*.patch, or MUTANTS="name name", and see it caught
 #   make bench      measure; prints, asserts nothing
 #   make tables     simulate the traces in DLSPOOL_TRACES; writes the tables of docs/deadlines.md
 #   make install    PREFIX=/usr/local DESTDIR= UNITDIR=PREFIX/lib/systemd/system
@@ -157,6 +158,7 @@ check-long:
 	@tools/setup check
 	@tools/setup fuzz
 	@DLSPOOL_CASES=60000 CRASH_EVERY=1 $(MAKE) --no-print-directory unit asan tap crash
+	@$(MAKE) --no-print-directory mutants
 	@$(MAKE) --no-print-directory SECONDS=$$(($(HOURS) * 3600 / $(words $(FUZZ_TARGETS)))) fuzz
 	@$(MAKE) --no-print-directory SECONDS=$$(($(HOURS) * 3600)) soak
 
@@ -218,6 +220,10 @@ tap:
 	    $(PROVE) -f -j $(if $(BESIDE),$(ONE_MORE),$(TOGETHER)) $(BESIDE) $(filter-out $(ALONE),$(TAKEN)); together=$$?; \
 	    $(PROVE) -f $(ALONE) && exit $$together
 
+# Tests are tested: the code is broken in a copy, build/mutants/tree.
+mutants:
+	@CC='$(CC)' tests/mutants/run $(MUTANTS)
+
 # A benchmark of a part, which links like a unit test.
 $(BUILD)/bench/%: tests/bench/%.c $(BUILD)/libdlspool.a
 	@mkdir -p $(@D)
@@ -275,5 +281,5 @@ help:
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all unit-tests demo quick check check-long unit asan crash tap fuzz-targets fuzz-runs fuzz-corpus fuzz bench soak tables install \
+.PHONY: all unit-tests demo quick check check-long unit asan crash tap fuzz-targets fuzz-runs fuzz-corpus fuzz mutants bench soak tables install \
 	uninstall format dist tags help clean FORCE

@@ -2,7 +2,8 @@
 # Includes point downwards only: each room, which is a directory, has a line below with what it may
 # include, and no room and no module comes back to itself, however long the way.
 # Seen to fail with: base/error.h including spool/id.h; executors/completion.c including the registry;
-# a new directory with a .c file and no line here; stages/shared/control_file.h including control.h.
+# a new directory with a .c file and no line here; stages/shared/control_file.h including control.h; a mutant
+# whose context has changed, or that names no test.
 . "$(dirname "$0")/lib.bash"
 cd "$top" || exit 1
 
@@ -75,6 +76,14 @@ is "$found" "" "no library code ends the process"
 
 found=$(grep -nE '#include <(time|sys/|stdio|unistd|fcntl)|\b(time|clock_[a-z]+|rand|random)\(' $(of '^planner/'))
 is "$found" "" "the planner has no clock, no input or output, and no random numbers"
+
+# make mutants runs them.
+found=$(for patch in tests/mutants/*.patch; do
+    patch --dry-run -p1 --fuzz=0 -s -r - <"$patch" >/dev/null 2>&1 || echo "$patch does not apply"
+    tests=$(sed -n 's/^Caught by: //p' "$patch")
+    for test in ${tests:-nothing}; do [ -f "$test" ] || echo "$patch names $test"; done
+done)
+is "$found" "" "every mutant applies, and names tests that are there"
 
 # Other versions lay out in other ways.
 layout=$(command -v clang-format-14)

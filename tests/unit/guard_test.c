@@ -1,7 +1,6 @@
 /* tests/unit/guard_test.c - whom a process is blamed on, and how a batch comes down to one job
  *
- * Seen to fail: with guard_count() not counting a batch's end; with guard_widen() empty; with
- * guard_passed() forgetting what is shunned; with guard_return() that only leaves.
+ * Seen to fail with: tests/mutants/guard-*.patch.
  */
 #include "tests/unit/unit.h"
 

@@ -1,7 +1,6 @@
 /* tests/unit/load_test.c - never more than live_max objects, and nobody overtaken for ever
  *
- * Seen to fail with: weights taken for 1; `held` forgotten when submitted/ is looked at; jobs that
- * left submitted/ still counted.
+ * Seen to fail with: tests/mutants/load-*.patch.
  */
 #include "stages/submit/load.h"
 

@@ -1,6 +1,6 @@
 /* the submit queue: priority, then owners in turn, then age; each job once; put-back jobs wait
  *
- * Seen to fail with has_turn_before() comparing nothing but the jobs. */
+ * Seen to fail with: tests/mutants/queue-forgets-owners-turns.patch. */
 #include "tests/unit/unit.h"
 
 #include "base/clock.h"

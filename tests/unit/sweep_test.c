@@ -1,8 +1,7 @@
 /* tests/unit/sweep_test.c - which tasks of an array an attempt runs, and what templates see of it
  *
- * Seen to fail: with has_succeeded() of stages/shared/sweep.c true for what has not ended; with
- * sweep_select() not changing the role's count; with contains() always true; with the index of
- * task_array() in renderer/context.c taken for the rank.
+ * Seen to fail with: tests/mutants/sweep-*.patch; with the index of task_array() in renderer/context.c
+ * taken for the rank.
  */
 #include "base/json.h"
 #include "base/ranges.h"

@@ -1,7 +1,6 @@
 /* tests/unit/excerpt_test.c - the last lines of what a task printed, for people
  *
- * Seen to fail: without escape_end(); without last_writing(); with the lines not bounded; with secrets
- * hidden only once a line was cut.
+ * Seen to fail with: tests/mutants/excerpt-*.patch; with secrets hidden only once a line was cut.
  */
 #include "tests/unit/unit.h"
 

@@ -1,8 +1,6 @@
 /* warnings are bounded: the same once, a few of a kind, and different ones while tokens last
  *
- * Seen to fail with, in base/log.c: is_repeated(), is_common() or take_token() left out of
- * log_warn(); words with digits hashed as they are; say_left_out() left out of log_say(), or saying
- * it each time.
+ * Seen to fail with: tests/mutants/log-*.patch; say_left_out() of base/log.c saying it each time.
  */
 #include "tests/unit/unit.h"
 

@@ -1,8 +1,6 @@
 /* tests/unit/mask_test.c - what looks like a secret is not shown; what does not, is
  *
- * Seen to fail: without each of find_named(), find_bearer(), find_in_url(), find_token() and
- * find_learnt(); without skip_scheme(), `vocabulary`, is_password(); learn() that does not look
- * into scripts, or at `name` and `value`.
+ * Seen to fail with: tests/mutants/mask-*.patch.
  */
 #include "tests/unit/unit.h"
 
@@ -54,6 +52,7 @@ static void all_else_is_shown(void **state)
         "eos_token_id: 50256128",
         "tokenizer: not found",
         "pad_token=<|padding|>",
+        "eos_token: endoftext",
         "PWD=/home/ann",
         "key=abcdefgh",
         "--token --verbose",

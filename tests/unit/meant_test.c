@@ -1,6 +1,6 @@
 /* which job is meant by a word: ids, beginnings, names; whose; what can be done to them
  *
- * Seen to fail: with match() taking any beginning; with prefer() preferring nothing.
+ * Seen to fail with: tests/mutants/meant-*.patch.
  */
 #include "tests/unit/unit.h"
 

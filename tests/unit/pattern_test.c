@@ -3,9 +3,7 @@
  * What is found is compared with a table, with what lines were made of, and with what a regular
  * expression that means the same finds.
  *
- * Seen to fail with: in job/pattern.c, the run of find_run() sought from the line's start; a
- * number begun in its middle; take_number() blind to a point that follows; join_blanks() left out;
- * twice {done} not missed in add_piece().
+ * Seen to fail with: tests/mutants/pattern-*.patch.
  */
 #include "tests/unit/unit.h"
 

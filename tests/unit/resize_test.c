@@ -1,7 +1,6 @@
 /* tests/unit/resize_test.c - the wish that a running job is to have another size
  *
- * Seen to fail: with `>` or `>=` for `==` in the last line of resize_pending(); without job_file_damaged(); without the name of the event
- * looked at in read_wish(); with the reason written as it is instead of by eventlog_add_string().
+ * Seen to fail with: tests/mutants/resize-*.patch.
  */
 #include <fcntl.h>
 #include <sys/stat.h>

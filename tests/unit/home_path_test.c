@@ -1,6 +1,6 @@
 /* tests/unit/home_path_test.c - which directories can be a task's HOME
  *
- * Seen to fail with: the slash behind a taken place not looked for.
+ * Seen to fail with: tests/mutants/home-path-by-prefix.patch.
  */
 #include <setjmp.h>
 #include <stdarg.h>

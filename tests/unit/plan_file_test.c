@@ -1,6 +1,6 @@
 /* plan_file_test.c - spool/plan_file.c: what is written reads back, and damage is passed over
  *
- * Seen to fail: with jobs left in the order of the file, with a cut line taken.
+ * Seen to fail with: tests/mutants/plan-file-keeps-order.patch; with a cut line taken.
  */
 #include "tests/unit/unit.h"
 

@@ -1,6 +1,6 @@
 /* quantity_test.c - base/quantity.c: sizes and processors, read and written, without overflow
  *
- * Seen to fail: with __builtin_add_overflow replaced by a plain sum, and with Ki taken for 1000.
+ * Seen to fail with: tests/mutants/quantity-*.patch.
  */
 #include <setjmp.h>
 #include <stdarg.h>

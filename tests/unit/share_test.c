@@ -1,7 +1,6 @@
 /* share_test.c - planner/share.c: small cases that are known, and many that only have to hold
  *
- * Seen to fail: with the largest sufficient cap in the place of the smallest, with the restart left
- * out, with levels that are not free, and with changes that do not pay.
+ * Seen to fail with: tests/mutants/share-*.patch.
  */
 #include "tests/unit/unit.h"
 

@@ -1,7 +1,7 @@
 /* the sizes that a job can have: which there are, and how they are said
  *
- * Seen to fail with: in size_at() of job/sizes.c, the last size not bounded by `most`, or without
- * the look at overflow; in sizes_list(), more than SIZES_MOST told, or `most` left out of many.
+ * Seen to fail with: tests/mutants/sizes-*.patch; in size_at() of job/sizes.c, without the look at
+ * overflow; in sizes_list(), more than SIZES_MOST told.
  */
 #include "tests/unit/unit.h"
 

@@ -1,7 +1,6 @@
 /* timeline_test.c - planner/timeline.c: what is free, against an array with a place for each second
  *
- * Seen to fail: with neighbours joined that are not equal or never, and with the last segment of
- * a range left out.
+ * Seen to fail with: tests/mutants/timeline-*.patch.
  */
 #include "tests/unit/unit.h"
 

@@ -1,7 +1,6 @@
 /* budget_test.c - stages/planning/budget.c: a day of the pool, less what an owner's deadlines have held
  *
- * Seen to fail: with runs without a deadline charged, with runs of before yesterday charged whole, with
- * what runs now left out.
+ * Seen to fail with: tests/mutants/budget-*.patch.
  */
 #include "tests/unit/unit.h"
 

@@ -1,7 +1,6 @@
 /* tests/unit/drain_test.c - is there anything left to do in a spool, with jobs in held/?
  *
- * Seen to fail: with nothing_left() of stages/service/drain.c not looking at held/; with every job there taken
- * for one that moves.
+ * Seen to fail with: tests/mutants/drain-*.patch.
  */
 #include "tests/unit/unit.h"
 

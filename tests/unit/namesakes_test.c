@@ -1,7 +1,6 @@
 /* tests/unit/namesakes_test.c - which job a user means by a name, and how it stands
  *
- * Seen to fail: with all_settled() always true; with the user not compared; with `refused` not looked at;
- * with job_find_done() looking at today only; with a record that
+ * Seen to fail with: tests/mutants/namesakes-*.patch; with job_find_done() looking at today only; with a record that
  * has not changed believed although `retry` has come.
  */
 #include "tests/unit/unit.h"

@@ -1,9 +1,7 @@
 /* job.yaml: what is written reads back; damage is told, never a crash
  *
- * Seen to fail with: the id, or the attempt beside manifest_sha256, not looked at in record_parse()
- * of spool/record.c, or the attempt always; in record_read_fields(),
- * what is needed not missed; in read_field(), kinds not compared, or numbers not bounded; without
- * check_sizes(); in field_value() of spool/record_fields.c, amounts of 0 written.
+ * Seen to fail with: tests/mutants/record-*.patch; in field_value() of spool/record_fields.c, amounts of
+ * 0 written.
  */
 #include "tests/unit/unit.h"
 

@@ -1,8 +1,7 @@
 /* changes_test.c - stages/preview/changes.c: the fields in which two trees differ, and how they are called
  *
- * Seen to fail: with places in lists left in the paths, with a field that is gone and one that
- * is new taken for the same change, with what stands behind an inserted item compared with its neighbour, and without the
- * bound on how many are kept.
+ * Seen to fail with: tests/mutants/changes-*.patch; with places in lists left in the paths, and without
+ * the bound on how many are kept.
  */
 #include "stages/preview/changes.h"
 

@@ -1,7 +1,6 @@
 /* tests/unit/identity_test.c - what tells a spool from every other, and from a copy of itself
  *
- * Seen to fail: with the inode numbers left out of the line, the copies have the identity of what
- * was copied.
+ * Seen to fail with: tests/mutants/identity-without-inodes.patch.
  */
 #include "tests/unit/unit.h"
 

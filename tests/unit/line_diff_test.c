@@ -1,8 +1,6 @@
 /* line_diff_test.c - base/line_diff.c: what it shows, that it can be applied, and that it is short
  *
- * Seen to fail: with the context of a hunk one line longer than said, with lines compared without
- * their newlines, with a removed line marked one too far, with one line at most passed over as the
- * same, with removing always preferred, and with what is left in one text at the end not marked.
+ * Seen to fail with: tests/mutants/line-diff-*.patch; with the context of a hunk one line longer than said.
  */
 #include "base/line_diff.h"
 #include "tests/unit/unit.h"

@@ -1,7 +1,6 @@
 /* ssh_key_test.c - executors/ssh_key.c: keys that ssh-keygen reads, each a new one
  *
- * Seen to fail: with the padding left out, with seed and public part the other way round, and with
- * a line of base64 that is lost.
+ * Seen to fail with: tests/mutants/ssh-key-*.patch.
  */
 #include "tests/unit/unit.h"
 

@@ -3,9 +3,8 @@
  * Each process of the stage is a child that ends by a signal when the executor is asked about the
  * bad job, or is given it; the guard is shared, as between the stage and the supervisor.
  *
- * Seen to fail: without runs_elsewhere() in give_up() of stages/shared/give_up.c; without guard_count() in
- * track_open(); with aside_salvage() for aside_recover() in it; without give_up_forget_gone() in
- * track.c; with guard_widen() after each batch in stages/submit/submit.c.
+ * Seen to fail with: tests/mutants/give-up-*.patch, and
+ * tests/mutants/{track-counts-no-ends,track-shuns-for-ever,submit-widens-after-each-batch}.patch.
  */
 #include "tests/unit/stage_fixture.h"
 

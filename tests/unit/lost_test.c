@@ -1,9 +1,7 @@
 /* tests/unit/lost_test.c - a job's directory is removed from submitted/ by hand, through the track stage
  *
- * Seen to fail: without the bound of LOST_AT_ONCE, with no retry after a list that failed, and with
- * removed_note() doing nothing, one each; with lost_look() returning true at once, what the executor has of it is never ended;
- * with lost_find_strays() doing nothing, the last but one; with `stray` not looked at in open_job(), the
- * last.
+ * Seen to fail with: tests/mutants/lost-*.patch; with removed_note() doing nothing; with `stray` not
+ * looked at in open_job().
  */
 #include "tests/unit/stage_fixture.h"
 

@@ -2,10 +2,8 @@
  *
  * The executor does and says what the test wants.
  *
- * Seen to fail: with the wish cleared before the executor is asked; without
- * `tracked->wish_patience`; with give_way_goes_on() true whenever the job gave way; with
- * verdict_killed() after give_way_verdict() in write_failure(); without the range in begin(); with
- * give_way_recall() empty; with give_way_ends() at once.
+ * Seen to fail with: tests/mutants/{rescale,give-way}-*.patch; with the wish cleared before the executor
+ * is asked; with verdict_killed() after give_way_verdict() in write_failure().
  */
 #include "tests/unit/stage_fixture.h"
 

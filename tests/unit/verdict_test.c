@@ -1,6 +1,6 @@
 /* tests/unit/verdict_test.c - whoever reads why is told what to type, with the id or the file's name
  *
- * Seen to fail: name_of() without id_token_in_file_name(), or without `plain`.
+ * Seen to fail with: tests/mutants/verdict-*.patch.
  */
 #include "tests/unit/unit.h"
 

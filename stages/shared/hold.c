@@ -2,6 +2,7 @@
 #include "stages/shared/hold.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "request/description.h"
@@ -35,10 +36,13 @@ static void name_job(struct buffer *out, const struct awaited *awaited)
 static void add_sentence(struct buffer *out, const struct hold_view *view)
 {
     size_t shown = view->count > MOST_IN_SENTENCE ? MOST_IN_SENTENCE : view->count;
-    if (view->wish)
-        buffer_printf(out, "Held by %s%s%.*s.%s", view->wish->by,
-                      view->tasks.length ? ": tasks " : "", (int)view->tasks.length,
-                      view->tasks.length ? view->tasks.data : "", view->count ? " " : "");
+    bool one =
+        strspn(view->tasks.length ? view->tasks.data : "", "0123456789") == view->tasks.length;
+    if (view->wish && view->tasks.length)
+        buffer_printf(out, "Held by %s: %s %.*s.%s", view->wish->by, one ? "task" : "tasks",
+                      (int)view->tasks.length, view->tasks.data, view->count ? " " : "");
+    else if (view->wish)
+        buffer_printf(out, "Held by %s.%s", view->wish->by, view->count ? " " : "");
     else if (!view->count)
         buffer_add_string(out, "Nothing holds it: it goes on at once.");
     if (!view->count)

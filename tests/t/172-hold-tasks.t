@@ -21,14 +21,14 @@ why() { head -n 1 "$(job_dir "$1")/why"; }
 # What each attempt ran.
 attempts() { sed -n 's/.* requeued .* array=\([^ ]*\).*/\1/p' "$(job_dir "$1")/log" | tr '\n' ' '; }
 handed() { grep -c ' submitted ' "$(job_dir "$1")/log"; }
-holds_tasks() { in_state "$1" held && [ "$(why "$1")" = "Held by $(id -un): tasks $2." ]; }
+holds_tasks() { in_state "$1" held && [ "$(why "$1")" = "Held by $(id -un): $2." ]; }
 stage() { kill "-$1" "$(pgrep -P "$daemon" -x "$2")"; }
 
 # One that waits as a whole: some tasks are let go, then the last.
 array some 0-5 'hold: true'
 wait_for 20 in_state some held
 is "$(dlspool release some/0-2,4-5)" "asked to release $(id_of some)/0-2,4-5" "five of six are released"
-must "the sixth waits in held/" wait_for 20 holds_tasks some 3
+must "the sixth waits in held/" wait_for 20 holds_tasks some "task 3"
 is "$(attempts some)" "0-2,4,5 " "five have run"
 is "$(dlspool show --json some | jq -c '[.state, .array]')" \
     '["held",{"tasks":"0-2,4,5","killed":null,"aside":null,"held":"3","left":"3"}]' "show tells which is held"
@@ -38,7 +38,7 @@ is "$(dlspool release some/4 2>&1)" "dlspool release: $(id_of some) has no task 
 is "$(dlspool hold some/3 2>&1)" "dlspool hold: $(id_of some) has no task left to be held" "what is held is not held again"
 stop_daemon
 start_daemon
-ok "it waits still after the daemon was started again" holds_tasks some 3
+ok "it waits still after the daemon was started again" holds_tasks some "task 3"
 ok "the sixth is released" dlspool release some
 must "the job is done" wait_for 20 in_state some "done"
 is "$(attempts some)" "0-2,4,5 3 " "each task has run once"
@@ -53,10 +53,10 @@ asked() { [ -z "$(ls -A "$spool/incoming" "$spool/.claims" | grep -v :)" ]; }
 wait_for 20 asked
 is "$(dlspool show --json turn | jq -r .array.held)" "1,3" "show tells at once"
 stage CONT submit
-must "the others run, these wait" wait_for 20 holds_tasks turn 1,3
+must "the others run, these wait" wait_for 20 holds_tasks turn "tasks 1,3"
 is "$(attempts turn) $(handed turn)" "0,2  1" "in one attempt"
 ok "one is released" dlspool release turn/3
-must "it runs, the other waits" wait_for 20 holds_tasks turn 1
+must "it runs, the other waits" wait_for 20 holds_tasks turn "task 1"
 ok "the rest is released" dlspool release turn/1
 must "all is done" wait_for 20 in_state turn "done"
 is "$(attempts turn)" "0,2 3 1 " "each once"

@@ -1,6 +1,7 @@
 /* executors/slurm/api.c - requests to slurmrestd, and what its answers mean */
 #include "executors/slurm/api.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,34 +126,30 @@ bool slurm_has_word(const struct value *object, const char *key, const char *wor
 
 /* ---- what an answer means ---- */
 
-/* What keeps slurmrestd from asking slurmctld. */
-static const struct outage {
-    int code;
-    bool acted; /* it may have been done for all that */
-} outages[] = {
-    {-1, true},    /* "Unspecified error" to a GET, when slurmctld is down */
-    {1001, false}, /* connection failure */
-    {1002, true},  {1003, true},  {1004, true},  {1007, false}, /* authentication */
-    {1012, false},                                              /* address of slurmctld */
-    {1800, false},                                              /* connect failure */
-    {1801, true},  {1802, true},  {1803, true},  {2007, false}, /* "Unable to create job record, try
-                                                                   again" */
-    {2019, false},                                              /* slurmctld's disk */
-    {2027, false},                                              /* a backup slurmctld in stand-by */
-    {2103, false}, /* "not available right now, the DB index is being set" */
-    {2105, false}, /* submissions are disabled */
-    {2131, false}, /* a slurmctld in stand-by */
-    {5000, true},  {5001, true},  {5002, true},  {5003, true},  {5004, true},
-    {5005, true},  {6000, false}, {6002, false}, /* credentials: munged is down */
-    {6005, false}, {7000, false},                /* slurmdbd */
-};
+/* Errors that say nothing of the job: slurmrestd could not ask slurmctld, or lost the connection.  Numbers
+ * below 1000 are the system's (errno), as of a slurmctld that was killed; the others are those of
+ * slurm/slurm_errno.h. */
+enum outage { OUTAGE_NONE, OUTAGE_NOT_ASKED, OUTAGE_MAYBE_DONE };
 
-static const struct outage *find_outage(int code)
+static enum outage find_outage(int code)
 {
-    for (size_t i = 0; i < sizeof(outages) / sizeof(outages[0]); i++)
-        if (outages[i].code == code)
-            return &outages[i];
-    return NULL;
+    /* Connecting to slurmctld (1001, 1007, 1012, 1800), its records and disk (2007, 2019), one in stand-by
+     * (2027, 2131), not ready (2103), submissions disabled (2105), munged (6000, 6002), slurmdbd (6005, 7000) */
+    static const int not_asked[] = {EMFILE, ENFILE, ENETUNREACH, ECONNREFUSED, 1001, 1007,
+                                    1012,   1800,   2007,        2019,         2027, 2103,
+                                    2105,   2131,   6000,        6002,         6005, 7000};
+    /* The connection broke after it was made; -1 is "Unspecified error" to a GET while slurmctld is down. */
+    static const int maybe_done[] = {
+        -1,        EINTR,        EIO,       EPIPE,     ENETDOWN, ECONNABORTED, ECONNRESET, ENOTCONN,
+        ETIMEDOUT, EHOSTUNREACH, ENETRESET, EHOSTDOWN, 1002,     1003,         1004,       1801,
+        1802,      1803,         5000,      5001,      5002,     5003,         5004,       5005};
+    for (size_t i = 0; i < sizeof(not_asked) / sizeof(not_asked[0]); i++)
+        if (not_asked[i] == code)
+            return OUTAGE_NOT_ASKED;
+    for (size_t i = 0; i < sizeof(maybe_done) / sizeof(maybe_done[0]); i++)
+        if (maybe_done[i] == code)
+            return OUTAGE_MAYBE_DONE;
+    return OUTAGE_NONE;
 }
 
 struct complaint {
@@ -216,7 +213,7 @@ static void tell_complaint(const struct slurm_connection *connection, struct slu
     else
         error_set(&call->error, "Slurm says: %s", words.data);
     buffer_free(&words);
-    const struct outage *outage = find_outage(complaint->code);
+    enum outage outage = find_outage(complaint->code);
     if (outage && (complaint->code == 5005 || complaint->code == -1) && !slurm_is_local(connection))
         error_prefix(&call->error,
                      "slurmctld cannot be reached through slurmrestd at %s, or does not "
@@ -289,10 +286,10 @@ static void judge_document(struct slurm_connection *connection, struct slurm_cal
     }
     call->code = complaint.code;
     tell_complaint(connection, call, &complaint);
-    const struct outage *outage = find_outage(complaint.code);
-    if (!outage)
+    enum outage outage = find_outage(complaint.code);
+    if (outage == OUTAGE_NONE)
         call->outcome = SLURM_REFUSED;
-    else if (outage->acted && !is_read_only(call))
+    else if (outage == OUTAGE_MAYBE_DONE && !is_read_only(call))
         call->outcome = SLURM_UNKNOWN;
     else
         call->outcome = SLURM_UNAVAILABLE;

@@ -201,6 +201,11 @@ static void no_answer_to_a_submission_does_harm(void **state)
         {500, "{\\\"errors\\\": [{\\\"error_code\\\": 5005, \\\"error\\\": \\\"Zero Bytes\\\"}]}",
          SUBMIT_UNKNOWN},
         {500, "{\\\"errors\\\": {\\\"error_code\\\": 5}}", SUBMIT_UNKNOWN},
+        {500,
+         "{\\\"errors\\\": [{\\\"error_code\\\": 104, \\\"error\\\": \\\"Connection reset by "
+         "peer\\\"}]}",
+         SUBMIT_UNKNOWN},
+        {500, "{\\\"errors\\\": [{\\\"error_code\\\": 111}]}", SUBMIT_UNAVAILABLE},
         {400, "Unable to parse query.", SUBMIT_REFUSED},
         {500, "{\\\"errors\\\": [{\\\"error_code\\\": 1e300}, 5, null]}", SUBMIT_REFUSED},
         {429, "slow down", SUBMIT_UNAVAILABLE},

@@ -121,6 +121,17 @@ char *arena_string(struct arena *arena, const char *string)
     return memcpy(arena_allocate(arena, length), string, length);
 }
 
+void *arena_grow(struct arena *arena, void *items, size_t count, size_t *capacity, size_t size)
+{
+    if (count < *capacity)
+        return items;
+    *capacity = memory_more(*capacity);
+    void *more = arena_allocate(arena, *capacity * size);
+    if (count)
+        memcpy(more, items, count * size);
+    return more;
+}
+
 struct text arena_printf(struct arena *arena, const char *format, ...)
 {
     struct buffer buffer = {0};

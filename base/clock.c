@@ -192,7 +192,7 @@ static int64_t take_unit(struct text text, size_t *at)
                  {"h", 60 * 60 * 1000},
                  {"d", 24 * 60 * 60 * (int64_t)1000}};
     struct text rest = {text.data + *at, text.length - *at};
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(units); i++) {
         if (!text_starts(rest, units[i].name))
             continue;
         *at += strlen(units[i].name);

@@ -77,7 +77,7 @@ static bool is_binary(struct text bytes)
 
 const char *file_kind(struct text bytes)
 {
-    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(marks); i++) {
         struct text mark = marks[i].mark;
         size_t end = marks[i].offset + mark.length;
         if (bytes.length >= end &&

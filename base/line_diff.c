@@ -33,10 +33,7 @@ static struct lines split(struct text text)
     for (size_t start = 0; start < text.length;) {
         const char *end = memchr(text.data + start, '\n', text.length - start);
         size_t length = end ? (size_t)(end - text.data) + 1 - start : text.length - start;
-        if (lines.count == capacity) {
-            capacity = capacity ? capacity * 2 : 64;
-            lines.items = memory_resize(lines.items, capacity * sizeof(*lines.items));
-        }
+        lines.items = memory_grow(lines.items, lines.count, &capacity, sizeof(*lines.items));
         struct text line = {text.data + start, length};
         lines.items[lines.count++] = (struct line){.text = line, .hash = hash_text(line)};
         start += length;

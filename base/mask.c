@@ -99,10 +99,10 @@ static bool mask_is_secret(struct text name)
 {
     char end[MOST_WORD + 1];
     size_t length = squeeze(name, end);
-    for (size_t i = 0; i < sizeof(vocabulary) / sizeof(vocabulary[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(vocabulary); i++)
         if (ends_with_word(end, length, vocabulary[i]))
             return false;
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(words); i++)
         if (ends_with_word(end, length, words[i]))
             return true;
     return false;
@@ -145,7 +145,7 @@ static size_t value_end(struct text line, size_t at, char quote)
 static size_t skip_scheme(struct text line, size_t at)
 {
     static const char *const schemes[] = {"bearer ", "basic ", "token ", "digest "};
-    for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(schemes); i++)
         if (starts(line, at, schemes[i]))
             return skip_blanks(line, at + strlen(schemes[i]));
     return at;
@@ -228,7 +228,7 @@ static struct finding find_token(struct text line, size_t at)
                                            "sk-", "xoxb-", "xoxp-", "AKIA", "pypi-",       "eyJ"};
     if (at > 0 && is_name_byte(line.data[at - 1]))
         return (struct finding){0, 0};
-    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(prefixes); i++) {
         size_t length = strlen(prefixes[i]), end = at + length;
         if (line.length - at < length || memcmp(line.data + at, prefixes[i], length) != 0)
             continue;
@@ -257,7 +257,7 @@ static struct finding find_pattern(struct text line, size_t at)
     static struct finding (*const ways[])(struct text, size_t) = {find_named, find_bearer,
                                                                   find_in_url, find_token};
     struct finding finding = {0, 0};
-    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]) && !finding.hidden; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(ways) && !finding.hidden; i++)
         finding = ways[i](line, at);
     return finding;
 }
@@ -300,10 +300,8 @@ void mask_learn(struct mask *mask, struct text value)
         line = text_trim(line);
         if (line.length < LEAST_VALUE || mask->count == MOST_VALUES)
             continue;
-        if (mask->count == mask->capacity) {
-            mask->capacity = mask->capacity ? 2 * mask->capacity : 16;
-            mask->values = memory_resize(mask->values, mask->capacity * sizeof(*mask->values));
-        }
+        mask->values =
+            memory_grow(mask->values, mask->count, &mask->capacity, sizeof(*mask->values));
         mask->values[mask->count++] = arena_text(mask->arena, line.data, line.length);
     }
 }

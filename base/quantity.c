@@ -72,7 +72,7 @@ static int64_t suffix_factor(struct text suffix)
     };
     if (suffix.length && suffix.data[suffix.length - 1] == 'B')
         suffix.length--;
-    for (size_t i = 0; i < sizeof(factors) / sizeof(factors[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(factors); i++)
         if (text_is(suffix, factors[i].name))
             return factors[i].factor;
     return 0;

@@ -28,6 +28,19 @@ void *memory_resize(void *old, size_t bytes)
     return memory;
 }
 
+size_t memory_more(size_t capacity)
+{
+    return capacity ? 2 * capacity : 4;
+}
+
+void *memory_grow(void *items, size_t count, size_t *capacity, size_t size)
+{
+    if (count < *capacity)
+        return items;
+    *capacity = memory_more(*capacity);
+    return memory_resize(items, *capacity * size);
+}
+
 char *memory_copy_string(const char *string)
 {
     size_t length = strlen(string) + 1;

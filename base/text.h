@@ -15,6 +15,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/array.h"
+
 struct text {
     const char *data;
     size_t length; /* bytes */
@@ -61,5 +63,11 @@ struct text buffer_text(const struct buffer *buffer); /* valid until the buffer 
 void *memory_allocate(size_t bytes);
 void *memory_resize(void *old, size_t bytes);
 char *memory_copy_string(const char *string);
+
+/* Make space for one element more: `items` is an array of memory_resize()'s that has `count` elements
+ * of `size` bytes and space for *capacity, 0 where it is NULL.  The space is doubled when it is full:
+ * items = memory_grow(items, count, &capacity, sizeof(*items)). */
+void *memory_grow(void *items, size_t count, size_t *capacity, size_t size);
+size_t memory_more(size_t capacity); /* what such a space is enlarged to */
 
 #endif

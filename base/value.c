@@ -62,21 +62,10 @@ struct value *value_object(struct arena *arena)
     return value_new(arena, VALUE_OBJECT);
 }
 
-static void *grow(struct arena *arena, void *old, size_t count, size_t *capacity, size_t size)
-{
-    size_t wanted = *capacity ? *capacity * 2 : 4;
-    void *new = arena_allocate(arena, wanted * size);
-    if (count)
-        memcpy(new, old, count * size);
-    *capacity = wanted;
-    return new;
-}
-
 void value_append(struct arena *arena, struct value *list, struct value *item)
 {
-    if (list->list.count == list->list.capacity)
-        list->list.items = grow(arena, list->list.items, list->list.count, &list->list.capacity,
-                                sizeof(struct value *));
+    list->list.items = arena_grow(arena, list->list.items, list->list.count, &list->list.capacity,
+                                  sizeof(struct value *));
     list->list.items[list->list.count++] = item;
 }
 
@@ -150,9 +139,8 @@ struct member *value_set(struct arena *arena, struct value *object, struct text 
 struct member *value_add(struct arena *arena, struct value *object, struct text key,
                          struct value *value)
 {
-    if (object->object.count == object->object.capacity)
-        object->object.members = grow(arena, object->object.members, object->object.count,
-                                      &object->object.capacity, sizeof(struct member));
+    object->object.members = arena_grow(arena, object->object.members, object->object.count,
+                                        &object->object.capacity, sizeof(struct member));
     size_t index = object->object.count++;
     object->object.members[index] = (struct member){.key = key, .value = value};
     index_new_member(arena, object);

@@ -247,7 +247,7 @@ static const struct {
 /* Is the tag one that says what a node of this event may be?  Which kind is *kind. */
 static bool tag_fits(yaml_event_type_t event, const char *tag, enum value_kind *kind)
 {
-    for (size_t i = 0; i < sizeof(known_tags) / sizeof(known_tags[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(known_tags); i++) {
         if (strcmp(tag, known_tags[i].tag) != 0)
             continue;
         *kind = known_tags[i].kind;

@@ -8,14 +8,8 @@ void yaml_anchor_set(struct yaml_anchors *anchors, struct text name, struct yaml
     struct arena *arena = anchors->arena;
     if (!anchors->names)
         anchors->names = value_object(arena);
-    if (anchors->count == anchors->capacity) {
-        size_t capacity = anchors->capacity ? anchors->capacity * 2 : 8;
-        struct yaml_anchor *list = arena_allocate(arena, capacity * sizeof(*list));
-        if (anchors->count)
-            memcpy(list, anchors->list, anchors->count * sizeof(*list));
-        anchors->list = list;
-        anchors->capacity = capacity;
-    }
+    anchors->list = arena_grow(arena, anchors->list, anchors->count, &anchors->capacity,
+                               sizeof(*anchors->list));
     value_set(arena, anchors->names, name, value_number(arena, (double)anchors->count));
     anchors->list[anchors->count++] = anchor;
 }

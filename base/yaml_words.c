@@ -50,7 +50,7 @@ static bool find_false_blank(const struct yaml_trouble *trouble, struct yaml_pla
         first = trouble->at.line - MOST_LINES;
     for (size_t number = first; number <= trouble->at.line; number++) {
         struct text line = line_at(trouble->source, number);
-        for (size_t i = 0; i < sizeof(blanks) / sizeof(blanks[0]); i++) {
+        for (size_t i = 0; i < ARRAY_COUNT(blanks); i++) {
             const char *found = memmem(line.data, line.length, blanks[i], strlen(blanks[i]));
             if (!found)
                 continue;
@@ -142,7 +142,7 @@ void yaml_words(const struct yaml_trouble *trouble, char words[static YAML_WORDS
         say_start(trouble, words);
         return;
     }
-    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(table); i++) {
         if (!says(trouble->problem, table[i].problem) ||
             (table[i].context && !says(trouble->context, table[i].context)))
             continue;

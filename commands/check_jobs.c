@@ -149,7 +149,7 @@ static void check_failure(struct checker *checker, const struct job_record *reco
     if (!has_why(checker))
         say(checker, true, "why is missing or empty; the reason in job.yaml is %.*s",
             (int)record->failure.reason.length, record->failure.reason.data);
-    for (size_t i = 0; i < sizeof(aside) / sizeof(aside[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(aside); i++)
         if (text_is(record->failure.reason, aside[i]))
             say_set_aside(checker, aside[i]);
 }

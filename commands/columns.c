@@ -213,7 +213,7 @@ static const struct column {
     {"type", "TYPE", cell_type, 0, false, false},
     {"directory", "DIRECTORY", cell_directory, 0, false, false},
 };
-enum { KNOWN = sizeof(known) / sizeof(known[0]) };
+enum { KNOWN = ARRAY_COUNT(known) };
 
 /* ---- the table ---- */
 

@@ -172,7 +172,7 @@ static struct value *run_tree(struct arena *arena, const struct past_run *run,
                  {"arguments", run->arguments},
                  {"gpu_type", run->gpu_type}};
     value_put(arena, object, "ended", value_string(arena, clock_format(run->ended, time)));
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(texts); i++)
         value_put(arena, object, texts[i].name,
                   texts[i].text.length ? value_text(arena, texts[i].text) : value_null(arena));
     value_put(arena, object, "attempt", value_number(arena, run->attempt));

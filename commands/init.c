@@ -142,7 +142,7 @@ static int give_to_user(const char *path, const char *user, struct error *error)
         return error_set(error, "the user %s is gone", user);
     char owner[32];
     snprintf(owner, sizeof(owner), "%u:%u", entry->pw_uid, entry->pw_gid);
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(parts); i++)
         if (give_path(path, parts[i], false, owner, error))
             return -1;
     return give_path(path, "templates.git", true, owner, error);

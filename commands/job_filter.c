@@ -25,7 +25,7 @@ bool read_since(const char *word, int64_t *since)
         return true;
     static const char *const forms[] = {"%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S",
                                         "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"};
-    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(forms); i++) {
         tm = (struct tm){.tm_isdst = -1};
         end = strptime(word, forms[i], &tm);
         if (end && !*end)

@@ -131,11 +131,8 @@ static int collect(void *context, const struct job_place *place)
         !filter_takes(&asking->filter, &view) ||
         !control_applies(&question, place, view.readable ? &view.record : NULL))
         return 0;
-    if (asking->count == asking->capacity) {
-        asking->capacity = asking->capacity ? asking->capacity * 2 : 64;
-        asking->selected =
-            memory_resize(asking->selected, asking->capacity * sizeof(*asking->selected));
-    }
+    asking->selected =
+        memory_grow(asking->selected, asking->count, &asking->capacity, sizeof(*asking->selected));
     asking->selected[asking->count++] = *place;
     return 0;
 }

@@ -104,11 +104,8 @@ static int64_t sort_number(const struct listing *listing, const struct job_view 
 
 static void keep_key(struct listing *listing, const struct job_view *view)
 {
-    if (listing->key_count == listing->key_capacity) {
-        listing->key_capacity = listing->key_capacity ? listing->key_capacity * 2 : 64;
-        listing->keys =
-            memory_resize(listing->keys, listing->key_capacity * sizeof(*listing->keys));
-    }
+    listing->keys = memory_grow(listing->keys, listing->key_count, &listing->key_capacity,
+                                sizeof(*listing->keys));
     struct sort_key *key = &listing->keys[listing->key_count++];
     *key = (struct sort_key){.place = view->place, .number = sort_number(listing, view)};
     struct text text = listing->sort == SORT_NAME   ? view->record.name

@@ -45,7 +45,7 @@ static const struct verb verbs[] = {
     {"version", command_version, "print the version", "And:"},
 };
 
-enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };
+enum { VERB_COUNT = ARRAY_COUNT(verbs) };
 
 static void print_help(FILE *out)
 {
@@ -82,7 +82,7 @@ static const struct {
 static const char *nearest_verb(const char *word)
 {
     const char *names[VERB_COUNT + 2] = {NULL};
-    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(others); i++)
         if (strcmp(others[i].word, word) == 0)
             return others[i].verb;
     for (int i = 0; i < VERB_COUNT; i++)

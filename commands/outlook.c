@@ -52,7 +52,7 @@ static const char *standing_word(struct text word)
 {
     static const char *const words[] = {"best effort", "on track", "at risk", "cannot meet",
                                         "late"};
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(words); i++)
         if (text_is(word, words[i]))
             return words[i];
     return NULL;

@@ -114,7 +114,7 @@ static const struct figure {
     {"decision_microseconds", per_decision, "us each", "%.1f", 1},
 };
 
-enum { FIGURES = sizeof(figures) / sizeof(figures[0]) };
+enum { FIGURES = ARRAY_COUNT(figures) };
 
 /* ---- reading the wishes ---- */
 

@@ -104,7 +104,7 @@ static void ask_executor(struct report *report)
 /* What jobs can be in a plan, and how many are. */
 static const char *const standings[] = {"on track", "at risk", "cannot meet", "late",
                                         "best effort"};
-enum { STANDINGS = sizeof(standings) / sizeof(standings[0]) };
+enum { STANDINGS = ARRAY_COUNT(standings) };
 
 static size_t count_standing(const struct report *report, const char *standing)
 {

@@ -44,7 +44,7 @@ void twice_complain(const struct spool *spool, const struct job_view *view)
     static const enum state unfinished[] = {STATE_RENDERED, STATE_SUBMITTED, STATE_HELD};
     struct twin_search search = {.spool = spool, .view = view, .arena = arena_new()};
     if (view->readable && view->record.request_sha256.length)
-        for (size_t i = 0; i < sizeof(unfinished) / sizeof(unfinished[0]); i++)
+        for (size_t i = 0; i < ARRAY_COUNT(unfinished); i++)
             if (jobs_walk(spool, unfinished[i], match_same, &search) == 1)
                 break;
     arena_free(search.arena);

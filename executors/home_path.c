@@ -4,13 +4,15 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/array.h"
+
 /* Places of a container that no directory may hide, and one that Debian gives to who has none. */
 static bool is_taken(const char *path)
 {
     static const char *const taken[] = {"/",    "/job", "/tmp",        "/dev", "/proc",
                                         "/sys", "/etc", "/usr",        "/bin", "/sbin",
                                         "/lib", "/run", "/nonexistent"};
-    for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(taken); i++) {
         size_t length = strlen(taken[i]);
         if (strcmp(path, taken[i]) == 0 ||
             (length > 1 && strncmp(path, taken[i], length) == 0 && path[length] == '/'))

@@ -149,7 +149,7 @@ struct predict_past *predict_past_new(const struct predict_run *runs, size_t cou
         *run = runs[i];
         struct text *texts[] = {&run->key.template_path, &run->key.commit, &run->key.image,
                                 &run->key.arguments,     &run->key.owner,  &run->key.gpu_type};
-        for (size_t j = 0; j < sizeof(texts) / sizeof(texts[0]); j++)
+        for (size_t j = 0; j < ARRAY_COUNT(texts); j++)
             *texts[j] = texts[j]->length ? arena_text(arena, texts[j]->data, texts[j]->length)
                                          : (struct text){NULL, 0};
     }

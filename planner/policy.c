@@ -16,13 +16,13 @@ static const struct policy table[] = {
 
 const struct policy *policies(size_t *count)
 {
-    *count = sizeof(table) / sizeof(table[0]);
+    *count = ARRAY_COUNT(table);
     return table;
 }
 
 const struct policy *policy_find(struct text name)
 {
-    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(table); i++)
         if (text_is(name, table[i].name))
             return &table[i];
     return NULL;

@@ -13,10 +13,7 @@ void share_append(struct share *share, const struct share_piece *piece)
         last->to = piece->to;
         return;
     }
-    if (share->count == share->room) {
-        share->room = share->room * 2 + 4;
-        share->pieces = memory_resize(share->pieces, share->room * sizeof(*share->pieces));
-    }
+    share->pieces = memory_grow(share->pieces, share->count, &share->room, sizeof(*share->pieces));
     share->pieces[share->count++] = *piece;
 }
 

@@ -23,7 +23,7 @@ static const struct flag {
     {'r', offsetof(struct plan_job, refused)}, {'a', offsetof(struct plan_job, admitted)},
     {'k', offsetof(struct plan_job, kept)},    {'u', offsetof(struct plan_job, unstoppable)},
 };
-enum { FLAGS = sizeof(flags) / sizeof(flags[0]) };
+enum { FLAGS = ARRAY_COUNT(flags) };
 
 static void add_flags(struct buffer *out, const struct plan_job *job)
 {

@@ -70,7 +70,7 @@ static size_t list_kinds(const struct value *site, const char *kinds[static MOST
     size_t count = 0;
     kinds[count++] = "none";
     kinds[count++] = "gpu";
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(parts); i++) {
         const struct value *part = value_get(site, parts[i]);
         const struct value *types = part ? value_get(part, "gpu_types") : NULL;
         for (size_t j = 0; types && types->kind == VALUE_OBJECT && j < types->object.count; j++)

@@ -142,7 +142,7 @@ int check_site(const struct value *site, struct error *error)
     const struct value *ports = value_get(site, "ports");
     if (ports && !is_range(ports))
         return fault(ports, "", "ports", "{first, last}, numbers from 1 to 65535", error);
-    for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(sections); i++)
         if (check_section(site, sections[i].name, sections[i].rules, error))
             return -1;
     return 0;

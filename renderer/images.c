@@ -169,10 +169,7 @@ size_t images_report(struct text source, const char *name, struct buffer *report
     struct text line;
     for (int number = 1; text_next(&source, '\n', &line); number++) {
         struct error error;
-        if (count == capacity) {
-            capacity = capacity ? capacity * 2 : 16;
-            rows = memory_resize(rows, capacity * sizeof(*rows));
-        }
+        rows = memory_grow(rows, count, &capacity, sizeof(*rows));
         int found = parse_line(line, &rows[count], &error);
         if (found < 0) {
             buffer_printf(report, "%s:%d: %s\n", name, number, error.text);

@@ -21,7 +21,7 @@ static const struct form forms[] = {
     {"a command of the role", NULL, NULL, NULL, true},
 };
 
-enum { FORMS = sizeof(forms) / sizeof(forms[0]) };
+enum { FORMS = ARRAY_COUNT(forms) };
 
 /* What a job may give or leave out: one bit each. */
 enum option {

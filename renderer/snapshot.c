@@ -82,11 +82,8 @@ static int add_file(struct reading *reading, struct text path, const git_tree_en
     struct snapshot *snapshot = reading->snapshot;
     if (snapshot->count == MOST_FILES)
         return error_set(reading->error, "it holds more than %d files", MOST_FILES);
-    if (snapshot->count == snapshot->capacity) {
-        snapshot->capacity = snapshot->capacity ? snapshot->capacity * 2 : 64;
-        snapshot->files =
-            memory_resize(snapshot->files, snapshot->capacity * sizeof(*snapshot->files));
-    }
+    snapshot->files = memory_grow(snapshot->files, snapshot->count, &snapshot->capacity,
+                                  sizeof(*snapshot->files));
     struct file *file = &snapshot->files[snapshot->count++];
     *file = (struct file){.path = arena_text(snapshot->arena, path.data, path.length),
                           .id = *git_tree_entry_id(entry),

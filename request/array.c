@@ -162,7 +162,7 @@ static const struct field map_fields[] = {
 
 static const struct field_table map_table = {
     .fields = map_fields,
-    .count = sizeof(map_fields) / sizeof(map_fields[0]),
+    .count = ARRAY_COUNT(map_fields),
     .owner = "array",
 };
 

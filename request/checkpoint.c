@@ -20,7 +20,7 @@ static void read_signal(struct reading *reading, const struct path *path, const 
         name = value->string;
     if (text_starts(name, "SIG"))
         name = (struct text){name.data + 3, name.length - 3};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
         if (text_is(name, names[i])) {
             *(struct text *)into = name;
             return;
@@ -39,7 +39,7 @@ static const struct field fields[] = {
 
 static const struct field_table table = {
     .fields = fields,
-    .count = sizeof(fields) / sizeof(fields[0]),
+    .count = ARRAY_COUNT(fields),
     .owner = "checkpoint",
 };
 

@@ -26,7 +26,7 @@ static const struct {
     {"release", CONTROL_RELEASE}, {"approve", CONTROL_NONE},
 };
 
-enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };
+enum { VERB_COUNT = ARRAY_COUNT(verbs) };
 
 static const struct yaml_limits control_limits = {CONTROL_LONGEST, 16, 4};
 

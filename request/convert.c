@@ -127,7 +127,7 @@ static void note_platform(struct arena *arena, struct description *job)
         const char *field;
     } places[] = {
         {platform->data, "dataset"}, {platform->output, "output"}, {platform->code, "program"}};
-    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(places); i++)
         if (places[i].place.length)
             note_add(arena, &job->notes, places[i].field,
                      "left out: %.*s is no directory here; name the directory that holds the same",

@@ -80,7 +80,7 @@ void read_weight(struct reading *reading, const struct path *path, const struct 
 void check_deadline(struct reading *reading, const struct value *root, struct description *job)
 {
     static const char *const names[] = {"deadline_mode", "weight"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
         const struct value *value = field_given(root, names[i]);
         struct path path = {.name = text_of(names[i])};
         if (value && !field_given(root, "deadline"))

@@ -76,7 +76,7 @@ static const struct field fields[] = {
 
 const struct field_table job_fields = {
     .fields = fields,
-    .count = sizeof(fields) / sizeof(fields[0]),
+    .count = ARRAY_COUNT(fields),
     .owner = "a job",
     .other = &task_fields,
     .synonyms = job_synonyms,

@@ -17,14 +17,8 @@ void note_add(struct arena *arena, struct notes *notes, const char *field, const
         };
         return;
     }
-    if (notes->count == notes->room) {
-        size_t room = notes->room ? notes->room * 2 : 8;
-        struct note *items = arena_allocate(arena, room * sizeof(*items));
-        if (notes->count)
-            memcpy(items, notes->items, notes->count * sizeof(*items));
-        notes->items = items;
-        notes->room = room;
-    }
+    notes->items =
+        arena_grow(arena, notes->items, notes->count, &notes->room, sizeof(*notes->items));
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(sentence, sizeof(sentence), format, arguments);

@@ -8,7 +8,7 @@
 #include "base/yaml.h"
 
 static const char *const fields[] = {"program", "dataset", "output"};
-enum { FIELDS = sizeof(fields) / sizeof(fields[0]) };
+enum { FIELDS = ARRAY_COUNT(fields) };
 
 /* Bytes of the source that are replaced. */
 struct replacement {

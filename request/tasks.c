@@ -42,7 +42,7 @@ static const struct field fields[] = {
 
 const struct field_table task_fields = {
     .fields = fields,
-    .count = sizeof(fields) / sizeof(fields[0]),
+    .count = ARRAY_COUNT(fields),
     .owner = "a task role",
     .other = &job_fields,
     .synonyms = task_synonyms,

@@ -24,7 +24,7 @@ static bool looks_regular(struct text pattern)
 {
     static const char *const signs[] = {"\\d", "\\s", "\\w", "\\b",  "\\.", "\\(", "\\[",
                                         "\\/", ".*",  ".+",  "[0-9", "(?",  "+)",  "^"};
-    for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(signs); i++)
         if (text_contains(pattern, text_of(signs[i])))
             return true;
     return false;
@@ -58,7 +58,7 @@ static const struct field fields[] = {
 
 static const struct field_table table = {
     .fields = fields,
-    .count = sizeof(fields) / sizeof(fields[0]),
+    .count = ARRAY_COUNT(fields),
     .owner = "units",
 };
 

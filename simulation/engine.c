@@ -356,11 +356,8 @@ static void conclude(struct simulation *simulation)
 
 static void sample(const struct simulation *simulation, struct simulation_samples *samples)
 {
-    if (samples->count == samples->room) {
-        samples->room = samples->room * 2 + 256;
-        samples->samples =
-            memory_resize(samples->samples, samples->room * sizeof(*samples->samples));
-    }
+    samples->samples =
+        memory_grow(samples->samples, samples->count, &samples->room, sizeof(*samples->samples));
     struct simulation_sample *now = &samples->samples[samples->count++];
     *now = (struct simulation_sample){.time = simulation->now - simulation->origin};
     for (size_t i = 0; i < simulation->came; i++) {

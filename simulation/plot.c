@@ -8,7 +8,7 @@ enum { WIDTH = 900, LEFT = 70, RIGHT = 150, BAND = 110, GAP = 34, TOP = 44, MISS
 /* Colours that are told apart with any eyes (Okabe and Ito), and a ninth. */
 static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00",
                                       "#56b4e9", "#8a7a00", "#000000", "#777777"};
-enum { COLOURS = sizeof(colours) / sizeof(colours[0]) };
+enum { COLOURS = ARRAY_COUNT(colours) };
 
 struct frame {          /* where a diagram lies, and what its edges mean */
     double top, height; /* points */

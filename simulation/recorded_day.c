@@ -80,10 +80,7 @@ static struct day_job *find_job(struct day_pool *pool, const char *name)
     for (size_t i = pool->count; i-- > 0;)
         if (strcmp(pool->jobs[i].name, name) == 0)
             return &pool->jobs[i];
-    if (pool->count == pool->room) {
-        pool->room = pool->room ? 2 * pool->room : 64;
-        pool->jobs = memory_resize(pool->jobs, pool->room * sizeof(*pool->jobs));
-    }
+    pool->jobs = memory_grow(pool->jobs, pool->count, &pool->room, sizeof(*pool->jobs));
     struct day_job *job = &pool->jobs[pool->count++];
     *job = (struct day_job){.name = memory_copy_string(name),
                             .runs = memory_allocate(MOST_LEVELS * sizeof(double)),

@@ -257,7 +257,7 @@ bool eventlog_state(struct text log, enum state *state)
     struct event event;
     bool known = false;
     while (eventlog_next(&log, &event)) {
-        for (size_t i = 0; i < sizeof(moves) / sizeof(moves[0]); i++) {
+        for (size_t i = 0; i < ARRAY_COUNT(moves); i++) {
             if (text_is(event.name, moves[i].event)) {
                 *state = moves[i].state;
                 known = true;

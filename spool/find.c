@@ -81,10 +81,7 @@ static int add_day(void *context, const char *name, unsigned char type)
     (void)type;
     if (!is_date(name))
         return 0;
-    if (days->count == days->capacity) {
-        days->capacity = days->capacity ? days->capacity * 2 : 64;
-        days->names = memory_resize(days->names, days->capacity * sizeof(*days->names));
-    }
+    days->names = memory_grow(days->names, days->count, &days->capacity, sizeof(*days->names));
     memcpy(days->names[days->count++], name, 11);
     return 0;
 }

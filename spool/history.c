@@ -19,8 +19,6 @@ enum { DIRECTORY_MODE = 0755 };
 
 static const char file_name[] = "runs";
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 #define FIELD(name, kind, member) PAIR(struct past_run, name, kind, member)
 static const struct pair_field fields[] = {
     FIELD("id", PAIR_TEXT, id),
@@ -56,7 +54,7 @@ void history_format(const struct past_run *run, struct buffer *out)
 {
     eventlog_start(out, run->ended, "run");
     eventlog_add_string(out, "of", size_kind_name(run->kind));
-    pairs_add(out, fields, COUNT(fields), run);
+    pairs_add(out, fields, ARRAY_COUNT(fields), run);
     eventlog_end(out);
 }
 
@@ -79,7 +77,7 @@ static bool read_run(struct arena *arena, const struct event *event, struct past
                              .tail = -1,
                              .cpu_used = -1};
     return text_is(event->name, "run") && read_kind(event_get(arena, event, "of"), &run->kind) &&
-           !pairs_read(arena, event, fields, COUNT(fields), run) && id_valid(run->id) &&
+           !pairs_read(arena, event, fields, ARRAY_COUNT(fields), run) && id_valid(run->id) &&
            run->attempt >= 0 && run->size >= 0 && run->cpus >= 0 && run->gpus >= 0;
 }
 

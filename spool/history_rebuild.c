@@ -76,11 +76,8 @@ static int take_job(struct rebuilding *rebuilding, struct arena *arena, int job)
     history_runs(&record, &progress, true, true, ended, &lines);
     if (lines.length == 0)
         return -1;
-    if (rebuilding->count == rebuilding->room) {
-        rebuilding->room = rebuilding->room * 2 + 64;
-        rebuilding->jobs =
-            memory_resize(rebuilding->jobs, rebuilding->room * sizeof(*rebuilding->jobs));
-    }
+    rebuilding->jobs = memory_grow(rebuilding->jobs, rebuilding->count, &rebuilding->room,
+                                   sizeof(*rebuilding->jobs));
     rebuilding->bytes += lines.length;
     rebuilding->jobs[rebuilding->count++] = (struct old_job){ended, lines.data};
     return 0;

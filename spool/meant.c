@@ -33,10 +33,8 @@ struct search {
 
 static void add_place(struct places *places, const struct job_place *place)
 {
-    if (places->count == places->capacity) {
-        places->capacity = places->capacity ? places->capacity * 2 : 16;
-        places->items = memory_resize(places->items, places->capacity * sizeof(*places->items));
-    }
+    places->items =
+        memory_grow(places->items, places->count, &places->capacity, sizeof(*places->items));
     places->items[places->count++] = *place;
 }
 

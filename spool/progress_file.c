@@ -12,8 +12,6 @@
 
 enum { FILE_LIMIT = 64 * 1024, FILE_MODE = 0644 }; /* bytes; a file is about 1 KiB */
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 #define FIELD(name, kind, member) PAIR(struct progress, name, kind, member)
 static const struct pair_field fields[] = {
     FIELD("attempt", PAIR_INT, attempt),      FIELD("started", PAIR_TIME, started),
@@ -87,11 +85,11 @@ int64_t progress_running(const struct progress *progress, bool all)
 void progress_format(const struct progress *progress, struct buffer *out)
 {
     eventlog_start(out, progress->time, "progress");
-    pairs_add(out, fields, COUNT(fields), progress);
+    pairs_add(out, fields, ARRAY_COUNT(fields), progress);
     eventlog_end(out);
     for (int i = 0; i < progress->size_count; i++) {
         eventlog_start(out, progress->time, "size");
-        pairs_add(out, size_fields, COUNT(size_fields), &progress->sizes[i]);
+        pairs_add(out, size_fields, ARRAY_COUNT(size_fields), &progress->sizes[i]);
         eventlog_end(out);
     }
 }
@@ -111,13 +109,14 @@ static int parse_lines(struct arena *arena, struct text source, struct progress 
     bool found = false;
     while (eventlog_next(&source, &event)) {
         if (text_is(event.name, "progress")) {
-            if (pairs_read(arena, &event, fields, COUNT(fields), progress))
+            if (pairs_read(arena, &event, fields, ARRAY_COUNT(fields), progress))
                 return -1;
             progress->time = event.time;
             found = true;
         } else if (text_is(event.name, "size")) {
             struct progress_at_size *at = append_size(progress);
-            if (pairs_read(arena, &event, size_fields, COUNT(size_fields), at) || !is_sane(at))
+            if (pairs_read(arena, &event, size_fields, ARRAY_COUNT(size_fields), at) ||
+                !is_sane(at))
                 return -1;
         }
     }

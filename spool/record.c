@@ -120,17 +120,15 @@ static const struct record_field awaited_fields[] = {
 };
 #undef FIELD
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 /* Fields of the record that stand together in a map of their own, when there are any. */
 static const struct record_group {
     const char *name;
     const struct record_field *fields;
     size_t count;
 } groups[] = {
-    {"units", units_fields, COUNT(units_fields)},
-    {"sizes", sizes_fields, COUNT(sizes_fields)},
-    {"checkpoint", checkpoint_fields, COUNT(checkpoint_fields)},
+    {"units", units_fields, ARRAY_COUNT(units_fields)},
+    {"sizes", sizes_fields, ARRAY_COUNT(sizes_fields)},
+    {"checkpoint", checkpoint_fields, ARRAY_COUNT(checkpoint_fields)},
 };
 
 /* Writing */
@@ -140,8 +138,8 @@ int record_format(const struct job_record *record, struct buffer *out, struct er
     struct arena *arena = arena_new();
     struct value *object = value_object(arena);
     value_put(arena, object, "format", value_number(arena, 1));
-    record_put_fields(arena, object, fields, COUNT(fields), record);
-    for (size_t i = 0; i < COUNT(groups); i++) {
+    record_put_fields(arena, object, fields, ARRAY_COUNT(fields), record);
+    for (size_t i = 0; i < ARRAY_COUNT(groups); i++) {
         struct value *group = value_object(arena);
         record_put_fields(arena, group, groups[i].fields, groups[i].count, record);
         if (group->object.count)
@@ -151,7 +149,7 @@ int record_format(const struct job_record *record, struct buffer *out, struct er
         struct value *list = value_list(arena);
         for (size_t i = 0; i < record->after_count; i++) {
             struct value *item = value_object(arena);
-            record_put_fields(arena, item, awaited_fields, COUNT(awaited_fields),
+            record_put_fields(arena, item, awaited_fields, ARRAY_COUNT(awaited_fields),
                               &record->after[i]);
             value_append(arena, list, item);
         }
@@ -159,7 +157,8 @@ int record_format(const struct job_record *record, struct buffer *out, struct er
     }
     if (record->failed) {
         struct value *failure = value_object(arena);
-        record_put_fields(arena, failure, failure_fields, COUNT(failure_fields), &record->failure);
+        record_put_fields(arena, failure, failure_fields, ARRAY_COUNT(failure_fields),
+                          &record->failure);
         value_put(arena, object, "failure", failure);
     }
     int result = yaml_write(out, object, error);
@@ -237,7 +236,7 @@ static int read_awaited(struct arena *arena, const struct value *list, struct jo
         if (item->kind != VALUE_OBJECT)
             return error_set(error, "job.yaml:%u:%u: damaged: after has %s, expected fields",
                              item->line, item->column, value_kind_name(item->kind));
-        if (record_read_fields(item, awaited_fields, COUNT(awaited_fields), awaited, error))
+        if (record_read_fields(item, awaited_fields, ARRAY_COUNT(awaited_fields), awaited, error))
             return -1;
         if (awaited->id.length && !id_valid(awaited->id))
             return error_set(error, "job.yaml:%u:%u: damaged: after has an id that is not one",
@@ -248,7 +247,7 @@ static int read_awaited(struct arena *arena, const struct value *list, struct jo
 
 static int read_groups(const struct value *object, struct job_record *record, struct error *error)
 {
-    for (size_t i = 0; i < COUNT(groups); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(groups); i++) {
         const struct value *group = value_get(object, groups[i].name);
         if (group && group->kind != VALUE_OBJECT)
             return error_set(error, "job.yaml:%u:%u: damaged: %s is %s, expected fields",
@@ -289,7 +288,7 @@ int record_parse(struct arena *arena, struct text source, struct job_record *rec
     if (object->kind != VALUE_OBJECT)
         return error_set(error, "job.yaml is damaged: found %s, expected the fields of a job",
                          value_kind_name(object->kind));
-    if (record_read_fields(object, fields, COUNT(fields), record, error))
+    if (record_read_fields(object, fields, ARRAY_COUNT(fields), record, error))
         return -1;
     if (read_groups(object, record, error) || check_sizes(record, error))
         return -1;
@@ -300,8 +299,8 @@ int record_parse(struct arena *arena, struct text source, struct job_record *rec
     if (failure && failure->kind != VALUE_OBJECT)
         return error_set(error, "job.yaml:%u:%u: damaged: failure is %s, expected fields",
                          failure->line, failure->column, value_kind_name(failure->kind));
-    if (failure &&
-        record_read_fields(failure, failure_fields, COUNT(failure_fields), &record->failure, error))
+    if (failure && record_read_fields(failure, failure_fields, ARRAY_COUNT(failure_fields),
+                                      &record->failure, error))
         return -1;
     if (!id_valid(record->id))
         return error_set(error, "job.yaml is damaged: its id is not one");

@@ -69,7 +69,7 @@ static const struct setting table[] = {
 };
 #undef AT
 
-enum { SETTING_COUNT = sizeof(table) / sizeof(table[0]) };
+enum { SETTING_COUNT = ARRAY_COUNT(table) };
 
 static int wrong(const struct member *member, const char *expected, struct error *error)
 {

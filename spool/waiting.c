@@ -17,7 +17,7 @@ static const struct {
              [WAITING_ROOM] = {"room", "Waiting for resources"},
              [WAITING_LIMIT] = {"limit", "Waiting for a limit"},
              [WAITING_EXECUTOR] = {"executor", "Waiting for the executor"}};
-enum { WORDS = sizeof(table) / sizeof(table[0]) };
+enum { WORDS = ARRAY_COUNT(table) };
 
 int waiting_write(const struct spool *spool, const struct waiting_file *waiting,
                   struct error *error)

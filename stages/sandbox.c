@@ -89,7 +89,7 @@ static int confine_files(const struct spool *spool, struct error *error)
     if (ruleset < 0)
         return error_errno(error, "Landlock could not be set up");
     int result = allow_path(ruleset, NULL, spool->root, ACCESS_READ | ACCESS_WRITE);
-    for (size_t i = 0; i < sizeof(readable) / sizeof(readable[0]) && !result; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(readable) && !result; i++) {
         bool file = strncmp(readable[i], "/dev/", 5) == 0;
         result =
             allow_path(ruleset, readable[i], -1, file ? LANDLOCK_ACCESS_FS_READ_FILE : ACCESS_READ);
@@ -155,7 +155,7 @@ static int confine_calls(struct error *error)
     if (!filter)
         return error_set(error, "seccomp could not be set up");
     int result = 0;
-    for (size_t i = 0; i < sizeof(forbidden) / sizeof(forbidden[0]) && !result; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(forbidden) && !result; i++)
         result = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), forbidden[i], 0);
     if (!result)
         result = seccomp_load(filter);

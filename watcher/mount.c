@@ -26,7 +26,7 @@ bool mount_is_local(int file)
     struct statfs status;
     if (sys.fstatfs(file, &status))
         return false;
-    for (size_t i = 0; i < sizeof(local) / sizeof(local[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(local); i++)
         if ((unsigned int)status.f_type == local[i])
             return true;
     return false;

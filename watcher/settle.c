@@ -30,7 +30,7 @@ enum { SOONEST_LOOK = 50, LATEST_LOOK = 2000 };
 static size_t working_ending(struct text name)
 {
     static const char *const endings[] = {"~", ".tmp", ".part", ".swp", ".filepart"};
-    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(endings); i++)
         if (text_ends(name, endings[i]))
             return strlen(endings[i]);
     return 0;

@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 
-enum { CHAINS = 256, FIRST_ROOM = 8 };
+enum { CHAINS = 256 };
 
 struct lane {
     uid_t owner;
@@ -128,10 +128,7 @@ void turns_add(struct turns *turns, struct turn *turn, uid_t owner, bool news, i
     struct lane *lane = find(turns, owner, news);
     if (!lane)
         lane = make_lane(turns, owner, news);
-    if (lane->count == lane->room) {
-        lane->room = lane->room ? 2 * lane->room : FIRST_ROOM;
-        lane->heap = memory_resize(lane->heap, lane->room * sizeof(struct turn *));
-    }
+    lane->heap = memory_grow(lane->heap, lane->count, &lane->room, sizeof(struct turn *));
     *turn = (struct turn){.lane = lane, .due = due, .serial = turns->serial++, .at = lane->count};
     lane->count++;
     sift_up(lane, turn);

@@ -51,7 +51,7 @@ static double read_quantity(const struct value *value)
     double number = strtod(value->string.data, &end);
     if (end == value->string.data || number < 0)
         return NAN;
-    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(suffixes); i++)
         if (strcmp(end, suffixes[i].suffix) == 0)
             return number * suffixes[i].factor;
     return NAN;

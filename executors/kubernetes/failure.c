@@ -89,7 +89,7 @@ static bool find_pod_reason(struct reading *reading)
     };
     struct text reason = value_get_text(reading->status, "reason");
     struct text message = value_get_text(reading->status, "message");
-    for (size_t i = 0; reason.length && i < sizeof(table) / sizeof(table[0]); i++) {
+    for (size_t i = 0; reason.length && i < ARRAY_COUNT(table); i++) {
         if (!text_is(reason, table[i].reason))
             continue;
         fail_words(reading, code_or(reading->container, EXIT_UNKNOWN), table[i].ours,
@@ -114,7 +114,7 @@ static bool find_storage(struct reading *reading)
                                         "exceeded its local ephemeral storage limit"};
     struct text message = value_get_text(reading->status, "message");
     bool found = false;
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(words); i++)
         found |= text_contains(message, text_of(words[i]));
     if (!found || !text_is(value_get_text(reading->status, "reason"), "Evicted"))
         return false;
@@ -146,7 +146,7 @@ static bool find_disruption(struct reading *reading)
     };
     const struct value *condition = reduce_true_condition(reading->status, "DisruptionTarget");
     struct text reason = value_get_text(condition, "reason");
-    for (size_t i = 0; condition && i < sizeof(table) / sizeof(table[0]); i++) {
+    for (size_t i = 0; condition && i < ARRAY_COUNT(table); i++) {
         if (!text_is(reason, table[i].reason))
             continue;
         fail_words(reading, code_or(reading->container, EXIT_UNKNOWN), table[i].ours,
@@ -171,7 +171,7 @@ static bool find_container(struct reading *reading)
         {"DeadlineExceeded", "TimeLimit", "ran for longer than its time limit"},
     };
     struct text reason = value_get_text(reading->container, "reason");
-    for (size_t i = 0; reason.length && i < sizeof(table) / sizeof(table[0]); i++) {
+    for (size_t i = 0; reason.length && i < ARRAY_COUNT(table); i++) {
         if (!text_is(reason, table[i].reason))
             continue;
         fail_words(reading, code_or(reading->container, EXIT_UNKNOWN), table[i].ours,
@@ -274,7 +274,7 @@ static bool says_missing(struct text message)
         "unauthorized", "authorization failed", "InvalidImageName", "invalid reference",
         "forbidden",    "403 Forbidden",
     };
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(words); i++)
         if (text_contains(message, text_of(words[i])))
             return true;
     return false;
@@ -324,7 +324,7 @@ static bool read_container_waiting(struct cached_pod *pod, const struct value *c
     const struct value *waiting = value_get(value_get(container, "state"), "waiting");
     struct text reason = value_get_text(waiting, "reason");
     struct text message = value_get_text(waiting, "message");
-    for (size_t i = 0; reason.length && i < sizeof(table) / sizeof(table[0]); i++) {
+    for (size_t i = 0; reason.length && i < ARRAY_COUNT(table); i++) {
         if (!text_is(reason, table[i].reason))
             continue;
         if (table[i].cause == WAITING_IMAGE)

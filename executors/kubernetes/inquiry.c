@@ -16,11 +16,8 @@ static const char merge_patch[] = "application/merge-patch+json";
 
 void inquiries_add(struct inquiries *inquiries, struct kubernetes_call *call)
 {
-    if (inquiries->call_count == inquiries->call_room) {
-        inquiries->call_room = inquiries->call_room ? 2 * inquiries->call_room : 64;
-        inquiries->calls = memory_resize(inquiries->calls,
-                                         inquiries->call_room * sizeof(struct kubernetes_call *));
-    }
+    inquiries->calls = memory_grow(inquiries->calls, inquiries->call_count, &inquiries->call_room,
+                                   sizeof(struct kubernetes_call *));
     inquiries->calls[inquiries->call_count++] = call;
 }
 
@@ -70,14 +67,8 @@ static void add_found(struct inquiries *inquiries, struct inquiry *inquiry,
     };
     if (!kubernetes_is_plain(found.name) || !kubernetes_is_plain(found.uid))
         return;
-    if (inquiry->job_count == inquiry->job_room) {
-        size_t room = inquiry->job_room ? 2 * inquiry->job_room : 4;
-        struct found_job *jobs = arena_allocate(inquiries->arena, room * sizeof(*jobs));
-        if (inquiry->job_count)
-            memcpy(jobs, inquiry->jobs, inquiry->job_count * sizeof(*jobs));
-        inquiry->jobs = jobs;
-        inquiry->job_room = room;
-    }
+    inquiry->jobs = arena_grow(inquiries->arena, inquiry->jobs, inquiry->job_count,
+                               &inquiry->job_room, sizeof(found));
     inquiry->jobs[inquiry->job_count++] = found;
 }
 

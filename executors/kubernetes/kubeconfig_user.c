@@ -54,7 +54,7 @@ static const struct value *describe_cluster(struct arena *arena, const struct co
     static const char *const copied[] = {"server", "tls-server-name", "certificate-authority-data",
                                          "proxy-url"};
     struct value *object = value_object(arena);
-    for (size_t i = 0; i < sizeof(copied) / sizeof(copied[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(copied); i++) {
         struct value *value = value_get(cluster->object, copied[i]);
         if (value && value->kind == VALUE_STRING)
             value_put(arena, object, copied[i], value);

@@ -290,7 +290,7 @@ static void wipe_tree(const struct value *tree)
 {
     static const char *const secrets[] = {"token", "clientKeyData"};
     const struct value *status = value_get(tree, "status");
-    for (size_t i = 0; i < sizeof(secrets) / sizeof(secrets[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(secrets); i++) {
         struct text text = value_get_text(status, secrets[i]);
         union {
             const char *data;

@@ -136,7 +136,7 @@ static void read_field(struct text word, struct schema_field *field)
         give_up("expected a type", word);
     field->written = type;
     field->basic = memchr(type.data, '|', type.length) ? BASIC_WORDS : BASIC_TYPE;
-    for (size_t i = BASIC_STRING; i < sizeof(basics) / sizeof(basics[0]); i++)
+    for (size_t i = BASIC_STRING; i < ARRAY_COUNT(basics); i++)
         if (text_is(type, basics[i].name))
             field->basic = (enum basic)i;
 }
@@ -344,7 +344,7 @@ bool schema_is_quantity(struct text text)
     if (whole + fraction == 0)
         return false;
     struct text suffix = {text.data + at, text.length - at};
-    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(suffixes); i++)
         if (text_is(suffix, suffixes[i]))
             return true;
     return is_exponent(suffix);

@@ -93,7 +93,7 @@ static int read_proxy(const struct section *section, const struct value *value)
     static const char *const schemes[] = {"http://", "https://", "socks5://", "socks5h://"};
     bool good = section_is_plain(value) && !memchr(value->string.data, ' ', value->string.length);
     bool known = good && (value->string.length == 0 || text_is(value->string, "none"));
-    for (size_t i = 0; good && i < sizeof(schemes) / sizeof(schemes[0]); i++)
+    for (size_t i = 0; good && i < ARRAY_COUNT(schemes); i++)
         known = known || (text_starts(value->string, schemes[i]) &&
                           value->string.length > strlen(schemes[i]));
     if (!known) /* not quoted: it may hold a password */
@@ -164,5 +164,5 @@ int kubernetes_settings_read(struct kubernetes_settings *kubernetes, struct aren
         .log_limit = LOG_LIMIT_DEFAULT,
     };
     const struct section section = {"kubernetes", kubernetes, arena, error};
-    return section_read(&section, settings, fields, sizeof(fields) / sizeof(fields[0]));
+    return section_read(&section, settings, fields, ARRAY_COUNT(fields));
 }

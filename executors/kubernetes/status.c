@@ -147,7 +147,7 @@ static const struct rule nonsense = {0, 0, NULL, NULL, MAYBE, NULL, NULL};
 
 static const struct rule *find_rule(const struct facts *facts)
 {
-    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(rules); i++) {
         const struct rule *rule = &rules[i];
         if (facts->code >= rule->code && facts->code <= rule->last_code &&
             (!rule->fits || rule->fits(facts)) &&

@@ -90,7 +90,7 @@ bool waiting_of_event(struct waiting *waiting, struct text kind, struct text rea
         {"Workload", "Pending", WAITING_KUEUE},
         {"Workload", "Inadmissible", WAITING_KUEUE},
     };
-    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(table); i++) {
         if (!text_is(kind, table[i].kind) || !text_is(reason, table[i].reason))
             continue;
         const char *word = table[i].cause == WAITING_NODE ? "Unschedulable" : table[i].reason;

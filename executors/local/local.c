@@ -141,7 +141,7 @@ static bool find_init(void)
     static const char *const paths[] = {
         "/usr/libexec/podman/catatonit", "/usr/local/libexec/podman/catatonit",
         "/usr/local/lib/podman/catatonit", "/usr/lib/podman/catatonit", "/usr/bin/catatonit"};
-    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(paths); i++)
         if (access(paths[i], X_OK) == 0)
             return true;
     return false;

@@ -177,7 +177,7 @@ static bool is_away(const char *said)
                                         "EOF",
                                         "Service Unavailable",
                                         "Bad Gateway"};
-    for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(signs); i++)
         if (strstr(said, signs[i]))
             return true;
     return false;

@@ -248,7 +248,7 @@ static int read_network(struct manifest_reading *reading, const struct manifest_
         [NETWORK_BRIDGE] = "bridge",
         [NETWORK_OUTGOING] = "outgoing",
     };
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
         if (value->kind != VALUE_STRING || !text_is(value->string, names[i]))
             continue;
         *(enum local_network *)target = (enum local_network)i;

@@ -50,11 +50,8 @@ static struct log_position *add_position(struct local *local, const char *job, c
 {
     if (local->position_count >= POSITIONS_MAX)
         local->position_count = 0;
-    if (local->position_count == local->position_room) {
-        local->position_room = local->position_room ? 2 * local->position_room : 16;
-        local->positions =
-            memory_resize(local->positions, local->position_room * sizeof(*local->positions));
-    }
+    local->positions = memory_grow(local->positions, local->position_count, &local->position_room,
+                                   sizeof(*local->positions));
     struct log_position *position = &local->positions[local->position_count++];
     *position = (struct log_position){.source = 0, .target = 0};
     snprintf(position->job, sizeof(position->job), "%s", job);

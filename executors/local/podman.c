@@ -187,7 +187,7 @@ static enum podman_outcome outcome_of(int status, struct text message)
         return PODMAN_DONE;
     if (status == 304)
         return PODMAN_ALREADY;
-    for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(answers); i++)
         if (text_contains(message, text_of(answers[i].words)))
             return answers[i].outcome;
     if (status == 404)
@@ -281,7 +281,7 @@ static const struct {
 
 static enum podman_state state_named(struct text name)
 {
-    for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(states); i++)
         if (text_is(name, states[i].name))
             return states[i].state;
     return PODMAN_STATE_UNKNOWN;

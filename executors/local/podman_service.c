@@ -57,7 +57,7 @@ static const char *unfit_file_system(int directory)
     struct statfs status;
     if (sys.fstatfs(directory, &status))
         return NULL;
-    for (size_t i = 0; i < sizeof(unfit) / sizeof(unfit[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(unfit); i++)
         if ((unsigned long)status.f_type == unfit[i].type)
             return unfit[i].name;
     return NULL;

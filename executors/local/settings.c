@@ -246,7 +246,7 @@ int local_settings_read(struct local_settings *local, struct arena *arena,
         .log_limit = LOG_LIMIT_DEFAULT,
     };
     const struct section section = {"local", local, arena, error};
-    if (section_read(&section, settings, fields, sizeof(fields) / sizeof(fields[0])))
+    if (section_read(&section, settings, fields, ARRAY_COUNT(fields)))
         return -1;
     for (size_t i = 0; i < local->gpu_count; i++)
         if (!local->gpu_types[i].length)

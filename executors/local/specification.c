@@ -215,7 +215,7 @@ static struct value *bind(struct arena *arena, struct text source, struct text t
     value_put(arena, mount, "source", value_text(arena, source));
     value_put(arena, mount, "destination", value_text(arena, target));
     const char *const names[] = {readonly ? "ro" : "rw", "rbind", "nosuid", "nodev"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++)
         value_append(arena, options, value_string(arena, names[i]));
     value_put(arena, mount, "options", options);
     return mount;

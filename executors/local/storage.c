@@ -96,7 +96,7 @@ int local_storage_empty_job(int storage, const char *job, struct error *error)
 {
     static const char *const parts[] = {"files", "logs", "ssh", "ssh.new"};
     char name[NAME_ROOM];
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(parts); i++) {
         snprintf(name, sizeof(name), "jobs/%s/%s", job, parts[i]);
         if (remove_tree(storage, name, 0) && errno != ENOENT)
             return error_errno(error, "%s in the local executor's storage could not be removed",
@@ -111,7 +111,7 @@ int local_storage_make_job(int storage, const char *job, struct error *error)
 {
     static const char *const parts[] = {"", "/files", "/logs"};
     char name[NAME_ROOM];
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(parts); i++) {
         snprintf(name, sizeof(name), "jobs/%s%s", job, parts[i]);
         if (sys.mkdirat(storage, name, 0700) && errno != EEXIST)
             return error_errno(error, "%s in the local executor's storage could not be made", name);

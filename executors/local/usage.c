@@ -49,11 +49,8 @@ static void note_usage(struct local *local, struct text name, int64_t cpu_time)
     if (!usage) {
         if (local->usage_count >= USAGES_MAX)
             local->usage_count = 0;
-        if (local->usage_count == local->usage_room) {
-            local->usage_room = local->usage_room ? 2 * local->usage_room : 16;
-            local->usages =
-                memory_resize(local->usages, local->usage_room * sizeof(*local->usages));
-        }
+        local->usages = memory_grow(local->usages, local->usage_count, &local->usage_room,
+                                    sizeof(*local->usages));
         usage = &local->usages[local->usage_count++];
         snprintf(usage->name, sizeof(usage->name), "%.*s", (int)name.length, name.data);
     }

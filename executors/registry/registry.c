@@ -73,7 +73,7 @@ static const struct kind kinds[] = {
     {"null", open_null, NULL, NULL},
 };
 
-enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
+enum { KINDS = ARRAY_COUNT(kinds) };
 
 static const struct kind *kind_of(struct text name)
 {

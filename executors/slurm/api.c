@@ -143,10 +143,10 @@ static enum outage find_outage(int code)
         -1,        EINTR,        EIO,       EPIPE,     ENETDOWN, ECONNABORTED, ECONNRESET, ENOTCONN,
         ETIMEDOUT, EHOSTUNREACH, ENETRESET, EHOSTDOWN, 1002,     1003,         1004,       1801,
         1802,      1803,         5000,      5001,      5002,     5003,         5004,       5005};
-    for (size_t i = 0; i < sizeof(not_asked) / sizeof(not_asked[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(not_asked); i++)
         if (not_asked[i] == code)
             return OUTAGE_NOT_ASKED;
-    for (size_t i = 0; i < sizeof(maybe_done) / sizeof(maybe_done[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(maybe_done); i++)
         if (maybe_done[i] == code)
             return OUTAGE_MAYBE_DONE;
     return OUTAGE_NONE;

@@ -30,7 +30,7 @@ static bool takes_jobs(const struct value *node)
     const char *const members[] = {"state", "state_flags"};
     struct text state = slurm_word(node, "state");
     for (size_t m = 0; m < 2; m++) {
-        for (size_t i = 0; i < sizeof(away) / sizeof(away[0]); i++) {
+        for (size_t i = 0; i < ARRAY_COUNT(away); i++) {
             char lower[32];
             size_t length = strlen(away[i]);
             for (size_t c = 0; c <= length; c++)

@@ -78,7 +78,7 @@ static const struct meaning {
 enum submit_outcome slurm_code_outcome(int code, const char **hint)
 {
     *hint = "";
-    for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(meanings); i++) {
         if (meanings[i].code != code)
             continue;
         *hint = meanings[i].hint;
@@ -91,7 +91,7 @@ enum submit_outcome slurm_code_outcome(int code, const char **hint)
 enum submit_mender slurm_code_mender(int code)
 {
     static const int rights[] = {2002, 2003, 2045, 2052, 2057, 2066, 2123};
-    for (size_t i = 0; i < sizeof(rights) / sizeof(rights[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(rights); i++)
         if (rights[i] == code)
             return MENDER_SITE;
     return MENDER_MANIFEST;

@@ -62,17 +62,11 @@ static void open_calls(struct endings *endings, struct job_call **batch, size_t 
 static void add_call(struct endings *endings, struct ending *ending,
                      const struct slurm_version *version, const struct slurm_record *record)
 {
-    if (endings->call_count == endings->room) {
-        endings->room = endings->room ? 2 * endings->room : 64;
-        struct slurm_call *calls = arena_allocate(endings->arena, endings->room * sizeof(*calls));
-        struct ending **of = arena_allocate(endings->arena, endings->room * sizeof(*of));
-        if (endings->call_count) {
-            memcpy(calls, endings->calls, endings->call_count * sizeof(*calls));
-            memcpy(of, endings->of, endings->call_count * sizeof(*of));
-        }
-        endings->calls = calls;
-        endings->of = of;
-    }
+    size_t room = endings->room;
+    endings->of = arena_grow(endings->arena, endings->of, endings->call_count, &room,
+                             sizeof(struct ending *));
+    endings->calls = arena_grow(endings->arena, endings->calls, endings->call_count, &endings->room,
+                                sizeof(struct slurm_call));
     struct slurm_call *call = &endings->calls[endings->call_count];
     *call = (struct slurm_call){.user = ending->user};
     slurm_call_cancel(call, endings->arena, version, record);

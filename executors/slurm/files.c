@@ -48,7 +48,7 @@ struct slurm_file slurm_file_of(const char *name)
     struct slurm_file file = {.index = -1};
     if (text_is(text, "batch.log"))
         return (struct slurm_file){.kind = SLURM_FILE_BATCH, .index = -1};
-    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(marks); i++) {
         size_t length = strlen(marks[i].word);
         if (!text_starts(text, marks[i].word))
             continue;
@@ -76,7 +76,7 @@ struct slurm_file slurm_file_of(const char *name)
     } of_tasks[] = {{".log", SLURM_FILE_LOG},
                     {".ended", SLURM_FILE_TASK_ENDED},
                     {".address", SLURM_FILE_ADDRESS}};
-    for (size_t i = 0; i < sizeof(of_tasks) / sizeof(of_tasks[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(of_tasks); i++)
         if (strcmp(dot, of_tasks[i].suffix) == 0)
             file.kind = of_tasks[i].kind;
     file.index = read_index((struct text){dash + 1, (size_t)(dot - dash - 1)});

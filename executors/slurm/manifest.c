@@ -94,7 +94,7 @@ static int check_property(struct manifest_reading *reading, const struct manifes
 static int unknown_property(struct manifest_reading *reading, const struct manifest_place *parent,
                             const struct member *member, bool component)
 {
-    const char *names[sizeof(slurm_properties) / sizeof(slurm_properties[0])];
+    const char *names[ARRAY_COUNT(slurm_properties)];
     struct error_quote_room room;
     struct manifest_place place = {
         .parent = parent, .field = error_quote(&room, member->key.data, member->key.length)};

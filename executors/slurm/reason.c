@@ -71,7 +71,7 @@ static bool matches(struct text reason, const char *pattern)
 
 static const struct waiting *find_waiting(const struct slurm_record *record)
 {
-    for (size_t i = 0; i < sizeof(waitings) / sizeof(waitings[0]) && record->reason.length; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(waitings) && record->reason.length; i++)
         if (matches(record->reason, waitings[i].reason))
             return &waitings[i];
     return NULL;
@@ -145,7 +145,7 @@ const char *slurm_reason_ended(const struct slurm_record *record, bool begun, in
     struct error_quote_room nodes;
     const char *quoted =
         record->nodes.length ? error_quote(&nodes, record->nodes.data, record->nodes.length) : "";
-    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(endings); i++) {
         const struct ending *ending = &endings[i];
         if (ending->state != record->state)
             continue;
@@ -155,7 +155,7 @@ const char *slurm_reason_ended(const struct slurm_record *record, bool begun, in
         return ending->reason;
     }
     *exit_code = record->exit_code ? record->exit_code : 255;
-    for (size_t i = 0; i < sizeof(launches) / sizeof(launches[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(launches); i++) {
         /* 22.05 says of a script that was ended by a signal that it could not be launched. */
         if (!matches(record->reason, launches[i].reason) ||
             (begun && strcmp(launches[i].ours, "StartError") == 0))

@@ -63,7 +63,7 @@ bool slurm_state_is_over(enum slurm_state state)
 enum slurm_state slurm_state_of(const struct value *object, const char *key, struct text *word)
 {
     *word = slurm_word(object, key);
-    for (size_t i = 0; i < sizeof(state_names) / sizeof(state_names[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(state_names); i++) {
         if (!slurm_has_word(object, key, state_names[i].word))
             continue;
         *word = text_of(state_names[i].word);
@@ -264,14 +264,8 @@ static int take_object(struct gathering *gathering, struct text object)
         return -1;
     if (!slurm_record_read(&record, job, gathering->spool))
         return 0;
-    if (records->count == gathering->room) {
-        gathering->room = gathering->room ? 2 * gathering->room : 64;
-        struct slurm_record *more =
-            arena_allocate(gathering->arena, gathering->room * sizeof(*more));
-        if (records->count)
-            memcpy(more, records->items, records->count * sizeof(*more));
-        records->items = more;
-    }
+    records->items = arena_grow(gathering->arena, records->items, records->count, &gathering->room,
+                                sizeof(record));
     records->items[records->count++] = record;
     return 0;
 }

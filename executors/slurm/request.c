@@ -95,7 +95,7 @@ static int put_deadline(const struct writing *writing, struct value *job, const 
     int64_t moment = 0;
     struct error_quote_room room;
     if (clock_parse(value->string, &moment)) {
-        for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]) && !moment; i++) {
+        for (size_t i = 0; i < ARRAY_COUNT(forms) && !moment; i++) {
             struct tm parts = {.tm_isdst = -1};
             const char *end = strptime(value->string.data, forms[i], &parts);
             if (end && !*end)
@@ -185,7 +185,7 @@ static int put_one(const struct writing *writing, struct value *job,
 {
     const char *name = property->rule->name;
     if (slurm_version_is_structured(writing->version))
-        for (size_t i = 0; i < sizeof(translations) / sizeof(translations[0]); i++)
+        for (size_t i = 0; i < ARRAY_COUNT(translations); i++)
             if (strcmp(translations[i].name, name) == 0)
                 return translations[i].put(writing, job, name, property->value);
     return put_same(writing, job, name, property->value);

@@ -185,7 +185,7 @@ int slurm_settings_read(struct slurm_settings *slurm, struct arena *arena,
         .log_limit = LOG_LIMIT_DEFAULT,
     };
     const struct section section = {"slurm", slurm, arena, error};
-    if (section_read(&section, settings, fields, sizeof(fields) / sizeof(fields[0])))
+    if (section_read(&section, settings, fields, ARRAY_COUNT(fields)))
         return -1;
     return check_together(slurm, error);
 }

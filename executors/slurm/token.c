@@ -75,7 +75,7 @@ static void read_claims(const struct value *payload, struct slurm_claims *claims
     double expires = value_get_number(payload, "exp", 0);
     if (expires > 0 && expires < 253402300800.0)
         claims->expires = (int64_t)expires * 1000;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !claims->user[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(names) && !claims->user[0]; i++) {
         struct text user = value_get_text(payload, names[i]);
         if (user.length && user.length < sizeof(claims->user) && !memchr(user.data, 0, user.length))
             snprintf(claims->user, sizeof(claims->user), "%s", user.data);

@@ -146,7 +146,7 @@ static const struct builtin builtins[] = {
     {"defined", call_defined, 1, 1, {TYPE_STRING}, false},
 };
 
-enum { BUILTINS = sizeof(builtins) / sizeof(builtins[0]) };
+enum { BUILTINS = ARRAY_COUNT(builtins) };
 
 /* The same as values.  They are shared by all renderings and never changed. */
 #define FUNCTION(at)                                                                               \

@@ -74,7 +74,7 @@ static bool read_with_base(struct text text, double *number)
     } bases[] = {{'x', 16, "0123456789abcdef"}, {'o', 8, "01234567"}, {'b', 2, "01"}};
     if (text.length < 3 || text.data[0] != '0')
         return false;
-    for (size_t i = 0; i < sizeof(bases) / sizeof(bases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(bases); i++) {
         if ((text.data[1] | 0x20) != bases[i].letter)
             continue;
         *number = 0;

@@ -341,7 +341,7 @@ static struct value *call(struct interpreter *self, const struct value *callee,
                                  value_describe(self, callee).data);
     struct value *few[4];
     struct value **arguments = few;
-    if (syntax->count > sizeof(few) / sizeof(few[0]))
+    if (syntax->count > ARRAY_COUNT(few))
         arguments = arena_allocate(self->arena, syntax->count * sizeof(struct value *));
     size_t count = 0;
     for (const struct syntax *item = syntax->parts; item; item = item->next)

@@ -356,7 +356,7 @@ static const enum token_kind levels[][4] = {
     {TOKEN_TIMES, TOKEN_DIVIDE},
 };
 
-enum { LEVELS = sizeof(levels) / sizeof(levels[0]) };
+enum { LEVELS = ARRAY_COUNT(levels) };
 
 static bool is_of_level(enum token_kind kind, size_t level)
 {

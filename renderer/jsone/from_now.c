@@ -88,7 +88,7 @@ static bool read_time(struct interpreter *self, struct text text, int64_t *time)
     static const char *const tails[] = {"", "Z", ":00Z", "T00:00:00Z"};
     if (text.length > 40)
         return false;
-    for (size_t i = 0; i < sizeof(tails) / sizeof(tails[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(tails); i++)
         if (clock_parse(arena_printf(self->arena, "%.*s%s", (int)text.length, text.data, tails[i]),
                         time) == 0)
             return true;

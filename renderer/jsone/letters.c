@@ -194,9 +194,9 @@ static const struct expansion expansions[] = {
 /* clang-format on */
 
 enum {
-    TO_UPPER = sizeof(to_upper) / sizeof(to_upper[0]),
-    TO_LOWER = sizeof(to_lower) / sizeof(to_lower[0]),
-    EXPANSIONS = sizeof(expansions) / sizeof(expansions[0]),
+    TO_UPPER = ARRAY_COUNT(to_upper),
+    TO_LOWER = ARRAY_COUNT(to_lower),
+    EXPANSIONS = ARRAY_COUNT(expansions),
     CAPITAL_SIGMA = 0x3a3,
     FINAL_SIGMA = 0x3c2,
     CAPITAL_I_WITH_DOT = 0x130

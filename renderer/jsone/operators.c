@@ -255,7 +255,7 @@ const struct operator_rule *operator_find(struct text key)
 {
     if (key.length < 3 || key.data[0] != '$')
         return NULL;
-    for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(operators); i++)
         if (text_is(key, operators[i].name))
             return &operators[i];
     return NULL;

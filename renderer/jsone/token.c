@@ -117,7 +117,7 @@ static struct token word_token(struct text source, size_t start)
         end++;
     struct token token = {TOKEN_IDENTIFIER, start, end};
     struct text word = {source.data + start, end - start};
-    for (size_t i = 0; i < sizeof(keywords) / sizeof(keywords[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(keywords); i++)
         if (text_is(word, names[keywords[i]]))
             token.kind = keywords[i];
     return token;

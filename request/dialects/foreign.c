@@ -41,7 +41,7 @@ bool foreign_tree(struct reading *reading, const struct value *root)
 {
     if (root->kind != VALUE_OBJECT || field_given(root, "script") || field_given(root, "program"))
         return false;
-    for (size_t i = 0; i < sizeof(systems) / sizeof(systems[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(systems); i++) {
         bool all = true;
         for (size_t j = 0; j < 3 && systems[i].fields[j]; j++)
             all = all && field_given(root, systems[i].fields[j]);
@@ -81,19 +81,17 @@ static struct text first_line(struct text source)
     return (struct text){"", 0};
 }
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 bool foreign_text(struct reading *reading, struct text source, struct text name)
 {
     const char *sentence = NULL;
     struct text line = first_line(source);
     bool field = memchr(line.data, ':', line.length) && !text_ends(text_trim(line), ":");
     if (text_ends(name, ".py") ||
-        (!field && begins_with_one(line, python_starts, COUNT(python_starts))))
+        (!field && begins_with_one(line, python_starts, ARRAY_COUNT(python_starts))))
         sentence =
             "this seems to be a Python program, expected a job file, which names it: program: "
             "its directory, entry: its name";
-    else if (begins_with_one(line, shell_starts, COUNT(shell_starts)))
+    else if (begins_with_one(line, shell_starts, ARRAY_COUNT(shell_starts)))
         sentence =
             "this seems to be a shell script without its first line; begin it with #!/bin/sh "
             "or #!/bin/bash, and write #DL lines below that, such as #DL tasks.main.gpus=1";

@@ -31,7 +31,6 @@ struct draft_role {
     struct text image, command;
 };
 
-#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 #define READER(reader)                                                                             \
     static void reader(struct reading *reading, const struct path *path,                           \
                        const struct value *value, const struct field *field, void *into)
@@ -85,7 +84,7 @@ static const struct field resource_fields[] = {
      .most = GPUS_MOST},
 };
 static const struct field_table resource_table = {
-    .fields = resource_fields, .count = COUNT(resource_fields), .owner = "resource"};
+    .fields = resource_fields, .count = ARRAY_COUNT(resource_fields), .owner = "resource"};
 
 READER(read_resource)
 {
@@ -99,7 +98,7 @@ static const struct field policy_fields[] = {
      .offset = offsetof(struct draft_role, succeeded), .least = 1, .most = TASKS_MOST},
 };
 static const struct field_table policy_table = {
-    .fields = policy_fields, .count = COUNT(policy_fields), .owner = "completion_policy"};
+    .fields = policy_fields, .count = ARRAY_COUNT(policy_fields), .owner = "completion_policy"};
 
 READER(read_policy)
 {
@@ -117,7 +116,7 @@ static const struct field role_fields[] = {
      .most = COMMAND_LONGEST},
 };
 static const struct field_table role_table = {
-    .fields = role_fields, .count = COUNT(role_fields), .owner = "a role"};
+    .fields = role_fields, .count = ARRAY_COUNT(role_fields), .owner = "a role"};
 
 /* [a-zA-Z][a-zA-Z0-9_-]* */
 static bool is_role_name(struct text name)
@@ -200,7 +199,7 @@ static const struct field user_fields[] = {
      .most = CLUSTER_LONGEST},
 };
 static const struct field_table user_table = {
-    .fields = user_fields, .count = COUNT(user_fields), .owner = "user"};
+    .fields = user_fields, .count = ARRAY_COUNT(user_fields), .owner = "user"};
 
 READER(read_user)
 {
@@ -213,7 +212,7 @@ static const struct field job_map_fields[] = {
     {FIELD_NAME("roles"), read_any_map, .offset = offsetof(struct draft, roles)},
 };
 static const struct field_table job_table = {
-    .fields = job_map_fields, .count = COUNT(job_map_fields), .owner = "job"};
+    .fields = job_map_fields, .count = ARRAY_COUNT(job_map_fields), .owner = "job"};
 
 READER(read_job)
 {
@@ -225,7 +224,7 @@ static const struct field file_fields[] = {
     {FIELD_NAME("job"), read_job, .offset = 0},
 };
 static const struct field_table file_table = {
-    .fields = file_fields, .count = COUNT(file_fields), .owner = "a DLWorkspace job"};
+    .fields = file_fields, .count = ARRAY_COUNT(file_fields), .owner = "a DLWorkspace job"};
 
 bool dlworkspace_draft_recognise(const struct value *root)
 {

@@ -268,7 +268,7 @@ static const struct field fields[] = {
 
 const struct field_table dlworkspace_fields = {
     .fields = fields,
-    .count = sizeof(fields) / sizeof(fields[0]),
+    .count = ARRAY_COUNT(fields),
     .owner = "a DLWorkspace job",
 };
 
@@ -305,7 +305,7 @@ static bool asks_for_nothing(const struct value *value)
 
 void dlworkspace_say_ineffective(struct arena *arena, const struct value *root, struct notes *notes)
 {
-    for (size_t i = 0; i < sizeof(ineffective) / sizeof(ineffective[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(ineffective); i++) {
         const struct value *value = value_get(root, ineffective[i].name);
         if (value && !asks_for_nothing(value))
             note_add(arena, notes, ineffective[i].name, "%s", ineffective[i].sentence);

@@ -79,7 +79,7 @@ static struct environment environment_of(struct work *work, const char *role)
             arena_allocate(work->reading->arena, (users->count + OWN) * sizeof(*all.variables)),
     };
     static const char *const prefixes[] = {"DLWS", "DLTS"};
-    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(prefixes); i++) {
         struct arena *arena = work->reading->arena;
         const char *prefix = prefixes[i];
         add_variable(&all, arena_printf(arena, "%s_ROLE_NAME", prefix).data, text_of(role));
@@ -207,7 +207,7 @@ static void make_roles(struct work *work)
     struct text kind = work->given.training.length ? work->given.training : TEXT("RegularJob");
     work->job->tasks = arena_allocate(arena, ROLES_MOST * sizeof(*work->job->tasks));
     work->job->complete = arena_allocate(arena, ROLES_MOST * sizeof(*work->job->complete));
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(kinds); i++) {
         if (!text_is(kind, kinds[i].name))
             continue;
         kinds[i].make(work);

@@ -46,7 +46,7 @@ static const struct field fields[] = {
 
 static const struct field_table table = {
     .fields = fields,
-    .count = sizeof(fields) / sizeof(fields[0]),
+    .count = ARRAY_COUNT(fields),
     .owner = "a job of OpenPAI's version 1",
 };
 

@@ -73,7 +73,7 @@ static const struct field fields[] = {
 
 static const struct field_table table = {
     .fields = fields,
-    .count = sizeof(fields) / sizeof(fields[0]),
+    .count = ARRAY_COUNT(fields),
     .owner = "a task role of OpenPAI's version 1",
 };
 
@@ -93,7 +93,7 @@ static const struct field port_fields[] = {
 
 static const struct field_table port_table = {
     .fields = port_fields,
-    .count = sizeof(port_fields) / sizeof(port_fields[0]),
+    .count = ARRAY_COUNT(port_fields),
     .owner = "a port of OpenPAI's version 1",
 };
 

@@ -33,7 +33,7 @@ static void read_priority(struct openpai_2 *file, const struct path *above,
                           const struct value *value)
 {
     struct path path = {.above = above, .name = TEXT("jobPriorityClass")};
-    for (size_t i = 0; i < sizeof(priority_classes) / sizeof(priority_classes[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(priority_classes); i++) {
         if (value->kind != VALUE_STRING || !text_is(value->string, priority_classes[i].name))
             continue;
         file->job->priority = priority_classes[i].priority;
@@ -165,7 +165,7 @@ void openpai_2_read_extras(struct openpai_2 *file)
     for (size_t i = 0; map && i < map->object.count; i++) {
         const struct member *member = &map->object.members[i];
         struct path path = {.above = &above, .name = member->key};
-        size_t at = 0, count = sizeof(extras) / sizeof(extras[0]);
+        size_t at = 0, count = ARRAY_COUNT(extras);
         while (at < count && !text_is(member->key, extras[at].name))
             at++;
         if (at < count)

@@ -81,7 +81,7 @@ static void check_listed(struct role_reading *reading)
         const struct value *name = list->list.items[i];
         struct path item = {.above = &path, .index = i};
         bool found = false;
-        for (size_t j = 0; j < sizeof(types) / sizeof(types[0]) && !found; j++)
+        for (size_t j = 0; j < ARRAY_COUNT(types) && !found; j++)
             found = openpai_2_prerequisite(reading->file, types[j], name->string);
         if (!found)
             problem_expected(reading->file->reading, &item, name, "the name of a prerequisite");

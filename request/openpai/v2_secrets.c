@@ -16,14 +16,8 @@ struct addresses {
 
 static void add(struct addresses *addresses, const struct value *value)
 {
-    if (addresses->count == addresses->capacity) {
-        size_t capacity = addresses->capacity ? addresses->capacity * 2 : 16;
-        const struct value **list = arena_allocate(addresses->arena, capacity * sizeof(*list));
-        for (size_t i = 0; i < addresses->count; i++)
-            list[i] = addresses->list[i];
-        addresses->list = list;
-        addresses->capacity = capacity;
-    }
+    addresses->list = arena_grow(addresses->arena, addresses->list, addresses->count,
+                                 &addresses->capacity, sizeof(struct value *));
     addresses->list[addresses->count++] = value;
 }
 

@@ -15,15 +15,15 @@ enum {
     PORTS_EACH = 1000, /* of one label: all of them stand in one variable */
 };
 
-#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 #define CLOSED(fields_of, whose)                                                                   \
     {                                                                                              \
-        .fields = fields_of, .count = COUNT(fields_of), .owner = whose, .null_is_value = true      \
+        .fields = fields_of, .count = ARRAY_COUNT(fields_of), .owner = whose,                      \
+        .null_is_value = true                                                                      \
     }
 #define OPEN(fields_of, whose)                                                                     \
     {                                                                                              \
-        .fields = fields_of, .count = COUNT(fields_of), .owner = whose, .null_is_value = true,     \
-        .open = true                                                                               \
+        .fields = fields_of, .count = ARRAY_COUNT(fields_of), .owner = whose,                      \
+        .null_is_value = true, .open = true                                                        \
     }
 
 /* ---- maps ---- */
@@ -220,7 +220,7 @@ static void read_prerequisite(struct reading *reading, const struct path *path,
     }
     const struct value *type = value_get(value, "type");
     struct path type_path = {.above = path, .name = TEXT("type")};
-    for (size_t i = 0; type && i < COUNT(prerequisite_types); i++) {
+    for (size_t i = 0; type && i < ARRAY_COUNT(prerequisite_types); i++) {
         if (type->kind != VALUE_STRING || !text_is(type->string, prerequisite_types[i].type))
             continue;
         read_map(reading, path, value, &prerequisite_types[i].table,

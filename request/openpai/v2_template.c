@@ -57,7 +57,7 @@ static bool find_root(const struct tag *tag, struct text *name, const struct val
         {"$script", names->script, false},  {"$output", names->output, false},
         {"$data", names->data, false},
     };
-    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(known); i++) {
         if (!text_is(*name, known[i].name) || (names->secrets_only && !known[i].credentials))
             continue;
         *name = text_of(known[i].name);

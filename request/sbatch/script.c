@@ -192,7 +192,7 @@ static void check_comment(struct script *script, struct text line, struct text t
                     "found a comment that seems to be a field; write #DL, in capitals and without "
                     "a blank after the #");
     static const char *const others[] = {"#SBATCH ", "#PBS ", "#BSUB ", "#$ -"};
-    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(others); i++)
         if (!script->other && text_starts(trimmed, others[i])) {
             script->other = number;
             script->other_word = others[i];

@@ -112,7 +112,7 @@ int claims_find_jobs(const struct spool *spool, struct claim **claims, size_t co
             search.claims[search.count++] = claims[i];
     }
     qsort(search.claims, search.count, sizeof(*search.claims), compare_tokens);
-    for (size_t i = 0; search.count && i < sizeof(order) / sizeof(order[0]) && !result; i++)
+    for (size_t i = 0; search.count && i < ARRAY_COUNT(order) && !result; i++)
         if (jobs_walk(spool, order[i], match_token, &search))
             result = error_errno(error, "%s/ could not be read", state_name(order[i]));
     free(search.claims);

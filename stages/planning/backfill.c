@@ -270,11 +270,8 @@ static void read_running(struct backfill *backfill, int job)
     struct job_record record;
     struct arena *arena = arena_new();
     if (record_read(job, arena, &record, NULL) == 0) {
-        if (backfill->count == backfill->capacity) {
-            backfill->capacity = backfill->capacity ? backfill->capacity * 2 : 64;
-            backfill->running =
-                memory_resize(backfill->running, backfill->capacity * sizeof(struct running));
-        }
+        backfill->running = memory_grow(backfill->running, backfill->count, &backfill->capacity,
+                                        sizeof(struct running));
         backfill->running[backfill->count++] = (struct running){
             .held = demand_typed(record.cpus, record.memory, record.gpus, record.gpu_type),
             .end = find_end(backfill, job, &record)};

@@ -147,7 +147,7 @@ static void keep_record(struct roster_job *job, const struct job_record *record)
                                &kept->units_file,
                                &kept->units_pattern,
                                &kept->checkpoint_signal};
-    enum { COUNT = sizeof(from) / sizeof(from[0]) };
+    enum { COUNT = ARRAY_COUNT(from) };
     size_t bytes = 0;
     *kept = *record;
     kept->id = kept->name = kept->source = kept->request_file = kept->request_sha256 = TEXT("");

@@ -280,7 +280,7 @@ static int check_ssh(struct resolving *work)
     for (size_t i = 0; i < work->notes->count && i < NOTES_MOST; i++)
         noted = noted || text_ends(work->notes->items[i].field, "plugin ssh");
     for (size_t i = 0; noted && i < work->description->tasks_count; i++)
-        for (size_t j = 0; j < sizeof(needing) / sizeof(needing[0]); j++)
+        for (size_t j = 0; j < ARRAY_COUNT(needing); j++)
             if (text_contains(work->description->tasks[i].script, text_of(needing[j])))
                 return error_set(work->error,
                                  "the commands of the task role %s run %s, which needs the ssh "
@@ -346,7 +346,7 @@ static int resolve_platform(struct resolving *work)
     if (!platform->name.length)
         return 0;
     work->words = words;
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(words); i++)
         if (text_is(platform->name, words[i].platform))
             work->words = &words[i];
     work->job->platform.name = platform->name;

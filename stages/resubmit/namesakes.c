@@ -52,11 +52,8 @@ static int collect(void *context, const struct job_place *place)
     struct family *family = names_find(search->families, beginning_of(text_of(place->id)));
     if (!family)
         return 0;
-    if (family->count == family->capacity) {
-        family->capacity = family->capacity ? family->capacity * 2 : 16;
-        family->candidates =
-            memory_resize(family->candidates, family->capacity * sizeof(*family->candidates));
-    }
+    family->candidates = memory_grow(family->candidates, family->count, &family->capacity,
+                                     sizeof(*family->candidates));
     family->candidates[family->count++] = (struct candidate){.place = *place};
     family->sorted = false;
     family->grown = true;
@@ -171,7 +168,7 @@ static int walk(struct search *search, struct namesake *namesakes, size_t count,
     day_name *days = NULL;
     size_t day_count = 0;
     int result = 0;
-    for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(order); i++)
         if (jobs_walk(search->spool, order[i], collect, search))
             return error_errno(error, "%s/ could not be read", state_name(order[i]));
     if (days_list(search->spool, &days, &day_count))

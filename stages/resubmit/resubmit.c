@@ -49,11 +49,8 @@ static void remember(struct waiting *waiting, const struct job_record *record)
 
 void pass_add(struct pass *pass, enum state from, const char *id, int priority, int stops)
 {
-    if (pass->count == pass->capacity) {
-        pass->capacity = pass->capacity ? pass->capacity * 2 : 64;
-        pass->candidates =
-            memory_resize(pass->candidates, pass->capacity * sizeof(*pass->candidates));
-    }
+    pass->candidates =
+        memory_grow(pass->candidates, pass->count, &pass->capacity, sizeof(*pass->candidates));
     struct candidate *candidate = &pass->candidates[pass->count++];
     *candidate = (struct candidate){.deed.from = from, .priority = priority, .stops = stops};
     snprintf(candidate->deed.id, sizeof(candidate->deed.id), "%s", id);

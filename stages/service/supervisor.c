@@ -31,7 +31,7 @@
 /* In the order in which they are started, and stopped. */
 static const struct stage_operations *const stage_table[] = {&intake_stage, &resubmit_stage,
                                                              &submit_stage, &track_stage};
-enum { STAGES = sizeof(stage_table) / sizeof(stage_table[0]) };
+enum { STAGES = ARRAY_COUNT(stage_table) };
 
 static const int64_t first_pause = 100, longest_pause = 30000; /* milliseconds, between restarts */
 static const int64_t stable_after = 10000;  /* a stage that ran this long starts afresh */

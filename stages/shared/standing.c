@@ -105,7 +105,7 @@ static bool look(const struct spool *spool, struct text id, struct known *known,
     struct job_place place = {.date = ""};
     struct stat status;
     snprintf(place.id, sizeof(place.id), "%.*s", (int)id.length, id.data);
-    for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(order); i++) {
         place.state = order[i];
         if (sys.fstatat(spool->states[order[i]], place.id, &status, AT_SYMLINK_NOFOLLOW)) {
             *sure = *sure && errno == ENOENT;

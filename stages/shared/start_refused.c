@@ -4,7 +4,7 @@
 static bool names_a_path(struct text line)
 {
     static const char *const fields[] = {"program: ", "entry: ", "dataset: ", "output: "};
-    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(fields); i++)
         if (text_starts(line, fields[i]))
             return true;
     return false;

@@ -67,10 +67,8 @@ static bool is_earlier(const struct entry *a, const struct entry *b)
 
 static void heap_push(struct heap *heap, const struct entry *entry)
 {
-    if (heap->count == heap->capacity) {
-        heap->capacity = heap->capacity ? heap->capacity * 2 : 64;
-        heap->entries = memory_resize(heap->entries, heap->capacity * sizeof(*heap->entries));
-    }
+    heap->entries =
+        memory_grow(heap->entries, heap->count, &heap->capacity, sizeof(*heap->entries));
     size_t at = heap->count++;
     while (at > 0 && heap->before(entry, &heap->entries[(at - 1) / 2])) {
         heap->entries[at] = heap->entries[(at - 1) / 2];
@@ -143,12 +141,9 @@ static struct owner *find_owner(struct queue *queue, uid_t uid)
     }
     if (low < queue->owner_count && queue->owners[low]->uid == uid)
         return queue->owners[low];
-    if (queue->owner_count == queue->owner_room) {
-        queue->owner_room = queue->owner_room ? queue->owner_room * 2 : 16;
-        size_t size = queue->owner_room * sizeof(struct owner *);
-        queue->owners = memory_resize(queue->owners, size);
-        queue->turns = memory_resize(queue->turns, size);
-    }
+    queue->owners =
+        memory_grow(queue->owners, queue->owner_count, &queue->owner_room, sizeof(struct owner *));
+    queue->turns = memory_resize(queue->turns, queue->owner_room * sizeof(struct owner *));
     struct owner *owner = memory_allocate(sizeof(*owner));
     *owner = (struct owner){.uid = uid, .jobs = {.before = goes_before}};
     memmove(queue->owners + low + 1, queue->owners + low,

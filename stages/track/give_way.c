@@ -57,7 +57,7 @@ static int signal_number(struct text name)
         int number;
     } signals[] = {
         {"TERM", SIGTERM}, {"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"INT", SIGINT}, {"HUP", SIGHUP}};
-    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(signals); i++)
         if (text_is(name, signals[i].name))
             return signals[i].number;
     return SIGTERM; /* which is what a stop is, whatever the job understands */

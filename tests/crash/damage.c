@@ -58,7 +58,7 @@ enum { CUT, CHANGED, REMOVED, DIRECTORY, LINK, PIPE, ENDLESS, KINDS };
 
 static const char *const copies[] = {"rendered", "submitted",       "failed",
                                      "held",     "done/2026-01-01", "done/2025-12-31"};
-enum { FIRST_UNSERVED = 4, COPIES = sizeof(copies) / sizeof(copies[0]) };
+enum { FIRST_UNSERVED = 4, COPIES = ARRAY_COUNT(copies) };
 
 struct point {              /* what is damaged */
     int victim, file, kind; /* file -1: the job is copied to copies[kind] */
@@ -122,10 +122,8 @@ static void find_victim(struct damage *damage, int which)
 
 static void add_point(struct damage *damage, int victim, int file, int kind, off_t at)
 {
-    if (damage->count == damage->capacity) {
-        damage->capacity = damage->capacity ? damage->capacity * 2 : 1024;
-        damage->points = memory_resize(damage->points, damage->capacity * sizeof(*damage->points));
-    }
+    damage->points =
+        memory_grow(damage->points, damage->count, &damage->capacity, sizeof(*damage->points));
     damage->points[damage->count++] = (struct point){victim, file, kind, at};
 }
 
@@ -237,7 +235,7 @@ static int count_places(const struct world *world, const char *id)
                                       "held",     "done/2026-01-01", "done/2025-12-31"};
     char path[TREE_PATH_SIZE];
     int count = 0;
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(all); i++) {
         snprintf(path, sizeof(path), "%s/%s/%s", world->spool, all[i], id);
         count += access(path, F_OK) == 0;
     }

@@ -97,7 +97,7 @@ void drive_describe(const struct world *world, char *text, size_t size)
     static const char *const places[] = {"incoming",  ".claims", ".new", "rendered",
                                          "submitted", "failed",  "held", "done"};
     size_t used = (size_t)snprintf(text, size, "left in");
-    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]) && used < size; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(places) && used < size; i++) {
         char path[TREE_PATH_SIZE];
         snprintf(path, sizeof(path), "%s/%s", world->spool, places[i]);
         struct tree_names names = tree_list(path);

@@ -52,7 +52,7 @@ static const struct {
              {SPAN_NAME, false, "for calls of that name"},
              {SPAN_ONCE, true, "although it was done"}};
 
-enum { ERRORS = sizeof(errors) / sizeof(errors[0]), SPANS = sizeof(spans) / sizeof(spans[0]) };
+enum { ERRORS = ARRAY_COUNT(errors), SPANS = ARRAY_COUNT(spans) };
 
 struct trouble {
     const struct scene *scene;

@@ -87,7 +87,7 @@ static void check_modes(struct checking *checking, const char *job)
                  {"output", 0755, false},
                  {"kill", 0644, false}};
     char path[TREE_PATH_SIZE];
-    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(files); i++) {
         snprintf(path, sizeof(path), "%s/%s", job, files[i].name);
         mode_t mode = strcmp(files[i].name, "why") == 0 ? mode_of_why(path) : files[i].mode;
         check_mode(checking, path, mode, files[i].needed);
@@ -453,7 +453,7 @@ static void check_places(struct checking *checking)
     } places[] = {{"incoming", 03777}, {"rendered", 0755}, {"submitted", 0755}, {"failed", 0755},
                   {"done", 0755},      {".claims", 0700},  {".new", 0700}};
     char path[TREE_PATH_SIZE];
-    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(places); i++) {
         snprintf(path, sizeof(path), "%s/%s", checking->check->world->spool, places[i].name);
         check_mode(checking, path, places[i].mode, true);
     }

@@ -314,13 +314,13 @@ void test_kills(void)
                  {SCENE_THREE, 3}, {SCENE_THREE_KILLED, 5}, {SCENE_AFTER, 5}},
       resized[] = {{SCENE_ONE_GROWN, 1}, {SCENE_ONE_MOVED, 3}, {SCENE_ONE_WIDE, 1}};
     static const char twice[] = "stopped before each call, and recovery too";
-    for (size_t i = 0; i < sizeof(small) / sizeof(small[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(small); i++)
         try_killed(small[i].scene);
     try_killed(SCENE_RESIZED);
     try_stopped(SCENE_FIFTY, stop_once, 3, "stopped before each call");
-    for (size_t i = 0; i < sizeof(small) / sizeof(small[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(small); i++)
         try_stopped(small[i].scene, stop_twice, small[i].stride, twice);
-    for (size_t i = 0; i < sizeof(resized) / sizeof(resized[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(resized); i++)
         try_stopped(resized[i].scene, stop_twice, resized[i].stride, twice);
     catch_naive();
 }

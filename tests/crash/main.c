@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "base/array.h"
 #include "tests/crash/harness.h"
 
 static double seconds(void)
@@ -31,7 +32,7 @@ int main(int argument_count, char **arguments)
     double began = seconds();
     umask(0); /* modes must be right without its help */
     harness_start();
-    for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(tests); i++) {
         int wanted = argument_count == 1;
         for (int k = 1; k < argument_count; k++)
             wanted += strcmp(arguments[k], tests[i].name) == 0;

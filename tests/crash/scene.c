@@ -192,7 +192,7 @@ void world_make(struct world *world, const char *top, const char *name, const st
     tree_make(world->base, 0755);
     tree_make(world->outside, 0755);
     tree_make(world->spool, 0755);
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(parts); i++) {
         snprintf(path, sizeof(path), "%s/%s", world->spool, parts[i].name);
         tree_make(path, parts[i].mode);
     }

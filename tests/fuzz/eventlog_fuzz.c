@@ -16,7 +16,7 @@ static void read_log(struct arena *arena, struct text log)
     struct event event;
     while (eventlog_next(&rest, &event)) {
         CHECK(event.name.length && !memchr(event.name.data, ' ', event.name.length));
-        for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        for (size_t i = 0; i < ARRAY_COUNT(keys); i++) {
             struct text value = event_get(arena, &event, keys[i]);
             CHECK(value.data || !value.length);
             event_get_number(&event, keys[i], -1);

@@ -37,7 +37,7 @@ static void check_row(const struct images *images, const struct image_row *row)
 {
     const struct text words[] = {row->library, row->version, row->type, row->accelerator,
                                  row->image};
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(words); i++)
         check_word(words[i]);
     CHECK(image_name_valid(row->image) && !strchr("-:@+#", row->image.data[0]));
     struct image_wish wish = wish_for(row, true), any_version = wish_for(row, false);

@@ -18,13 +18,13 @@ static void check_record(const struct job_record *record)
         record->commit,  record->template_path, record->image,          record->manifest_sha256,
         record->dlspool, record->failure.class, record->failure.reason, record->failure.commit,
     };
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(texts); i++)
         if (texts[i].data)
             check_text(texts[i]);
     const struct text terms[] = {record->deadline_mode, record->units_file,
                                  record->units_pattern, record->checkpoint_signal,
                                  record->gpu_type,      record->arguments_sha256};
-    for (size_t i = 0; i < sizeof(terms) / sizeof(terms[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(terms); i++)
         if (terms[i].data)
             check_text(terms[i]);
     CHECK(record->weight >= 0 && record->units_total >= 0 && record->resizes >= 0);

@@ -75,7 +75,7 @@ static void check_job(const struct description *job)
     CHECK(job->name.length && job->library.length && job->type.length);
     const struct text fields[] = {job->name,   job->library, job->version, job->type,
                                   job->script, job->image,   job->gpu_type};
-    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(fields); i++)
         check_field(fields[i]);
     check_path_field(job->program);
     check_path_field(job->dataset);

@@ -52,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
         if (!text_next(&log, '\n', &reason))
             reason = TEXT("");
         decide(table, lines, 1, reason, log);
-        for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
+        for (size_t i = 0; i < ARRAY_COUNT(codes); i++)
             decide(table, lines, codes[i], TEXT(""), TEXT(""));
         arena_free(arena);
     } else {

@@ -143,7 +143,7 @@ static void mutate_once(struct buffer *input, const struct buffer *other)
         "\r",         "|",     "\xff",        "\xc2\x9b",
         "\x1b",       "%",     "=",           ",",
         "<<",         "../",   "\xef\xbb\xbf"};
-    const char *word = words[below(sizeof(words) / sizeof(words[0]))];
+    const char *word = words[below(ARRAY_COUNT(words))];
     size_t at = below(input->length + 1), left = input->length - at;
     size_t span = 1 + below(left < 16 ? left : below(2) ? 16 : left);
     if (span > left)

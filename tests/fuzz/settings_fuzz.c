@@ -17,7 +17,7 @@ static void check_settings(const struct settings *settings)
         settings->doubtful_time, settings->poll_interval, settings->retry_interval,
         settings->retry_first,   settings->retry_longest, settings->probe_interval,
     };
-    for (size_t i = 0; i < sizeof(durations) / sizeof(durations[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(durations); i++)
         CHECK(durations[i] >= 50 && durations[i] <= 7 * 86400000LL);
     CHECK(settings->kill_grace >= 0 && settings->kill_grace <= 600000);
     CHECK(settings->batch >= 1 && settings->batch <= 1024);
@@ -41,7 +41,7 @@ static void check_kubernetes(const struct kubernetes_settings *kubernetes)
 {
     const struct text texts[] = {kubernetes->kubeconfig, kubernetes->context, kubernetes->namespace,
                                  kubernetes->proxy};
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(texts); i++) {
         check_text(texts[i]);
         CHECK(strlen(texts[i].data) == texts[i].length && !strpbrk(texts[i].data, "\r\n"));
     }

@@ -168,7 +168,7 @@ static void what_only_some_jobs_reach_is_found(void **state)
         "job.tasks[0].command", "job.gpu_type",      "job.tasks[0].shm",
         "!(job.tasks[0].shm)",  "job.time_limit",    "job.args",
         "image == \"host\"",    "image != \"host\"", "job.version"};
-    for (size_t i = 0; i < sizeof(conditions) / sizeof(conditions[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(conditions); i++) {
         char template[256];
         snprintf(template, sizeof(template), "a: b\nc:\n  $if: '%s'\n  then: ${nobody}\n",
                  conditions[i]);
@@ -360,7 +360,7 @@ static void samples_cover_every_three_options(void **state)
     (void)state;
     static const char *const words[] = {"a dataset",  "an output",  "GPUs",  "shm",
                                         "time_limit", "image host", "values"};
-    enum { OPTIONS = sizeof(words) / sizeof(words[0]) };
+    enum { OPTIONS = ARRAY_COUNT(words) };
     bool seen[OPTIONS][OPTIONS][OPTIONS][8] = {0};
     struct arena *arena = arena_new();
     size_t count = sample_count("array");

@@ -7,9 +7,8 @@
  */
 #include "tests/unit/unit.h"
 
+#include "base/array.h"
 #include "stages/resubmit/circles.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static struct circles *circles_of(size_t jobs, const struct circle_edge *edges, size_t count)
 {
@@ -41,7 +40,7 @@ static void none(void **state)
 {
     (void)state;
     static const struct circle_edge diamond[] = {{0, 1}, {0, 2}, {1, 3}, {2, 3}, {4, 0}, {0, 1}};
-    struct circles *circles = circles_of(5, diamond, COUNT(diamond));
+    struct circles *circles = circles_of(5, diamond, ARRAY_COUNT(diamond));
     assert_int_equal(count_closing(circles, 5), 0);
     circles_free(circles);
     circles = circles_of(0, NULL, 0);
@@ -53,15 +52,15 @@ static void the_youngest_closes_it(void **state)
 {
     (void)state;
     static const struct circle_edge three[] = {{0, 1}, {1, 2}, {2, 0}, {3, 0}};
-    struct circles *circles = circles_of(4, three, COUNT(three));
+    struct circles *circles = circles_of(4, three, ARRAY_COUNT(three));
     static const size_t way[] = {2, 0, 1};
-    assert_chain(circles, 2, way, COUNT(way));
+    assert_chain(circles, 2, way, ARRAY_COUNT(way));
     assert_int_equal(count_closing(circles, 4), 1);
     circles_free(circles);
     static const struct circle_edge self[] = {{1, 1}, {0, 1}};
     static const size_t one[] = {1};
-    circles = circles_of(2, self, COUNT(self));
-    assert_chain(circles, 1, one, COUNT(one));
+    circles = circles_of(2, self, ARRAY_COUNT(self));
+    assert_chain(circles, 1, one, ARRAY_COUNT(one));
     assert_int_equal(count_closing(circles, 2), 1);
     circles_free(circles);
 }
@@ -71,10 +70,10 @@ static void who_is_left_out_makes_no_other(void **state)
 {
     (void)state;
     static const struct circle_edge edges[] = {{0, 1}, {1, 0}, {1, 2}, {2, 1}, {0, 2}, {3, 2}};
-    struct circles *circles = circles_of(4, edges, COUNT(edges));
+    struct circles *circles = circles_of(4, edges, ARRAY_COUNT(edges));
     assert_int_equal(count_closing(circles, 4), 1);
     static const size_t way[] = {1, 0};
-    assert_chain(circles, 1, way, COUNT(way));
+    assert_chain(circles, 1, way, ARRAY_COUNT(way));
     circles_free(circles);
 }
 
@@ -119,7 +118,7 @@ static void as_the_slow_way(void **state)
     for (int round = 0; round < 3000; round++) {
         bool matrix[FEW][FEW] = {{false}}, out[FEW] = {false};
         struct circle_edge edges[FEW * 2];
-        size_t count = (size_t)random() % COUNT(edges);
+        size_t count = (size_t)random() % ARRAY_COUNT(edges);
         for (size_t i = 0; i < count; i++) {
             edges[i] = (struct circle_edge){(size_t)random() % FEW, (size_t)random() % FEW};
             matrix[edges[i].from][edges[i].to] = true;

@@ -130,7 +130,7 @@ static void wrong_rules_are_refused(void **state)
         {"{\"w\":{\"each\":1}}", "w.each: expected true or false"},
         {"{\"w\":{\"each\":true,\"failed\":1}}", "w.each: expected neither failed nor succeeded"},
     };
-    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(wrong); i++) {
         assert_null(completion_read(arena, text_of(wrong[i][0]), &error));
         if (!strstr(error.text, wrong[i][1]))
             fail_msg("%s: %s", wrong[i][0], error.text);

@@ -57,7 +57,7 @@ static void version_1_is_read(void **state)
     put("fs/cpu,cpuacct/x/libpod-" ID "/cpu.cfs_quota_us", "-1\n");
     assert_int_equal(control_group_cpus(&group), 0);
     static const char *const bad[] = {"", "x", "\n", " 5"};
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(bad); i++) {
         put("fs/cpu,cpuacct/x/libpod-" ID "/cpu.cfs_quota_us", bad[i]);
         assert_int_equal(control_group_cpus(&group), -1);
     }
@@ -101,7 +101,7 @@ static void another_process_is_not_the_containers(void **state)
     assert_int_equal(look(&group), -1);
     static const char *const bad[] = {"", "\n",    "0::/libpod-fedcba\n",   "0:" ID ":\n",
                                       ID, "0::\n", "1:cpu:/libpod-" ID "\n"};
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(bad); i++) {
         put("proc/77/cgroup", bad[i]);
         assert_int_equal(look(&group), -1);
         assert_int_equal(control_group_cpus(&group), -1);

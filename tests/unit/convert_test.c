@@ -62,7 +62,7 @@ static void every_sample_becomes_a_job_file_of_ones_own(void **state)
     static const char *const corpora[] = {
         "tests/fuzz/corpus/openpai", "tests/fuzz/corpus/request_openpai_v2",
         "tests/fuzz/corpus/request_dlworkspace", "examples/openpai"};
-    for (size_t i = 0; i < sizeof(corpora) / sizeof(corpora[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(corpora); i++) {
         int jobs = 0;
         DIR *directory = opendir(corpora[i]);
         assert_non_null(directory);

@@ -155,7 +155,7 @@ static void bad_input_is_told(void **state)
         {HEAD "a,1,1,m,1,64,1\n", "global_batch_size,1\nx,1\n",
          "column global_batch_size: found \"x\""},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct trace trace;
         struct error error = {0};
         if (read_trace(cases[i].trace, cases[i].profile, &trace, &error) != -1 ||

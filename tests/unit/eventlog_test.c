@@ -16,7 +16,7 @@ static void values_read_back(void **state)
     struct buffer line = {0};
     char key[16];
     eventlog_start(&line, 1800000000123, "test");
-    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(values); i++) {
         snprintf(key, sizeof(key), "k%zu", i);
         eventlog_add_string(&line, key, values[i]);
     }
@@ -29,7 +29,7 @@ static void values_read_back(void **state)
     assert_true(eventlog_next(&rest, &event));
     assert_int_equal(event.time, 1800000000123);
     assert_true(text_is(event.name, "test"));
-    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(values); i++) {
         snprintf(key, sizeof(key), "k%zu", i);
         struct text value = event_get(arena, &event, key);
         assert_true(text_is(value, values[i]));

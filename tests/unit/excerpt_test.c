@@ -29,7 +29,7 @@ static void lines_are_made_fit_to_read(void **state)
         {"\033", ""},
         {"x\033[", "    x\n"},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct buffer out = {0};
         excerpt_write(text_of(cases[i].printed), NULL, &out);
         assert_string_equal(out.length ? out.data : "", cases[i].excerpt);

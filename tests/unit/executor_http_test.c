@@ -285,7 +285,7 @@ static void what_goes_wrong_is_told_apart(void **state)
     };
     struct server *server = start_server();
     struct http_client *client = open_client(server, 2);
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct http_request request = {.method = "POST", .path = cases[i].path, .once = true};
         int before = server->requests;
         int64_t begin = clock_elapsed();

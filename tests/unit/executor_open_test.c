@@ -75,7 +75,7 @@ static void every_setting_is_checked(void **state)
         {"storage: /proc/nowhere", "where the local executor is to keep its files, could not be "
                                    "made: No such file or directory"},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct error error;
         char settings[256];
         snprintf(settings, sizeof(settings), "local:\n  %s\n", cases[i].setting);

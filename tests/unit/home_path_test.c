@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "executors/home_path.h"
 #include "stages/users.h"
 
@@ -20,10 +21,10 @@ static void what_hides_something_is_none(void **state)
     static const char *const others[] = {"/",         "",          "home/ann",     "/tmp",
                                          "/tmp/ann",  "/job",      "/usr/games",   "/nonexistent",
                                          "/home/../", "/home/..x", "/proc/1/root", "/run/sshd"};
-    for (size_t i = 0; i < sizeof(homes) / sizeof(homes[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(homes); i++)
         if (!home_path_fits(homes[i]))
             fail_msg("%s is none", homes[i]);
-    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(others); i++)
         if (home_path_fits(others[i]))
             fail_msg("%s is one", others[i]);
 }

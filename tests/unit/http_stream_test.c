@@ -173,7 +173,7 @@ static void a_stream_that_stalls_ends_in_time(void **state)
         int status;
     } cases[] = {{"/silent", 0, 0}, {"/headers", 0, 200}, {"/stall", 2, 200}};
     struct http_streams *streams = open_streams();
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct http_stream_state seen;
         struct http_stream *stream = start(streams, cases[i].path);
         int64_t begin = clock_elapsed();

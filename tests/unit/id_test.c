@@ -19,7 +19,7 @@ static void ids_are_labels(void **state)
         {"123456789012345678901234567890", "j12345678901234567890123-0123456789abc"},
         {"../../etc/passwd", "etc-passwd-0123456789abc"},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         char id[ID_SIZE];
         id_make(text_of(cases[i].name), "0123456789abc", id);
         assert_string_equal(id, cases[i].id);
@@ -42,7 +42,7 @@ static void strange_ids_are_not_valid(void **state)
                                         "..-0123456789abc",
                                         "x_0123456789abc",
                                         "aaaaaaaaaaaaaaaaaaaaaaaaa-0123456789abc"};
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
         assert_false(id_valid(text_of(cases[i])));
 }
 

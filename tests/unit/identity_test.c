@@ -68,7 +68,7 @@ static void a_copy_has_another(void **state)
     };
     (void)state;
     assert_int_equal(identity_make(&spool, &error), 0);
-    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(ways); i++) {
         struct spool copy;
         char room[512], ours[IDENTITY_SIZE], theirs[IDENTITY_SIZE];
         shell(ways[i]);
@@ -96,7 +96,7 @@ static void what_is_damaged_is_none(void **state)
     char identity[IDENTITY_SIZE];
     (void)state;
     assert_int_equal(identity_make(&spool, &error), 0);
-    for (size_t i = 0; i < sizeof(damage) / sizeof(damage[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(damage); i++) {
         shell(damage[i]);
         identity_read(&spool, identity);
         assert_string_equal(identity, "");

@@ -46,7 +46,7 @@ static void numbers_are_doubles_and_keep_how_they_were_written(void **state)
                  {"1.10", 1.1},      {"1E3", 1000},
                  {"1e-999", 0},      {"12345678901234567890", 12345678901234567890.0},
                  {"-1.5e+2", -150.0}};
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct value *value = read_string(cases[i].source);
         assert_non_null(value);
         assert_int_equal(value->kind, VALUE_NUMBER);
@@ -83,7 +83,7 @@ static void what_is_not_json_is_refused_with_its_place(void **state)
         {"// c\n{}", "f.json:1:1: not well-formed JSON: "},
         {"\xef\xbb\xbf{}", "f.json:1:1: not well-formed JSON: "},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         error.text[0] = '\0';
         if (read_string(cases[i].source))
             fail_msg("accepted: %s", cases[i].source);
@@ -108,7 +108,7 @@ static void comments_become_blanks(void **state)
         {"/ / /", "/ / /", -1},
         {"\"\\", "\"\\", -1},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         const char *first;
         struct text source = text_of(cases[i].source);
         struct text blanked = json_blank_comments(arena, source, &first);
@@ -143,7 +143,7 @@ static void limits_hold_exactly(void **state)
         {"[                                      ]", NULL},
         {"[                                       ]", "f: 41 bytes; at most 40 are read"},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct value *value = json_read(arena, text_of(cases[i].source), "f", &limits, &error);
         if (!cases[i].sentence) {
             if (!value)
@@ -207,7 +207,7 @@ static void hostile_input_is_quick(void **state)
         {"", "{", ""},        {"[", "[],", "1]"},
     };
     struct buffer source = {0};
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         buffer_clear(&source);
         buffer_add_string(&source, cases[i].head);
         while (source.length + strlen(cases[i].piece) + strlen(cases[i].tail) <= 1 << 20)

@@ -33,7 +33,7 @@ static void trees_that_differ_are_told_apart(void **state)
         "[0]", "[0, 0]",
         /* Which bytes are whose is told by lengths. */
         "[\"a\\x03b\", \"\"]", "[\"a\", \"b\\x03\"]"};
-    enum { COUNT = sizeof(trees) / sizeof(trees[0]) };
+    enum { COUNT = ARRAY_COUNT(trees) };
     struct known_trees *known = known_trees_new();
     for (size_t i = 0; i < COUNT; i++) {
         struct tree_digest digest = digest_of(known, trees[i]);

@@ -144,7 +144,7 @@ static void what_is_wrong_is_said_with_file_and_line(void **state)
                          "c}]}}}]\n",
          "exec.env"},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct error error;
         struct kubeconfig *config = parse(cases[i].source, &error);
         if (config || !strstr(error.text, cases[i].words) || strstr(error.text, "s3cr3t"))
@@ -240,7 +240,7 @@ static void base64_is_decoded(void **state)
         {"Zm9-", NULL},
         {"====", NULL},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct buffer out = {0};
         int result = kubeconfig_decode(&out, text_of(cases[i].encoded));
         assert_int_equal(result, cases[i].decoded ? 0 : -1);
@@ -314,7 +314,7 @@ static void mistakes_in_settings_are_named(void **state)
         {"kubernetes: {host_paths: [/a/../etc]}\n", "without \"..\""},
         {"kubernetes: {host_paths: /a}\n", "a list of directories"},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct error error = {""};
         struct kubernetes_settings settings;
         int result = read_settings(&settings, cases[i].source, &error);

@@ -454,7 +454,7 @@ static void a_plugin_that_fails_is_told_of(void **state)
         {"#!/bin/sh\nhead -c 3000000 /dev/zero\n", "more than 1048576 bytes"},
         {"#!/nowhere/sh\n", "could not be started"},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         write_plugin(cases[i].script);
         struct kubernetes_connection *connection = connect_by_plugin();
         struct kubernetes_call call = make_call("POST", "/echo");
@@ -639,7 +639,7 @@ static void proxies_are_used_as_told(void **state)
         {.in_settings = true, .tunnels = 1},
         {.in_environment = true, .in_config = true, .none = true, .tunnels = 0},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         int before = statistic("tunnels");
         write_config(cases[i].in_config ? cluster : ca_line, "    token: abc\n");
         settings.proxy = cases[i].none          ? TEXT("none")

@@ -260,7 +260,7 @@ static void failures_are_told_apart(void **state)
          3, "Exited", "its init container wait ended with exit code 3"},
         {"", "'phase':'Failed'", 255, "Failed", "does not say how"},
     };
-    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(table); i++) {
         tear_down(state);
         set_up(state);
         take_job("worker", "", "");
@@ -716,7 +716,7 @@ static void the_image_that_runs_is_told_by_its_digest(void **state)
     assert_string_equal(ask().tasks[0].image, "");
     take_pod("worker", 0, "", IN_IMAGE("python@sha256:12"));
     assert_string_equal(ask().tasks[0].image, "");
-    for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(same); i++) {
         take_pod("worker", 0, "", IN_IMAGE("python:3.12"));
         take_pod("worker", 0, "", same[i]);
         assert_string_equal(ask().tasks[0].image, "sha256:" SUM);

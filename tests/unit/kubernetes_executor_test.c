@@ -131,7 +131,7 @@ static void ready_says_what_is_wrong(void **state)
         const char *minor;
         int result;
     } versions[] = {{"20", -1}, {"28+", -1}, {"29+", 0}, {"36", 0}};
-    for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(versions); i++) {
         order("\"order\": \"version\", \"value\": {\"major\": \"1\", \"minor\": \"%s\"}",
               versions[i].minor);
         other = stand_in_executor("");

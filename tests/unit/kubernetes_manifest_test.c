@@ -101,7 +101,7 @@ static void the_frame_is_a_list(void **state)
          "a}}]}",
          "items[0]: found a ConfigMap, expected a Job: the first object owns the others"},
     };
-    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(wrong); i++) {
         assert_null(kubernetes_manifest_read(arena, text_of(wrong[i][0]), &error));
         if (!strstr(error.text, wrong[i][1]))
             fail_msg("%s: %s", wrong[i][0], error.text);
@@ -399,7 +399,7 @@ static void a_template_that_wants_more_is_refused(void **state)
                   "hostNetwork: dlspool.yaml does not allow it");
     assert_true(settings_forbid);
     static const char *const outside[] = {"/", "/scratchy", "/srv", "/srv/database", "/etc"};
-    for (size_t i = 0; i < sizeof(outside) / sizeof(outside[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(outside); i++)
         stamp_refuses(
             (struct parts){
                 .pod = arena_printf(arena, "volumes: [{name: v, hostPath: {path: %s}}]", outside[i])
@@ -425,7 +425,7 @@ static void names_are_this_jobs_and_this_attempts(void **state)
     (void)state;
     struct kubernetes_stamp stamp = stamp_of();
     static const char *const others[] = {"job-1-a1", "job-1-a22", "job-1", "x"};
-    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(others); i++)
         stamp_refuses(
             (struct parts){.name = others[i]}, stamp,
             "expected \"job-1-a2\" or what starts with it and a hyphen; templates have it "
@@ -513,7 +513,7 @@ static void label_values_are_made_fit(void **state)
         {"0123456789012345678901234567890123456789012345678901234567890123456789",
          "012345678901234567890123456789012345678901234567890123456789012"},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
         assert_string_equal(kubernetes_label_value(arena, text_of(cases[i][0])).data, cases[i][1]);
 }
 

@@ -214,7 +214,7 @@ static void whatever_is_answered_each_object_is_made_once(void **state)
     for (size_t i = 0; i < 2; i++) {
         long exchanges = exchanges_of(jobs[i]);
         for (long exchange = 0; exchange < exchanges; exchange++)
-            for (size_t at = 0; at < sizeof(misbehaviours) / sizeof(*misbehaviours); at++) {
+            for (size_t at = 0; at < ARRAY_COUNT(misbehaviours); at++) {
                 char where[160];
                 const char *id = next_id();
                 enum submit_outcome outcome;
@@ -278,7 +278,7 @@ static void each_misbehaviour_has_its_outcome(void **state)
         {"\"action\": \"status\", \"code\": 429, \"retry_after\": 1", SUBMIT_UNAVAILABLE, ""},
         {"\"action\": \"status\", \"code\": 413, \"count\": 2", SUBMIT_REFUSED, ""},
     };
-    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(table); i++) {
         const char *id = next_id();
         order("\"order\": \"misbehave\", %s", table[i].order);
         struct submission submission = stand_in_submit(executor, stand_in_single, id);

@@ -105,7 +105,7 @@ static void answer(struct kubernetes_call *call, struct arena *arena)
         call->answer = fake_json(arena, "{'metadata':{'resourceVersion':'1'},'items':[]}");
         return;
     }
-    for (size_t i = 0; i < sizeof(pods) / sizeof(pods[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(pods); i++) {
         struct pod *pod = &pods[i];
         if (!pod->name || strncmp(at + 6, pod->name, strlen(pod->name)) != 0)
             continue;
@@ -231,7 +231,7 @@ static int tear_down(void **state)
     stop();
     fake_forget_streams();
     clock_replace(NULL, NULL);
-    for (size_t i = 0; i < sizeof(pods) / sizeof(pods[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(pods); i++) {
         for (size_t j = 0; j < pods[i].count; j++)
             buffer_free(&pods[i].pieces[j].bytes);
         free(pods[i].pieces);

@@ -147,7 +147,7 @@ static void an_answer_that_is_lost_does_no_harm(void **state)
     (void)state;
     submit_and_wait(ELASTIC(""), "l-1", 4);
     static const char *const actions[] = {"cut_answer", "cut_request"};
-    for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(actions); i++) {
         int64_t size = 5 + (int64_t)i;
         order("\"order\": \"misbehave\", \"action\": \"%s\", \"method\": \"PATCH\", \"bytes\": 0, "
               "\"count\": 0",

@@ -164,7 +164,7 @@ static void who_can_mend_it_is_told(void **state)
         {422, STATUS("\"reason\":\"Invalid\",\"message\":\"Job.batch is invalid\""), NULL},
     };
     struct arena *arena = arena_new();
-    for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(refusals); i++) {
         const struct kubernetes_question question = {"POST", "/x", 10};
         struct error error;
         struct value *answer;
@@ -183,7 +183,7 @@ static void answers_are_sorted(void **state)
 {
     (void)state;
     struct arena *arena = arena_new();
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct error error = {""};
         int64_t retry_after = 0;
         enum kubernetes_outcome outcome =

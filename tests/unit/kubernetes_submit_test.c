@@ -557,7 +557,7 @@ static void disturb_twice(const char *manifest, long first, enum fault first_fau
 }
 
 static const char *const manifests[] = {single, several, queued, held, with_secret};
-enum { MANIFESTS = sizeof(manifests) / sizeof(manifests[0]) };
+enum { MANIFESTS = ARRAY_COUNT(manifests) };
 
 static void each_object_is_made_once_whatever_fails(void **state)
 {
@@ -758,7 +758,7 @@ static void who_can_mend_a_refusal_is_told(void **state)
         long exchange;
     } requests[] = {{single, 0}, {several, 0}, {several, 1}, {several, 3}, {several, 4}};
     static const char *const remedies[] = {"Ask an administrator for that right", NULL};
-    for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(requests); i++)
         for (int other = 0; other < 2; other++) {
             reset(count_objects(requests[i].manifest));
             cluster.faults[0].exchange = requests[i].exchange;

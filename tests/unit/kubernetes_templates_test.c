@@ -259,7 +259,7 @@ static void a_home_that_does_not_keep_is_told_of(void **state)
 {
     (void)state;
     static const char *const sites[] = {"  home: user\n", "  home: none\n", ""};
-    for (size_t i = 0; i < sizeof(sites) / sizeof(sites[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(sites); i++) {
         size_t count;
         char without[sizeof(site)];
         const char *storage = strstr(site, "  storage:"), *after = strstr(site, "  shm: 2684");
@@ -533,7 +533,7 @@ static void a_gang_is_as_many_as_start_together(void **state)
         {"serving", "kubernetes/any/serving.yaml", "{\"minMember\":1,\"queue\":\"gang-queue\"}"},
     };
     static const int indexes[] = {0, 1, 2, 3};
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct shape shape = new_shape(cases[i].type);
         add_role(&shape, "worker", 4);
         shape.job.queue = TEXT("gang");

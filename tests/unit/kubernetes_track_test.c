@@ -194,7 +194,7 @@ static void watches_survive_what_servers_do(void **state)
         "\"order\": \"watches\", \"action\": \"compact\"",
         "\"order\": \"restart\", \"down\": 1",
     };
-    for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(orders); i++) {
         char id[32];
         snprintf(id, sizeof(id), "survivor-%zu", i);
         submit(id, "\"seconds\": 1");

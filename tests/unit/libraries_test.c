@@ -39,7 +39,6 @@ static const char *const executors[] = {"local", "kubernetes", "slurm"};
 
 /* What a pod is told when it asks for the address of a name. */
 #define FOUND_ADDRESS "10.9.8.7"
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static struct scratch scratch;
 static struct repository *repository;
@@ -270,7 +269,7 @@ static struct rendered tasks_of(const char *executor, struct text source)
     for (size_t i = 0; i < count; i++)
         if (strcmp(known[i].executor, executor) == 0 && text_equal(known[i].source, source))
             return known[i].rendered;
-    assert_true(count < COUNT(known));
+    assert_true(count < ARRAY_COUNT(known));
     struct arena *own = arena;
     arena = kept;
     known[count].executor = executor;
@@ -564,7 +563,7 @@ static bool is_common(struct text name)
         "PYTHONUNBUFFERED",
         "OMP_NUM_THREADS",
     };
-    return is_of(names, COUNT(names), name);
+    return is_of(names, ARRAY_COUNT(names), name);
 }
 
 static bool is_the_executors(struct text name)
@@ -595,7 +594,7 @@ static bool is_the_executors(struct text name)
         "OMPI_MCA_btl_tcp_if_include",
         "OMPI_MCA_oob_tcp_if_include",
     };
-    return is_of(names, COUNT(names), name) || text_starts(name, "DLSPOOL_LATE_") ||
+    return is_of(names, ARRAY_COUNT(names), name) || text_starts(name, "DLSPOOL_LATE_") ||
            text_starts(name, "SLURM_");
 }
 
@@ -684,11 +683,11 @@ static void check_table(const char *head, size_t least)
     assert_true(count >= least);
     for (size_t i = 0; i < count; i++) {
         size_t compared = 0;
-        for (size_t l = 0; l < COUNT(libraries); l++)
-            for (size_t s = 0; s < COUNT(shapes); s++) {
+        for (size_t l = 0; l < ARRAY_COUNT(libraries); l++)
+            for (size_t s = 0; s < ARRAY_COUNT(shapes); s++) {
                 if (!fits(rows[i].library, libraries[l]) || !fits(rows[i].type, shapes[s].type))
                     continue;
-                for (size_t e = 0; e < COUNT(executors); e++) {
+                for (size_t e = 0; e < ARRAY_COUNT(executors); e++) {
                     struct rendered rendered;
                     if (slurm != is_mpi_on_slurm(executors[e], shapes[s].type) ||
                         !render(executors[e], libraries[l], &shapes[s], &rendered))
@@ -729,8 +728,8 @@ static void the_table_has_every_template(void **state)
     (void)state;
     size_t count, templates = 0;
     struct row *rows = read_table(table_head, &count);
-    for (size_t l = 0; l < COUNT(libraries); l++)
-        for (size_t t = 0; t < COUNT(types); t++) {
+    for (size_t l = 0; l < ARRAY_COUNT(libraries); l++)
+        for (size_t t = 0; t < ARRAY_COUNT(types); t++) {
             bool is_there = has_template("local", libraries[l], types[t]);
             if (is_there != has_template("kubernetes", libraries[l], types[t]))
                 fail_msg("only one executor has a template for %s and %s", libraries[l], types[t]);
@@ -759,7 +758,7 @@ static void compare_executors(const char *what, const struct rendered *one,
             const struct member *member = &one->tasks[i].env->object.members[v];
             const struct member *same = value_member(other->tasks[i].env, member->key);
             if (!is_common(member->key) ||
-                (other_places && is_of(places, COUNT(places), member->key)))
+                (other_places && is_of(places, ARRAY_COUNT(places), member->key)))
                 continue;
             if (!same || !text_equal(same->value->string, member->value->string))
                 fail_msg("%s: %s is %s here and %s there", what, member->key.data,
@@ -773,18 +772,18 @@ static void compare_executors(const char *what, const struct rendered *one,
 static void every_pair_renders_for_every_executor(void **state)
 {
     (void)state;
-    for (size_t l = 0; l < COUNT(libraries); l++)
-        for (size_t t = 0; t < COUNT(types); t++) {
+    for (size_t l = 0; l < ARRAY_COUNT(libraries); l++)
+        for (size_t t = 0; t < ARRAY_COUNT(types); t++) {
             char what[128];
             bool some = false;
             snprintf(what, sizeof(what), "%s and %s", libraries[l], types[t]);
-            for (size_t s = 0; s < COUNT(shapes); s++) {
+            for (size_t s = 0; s < ARRAY_COUNT(shapes); s++) {
                 struct rendered one, other;
                 if (strcmp(shapes[s].type, types[t]) != 0)
                     continue;
                 bool taken = render("local", libraries[l], &shapes[s], &one);
                 some = some || taken;
-                for (size_t e = 1; e < COUNT(executors); e++) {
+                for (size_t e = 1; e < ARRAY_COUNT(executors); e++) {
                     if (taken != render(executors[e], libraries[l], &shapes[s], &other))
                         fail_msg("not every executor refuses %s: %s", what, error.text);
                     if (taken && !is_mpi_on_slurm(executors[e], types[t]))
@@ -809,7 +808,7 @@ static void an_array_gives_each_task_its_own(void **state)
     static const struct shape shape = {"array", {"main"}, {3}};
     sweep = (struct context_array){
         .indexes = indexes, .count = 3, .at_once = 2, .choices = choices, .choices_count = 2};
-    for (size_t e = 0; e < COUNT(executors); e++) {
+    for (size_t e = 0; e < ARRAY_COUNT(executors); e++) {
         struct rendered rendered;
         assert_true(render(executors[e], "pytorch", &shape, &rendered));
         assert_int_equal(rendered.count, 3);

@@ -147,7 +147,7 @@ static void every_mistake_is_a_sentence_with_its_place(void **state)
         {HEAD "- {" MUST "}\n- {" MUST "\n", "not well-formed YAML"},
         {HEAD "- &a {" MUST "}\n- *a\n", "manifest.yaml:3:"},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct arena *arena = arena_new();
         struct error error;
         assert_null(read(arena, cases[i].source, &error));

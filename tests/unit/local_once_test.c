@@ -253,7 +253,7 @@ static void cut_everywhere(const struct sweep *sweep)
 }
 
 static const struct job *const jobs[] = {&single, &pair};
-enum { JOBS = sizeof(jobs) / sizeof(jobs[0]) };
+enum { JOBS = ARRAY_COUNT(jobs) };
 
 static void a_submission_cut_at_any_byte_runs_once(void **state)
 {
@@ -365,8 +365,8 @@ static void whatever_is_answered_no_task_runs_twice(void **state)
                                        "huge 100000",
                                        "huge 17000000",
                                        "twice"};
-    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
-        for (size_t j = 0; j < sizeof(ways) / sizeof(ways[0]); j++)
+    for (size_t i = 0; i < ARRAY_COUNT(calls); i++)
+        for (size_t j = 0; j < ARRAY_COUNT(ways); j++)
             for (size_t k = 0; k < JOBS; k++)
                 if (jobs[k] == &pair || strcmp(calls[i], "create-pod") != 0)
                     misbehave_once(jobs[k], calls[i], ways[j]);
@@ -409,7 +409,7 @@ static void each_misbehaviour_has_its_outcome(void **state)
         {"start status-after 500", SUBMIT_ACCEPTED},
         {"start twice", SUBMIT_ACCEPTED},
     };
-    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(table); i++) {
         order("reset\norder %s", table[i].order);
         bool pod = strncmp(table[i].order, "create-pod", strlen("create-pod")) == 0;
         enum submit_outcome outcome = hand_in(pod ? &pair : &single).outcome;
@@ -428,7 +428,7 @@ static void a_foreign_container_is_refused_and_left_alone(void **state)
     static const char *const foreign[] = {
         "foreign s-1-a1-main-0", "order create foreign",
         "foreign s-1-a1-main-0 dlspool.spool=other dlspool.job=s-1 dlspool.attempt=1"};
-    for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(foreign); i++) {
         order("reset\n%s", foreign[i]);
         assert_int_equal(hand_in(&single).outcome, SUBMIT_REFUSED);
         assert_string_equal(last_error.text, sentence);
@@ -446,7 +446,7 @@ static void a_foreign_container_is_refused_and_left_alone(void **state)
     assert_string_equal(order("states"), "s-1-a1-main-0=exited");
     /* The infra container's name, and the pod's. */
     static const char *const names[] = {"p-1-a1", "p-1-a1-infra", "p-1-a1-b-0"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
         char expected[64];
         order("reset\nforeign %s", names[i]);
         assert_int_equal(hand_in(&pair).outcome, SUBMIT_REFUSED);
@@ -479,7 +479,7 @@ static void a_batch_waits_no_longer_than_one_job(void **state)
     static const char *const hanging[] = {"create", "start", "*"};
     struct submission submissions[COUNT], *batch[COUNT];
     char ids[COUNT][16];
-    for (size_t h = 0; h < sizeof(hanging) / sizeof(hanging[0]); h++) {
+    for (size_t h = 0; h < ARRAY_COUNT(hanging); h++) {
         order("reset\norder %s hang always", hanging[h]);
         for (int round = 0; round < 2; round++) {
             for (int i = 0; i < COUNT; i++) {
@@ -525,7 +525,7 @@ static void labels_that_are_not_ours_are_nobodys(void **state)
         "attempt=1 dlspool.index=0 "
         "dlspool.role=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
     };
-    for (size_t i = 0; i < sizeof(strange) / sizeof(strange[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(strange); i++) {
         order("reset\nforeign x dlspool.spool=test dlspool.job=s-1 dlspool.tasks=1 "
               "dlspool.%s\nend x 3",
               strange[i]);
@@ -563,7 +563,7 @@ static void a_task_that_cannot_be_started_takes_the_others_with_it(void **state)
                                            "order remove-pod hang-after",
                                            "order remove-pod close",
                                            "order remove-pod status-after 500"};
-    for (size_t i = 0; i < sizeof(removals) / sizeof(removals[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(removals); i++) {
         order("reset\n%s", refused);
         if (removals[i][0])
             order("%s", removals[i]);
@@ -602,7 +602,7 @@ static void what_ran_is_not_made_again_for_the_rest(void **state)
                                        "start status 503"};
     char hash[SHA256_HEX_SIZE];
     sha256_hex(text_of(pair.manifest), hash);
-    for (size_t i = 0; i < sizeof(busy) / sizeof(busy[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(busy); i++) {
         order("reset\nforeign p-1-a1-a-0 dlspool.spool=test dlspool.job=p-1 dlspool.attempt=1 "
               "dlspool.tasks=2 dlspool.role=a dlspool.index=0 dlspool.manifest=%s\n"
               "end p-1-a1-a-0 0\norder %s",

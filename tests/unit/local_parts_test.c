@@ -83,7 +83,7 @@ static void conmons_lines_are_understood(void **state)
         {" \n", " \n"},
         {"word\n", "word\n"},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct text rest = text_of(cases[i].line);
         struct buffer printed = {0};
         assert_true(conmon_log_next(&rest, &printed));

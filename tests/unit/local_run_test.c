@@ -322,7 +322,7 @@ static void what_the_user_may_not_have_is_not_mounted(void **state)
         {"link", "true", NULL},
         {"own", "false", NULL},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         char manifest[2048], id[32];
         snprintf(id, sizeof(id), "mount-%zu", i);
         snprintf(manifest, sizeof(manifest),

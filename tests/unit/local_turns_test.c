@@ -272,8 +272,8 @@ static void whatever_is_answered_each_runs_once(void **state)
         "late 50 500", "late 1000 500", "garbage",          "empty",
         "twice"};
     static const char *const calls[] = {"list", "start", "inspect"};
-    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
-        for (size_t j = 0; j < sizeof(calls) / sizeof(calls[0]); j++) {
+    for (size_t i = 0; i < ARRAY_COUNT(ways); i++)
+        for (size_t j = 0; j < ARRAY_COUNT(calls); j++) {
             order("reset");
             submit("t-1", FIVE(""));
             order("end t-1-a1-main-0 0\nend t-1-a1-main-1 0\norder %s %s", calls[j], ways[i]);
@@ -317,7 +317,7 @@ static void a_submission_that_is_repeated_begins_once(void **state)
                                          "order create hang-after",
                                          "order start close\norder start close",
                                          "order create slow 0\norder create close"};
-    for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(orders); i++) {
         order("reset\n%s", orders[i]);
         enum submit_outcome outcome = hand_in("t-1", FIVE(""), false);
         for (int tries = 0; outcome != SUBMIT_ACCEPTED && tries < 4; tries++)

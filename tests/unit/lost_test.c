@@ -254,7 +254,7 @@ static void one_that_is_in_any_state_is_no_stray(void **state)
                                        "failed done/2026-01-01"};
     (void)state;
     shell("mkdir done/2026-01-01");
-    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(ways); i++) {
         char command[256];
         const char *space = strchr(ways[i], ' ');
         close_stage();

@@ -235,7 +235,7 @@ static void a_users_image_needs_the_sites_leave(void **state)
         {"x;rm -rf /", false},
         {"docker.io/team/x y", false},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         input.image = text_of(cases[i].image);
         assert_int_equal(render(&input), cases[i].allowed ? 0 : -1);
         if (cases[i].allowed)
@@ -535,7 +535,7 @@ static void shell_gives_the_word_back(void **state)
                            "#",
                            "a;b|c&d<e>f(g)",
                            "\t x \t"};
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(words); i++) {
         struct value *quoted = call("shell", value_string(arena, words[i]));
         assert_non_null(quoted);
         struct text line = arena_printf(arena, "printf %%s %s; printf .", quoted->string.data);

@@ -37,7 +37,7 @@ static void secrets_are_hidden(void **state)
         {"WANDB_API_KEY = 0123456789", "WANDB_API_KEY = ******"},
         {"a=1 MY_SECRET=abcdef PASSWORD=p b=2", "a=1 MY_SECRET=****** PASSWORD=****** b=2"},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
         expect(NULL, cases[i][0], cases[i][1]);
 }
 
@@ -69,7 +69,7 @@ static void all_else_is_shown(void **state)
         "://",
         "step 5: loss=0.125 lr=1e-3",
     };
-    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(lines); i++)
         expect(NULL, lines[i], lines[i]);
 }
 

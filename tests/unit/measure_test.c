@@ -362,7 +362,7 @@ static void hostile_output(void **state)
         "step inf/inf\n", "step /100\n",   "step 7/\n",          "STEP 7/100\n"};
     begin_measure();
     look();
-    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(lines); i++)
         print_and_look(lines[i]);
     const struct progress *progress = measure_progress(measure);
     assert_true(progress->total == 0 && progress->unit == 0);
@@ -590,7 +590,7 @@ static void numbers_in_a_file(void **state)
                  {"[3]", -1, 0},
                  {"1\n2\n", -1, 0},
                  {"/", -1, 0}};
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct units_seen seen;
         bool found = units_parse(text_of(cases[i].text), &seen);
         if (found != (cases[i].done >= 0) ||

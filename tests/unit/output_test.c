@@ -41,7 +41,7 @@ static int tear_down(void **state)
 {
     (void)state;
     static const char *const names[] = {"output/w-0.log", "output/w-1.log", "output/w-1.log.1"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++)
         unlinkat(job, names[i], 0);
     unlinkat(job, "output", AT_REMOVEDIR);
     close(job);

@@ -57,7 +57,7 @@ static void numbers_are_found(void **state)
         {"\xe6\xad\xa5{done}", "\xe6\xad\xa5 7", 7, 0},
         {"step {done}", "\xff\xfe step 7 \xff", 7, 0},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct pattern pattern;
         double done = -1, total = 0;
         read_pattern(&pattern, cases[i].pattern);
@@ -92,7 +92,7 @@ static void bad_patterns_are_refused(void **state)
         {"{done}\n", "control character"},
         {"{done}\x7f", "control character"},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct pattern pattern;
         struct error error = {""};
         if (!pattern_parse(text_of(cases[i].pattern), &pattern, &error))

@@ -87,7 +87,7 @@ static void short_image_names_are_of_docker_hub(void **state)
         {"{}", "", "a/b", "a/b"},
         {"{}", "openpai", "", ""},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct value *site =
             yaml_read(arena, text(cases[i].site), "site.yaml", &yaml_request_limits, &error);
         assert_text(platform_image(arena, site, text(cases[i].platform), text(cases[i].image)),

@@ -145,7 +145,7 @@ static void the_finest_likeness_with_enough(void **state)
                  {&runs[0].key.template_path, "u", LIKE_ANY}};
     for (int i = 0; i < 3; i++)
         add_run(1000, 400, 2);
-    for (size_t step = 0; step < sizeof(steps) / sizeof(steps[0]); step++) {
+    for (size_t step = 0; step < ARRAY_COUNT(steps); step++) {
         if (steps[step].text)
             *steps[step].text = text_of(steps[step].other);
         for (int i = 1; i < 3; i++)

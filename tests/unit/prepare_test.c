@@ -87,7 +87,7 @@ static void the_size_of_the_record_is_taken(void **state)
     static const struct {
         int64_t size, expected;
     } cases[] = {{0, 2}, {4, 4}, {8, 8}, {9, 8}, {1, 2}};
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         int64_t expected = cases[i].expected;
         record = (struct job_record){.id = TEXT("x"), .size = cases[i].size, .size_next = 5};
         assert_int_equal(prepare(source), PREPARED);
@@ -137,7 +137,7 @@ static void the_same_work_has_the_same_sum(void **state)
         "name: a\nlibrary: any\nscript: y\ntype: single\nargs: [ab, c]\nenv: {A: b}\n",
         "name: a\nlibrary: any\nprogram: /p\nentry: x\ntype: single\nargs: [ab, c]\nenv: {A: b}\n",
         "name: a\nlibrary: any\nprogram: /p/x\ntype: single\ntasks: {main: {command: [ab, c]}}\n"};
-    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(others); i++)
         if (text_equal(sum, sum_of(others[i])))
             fail_msg("%s has the same sum", others[i]);
 }

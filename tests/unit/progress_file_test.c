@@ -96,7 +96,7 @@ static void damage_is_seen(void **state)
         "2026-11-21T03:09:24.123Z size running_ms=900000000000000000\n"};
     struct progress progress;
     struct error error;
-    for (size_t i = 0; i < sizeof(damaged) / sizeof(damaged[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(damaged); i++) {
         assert_int_equal(progress_parse(text_of(damaged[i]), &progress, &error), -1);
         assert_int_equal(progress.size_count, 0);
     }

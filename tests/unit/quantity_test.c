@@ -80,7 +80,7 @@ static void bytes_are_read(void **state)
         {"1Gi2", UNTOUCHED},
         {"lots", UNTOUCHED},
     };
-    check_parser(quantity_parse_bytes, cases, sizeof(cases) / sizeof(cases[0]));
+    check_parser(quantity_parse_bytes, cases, ARRAY_COUNT(cases));
     int64_t result = UNTOUCHED;
     assert_int_equal(quantity_parse_bytes((struct text){"1\0", 2}, &result), -1);
     assert_int_equal(quantity_parse_bytes((struct text){NULL, 0}, &result), -1);
@@ -112,7 +112,7 @@ static void cpus_are_read(void **state)
         {"two", UNTOUCHED},
         {"1.0000000000", UNTOUCHED},
     };
-    check_parser(quantity_parse_cpus, cases, sizeof(cases) / sizeof(cases[0]));
+    check_parser(quantity_parse_cpus, cases, ARRAY_COUNT(cases));
 }
 
 static void bytes_are_written(void **state)
@@ -137,7 +137,7 @@ static void bytes_are_written(void **state)
         {-1536, "-1.5 KiB"},
     };
     char room[QUANTITY_TEXT_SIZE];
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
         assert_string_equal(quantity_format_bytes(cases[i].bytes, room), cases[i].text);
 }
 
@@ -150,7 +150,7 @@ static void written_cpus_read_back(void **state)
     } cases[] = {{0, "0"},    {1, "0.001"},   {10, "0.01"},    {500, "0.5"},
                  {1000, "1"}, {1250, "1.25"}, {100000, "100"}, {INT64_MAX, "9223372036854775.807"}};
     char room[QUANTITY_TEXT_SIZE];
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         int64_t again = UNTOUCHED;
         assert_string_equal(quantity_format_cpus(cases[i].thousandths, room), cases[i].text);
         assert_int_equal(quantity_parse_cpus(text_of(room), &again), 0);

@@ -78,9 +78,9 @@ static void owners_take_turns(void **state)
                                         "c-0000000000010"};
     struct queue *queue = queue_new();
     char id[ID_SIZE];
-    for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(jobs); i++)
         put(queue, jobs[i].id, jobs[i].owner, jobs[i].priority, 0);
-    for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(order); i++) {
         assert_true(take(queue, id));
         assert_string_equal(id, order[i]);
     }

@@ -295,7 +295,7 @@ static void each_field_is_looked_at(void **state)
         {"grace_ms: 30000", "grace_ms: -1", "grace_ms"},
         {"checkpoint:\n", "checkpoint: 7\nx:\n", "checkpoint is number"},
     };
-    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(table); i++)
         check_altered(table[i].from, table[i].to, table[i].words);
 }
 

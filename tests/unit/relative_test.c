@@ -63,7 +63,7 @@ static void what_is_none_stays(void **state)
         "program: \"a\\tb\"\n",   "program: a\n  b\n", "#!/bin/sh\n#DL program=.\n",
         "{\"program\": \".\"}",   "not: [yaml\n",      "",
         "tasks: {program: .}\n"};
-    for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(same); i++)
         becomes(same[i], same[i], "");
 }
 

@@ -193,7 +193,7 @@ static void damage_is_told(void **state)
         "plan now=1 pool=cpus capacity=1 guard=0 reserve=0 sticky=0 tokens=- jobs=0 next=inf\nstop\n",
     };
     struct replay replay;
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(bad); i++)
         run(text_of(bad[i]), &replay, -1);
 }
 

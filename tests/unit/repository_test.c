@@ -172,7 +172,7 @@ static void only_plain_files_within_the_tree_are_read(void **state)
         {"/etc/passwd", "is not a path"},
         {"", "is not a path"},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         assert_null(repository_template(repository, text_of(cases[i].path), &error));
         says(cases[i].sentence);
     }

@@ -84,7 +84,7 @@ static void check(const struct mistake *mistakes, size_t count)
     assert_int_equal(seen, (1u << DIALECTS) - 1);
 }
 
-#define CHECK(mistakes) check(mistakes, sizeof(mistakes) / sizeof((mistakes)[0]))
+#define CHECK(mistakes) check(mistakes, ARRAY_COUNT(mistakes))
 
 static void wrong_types(void **state)
 {
@@ -320,7 +320,7 @@ static void what_looks_like_a_comment_inside_a_text(void **state)
         {DRAFT, "job:\n  name: a # why\n  roles:\n    m:\n      image: b\n"
                 "      cmd: \"curl http://h/x#y // z # 'q'\"\n"},
     };
-    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(files); i++) {
         struct description *job = good(files[i].dialect, files[i].source);
         const struct task_role *last = &job->tasks[job->tasks_count - 1];
         struct text got = job->script.length ? job->script : last->script;
@@ -357,7 +357,7 @@ static void five_hundred_tasks(void **state)
         {DRAFT, DRAFT_WITH("", "      replicas: 500\n"), DRAFT_WITH("", "      replicas: 10001\n"),
          "job.roles.main.replicas: found 10001"},
     };
-    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(files); i++) {
         struct description *job = good(files[i].dialect, files[i].good);
         int tasks = 0;
         for (size_t j = 0; j < job->tasks_count; j++)
@@ -393,7 +393,7 @@ static void a_mebibyte(void **state)
     };
     enum { MEBIBYTE = 1 << 20 };
     struct buffer source = {0};
-    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(files); i++) {
         buffer_clear(&source);
         buffer_add_string(&source, files[i].head);
         while (source.length + strlen(files[i].tail) < MEBIBYTE)

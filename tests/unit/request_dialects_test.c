@@ -143,7 +143,7 @@ static void mistakes_in_scripts_have_their_place(void **state)
          "s.sh:5:11: queue: found \"X\", expected 1 to 63 small letters, digits and inner hyphens"},
     };
     char source[512];
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         snprintf(source, sizeof(source), "#!/bin/sh\n#DL " FIELDS "%s\n" BODY, cases[i].line);
         bad(source, "s.sh", cases[i].sentence);
     }
@@ -164,7 +164,7 @@ static void json_has_the_same_fields(void **state)
                                  " \"tasks\": {\"w\": {\"count\": 2.0, \"cpus\": 0.1,\n"
                                  "  \"memory\": 1073741824, \"env\": {\"X\": 1E2}}}}";
     static const char *const names[] = {"a.json", "a", "a.txt", "a.yaml", NULL};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
         struct description *job = good(source, names[i]);
         assert_true(text_is(job->version, "1.10"));
         assert_true(text_is(job->script, "#!/bin/sh\ntrue\n"));
@@ -210,7 +210,7 @@ static void dialects_of_others_are_recognised(void **state)
         {"protocolVersion: 2\nname: a\ntype: job\n", "a.yaml", "taskRoles"},
         {"jobName: a\ncmd: python x.py\njobtrainingtype: RegularJb\n", "a.yaml", "jobtrainingtype"},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         assert_null(request_read(arena, text_of(cases[i].source), cases[i].name, &error));
         if (!strstr(error.text, cases[i].words))
             fail_msg("%s\n   gave %s\n   without %s", cases[i].source, error.text, cases[i].words);
@@ -239,7 +239,7 @@ static void control_files_are_read(void **state)
         {"{\"retry\": \"abc\"}", "x", CONTROL_RETRY, "abc", ""},
         {"\xef\xbb\xbfkill: abc\r\n", "x", CONTROL_KILL, "abc", ""},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct control control;
         if (request_read_control(arena, text_of(cases[i].source), cases[i].name, &control, &error))
             fail_msg("%s: %s", cases[i].source, error.text);
@@ -288,7 +288,7 @@ static void control_files_gone_wrong_are_refused(void **state)
         {"kill: &a abc\n", "c:1:7: anchors (&name) are not accepted; write the value out"},
         {"{\"kill\": *abc}", "c:1:10: aliases (*name) are not accepted; write the value out"},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct control control;
         int result = request_read_control(arena, text_of(cases[i].source), "c", &control, &error);
         if (result == 0)
@@ -320,7 +320,7 @@ static void job_files_are_no_control_files(void **state)
         "broken: [kill",
         "script: |\n  kill: abc\n",
     };
-    for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(sources); i++) {
         struct control control;
         if (request_read_control(arena, text_of(sources[i]), "x", &control, &error))
             fail_msg("%s: %s", sources[i], error.text);

@@ -154,7 +154,7 @@ static void mistakes_name_the_field(void **state)
         {JOB "plugins: {imagePull: {a: b}}\n", "plugins.imagePull: expected a list"},
         {JOB "plugins: {imagePull: [{registry: a}]}\n", "imagePull[0].username: missing"},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
         bad(cases[i].source, cases[i].sentence);
     static const char *const secret[] = {
         JOB "plugins: {imagePull: [{registry: a, username: b, password: 5318008}]}\n",
@@ -162,7 +162,7 @@ static void mistakes_name_the_field(void **state)
         JOB "plugins: {imagePull: 5318008}\n",
         JOB "plugins: 5318008\n",
     };
-    for (size_t i = 0; i < sizeof(secret) / sizeof(secret[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(secret); i++) {
         bad(secret[i], "plugins");
         assert_null(strstr(error.text, "5318008"));
     }
@@ -184,10 +184,10 @@ static void what_has_no_effect_is_noted(void **state)
         "runningasroot", "sku",         "cpurequest",  "memoryrequest",   "labels",
         "nodeSelector",  "mountpoints", "hostNetwork", "dnsPolicy",       "ssh_public_keys",
         "familyToken",   "isParent",    "debug",       "plugins.blobfuse"};
-    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(fields); i++)
         if (!noted(job, fields[i]))
             fail_msg("nothing is noted of %s", fields[i]);
-    assert_int_equal(job->notes.count, sizeof(fields) / sizeof(fields[0]));
+    assert_int_equal(job->notes.count, ARRAY_COUNT(fields));
     assert_int_equal(job->tasks[0].cpus, 2000);
 }
 

@@ -48,7 +48,7 @@ static void check_bad(const struct bad_case *cases, size_t count)
         check_sentence(cases[i].lines, read_with(cases[i].lines), cases[i].sentence);
 }
 
-#define CHECK_BAD(cases) check_bad(cases, sizeof(cases) / sizeof(cases[0]))
+#define CHECK_BAD(cases) check_bad(cases, ARRAY_COUNT(cases))
 
 static void all_fields_arrive(void **state)
 {
@@ -168,13 +168,13 @@ static void what_is_not_given_has_a_default(void **state)
                                            {"\xc3\xa9t\xc3\xa9.sh", "t"},
                                            {"-", "job"},
                                            {"v1.2_x.json", "v1.2_x"}};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
         job = request_read(arena, TEXT("#!/bin/sh\ntrue\n"), names[i][0], &error);
         if (!job || !text_is(job->name, names[i][1]))
             fail_msg("%s: expected %s: %s", names[i][0], names[i][1], error.text);
     }
     static const char *const nothing[] = {"", "# only\n", "---\n...\n", "~\n"};
-    for (size_t i = 0; i < sizeof(nothing) / sizeof(nothing[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(nothing); i++) {
         assert_null(read_yaml(nothing[i]));
         assert_non_null(strstr(error.text, "found nothing, expected the fields of a job, such as "
                                            "script, or program and entry"));
@@ -203,7 +203,7 @@ static void names_and_words(void **state)
         "[a]",          "{a: b}",
         "\"a\\0\"",     "a234567890123456789012345678901234567890123456789012345678901234"};
     char source[256];
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
         snprintf(source, sizeof(source), "name: %s\nlibrary: any\ntype: single\nscript: x\n",
                  names[i]);
         struct description *job = read_yaml(source);
@@ -211,7 +211,7 @@ static void names_and_words(void **state)
             fail_msg("%s: %s", names[i], error.text);
         assert_true(text_is(job->name, names[i]));
     }
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(bad); i++) {
         snprintf(source, sizeof(source), "name: %s\nlibrary: any\ntype: single\nscript: x\n",
                  bad[i]);
         if (read_yaml(source))
@@ -244,12 +244,12 @@ static void libraries_and_types_are_known_ones(void **state)
     static const char *const types[] = {"single",  "distributed", "ps",    "mpi",  "elastic",
                                         "serving", "notebook",    "array", "roles"};
     char source[256];
-    for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(libraries); i++) {
         snprintf(source, sizeof(source), "name: a\nlibrary: %s\ntype: single\nscript: x\n",
                  libraries[i]);
         assert_non_null(read_yaml(source));
     }
-    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(types); i++) {
         snprintf(source, sizeof(source), "name: a\nlibrary: any\ntype: %s\nscript: x\n%s", types[i],
                  strcmp(types[i], "array") == 0 ? "array: 3\n" : "");
         assert_non_null(read_yaml(source));
@@ -307,7 +307,7 @@ static void paths_stay_where_they_say(void **state)
     assert_non_null(strstr(error.text, "expected at most 4095 bytes"));
     static const char program[] = "name: a\nlibrary: any\ntype: single\nprogram: /p\nentry: %s\n";
     static const char *const bad[] = {"/x", "../x", "a/../../x", "..", ".", "\"\"", "\"a\\tb\""};
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(bad); i++) {
         snprintf(source, sizeof(source), program, bad[i]);
         if (read_yaml(source))
             fail_msg("%s was accepted", bad[i]);
@@ -354,7 +354,7 @@ static void words_are_data(void **state)
                                         "expected at most 255 letters, digits and _, the first of "
                                         "them no digit"},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
         if (!strstr(cases[i].lines, "command"))
             check_bad(&cases[i], 1);
     struct buffer source = {0};
@@ -470,7 +470,7 @@ static void images_are_references(void **state)
     good("image: localhost/x:latest");
     static const char *const bad[] = {"a b",      "\"\"", "-x",   "[a]",         "1",
                                       "\"a\\n\"", "a;b",  "$(x)", "\"a\\u00e9\""};
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(bad); i++) {
         char line[64];
         snprintf(line, sizeof(line), "image: %s", bad[i]);
         if (read_with(line))
@@ -486,7 +486,7 @@ static void roles_are_labels(void **state)
     static const char *const bad[] = {
         "Worker",           "a_b", "-a",      "a-",           "\"\"",
         "abcdefghijklmnop", "a.b", "\"a b\"", "\"\xc3\xa9\"", "\"a\\0\""};
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(bad); i++) {
         char line[64];
         snprintf(line, sizeof(line), "tasks: {%s: {}}", bad[i]);
         if (read_with(line))
@@ -671,7 +671,7 @@ static void exactly_one_thing_runs(void **state)
         "name: a\nlibrary: any\ntype: serving\nprogram: /p\n",
         "name: a\nlibrary: any\ntype: single\nscript: x\ntasks: {a: {count: 1}}\n",
     };
-    for (size_t i = 0; i < sizeof(good_ones) / sizeof(good_ones[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(good_ones); i++)
         if (!read_yaml(good_ones[i]))
             fail_msg("%s\n   was refused: %s", good_ones[i], error.text);
     static const struct bad_case cases[] = {
@@ -720,7 +720,7 @@ static void exactly_one_thing_runs(void **state)
         {HEAD "script: \"a\\0\"\n",
          "f.yaml:4:9: script: found a NUL byte, expected the text of a program"},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
         check_sentence(cases[i].lines, read_yaml(cases[i].lines), cases[i].sentence);
     /* The workers of an MPI job run what its launcher starts. */
     if (!read_yaml("name: a\nlibrary: any\ntype: mpi\n"

@@ -81,7 +81,7 @@ static const struct sample {
     {"d.json", dlworkspace_sample, sizeof(dlworkspace_sample) - 1},
 };
 
-enum { SAMPLES = sizeof(samples) / sizeof(samples[0]) };
+enum { SAMPLES = ARRAY_COUNT(samples) };
 
 static void check_text(struct text text, bool may_be_empty)
 {
@@ -227,10 +227,10 @@ static size_t mutate(char *bytes, size_t length, size_t room)
         break;
     case 1:
         cut = draw(3);
-        piece = pieces[draw(sizeof(pieces) / sizeof(pieces[0]))];
+        piece = pieces[draw(ARRAY_COUNT(pieces))];
         break;
     case 2:
-        piece = pieces[draw(sizeof(pieces) / sizeof(pieces[0]))];
+        piece = pieces[draw(ARRAY_COUNT(pieces))];
         break;
     default: {
         const struct sample *other = &samples[draw(SAMPLES)];
@@ -317,7 +317,7 @@ static void pathological_files_are_quick(void **state)
     };
     struct arena *arena = arena_new();
     struct buffer source = {0};
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         buffer_clear(&source);
         buffer_add_string(&source, cases[i].head);
         while (source.length + strlen(cases[i].piece) + strlen(cases[i].tail) <= 1 << 20)
@@ -355,7 +355,7 @@ static void many_distinct_fields_are_quick(void **state)
     };
     struct arena *arena = arena_new();
     struct buffer source = {0};
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         buffer_clear(&source);
         buffer_add_string(&source, cases[i].head);
         for (int number = 0; number < 4900; number++) {

@@ -186,7 +186,7 @@ static void only_true_switches_on(void **state)
 {
     (void)state;
     static const char *const others[] = {"\"true\"", "1", "\"\"", "null", "{}"};
-    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(others); i++) {
         char source[200];
         snprintf(source, sizeof(source), JOB_WITH(", \"jobEnvs\": {\"isDebug\": %s}", ""),
                  others[i]);
@@ -277,7 +277,7 @@ static void fields_that_are_wrong(void **state)
          "f.json:2:64: taskRoles[0].portList[0].beginAt: found ports 65530 to 65536, expected none "
          "above 65535"},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
         bad(cases[i].source, cases[i].sentence);
 }
 
@@ -287,13 +287,13 @@ static void names_that_are_wrong(void **state)
     static const char role[] = ", \"image\": \"b\", \"taskRoles\": [{" ROLE "}]}";
     char source[600];
     static const char *const names[] = {"a~b", "a b", "a/b", "", "\\u00e4"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
         snprintf(source, sizeof(source), "{\"jobName\": \"%s\"%s", names[i], role);
         assert_null(read_json(source));
         assert_non_null(strstr(error.text, "f.json:1:13: jobName: found \""));
     }
     static const char *const roles[] = {"a-b", "a b", "a/b", ""};
-    for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(roles); i++) {
         snprintf(source, sizeof(source),
                  "{\"jobName\": \"a\", \"image\": \"b\", \"taskRoles\": "
                  "[{\"name\": \"%s\", \"command\": \"c\"}]}",

@@ -217,7 +217,7 @@ static void mistakes_name_the_field(void **state)
          "j.yaml:10:15: the alias *a stands for nothing: no value before it has the anchor &a"},
         {WHOLE "---\n" WHOLE, "j.yaml:11:1"},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
         bad(cases[i].source, cases[i].sentence);
 }
 
@@ -290,7 +290,7 @@ static void other_dialects_have_no_anchors(void **state)
         "jobName: &a x\njobtrainingtype: RegularJob\ncmd: a\nimage: b\n",
         "kill: &a x\n",
     };
-    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(files); i++)
         bad(files[i], "anchors (&name) are not accepted; write the value out");
     bad("name: x\nlibrary: any\ntype: single\nscript: x\nenv: {<<: {A: b}}\n",
         "j.yaml:5:7: merge keys (<<) are not accepted; write the fields out");
@@ -347,7 +347,7 @@ static void tags_are_replaced(void **state)
          "#!/bin/bash\n$parameters.epochs % > %> $HOME ${X}\n"},
         {TAGGED("<% $secrets.key %> <% $secrets.n.m[0] %>"), "#!/bin/bash\nS3CR3T TOPS\n"},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         const struct description *job = good(cases[i].source);
         if (!text_is(job->tasks[0].script, cases[i].script))
             fail_msg("%s\n   gave %s", cases[i].source, job->tasks[0].script.data);
@@ -378,7 +378,7 @@ static void unknown_names_are_errors(void **state)
         {HEAD IMAGE ROLE RESOURCE "    commands: [\"<% $data.uri[0] %>\"]\n",
          "<% $data.uri[0] %>: unknown; the task role names no data prerequisite"},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
         bad(cases[i].source, cases[i].sentence);
 }
 
@@ -450,7 +450,7 @@ static void a_secret_stands_nowhere_else(void **state)
         {ANCHORED WHOLE "prerequisites: *t\n", "given twice"},
         {ANCHORED HEAD "prerequisites: *t\n" ROLE RESOURCE COMMANDS, "prerequisites: an alias"},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         bad(cases[i].source, cases[i].sentence);
         assert_null(strstr(error.text, "S3CR3T"));
     }
@@ -483,7 +483,7 @@ static void no_sentence_holds_a_secret(void **state)
         TAGGED("<% $secrets.key %> <% $secrets.other %>"),
         TAGGED("<% $secrets.key %> <% $parameters.other %>"),
     };
-    for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(sources); i++) {
         if (request_read(arena, text_of(sources[i]), "j.yaml", &error))
             fail_msg("%s\n   was accepted", sources[i]);
         if (strstr(error.text, "S3CR3T") || strstr(error.text, "5318008") ||
@@ -533,10 +533,10 @@ static void what_has_no_effect_is_noted(void **state)
         "extras.com.microsoft.pai.runtimeplugin[2].plugin own",
         "extras.jobStatusChangeNotification.running",
         "extras.hivedScheduler.taskRoles.worker.skuNum"};
-    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(fields); i++)
         if (!noted(job, fields[i]))
             fail_msg("nothing is noted of %s", fields[i]);
-    assert_int_equal(job->notes.count, sizeof(fields) / sizeof(fields[0]));
+    assert_int_equal(job->notes.count, ARRAY_COUNT(fields));
     assert_int_equal(job->priority, 50);
     assert_int_equal(job->tasks[0].cpus, 1000);
 }

@@ -21,7 +21,7 @@ static FILE *open_page(void)
     static const char *const names[] = {"docs/job-file.md", "../docs/job-file.md",
                                         "../../docs/job-file.md"};
     FILE *page = NULL;
-    for (size_t i = 0; !page && i < sizeof(names) / sizeof(names[0]); i++)
+    for (size_t i = 0; !page && i < ARRAY_COUNT(names); i++)
         page = fopen(names[i], "r");
     return page;
 }
@@ -32,7 +32,7 @@ static int check_block(struct text block, const char *kind, int line)
     static const char *const kinds[][2] = {
         {"yaml", "example.yaml"}, {"json", "example.json"}, {"sh", "example.sh"}};
     const char *name = NULL;
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(kinds); i++)
         if (strcmp(kind, kinds[i][0]) == 0)
             name = kinds[i][1];
     if (!name)

@@ -82,7 +82,7 @@ static void damage_is_no_wish(void **state)
     struct job_record record = {0};
     struct resize_wish wish;
     struct error error;
-    for (size_t i = 0; i < sizeof(damaged) / sizeof(damaged[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(damaged); i++) {
         put(damaged[i]);
         if (resize_pending(job, &record, &wish) != 0)
             fail_msg("%s is a wish", damaged[i]);

@@ -219,7 +219,7 @@ static void shipped_table_decides(void **state)
         {1, "Exited", "torch.cuda.OutOfMemoryError: CUDA out of memory.", RETRY_PERMANENT},
         {1, "Exited", "CUDA_ERROR_ECC_UNCORRECTABLE", RETRY_TRANSIENT},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct retry_decision decision = retry_decide(
             table, cases[i].exit_code, text_of(cases[i].reason), text_of(cases[i].log));
         if (decision.class != cases[i].class)
@@ -287,7 +287,7 @@ static void classes_of_openpai(void **state)
         {139, "Segmentation fault (core dumped)", RETRY_UNKNOWN},
         {1, "OSError: [Errno 98] Address already in use", RETRY_TRANSIENT},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct retry_decision decision =
             retry_decide(table, cases[i].exit_code, TEXT("Exited"), text_of(cases[i].log));
         if (decision.class != cases[i].class)
@@ -399,7 +399,7 @@ static void hints_quote_what_was_found(void **state)
         {"/bin/sh: 0: cannot open echo one: No such file\n", "`script: |` keeps lines",
          RETRY_PERMANENT},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct buffer hint = {0};
         struct retry_decision decision =
             retry_decide(table, 1, TEXT("Exited"), text_of(cases[i].log));

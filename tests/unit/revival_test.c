@@ -82,7 +82,7 @@ static const struct failed_job {
     {"no-template-1m80ns077fb08", NOTEBOOK, SUBMIT_ACCEPTED, MENDER_MANIFEST, 0},
     {"not-allowed-1m80ns077fb09", SINGLE "image: any:1\n", SUBMIT_ACCEPTED, MENDER_MANIFEST, 0},
 };
-enum { JOBS = sizeof(jobs) / sizeof(jobs[0]) };
+enum { JOBS = ARRAY_COUNT(jobs) };
 
 static void put_failed(const struct failed_job *failed)
 {

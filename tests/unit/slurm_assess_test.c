@@ -102,12 +102,12 @@ static void only_what_the_jobs_tasks_print_is_copied(void **state)
     int directory = open(fake_path("out"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     fake_write("j-1", "worker-1.log", "one\n");
     fake_write("j-1", "batch.log", "slurmstepd: error\n");
-    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(others); i++)
         fake_write("j-1", others[i], "a lot\n");
     assert_int_equal(executor_output(fake.executor, "j-1", 1, directory, true, &error), 0);
     assert_int_equal(faccessat(directory, "worker-1.log", F_OK, 0), 0);
     assert_int_equal(faccessat(directory, "batch.log", F_OK, 0), 0);
-    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(others); i++)
         if (faccessat(directory, others[i], F_OK, 0) == 0)
             fail_msg("%s was copied, which is of no task", others[i]);
     close(directory);
@@ -131,7 +131,7 @@ static void a_job_that_has_ended_is_not_kept_by_its_nodes(void **state)
         int exit_code;
     } cases[] = {{"0", PHASE_SUCCEEDED, 0}, {"3", PHASE_FAILED, 3}};
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         char id[32];
         snprintf(id, sizeof(id), "j-%zu", i);
         fake_submit(id, one_task);
@@ -223,7 +223,7 @@ static void what_a_task_runs_in_is_what_its_script_says(void **state)
     endless[sizeof(endless) - 1] = '\0';
     fake_write("j-1", "worker.image", endless);
     fake_write("j-1", "stranger.image", "host\n");
-    for (size_t i = 0; i < sizeof(nonsense) / sizeof(nonsense[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(nonsense); i++) {
         fake_ahead += 60000;
         assert_string_equal(fake_poll("j-1").tasks[0].image, "");
         fake_write("j-1", "worker.image", nonsense[i]);
@@ -249,7 +249,7 @@ static void where_a_task_listens_is_what_its_script_says(void **state)
     fake_write("j-1", "started", "1 n1\n");
     fake_poll("j-1");
     fake_write("j-1", "worker-9.address", "n1:17234\n");
-    for (size_t i = 0; i < sizeof(nonsense) / sizeof(nonsense[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(nonsense); i++) {
         fake_write("j-1", "worker-0.address", nonsense[i]);
         fake_ahead += 60000;
         assert_string_equal(fake_poll("j-1").tasks[0].address, "");

@@ -35,7 +35,7 @@ static void every_version_has_its_own_words(void **state)
     static const char *const versions[] = {"36", "37", "38", "39", "40", "41,40,39", "43", "44"};
     (void)state;
     fake_stop();
-    for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(versions); i++) {
         fake_start(versions[i], i < 6 ? "" : "--release 25.05.1");
         fake_submit("j-1", fake_manifest);
         assert_comment(fake_job(0), "dlspool:test:j-1:1:released");

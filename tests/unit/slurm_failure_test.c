@@ -30,7 +30,7 @@ static void refusals_are_sorted_by_their_numbers(void **state)
         {7777, SUBMIT_REFUSED, "7777"},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct submission submission = fake_submission("j-1", fake_manifest);
         fake_order("{\"refuse\": %d}", cases[i].code);
         if (fake_submit_it(&submission) != cases[i].outcome)
@@ -171,7 +171,7 @@ static void no_answer_makes_a_job_look_forgotten(void **state)
     fake_submit("j-1", fake_manifest);
     fake_submit("j-2", fake_manifest);
     assert_int_equal(fake_poll("j-1").phase, PHASE_WAITING);
-    for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(answers); i++) {
         struct error error = {""};
         struct job_poll poll = {.id = "j-1", .attempt = 1}, *batch[] = {&poll};
         fake_ahead += 10000;
@@ -211,7 +211,7 @@ static void no_answer_to_a_submission_does_harm(void **state)
         {429, "slow down", SUBMIT_UNAVAILABLE},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(answers); i++) {
         struct submission submission = fake_submission("j-1", fake_manifest);
         fake_order("{\"answer\": {\"status\": %d, \"body\": \"%s\"}, \"match\": \"submit\"}",
                    answers[i].status, answers[i].body);
@@ -363,7 +363,7 @@ static void ends_have_reasons(void **state)
         {"FAILED", 4 << 8, "Exited", 4},        {"FAILED", 9, "Exited", 137},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         char id[32];
         snprintf(id, sizeof(id), "j-%zu", i);
         fake_submit(id, fake_manifest);

@@ -165,7 +165,7 @@ static void every_mistake_is_a_sentence_with_its_place(void **state)
         {HEAD "environment: {A: 1}\n", "environment.A: found 1, expected a string"},
         {HEAD "environment: {A=B: x}\n", "environment.A=B: found \"x\", expected"},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct arena *arena = arena_new();
         struct error error;
         assert_null(read(arena, cases[i].source, &error));

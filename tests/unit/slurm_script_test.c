@@ -162,7 +162,7 @@ static struct text hostile(struct arena *arena, size_t most)
         if (below(5) == 0)
             buffer_add_byte(&out, (char)(1 + below(127)));
         else
-            buffer_add_string(&out, fragments[below(sizeof(fragments) / sizeof(fragments[0]))]);
+            buffer_add_string(&out, fragments[below(ARRAY_COUNT(fragments))]);
     struct text text = arena_text(arena, out.data, out.length);
     buffer_free(&out);
     return text;
@@ -253,7 +253,7 @@ static struct job random_job(struct arena *arena)
     job.script = hostile(arena, 40);
     job.env = value_object(arena);
     for (size_t i = below(VARIABLES); i > 0; i--) {
-        const char *name = names[below(sizeof(names) / sizeof(names[0]))];
+        const char *name = names[below(ARRAY_COUNT(names))];
         value_set(arena, job.env, text_of(name), value_text(arena, hostile(arena, 6)));
     }
     return job;
@@ -420,13 +420,13 @@ static void every_name_and_fragment_comes_out(void **state)
     (void)state;
     struct arena *arena = arena_new();
     struct job job = {.word_count = 1, .arg_count = WORDS, .script = TEXT("#!/bin/sh\n")};
-    size_t at = 0, count = sizeof(fragments) / sizeof(fragments[0]);
+    size_t at = 0, count = ARRAY_COUNT(fragments);
     job.words[0] = text_of(recorder);
     while (at < count) {
         job.env = value_object(arena);
         for (size_t i = 0; i < WORDS; i++, at++)
             job.args[i] = text_of(fragments[at % count]);
-        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        for (size_t i = 0; i < ARRAY_COUNT(names); i++)
             value_set(arena, job.env, text_of(names[i]),
                       value_text(arena, text_of(fragments[(at + i) % count])));
         const char *wrong = run(arena, &job, render(arena, &job));

@@ -193,7 +193,7 @@ static void a_release_may_be_anything(void **state)
     };
     (void)state;
     struct arena *arena = arena_new();
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct slurm_version version;
         struct error error;
         struct text text = arena_printf(

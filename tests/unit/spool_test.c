@@ -166,7 +166,7 @@ static void settings_have_defaults_and_limits(void **state)
         {"- a\n", "found list"},
         {"a: b: c\n", "dlspool.yaml:1"},
     };
-    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(wrong); i++) {
         write_settings(fixture, wrong[i].text);
         assert_int_equal(settings_read(&settings, &fixture->spool, &error), -1);
         if (!strstr(error.text, wrong[i].sentence))

@@ -181,7 +181,7 @@ static const char *const fragments[] = {
     "$(DLSPOOL_JOB_NAME)",
 };
 
-enum { FRAGMENTS = sizeof(fragments) / sizeof(fragments[0]) };
+enum { FRAGMENTS = ARRAY_COUNT(fragments) };
 
 static struct text hostile(struct arena *arena, bool may_be_empty)
 {
@@ -630,7 +630,7 @@ static void templates_open_to_injection_are_caught(void **state)
     struct arena *arena = arena_new();
     char *kept = paths[0];
     paths[0] = memory_copy_string("local/open/single.yaml");
-    for (size_t i = 0; i < sizeof(open_templates) / sizeof(open_templates[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(open_templates); i++) {
         struct error error;
         scratch_put(&scratch, "local/open/single.yaml", open_templates[i]);
         scratch_commit(&scratch);

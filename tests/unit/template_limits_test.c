@@ -75,7 +75,7 @@ static void large_results_end_at_a_limit(void **state)
         buffer_add_byte(&context, 'x');
     buffer_add_string(&context, "'}");
     (void)state;
-    for (size_t i = 0; i < sizeof(templates) / sizeof(templates[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(templates); i++)
         ends_at_a_limit(templates[i], read_yaml(templates[i]), context.data);
     buffer_free(&context);
 }
@@ -92,7 +92,7 @@ static void deep_values_end_at_a_limit(void **state)
         "{$mergeDeep: [{$eval: f}, {$eval: g}]}",
     };
     (void)state;
-    for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(uses); i++) {
         if (strstr(uses[i], "[{a:"))
             continue; /* two lists are joined without looking deeper */
         struct buffer text = {0};
@@ -142,7 +142,7 @@ static void deep_expressions_end_at_a_limit(void **state)
                  {"!", ""},     {"1**", ""},  {"x[", "]"},    {"x[1:", "]"},
                  {"min(", ")"}, {"1+(", ")"}, {"1 in (", ")"}};
     (void)state;
-    for (size_t i = 0; i < sizeof(nests) / sizeof(nests[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(nests); i++)
         for (int count = 150; count < 200000; count *= 5) {
             const struct value *tree = nested_eval(nests[i].open, "1", nests[i].close, count);
             if (count > 250)
@@ -205,7 +205,7 @@ static void deep_operators_within_the_limit_work(void **state)
         "{a: HERE}",
     };
     (void)state;
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(kinds); i++) {
         struct value *tree = value_list(support_arena);
         for (size_t depth = 2; depth < template_default_limits.depth; depth++) {
             struct value *wrapped = read_yaml(kinds[i]);

@@ -72,7 +72,7 @@ static struct text nasty_string(void)
 {
     struct buffer text = {0};
     for (uint32_t count = 1 + below(5); count; count--)
-        buffer_add_string(&text, pieces[below(sizeof(pieces) / sizeof(pieces[0]))]);
+        buffer_add_string(&text, pieces[below(ARRAY_COUNT(pieces))]);
     struct text copy = arena_text(support_arena, text.data, text.length);
     buffer_free(&text);
     return copy;
@@ -87,7 +87,7 @@ static struct value *make_string(void)
     static const char *const forms[] = {"${%s}",      "x ${%s} y",    "${%s}",     "$${%s} ${ %s }",
                                         "${[%s][0]}", "${{k: %s}.k}", "${%s + ''}"};
     struct buffer text = {0};
-    const char *form = forms[below(sizeof(forms) / sizeof(forms[0]))];
+    const char *form = forms[below(ARRAY_COUNT(forms))];
     const char *name = names[below(VARIABLES)];
     for (; *form; form++) {
         if (form[0] == '%' && form[1] == 's')
@@ -126,7 +126,7 @@ static struct value *make_object(int depth)
 {
     static const char *const keys[] = {"k", "$$eval", "key with blanks", "key-${a}", "${b}"};
     struct value *object = value_object(support_arena);
-    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(keys); i++)
         if (below(3) == 0)
             value_put(support_arena, object, keys[i], make_tree(depth - 1));
     return object;
@@ -303,7 +303,7 @@ static void random_text_ends_in_a_value_or_a_sentence(void **state)
     for (int round = 0; round < 20 * ROUNDS; round++) {
         struct buffer text = {0};
         for (uint32_t count = below(14); count; count--)
-            buffer_add_string(&text, tokens[below(sizeof(tokens) / sizeof(tokens[0]))]);
+            buffer_add_string(&text, tokens[below(ARRAY_COUNT(tokens))]);
         struct text source = buffer_text(&text);
         source = arena_text(support_arena, source.data, source.length);
         struct value *tree = value_text(support_arena, source);

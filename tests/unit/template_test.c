@@ -18,7 +18,7 @@ static void rows_hold(const struct row *rows, size_t count)
     }
 }
 
-#define ROWS_HOLD(rows) rows_hold(rows, sizeof(rows) / sizeof(rows[0]))
+#define ROWS_HOLD(rows) rows_hold(rows, ARRAY_COUNT(rows))
 
 static void expressions_have_values(void **state)
 {
@@ -220,7 +220,7 @@ static void check_finds_what_rendering_may_not_reach(void **state)
          "test.yaml:1:1: TemplateError: $if Syntax error: $then: should be spelled then: (no $)"},
     };
     struct error error;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct template *template =
             template_compile(support_arena, read_yaml(rows[i].template), "test.yaml");
         assert_int_equal(template_check(template, &error), -1);
@@ -348,7 +348,7 @@ static void callers_functions_can_be_called(void **state)
         {"{$eval: 'twice'}", "{}",
          "test.yaml:1:1: TemplateError: evaluated template contained uncalled functions"},
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
         assert_string_equal(render_tree(read_yaml(rows[i].template),
                                         (struct rendering){.context = read_yaml(rows[i].context),
                                                            .functions = functions}),

@@ -113,7 +113,7 @@ static void looks_are_coarse(void **state)
 {
     (void)state;
     static const double lengths[] = {0.003, 0.11, 0.7, 1.3, 1.9, 2, 3, 4.7, 7, 11, 23, 90};
-    for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(lengths); i++) {
         struct unit_times times;
         const double gap = 2, length = lengths[i];
         double end = fmax(120, 40 * length), now;

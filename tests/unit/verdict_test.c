@@ -23,7 +23,7 @@ static void a_file_is_named_as_its_owner_knows_it(void **state)
         {NULL, "not retried. Correct the file and submit it again: dlspool submit FILE"},
     };
     struct verdict verdict;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         verdict_bad_request(&verdict, cases[i][0], &problem);
         assert_string_equal(verdict.next, cases[i][1]);
     }
@@ -77,7 +77,7 @@ static void a_path_that_a_start_script_refuses_is_told_first(void **state)
     };
     struct settings settings = {.retry_first = 30000, .retry_longest = 1800000};
     const struct circumstances circumstances = {.settings = &settings, .id = "a-1m7y5dm13etbd"};
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct verdict verdict;
         struct job_record record = {.id = TEXT("a-1m7y5dm13etbd")};
         struct job_poll poll = {

@@ -55,7 +55,7 @@ static void each_ending_has_its_class(void **state)
         {"#!/bin/sh\necho", CONTENT_CUT},
         {"#!/bin/sh\ncat <<.\n...\n", CONTENT_OPEN},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         enum content content = content_judge(text_of(cases[i].bytes));
         if (content != cases[i].content)
             fail_msg("\"%s\": %d, expected %d", cases[i].bytes, (int)content,
@@ -74,7 +74,7 @@ static void no_beginning_of_a_complete_file_is_complete(void **state)
         "name: digits\nlibrary: sklearn\nscript: |\n  echo ...\n  ...\n  # ...\n"
         "args: [a, b]\n...\n",
     };
-    for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(samples); i++) {
         size_t length = strlen(samples[i]);
         assert_int_equal(content_judge(text_of(samples[i])), CONTENT_COMPLETE);
         for (size_t cut = 0; cut < length; cut++) {
@@ -101,7 +101,7 @@ static void what_is_no_text_is_foreign(void **state)
                 "ELF\2\1\1\0"),
         TEXT_OF("\1\2\3\0\1\2\3\0\n"),
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
         if (content_judge(cases[i]) != CONTENT_FOREIGN)
             fail_msg("case %zu is taken for text", i);
     char archive[512] = "job.yaml";

@@ -232,7 +232,7 @@ static void a_name_that_cannot_be_printed_is_refused(void **state)
     };
     char sentence[300];
     put(incoming, "claim", "name: a\n");
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
         assert_int_equal(read_as("claim", text_of(names[i].name)), DROP_REFUSED);
         snprintf(sentence, sizeof(sentence),
                  "\"%s\" has control characters in its name, or a name that is not UTF-8; give the "
@@ -344,7 +344,7 @@ static void changes_while_reading_are_seen_without_leases(void **state)
     any_pread *const disturbed[] = {pread_then_grow, grow_then_pread, pread_then_overwrite,
                                     shrink_then_pread};
     sys.lease = lease_refused;
-    for (size_t i = 0; i < sizeof(disturbed) / sizeof(disturbed[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(disturbed); i++) {
         put(incoming, "file", "name: a\n");
         sys.pread = disturbed[i];
         if (read_it("file") != DROP_CHANGING)

@@ -61,9 +61,9 @@ static void work_in_progress_is_ignored(void **state)
         ".job.yaml.Xa3dP1",  ".", "job.yaml~", "job.tmp", "job.yaml.part", "job.swp",
         "job.yaml.filepart", "~", ".tmp"};
     static const char *const taken[] = {"job.yaml", "tmp", "job.tmp.yaml", "part", "a", "job.TMP"};
-    for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(ignored); i++)
         assert_true(settle_ignores(text_of(ignored[i])));
-    for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(taken); i++)
         assert_false(settle_ignores(text_of(taken[i])));
     static const char *const plain[][2] = {{"job.yaml~", "job.yaml"},
                                            {".job.yaml.swp", "job.yaml"},
@@ -72,7 +72,7 @@ static void work_in_progress_is_ignored(void **state)
                                            {".tmp", "tmp"},
                                            {"job.yaml", "job.yaml"},
                                            {"~", ""}};
-    for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(plain); i++)
         assert_true(text_is(settle_plain_name(text_of(plain[i][0])), plain[i][1]));
 }
 
@@ -80,7 +80,7 @@ static void what_will_never_be_a_job_file_waits_for_nothing(void **state)
 {
     (void)state;
     static const mode_t modes[] = {S_IFDIR, S_IFIFO, S_IFSOCK, S_IFCHR, S_IFBLK, S_IFLNK};
-    for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(modes); i++) {
         struct story story = begin();
         story.look.status.st_mode = modes[i];
         story.look.status.st_nlink = 3;

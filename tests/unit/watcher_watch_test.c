@@ -188,7 +188,7 @@ static void odd_names_come_as_they_are(void **state)
                                "sp ace",    "-rf",         longest};
     struct watch *watch = open_watch(&events_only);
     for (int round = 0; round < 2; round++) {
-        for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++)
+        for (size_t i = 0; i < ARRAY_COUNT(odd); i++)
             put_renamed(scratch.directory, odd[i], "x");
         bool seen[6] = {false};
         for (size_t i = 0; i < 6; i++) {

@@ -94,7 +94,7 @@ static void plain_scalars_follow_the_core_schema(void **state)
         {"|\n 10\n", "\"10\\n\""},
         {">\n a\n b\n", "\"a b\\n\""},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct buffer source = {0}, json = {0};
         buffer_printf(&source, "- %s", cases[i].source);
         struct value *list = read_string(source.data);
@@ -181,7 +181,7 @@ static void what_is_not_accepted_is_named_with_its_place(void **state)
         {"a: 1\n- b\n", "f.yaml:2:1: not well-formed YAML: %"},
         {"a: \"\\ud800\"\n", "f.yaml:1:7: not well-formed YAML: %"},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         const char *expected = cases[i].sentence;
         error.text[0] = '\0';
         assert_null(read_string(cases[i].source));
@@ -216,7 +216,7 @@ static void what_is_beyond_json_is_read_where_it_may_be(void **state)
          "[\"1\",\"\",\"1\",1,2,true,null]", "tags", 1, 2},
         {"!!map {a: !!seq [1]}", "{\"a\":[1]}", "tags", 1, 1},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct yaml_beyond beyond;
         struct buffer out = {0};
         struct value *value = yaml_read_beyond(arena, text_of(cases[i].source), "f.yaml",
@@ -256,7 +256,7 @@ static void beyond_json_has_its_limits(void **state)
         {"a: &x [[1]]\nb: [*x]\n", "f.yaml:2:5: nested more than 4 deep"},
     };
     static const struct yaml_limits limits = {.bytes = 1000, .nodes = 10, .depth = 4};
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct yaml_beyond beyond;
         if (yaml_read_beyond(arena, text_of(cases[i].source), "f.yaml", &limits, &beyond, &error))
             fail_msg("%s was accepted", cases[i].source);
@@ -314,7 +314,7 @@ static void an_empty_document_is_null(void **state)
 {
     (void)state;
     static const char *const sources[] = {"", "\n", "# only a comment", "---\n", "---\n...\n"};
-    for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(sources); i++) {
         struct value *value = read_string(sources[i]);
         assert_non_null(value);
         assert_int_equal(value->kind, VALUE_NULL);
@@ -355,7 +355,7 @@ static void limits_hold_exactly(void **state)
         {"#234567890123456789012345678901234567890", NULL},
         {"#2345678901234567890123456789012345678901", "f: 41 bytes; at most 40 are read"},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct value *value = yaml_read(arena, text_of(cases[i].source), "f", &limits, &error);
         if (!cases[i].sentence) {
             assert_non_null(value);
@@ -458,14 +458,14 @@ static struct text random_string(void)
     };
     uint32_t kind = draw(8);
     if (kind < 5) {
-        const char *string = nasty[draw(sizeof(nasty) / sizeof(nasty[0]))];
+        const char *string = nasty[draw(ARRAY_COUNT(nasty))];
         return text_of(string);
     }
     if (kind == 5)
         return (struct text){"nul\0inside", 10};
     struct buffer out = {0};
     for (uint32_t pieces = draw(5); pieces > 0; pieces--)
-        buffer_add_string(&out, nasty[draw(sizeof(nasty) / sizeof(nasty[0]))]);
+        buffer_add_string(&out, nasty[draw(ARRAY_COUNT(nasty))]);
     if (kind == 7)
         for (uint32_t length = draw(300); length > 0; length--)
             buffer_add_byte(&out, (char)(32 + draw(95)));
@@ -484,7 +484,7 @@ static double random_number(void)
                                   -0.5,   123456.789,
                                   1e22,   0.000001};
     if (draw(2))
-        return some[draw(sizeof(some) / sizeof(some[0]))];
+        return some[draw(ARRAY_COUNT(some))];
     for (;;) {
         uint64_t bits = ((uint64_t)draw(UINT32_MAX) << 33) ^ ((uint64_t)draw(UINT32_MAX) << 11) ^
                         draw(UINT32_MAX);
@@ -634,7 +634,7 @@ static void hostile_input_is_quick(void **state)
         {"", "'a':\n", ""},
     };
     struct buffer source = {0};
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct text text = big(&source, cases[i].head, cases[i].piece, cases[i].tail);
         arena_reset(arena);
         clock_t start = clock();

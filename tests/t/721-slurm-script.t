@@ -95,6 +95,22 @@ gone() { ! kill -0 "$runner" 2>/dev/null; }
 ok "a run whose directory was taken away ends itself" wait_for 15 gone
 wait "$runner"
 
+# Elements of an array put the same files into one directory, while others start them.
+script several <<'JOB'
+type: array
+array: {values: {RATE: [1, 2]}}
+script: echo ran
+JOB
+mkdir -p "$scratch/several/.bin"
+cat >"$scratch/several/.bin/mv" <<'STOP'
+#!/bin/sh
+echo "$(stat -c %a "$2") ${3#"$DLSPOOL_DIRECTORY/"}" >>"$DLSPOOL_DIRECTORY/.moved"
+exec /bin/mv "$@"
+STOP
+chmod 755 "$scratch/several/.bin/mv"
+ELEMENTS=2 run several "$scratch/several"
+is "$(grep ' job/script$' "$scratch/several/.moved" | tr '\n' ' ')" "755 job/script 755 job/script " "a script is never there without its mode"
+
 # ---- ends ----
 script signalled <<'JOB'
 type: distributed

@@ -22,14 +22,14 @@ pass() { tests=$((tests + 1)); echo "ok $tests - $1"; }
 fail() {
     tests=$((tests + 1)); failures=$((failures + 1)); echo "not ok $tests - $1"
     shift
-    for line; do printf '%s\n' "$line" | sed 's/^/#   /'; done
+    for line; do printf '%s\n' "$line" | sed 's/^/#   /'; done >&2
 }
 
 # must DESCRIPTION COMMAND...: as ok, but without it the rest makes no sense.
 must() {
     local before=$failures
     ok "$@"
-    [ "$failures" = "$before" ] || { sed 's/^/# daemon: /' "$scratch/daemon.log" | tail -n 20; echo "Bail out! $1"; exit 1; }
+    [ "$failures" = "$before" ] || { sed 's/^/# daemon: /' "$scratch/daemon.log" | tail -n 20 >&2; echo "Bail out! $1"; exit 1; }
 }
 
 # ok DESCRIPTION COMMAND...: the command succeeds.

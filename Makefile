@@ -148,16 +148,16 @@ demo:
 check:
 	@tools/setup check
 	@$(MAKE) --no-print-directory quick
-	@$(MAKE) --no-print-directory UNIT_TESTS='$(LONG_TESTS)' unit
-	@$(MAKE) --no-print-directory asan
-	@$(MAKE) --no-print-directory BESIDE=tests/crash/run LEFT_OUT='$(QUICK_SCRIPTS)' tap
+	+@$(PARALLEL) $(LONG_TESTS) $(BUILD)/tests/crash
+	+@$(ASAN_MAKE) unit-tests fuzz-targets
+	@$(MAKE) --no-print-directory FIRST='tests/crash/run $(LONG_TESTS)' LAST='$(ASAN_TESTS)' LEFT_OUT='$(QUICK_SCRIPTS)' tap
 
 # What `check` leaves out is how often: all crash points, every byte that may be damaged, more cases.
 HOURS ?= 1
 check-long:
 	@tools/setup check
 	@tools/setup fuzz
-	@DLSPOOL_CASES=60000 CRASH_EVERY=1 $(MAKE) --no-print-directory unit asan tap crash
+	@DLSPOOL_CASES=60000 CRASH_EVERY=1 STORM=30000 $(MAKE) --no-print-directory unit asan tap crash
 	@$(MAKE) --no-print-directory mutants
 	@$(MAKE) --no-print-directory SECONDS=$$(($(HOURS) * 3600 / $(words $(FUZZ_TARGETS)))) fuzz
 	@$(MAKE) --no-print-directory SECONDS=$$(($(HOURS) * 3600)) soak
@@ -184,6 +184,7 @@ unit:
 ASAN := -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all -fno-omit-frame-pointer
 ASAN_MAKE = $(MAKE) --no-print-directory BUILD=$(BUILD)/asan CFLAGS='-O1 -g $(ASAN)' HARDEN= \
 	HARDEN_LD= LDFLAGS='$(ASAN)'
+ASAN_TESTS = $(patsubst $(BUILD)/%,$(BUILD)/asan/%,$(LONG_TESTS) $(filter-out $(LONG_TESTS),$(UNIT_TESTS)) $(FUZZ_TARGETS))
 asan:
 	+@$(ASAN_MAKE) unit
 	+@$(ASAN_MAKE) fuzz-runs
@@ -208,16 +209,17 @@ crash:
 	+@$(PARALLEL) $(BUILD)/tests/crash
 	@$(PROVE) -v $(BUILD)/tests/crash :: $(CRASH)
 
-# Scripts have files, ports and schedulers of their own, and mostly wait: more run than there are
-# processors, the long ones first.  Those that say `# Runs alone:` in their head count on having the
-# processors, and come after.  BESIDE=tests/crash/run has the test of crashes take what they leave over.
+# Scripts have files, ports and schedulers of their own, and mostly wait: more run than there are processors,
+# the long ones first.  FIRST and LAST are other tests that run with them, so that no processor waits while a
+# few long ones come to their end.  Scripts that say `# Runs alone:` in their head count on having the
+# processors, and come after.
 SCRIPTS := $(shell ls -r tests/t/*.t)
 TAKEN = $(filter-out $(LEFT_OUT),$(SCRIPTS))
 ALONE = $(shell grep -l '^. Runs alone:' $(TAKEN))
 tap:
-	+@$(PARALLEL) $(BUILD)/dlspool $(if $(BESIDE),$(BUILD)/tests/crash)
+	+@$(PARALLEL) $(BUILD)/dlspool
 	@export DLSPOOL=$(abspath $(BUILD))/dlspool CRASH_PROGRAM=$(abspath $(BUILD))/tests/crash; \
-	    $(PROVE) -f -j $(if $(BESIDE),$(ONE_MORE),$(TOGETHER)) $(BESIDE) $(filter-out $(ALONE),$(TAKEN)); together=$$?; \
+	    $(PROVE) -f -j $(if $(FIRST),$(ONE_MORE),$(TOGETHER)) $(FIRST) $(filter-out $(ALONE),$(TAKEN)) $(LAST); together=$$?; \
 	    $(PROVE) -f $(ALONE) && exit $$together
 
 # Tests are tested: the code is broken in a copy, build/mutants/tree.

@@ -311,13 +311,13 @@ void test_kills(void)
     static const struct {
         int scene, stride;
     } small[] = {{SCENE_ONE, 1},   {SCENE_ONE_FLAKY, 1},    {SCENE_ONE_TIGHT, 1},
-                 {SCENE_THREE, 3}, {SCENE_THREE_KILLED, 5}, {SCENE_AFTER, 5}},
+                 {SCENE_THREE, 3}, {SCENE_THREE_KILLED, 7}, {SCENE_AFTER, 11}},
       resized[] = {{SCENE_ONE_GROWN, 1}, {SCENE_ONE_MOVED, 3}, {SCENE_ONE_WIDE, 1}};
     static const char twice[] = "stopped before each call, and recovery too";
     for (size_t i = 0; i < ARRAY_COUNT(small); i++)
         try_killed(small[i].scene);
     try_killed(SCENE_RESIZED);
-    try_stopped(SCENE_FIFTY, stop_once, 3, "stopped before each call");
+    try_stopped(SCENE_FIFTY, stop_once, 7, "stopped before each call");
     for (size_t i = 0; i < ARRAY_COUNT(small); i++)
         try_stopped(small[i].scene, stop_twice, small[i].stride, twice);
     for (size_t i = 0; i < ARRAY_COUNT(resized); i++)

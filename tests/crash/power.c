@@ -449,12 +449,12 @@ void test_power(void)
     try_power(SCENE_ONE_GROWN, 1);
     try_power(SCENE_ONE_MOVED, 3);
     try_power(SCENE_ONE_WIDE, 1);
-    const struct tally *tally = lose_power(SCENE_ONE_FLAKY, FLAW_DIRECTORIES, 1, true);
+    const struct tally *tally = lose_power(SCENE_ONE_FLAKY, FLAW_DIRECTORIES, 17, true);
     tap_ok(tally->lost + tally->doubled > 0,
            "the harness catches a disk that does not sync directories: %lld different, %lld lost, "
            "%lld doubled",
            tally->states, tally->lost, tally->doubled);
-    tally = lose_power(SCENE_ONE, FLAW_FILES, 1, true);
+    tally = lose_power(SCENE_ONE, FLAW_FILES, 5, true);
     tap_ok(tally->lost + tally->wrong > 0,
            "the harness catches a disk that does not sync files: %lld different, %lld lost, %lld "
            "wrong",

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# A user who drops 30,000 files that are no jobs delays nobody else: not while they come, not when
+# A user who drops 12,000 files that are no jobs delays nobody else: not while they come, not when
 # they lie there at the start, on a disk or in memory.  Files that are copied over, written slowly,
 # renamed into place by editors and by rsync are taken whole; what a killed writer left is no job.
-# STORM sets the number.
+# STORM sets the number; make check-long takes 30,000.
 # To see it fail: serve incoming/ in the order of arrival, as was done before watcher/turns.c (a good
-# file took 42 s on a disk); let settle_judge() in watcher/settle.c return SETTLE_READY at once
+# file took 42 s on a disk, with 30,000); let settle_judge() in watcher/settle.c return SETTLE_READY at once
 # (truncated jobs are submitted).
 . "$(dirname "$0")/lib.bash"
 in=$spool/incoming
-storm=${STORM:-30000}
+storm=${STORM:-12000}
 user=0
 [ "$(id -u)" = 0 ] && user=$(id -u nobody)
 job() { printf 'name: %s\nlibrary: any\ntype: single\nscript: "#!/bin/sh"\n' "$1"; }
@@ -33,7 +33,7 @@ for i in range(count):
     with open(f"{directory}/storm{i:06}.yaml", "w") as file:
         file.write("x\n")
 PY
-# storm_on KIND: 30,000 bad files of one user, and six good ones of another among them.
+# storm_on KIND: bad files of one user, and six good ones of another among them.
 storm_on() {
     start_daemon
     /usr/bin/python3 "$scratch/storm.py" "$in" "$storm" "$user" &

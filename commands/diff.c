@@ -128,22 +128,24 @@ static int read_before(struct comparison *comparison, struct error *error)
     return result;
 }
 
-static void compare(struct comparison *comparison)
+static int compare(struct comparison *comparison, struct error *error)
 {
     char before[PLACE_TEXT_SIZE + 32], after[PLACE_TEXT_SIZE + 64], room[PLACE_TEXT_SIZE];
     char digest[SHA256_HEX_SIZE] = "";
     if (comparison->before_hidden) {
         whole_digest(comparison, comparison->repository, comparison->settings.executor, digest);
         comparison->changed = !text_is(comparison->was.manifest_sha256, digest);
-        return;
+        return 0;
     }
     place_text(&comparison->replay.place, room);
     snprintf(before, sizeof(before), "%s/manifest.yaml", room);
     snprintf(after, sizeof(after), "%s at commit %.10s", comparison->replay.place.id,
              repository_commit(comparison->repository));
-    comparison->changed = line_diff(&comparison->lines, comparison->before,
-                                    comparison->before.length ? before : "/dev/null",
-                                    comparison->today.manifest, after);
+    int differ = line_diff(&comparison->lines, comparison->before,
+                           comparison->before.length ? before : "/dev/null",
+                           comparison->today.manifest, after, error);
+    comparison->changed = differ > 0;
+    return differ < 0 ? -1 : 0;
 }
 
 /* 0, or -1 and a sentence; comparison->today may then be one that is refused. */
@@ -167,10 +169,7 @@ static int look(struct comparison *comparison, const char *id, const char *revis
                   comparison->repository, comparison->settings.executor, today);
     if (!today->rendered)
         return 0;
-    if (read_before(comparison, error))
-        return -1;
-    compare(comparison);
-    return 0;
+    return read_before(comparison, error) ? -1 : compare(comparison, error);
 }
 
 /* Showing */

@@ -188,7 +188,7 @@ static bool is_there(const struct spool *spool, const struct job_place *place)
     return job >= 0 || errno != ENOENT;
 }
 
-static void check_twin(struct checker *checker)
+static void check_duplicate(struct checker *checker)
 {
     const struct job_place *place = checker->place;
     struct text id = text_of(place->id);
@@ -238,7 +238,7 @@ static int check_job(void *context, const struct job_place *place)
         say(checker, true, "is no directory that can be opened: %s",
             error_quote(&room, strerror(errno), strlen(strerror(errno))));
     if (checker->job >= 0) {
-        check_twin(checker);
+        check_duplicate(checker);
         check_files(checker);
         sys.close(checker->job);
     }

@@ -6,7 +6,7 @@
 #include "commands/options.h"
 #include "spool/id.h"
 
-struct twin_search {
+struct duplicate_search {
     const struct spool *spool;
     const struct job_view *view;
     struct arena *arena;
@@ -22,7 +22,7 @@ static struct text stem_of(const char *id)
 
 static int match_same(void *context, const struct job_place *place)
 {
-    const struct twin_search *search = context;
+    const struct duplicate_search *search = context;
     const struct job_record *record = &search->view->record;
     const char *id = search->view->place.id;
     struct job_view other;
@@ -42,7 +42,7 @@ static int match_same(void *context, const struct job_place *place)
 void twice_complain(const struct spool *spool, const struct job_view *view)
 {
     static const enum state unfinished[] = {STATE_RENDERED, STATE_SUBMITTED, STATE_HELD};
-    struct twin_search search = {.spool = spool, .view = view, .arena = arena_new()};
+    struct duplicate_search search = {.spool = spool, .view = view, .arena = arena_new()};
     if (view->readable && view->record.request_sha256.length)
         for (size_t i = 0; i < ARRAY_COUNT(unfinished); i++)
             if (jobs_walk(spool, unfinished[i], match_same, &search) == 1)

@@ -536,8 +536,8 @@ void kubernetes_check_object(struct kubernetes_object *object, const char *path,
 
 /* ---- together ---- */
 
-static void check_twins(const struct kubernetes_manifest *manifest, size_t index,
-                        struct schema_problems *problems)
+static void check_duplicates(const struct kubernetes_manifest *manifest, size_t index,
+                             struct schema_problems *problems)
 {
     const struct kubernetes_object *object = &manifest->objects[index];
     for (size_t i = 0; i < index; i++) {
@@ -613,7 +613,7 @@ void kubernetes_check_together(const struct kubernetes_manifest *manifest, struc
         jobs += manifest->objects[i].kind->is_job;
     for (size_t i = 0; i < manifest->count; i++) {
         struct kubernetes_object *object = &manifest->objects[i];
-        check_twins(manifest, i, problems);
+        check_duplicates(manifest, i, problems);
         if (!object->kind->is_job)
             continue;
         if (object->role.length == 0 && jobs == 1)

@@ -14,7 +14,7 @@
 #include "stages/shared/end_line.h"
 #include "stages/shared/hold.h"
 #include "stages/shared/resize.h"
-#include "stages/shared/twin.h"
+#include "stages/shared/duplicate.h"
 #include "stages/shared/verdict.h"
 
 /* May the executor have a job of rendered/?  It may once an intent was noted, until the job has been
@@ -186,7 +186,7 @@ void requeue_job(struct requeuer *requeuer, const struct requeue_deed *deed)
         log_warn("%s cannot be retried: %s", place.id, error.text);
         if (damaged)
             control_clear(job, CONTROL_RETRY, NULL);
-    } else if (twin_settle(requeuer->renewer.stage, &place, record.accepted)) {
+    } else if (duplicate_settle(requeuer->renewer.stage, &place, record.accepted)) {
         log_detail("%s: was a copy", place.id);
     } else if (deed->kind == DEED_KILL) {
         kill_waiting(requeuer, job, &record);

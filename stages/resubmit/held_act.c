@@ -15,7 +15,7 @@
 #include "stages/guard.h"
 #include "stages/shared/aside.h"
 #include "stages/shared/end_line.h"
-#include "stages/shared/twin.h"
+#include "stages/shared/duplicate.h"
 #include "stages/shared/verdict.h"
 
 enum { WHY_LIMIT = 64 * 1024, MOST_NEWS = 1024 }; /* bytes; jobs that are written to in a pass */
@@ -163,7 +163,7 @@ static void act_on(struct acting *acting, struct held *held)
         return;
     held->arrived = false;
     int result = 0;
-    if (arrived && twin_settle(&resubmitter->stage, &place, held->accepted)) {
+    if (arrived && duplicate_settle(&resubmitter->stage, &place, held->accepted)) {
         sys.close(job);
         return;
     }

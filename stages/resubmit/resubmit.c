@@ -22,7 +22,7 @@
 #include "stages/prepare/reread.h"
 #include "stages/shared/aside.h"
 #include "stages/shared/give_up.h"
-#include "stages/shared/twin.h"
+#include "stages/shared/duplicate.h"
 
 enum { SETTINGS_LIMIT = 1 << 20, MOST_FAILED = 1 << 20 }; /* bytes; jobs */
 static const int64_t shortest_rest = 50;                  /* milliseconds between two passes */
@@ -114,7 +114,7 @@ static struct waiting *know_unguarded(struct resubmitter *resubmitter,
     waiting->changed = status.st_mtim;
     if (record_read(job, resubmitter->arena, &record, &error) == 0) {
         /* Where else it may be is looked up only if it is not where it should be. */
-        if (twin_settle(&resubmitter->stage, place, record.failed ? 0 : record.accepted))
+        if (duplicate_settle(&resubmitter->stage, place, record.failed ? 0 : record.accepted))
             waiting = NULL;
         else if (!text_is(record.id, place->id))
             set_aside(resubmitter, place, job, NULL,

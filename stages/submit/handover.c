@@ -15,7 +15,7 @@
 #include "stages/shared/end_line.h"
 #include "stages/shared/hold.h"
 #include "stages/shared/sweep.h"
-#include "stages/shared/twin.h"
+#include "stages/shared/duplicate.h"
 
 enum { MANIFEST_LIMIT = 16 << 20 };        /* bytes */
 static const int64_t declined_rest = 1000; /* milliseconds, at least */
@@ -209,7 +209,7 @@ bool item_look(struct submitter *submitter, struct item *item, const char *id)
         return false; /* gone: it was moved by hand, or is held */
     }
     bool readable = record_read(item->job, submitter->arena, &item->record, &error) == 0;
-    if (twin_settle(&submitter->stage, &item->place, readable ? item->record.accepted : 0)) {
+    if (duplicate_settle(&submitter->stage, &item->place, readable ? item->record.accepted : 0)) {
         item_close(item);
         if (submitter->load)
             load_release(submitter->load, item->place.id, false);

@@ -14,7 +14,7 @@
 #include "stages/shared/hold.h"
 #include "stages/shared/output.h"
 #include "stages/shared/sweep.h"
-#include "stages/shared/twin.h"
+#include "stages/shared/duplicate.h"
 #include "stages/track/progress.h"
 
 enum { MANIFEST_LIMIT = 16 << 20 }; /* bytes */
@@ -206,7 +206,7 @@ static bool move_job(struct tracker *tracker, struct followed *followed)
     }
     if (job_move(&tracker->stage.spool, &followed->place, to, clock_now(), &error)) {
         log_warn("%s", error.text);
-        twin_settle(&tracker->stage, &followed->place, 0); /* a copy may be in the way */
+        duplicate_settle(&tracker->stage, &followed->place, 0); /* a copy may be in the way */
         return false;
     }
     tracker_forget(tracker, followed->tracked);

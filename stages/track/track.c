@@ -25,7 +25,7 @@
 #include "spool/eventlog.h"
 #include "stages/shared/aside.h"
 #include "stages/shared/give_up.h"
-#include "stages/shared/twin.h"
+#include "stages/shared/duplicate.h"
 #include "stages/track/capacity_file.h"
 #include "stages/track/lost.h"
 
@@ -122,7 +122,7 @@ static void learn_job_unguarded(struct tracker *tracker, struct text id)
     if (job < 0)
         return;
     int read = tracker_read_record(tracker, job, place.id, &record, &error);
-    if (twin_settle(&tracker->stage, &place, read ? 0 : record.accepted)) {
+    if (duplicate_settle(&tracker->stage, &place, read ? 0 : record.accepted)) {
         log_detail("%s: was a copy", place.id);
     } else if (read) {
         log_warn("%s: %s; it is retried", place.id, error.text);

@@ -12,7 +12,7 @@
  *
  * To see this fail: let next_attempt() of stages/prepare/renew.c go by `intent` alone (a task runs
  * twice), or leave out open_log()'s job_file_damaged() in spool/eventlog.c (wedged), or let
- * twin_settle() of stages/shared/twin.c return false at once (a job stays in two directories).
+ * duplicate_settle() of stages/shared/duplicate.c return false at once (a job stays in two directories).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -295,14 +295,14 @@ static void harm_at(struct worker *worker, void *context, int64_t number)
     tree_remove(world.base);
 }
 
-static void try_points(struct damage *damage, const char *what, bool twins)
+static void try_points(struct damage *damage, const char *what, bool duplicates)
 {
     struct tally *tally = shared_memory(sizeof(*tally));
     struct damage some = *damage;
     some.points = memory_allocate((damage->count + 1) * sizeof(*some.points));
     some.count = 0;
     for (size_t i = 0; i < damage->count; i++)
-        if ((damage->points[i].file < 0) == twins)
+        if ((damage->points[i].file < 0) == duplicates)
             some.points[some.count++] = damage->points[i];
     harness_try(what, tally, 0, (int64_t)some.count - 1, harm_at, &some);
     tap_ok(tally->points > 0 && tally_clean(tally),

@@ -59,14 +59,14 @@ static void who_makes_it_by_the_median_is_planned(void **state)
     remember(100);
     const char *runs = put_submitted(.name = "runs", .checkpoint = true, .units = 1000, .done = 100,
                                      .rate = 9, .spread = 0.8, .deadline = 118);
-    const char *twin =
-        put_rendered(.name = "twin", .checkpoint = true, .units = 1000, .deadline = 170);
+    const char *duplicate =
+        put_rendered(.name = "duplicate", .checkpoint = true, .units = 1000, .deadline = 170);
     fake_has(1000, 0);
     start_planning("dwell: 0, reserve: 0");
     expect_standing(runs, "on track", NULL);
     run_round(); /* who is to be stopped is told at the second plan */
     assert_false(is_told_to_stop(runs));
-    assert_true(in_state(twin, STATE_RENDERED));
+    assert_true(in_state(duplicate, STATE_RENDERED));
     struct planned_job planned_one = planned(runs);
     assert_true(planned_one.finish <= planned_one.late && planned_one.late <= planned_one.deadline);
 }

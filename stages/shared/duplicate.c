@@ -1,5 +1,5 @@
-/* stages/shared/twin.c - a job that is in two directories */
-#include "stages/shared/twin.h"
+/* stages/shared/duplicate.c - a job that is in two directories */
+#include "stages/shared/duplicate.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -47,17 +47,17 @@ static bool is_done(const struct spool *spool, struct job_place *place, int64_t 
     return false;
 }
 
-static bool find_twin(const struct spool *spool, const struct job_place *place, int64_t accepted,
-                      struct job_place *twin)
+static bool find_duplicate(const struct spool *spool, const struct job_place *place,
+                           int64_t accepted, struct job_place *duplicate)
 {
-    *twin = *place;
-    twin->date[0] = '\0';
+    *duplicate = *place;
+    duplicate->date[0] = '\0';
     for (int state = 0; state < STATE_DONE; state++) {
-        twin->state = (enum state)state;
-        if (twin->state != place->state && is_there(spool, twin))
+        duplicate->state = (enum state)state;
+        if (duplicate->state != place->state && is_there(spool, duplicate))
             return true;
     }
-    return accepted && place->state != STATE_DONE && is_done(spool, twin, accepted);
+    return accepted && place->state != STATE_DONE && is_done(spool, duplicate, accepted);
 }
 
 /* What tells which of two is right. */
@@ -153,18 +153,18 @@ static int set_aside(struct stage *stage, const struct job_place *wrong,
     return result;
 }
 
-bool twin_settle(struct stage *stage, const struct job_place *place, int64_t accepted)
+bool duplicate_settle(struct stage *stage, const struct job_place *place, int64_t accepted)
 {
-    struct job_place twin;
+    struct job_place duplicate;
     struct error error;
     int keep = errno;
-    bool found = find_twin(&stage->spool, place, accepted, &twin);
+    bool found = find_duplicate(&stage->spool, place, accepted, &duplicate);
     errno = keep;
     if (!found || stage_is_fenced(stage))
         return false;
-    bool is_right = is_better(weigh(&stage->spool, place), weigh(&stage->spool, &twin));
-    const struct job_place *wrong = is_right ? &twin : place;
-    const struct job_place *right = is_right ? place : &twin;
+    bool is_right = is_better(weigh(&stage->spool, place), weigh(&stage->spool, &duplicate));
+    const struct job_place *wrong = is_right ? &duplicate : place;
+    const struct job_place *right = is_right ? place : &duplicate;
     if (set_aside(stage, wrong, right, &error))
         log_warn("%s", error.text);
     return !is_right;

@@ -1,4 +1,4 @@
-/* stages/shared/twin.h - a job that is in two directories
+/* stages/shared/duplicate.h - a job that is in two directories
  *
  * One rename moves a job, so it is in one directory; but a file system may lose a rename, and
  * somebody may copy a job (`cp -a`).  A stage that meets a job asks whether it is somewhere else,
@@ -11,14 +11,14 @@
  * moves jobs out of it, and that stage asks.  Two days of done/ are not told apart from here:
  * `dlspool check` finds those.
  */
-#ifndef STAGES_SHARED_TWIN_H
-#define STAGES_SHARED_TWIN_H
+#ifndef STAGES_SHARED_DUPLICATE_H
+#define STAGES_SHARED_DUPLICATE_H
 
 #include "stages/stage.h"
 
 /* Is the job at `place` somewhere else, too?  Then one of the two is set aside.  True when it was
  * this one: it is not there any more.  `accepted` is when it was, and tells in which days of done/
  * to look; 0: in none.  When it is nowhere else, errno is as it was. */
-bool twin_settle(struct stage *stage, const struct job_place *place, int64_t accepted);
+bool duplicate_settle(struct stage *stage, const struct job_place *place, int64_t accepted);
 
 #endif

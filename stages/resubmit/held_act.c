@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "spool/eventlog.h"
 #include "stages/guard.h"
-#include "stages/shared/aside.h"
+#include "stages/shared/quarantine.h"
 #include "stages/shared/end_line.h"
 #include "stages/shared/duplicate.h"
 #include "stages/shared/verdict.h"
@@ -137,7 +137,7 @@ static int write_end(struct acting *acting, struct held *held, int job, struct e
         break;
     default:
         error_set(&problem, "%s", held->sentence);
-        return aside_write(job, held_id(held).data, resubmitter->arena, NULL, &problem, error);
+        return quarantine_write(job, held_id(held).data, resubmitter->arena, NULL, &problem, error);
     }
     if (record_read(job, resubmitter->arena, &record, error))
         return -1;

@@ -20,7 +20,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "stages/prepare/reread.h"
-#include "stages/shared/aside.h"
+#include "stages/shared/quarantine.h"
 #include "stages/shared/give_up.h"
 #include "stages/shared/duplicate.h"
 
@@ -68,7 +68,7 @@ static void set_aside(struct resubmitter *resubmitter, const struct job_place *p
 {
     struct error error;
     log_warn("%s: %s; the job is quarantined", place->id, problem->text);
-    if (aside_write(job, place->id, resubmitter->arena, record, problem, &error))
+    if (quarantine_write(job, place->id, resubmitter->arena, record, problem, &error))
         log_warn("%s: %s", place->id, error.text);
 }
 

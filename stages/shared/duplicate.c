@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "spool/eventlog.h"
-#include "stages/shared/aside.h"
+#include "stages/shared/quarantine.h"
 #include "stages/shared/verdict.h"
 
 enum { MOST_DAYS = 400 };                                  /* of done/ that are looked into */
@@ -106,7 +106,7 @@ static int explain(int job, const char *id, const char *from, const char *right,
     struct verdict verdict;
     struct error problem;
     if (record_read(job, arena, &record, NULL))
-        aside_salvage(job, id, arena, &record);
+        quarantine_salvage(job, id, arena, &record);
     record.id = text_of(id);
     record.request_file = (struct text){NULL, 0}; /* so that it is never rendered */
     error_set(&problem, "this is a copy that was found in %s/ while the job itself %s %s.", from,

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "spool/eventlog.h"
-#include "stages/shared/aside.h"
+#include "stages/shared/quarantine.h"
 #include "stages/shared/verdict.h"
 
 /* What the executor has of the job is to end, and to be forgotten: before it is, the job does not
@@ -46,7 +46,7 @@ static int read_job(int job, const struct job_place *place, int care, struct are
         return 0;
     if (care == READ_RECORD && !file_is_damaged(errno))
         return 1;
-    if (aside_recover(job, place->id, arena, record) || place->state != STATE_SUBMITTED)
+    if (quarantine_recover(job, place->id, arena, record) || place->state != STATE_SUBMITTED)
         return 0;
     return error_set(error, "its log does not tell which attempt of it the executor has");
 }

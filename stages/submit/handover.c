@@ -10,7 +10,7 @@
 #include "base/sha256.h"
 #include "spool/eventlog.h"
 #include "stages/prepare/rerender.h"
-#include "stages/shared/aside.h"
+#include "stages/shared/quarantine.h"
 #include "stages/shared/control.h"
 #include "stages/shared/end_line.h"
 #include "stages/shared/hold.h"
@@ -129,7 +129,7 @@ static void judge_unreadable(struct submitter *submitter, struct item *item, boo
         return;
     }
     if (!readable)
-        aside_salvage(item->job, item->place.id, submitter->arena, &item->record);
+        quarantine_salvage(item->job, item->place.id, submitter->arena, &item->record);
     verdict_damaged(&item->verdict, item->place.id, problem);
     fail_item(item);
 }

@@ -23,7 +23,7 @@
 #include "base/log.h"
 #include "request/description.h"
 #include "spool/eventlog.h"
-#include "stages/shared/aside.h"
+#include "stages/shared/quarantine.h"
 #include "stages/shared/give_up.h"
 #include "stages/shared/duplicate.h"
 #include "stages/track/capacity_file.h"
@@ -92,7 +92,7 @@ int tracker_read_record(struct tracker *tracker, int job, const char *id, struct
     if (!file_is_damaged(errno))
         return -1;
     log_warn("%s: %s; the job is followed by what its log says", id, error->text);
-    aside_salvage(job, id, tracker->arena, record);
+    quarantine_salvage(job, id, tracker->arena, record);
     return record_replace(job, record, error);
 }
 

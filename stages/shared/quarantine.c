@@ -1,5 +1,5 @@
-/* stages/shared/aside.c - a job whose own files are damaged */
-#include "stages/shared/aside.h"
+/* stages/shared/quarantine.c - a job whose own files are damaged */
+#include "stages/shared/quarantine.h"
 
 #include "base/clock.h"
 #include "spool/eventlog.h"
@@ -26,7 +26,7 @@ static void read_accepted(struct text log, struct arena *arena, struct job_recor
     }
 }
 
-bool aside_recover(int job, const char *id, struct arena *arena, struct job_record *record)
+bool quarantine_recover(int job, const char *id, struct arena *arena, struct job_record *record)
 {
     struct buffer log = {0};
     struct eventlog_fold fold = {0};
@@ -52,21 +52,21 @@ bool aside_recover(int job, const char *id, struct arena *arena, struct job_reco
     return known;
 }
 
-void aside_salvage(int job, const char *id, struct arena *arena, struct job_record *record)
+void quarantine_salvage(int job, const char *id, struct arena *arena, struct job_record *record)
 {
-    aside_recover(job, id, arena, record);
+    quarantine_recover(job, id, arena, record);
     /* Kept for whoever wants to know.  That it is not there is fine. */
     sys.renameat(job, "job.yaml", job, "job.yaml.damaged");
 }
 
-int aside_write(int job, const char *id, struct arena *arena, struct job_record *record,
-                const struct error *problem, struct error *error)
+int quarantine_write(int job, const char *id, struct arena *arena, struct job_record *record,
+                     const struct error *problem, struct error *error)
 {
     struct job_record salvaged;
     struct verdict verdict;
     if (!record) {
         record = &salvaged;
-        aside_salvage(job, id, arena, record);
+        quarantine_salvage(job, id, arena, record);
     }
     verdict_damaged(&verdict, id, problem);
     return verdict_write(&verdict, job, record, false, clock_now(), error);

@@ -73,7 +73,7 @@ static bool ask(struct round *round)
             continue;
         followed->killed = control_pending(followed->job, CONTROL_KILL, &followed->wish);
         followed->poll.ending = followed->killed != 0 || followed->tracked->stopping ||
-                                followed->tracked->giving || fenced;
+                                followed->tracked->preemption || fenced;
         follow_tasks_ask(tracker, followed);
         asked[count++] = &followed->poll;
     }
@@ -137,7 +137,7 @@ static void decide(struct tracker *tracker, struct followed *followed)
     const struct job_poll *poll = &followed->poll;
     struct tracked *tracked = followed->tracked;
     bool killed = followed->killed > 0;
-    bool stop = killed || give_way_ends(tracked);
+    bool stop = killed || preempt_ends(tracked);
     bool ended = poll->phase == PHASE_SUCCEEDED || poll->phase == PHASE_FAILED;
 
     if (poll->phase == PHASE_UNKNOWN || followed->killed < 0 ||

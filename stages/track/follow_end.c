@@ -88,8 +88,8 @@ static int write_failure(struct tracker *tracker, const struct followed *followe
     if (followed->killed)
         verdict_killed(&verdict, poll->id, followed->wish.by, followed->wish.when);
     else if (poll->phase != PHASE_VANISHED && record.request_file.length &&
-             give_way_goes_on(followed->tracked, poll))
-        give_way_verdict(followed->tracked, &circumstances, poll, &record, &verdict);
+             preempt_goes_on(followed->tracked, poll))
+        preempt_verdict(followed->tracked, &circumstances, poll, &record, &verdict);
     else if (!record.request_file.length)
         verdict_lost_record(&verdict, poll->id, poll->detail);
     else if (poll->phase == PHASE_VANISHED)
@@ -123,9 +123,9 @@ static bool is_done(const struct followed *followed)
 {
     const struct job_poll *poll = &followed->poll;
     const struct tracked *tracked = followed->tracked;
-    if (followed->killed || !tracked->giving || poll->phase == PHASE_VANISHED)
+    if (followed->killed || !tracked->preemption || poll->phase == PHASE_VANISHED)
         return poll->phase == PHASE_SUCCEEDED;
-    return !give_way_goes_on(tracked, poll);
+    return !preempt_goes_on(tracked, poll);
 }
 
 /* An attempt has succeeded.  Is the job done; or are tasks of an array left, because they were killed in this

@@ -3,7 +3,7 @@
  *   track.c          which jobs there are
  *   follow.c         asks about a batch of them, decides what each answer calls for, and stops jobs
  *   rescale.c        gives running jobs the sizes that the plan has for them
- *   give_way.c       stops those that cannot get them while they run
+ *   preempt.c       stops those that cannot get them while they run
  *   follow_output.c  copies what they print, and measures how far they are
  *   follow_end.c     writes down how they ended, and moves them
  */
@@ -28,7 +28,7 @@ enum {
 
 enum fate { FATE_NONE, FATE_DONE, FATE_FAILED, FATE_HELD };
 
-struct giving_way {          /* a job that is stopped to go on at another size, or later */
+struct preemption {          /* a job that is stopped to go on at another size, or later */
     struct resize_wish wish; /* its size, and why */
     bool cancelled;          /* its signal is the executor's cancel() */
     bool told;               /* the signal was sent to save its state ... */
@@ -59,9 +59,9 @@ struct tracked {
     int64_t next_wish;         /* of clock_elapsed: when a wish that could not be granted is tried
                                    again ... */
     int64_t wish_patience;     /* ... and when no more; 0: there is none */
-    struct giving_way *giving; /* NULL: it is not stopped for that */
-    struct lost_job *lost;     /* its directory is gone (lost.h); NULL: it is there */
-    bool stray;                /* nothing but its id and attempt is known, from the executor */
+    struct preemption *preemption; /* NULL: it is not stopped for that */
+    struct lost_job *lost;         /* its directory is gone (lost.h); NULL: it is there */
+    bool stray;                    /* nothing but its id and attempt is known, from the executor */
 };
 
 struct followed { /* a job of a batch */
@@ -129,20 +129,20 @@ void follow_tasks_free(struct tracked *tracked);
  * decided what its answers call for. */
 void rescale_jobs(struct round *round);
 
-/* give_way.c: from now on the job is to end; that is in its log, and durable. */
-void give_way_begin(struct tracked *tracked, const struct resize_wish *wish);
+/* preempt.c: from now on the job is to end; that is in its log, and durable. */
+void preempt_begin(struct tracked *tracked, const struct resize_wish *wish);
 /* What the log of a job says of that, from before a restart. */
-void give_way_recall(struct tracked *tracked, struct text log);
+void preempt_recall(struct tracked *tracked, struct text log);
 /* Tell those that have not been told yet. */
-void give_way_tell(struct round *round);
+void preempt_tell(struct round *round);
 /* Is it to end now, having had its time to save its state? */
-bool give_way_ends(const struct tracked *tracked);
+bool preempt_ends(const struct tracked *tracked);
 /* Whether a job that has ended, if it gave way, is to go on.  It is not when all was done by then. */
-bool give_way_goes_on(const struct tracked *tracked, const struct job_poll *poll);
+bool preempt_goes_on(const struct tracked *tracked, const struct job_poll *poll);
 /* Write that into the verdict and the record. */
-void give_way_verdict(const struct tracked *tracked, const struct circumstances *circumstances,
-                      const struct job_poll *poll, struct job_record *record,
-                      struct verdict *verdict);
+void preempt_verdict(const struct tracked *tracked, const struct circumstances *circumstances,
+                     const struct job_poll *poll, struct job_record *record,
+                     struct verdict *verdict);
 
 /* follow_output.c */
 void follow_copy_output(struct round *round);

@@ -2,7 +2,7 @@
  *
  * In place, where the executor can: it is asked; then that is written down and made durable; then the
  * wish goes.  After a crash in between it is asked again, which does no harm.  Otherwise the job gives
- * way (give_way.c): that it is stopped for this is written down and durable before it gets its signal.
+ * way (preempt.c): that it is stopped for this is written down and durable before it gets its signal.
  */
 #include "stages/track/inside.h"
 
@@ -121,7 +121,7 @@ static bool find_wish(struct tracker *tracker, struct followed *followed,
     struct error error;
     *rescaling = (struct rescaling){.followed = followed};
     if (!tracked->sized || followed->fate != FATE_NONE || followed->killed || tracked->stopping ||
-        tracked->giving || (phase != PHASE_RUNNING && phase != PHASE_WAITING) ||
+        tracked->preemption || (phase != PHASE_RUNNING && phase != PHASE_WAITING) ||
         clock_elapsed() < tracked->next_wish || !resize_is_there(followed->job))
         return false;
     if (tracker_read_record(tracker, followed->job, followed->place.id, &rescaling->record,
@@ -230,7 +230,7 @@ static void carry_on(struct rescaling *rescaling)
         log_detail("%s: has %s instead of %s", followed->place.id, to, from);
         break;
     case STEP_STOP:
-        give_way_begin(tracked, wish);
+        preempt_begin(tracked, wish);
         log_detail("%s: is stopped at its checkpoint for %s", followed->place.id,
                    wish->to ? to : "others");
         return; /* the wish stays until it has ended */
@@ -285,5 +285,5 @@ void rescale_jobs(struct round *round)
         ask_executor(tracker, jobs, count);
         write_and_carry_on(tracker, jobs, count);
     }
-    give_way_tell(round);
+    preempt_tell(round);
 }

@@ -67,7 +67,7 @@ static enum fate read_history(struct tracker *tracker, int job, const struct job
         tracked->started = fold.started;
         struct text host = event_get(tracker->arena, &fold.submitted, "host");
         tracked->elsewhere = host.length && !text_is(host, tracker->stage.host);
-        give_way_recall(tracked, buffer_text(&log));
+        preempt_recall(tracked, buffer_text(&log));
         tracked->images = images_ran_recall(buffer_text(&log), record->attempt);
         /* By the last event that moves a job: a wish may have come after it. */
         if (!eventlog_state(buffer_text(&log), &state))
@@ -99,7 +99,7 @@ int tracker_read_record(struct tracker *tracker, int job, const char *id, struct
 void tracker_forget(struct tracker *tracker, struct tracked *tracked)
 {
     measure_free(tracked->measure);
-    free(tracked->giving);
+    free(tracked->preemption);
     free(tracked->lost);
     free(tracked->images);
     follow_tasks_free(tracked);

@@ -12,7 +12,7 @@
  *
  * To see this fail: let accept_claims() of stages/intake/accept.c dispose of the claims before it
  * publishes the jobs (lost), or leave out the unlinkat() of claim_dispose() and `suspect`
- * (doubled), or let give_way_recall() of stages/track/give_way.c recall nothing (lost).  The naive
+ * (doubled), or let preempt_recall() of stages/track/preempt.c recall nothing (lost).  The naive
  * scheduler below is a fault that is built in, and is always caught.
  */
 #include "tests/crash/harness.h"

@@ -3,7 +3,7 @@
  * The executor does and says what the test wants.
  *
  * Seen to fail with: tests/mutants/{rescale,give-way}-*.patch; with the wish cleared before the executor
- * is asked; with verdict_killed() after give_way_verdict() in write_failure().
+ * is asked; with verdict_killed() after preempt_verdict() in write_failure().
  */
 #include "tests/unit/stage_fixture.h"
 
@@ -357,7 +357,7 @@ static void it_saves_its_state_and_goes_on(void **state)
     assert_false(wish_is_there(STATE_FAILED));
 }
 
-static void it_gives_way(void **state)
+static void it_is_preempted(void **state)
 {
     (void)state;
     begin_to_change(0);
@@ -508,7 +508,7 @@ int main(void)
         TEST(it_is_asked_for_again_and_given_up),
         TEST(what_cannot_be_is_refused),
         TEST(it_saves_its_state_and_goes_on),
-        TEST(it_gives_way),
+        TEST(it_is_preempted),
         TEST(what_has_not_started_has_nothing_to_save),
         TEST(one_that_is_complete_is_done),
         TEST(one_that_is_not_goes_on),

@@ -1,4 +1,4 @@
-/* stages/track/give_way.c - running jobs are stopped at their checkpoint, to go on at another size, or later
+/* stages/track/preempt.c - running jobs are stopped at their checkpoint, to go on at another size, or later
  *
  * What a job's log says of that is durable before it gets its signal, so that its end is known for what
  * it is, whoever sees it.  When its grace is over it is ended as a killed job is.  How it goes on is
@@ -18,14 +18,14 @@
 /* Milliseconds for which it is tried to send the signal to a job, beside its grace. */
 static const int64_t most_tries = 60000;
 
-void give_way_begin(struct tracked *tracked, const struct resize_wish *wish)
+void preempt_begin(struct tracked *tracked, const struct resize_wish *wish)
 {
-    if (!tracked->giving)
-        tracked->giving = memory_allocate(sizeof(*tracked->giving));
-    *tracked->giving = (struct giving_way){.wish = *wish};
+    if (!tracked->preemption)
+        tracked->preemption = memory_allocate(sizeof(*tracked->preemption));
+    *tracked->preemption = (struct preemption){.wish = *wish};
 }
 
-void give_way_recall(struct tracked *tracked, struct text log)
+void preempt_recall(struct tracked *tracked, struct text log)
 {
     struct arena *arena = arena_new();
     struct event event, found = {0};
@@ -45,7 +45,7 @@ void give_way_recall(struct tracked *tracked, struct text log)
         struct text reason = event_get(arena, &found, "reason");
         snprintf(wish.reason, sizeof(wish.reason), "%.*s", (int)reason.length,
                  reason.length ? reason.data : "");
-        give_way_begin(tracked, &wish);
+        preempt_begin(tracked, &wish);
     }
     arena_free(arena);
 }
@@ -66,7 +66,7 @@ static int signal_number(struct text name)
 /* A job that gives way and has not been told. */
 static bool is_to_be_told(const struct followed *followed)
 {
-    const struct giving_way *giving = followed->tracked->giving;
+    const struct preemption *preemption = followed->tracked->preemption;
     return giving && !giving->told && followed->fate == FATE_NONE && !followed->killed &&
            !followed->tracked->stopping &&
            (followed->poll.phase == PHASE_RUNNING || followed->poll.phase == PHASE_WAITING);
@@ -79,8 +79,8 @@ static int prepare_telling(struct tracker *tracker, struct followed *followed, i
     struct error error;
     *grace = 0;
     if (followed->poll.phase == PHASE_WAITING) {
-        followed->tracked->giving->told = true;
-        followed->tracked->giving->until = clock_elapsed();
+        followed->tracked->preemption->told = true;
+        followed->tracked->preemption->until = clock_elapsed();
         return 0;
     }
     if (tracker_read_record(tracker, followed->job, followed->place.id, &record, &error)) {
@@ -104,20 +104,20 @@ static void note_told(const struct tracker *tracker, struct followed *followed, 
         log_warn("%s: could not be told to save its state, and is retried: %s", followed->place.id,
                  followed->call.error.text);
         /* It is ended in the end all the same: that it is to stop is decided. */
-        if (!tracked->giving->until)
-            tracked->giving->until = clock_elapsed() + grace + most_tries;
+        if (!tracked->preemption->until)
+            tracked->preemption->until = clock_elapsed() + grace + most_tries;
         return;
     }
-    tracked->giving->told = true;
-    tracked->giving->until = clock_elapsed() + grace;
+    tracked->preemption->told = true;
+    tracked->preemption->until = clock_elapsed() + grace;
     if (sends_term_only(tracker)) {
-        tracked->giving->cancelled = true;
+        tracked->preemption->cancelled = true;
         tracked->stopping = true;
-        tracked->stop_time = tracked->giving->until;
+        tracked->stop_time = tracked->preemption->until;
     }
 }
 
-void give_way_tell(struct round *round)
+void preempt_tell(struct round *round)
 {
     struct tracker *tracker = round->tracker;
     const struct executor_operations *operations = tracker->executor->operations;
@@ -143,14 +143,15 @@ void give_way_tell(struct round *round)
         note_told(tracker, told[i], grace[i]);
 }
 
-bool give_way_ends(const struct tracked *tracked)
+bool preempt_ends(const struct tracked *tracked)
 {
-    return tracked->giving && tracked->giving->until && clock_elapsed() >= tracked->giving->until;
+    return tracked->preemption && tracked->preemption->until &&
+           clock_elapsed() >= tracked->preemption->until;
 }
 
-bool give_way_goes_on(const struct tracked *tracked, const struct job_poll *poll)
+bool preempt_goes_on(const struct tracked *tracked, const struct job_poll *poll)
 {
-    const struct giving_way *giving = tracked->giving;
+    const struct preemption *preemption = tracked->preemption;
     bool complete = measure_complete(tracked->measure);
     if (!giving || (poll->phase != PHASE_SUCCEEDED && poll->phase != PHASE_FAILED))
         return false;
@@ -161,11 +162,11 @@ bool give_way_goes_on(const struct tracked *tracked, const struct job_poll *poll
     return !(giving->cancelled && complete && !tracked->forced);
 }
 
-void give_way_verdict(const struct tracked *tracked, const struct circumstances *circumstances,
-                      const struct job_poll *poll, struct job_record *record,
-                      struct verdict *verdict)
+void preempt_verdict(const struct tracked *tracked, const struct circumstances *circumstances,
+                     const struct job_poll *poll, struct job_record *record,
+                     struct verdict *verdict)
 {
-    const struct resize_wish *wish = &tracked->giving->wish;
+    const struct resize_wish *wish = &tracked->preemption->wish;
     verdict_resized(verdict, circumstances, record->sizes.kind, wish->from, wish->to,
                     poll->exit_code, wish->reason);
     if (wish->generation > record->resizes)

@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "base/system.h"
 #include "job/pattern.h"
-#include "stages/track/far_file.h"
+#include "stages/track/user_file.h"
 
 enum {
     LOOK_BYTES = 64 * 1024, /* of what was printed that a look reads at most, the newest */
@@ -32,8 +32,8 @@ struct tail {
 
 struct units {
     char id[ID_SIZE];
-    struct far_file *file; /* NULL: in the output */
-    bool asked;            /* ... for what is in it, and it has not come yet */
+    struct user_file *file; /* NULL: in the output */
+    bool asked;             /* ... for what is in it, and it has not come yet */
     struct pattern pattern;
     struct tail tails[MOST_ROLES];
     size_t tail_count;
@@ -46,7 +46,7 @@ struct units *units_new(const struct job_record *record)
     struct units *units = memory_allocate(sizeof(*units));
     snprintf(units->id, sizeof(units->id), "%.*s", (int)record->id.length, record->id.data);
     if (record->units_file.length) {
-        units->file = far_file_new(record->units_file, record->uid);
+        units->file = user_file_new(record->units_file, record->uid);
         return units;
     }
     if (record->units_pattern.length &&
@@ -62,7 +62,7 @@ void units_free(struct units *units)
         return;
     for (size_t i = 0; i < units->tail_count; i++)
         buffer_free(&units->tails[i].line);
-    far_file_free(units->file);
+    user_file_free(units->file);
     free(units);
 }
 
@@ -260,8 +260,8 @@ static bool look_at_file(struct units *units, struct units_seen *seen)
     struct far_answer answer;
     bool waits = units->asked;
     if (!waits)
-        far_file_ask(units->file);
-    units->asked = !far_file_take(units->file, waits ? 0 : patience, &answer);
+        user_file_ask(units->file);
+    units->asked = !user_file_take(units->file, waits ? 0 : patience, &answer);
     if (units->asked)
         return false;
     if (answer.why[0] && !units->complained) {

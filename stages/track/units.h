@@ -4,7 +4,7 @@
  * number counts, so what was skipped is not missed.  What is not a number as expected is none.
  * Nothing that was read is ever repeated in a message.
  *
- * The file is read by stages/track/far_file.h: only the job's owner's own, and without waiting for storage that
+ * The file is read by stages/track/user_file.h: only the job's owner's own, and without waiting for storage that
  * does not answer.
  */
 #ifndef STAGES_TRACK_UNITS_H

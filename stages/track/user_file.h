@@ -1,4 +1,4 @@
-/* stages/track/far_file.h - small files of users, on storage that may not answer
+/* stages/track/user_file.h - small files of users, on storage that may not answer
  *
  * A file server that is gone holds up who opens a file of it, for minutes or for good.  So a thread of
  * its own opens and reads such files, one after another, and who asked looks later for the answer.
@@ -8,8 +8,8 @@
  * them what they may not read themselves; a device, a pipe or a link is not even opened, which alone could
  * do something.
  */
-#ifndef STAGES_TRACK_FAR_FILE_H
-#define STAGES_TRACK_FAR_FILE_H
+#ifndef STAGES_TRACK_USER_FILE_H
+#define STAGES_TRACK_USER_FILE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,16 +27,16 @@ struct far_answer {
     char why[128];   /* not read: why not; "": it is not there (yet) */
 };
 
-struct far_file;
+struct user_file;
 
 /* Only one thread may call these. */
-struct far_file *far_file_new(struct text path, uid_t owner);
-void far_file_free(struct far_file *file); /* NULL is fine; never waits */
+struct user_file *user_file_new(struct text path, uid_t owner);
+void user_file_free(struct user_file *file); /* NULL is fine; never waits */
 
 /* Have it read, unless it is being read or waits for that. */
-void far_file_ask(struct far_file *file);
+void user_file_ask(struct user_file *file);
 
 /* The answer that was asked for, once; waits for it for at most `patience` milliseconds. */
-bool far_file_take(struct far_file *file, int64_t patience, struct far_answer *answer);
+bool user_file_take(struct user_file *file, int64_t patience, struct far_answer *answer);
 
 #endif

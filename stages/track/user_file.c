@@ -1,9 +1,9 @@
-/* stages/track/far_file.c - small files of users, on storage that may not answer
+/* stages/track/user_file.c - small files of users, on storage that may not answer
  *
  * One thread serves all, started when it is needed first, and never ended: it may be held up for good,
  * and goes with the process.  Known weakness: a file that holds it up holds up all files.
  */
-#include "stages/track/far_file.h"
+#include "stages/track/user_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,19 +18,19 @@
 
 enum far_state { FAR_IDLE, FAR_ASKED, FAR_READING, FAR_ANSWERED };
 
-struct far_file {
+struct user_file {
     char *path;
     uid_t owner;
     enum far_state state;
     bool forgotten; /* freed while it was being read */
     struct far_answer answer;
-    struct far_file *next; /* in the queue */
+    struct user_file *next; /* in the queue */
 };
 
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t asked, answered;
-    struct far_file *first, *last; /* the queue */
+    struct user_file *first, *last; /* the queue */
     bool started;
 } far = {.lock = PTHREAD_MUTEX_INITIALIZER,
          .asked = PTHREAD_COND_INITIALIZER,
@@ -44,7 +44,7 @@ static void say(struct far_answer *answer, const char *why)
 }
 
 /* A descriptor of the file, which is one that may be read; or -1. */
-static int open_file(const struct far_file *file, struct stat *status, struct far_answer *answer)
+static int open_file(const struct user_file *file, struct stat *status, struct far_answer *answer)
 {
     char again[64];
     int place = sys.openat(AT_FDCWD, file->path, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0), opened = -1;
@@ -68,7 +68,7 @@ static int open_file(const struct far_file *file, struct stat *status, struct fa
     return opened;
 }
 
-static void read_file(const struct far_file *file, struct far_answer *answer)
+static void read_file(const struct user_file *file, struct far_answer *answer)
 {
     struct stat status;
     struct buffer bytes = {0};
@@ -88,7 +88,7 @@ static void read_file(const struct far_file *file, struct far_answer *answer)
     buffer_free(&bytes);
 }
 
-static void destroy(struct far_file *file)
+static void destroy(struct user_file *file)
 {
     free(file->path);
     free(file);
@@ -101,7 +101,7 @@ static void *serve(void *unused)
     for (;;) {
         while (!far.first)
             pthread_cond_wait(&far.asked, &far.lock);
-        struct far_file *file = far.first;
+        struct user_file *file = far.first;
         struct far_answer answer;
         far.first = file->next;
         file->state = FAR_READING;
@@ -134,18 +134,18 @@ static void start_thread(void)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-struct far_file *far_file_new(struct text path, uid_t owner)
+struct user_file *user_file_new(struct text path, uid_t owner)
 {
-    struct far_file *file = memory_allocate(sizeof(*file));
+    struct user_file *file = memory_allocate(sizeof(*file));
     file->path = memory_allocate(path.length + 1);
     memcpy(file->path, path.data, path.length);
     file->owner = owner;
     return file;
 }
 
-static void leave_queue(struct far_file *file)
+static void leave_queue(struct user_file *file)
 {
-    struct far_file **at = &far.first;
+    struct user_file **at = &far.first;
     far.last = NULL;
     while (*at) {
         if (*at == file) {
@@ -157,7 +157,7 @@ static void leave_queue(struct far_file *file)
     }
 }
 
-void far_file_free(struct far_file *file)
+void user_file_free(struct user_file *file)
 {
     if (!file)
         return;
@@ -171,7 +171,7 @@ void far_file_free(struct far_file *file)
         destroy(file);
 }
 
-void far_file_ask(struct far_file *file)
+void user_file_ask(struct user_file *file)
 {
     pthread_mutex_lock(&far.lock);
     if (!far.started)
@@ -189,7 +189,7 @@ void far_file_ask(struct far_file *file)
     pthread_mutex_unlock(&far.lock);
 }
 
-bool far_file_take(struct far_file *file, int64_t patience, struct far_answer *answer)
+bool user_file_take(struct user_file *file, int64_t patience, struct far_answer *answer)
 {
     struct timespec until;
     bool late = patience <= 0;

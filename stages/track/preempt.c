@@ -67,7 +67,7 @@ static int signal_number(struct text name)
 static bool is_to_be_told(const struct followed *followed)
 {
     const struct preemption *preemption = followed->tracked->preemption;
-    return giving && !giving->told && followed->fate == FATE_NONE && !followed->killed &&
+    return preemption && !preemption->told && followed->fate == FATE_NONE && !followed->killed &&
            !followed->tracked->stopping &&
            (followed->poll.phase == PHASE_RUNNING || followed->poll.phase == PHASE_WAITING);
 }
@@ -153,13 +153,13 @@ bool preempt_goes_on(const struct tracked *tracked, const struct job_poll *poll)
 {
     const struct preemption *preemption = tracked->preemption;
     bool complete = measure_complete(tracked->measure);
-    if (!giving || (poll->phase != PHASE_SUCCEEDED && poll->phase != PHASE_FAILED))
+    if (!preemption || (poll->phase != PHASE_SUCCEEDED && poll->phase != PHASE_FAILED))
         return false;
     /* One that ends well has done its work, unless what it counts says that it has not.  How it ended
      * cannot be told where the signal is a cancel; then what it counts tells, if it had its time. */
     if (poll->phase == PHASE_SUCCEEDED)
         return measure_progress(tracked->measure)->total > 0 && !complete;
-    return !(giving->cancelled && complete && !tracked->forced);
+    return !(preemption->cancelled && complete && !tracked->forced);
 }
 
 void preempt_verdict(const struct tracked *tracked, const struct circumstances *circumstances,

@@ -257,7 +257,7 @@ static bool look_at_file(struct units *units, struct units_seen *seen)
 {
     /* At storage that answers it takes no time; what does not come is looked for the next time. */
     const int64_t patience = 50;
-    struct far_answer answer;
+    struct user_file_answer answer;
     bool waits = units->asked;
     if (!waits)
         user_file_ask(units->file);

@@ -16,14 +16,14 @@
 
 #include "base/system.h"
 
-enum far_state { FAR_IDLE, FAR_ASKED, FAR_READING, FAR_ANSWERED };
+enum far_state { USER_FILE_IDLE, USER_FILE_ASKED, USER_FILE_READING, USER_FILE_ANSWERED };
 
 struct user_file {
     char *path;
     uid_t owner;
     enum far_state state;
     bool forgotten; /* freed while it was being read */
-    struct far_answer answer;
+    struct user_file_answer answer;
     struct user_file *next; /* in the queue */
 };
 
@@ -32,19 +32,20 @@ static struct {
     pthread_cond_t asked, answered;
     struct user_file *first, *last; /* the queue */
     bool started;
-} far = {.lock = PTHREAD_MUTEX_INITIALIZER,
+} queue = {.lock = PTHREAD_MUTEX_INITIALIZER,
          .asked = PTHREAD_COND_INITIALIZER,
          .answered = PTHREAD_COND_INITIALIZER};
 
 /* In the thread */
 
-static void say(struct far_answer *answer, const char *why)
+static void say(struct user_file_answer *answer, const char *why)
 {
     snprintf(answer->why, sizeof(answer->why), "%s", why);
 }
 
 /* A descriptor of the file, which is one that may be read; or -1. */
-static int open_file(const struct user_file *file, struct stat *status, struct far_answer *answer)
+static int open_file(const struct user_file *file, struct stat *status,
+                     struct user_file_answer *answer)
 {
     char again[64];
     int place = sys.openat(AT_FDCWD, file->path, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0), opened = -1;
@@ -68,15 +69,15 @@ static int open_file(const struct user_file *file, struct stat *status, struct f
     return opened;
 }
 
-static void read_file(const struct user_file *file, struct far_answer *answer)
+static void read_file(const struct user_file *file, struct user_file_answer *answer)
 {
     struct stat status;
     struct buffer bytes = {0};
-    *answer = (struct far_answer){.read = false};
+    *answer = (struct user_file_answer){.read = false};
     int opened = open_file(file, &status, answer);
     if (opened < 0)
         return;
-    answer->read = file_read_all(opened, FAR_FILE_LIMIT, &bytes, "file", NULL) == 0;
+    answer->read = file_read_all(opened, USER_FILE_FILE_LIMIT, &bytes, "file", NULL) == 0;
     sys.close(opened);
     if (answer->read) {
         answer->length = bytes.length;
@@ -97,22 +98,22 @@ static void destroy(struct user_file *file)
 static void *serve(void *unused)
 {
     (void)unused;
-    pthread_mutex_lock(&far.lock);
+    pthread_mutex_lock(&queue.lock);
     for (;;) {
-        while (!far.first)
-            pthread_cond_wait(&far.asked, &far.lock);
-        struct user_file *file = far.first;
-        struct far_answer answer;
-        far.first = file->next;
-        file->state = FAR_READING;
-        pthread_mutex_unlock(&far.lock);
+        while (!queue.first)
+            pthread_cond_wait(&queue.asked, &queue.lock);
+        struct user_file *file = queue.first;
+        struct user_file_answer answer;
+        queue.first = file->next;
+        file->state = USER_FILE_READING;
+        pthread_mutex_unlock(&queue.lock);
         read_file(file, &answer);
-        pthread_mutex_lock(&far.lock);
+        pthread_mutex_lock(&queue.lock);
         file->answer = answer;
-        file->state = FAR_ANSWERED;
+        file->state = USER_FILE_ANSWERED;
         if (file->forgotten)
             destroy(file);
-        pthread_cond_broadcast(&far.answered);
+        pthread_cond_broadcast(&queue.answered);
     }
     return NULL;
 }
@@ -129,7 +130,7 @@ static void start_thread(void)
     pthread_sigmask(SIG_SETMASK, &all, &before);
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    far.started = pthread_create(&thread, &attributes, serve, NULL) == 0;
+    queue.started = pthread_create(&thread, &attributes, serve, NULL) == 0;
     pthread_attr_destroy(&attributes);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
@@ -145,14 +146,14 @@ struct user_file *user_file_new(struct text path, uid_t owner)
 
 static void leave_queue(struct user_file *file)
 {
-    struct user_file **at = &far.first;
-    far.last = NULL;
+    struct user_file **at = &queue.first;
+    queue.last = NULL;
     while (*at) {
         if (*at == file) {
             *at = file->next;
             continue;
         }
-        far.last = *at;
+        queue.last = *at;
         at = &(*at)->next;
     }
 }
@@ -161,35 +162,35 @@ void user_file_free(struct user_file *file)
 {
     if (!file)
         return;
-    pthread_mutex_lock(&far.lock);
-    file->forgotten = file->state == FAR_READING;
+    pthread_mutex_lock(&queue.lock);
+    file->forgotten = file->state == USER_FILE_READING;
     bool free_now = !file->forgotten;
-    if (file->state == FAR_ASKED)
+    if (file->state == USER_FILE_ASKED)
         leave_queue(file);
-    pthread_mutex_unlock(&far.lock);
+    pthread_mutex_unlock(&queue.lock);
     if (free_now)
         destroy(file);
 }
 
 void user_file_ask(struct user_file *file)
 {
-    pthread_mutex_lock(&far.lock);
-    if (!far.started)
+    pthread_mutex_lock(&queue.lock);
+    if (!queue.started)
         start_thread();
-    if (far.started && (file->state == FAR_IDLE || file->state == FAR_ANSWERED)) {
-        file->state = FAR_ASKED;
+    if (queue.started && (file->state == USER_FILE_IDLE || file->state == USER_FILE_ANSWERED)) {
+        file->state = USER_FILE_ASKED;
         file->next = NULL;
-        if (far.first)
-            far.last->next = file;
+        if (queue.first)
+            queue.last->next = file;
         else
-            far.first = file;
-        far.last = file;
-        pthread_cond_signal(&far.asked);
+            queue.first = file;
+        queue.last = file;
+        pthread_cond_signal(&queue.asked);
     }
-    pthread_mutex_unlock(&far.lock);
+    pthread_mutex_unlock(&queue.lock);
 }
 
-bool user_file_take(struct user_file *file, int64_t patience, struct far_answer *answer)
+bool user_file_take(struct user_file *file, int64_t patience, struct user_file_answer *answer)
 {
     struct timespec until;
     bool late = patience <= 0;
@@ -197,14 +198,14 @@ bool user_file_take(struct user_file *file, int64_t patience, struct far_answer 
     until.tv_nsec += patience % 1000 * 1000000;
     until.tv_sec += patience / 1000 + until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
-    pthread_mutex_lock(&far.lock);
-    while (!late && (file->state == FAR_ASKED || file->state == FAR_READING))
-        late = pthread_cond_timedwait(&far.answered, &far.lock, &until) != 0;
-    bool answered = file->state == FAR_ANSWERED;
+    pthread_mutex_lock(&queue.lock);
+    while (!late && (file->state == USER_FILE_ASKED || file->state == USER_FILE_READING))
+        late = pthread_cond_timedwait(&queue.answered, &queue.lock, &until) != 0;
+    bool answered = file->state == USER_FILE_ANSWERED;
     if (answered) {
         *answer = file->answer;
-        file->state = FAR_IDLE;
+        file->state = USER_FILE_IDLE;
     }
-    pthread_mutex_unlock(&far.lock);
+    pthread_mutex_unlock(&queue.lock);
     return answered;
 }

@@ -17,11 +17,11 @@
 
 #include "base/text.h"
 
-enum { FAR_FILE_LIMIT = 4096 }; /* bytes */
+enum { USER_FILE_FILE_LIMIT = 4096 }; /* bytes */
 
-struct far_answer {
+struct user_file_answer {
     bool read;
-    char bytes[FAR_FILE_LIMIT];
+    char bytes[USER_FILE_FILE_LIMIT];
     size_t length;
     int64_t written; /* of day: when the file was last written */
     char why[128];   /* not read: why not; "": it is not there (yet) */
@@ -37,6 +37,6 @@ void user_file_free(struct user_file *file); /* NULL is fine; never waits */
 void user_file_ask(struct user_file *file);
 
 /* The answer that was asked for, once; waits for it for at most `patience` milliseconds. */
-bool user_file_take(struct user_file *file, int64_t patience, struct far_answer *answer);
+bool user_file_take(struct user_file *file, int64_t patience, struct user_file_answer *answer);
 
 #endif

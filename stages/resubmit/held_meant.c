@@ -3,12 +3,12 @@
 #include <string.h>
 
 #include "stages/resubmit/held_parts.h"
-#include "stages/resubmit/namesakes.h"
+#include "stages/resubmit/named_jobs.h"
 
 static const int64_t a_day = (int64_t)24 * 60 * 60 * 1000; /* milliseconds */
 
 struct questions { /* names that are looked for */
-    struct namesake *namesakes;
+    struct named_job *named;
     struct held_condition **conditions;
     struct held **askers;
     size_t count, capacity;
@@ -28,14 +28,13 @@ static void ask_for_name(struct questions *questions, struct held *held,
 {
     if (questions->count == questions->capacity) {
         size_t room = questions->capacity = questions->capacity ? questions->capacity * 2 : 64;
-        questions->namesakes =
-            memory_resize(questions->namesakes, room * sizeof(*questions->namesakes));
+        questions->named = memory_resize(questions->named, room * sizeof(*questions->named));
         questions->conditions =
             memory_resize(questions->conditions, room * sizeof(struct held_condition *));
         questions->askers = memory_resize(questions->askers, room * sizeof(struct held *));
     }
-    questions->namesakes[questions->count] =
-        (struct namesake){.name = condition->awaited.job, .uid = held->uid, .id = held_id(held)};
+    questions->named[questions->count] =
+        (struct named_job){.name = condition->awaited.job, .uid = held->uid, .id = held_id(held)};
     questions->conditions[questions->count] = condition;
     questions->askers[questions->count++] = held;
     /* Whoever came to the spool since it was looked through ended since. */
@@ -62,12 +61,12 @@ static void ask(struct held_jobs *jobs, struct questions *questions, struct held
 }
 
 static void take_answer(struct held *held, struct held_condition *condition,
-                        const struct namesake *namesake)
+                        const struct named_job *named_job)
 {
-    struct text found = text_of(namesake->found);
-    bool own_name = text_is(namesake->name, held->name);
+    struct text found = text_of(named_job->found);
+    bool own_name = text_is(named_job->name, held->name);
     /* Of its own name it can only mean one that was there before. */
-    if (found.length && !(own_name && text_compare(id_token(found), id_token(namesake->id)) > 0))
+    if (found.length && !(own_name && text_compare(id_token(found), id_token(named_job->id)) > 0))
         found_id(condition, found);
     else if (own_name)
         held_decide(
@@ -75,9 +74,9 @@ static void take_answer(struct held *held, struct held_condition *condition,
             "The job waits for %s, which is its own name, and its owner has no earlier job of "
             "that name.",
             held->name);
-    else if (id_valid(namesake->name))
+    else if (id_valid(named_job->name))
         held_decide(held, HELD_REFUSED, "The job waits for %.*s, which is not in the spool.",
-                    (int)namesake->name.length, namesake->name.data);
+                    (int)named_job->name.length, named_job->name.data);
 }
 
 int held_find_meant(struct held_jobs *jobs, struct error *error)
@@ -88,13 +87,13 @@ int held_find_meant(struct held_jobs *jobs, struct error *error)
         if (held_waits_for_jobs(jobs->by_age[i]))
             ask(jobs, &questions, jobs->by_age[i]);
     if (questions.count)
-        result = namesakes_find(jobs->spool, questions.namesakes, questions.count, questions.since,
-                                error);
+        result =
+            named_jobs_find(jobs->spool, questions.named, questions.count, questions.since, error);
     for (size_t i = 0; i < questions.count && !result; i++) {
-        take_answer(questions.askers[i], questions.conditions[i], &questions.namesakes[i]);
+        take_answer(questions.askers[i], questions.conditions[i], &questions.named[i]);
         questions.askers[i]->looked_for = true;
     }
-    free(questions.namesakes);
+    free(questions.named);
     free(questions.conditions);
     free(questions.askers);
     return result;

@@ -1,5 +1,5 @@
-/* stages/resubmit/namesakes.c - which job a user means by a name */
-#include "stages/resubmit/namesakes.h"
+/* stages/resubmit/named_jobs.c - which job a user means by a name */
+#include "stages/resubmit/named_jobs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -93,19 +93,19 @@ static void read_candidate(struct search *search, struct candidate *candidate)
 }
 
 static bool is_meant(struct search *search, struct candidate *candidate,
-                     const struct namesake *namesake)
+                     const struct named_job *named_job)
 {
     if (!candidate->read)
         read_candidate(search, candidate);
-    return candidate->uid == namesake->uid && text_equal(candidate->name, namesake->name);
+    return candidate->uid == named_job->uid && text_equal(candidate->name, named_job->name);
 }
 
 /* Among those met so far: the youngest before it, or else the oldest after it. */
-static void choose(struct search *search, struct namesake *namesake)
+static void choose(struct search *search, struct named_job *named_job)
 {
     char room[ID_SIZE];
-    struct text own = id_token(namesake->id);
-    struct family *family = names_find(search->families, family_name(namesake->name, room));
+    struct text own = id_token(named_job->id);
+    struct family *family = names_find(search->families, family_name(named_job->name, room));
     if (!family || !family->grown)
         return;
     if (!family->sorted)
@@ -116,16 +116,16 @@ static void choose(struct search *search, struct namesake *namesake)
            text_compare(id_token(text_of(family->candidates[first_after].place.id)), own) < 0)
         first_after++;
     for (size_t i = first_after; i-- > 0;) {
-        if (is_meant(search, &family->candidates[i], namesake)) {
-            memcpy(namesake->found, family->candidates[i].place.id, ID_SIZE);
+        if (is_meant(search, &family->candidates[i], named_job)) {
+            memcpy(named_job->found, family->candidates[i].place.id, ID_SIZE);
             return;
         }
     }
     for (size_t i = first_after; i < family->count; i++) {
         const char *id = family->candidates[i].place.id;
-        if (!text_is(namesake->id, id) && is_meant(search, &family->candidates[i], namesake) &&
+        if (!text_is(named_job->id, id) && is_meant(search, &family->candidates[i], named_job) &&
             !family->candidates[i].refused) {
-            memcpy(namesake->found, id, ID_SIZE);
+            memcpy(named_job->found, id, ID_SIZE);
             return;
         }
     }
@@ -140,26 +140,26 @@ static void forget_growth(struct search *search)
 
 /* What was found cannot be bettered by a job that ended before this day: it would have come earlier
  * than the one that was. */
-static bool all_settled(const struct namesake *namesakes, size_t count, const char *day)
+static bool all_settled(const struct named_job *named, size_t count, const char *day)
 {
     char date[CLOCK_TEXT_SIZE];
     for (size_t i = 0; i < count; i++) {
-        struct text found = text_of(namesakes[i].found);
-        if (!found.length || text_compare(id_token(found), id_token(namesakes[i].id)) > 0 ||
+        struct text found = text_of(named[i].found);
+        if (!found.length || text_compare(id_token(found), id_token(named[i].id)) > 0 ||
             strcmp(clock_date(id_time(found), date), day) <= 0)
             return false;
     }
     return true;
 }
 
-static void choose_all(struct search *search, struct namesake *namesakes, size_t count)
+static void choose_all(struct search *search, struct named_job *named, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        choose(search, &namesakes[i]);
+        choose(search, &named[i]);
     forget_growth(search);
 }
 
-static int walk(struct search *search, struct namesake *namesakes, size_t count, int64_t since,
+static int walk(struct search *search, struct named_job *named, size_t count, int64_t since,
                 struct error *error)
 {
     /* As jobs move.  Only whoever asks moves any the other way. */
@@ -175,19 +175,19 @@ static int walk(struct search *search, struct namesake *namesakes, size_t count,
         return error_errno(error, "done/ could not be read");
     clock_date(since, first);
     for (size_t i = 0; i < day_count && !result; i++) {
-        choose_all(search, namesakes, count);
-        if ((since && strcmp(days[i], first) < 0) || all_settled(namesakes, count, days[i]))
+        choose_all(search, named, count);
+        if ((since && strcmp(days[i], first) < 0) || all_settled(named, count, days[i]))
             break;
         if (jobs_walk_day(search->spool, days[i], collect, search))
             result = error_errno(error, "done/%s could not be read", days[i]);
     }
-    choose_all(search, namesakes, count);
+    choose_all(search, named, count);
     free(days);
     return result;
 }
 
-int namesakes_find(const struct spool *spool, struct namesake *namesakes, size_t count,
-                   int64_t since, struct error *error)
+int named_jobs_find(const struct spool *spool, struct named_job *named, size_t count, int64_t since,
+                    struct error *error)
 {
     struct search search = {
         .spool = spool,
@@ -196,12 +196,12 @@ int namesakes_find(const struct spool *spool, struct namesake *namesakes, size_t
     };
     char room[ID_SIZE];
     for (size_t i = 0; i < count; i++) {
-        struct text family = family_name(namesakes[i].name, room);
-        namesakes[i].found[0] = '\0';
+        struct text family = family_name(named[i].name, room);
+        named[i].found[0] = '\0';
         if (!names_find(search.families, family))
             names_add(search.families, family);
     }
-    int result = walk(&search, namesakes, count, since, error);
+    int result = walk(&search, named, count, since, error);
     for (struct family *family = names_first(search.families); family; family = names_after(family))
         free(family->candidates);
     names_free(search.families);

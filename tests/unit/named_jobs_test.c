@@ -1,6 +1,6 @@
-/* tests/unit/namesakes_test.c - which job a user means by a name, and how it stands
+/* tests/unit/named_jobs_test.c - which job a user means by a name, and how it stands
  *
- * Seen to fail with: tests/mutants/namesakes-*.patch; with job_find_done() looking at today only; with a record that
+ * Seen to fail with: tests/mutants/named-*.patch; with job_find_done() looking at today only; with a record that
  * has not changed believed although `retry` has come.
  */
 #include "tests/unit/unit.h"
@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "spool/record.h"
-#include "stages/resubmit/namesakes.h"
+#include "stages/resubmit/named_jobs.h"
 #include "stages/shared/standing.h"
 
 /* Tokens of one process only grow, so each test has a time of its own, and makes its jobs by age. */
@@ -90,10 +90,10 @@ static const char *meant(struct fixture *fixture, const char *name, uid_t uid, c
                          int64_t since)
 {
     static char found[ID_SIZE];
-    struct namesake namesake = {.name = text_of(name), .uid = uid, .id = text_of(by)};
+    struct named_job named_job = {.name = text_of(name), .uid = uid, .id = text_of(by)};
     struct error error;
-    assert_int_equal(namesakes_find(&fixture->spool, &namesake, 1, since, &error), 0);
-    memcpy(found, namesake.found, sizeof(found));
+    assert_int_equal(named_jobs_find(&fixture->spool, &named_job, 1, since, &error), 0);
+    memcpy(found, named_job.found, sizeof(found));
     return found;
 }
 

@@ -1,7 +1,7 @@
 /* stages/resubmit/held_parts.h - what the parts of a pass over held/ share
  *
  *   held_look.c      reads the jobs' files
- *   held_meant.c     finds which jobs are meant by the names they wait for
+ *   held_names.c     finds which jobs are meant by the names they wait for
  *   held_circles.c   refuses those that would wait for themselves
  *   held_pass.c           makes the pass, and decides about the rest
  */

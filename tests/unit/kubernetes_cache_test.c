@@ -588,7 +588,7 @@ static void refused_pods_are_told(void **state)
     assert_non_null(strstr(poll.detail, "exceeded quota: q"));
     memcpy(said, poll.detail, sizeof(said));
     take_event("Job", "train-abc-a1-worker", "job-worker", "FailedCreate",
-               "Error creating: pods \\\"train-abc-a1-worker-0-zzzzz\\\" is forbidden: exceeded "
+               "Error creating: pods \\\"train-abc-a1-worker-0-zz\\\" is forbidden: exceeded "
                "quota: q, requested: pods=1, used: pods=6, limited: pods=6");
     expect_wait(said);
     take_event("Job", "train-abc-a1-worker", "job-worker", "FailedCreate",

@@ -1,4 +1,4 @@
-/* stages/resubmit/held_meant.c - which jobs are meant by what the jobs of held/ wait for */
+/* stages/resubmit/held_names.c - which jobs are meant by what the jobs of held/ wait for */
 #include <stdlib.h>
 #include <string.h>
 

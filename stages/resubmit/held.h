@@ -8,7 +8,7 @@
  * changed.  How other jobs stand is looked up once in a pass for each (stages/shared/standing.h), and jobs
  * are looked for by their names in one walk for all names that are not known yet.
  *
- * A job that closes a circle (stages/resubmit/circles.h) is refused, and the older ones of the circle go on
+ * A job that closes a cycle (stages/resubmit/cycles.h) is refused, and the older ones of the cycle go on
  * waiting for a job of that name.
  */
 #ifndef STAGES_RESUBMIT_HELD_H

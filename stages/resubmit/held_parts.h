@@ -2,7 +2,7 @@
  *
  *   held_look.c      reads the jobs' files
  *   held_names.c     finds which jobs are meant by the names they wait for
- *   held_circles.c   refuses those that would wait for themselves
+ *   held_cycles.c   refuses those that would wait for themselves
  *   held_pass.c           makes the pass, and decides about the rest
  */
 #ifndef STAGES_RESUBMIT_HELD_PARTS_H
@@ -19,7 +19,7 @@ void held_forget(struct held *held);
 /* Find the ids of the jobs that are meant.  -1 and a sentence when a directory could not be read. */
 int held_find_meant(struct held_jobs *jobs, struct error *error);
 
-void held_refuse_circles(struct held_jobs *jobs);
+void held_refuse_cycles(struct held_jobs *jobs);
 
 /* Does it wait for other jobs, as far as is known? */
 bool held_waits_for_jobs(const struct held *held);

@@ -154,7 +154,7 @@ int held_jobs_decide(struct held_jobs *jobs, int64_t now, struct error *error)
         jobs->count = 0;
         return -1;
     }
-    held_refuse_circles(jobs);
+    held_refuse_cycles(jobs);
     for (size_t i = 0; i < jobs->count; i++)
         decide_about(jobs, jobs->by_age[i], now);
     standings_end(jobs->standings);

@@ -1,32 +1,32 @@
-/* stages/resubmit/held_circles.c - jobs of held/ that would wait for themselves */
+/* stages/resubmit/held_cycles.c - jobs of held/ that would wait for themselves */
 #include <stdlib.h>
 
-#include "stages/resubmit/circles.h"
+#include "stages/resubmit/cycles.h"
 #include "stages/resubmit/held_parts.h"
 
-static struct circles *make_circles(struct held_jobs *jobs)
+static struct cycles *make_cycles(struct held_jobs *jobs)
 {
     size_t count = 0, edges_count = 0;
     for (size_t i = 0; i < jobs->count; i++)
         count += jobs->by_age[i]->count;
-    struct circle_edge *edges = memory_allocate((count + 1) * sizeof(*edges));
+    struct cycle_edge *edges = memory_allocate((count + 1) * sizeof(*edges));
     for (size_t i = 0; i < jobs->count; i++) {
         const struct held *held = jobs->by_age[i];
         for (size_t k = 0; k < held->count && held_waits_for_jobs(held); k++) {
             struct text id = held->conditions[k].awaited.id;
             const struct held *other = id.length ? names_find(jobs->jobs, id) : NULL;
             if (other && held_waits_for_jobs(other))
-                edges[edges_count++] = (struct circle_edge){i, other->number};
+                edges[edges_count++] = (struct cycle_edge){i, other->number};
         }
     }
-    struct circles *circles = circles_new(jobs->count, edges, edges_count);
+    struct cycles *cycles = cycles_new(jobs->count, edges, edges_count);
     free(edges);
-    circles_find(circles);
-    return circles;
+    cycles_find(cycles);
+    return cycles;
 }
 
-static void refuse_circle(struct held_jobs *jobs, struct held *held, const size_t *chain,
-                          size_t length)
+static void refuse_cycle(struct held_jobs *jobs, struct held *held, const size_t *chain,
+                         size_t length)
 {
     enum { MOST_NAMED = 8 };
     struct buffer way = {0};
@@ -51,7 +51,7 @@ static void forget_id(struct held_condition *condition)
     condition->found = false;
 }
 
-/* Older jobs of a circle go on waiting for a job of that name: the one that was found is refused. */
+/* Older jobs of a cycle go on waiting for a job of that name: the one that was found is refused. */
 static void forget_refused(struct held_jobs *jobs)
 {
     for (size_t i = 0; i < jobs->count; i++) {
@@ -66,20 +66,20 @@ static void forget_refused(struct held_jobs *jobs)
     }
 }
 
-void held_refuse_circles(struct held_jobs *jobs)
+void held_refuse_cycles(struct held_jobs *jobs)
 {
-    struct circles *circles = make_circles(jobs);
+    struct cycles *cycles = make_cycles(jobs);
     const size_t *chain;
     size_t length;
     bool any = false;
     for (size_t i = 0; i < jobs->count; i++) {
         any = any || jobs->by_age[i]->decision == HELD_REFUSED;
-        if (circles_closes(circles, i, &chain, &length)) {
-            refuse_circle(jobs, jobs->by_age[i], chain, length);
+        if (cycles_closes(cycles, i, &chain, &length)) {
+            refuse_cycle(jobs, jobs->by_age[i], chain, length);
             any = true;
         }
     }
     if (any)
         forget_refused(jobs);
-    circles_free(circles);
+    cycles_free(cycles);
 }

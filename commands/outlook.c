@@ -48,7 +48,7 @@ void outlook_measure(int job, struct arena *arena, struct outlook *outlook)
 }
 
 /* The words of the plan, which lives as long as its arena: the usual ones are known. */
-static const char *standing_word(struct text word)
+static const char *status_word(struct text word)
 {
     static const char *const words[] = {"best effort", "on track", "at risk", "cannot meet",
                                         "late"};
@@ -60,7 +60,7 @@ static const char *standing_word(struct text word)
 
 static void take_plan(struct outlook *outlook, const struct planned_job *planned)
 {
-    outlook->standing = standing_word(planned->standing);
+    outlook->deadline_status = status_word(planned->deadline_status);
     outlook->finish = planned->finish;
     outlook->late = planned->late;
     outlook->reason = planned->reason;
@@ -94,14 +94,14 @@ void outlook_read(const struct spool *spool, const struct job_view *view,
             take_plan(outlook, planned);
     }
     if (outlook->deadline && state == STATE_DONE)
-        outlook->standing = has_met(spool, view, outlook->deadline) ? "met" : "missed";
+        outlook->deadline_status = has_met(spool, view, outlook->deadline) ? "met" : "missed";
     else if (outlook->deadline && now >= outlook->deadline)
-        outlook->standing = "late";
+        outlook->deadline_status = "late";
 }
 
 bool outlook_is_there(const struct outlook *outlook)
 {
-    return outlook->deadline || outlook->standing;
+    return outlook->deadline || outlook->deadline_status;
 }
 
 /* ---- for people ---- */
@@ -111,15 +111,15 @@ const char *outlook_text(const struct outlook *outlook, char room[static OUTLOOK
     char time[CLOCK_TEXT_SIZE] = "";
     if (outlook->finish)
         clock_local(outlook->finish, time);
-    snprintf(room, OUTLOOK_TEXT_SIZE, "%s%s%s", outlook->standing ? outlook->standing : "-",
-             time[0] ? " " : "", time);
+    snprintf(room, OUTLOOK_TEXT_SIZE, "%s%s%s",
+             outlook->deadline_status ? outlook->deadline_status : "-", time[0] ? " " : "", time);
     return room;
 }
 
-static void print_standing(const struct outlook *outlook)
+static void print_deadline_status(const struct outlook *outlook)
 {
     char finish[CLOCK_TEXT_SIZE], late[CLOCK_TEXT_SIZE];
-    printf("%-15s %s", "deadline status", outlook->standing);
+    printf("%-15s %s", "deadline status", outlook->deadline_status);
     if (outlook->finish)
         printf(": estimated completion %s (80th percentile: %s)",
                clock_local(outlook->finish, finish), clock_local(outlook->late, late));
@@ -173,8 +173,8 @@ void outlook_print(const struct job_view *view, const struct outlook *outlook)
     if (outlook->deadline)
         printf("%-15s %s%s\n", "deadline", clock_local(outlook->deadline, deadline),
                text_is(view->record.deadline_mode, "firm") ? " (firm)" : "");
-    if (outlook->standing)
-        print_standing(outlook);
+    if (outlook->deadline_status)
+        print_deadline_status(outlook);
     if (view->readable)
         print_size(view, outlook);
     if (outlook->progress)
@@ -230,7 +230,8 @@ void outlook_put(struct arena *arena, struct value *tree, const struct job_view 
 {
     put_time(arena, tree, "deadline", outlook->deadline);
     value_put(arena, tree, "standing",
-              outlook->standing ? value_string(arena, outlook->standing) : value_null(arena));
+              outlook->deadline_status ? value_string(arena, outlook->deadline_status)
+                                       : value_null(arena));
     put_time(arena, tree, "predicted_finish", outlook->finish);
     put_time(arena, tree, "predicted_late", outlook->late);
     if (!whole)

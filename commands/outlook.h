@@ -11,10 +11,10 @@
 #include "spool/progress_file.h"
 
 struct outlook {
-    int64_t deadline;     /* 0: it has none that counts */
-    const char *standing; /* "on track", ..., "met", "missed"; NULL: nothing is known */
+    int64_t deadline;            /* 0: it has none that counts */
+    const char *deadline_status; /* "on track", ..., "met", "missed"; NULL: nothing is known */
     int64_t finish, late; /* predicted: median, and what four of five do not exceed; 0: not known */
-    struct text reason;   /* of the standing; may be empty */
+    struct text reason;   /* of the deadline_status; may be empty */
     int64_t next;         /* the size that is planned; 0: none, or not known */
     /* Of outlook_measure() only: */
     const struct progress *progress; /* NULL: there is none */

@@ -102,15 +102,14 @@ static void ask_executor(struct report *report)
 }
 
 /* What jobs can be in a plan, and how many are. */
-static const char *const standings[] = {"on track", "at risk", "cannot meet", "late",
-                                        "best effort"};
-enum { STANDINGS = ARRAY_COUNT(standings) };
+static const char *const statuses[] = {"on track", "at risk", "cannot meet", "late", "best effort"};
+enum { STATUSES = ARRAY_COUNT(statuses) };
 
-static size_t count_standing(const struct report *report, const char *standing)
+static size_t count_status(const struct report *report, const char *status)
 {
     size_t count = 0;
     for (size_t i = 0; i < report->plan.job_count; i++)
-        count += text_is(report->plan.jobs[i].standing, standing);
+        count += text_is(report->plan.jobs[i].deadline_status, status);
     return count;
 }
 
@@ -120,10 +119,10 @@ static void print_plan(const struct report *report)
 {
     const char *before = "";
     printf("plan         ");
-    for (int i = 0; i < STANDINGS; i++) {
-        size_t count = count_standing(report, standings[i]);
+    for (int i = 0; i < STATUSES; i++) {
+        size_t count = count_status(report, statuses[i]);
         if (count) {
-            printf("%s%zu %s", before, count, standings[i]);
+            printf("%s%zu %s", before, count, statuses[i]);
             before = ", ";
         }
     }
@@ -285,9 +284,9 @@ static struct value *plan_tree(const struct report *report)
     struct value *tree = value_object(arena);
     char time[CLOCK_TEXT_SIZE];
     value_put(arena, tree, "time", value_string(arena, clock_format(report->plan.time, time)));
-    for (int i = 0; i < STANDINGS; i++)
-        value_put(arena, tree, standings[i],
-                  value_number(arena, (double)count_standing(report, standings[i])));
+    for (int i = 0; i < STATUSES; i++)
+        value_put(arena, tree, statuses[i],
+                  value_number(arena, (double)count_status(report, statuses[i])));
     return tree;
 }
 

@@ -14,7 +14,8 @@ static void tell(struct plan *plan, struct plan_state *state)
         const struct plan_item *item = &plan->items[i];
         struct plan_job *job = item->job;
         if (item->part == PART_DROPPED) {
-            job->standing = isfinite(job->deadline) ? STANDING_AT_RISK : STANDING_BEST_EFFORT;
+            job->deadline_status =
+                isfinite(job->deadline) ? DEADLINE_AT_RISK : DEADLINE_BEST_EFFORT;
             continue;
         }
         job->finish = item->share.finish;

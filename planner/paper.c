@@ -28,7 +28,7 @@ void policy_paper(struct plan_state *state)
         struct plan_job *job = plan.items[i].job;
         const struct plan_level *level = smallest(&plan.items[i], state->now);
         if (!level || level->size > free_now) {
-            job->standing = STANDING_AT_RISK;
+            job->deadline_status = DEADLINE_AT_RISK;
             continue;
         }
         job->give = level->size;

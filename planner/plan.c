@@ -77,18 +77,18 @@ static void sort_deadline(struct plan_item *item, const struct plan_state *state
     struct plan_job *job = item->job;
     if (state->now >= job->deadline) {
         item->part = PART_LATE;
-        job->standing = STANDING_LATE;
+        job->deadline_status = DEADLINE_LATE;
         return;
     }
     item->part = PART_PLANNED;
-    job->standing = STANDING_ON_TRACK;
+    job->deadline_status = DEADLINE_ON_TRACK;
     item->latest = job->deadline - state->guard - wishes->margin * (job->deadline - job->arrival);
     if (can(job, fastest, state->now, item->latest))
         return;
     item->latest = job->deadline; /* margins are wishes */
     if (!can(job, fastest, state->now, item->latest)) {
         item->part = PART_LATE;
-        job->standing = STANDING_CANNOT_MEET;
+        job->deadline_status = DEADLINE_CANNOT_MEET;
     }
 }
 
@@ -99,7 +99,7 @@ static void sort_best_effort(struct plan_item *item, const struct plan_state *st
     double alone = share_time_alone(job, &job->levels[0]);
     double age = AGE_TIMES * alone > AGE ? AGE_TIMES * alone : AGE;
     item->part = PART_BEST_EFFORT;
-    job->standing = STANDING_BEST_EFFORT;
+    job->deadline_status = DEADLINE_BEST_EFFORT;
     if (wishes->ageing && state->now - job->arrival > age && fastest) {
         item->part = PART_PLANNED;
         item->latest = state->now + AGE_DEADLINE * alone;
@@ -115,10 +115,10 @@ static void sort_kept(struct plan_item *item, const struct plan_state *state)
     job->give = job->size;
     if (level)
         job->finish = state->now + job->restart_left + job->work / level->rate;
-    job->standing = !isfinite(job->deadline)       ? STANDING_BEST_EFFORT
-                    : state->now >= job->deadline  ? STANDING_LATE
-                    : job->finish <= job->deadline ? STANDING_ON_TRACK
-                                                   : STANDING_AT_RISK;
+    job->deadline_status = !isfinite(job->deadline)       ? DEADLINE_BEST_EFFORT
+                           : state->now >= job->deadline  ? DEADLINE_LATE
+                           : job->finish <= job->deadline ? DEADLINE_ON_TRACK
+                                                          : DEADLINE_AT_RISK;
 }
 
 static bool stays(const struct plan_job *job, const struct plan_wishes *wishes)

@@ -26,10 +26,10 @@ static int by_key(const void *a, const void *b)
 static void stand(struct plan_job *job, double now, double finish)
 {
     job->finish = finish;
-    job->standing = !isfinite(job->deadline)  ? STANDING_BEST_EFFORT
-                    : now >= job->deadline    ? STANDING_LATE
-                    : finish <= job->deadline ? STANDING_ON_TRACK
-                                              : STANDING_AT_RISK;
+    job->deadline_status = !isfinite(job->deadline)  ? DEADLINE_BEST_EFFORT
+                           : now >= job->deadline    ? DEADLINE_LATE
+                           : finish <= job->deadline ? DEADLINE_ON_TRACK
+                                                     : DEADLINE_AT_RISK;
 }
 
 /* The jobs that wait, in order, but those that the cluster is too small for; those that run are given

@@ -21,12 +21,12 @@ struct plan_level {
     double rate; /* more than that of the level before */
 };
 
-enum plan_standing {
-    STANDING_BEST_EFFORT, /* has no deadline */
-    STANDING_ON_TRACK,    /* in the plan: predicted to be done in time */
-    STANDING_AT_RISK,     /* others were preferred; it runs on what is spare */
-    STANDING_CANNOT_MEET, /* not even alone, at its largest size */
-    STANDING_LATE         /* its deadline is over */
+enum deadline_status {
+    DEADLINE_BEST_EFFORT, /* has no deadline */
+    DEADLINE_ON_TRACK,    /* in the plan: predicted to be done in time */
+    DEADLINE_AT_RISK,     /* others were preferred; it runs on what is spare */
+    DEADLINE_CANNOT_MEET, /* not even alone, at its largest size */
+    DEADLINE_LATE         /* its deadline is over */
 };
 
 struct plan_job {
@@ -53,7 +53,7 @@ struct plan_job {
     int owner;         /* index of its user in plan_state.tokens; ignored if there are none */
     /* decided: */
     int give; /* the size from now on */
-    enum plan_standing standing;
+    enum deadline_status deadline_status;
     bool over;     /* beyond its owner's tokens: planned after all others, never promised */
     double finish; /* when it is predicted to be done; INFINITY: not foreseen */
 };

@@ -73,7 +73,7 @@ void state_text_end(struct state_text *text, const struct plan_state *state, str
         const struct plan_job *job = state->jobs[i];
         buffer_add_text(out, buffer_text(&text->jobs[i]));
         buffer_printf(out, " give=%d standing=%d finish=%a after=%s%s%s\n", job->give,
-                      (int)job->standing, job->finish, job->promised ? "p" : "",
+                      (int)job->deadline_status, job->finish, job->promised ? "p" : "",
                       job->over ? "o" : "", job->promised || job->over ? "" : "-");
         buffer_free(&text->jobs[i]);
     }
@@ -206,7 +206,7 @@ static int read_job(struct line *line, struct plan_job *job, const char **name,
                     struct plan_decision *decision)
 {
     struct text written_name, id;
-    int standing;
+    int status;
     if (get_text(line, "name", &written_name) || get_text(line, "id", &id) ||
         get_double(line, "arrival", 0, LARGEST, &job->arrival) ||
         get_double(line, "deadline", 0, (double)INFINITY, &job->deadline) ||
@@ -219,13 +219,13 @@ static int read_job(struct line *line, struct plan_job *job, const char **name,
         get_double(line, "least_gain", 0, LARGEST, &job->least_gain) ||
         get_int(line, "owner", -1, MOST_TOKENS, &job->owner) || get_flags(line, job) ||
         get_levels(line, job) || get_int(line, "give", 0, MOST_SIZE, &decision->give) ||
-        get_int(line, "standing", 0, STANDING_LATE, &standing) ||
+        get_int(line, "standing", 0, DEADLINE_LATE, &status) ||
         get_double(line, "finish", 0, (double)INFINITY, &decision->finish) ||
         get_after(line, decision))
         return -1;
     *name = written_name.data;
     job->id = id.data;
-    decision->standing = (enum plan_standing)standing;
+    decision->deadline_status = (enum deadline_status)status;
     return 0;
 }
 

@@ -31,7 +31,7 @@ void state_text_end(struct state_text *text, const struct plan_state *state, str
 
 struct plan_decision {
     int give;
-    enum plan_standing standing;
+    enum deadline_status deadline_status;
     double finish;
     bool promised, over; /* afterwards */
 };

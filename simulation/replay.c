@@ -25,8 +25,8 @@ static void differ(struct arena *arena, struct replay *replay, const struct reco
                      "plan %zu (%.*s at %.3f), %s: size %d, standing %d, finish %.3f; recorded: "
                      "size %d, standing %d, finish %.3f",
                      replay->plans, (int)plan->pool.length, plan->pool.data, plan->state.now,
-                     plan->names[job], now->give, (int)now->standing, now->finish, then->give,
-                     (int)then->standing, then->finish)
+                     plan->names[job], now->give, (int)now->deadline_status, now->finish,
+                     then->give, (int)then->deadline_status, then->finish)
             .data;
 }
 
@@ -38,7 +38,7 @@ static void decide_again(struct arena *arena, struct replay *replay, struct reco
     for (size_t i = 0; i < plan->state.job_count; i++) {
         const struct plan_job *now = plan->state.jobs[i];
         const struct plan_decision *then = &plan->decisions[i];
-        if (now->give != then->give || now->standing != then->standing ||
+        if (now->give != then->give || now->deadline_status != then->deadline_status ||
             !same_number(now->finish, then->finish) || now->promised != then->promised ||
             now->over != then->over)
             differ(arena, replay, plan, i);

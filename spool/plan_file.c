@@ -30,7 +30,7 @@ static void add_job(struct buffer *out, const struct planned_job *job)
     buffer_add_string(out, "job");
     eventlog_add_string(out, "id", job->id);
     add_text(out, "pool", job->pool);
-    add_text(out, "standing", job->standing);
+    add_text(out, "standing", job->deadline_status);
     add_moment(out, "finish", job->finish);
     add_moment(out, "late", job->late);
     add_moment(out, "deadline", job->deadline);
@@ -100,7 +100,7 @@ static bool read_job(struct arena *arena, const struct event *line, struct plann
         return false;
     *job = (struct planned_job){
         .pool = get_text(arena, line, "pool"),
-        .standing = get_text(arena, line, "standing"),
+        .deadline_status = get_text(arena, line, "standing"),
         .finish = get_moment(arena, line, "finish"),
         .late = get_moment(arena, line, "late"),
         .deadline = get_moment(arena, line, "deadline"),

@@ -23,7 +23,7 @@
 struct planned_job {
     char id[ID_SIZE];
     struct text pool;
-    struct text standing; /* "on track", "at risk", "cannot meet", "late", "best effort" */
+    struct text deadline_status; /* "on track", "at risk", "cannot meet", "late", "best effort" */
     int64_t finish, late; /* predicted: median, and what four of five are predicted not to exceed */
     int64_t deadline;
     enum size_kind kind;

@@ -86,7 +86,7 @@ static void decide_pool(struct planning *planning, struct pool *pool, int capaci
     for (size_t i = 0; i < pool->count; i++) {
         struct roster_job *job = pool->jobs[i];
         job->plan.finish = (double)INFINITY;
-        job->plan.standing = STANDING_BEST_EFFORT;
+        job->plan.deadline_status = DEADLINE_BEST_EFFORT;
         if (job->behind)
             continue;
         jobs[count] = &job->plan;

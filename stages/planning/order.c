@@ -51,7 +51,7 @@ static bool is_due(const struct planning *planning, struct capacity *left,
     if (job->next <= 0)
         return false;
     bool fits = !planning->told || room_has(left, job, job->next);
-    bool planned = isfinite(job->plan.deadline) && job->plan.standing == STANDING_ON_TRACK;
+    bool planned = isfinite(job->plan.deadline) && job->plan.deadline_status == DEADLINE_ON_TRACK;
     bool first = planned || planning->now - job->record.accepted > PATIENCE;
     if (planning->told && fits)
         room_hold(left, job, job->next);

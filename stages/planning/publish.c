@@ -159,23 +159,23 @@ static bool is_crowded_out(const struct roster_job *job, const struct plan_file 
     return job->state == STATE_RENDERED && capacity >= 0 && job->plan.levels[0].size > capacity;
 }
 
-static const char *standing_of(const struct planning *planning, const struct roster_job *job,
-                               const struct plan_file *lines)
+static const char *deadline_status_of(const struct planning *planning, const struct roster_job *job,
+                                      const struct plan_file *lines)
 {
-    static const char *const words[] = {[STANDING_BEST_EFFORT] = "best effort",
-                                        [STANDING_ON_TRACK] = "on track",
-                                        [STANDING_AT_RISK] = "at risk",
-                                        [STANDING_CANNOT_MEET] = "cannot meet",
-                                        [STANDING_LATE] = "late"};
+    static const char *const words[] = {[DEADLINE_BEST_EFFORT] = "best effort",
+                                        [DEADLINE_ON_TRACK] = "on track",
+                                        [DEADLINE_AT_RISK] = "at risk",
+                                        [DEADLINE_CANNOT_MEET] = "cannot meet",
+                                        [DEADLINE_LATE] = "late"};
     if (!job->record.deadline)
-        return words[STANDING_BEST_EFFORT];
+        return words[DEADLINE_BEST_EFFORT];
     if (planning->now >= job->record.deadline)
-        return words[STANDING_LATE];
+        return words[DEADLINE_LATE];
     if (forecast_is_trial(job))
-        return words[job->known ? STANDING_CANNOT_MEET : STANDING_AT_RISK];
+        return words[job->known ? DEADLINE_CANNOT_MEET : DEADLINE_AT_RISK];
     if (is_crowded_out(job, lines))
-        return words[STANDING_AT_RISK];
-    return words[job->plan.standing];
+        return words[DEADLINE_AT_RISK];
+    return words[job->plan.deadline_status];
 }
 
 static const char *deadline_reason(const struct roster_job *job)
@@ -183,11 +183,11 @@ static const char *deadline_reason(const struct roster_job *job)
     if (forecast_is_trial(job))
         return job->known ? "similar jobs take longer than the time left; it is attempted anyway"
                           : "its run time is not known yet";
-    if (job->plan.standing == STANDING_CANNOT_MEET)
+    if (job->plan.deadline_status == DEADLINE_CANNOT_MEET)
         return "even alone and at its largest size it would finish after its deadline";
     if (job->plan.over)
         return "its owner's deadlines claim more than planner.budget allows: other jobs go first";
-    if (job->plan.standing != STANDING_AT_RISK)
+    if (job->plan.deadline_status != DEADLINE_AT_RISK)
         return NULL;
     if (job->plan.kept && job->plan.size > 0)
         return job->resizing ? "it is being resized"
@@ -224,7 +224,7 @@ static void add_job(struct arena *arena, const struct planning *planning,
     bool counts = planning_counts(job);
     *line = (struct planned_job){
         .pool = counts ? lines->pools[job->pool].name : TEXT(""),
-        .standing = counts ? text_of(standing_of(planning, job, lines)) : TEXT(""),
+        .deadline_status = counts ? text_of(deadline_status_of(planning, job, lines)) : TEXT(""),
         .finish = counts ? forecast_finish(job, planning->now, false) : 0,
         .late = counts ? forecast_finish(job, planning->now, true) : 0,
         .deadline = job->record.deadline,

@@ -42,7 +42,7 @@ static void write_plan(void)
     struct planned_job jobs[] = {
         {.id = "zebra-0000000000001",
          .pool = TEXT("cpus"),
-         .standing = TEXT("on track"),
+         .deadline_status = TEXT("on track"),
          .finish = noon + 1000,
          .late = noon + 2000,
          .deadline = noon + 3000,
@@ -50,7 +50,9 @@ static void write_plan(void)
          .size = 1000,
          .next = 2500,
          .reason = TEXT("a \"quoted\" sentence; with = and spaces")},
-        {.id = "ant-0000000000002", .pool = TEXT("gpus:v100"), .standing = TEXT("best effort")},
+        {.id = "ant-0000000000002",
+         .pool = TEXT("gpus:v100"),
+         .deadline_status = TEXT("best effort")},
     };
     struct plan_file plan = {noon, pools, 2, jobs, 2};
     if (plan_file_write(&spool, &plan, &error))
@@ -71,7 +73,7 @@ static void what_is_written_reads_back(void **state)
     assert_int_equal(plan.pools[1].capacity, -1);
     const struct planned_job *job = plan_file_find(&plan, "zebra-0000000000001");
     assert_non_null(job);
-    assert_true(text_is(job->standing, "on track") && text_is(job->pool, "cpus"));
+    assert_true(text_is(job->deadline_status, "on track") && text_is(job->pool, "cpus"));
     assert_true(text_is(job->reason, "a \"quoted\" sentence; with = and spaces"));
     assert_true(job->finish == noon + 1000 && job->late == noon + 2000);
     assert_true(job->deadline == noon + 3000 && job->kind == SIZE_CPUS);
@@ -108,7 +110,7 @@ static void damaged_lines_are_passed_over(void **state)
     assert_int_equal(plan_file_read(&spool, arena, &plan, &error), 0);
     assert_int_equal(plan.time, 0);
     assert_non_null(plan_file_find(&plan, "bee-0000000000003"));
-    assert_true(text_is(plan_file_find(&plan, "bee-0000000000003")->standing, "late"));
+    assert_true(text_is(plan_file_find(&plan, "bee-0000000000003")->deadline_status, "late"));
     assert_int_equal(plan.job_count, 2);
 }
 

@@ -320,15 +320,16 @@ static inline struct planned_job planned(const char *id)
         arena = arena_new();
     assert_int_equal(plan_file_read(&spool, arena, &plan, &error), 0);
     const struct planned_job *job = plan_file_find(&plan, id);
-    return job ? *job : (struct planned_job){.standing = TEXT("not planned")};
+    return job ? *job : (struct planned_job){.deadline_status = TEXT("not planned")};
 }
 
 /* The reason holds `reason`, unless that is NULL. */
-static inline void expect_standing(const char *id, const char *standing, const char *reason)
+static inline void expect_status(const char *id, const char *status, const char *reason)
 {
     struct planned_job job = planned(id);
-    if (!text_is(job.standing, standing) || (reason && !text_contains(job.reason, text_of(reason))))
-        fail_msg("%s: %.*s, %.*s", id, (int)job.standing.length, job.standing.data,
+    if (!text_is(job.deadline_status, status) ||
+        (reason && !text_contains(job.reason, text_of(reason))))
+        fail_msg("%s: %.*s, %.*s", id, (int)job.deadline_status.length, job.deadline_status.data,
                  (int)job.reason.length, job.reason.length ? job.reason.data : "");
 }
 

@@ -28,9 +28,9 @@ static void deadlines_are_the_order_and_capacity_holds_back(void **state)
     start_planning("reserve: 0");
     assert_string_equal(fake.submitted, "near ");
     assert_true(in_state(far, STATE_RENDERED) && in_state(none, STATE_RENDERED));
-    expect_standing(near, "on track", NULL);
-    expect_standing(far, "on track", "waiting");
-    expect_standing(none, "best effort", "waiting");
+    expect_status(near, "on track", NULL);
+    expect_status(far, "on track", "waiting");
+    expect_status(none, "best effort", "waiting");
     assert_true(strstr(event_of(near, STATE_SUBMITTED, "predicted"), "seconds=1") != NULL);
     struct planned_job waiting = planned(far);
     assert_true(waiting.finish > now + 100 * 1000 && waiting.late >= waiting.finish &&
@@ -106,7 +106,7 @@ static void who_is_late_has_his_turn(void **state)
     fake_has(1000, 1000);
     start_planning("");
     assert_string_equal(fake.submitted, "late ");
-    expect_standing(late, "late", NULL);
+    expect_status(late, "late", NULL);
 }
 
 /* What is free is less than the plan gives in all, until the one that is to leave has left. */

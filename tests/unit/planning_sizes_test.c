@@ -99,7 +99,7 @@ static void who_falls_behind_is_grown(void **state)
     assert_true(wish.to > 1000 && wish.generation == 1);
     assert_true(strstr(wish.reason, "falls behind: predicted ") != NULL);
     assert_true(strstr(event_of(id, STATE_SUBMITTED, "resize"), "instead of 1 CPU") != NULL);
-    expect_standing(id, "on track", NULL);
+    expect_status(id, "on track", NULL);
 }
 
 static void who_would_miss_it_all_the_same_is_in_no_hurry(void **state)
@@ -107,7 +107,7 @@ static void who_would_miss_it_all_the_same_is_in_no_hurry(void **state)
     (void)state;
     const char *id = put_slow(100); /* 400 s as it is, 200 s with all there is */
     start_planning("dwell: 0");
-    expect_standing(id, "cannot meet", NULL);
+    expect_status(id, "cannot meet", NULL);
     assert_false(is_wished(id));
     run_round();
     assert_true(is_wished(id)); /* it saves enough */
@@ -138,7 +138,7 @@ static void nothing_is_changed_before_the_dwell_time_is_over(void **state)
     const char *id = put_slow(300);
     start_planning("dwell: 3m"); /* it runs for 100 s */
     assert_false(is_wished(id));
-    expect_standing(id, "at risk", "at its present size");
+    expect_status(id, "at risk", "at its present size");
 }
 
 static void what_cannot_be_changed_is_left_alone(void **state)
@@ -242,7 +242,7 @@ static void a_small_job_that_is_on_track_is_not_grown(void **state)
     start_planning("dwell: 0");
     for (int i = 0; i < 3; i++)
         run_round();
-    expect_standing(id, "on track", NULL);
+    expect_status(id, "on track", NULL);
     assert_string_equal(event_of(id, STATE_SUBMITTED, "resize"), "");
 }
 

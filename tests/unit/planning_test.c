@@ -14,7 +14,7 @@ static void what_others_hold_is_not_the_jobs_fault(void **state)
     const char *id = put_rendered(.name = "wide", .deadline = 3600, .cpus = 2000);
     fake_has(2000, 1800); /* somebody else has the rest */
     start_planning("");
-    expect_standing(id, "at risk", "waiting for resources");
+    expect_status(id, "at risk", "waiting for resources");
 }
 
 static void while_the_executor_sleeps_all_are_told_how_they_stand(void **state)
@@ -29,7 +29,7 @@ static void while_the_executor_sleeps_all_are_told_how_they_stand(void **state)
     run_round();
     assert_string_equal(fake.submitted, "");
     assert_int_equal(fake.rendered, 0);
-    assert_true(planned(id).standing.length > 0);
+    assert_true(planned(id).deadline_status.length > 0);
 }
 
 static void standings_say_why(void **state)
@@ -39,15 +39,15 @@ static void standings_say_why(void **state)
     const char *unknown = put_rendered(.name = "unknown", .deadline = longest);
     fake_has(4000, 4000);
     start_planning("");
-    expect_standing(unknown, "at risk", "its run time is not known yet");
+    expect_status(unknown, "at risk", "its run time is not known yet");
     assert_string_equal(fake.submitted, "unknown "); /* it is tried */
     close_stage();
     remember(100);
     const char *hopeless = put_rendered(.name = "hopeless", .deadline = 50);
     const char *late = put_rendered(.name = "late", .deadline = 1);
     start_planning("");
-    expect_standing(hopeless, "cannot meet", "it is attempted anyway");
-    expect_standing(late, "late", NULL);
+    expect_status(hopeless, "cannot meet", "it is attempted anyway");
+    expect_status(late, "late", NULL);
     assert_true(strstr(fake.submitted, "hopeless "));
 }
 
@@ -63,7 +63,7 @@ static void who_makes_it_by_the_median_is_planned(void **state)
         put_rendered(.name = "duplicate", .checkpoint = true, .units = 1000, .deadline = 170);
     fake_has(1000, 0);
     start_planning("dwell: 0, reserve: 0");
-    expect_standing(runs, "on track", NULL);
+    expect_status(runs, "on track", NULL);
     run_round(); /* who is to be stopped is told at the second plan */
     assert_false(is_told_to_stop(runs));
     assert_true(in_state(duplicate, STATE_RENDERED));
@@ -83,7 +83,7 @@ static void a_firm_deadline_is_promised_once(void **state)
     const char *second = put_rendered(.name = "second", .deadline = 190, .deadline_mode = "firm");
     fake_has(1000, 0);
     run_round();
-    expect_standing(second, "at risk", "its firm deadline cannot be guaranteed");
+    expect_status(second, "at risk", "its firm deadline cannot be guaranteed");
     assert_string_equal(event_of(second, STATE_RENDERED, "promised"), "");
 }
 
@@ -97,7 +97,7 @@ static void budgets_put_inventors_last(void **state)
     put_rendered(.name = "modest", .deadline = 2000, .owner = "bob", .uid = 1001);
     fake_has(1000, 1000);
     start_planning("reserve: 0, budget: 1"); /* 864 s of it: less than one takes */
-    expect_standing(greedy, "at risk", "planner.budget");
+    expect_status(greedy, "at risk", "planner.budget");
 }
 
 static struct system_calls real;

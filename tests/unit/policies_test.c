@@ -186,7 +186,7 @@ static void deadlines_are_met_with_the_least(void **state)
         struct plan_job *job = add(scene, 100, 1000 + 101 * 1.2);
         decide(scene, elastic[i]);
         assert_int_equal(job->give, 1);
-        assert_int_equal(job->standing, STANDING_ON_TRACK);
+        assert_int_equal(job->deadline_status, DEADLINE_ON_TRACK);
         assert_true(job->finish == 1100);
         free(scene);
     }
@@ -205,7 +205,7 @@ static void a_little_is_left_before_the_deadline(void **state)
     job->level_count = 1; /* it has to */
     decide(scene, "ours");
     assert_true(job->finish == 1100);
-    assert_int_equal(job->standing, STANDING_ON_TRACK);
+    assert_int_equal(job->deadline_status, DEADLINE_ON_TRACK);
     job->level_count = 4;
     job->deadline = 1103;
     scene->state.guard = 5;
@@ -235,8 +235,8 @@ static void who_cannot_meet_runs_on_spare_capacity(void **state)
         struct scene *scene = new_scene(2);
         struct plan_job *cannot = add(scene, 1e5, 1100), *late = add(scene, 1e5, 990);
         decide(scene, elastic[i]);
-        assert_int_equal(cannot->standing, STANDING_CANNOT_MEET);
-        assert_int_equal(late->standing, STANDING_LATE);
+        assert_int_equal(cannot->deadline_status, DEADLINE_CANNOT_MEET);
+        assert_int_equal(late->deadline_status, DEADLINE_LATE);
         assert_int_equal(cannot->give, 1);
         assert_int_equal(late->give, 1);
         free(scene);
@@ -259,12 +259,12 @@ static void the_cheapest_are_kept_by_weight(void **state)
     struct plan_job *cheap, *dear;
     struct scene *scene = rivals(&cheap, &dear);
     decide(scene, "ours");
-    assert_int_equal(cheap->standing, STANDING_ON_TRACK);
-    assert_int_equal(dear->standing, STANDING_AT_RISK);
+    assert_int_equal(cheap->deadline_status, DEADLINE_ON_TRACK);
+    assert_int_equal(dear->deadline_status, DEADLINE_AT_RISK);
     dear->weight = 2;
     decide(scene, "ours");
-    assert_int_equal(cheap->standing, STANDING_AT_RISK);
-    assert_int_equal(dear->standing, STANDING_ON_TRACK);
+    assert_int_equal(cheap->deadline_status, DEADLINE_AT_RISK);
+    assert_int_equal(dear->deadline_status, DEADLINE_ON_TRACK);
     assert_int_equal(dear->give, 1);
     free(scene);
 }
@@ -281,7 +281,7 @@ static void what_runs_keeps_its_place(void **state)
     scene->state.sticky = 2;
     decide(scene, "ours");
     assert_int_equal(runs->give, 1);
-    assert_int_equal(waits->standing, STANDING_AT_RISK);
+    assert_int_equal(waits->deadline_status, DEADLINE_AT_RISK);
     waits->work = 40; /* that is another matter */
     runs->work = 130;
     decide(scene, "ours");
@@ -300,11 +300,11 @@ static void users_take_turns(void **state)
     struct plan_job *only = add(scene, 15, 1100);
     only->owner = 1;
     decide(scene, "ours");
-    assert_int_equal(only->standing, STANDING_AT_RISK);
+    assert_int_equal(only->deadline_status, DEADLINE_AT_RISK);
     scene->state.tokens = tokens;
     scene->state.token_count = 2;
     decide(scene, "ours");
-    assert_int_equal(only->standing, STANDING_ON_TRACK);
+    assert_int_equal(only->deadline_status, DEADLINE_ON_TRACK);
     free(scene);
 }
 
@@ -316,7 +316,7 @@ static void what_runs_in_time_is_not_given_up(void **state)
     job->size = 4; /* 20 s; with 8 it would be 15, and a restart */
     job->restart = 30;
     decide(scene, "ours");
-    assert_int_equal(job->standing, STANDING_ON_TRACK);
+    assert_int_equal(job->deadline_status, DEADLINE_ON_TRACK);
     assert_int_equal(job->give, 4);
     free(scene);
 }
@@ -335,16 +335,16 @@ static void the_dearest_makes_room(void **state)
     dear->arrival = counts->arrival = wide->arrival = 1000;
     counts->weight = 10;
     decide(scene, "ours");
-    assert_int_equal(dear->standing, STANDING_ON_TRACK);
-    assert_int_equal(counts->standing, STANDING_ON_TRACK);
-    assert_int_equal(wide->standing, STANDING_AT_RISK);
+    assert_int_equal(dear->deadline_status, DEADLINE_ON_TRACK);
+    assert_int_equal(counts->deadline_status, DEADLINE_ON_TRACK);
+    assert_int_equal(wide->deadline_status, DEADLINE_AT_RISK);
     counts->work = 120; /* now it is enough that the dear one makes room */
     counts->weight = 100;
     dear->work = 140;
     decide(scene, "ours");
-    assert_int_equal(dear->standing, STANDING_AT_RISK);
-    assert_int_equal(counts->standing, STANDING_ON_TRACK);
-    assert_int_equal(wide->standing, STANDING_ON_TRACK);
+    assert_int_equal(dear->deadline_status, DEADLINE_AT_RISK);
+    assert_int_equal(counts->deadline_status, DEADLINE_ON_TRACK);
+    assert_int_equal(wide->deadline_status, DEADLINE_ON_TRACK);
     free(scene);
 }
 
@@ -355,15 +355,15 @@ static void a_promise_is_kept(void **state)
     struct scene *scene = rivals(&cheap, &dear);
     dear->firm = true;
     decide(scene, "ours"); /* none was made yet */
-    assert_int_equal(dear->standing, STANDING_AT_RISK);
+    assert_int_equal(dear->deadline_status, DEADLINE_AT_RISK);
     assert_false(dear->promised);
     scene->state.job_count = 1; /* alone, it is promised */
     decide(scene, "ours");
     assert_true(dear->promised);
     scene->state.job_count = 2;
     decide(scene, "ours");
-    assert_int_equal(dear->standing, STANDING_ON_TRACK);
-    assert_int_equal(cheap->standing, STANDING_AT_RISK);
+    assert_int_equal(dear->deadline_status, DEADLINE_ON_TRACK);
+    assert_int_equal(cheap->deadline_status, DEADLINE_AT_RISK);
     assert_false(cheap->promised);
     free(scene);
 }
@@ -409,7 +409,7 @@ static void what_cannot_be_stopped_shrinks_to_its_least(void **state)
     decide(scene, "ours");
     assert_int_equal(fixed->give, 2);
     assert_int_equal(other->give, 2);
-    assert_int_equal(other->standing, STANDING_AT_RISK);
+    assert_int_equal(other->deadline_status, DEADLINE_AT_RISK);
     for (int i = 0; i < 2; i++) { /* these do not resize it */
         decide(scene, i ? "paper" : "elasticflow");
         assert_int_equal(fixed->give, 4);
@@ -432,14 +432,14 @@ static void what_cannot_be_stopped_is_planned_around(void **state)
     decide(scene, "ours"); /* each has one: its own floor is not in its way */
     assert_int_equal(fixed->give, 1);
     assert_int_equal(other->give, 1);
-    assert_int_equal(fixed->standing, STANDING_ON_TRACK);
-    assert_int_equal(other->standing, STANDING_ON_TRACK);
+    assert_int_equal(fixed->deadline_status, DEADLINE_ON_TRACK);
+    assert_int_equal(other->deadline_status, DEADLINE_ON_TRACK);
     fixed->deadline = 900; /* late, but it runs */
     other->deadline = 1060;
     decide(scene, "ours");
     assert_int_equal(fixed->give, 1);
     assert_int_equal(other->give, 1);
-    assert_int_equal(other->standing, STANDING_AT_RISK);
+    assert_int_equal(other->deadline_status, DEADLINE_AT_RISK);
     scene->state.capacity = 0; /* what it ran on is lost, and not yet noticed */
     decide(scene, "ours");
     assert_int_equal(fixed->give, 1);
@@ -489,7 +489,8 @@ static size_t on_track(const struct scene *scene, int owner)
 {
     size_t count = 0;
     for (size_t i = 0; i < scene->state.job_count; i++)
-        count += scene->jobs[i].owner == owner && scene->jobs[i].standing == STANDING_ON_TRACK;
+        count +=
+            scene->jobs[i].owner == owner && scene->jobs[i].deadline_status == DEADLINE_ON_TRACK;
     return count;
 }
 
@@ -501,16 +502,16 @@ static void tokens_bound_what_one_user_claims(void **state)
     double tokens[] = {99, 1e4};
     decide(scene, "ours");
     assert_int_equal(on_track(scene, 0), 5);
-    assert_int_equal(large->standing, STANDING_AT_RISK);
+    assert_int_equal(large->deadline_status, DEADLINE_AT_RISK);
     scene->state.tokens = tokens;
     scene->state.token_count = 2;
     decide(scene, "ours"); /* the user has tokens for none of them; two fit behind the large one */
-    assert_int_equal(large->standing, STANDING_ON_TRACK);
+    assert_int_equal(large->deadline_status, DEADLINE_ON_TRACK);
     assert_int_equal(on_track(scene, 0), 2);
     assert_true(scene->jobs[0].over && !large->over);
     tokens[0] = 400; /* for the latest four, and then the large one cannot be done in time */
     decide(scene, "ours");
-    assert_int_equal(large->standing, STANDING_AT_RISK);
+    assert_int_equal(large->deadline_status, DEADLINE_AT_RISK);
     assert_int_equal(on_track(scene, 0), 5); /* nothing is left unused */
     assert_false(scene->jobs[1].over);
     assert_true(scene->jobs[0].over);
@@ -545,7 +546,7 @@ static void beyond_tokens_nothing_is_promised(void **state)
     decide(scene, "ours");
     assert_true(scene->jobs[4].promised && !scene->jobs[4].over);
     assert_true(scene->jobs[3].over);
-    assert_int_equal(scene->jobs[4].standing, STANDING_ON_TRACK);
+    assert_int_equal(scene->jobs[4].deadline_status, DEADLINE_ON_TRACK);
     scene->jobs[4].work *= 1.6; /* it was to cost less when that was promised */
     decide(scene, "ours");
     assert_true(scene->jobs[4].over);
@@ -563,7 +564,7 @@ static void beyond_tokens_others_have_the_spare(void **state)
     kept->kept = true;
     waits->owner = 1;
     decide(scene, "ours");
-    assert_int_equal(tight->standing, STANDING_AT_RISK);
+    assert_int_equal(tight->deadline_status, DEADLINE_AT_RISK);
     assert_int_equal(tight->give, 1);
     scene->state.tokens = tokens;
     scene->state.token_count = 1;
@@ -660,7 +661,7 @@ static void best_effort_ages(void **state)
     rival->arrival = scene->state.now;
     decide(scene, "ours");
     assert_int_equal(effort->give, 1);
-    assert_int_equal(effort->standing, STANDING_BEST_EFFORT);
+    assert_int_equal(effort->deadline_status, DEADLINE_BEST_EFFORT);
     effort->size = 1; /* and goes on */
     decide(scene, "ours");
     assert_int_equal(effort->give, 1);
@@ -715,7 +716,7 @@ static struct scene *random_scene(struct random *random)
 
 static bool same_decision(const struct plan_job *a, const struct plan_job *b)
 {
-    return a->give == b->give && a->standing == b->standing &&
+    return a->give == b->give && a->deadline_status == b->deadline_status &&
            memcmp(&a->finish, &b->finish, sizeof(a->finish)) == 0 && a->promised == b->promised &&
            a->admitted == b->admitted && a->refused == b->refused && a->over == b->over;
 }
@@ -782,7 +783,7 @@ static void what_is_on_track_can_be_done(void **state)
         decide(scene, "ours");
         for (size_t i = 0; i < jobs; i++) {
             const struct plan_job *job = &scene->jobs[i];
-            if (job->standing != STANDING_ON_TRACK)
+            if (job->deadline_status != DEADLINE_ON_TRACK)
                 continue;
             assert_true(job->finish <= job->deadline + 1e-6);
             total += job->work / job->levels[0].rate * job->levels[0].size;

@@ -5,7 +5,7 @@
  * writes what was decided.
  *
  * What is known of a job stays in memory between passes, and is read again when its directory has
- * changed.  How other jobs stand is looked up once in a pass for each (stages/shared/standing.h), and jobs
+ * changed.  How other jobs stand is looked up once in a pass for each (stages/shared/dependencies.h), and jobs
  * are looked for by their names in one walk for all names that are not known yet.
  *
  * A job that closes a cycle (stages/resubmit/cycles.h) is refused, and the older ones of the cycle go on
@@ -36,7 +36,7 @@ struct held_condition {
     char id[ID_SIZE];
     bool found; /* the id is not in job.yaml yet */
     bool holds;
-    const struct standing *standing; /* of this pass; NULL: not asked for */
+    const struct dependency_status *dependency; /* of this pass; NULL: not asked for */
 };
 
 struct held {
@@ -66,7 +66,7 @@ struct held_jobs {
     const struct spool *spool;
     const struct settings *settings;
     struct names *jobs; /* id -> struct held */
-    struct standings *standings;
+    struct dependencies *dependencies;
     struct arena *arena;
     uint64_t pass;
     struct held **by_age; /* all of `jobs` */

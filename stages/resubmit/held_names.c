@@ -51,11 +51,11 @@ static void ask(struct held_jobs *jobs, struct questions *questions, struct held
         struct text word = condition->awaited.job;
         if (condition->awaited.id.length)
             continue;
-        enum standing_kind kind =
-            id_valid(word) ? standing_find(jobs->standings, word)->kind : STANDING_GONE;
-        if (kind == STANDING_GONE)
+        enum dependency_state kind =
+            id_valid(word) ? dependency_find(jobs->dependencies, word)->kind : DEPENDENCY_GONE;
+        if (kind == DEPENDENCY_GONE)
             ask_for_name(questions, held, condition);
-        else if (kind != STANDING_UNSURE)
+        else if (kind != DEPENDENCY_UNSURE)
             found_id(condition, word);
     }
 }

@@ -21,7 +21,7 @@ struct held_jobs *held_jobs_new(const struct spool *spool, const struct settings
         .spool = spool,
         .settings = settings,
         .jobs = names_new(MOST_HELD, sizeof(struct held)),
-        .standings = standings_new(spool, settings->scan_interval),
+        .dependencies = dependencies_new(spool, settings->scan_interval),
         .arena = arena_new(),
     };
     return jobs;
@@ -34,7 +34,7 @@ void held_jobs_free(struct held_jobs *jobs)
     for (struct held *held = names_first(jobs->jobs); held; held = names_after(held))
         held_forget(held);
     names_free(jobs->jobs);
-    standings_free(jobs->standings);
+    dependencies_free(jobs->dependencies);
     arena_free(jobs->arena);
     free(jobs->by_age);
     free(jobs);
@@ -61,32 +61,32 @@ static void lose(struct held *held, const struct held_condition *condition)
 {
     static const char *const wanted[] = {
         [AFTER_OK] = "must succeed", [AFTER_ANY] = "must finish", [AFTER_NOT_OK] = "must fail"};
-    const struct standing *standing = condition->standing;
+    const struct dependency_status *dependency = condition->dependency;
     const char *id = condition->id, *word = wanted[condition->condition];
-    if (standing->kind == STANDING_GONE)
+    if (dependency->kind == DEPENDENCY_GONE)
         held_decide(held, HELD_LOST, "The job waited for %s (%s), which is no longer in the spool.",
                     id, word);
-    else if (standing->kind == STANDING_DONE)
+    else if (dependency->kind == DEPENDENCY_DONE)
         held_decide(held, HELD_LOST, "The job waited for %s (%s), which has succeeded.", id, word);
     else
         held_decide(held, HELD_LOST,
                     "The job waited for %s (%s), which has failed permanently: %s.", id, word,
-                    standing->reason);
+                    dependency->reason);
 }
 
 /* Does the condition hold?  And when it does not: can it still? */
 static bool weigh(struct held_condition *condition, bool *possible)
 {
-    enum standing_kind kind = condition->standing->kind;
+    enum dependency_state kind = condition->dependency->kind;
     *possible = true;
     switch (kind) {
-    case STANDING_DONE:
+    case DEPENDENCY_DONE:
         *possible = condition->condition != AFTER_NOT_OK;
         return *possible;
-    case STANDING_LOST:
+    case DEPENDENCY_LOST:
         *possible = condition->condition != AFTER_OK;
         return *possible;
-    case STANDING_GONE:
+    case DEPENDENCY_GONE:
         *possible = false;
         return false;
     default:
@@ -108,7 +108,7 @@ static void decide_about(struct held_jobs *jobs, struct held *held, int64_t now)
         bool possible = true;
         condition->holds = false;
         if (condition->awaited.id.length) {
-            condition->standing = standing_find(jobs->standings, condition->awaited.id);
+            condition->dependency = dependency_find(jobs->dependencies, condition->awaited.id);
             condition->holds = weigh(condition, &possible);
         } else if (now - held->since >= jobs->settings->after_unknown) {
             char patience[CLOCK_TEXT_SIZE];
@@ -134,7 +134,7 @@ static void decide_about(struct held_jobs *jobs, struct held *held, int64_t now)
 static void begin_anew(struct held *held)
 {
     for (size_t i = 0; i < held->count; i++)
-        held->conditions[i].standing = NULL;
+        held->conditions[i].dependency = NULL;
     if (held->decision == HELD_DAMAGED)
         return;
     free(held->sentence);
@@ -144,7 +144,7 @@ static void begin_anew(struct held *held)
 
 int held_jobs_decide(struct held_jobs *jobs, int64_t now, struct error *error)
 {
-    standings_begin(jobs->standings);
+    dependencies_begin(jobs->dependencies);
     jobs->pass++;
     for (struct held *held = names_first(jobs->jobs); held; held = names_after(held))
         begin_anew(held);
@@ -157,7 +157,7 @@ int held_jobs_decide(struct held_jobs *jobs, int64_t now, struct error *error)
     held_refuse_cycles(jobs);
     for (size_t i = 0; i < jobs->count; i++)
         decide_about(jobs, jobs->by_age[i], now);
-    standings_end(jobs->standings);
+    dependencies_end(jobs->dependencies);
     return 0;
 }
 
@@ -174,12 +174,12 @@ void held_explain(const struct held_jobs *jobs, const struct held *held, struct 
     };
     for (size_t i = 0; i < held->count && !held->released; i++) {
         const struct held_condition *condition = &held->conditions[i];
-        const struct standing *standing = condition->standing;
+        const struct dependency_status *dependency = condition->dependency;
         if (!condition->holds)
             reasons[view.count++] = (struct hold_reason){
                 .awaited = &condition->awaited,
-                .standing = standing ? standing->kind : STANDING_UNSURE,
-                .reason = standing ? standing->reason : "",
+                .dependency = dependency ? dependency->kind : DEPENDENCY_UNSURE,
+                .reason = dependency ? dependency->reason : "",
             };
     }
     hold_explain(why, &view);

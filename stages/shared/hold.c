@@ -73,11 +73,11 @@ static void add_line(struct buffer *out, const struct hold_reason *reason)
         add_text(out, awaited->id);
         buffer_add_byte(out, ',');
     }
-    switch (reason->standing) {
-    case STANDING_HELD:
+    switch (reason->dependency) {
+    case DEPENDENCY_HELD:
         buffer_add_string(out, " which waits in held/ itself.\n");
         break;
-    case STANDING_FAILED:
+    case DEPENDENCY_FAILED:
         buffer_printf(out, " which has failed (%s) and can still be retried.\n", reason->reason);
         break;
     default:

@@ -9,13 +9,13 @@
 #include "spool/record.h"
 #include "stages/shared/control.h"
 #include "stages/shared/hold_tasks.h"
-#include "stages/shared/standing.h"
+#include "stages/shared/dependencies.h"
 
 /* A job that the one in held/ waits for. */
 struct hold_reason {
     const struct awaited *awaited;
-    enum standing_kind standing; /* STANDING_UNSURE: not known, or not looked at yet */
-    const char *reason;          /* of its failure; or "" */
+    enum dependency_state dependency; /* DEPENDENCY_UNSURE: not known, or not looked at yet */
+    const char *reason;               /* of its failure; or "" */
 };
 
 struct hold_view {

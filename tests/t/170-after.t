@@ -6,7 +6,7 @@
 # forget_refused() there left out, or a later job of one's own name taken; circles_find() finding none;
 # weigh_hold() of stages/shared/control.c without the administrator's part, or a release that leaves `hold`;
 # find_destination() of stages/prepare/requeue.c never saying held/, or the wish to kill kept; look_at_failed() of
-# stages/shared/standing.c taking each failure for good; write_found() of stages/resubmit/held_act.c writing nothing; the
+# stages/shared/dependencies.c taking each failure for good; write_found() of stages/resubmit/held_act.c writing nothing; the
 # submit stage not looking for `hold`; duplicate_settle() doing nothing; names looked for whoever's they are.
 . "$(dirname "$0")/lib.bash"
 new_spool null || exit 1

@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "spool/record.h"
 #include "stages/resubmit/named_jobs.h"
-#include "stages/shared/standing.h"
+#include "stages/shared/dependencies.h"
 
 /* Tokens of one process only grow, so each test has a time of its own, and makes its jobs by age. */
 static int64_t noon = 1798718400000; /* 2026-12-31T12:00Z */
@@ -129,49 +129,49 @@ static void the_first_after_it(void **state)
     assert_string_equal(meant(fixture, "train", 7, asker, 0), "");
 }
 
-static enum standing_kind kind_of(struct standings *standings, const char *id)
+static enum dependency_state kind_of(struct dependencies *dependencies, const char *id)
 {
-    standings_begin(standings);
-    enum standing_kind kind = standing_find(standings, text_of(id))->kind;
-    standings_end(standings);
+    dependencies_begin(dependencies);
+    enum dependency_state kind = dependency_find(dependencies, text_of(id))->kind;
+    dependencies_end(dependencies);
     return kind;
 }
 
 static void how_jobs_stand(void **state)
 {
     struct fixture *fixture = *state;
-    struct standings *standings = standings_new(&fixture->spool, 1000);
+    struct dependencies *dependencies = dependencies_new(&fixture->spool, 1000);
     const char *done =
         make(fixture, "done", 7, noon - 9 * a_day, STATE_DONE, noon - 6 * a_day, NULL);
     const char *on = make(fixture, "on", 7, noon, STATE_SUBMITTED, 0, NULL);
     const char *held = make(fixture, "held", 7, noon, STATE_HELD, 0, NULL);
     const char *lost = make(fixture, "lost", 7, noon, STATE_FAILED, 0, "Killed");
-    assert_int_equal(kind_of(standings, on), STANDING_ON);
-    assert_int_equal(kind_of(standings, held), STANDING_HELD);
-    assert_int_equal(kind_of(standings, lost), STANDING_LOST);
-    assert_string_equal(standing_find(standings, text_of(lost))->reason, "Killed");
-    assert_int_equal(kind_of(standings, done), STANDING_DONE);
-    assert_int_equal(kind_of(standings, "none-0123456789abc"), STANDING_GONE);
+    assert_int_equal(kind_of(dependencies, on), DEPENDENCY_ON);
+    assert_int_equal(kind_of(dependencies, held), DEPENDENCY_HELD);
+    assert_int_equal(kind_of(dependencies, lost), DEPENDENCY_LOST);
+    assert_string_equal(dependency_find(dependencies, text_of(lost))->reason, "Killed");
+    assert_int_equal(kind_of(dependencies, done), DEPENDENCY_DONE);
+    assert_int_equal(kind_of(dependencies, "none-0123456789abc"), DEPENDENCY_GONE);
     /* Somebody has asked for it to be tried again. */
-    assert_int_equal(kind_of(standings, lost), STANDING_LOST);
+    assert_int_equal(kind_of(dependencies, lost), DEPENDENCY_LOST);
     char path[4200];
     snprintf(path, sizeof(path), "%s/failed/%s/retry", fixture->path, lost);
     close(open(path, O_WRONLY | O_CREAT, 0644));
-    assert_int_equal(kind_of(standings, lost), STANDING_FAILED);
+    assert_int_equal(kind_of(dependencies, lost), DEPENDENCY_FAILED);
     /* What was there is believed to be gone only after a while. */
     snprintf(path, sizeof(path), "%s/submitted/%s", fixture->path, on);
     char hidden[4200];
     snprintf(hidden, sizeof(hidden), "%s/hidden", fixture->path);
-    assert_int_equal(kind_of(standings, on), STANDING_ON);
+    assert_int_equal(kind_of(dependencies, on), DEPENDENCY_ON);
     assert_int_equal(rename(path, hidden), 0);
-    assert_int_equal(kind_of(standings, on), STANDING_UNSURE);
+    assert_int_equal(kind_of(dependencies, on), DEPENDENCY_UNSURE);
     time_now += 999;
-    assert_int_equal(kind_of(standings, on), STANDING_UNSURE);
+    assert_int_equal(kind_of(dependencies, on), DEPENDENCY_UNSURE);
     time_now += 1;
-    assert_int_equal(kind_of(standings, on), STANDING_GONE);
+    assert_int_equal(kind_of(dependencies, on), DEPENDENCY_GONE);
     assert_int_equal(rename(hidden, path), 0);
-    assert_int_equal(kind_of(standings, on), STANDING_ON);
-    standings_free(standings);
+    assert_int_equal(kind_of(dependencies, on), DEPENDENCY_ON);
+    dependencies_free(dependencies);
 }
 
 int main(void)

@@ -32,7 +32,7 @@ static void while_the_executor_sleeps_all_are_told_how_they_stand(void **state)
     assert_true(planned(id).deadline_status.length > 0);
 }
 
-static void standings_say_why(void **state)
+static void dependencies_say_why(void **state)
 {
     (void)state;
     const int64_t longest = 90 * 86400; /* more than any guess */
@@ -185,7 +185,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(what_others_hold_is_not_the_jobs_fault),
         TEST(while_the_executor_sleeps_all_are_told_how_they_stand),
-        TEST(standings_say_why),
+        TEST(dependencies_say_why),
         TEST(who_makes_it_by_the_median_is_planned),
         TEST(a_firm_deadline_is_promised_once),
         TEST(budgets_put_inventors_last),

@@ -1,5 +1,5 @@
-/* stages/shared/standing.c - how other jobs stand, for those that wait for them */
-#include "stages/shared/standing.h"
+/* stages/shared/dependencies.c - how other jobs stand, for those that wait for them */
+#include "stages/shared/dependencies.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,14 +14,14 @@
 enum { MOST_AWAITED = 1 << 20 }; /* jobs */
 
 struct known {
-    struct standing standing;
+    struct dependency_status dependency;
     uint64_t asked;          /* in which pass */
     bool seen;               /* it was somewhere once */
     int64_t gone;            /* of clock_elapsed: since when it has been nowhere; 0: it is not */
     struct timespec changed; /* of its directory in failed/ when its record was read */
 };
 
-struct standings {
+struct dependencies {
     const struct spool *spool;
     int64_t patience;
     uint64_t pass;
@@ -29,34 +29,34 @@ struct standings {
     struct known unsure; /* for when there is no room for more */
 };
 
-struct standings *standings_new(const struct spool *spool, int64_t patience)
+struct dependencies *dependencies_new(const struct spool *spool, int64_t patience)
 {
-    struct standings *standings = memory_allocate(sizeof(*standings));
-    *standings = (struct standings){.spool = spool, .patience = patience};
-    standings->known = names_new(MOST_AWAITED, sizeof(struct known));
-    return standings;
+    struct dependencies *dependencies = memory_allocate(sizeof(*dependencies));
+    *dependencies = (struct dependencies){.spool = spool, .patience = patience};
+    dependencies->known = names_new(MOST_AWAITED, sizeof(struct known));
+    return dependencies;
 }
 
-void standings_free(struct standings *standings)
+void dependencies_free(struct dependencies *dependencies)
 {
-    if (!standings)
+    if (!dependencies)
         return;
-    names_free(standings->known);
-    free(standings);
+    names_free(dependencies->known);
+    free(dependencies);
 }
 
-void standings_begin(struct standings *standings)
+void dependencies_begin(struct dependencies *dependencies)
 {
-    standings->pass++;
+    dependencies->pass++;
 }
 
-void standings_end(struct standings *standings)
+void dependencies_end(struct dependencies *dependencies)
 {
     struct known *next;
-    for (struct known *known = names_first(standings->known); known; known = next) {
+    for (struct known *known = names_first(dependencies->known); known; known = next) {
         next = names_after(known);
-        if (known->asked != standings->pass)
-            names_remove(standings->known, known);
+        if (known->asked != dependencies->pass)
+            names_remove(dependencies->known, known);
     }
 }
 
@@ -68,10 +68,10 @@ static void read_failure(int job, const struct stat *status, struct known *known
     if (record_read(job, arena, &record, NULL) == 0 && record.failed) {
         struct text reason = record.failure.reason;
         bool asked = !sys.fstatat(job, "retry", &wish, AT_SYMLINK_NOFOLLOW);
-        known->standing.kind =
-            record.failure.when == RETRY_NEVER && !asked ? STANDING_LOST : STANDING_FAILED;
-        snprintf(known->standing.reason, sizeof(known->standing.reason), "%.*s", (int)reason.length,
-                 reason.length ? reason.data : "");
+        known->dependency.kind =
+            record.failure.when == RETRY_NEVER && !asked ? DEPENDENCY_LOST : DEPENDENCY_FAILED;
+        snprintf(known->dependency.reason, sizeof(known->dependency.reason), "%.*s",
+                 (int)reason.length, reason.length ? reason.data : "");
         known->changed = job_is_settled(status) ? status->st_mtim : (struct timespec){0};
     }
     arena_free(arena);
@@ -83,11 +83,11 @@ static void look_at_failed(const struct spool *spool, const struct job_place *pl
 {
     struct guard_before before;
     bool was_read =
-        known->standing.kind == STANDING_FAILED || known->standing.kind == STANDING_LOST;
+        known->dependency.kind == DEPENDENCY_FAILED || known->dependency.kind == DEPENDENCY_LOST;
     if (was_read && known->changed.tv_sec == status->st_mtim.tv_sec &&
         known->changed.tv_nsec == status->st_mtim.tv_nsec)
         return;
-    known->standing.kind = STANDING_UNSURE;
+    known->dependency.kind = DEPENDENCY_UNSURE;
     int job = job_open(spool, place);
     if (job < 0)
         return;
@@ -114,21 +114,21 @@ static bool look(const struct spool *spool, struct text id, struct known *known,
         if (place.state == STATE_FAILED)
             look_at_failed(spool, &place, &status, known);
         else
-            known->standing.kind = place.state == STATE_HELD ? STANDING_HELD : STANDING_ON;
+            known->dependency.kind = place.state == STATE_HELD ? DEPENDENCY_HELD : DEPENDENCY_ON;
         return true;
     }
     int found = job_find_done(spool, id, &place);
     *sure = *sure && found >= 0;
     if (found > 0)
-        known->standing.kind = STANDING_DONE;
+        known->dependency.kind = DEPENDENCY_DONE;
     return found > 0;
 }
 
-static void look_everywhere(struct standings *standings, struct text id, struct known *known)
+static void look_everywhere(struct dependencies *dependencies, struct text id, struct known *known)
 {
     bool sure = true;
     for (int looks = 0; looks < 2; looks++) {
-        if (look(standings->spool, id, known, &sure)) {
+        if (look(dependencies->spool, id, known, &sure)) {
             known->seen = true;
             known->gone = 0;
             return;
@@ -137,27 +137,27 @@ static void look_everywhere(struct standings *standings, struct text id, struct 
     int64_t now = clock_elapsed();
     if (known->gone == 0)
         known->gone = now;
-    bool gone = sure && (!known->seen || now - known->gone >= standings->patience);
-    known->standing.kind = gone ? STANDING_GONE : STANDING_UNSURE;
+    bool gone = sure && (!known->seen || now - known->gone >= dependencies->patience);
+    known->dependency.kind = gone ? DEPENDENCY_GONE : DEPENDENCY_UNSURE;
 }
 
-static struct known *find(struct standings *standings, struct text id)
+static struct known *find(struct dependencies *dependencies, struct text id)
 {
-    struct known *known = names_find(standings->known, id);
+    struct known *known = names_find(dependencies->known, id);
     if (!known)
-        known = names_add(standings->known, id);
+        known = names_add(dependencies->known, id);
     return known;
 }
 
-const struct standing *standing_find(struct standings *standings, struct text id)
+const struct dependency_status *dependency_find(struct dependencies *dependencies, struct text id)
 {
-    struct known *known = find(standings, id);
+    struct known *known = find(dependencies, id);
     if (!known)
-        return &standings->unsure.standing;
-    if (known->asked != standings->pass) {
-        known->asked = standings->pass;
-        if (known->standing.kind != STANDING_DONE)
-            look_everywhere(standings, id, known);
+        return &dependencies->unsure.dependency;
+    if (known->asked != dependencies->pass) {
+        known->asked = dependencies->pass;
+        if (known->dependency.kind != DEPENDENCY_DONE)
+            look_everywhere(dependencies, id, known);
     }
-    return &known->standing;
+    return &known->dependency;
 }

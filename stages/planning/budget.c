@@ -56,7 +56,7 @@ static void charge_run(struct budget *budget, const struct owners *owners, const
 }
 
 /* What a job has held in the attempt that is under way. */
-static void charge_job(struct budget *budget, const struct roster_job *job)
+static void charge_job(struct budget *budget, const struct cached_job *job)
 {
     const struct progress *progress = job->progress;
     if (job->state != STATE_SUBMITTED || !progress || progress->attempt != job->record.attempt)
@@ -83,7 +83,7 @@ void budget_make(struct budget *budget, const struct pool *pool, const struct hi
     for (size_t i = 0; i < history->count; i++)
         charge_run(budget, &owners, pool, &history->runs[i], now);
     for (size_t i = 0; i < pool->count; i++) {
-        struct roster_job *job = pool->jobs[i];
+        struct cached_job *job = pool->jobs[i];
         job->plan.owner = job->record.deadline ? find_owner(&owners, job->record.owner) : -1;
         if (job->plan.owner >= 0)
             charge_job(budget, job);

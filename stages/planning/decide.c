@@ -22,8 +22,8 @@ static const double STICKY = 2;
 
 static int by_turn(const void *a, const void *b)
 {
-    const struct roster_job *first = *(struct roster_job *const *)a;
-    const struct roster_job *second = *(struct roster_job *const *)b;
+    const struct cached_job *first = *(struct cached_job *const *)a;
+    const struct cached_job *second = *(struct cached_job *const *)b;
     if (first->record.uid != second->record.uid)
         return first->record.uid < second->record.uid ? -1 : 1;
     if (first->record.priority != second->record.priority)
@@ -33,7 +33,7 @@ static int by_turn(const void *a, const void *b)
              later = (uint64_t)second->record.deadline - 1;
     if (due != later)
         return due < later ? -1 : 1;
-    const char *one = roster_id(first), *other = roster_id(second);
+    const char *one = job_cache_id(first), *other = job_cache_id(second);
     int order = text_compare(id_token(text_of(one)), id_token(text_of(other)));
     return order ? order : strcmp(one, other);
 }
@@ -44,10 +44,10 @@ static void make_keys(struct pool *pool)
 {
     enum { MOST_RANK = 999999 };
     size_t rank = 0;
-    qsort(pool->jobs, pool->count, sizeof(struct roster_job *), by_turn);
+    qsort(pool->jobs, pool->count, sizeof(struct cached_job *), by_turn);
     for (size_t i = 0; i < pool->count; i++) {
-        struct roster_job *job = pool->jobs[i];
-        const char *id = roster_id(job);
+        struct cached_job *job = pool->jobs[i];
+        const char *id = job_cache_id(job);
         struct text token = id_token(text_of(id));
         bool same = i > 0 && pool->jobs[i - 1]->record.uid == job->record.uid;
         rank = same ? rank + 1 : 0;
@@ -84,13 +84,13 @@ static void decide_pool(struct planning *planning, struct pool *pool, int capaci
                 planning->now);
     size_t count = 0;
     for (size_t i = 0; i < pool->count; i++) {
-        struct roster_job *job = pool->jobs[i];
+        struct cached_job *job = pool->jobs[i];
         job->plan.finish = (double)INFINITY;
         job->plan.deadline_status = DEADLINE_BEST_EFFORT;
         if (job->behind)
             continue;
         jobs[count] = &job->plan;
-        names[count++] = roster_id(job);
+        names[count++] = job_cache_id(job);
     }
     struct plan_state state = {.now = (double)planning->now / 1000,
                                .capacity = capacity,
@@ -103,7 +103,7 @@ static void decide_pool(struct planning *planning, struct pool *pool, int capaci
                                .job_count = count};
     ask_planner(planning, pool, &state, names);
     for (size_t i = 0; i < pool->count; i++) {
-        struct roster_job *job = pool->jobs[i];
+        struct cached_job *job = pool->jobs[i];
         bool stays = job->plan.kept && job->plan.size > 0;
         job->next = stays ? job->size : forecast_size(job, job->plan.give);
     }
@@ -121,10 +121,10 @@ static void add_line(struct arena *arena, struct plan_file *lines, const struct 
         line->used += pool->jobs[i]->plan.size;
 }
 
-static void forecast(struct roster_job *job, const struct forecast_terms *terms)
+static void forecast(struct cached_job *job, const struct forecast_terms *terms)
 {
     struct guard_before before;
-    if (!guard_look(guard_own(), roster_id(job), &before))
+    if (!guard_look(guard_own(), job_cache_id(job), &before))
         return;
     forecast_job(job, terms);
     guard_return(guard_own(), &before);
@@ -138,7 +138,7 @@ void planning_decide(struct planning *planning, struct arena *arena, struct plan
                                    .dwell = planning->stage->settings.planner_dwell,
                                    .as_they_are = !planning->told};
     struct pools pools;
-    pools_sort(&pools, planning->roster, &left, planning_counts);
+    pools_sort(&pools, planning->job_cache, &left, planning_counts);
     lines->pools = arena_allocate(arena, (pools.count + 1) * sizeof(*lines->pools));
     for (size_t i = 0; i < pools.count; i++) {
         make_keys(&pools.items[i]);

@@ -12,42 +12,43 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct demand demand_of(const struct roster_job *job)
+static struct demand demand_of(const struct cached_job *job)
 {
     int64_t size = job->state == STATE_SUBMITTED          ? job->size
                    : job->record.sizes.kind == SIZE_FIXED ? 1
                                                           : job->record.sizes.least;
-    struct need need = roster_need(job, size);
+    struct need need = job_cache_need(job, size);
     return demand_typed(need.cpus, need.memory, need.gpus, job->record.gpu_type);
 }
 
 static int by_key(const void *a, const void *b)
 {
-    const struct roster_job *first = *(struct roster_job *const *)a;
-    const struct roster_job *second = *(struct roster_job *const *)b;
+    const struct cached_job *first = *(struct cached_job *const *)a;
+    const struct cached_job *second = *(struct cached_job *const *)b;
     return strcmp(first->key, second->key);
 }
 
 /* Who was first when it was planned last comes before all others of its priority. */
-static void raise_first(const struct planning *planning, struct roster_job **jobs, size_t count)
+static void raise_first(const struct planning *planning, struct cached_job **jobs, size_t count)
 {
     size_t at = 0, place = 0;
-    while (at < count && strcmp(roster_id(jobs[at]), planning->first) != 0)
+    while (at < count && strcmp(job_cache_id(jobs[at]), planning->first) != 0)
         at++;
     if (at == count)
         return;
-    struct roster_job *first = jobs[at];
+    struct cached_job *first = jobs[at];
     while (jobs[place]->record.priority > first->record.priority)
         place++;
-    memmove(jobs + place + 1, jobs + place, (at - place) * sizeof(struct roster_job *));
+    memmove(jobs + place + 1, jobs + place, (at - place) * sizeof(struct cached_job *));
     jobs[place] = first;
 }
 
 /* Those without a deadline that wait, in order; what those with one take is taken. */
-static size_t list_jobs(struct planning *planning, struct roster_job **jobs)
+static size_t list_jobs(struct planning *planning, struct cached_job **jobs)
 {
     size_t count = 0;
-    for (struct roster_job *job = roster_first(planning->roster); job; job = roster_after(job)) {
+    for (struct cached_job *job = job_cache_first(planning->job_cache); job;
+         job = job_cache_after(job)) {
         struct demand demand = demand_of(job);
         if (!planning_counts(job))
             continue;
@@ -57,7 +58,7 @@ static size_t list_jobs(struct planning *planning, struct roster_job **jobs)
             jobs[count++] = job;
     }
     if (count)
-        qsort(jobs, count, sizeof(struct roster_job *), by_key);
+        qsort(jobs, count, sizeof(struct cached_job *), by_key);
     raise_first(planning, jobs, count);
     return count;
 }
@@ -67,12 +68,13 @@ void planning_keep_first(struct planning *planning)
     struct backfill *backfill = planning->backfill;
     struct error reason;
     bool blocked = false, others = false; /* some before it start now */
-    for (struct roster_job *job = roster_first(planning->roster); job; job = roster_after(job))
+    for (struct cached_job *job = job_cache_first(planning->job_cache); job;
+         job = job_cache_after(job))
         job->behind = false;
     if (!backfill || !planning->told)
         return;
-    struct roster_job **jobs =
-        memory_allocate((roster_count(planning->roster) + 1) * sizeof(struct roster_job *));
+    struct cached_job **jobs =
+        memory_allocate((job_cache_count(planning->job_cache) + 1) * sizeof(struct cached_job *));
     backfill_tell(backfill, &planning->left);
     size_t count = list_jobs(planning, jobs);
     planning->first[0] = '\0';
@@ -83,7 +85,7 @@ void planning_keep_first(struct planning *planning)
         } else if (backfill_take(backfill, &demand, &reason) &&
                    backfill_fits_ever(backfill, &demand)) {
             backfill_reserve(backfill, &demand);
-            memcpy(planning->first, roster_id(jobs[i]), strlen(roster_id(jobs[i])) + 1);
+            memcpy(planning->first, job_cache_id(jobs[i]), strlen(job_cache_id(jobs[i])) + 1);
             jobs[i]->behind = others; /* else running jobs may get smaller for it */
             blocked = true;
         } else {

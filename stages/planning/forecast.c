@@ -10,12 +10,12 @@ static const double LEAST_GAIN = 60; /* seconds that a change has to save that n
 static const double PRIORITY_DOUBLES = 20; /* so much more of it, and a job weighs twice as much */
 static const double LEAST_WORK = 1e-6;     /* seconds: a job that is there has something left */
 
-int forecast_units(const struct roster_job *job, int64_t size)
+int forecast_units(const struct cached_job *job, int64_t size)
 {
     return past_plan_size(&job->record, size);
 }
 
-int64_t forecast_size(const struct roster_job *job, int units)
+int64_t forecast_size(const struct cached_job *job, int units)
 {
     int64_t sizes[SIZES_MOST] = {1}, size = 0;
     size_t count = sizes_list(&job->record.sizes, sizes);
@@ -26,7 +26,7 @@ int64_t forecast_size(const struct roster_job *job, int units)
 }
 
 /* Can it be resized while it runs? */
-static bool is_in_place(const struct roster_job *job)
+static bool is_in_place(const struct cached_job *job)
 {
     return job->resizable && job->record.sizes.kind != SIZE_FIXED;
 }
@@ -34,7 +34,7 @@ static bool is_in_place(const struct roster_job *job)
 /* ---- prediction ---- */
 
 /* Does its progress tell of the attempt that runs now? */
-static bool is_running(const struct roster_job *job)
+static bool is_running(const struct cached_job *job)
 {
     return job->state == STATE_SUBMITTED && job->progress && job->progress->since > 0 &&
            job->progress->attempt == job->record.attempt;
@@ -45,7 +45,7 @@ static double bounded(double value, double otherwise)
     return isfinite(value) && value >= 0 ? fmin(value, LONGEST) : otherwise;
 }
 
-static void predict_anew(struct roster_job *job, const struct forecast_terms *terms)
+static void predict_anew(struct cached_job *job, const struct forecast_terms *terms)
 {
     struct predict_job asked = {.size_count = 0};
     struct prediction prediction = {.known = false};
@@ -68,7 +68,7 @@ static void predict_anew(struct roster_job *job, const struct forecast_terms *te
 /* ---- what the planner is told ---- */
 
 /* Seconds until it goes on, of a start or change that is under way. */
-static double restart_left(const struct roster_job *job, int64_t now)
+static double restart_left(const struct cached_job *job, int64_t now)
 {
     const struct progress *progress = job->progress;
     if (!is_running(job))
@@ -80,7 +80,7 @@ static double restart_left(const struct roster_job *job, int64_t now)
     return fmin(whole, fmax(0, left));
 }
 
-static bool is_dwelling(const struct roster_job *job, const struct forecast_terms *terms)
+static bool is_dwelling(const struct cached_job *job, const struct forecast_terms *terms)
 {
     int64_t since = job->record.resized > job->started ? job->record.resized : job->started;
     if (is_running(job) && job->progress->since > since)
@@ -90,7 +90,7 @@ static bool is_dwelling(const struct roster_job *job, const struct forecast_term
 }
 
 /* No larger sizes than that; and, if it is the only one, no smaller ones. */
-static void limit_levels(struct roster_job *job, int64_t size, bool only)
+static void limit_levels(struct cached_job *job, int64_t size, bool only)
 {
     size_t last = job->level_count - 1;
     while (last > 0 && job->levels[last].size > forecast_units(job, size))
@@ -99,13 +99,13 @@ static void limit_levels(struct roster_job *job, int64_t size, bool only)
     job->plan.level_count = only ? 1 : last + 1;
 }
 
-bool forecast_is_trial(const struct roster_job *job)
+bool forecast_is_trial(const struct cached_job *job)
 {
     return job->record.deadline && !isfinite(job->plan.deadline);
 }
 
 /* Whether nothing that the job has shown itself says that it can, or cannot, meet its deadline. */
-static bool is_to_be_tried(const struct roster_job *job, const struct forecast_terms *terms)
+static bool is_to_be_tried(const struct cached_job *job, const struct forecast_terms *terms)
 {
     const struct plan_level *fastest = &job->levels[job->level_count - 1];
     if (!job->known)
@@ -118,7 +118,7 @@ static bool is_to_be_tried(const struct roster_job *job, const struct forecast_t
 }
 
 /* Would restarting at the new size cost more than simply finishing? */
-static bool is_nearly_done(const struct roster_job *job)
+static bool is_nearly_done(const struct cached_job *job)
 {
     const struct plan_level *level = &job->levels[0];
     for (size_t i = 0; i < job->level_count; i++)
@@ -128,7 +128,7 @@ static bool is_nearly_done(const struct roster_job *job)
 }
 
 /* May the job be changed, if it runs? */
-static bool is_kept(const struct roster_job *job, const struct forecast_terms *terms)
+static bool is_kept(const struct cached_job *job, const struct forecast_terms *terms)
 {
     if (job->state == STATE_RENDERED)
         return false;
@@ -140,7 +140,7 @@ static bool is_kept(const struct roster_job *job, const struct forecast_terms *t
 
 /* What four of five jobs do not exceed is a margin, and margins are wishes: a job that is predicted to be
  * done in time if nothing comes in between is planned with all the time that there is. */
-static double planned_work(const struct roster_job *job, const struct forecast_terms *terms)
+static double planned_work(const struct cached_job *job, const struct forecast_terms *terms)
 {
     const double slack = 1; /* seconds */
     const struct plan_level *fastest = &job->levels[job->level_count - 1], *level = &job->levels[0];
@@ -156,7 +156,7 @@ static double planned_work(const struct roster_job *job, const struct forecast_t
     return job->left_late > most && job->left <= most ? most : job->left_late;
 }
 
-void forecast_job(struct roster_job *job, const struct forecast_terms *terms)
+void forecast_job(struct cached_job *job, const struct forecast_terms *terms)
 {
     const struct job_record *record = &job->record;
     bool submitted = job->state == STATE_SUBMITTED;
@@ -193,7 +193,7 @@ void forecast_job(struct roster_job *job, const struct forecast_terms *terms)
         limit_levels(job, submitted || !record->size_asked ? job->size : record->size_asked, false);
 }
 
-double forecast_seconds(const struct roster_job *job, int units, bool late)
+double forecast_seconds(const struct cached_job *job, int units, bool late)
 {
     const struct plan_job *plan = &job->plan;
     const struct plan_level *level = plan_level_at_most(plan, units);
@@ -203,7 +203,7 @@ double forecast_seconds(const struct roster_job *job, int units, bool late)
     return before + (late ? job->left_late : job->left) / level->rate;
 }
 
-bool forecast_misses(const struct roster_job *job, int64_t now, int units)
+bool forecast_misses(const struct cached_job *job, int64_t now, int units)
 {
     if (!job->record.deadline || forecast_is_trial(job) || now >= job->record.deadline)
         return false;
@@ -211,7 +211,7 @@ bool forecast_misses(const struct roster_job *job, int64_t now, int units)
     return !isfinite(seconds) || (double)now + seconds * 1000 > (double)job->record.deadline;
 }
 
-int64_t forecast_finish(const struct roster_job *job, int64_t now, bool late)
+int64_t forecast_finish(const struct cached_job *job, int64_t now, bool late)
 {
     const struct plan_job *plan = &job->plan;
     double finish = plan->finish;

@@ -15,7 +15,7 @@
 #define STAGES_PLANNING_FORECAST_H
 
 #include "stages/planning/past.h"
-#include "stages/planning/roster.h"
+#include "stages/planning/job_cache.h"
 #include "stages/planning/runs.h"
 
 /* What holds for all jobs of a plan. */
@@ -27,25 +27,25 @@ struct forecast_terms {
 };
 
 /* What it takes of its pool at that size. */
-int forecast_units(const struct roster_job *job, int64_t size);
+int forecast_units(const struct cached_job *job, int64_t size);
 /* The largest of the sizes that it can have that takes no more than so many units; 0: none. */
-int64_t forecast_size(const struct roster_job *job, int units);
+int64_t forecast_size(const struct cached_job *job, int units);
 
 /* Predict what is left of it, if that may be another than last time, and fill in job->plan, but for
  * the owner.  job->key must be set. */
-void forecast_job(struct roster_job *job, const struct forecast_terms *terms);
+void forecast_job(struct cached_job *job, const struct forecast_terms *terms);
 
 /* Is it planned without its deadline: on trial, or because that is over? */
-bool forecast_is_trial(const struct roster_job *job);
+bool forecast_is_trial(const struct cached_job *job);
 
 /* Is it predicted (at the quantile that is planned with) to miss its deadline with so many units? */
-bool forecast_misses(const struct roster_job *job, int64_t now, int units);
+bool forecast_misses(const struct cached_job *job, int64_t now, int units);
 
 /* Seconds from when it is given so many units to its end, a start or change included: `late` at the
  * quantile that is planned with, else the median.  INFINITY for none. */
-double forecast_seconds(const struct roster_job *job, int units, bool late);
+double forecast_seconds(const struct cached_job *job, int units, bool late);
 
 /* When it is predicted to be done by the plan, time of day; 0: that is not foreseen. */
-int64_t forecast_finish(const struct roster_job *job, int64_t now, bool late);
+int64_t forecast_finish(const struct cached_job *job, int64_t now, bool late);
 
 #endif

@@ -14,7 +14,7 @@
 struct planning {
     struct stage *stage;
     struct executor *executor;
-    struct roster *roster;
+    struct job_cache *job_cache;
     struct runs *runs;
     bool on, looked;          /* looked: whether it is on at the start is known */
     int64_t due, made;        /* of clock_elapsed() */
@@ -27,7 +27,7 @@ struct planning {
     struct capacity room; /* `left` less what is handed over by the plan */
     /* Of the last plan: */
     int64_t now; /* time of day */
-    struct roster_job *
+    struct cached_job *
         *order; /* all jobs, in the order of submission; NULL before the first plan */
     size_t order_count;
     char (*handing)[ID_SIZE]; /* to be handed over */
@@ -39,13 +39,13 @@ struct planning {
 };
 
 /* Does the job take part in the plan?  The others are handed over as they are. */
-bool planning_counts(const struct roster_job *job);
+bool planning_counts(const struct cached_job *job);
 
 /* Ask the planner, pool by pool: what each job is given is in its plan and in `next`.  `lines` gets a
  * line for each pool, whose names are the arena's. */
 void planning_decide(struct planning *planning, struct arena *arena, struct plan_file *lines);
 
-/* Mark those without a deadline that stay behind the first that does not fit (roster_job.behind). */
+/* Mark those without a deadline that stay behind the first that does not fit (cached_job.behind). */
 void planning_keep_first(struct planning *planning);
 
 /* Put all jobs in order, and list those to submit now. */

@@ -17,32 +17,33 @@ static const int64_t PATIENCE = 3600 * 1000;
 /* Jobs outside the plan first; then by deadline, ties by the plan's key. */
 static int by_turn(const void *a, const void *b)
 {
-    const struct roster_job *first = *(struct roster_job *const *)a;
-    const struct roster_job *second = *(struct roster_job *const *)b;
+    const struct cached_job *first = *(struct cached_job *const *)a;
+    const struct cached_job *second = *(struct cached_job *const *)b;
     bool counts = planning_counts(first), other = planning_counts(second);
     if (counts != other)
         return counts ? 1 : -1;
     if (counts && first->plan.deadline != second->plan.deadline)
         return first->plan.deadline < second->plan.deadline ? -1 : 1;
     int order = counts ? strcmp(first->key, second->key) : 0;
-    return order ? order : strcmp(roster_id(first), roster_id(second));
+    return order ? order : strcmp(job_cache_id(first), job_cache_id(second));
 }
 
 static void sort_jobs(struct planning *planning)
 {
-    size_t count = roster_count(planning->roster);
-    planning->order = memory_allocate((count + 1) * sizeof(struct roster_job *));
-    for (struct roster_job *job = roster_first(planning->roster); job; job = roster_after(job))
+    size_t count = job_cache_count(planning->job_cache);
+    planning->order = memory_allocate((count + 1) * sizeof(struct cached_job *));
+    for (struct cached_job *job = job_cache_first(planning->job_cache); job;
+         job = job_cache_after(job))
         planning->order[planning->order_count++] = job;
     if (count)
-        qsort(planning->order, count, sizeof(struct roster_job *), by_turn);
+        qsort(planning->order, count, sizeof(struct cached_job *), by_turn);
 }
 
 /* Is it to be handed over now?  What it takes is taken from `left`.  In its pool each has its place by
  * the plan; of what is not planned, one that may not be overtaken takes what there is of it, even if
  * that is not enough yet. */
 static bool is_due(const struct planning *planning, struct capacity *left,
-                   const struct roster_job *job)
+                   const struct cached_job *job)
 {
     if (job->state != STATE_RENDERED)
         return false;
@@ -61,7 +62,7 @@ static bool is_due(const struct planning *planning, struct capacity *left,
 }
 
 /* Is it to be rendered at another size first? */
-static bool is_to_be_rendered(const struct roster_job *job)
+static bool is_to_be_rendered(const struct cached_job *job)
 {
     return planning_counts(job) && job->next != job->record.size;
 }
@@ -69,10 +70,10 @@ static bool is_to_be_rendered(const struct roster_job *job)
 /* Render the jobs again that are to have another size.  One that was not done goes as it is, if there is
  * room for that.  Nothing else is done meanwhile, so only so many are: the others (NULL) wait for the
  * next plan, which is made at once. */
-static void rerender(struct planning *planning, struct roster_job **due, size_t count)
+static void rerender(struct planning *planning, struct cached_job **due, size_t count)
 {
     struct rerender jobs[MOST_RENDERED];
-    struct roster_job *rendered[MOST_RENDERED];
+    struct cached_job *rendered[MOST_RENDERED];
     struct error error;
     size_t found = 0, done = 0;
     for (size_t i = 0; i < count; i++) {
@@ -84,14 +85,14 @@ static void rerender(struct planning *planning, struct roster_job **due, size_t 
             continue;
         }
         jobs[found] = (struct rerender){.size = due[i]->next};
-        memcpy(jobs[found].id, roster_id(due[i]), strlen(roster_id(due[i])) + 1);
+        memcpy(jobs[found].id, job_cache_id(due[i]), strlen(job_cache_id(due[i])) + 1);
         rendered[found++] = due[i];
     }
     if (found && !stage_is_fenced(planning->stage) &&
         rerender_jobs(planning->stage, jobs, found, &error))
         log_warn("%s", error.text);
     for (size_t i = 0; i < found; i++) {
-        struct roster_job *job = rendered[i];
+        struct cached_job *job = rendered[i];
         done += jobs[i].done;
         if (!jobs[i].done)
             job->next = job->record.size > job->next ? 0 : job->record.size;
@@ -104,7 +105,7 @@ static void list_wanted(struct planning *planning)
 {
     buffer_clear(&planning->wanted);
     for (size_t i = 0; i < planning->order_count; i++) {
-        const struct roster_job *job = planning->order[i];
+        const struct cached_job *job = planning->order[i];
         if (job->state != STATE_RENDERED || !planning_counts(job) || job->next > 0 ||
             !job->record.gpus)
             continue;
@@ -123,8 +124,8 @@ void planning_order(struct planning *planning)
     struct capacity left = planning->left;
     size_t count = 0;
     sort_jobs(planning);
-    struct roster_job **due =
-        memory_allocate((planning->order_count + 1) * sizeof(struct roster_job *));
+    struct cached_job **due =
+        memory_allocate((planning->order_count + 1) * sizeof(struct cached_job *));
     for (size_t i = 0; i < planning->order_count; i++)
         if (planning->answers && is_due(planning, &left, planning->order[i]))
             due[count++] = planning->order[i];
@@ -134,7 +135,7 @@ void planning_order(struct planning *planning)
     planning->handing = memory_allocate((count + 1) * sizeof(*planning->handing));
     for (size_t i = 0; i < count; i++)
         if (due[i] && (!planning_counts(due[i]) || due[i]->next > 0))
-            memcpy(planning->handing[planning->handing_count++], roster_id(due[i]),
-                   strlen(roster_id(due[i])) + 1);
+            memcpy(planning->handing[planning->handing_count++], job_cache_id(due[i]),
+                   strlen(job_cache_id(due[i])) + 1);
     free(due);
 }

@@ -23,7 +23,7 @@ struct planning *planning_new(struct stage *stage, struct executor *executor)
     struct planning *planning = memory_allocate(sizeof(*planning));
     *planning = (struct planning){.stage = stage,
                                   .executor = executor,
-                                  .roster = roster_new(&stage->spool),
+                                  .job_cache = job_cache_new(&stage->spool),
                                   .runs = runs_new(&stage->spool),
                                   .backfill = backfill_new(&stage->spool, executor)};
     return planning;
@@ -46,7 +46,7 @@ void planning_free(struct planning *planning)
     buffer_free(&planning->wanted);
     backfill_free(planning->backfill);
     runs_free(planning->runs);
-    roster_free(planning->roster);
+    job_cache_free(planning->job_cache);
     free(planning);
 }
 
@@ -80,8 +80,9 @@ int64_t planning_due(const struct planning *planning)
 /* Is there still a job that asks for it? */
 static bool is_wanted(struct planning *planning)
 {
-    for (struct roster_job *job = roster_first(planning->roster); job; job = roster_after(job))
-        if (roster_wants_plan(job))
+    for (struct cached_job *job = job_cache_first(planning->job_cache); job;
+         job = job_cache_after(job))
+        if (job_cache_wants_plan(job))
             return true;
     return false;
 }
@@ -99,7 +100,7 @@ static void ask_capacity(struct planning *planning)
 }
 
 /* Can the job be resized while it runs?  What the executor says of its manifest, asked once. */
-static void ask_resizable(struct planning *planning, struct roster_job *job)
+static void ask_resizable(struct planning *planning, struct cached_job *job)
 {
     enum { MANIFEST_LIMIT = 16 << 20 }; /* bytes */
     const struct executor_operations *operations = planning->executor->operations;
@@ -113,7 +114,7 @@ static void ask_resizable(struct planning *planning, struct roster_job *job)
     job->resizable_known = true;
     if (!operations->resize || !operations->resizable)
         return;
-    snprintf(place.id, sizeof(place.id), "%s", roster_id(job));
+    snprintf(place.id, sizeof(place.id), "%s", job_cache_id(job));
     int directory = job_open(&planning->stage->spool, &place);
     if (directory < 0)
         return;
@@ -130,7 +131,8 @@ static void ask_resizable(struct planning *planning, struct roster_job *job)
 /* What of a job is more than its facts: can it be resized, can the executor ever have it? */
 static void look_at_jobs(struct planning *planning)
 {
-    for (struct roster_job *job = roster_first(planning->roster); job; job = roster_after(job)) {
+    for (struct cached_job *job = job_cache_first(planning->job_cache); job;
+         job = job_cache_after(job)) {
         const struct sizes *sizes = &job->record.sizes;
         int64_t least = sizes->kind == SIZE_FIXED ? 1 : sizes->least;
         if (!job->readable)
@@ -148,12 +150,13 @@ static void take_waiting(struct planning *planning)
     planning->left = planning->capacity;
     if (planning->executor->operations->of_this_machine)
         return;
-    for (struct roster_job *job = roster_first(planning->roster); job; job = roster_after(job))
+    for (struct cached_job *job = job_cache_first(planning->job_cache); job;
+         job = job_cache_after(job))
         if (job->readable && job->state == STATE_SUBMITTED && !job->started)
             room_hold(&planning->left, job, job->size);
 }
 
-bool planning_counts(const struct roster_job *job)
+bool planning_counts(const struct cached_job *job)
 {
     return job->readable &&
            (job->state == STATE_SUBMITTED || (!job->asked && !job->intended && !job->outgrown));
@@ -193,8 +196,8 @@ static void stop_planning(struct planning *planning)
 {
     if (!stage_is_fenced(planning->stage))
         plan_file_remove(&planning->stage->spool);
-    roster_free(planning->roster);
-    planning->roster = roster_new(&planning->stage->spool);
+    job_cache_free(planning->job_cache);
+    planning->job_cache = job_cache_new(&planning->stage->spool);
 }
 
 /* Has a job come to submitted/ or left it since the last plan?  Then there may be room. */
@@ -227,7 +230,7 @@ bool planning_make(struct planning *planning, bool answers)
     planning->answers = answers;
     planning->more = false;
     forget_plan(planning);
-    if (roster_refresh(planning->roster, &error)) {
+    if (job_cache_refresh(planning->job_cache, &error)) {
         log_warn("%s; nothing is planned until this works", error.text);
         return true;
     }
@@ -255,15 +258,15 @@ bool planning_take(struct planning *planning, char id[static ID_SIZE])
     if (planning->handed == planning->handing_count)
         return false;
     memcpy(id, planning->handing[planning->handed++], ID_SIZE);
-    struct roster_job *job = roster_find(planning->roster, id);
+    struct cached_job *job = job_cache_find(planning->job_cache, id);
     if (job)
-        roster_doubt(job);
+        job_cache_doubt(job);
     return true;
 }
 
 void planning_tell(const struct planning *planning, const char *id, struct buffer *line)
 {
-    const struct roster_job *job = roster_find(planning->roster, id);
+    const struct cached_job *job = job_cache_find(planning->job_cache, id);
     if (!planning->on || !job || !job->readable || !job->known || job->predicted || job->next <= 0)
         return;
     int units = forecast_units(job, job->next);

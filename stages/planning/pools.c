@@ -18,7 +18,7 @@ static const struct gpu_capacity *find_type(const struct capacity *capacity, str
     return NULL;
 }
 
-static struct gpu_capacity *type_of(struct capacity *capacity, const struct roster_job *job)
+static struct gpu_capacity *type_of(struct capacity *capacity, const struct cached_job *job)
 {
     for (size_t i = 0; job->record.gpu_type.length && i < capacity->gpu_type_count; i++)
         if (text_is(job->record.gpu_type, capacity->gpu_types[i].type))
@@ -57,7 +57,7 @@ static int before(const void *a, const void *b)
     return strcmp(first->type, second->type);
 }
 
-static size_t pool_of(struct pools *pools, const struct roster_job *job,
+static size_t pool_of(struct pools *pools, const struct cached_job *job,
                       const struct capacity *capacity)
 {
     bool gpus = job->record.gpus > 0;
@@ -65,23 +65,23 @@ static size_t pool_of(struct pools *pools, const struct roster_job *job,
     return find_pool(pools, gpus, type ? type->type : "");
 }
 
-void pools_sort(struct pools *pools, struct roster *roster, const struct capacity *capacity,
-                bool (*takes_part)(const struct roster_job *job))
+void pools_sort(struct pools *pools, struct job_cache *job_cache, const struct capacity *capacity,
+                bool (*takes_part)(const struct cached_job *job))
 {
-    size_t most = roster_count(roster) + 1;
+    size_t most = job_cache_count(job_cache) + 1;
     *pools = (struct pools){.items = memory_allocate(MOST_POOLS * sizeof(*pools->items))};
-    for (struct roster_job *job = roster_first(roster); job; job = roster_after(job))
+    for (struct cached_job *job = job_cache_first(job_cache); job; job = job_cache_after(job))
         if (takes_part(job))
             pool_of(pools, job, capacity);
     if (pools->count)
         qsort(pools->items, pools->count, sizeof(*pools->items), before);
-    for (struct roster_job *job = roster_first(roster); job; job = roster_after(job)) {
+    for (struct cached_job *job = job_cache_first(job_cache); job; job = job_cache_after(job)) {
         if (!takes_part(job))
             continue;
         job->pool = pool_of(pools, job, capacity);
         struct pool *pool = &pools->items[job->pool];
         if (!pool->jobs)
-            pool->jobs = memory_allocate(most * sizeof(struct roster_job *));
+            pool->jobs = memory_allocate(most * sizeof(struct cached_job *));
         pool->jobs[pool->count++] = job;
     }
 }
@@ -108,11 +108,11 @@ int pool_capacity(const struct pool *pool, const struct capacity *left)
     return available < 0 ? 0 : available > MOST_CAPACITY ? MOST_CAPACITY : (int)available;
 }
 
-static struct need need_beyond(const struct roster_job *job)
+static struct need need_beyond(const struct cached_job *job)
 {
-    struct need need = roster_need(job, job->next);
+    struct need need = job_cache_need(job, job->next);
     if (job->state == STATE_SUBMITTED) {
-        struct need now = roster_need(job, job->size);
+        struct need now = job_cache_need(job, job->size);
         need.cpus -= now.cpus < need.cpus ? now.cpus : need.cpus;
         need.memory -= now.memory < need.memory ? now.memory : need.memory;
         need.gpus -= now.gpus < need.gpus ? now.gpus : need.gpus;
@@ -120,7 +120,7 @@ static struct need need_beyond(const struct roster_job *job)
     return need;
 }
 
-static void hold(struct capacity *left, const struct roster_job *job, struct need need)
+static void hold(struct capacity *left, const struct cached_job *job, struct need need)
 {
     struct gpu_capacity *type = type_of(left, job);
     left->cpus_free -= need.cpus < left->cpus_free ? need.cpus : left->cpus_free;
@@ -137,19 +137,19 @@ void pool_take(const struct pool *pool, struct capacity *left)
             hold(left, pool->jobs[i], need_beyond(pool->jobs[i]));
 }
 
-static bool fits(const struct capacity *left, const struct roster_job *job, struct need need)
+static bool fits(const struct capacity *left, const struct cached_job *job, struct need need)
 {
     const struct gpu_capacity *type = find_type(left, job->record.gpu_type);
     return need.cpus <= left->cpus_free && need.memory <= left->memory_free &&
            need.gpus <= left->gpus_free && (!type || need.gpus <= type->free);
 }
 
-bool room_has(const struct capacity *left, const struct roster_job *job, int64_t size)
+bool room_has(const struct capacity *left, const struct cached_job *job, int64_t size)
 {
-    return fits(left, job, roster_need(job, size));
+    return fits(left, job, job_cache_need(job, size));
 }
 
-bool room_take_growth(struct capacity *left, const struct roster_job *job)
+bool room_take_growth(struct capacity *left, const struct cached_job *job)
 {
     struct need need = need_beyond(job);
     if (!fits(left, job, need))
@@ -158,14 +158,14 @@ bool room_take_growth(struct capacity *left, const struct roster_job *job)
     return true;
 }
 
-void room_hold(struct capacity *left, const struct roster_job *job, int64_t size)
+void room_hold(struct capacity *left, const struct cached_job *job, int64_t size)
 {
-    hold(left, job, roster_need(job, size));
+    hold(left, job, job_cache_need(job, size));
 }
 
-void room_hold_beside(struct capacity *left, const struct roster_job *job, int64_t size)
+void room_hold_beside(struct capacity *left, const struct cached_job *job, int64_t size)
 {
-    struct need need = roster_need(job, size);
+    struct need need = job_cache_need(job, size);
     if (need.gpus > 0)
         need.gpus = 0;
     else
@@ -173,9 +173,9 @@ void room_hold_beside(struct capacity *left, const struct roster_job *job, int64
     hold(left, job, need);
 }
 
-bool room_has_ever(const struct capacity *capacity, const struct roster_job *job, int64_t size)
+bool room_has_ever(const struct capacity *capacity, const struct cached_job *job, int64_t size)
 {
-    struct need need = roster_need(job, size);
+    struct need need = job_cache_need(job, size);
     const struct gpu_capacity *type = find_type(capacity, job->record.gpu_type);
     return need.cpus <= capacity->cpus && need.memory <= capacity->memory &&
            need.gpus <= capacity->gpus && (!type || need.gpus <= type->count);

@@ -15,7 +15,7 @@ struct pool {
     char name[80]; /* "cpus", "gpus", "gpus:TYPE": of letters that stand bare in a log */
     char type[64]; /* of GPUs; "": any */
     bool gpus;
-    struct roster_job **jobs;
+    struct cached_job **jobs;
     size_t count;
 };
 
@@ -24,28 +24,28 @@ struct pools {
     size_t count;
 };
 
-/* Sort the jobs that `takes_part` into pools.  pools_free() ends it; the jobs are the roster's. */
-void pools_sort(struct pools *pools, struct roster *roster, const struct capacity *capacity,
-                bool (*takes_part)(const struct roster_job *job));
+/* Sort the jobs that `takes_part` into pools.  pools_free() ends it; the jobs are the job_cache's. */
+void pools_sort(struct pools *pools, struct job_cache *job_cache, const struct capacity *capacity,
+                bool (*takes_part)(const struct cached_job *job));
 void pools_free(struct pools *pools);
 
 /* How much of the pool there is for its jobs: what is free of `left`, and what those that run hold. */
 int pool_capacity(const struct pool *pool, const struct capacity *left);
 
-/* Take from `left` what the pool's jobs are given (roster_job.next) beyond what they hold. */
+/* Take from `left` what the pool's jobs are given (cached_job.next) beyond what they hold. */
 void pool_take(const struct pool *pool, struct capacity *left);
 
 /* ---- room, for single jobs ---- */
 
 /* Is there so much free?  And take it, as far as it is there. */
-bool room_has(const struct capacity *left, const struct roster_job *job, int64_t size);
-void room_hold(struct capacity *left, const struct roster_job *job, int64_t size);
+bool room_has(const struct capacity *left, const struct cached_job *job, int64_t size);
+void room_hold(struct capacity *left, const struct cached_job *job, int64_t size);
 /* Is there so much free as a running job takes more at its next size?  Then it is taken. */
-bool room_take_growth(struct capacity *left, const struct roster_job *job);
+bool room_take_growth(struct capacity *left, const struct cached_job *job);
 /* Take only what the plan does not know of: beside its pool's own unit. */
-void room_hold_beside(struct capacity *left, const struct roster_job *job, int64_t size);
+void room_hold_beside(struct capacity *left, const struct cached_job *job, int64_t size);
 
 /* Has the executor so much in all? */
-bool room_has_ever(const struct capacity *capacity, const struct roster_job *job, int64_t size);
+bool room_has_ever(const struct capacity *capacity, const struct cached_job *job, int64_t size);
 
 #endif

@@ -13,18 +13,18 @@
 #include "stages/shared/resize.h"
 #include "stages/stage.h"
 
-static int open_job(const struct planning *planning, const struct roster_job *job,
+static int open_job(const struct planning *planning, const struct cached_job *job,
                     struct job_place *place)
 {
     *place = (struct job_place){.state = job->state};
-    memcpy(place->id, roster_id(job), strlen(roster_id(job)) + 1);
+    memcpy(place->id, job_cache_id(job), strlen(job_cache_id(job)) + 1);
     return job_open(&planning->stage->spool, place);
 }
 
 /* ---- promises ---- */
 
 /* True when something was written. */
-static bool write_promise(struct planning *planning, struct roster_job *job)
+static bool write_promise(struct planning *planning, struct cached_job *job)
 {
     struct job_place place;
     struct buffer line = {0};
@@ -47,7 +47,7 @@ static bool write_promise(struct planning *planning, struct roster_job *job)
     return job->promised;
 }
 
-static bool is_promised_now(const struct roster_job *job)
+static bool is_promised_now(const struct cached_job *job)
 {
     return planning_counts(job) && job->plan.firm && job->plan.promised && !job->promised;
 }
@@ -55,8 +55,8 @@ static bool is_promised_now(const struct roster_job *job)
 /* ---- wishes ---- */
 
 /* A wish is read from the job's own files at that moment: what is wished was decided for what the
- * roster knew. */
-static bool write_wish(struct planning *planning, struct roster_job *job,
+ * job_cache knew. */
+static bool write_wish(struct planning *planning, struct cached_job *job,
                        const struct resize_wish *wish)
 {
     struct job_place place;
@@ -74,7 +74,7 @@ static bool write_wish(struct planning *planning, struct roster_job *job,
 }
 
 /* A job grows when what it grows by is free: those that make room for it have done so. */
-static bool may_grow(struct planning *planning, const struct roster_job *job)
+static bool may_grow(struct planning *planning, const struct cached_job *job)
 {
     return job->next <= job->size || !planning->told || room_take_growth(&planning->room, job);
 }
@@ -87,7 +87,7 @@ static int64_t *find_needs(struct arena *arena, const struct planning *planning,
     for (size_t i = 0; i < lines->pool_count; i++)
         needs[i] = lines->pools[i].used - lines->pools[i].capacity;
     for (size_t i = 0; i < planning->order_count; i++) {
-        const struct roster_job *job = planning->order[i];
+        const struct cached_job *job = planning->order[i];
         if (!planning_counts(job) || job->next <= 0)
             continue;
         int more = forecast_units(job, job->next) - job->plan.size;
@@ -104,7 +104,7 @@ static bool *mark_needed(struct arena *arena, const struct planning *planning,
     int64_t *needs = find_needs(arena, planning, lines);
     bool *needed = arena_allocate(arena, planning->order_count + 1);
     for (size_t i = planning->order_count; i-- > 0;) {
-        const struct roster_job *job = planning->order[i];
+        const struct cached_job *job = planning->order[i];
         if (!planning_counts(job) || job->state != STATE_SUBMITTED || job->next >= job->size ||
             needs[job->pool] <= 0)
             continue;
@@ -115,12 +115,12 @@ static bool *mark_needed(struct arena *arena, const struct planning *planning,
 }
 
 /* Write what must be told to one job.  Whether there was anything; `rung`: its bell must be rung. */
-static bool write_job(struct planning *planning, struct roster_job *job, bool needed, bool *rung)
+static bool write_job(struct planning *planning, struct cached_job *job, bool needed, bool *rung)
 {
     struct resize_wish wish;
     struct guard_before before;
     int64_t tick = planning->stage->settings.planner_tick;
-    if (!guard_look(guard_own(), roster_id(job), &before))
+    if (!guard_look(guard_own(), job_cache_id(job), &before))
         return false;
     bool written = is_promised_now(job) && write_promise(planning, job);
     if (planning_counts(job) && job->state == STATE_SUBMITTED &&
@@ -145,7 +145,8 @@ static void ring(const struct planning *planning, const bool *rung)
         struct job_place place = {.state = STATE_SUBMITTED};
         if (!rung[i])
             continue;
-        memcpy(place.id, roster_id(planning->order[i]), strlen(roster_id(planning->order[i])) + 1);
+        memcpy(place.id, job_cache_id(planning->order[i]),
+               strlen(job_cache_id(planning->order[i])) + 1);
         job_ring(&planning->stage->spool, &place);
     }
 }
@@ -153,13 +154,13 @@ static void ring(const struct planning *planning, const bool *rung)
 /* ---- DIR/plan ---- */
 
 /* Is there less of its pool now than its smallest size?  Others have it, of whom nothing is known. */
-static bool is_crowded_out(const struct roster_job *job, const struct plan_file *lines)
+static bool is_crowded_out(const struct cached_job *job, const struct plan_file *lines)
 {
     int64_t capacity = lines->pools[job->pool].capacity;
     return job->state == STATE_RENDERED && capacity >= 0 && job->plan.levels[0].size > capacity;
 }
 
-static const char *deadline_status_of(const struct planning *planning, const struct roster_job *job,
+static const char *deadline_status_of(const struct planning *planning, const struct cached_job *job,
                                       const struct plan_file *lines)
 {
     static const char *const words[] = {[DEADLINE_BEST_EFFORT] = "best effort",
@@ -178,7 +179,7 @@ static const char *deadline_status_of(const struct planning *planning, const str
     return words[job->plan.deadline_status];
 }
 
-static const char *deadline_reason(const struct roster_job *job)
+static const char *deadline_reason(const struct cached_job *job)
 {
     if (forecast_is_trial(job))
         return job->known ? "similar jobs take longer than the time left; it is attempted anyway"
@@ -199,7 +200,7 @@ static const char *deadline_reason(const struct roster_job *job)
 }
 
 static struct text reason_of(struct arena *arena, const struct planning *planning,
-                             const struct roster_job *job, const struct plan_file *lines)
+                             const struct cached_job *job, const struct plan_file *lines)
 {
     bool crowded = planning_counts(job) && is_crowded_out(job, lines);
     bool timed =
@@ -218,7 +219,7 @@ static struct text reason_of(struct arena *arena, const struct planning *plannin
 }
 
 static void add_job(struct arena *arena, const struct planning *planning,
-                    const struct roster_job *job, struct plan_file *lines)
+                    const struct cached_job *job, struct plan_file *lines)
 {
     struct planned_job *line = &lines->jobs[lines->job_count++];
     bool counts = planning_counts(job);
@@ -233,7 +234,7 @@ static void add_job(struct arena *arena, const struct planning *planning,
         .next = counts ? job->next : 0,
         .reason = reason_of(arena, planning, job, lines),
     };
-    memcpy(line->id, roster_id(job), strlen(roster_id(job)) + 1);
+    memcpy(line->id, job_cache_id(job), strlen(job_cache_id(job)) + 1);
 }
 
 void planning_publish(struct planning *planning, struct arena *arena, struct plan_file *lines)

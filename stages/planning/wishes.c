@@ -9,7 +9,7 @@
 
 enum leaning { LEANS_NOT, LEANS_TO_GROW, LEANS_TO_SHRINK, LEANS_TO_STOP };
 
-static enum leaning lean(const struct roster_job *job)
+static enum leaning lean(const struct cached_job *job)
 {
     return job->next == 0          ? LEANS_TO_STOP
            : job->next > job->size ? LEANS_TO_GROW
@@ -18,20 +18,20 @@ static enum leaning lean(const struct roster_job *job)
 }
 
 /* When it is predicted to be done as it is: the quantile that is planned with. */
-static int64_t finish_as_it_is(const struct roster_job *job, int64_t now)
+static int64_t finish_as_it_is(const struct cached_job *job, int64_t now)
 {
     double seconds = forecast_seconds(job, job->plan.size, true);
     return isfinite(seconds) ? now + (int64_t)(seconds * 1000) : 0;
 }
 
-static bool falls_behind(const struct roster_job *job, int64_t now)
+static bool falls_behind(const struct cached_job *job, int64_t now)
 {
     return forecast_misses(job, now, job->plan.size);
 }
 
 enum { SIZES_TEXT_SIZE = 2 * SIZE_TEXT_SIZE + 16 };
 
-static const char *say_sizes(const struct roster_job *job, char room[static SIZES_TEXT_SIZE])
+static const char *say_sizes(const struct cached_job *job, char room[static SIZES_TEXT_SIZE])
 {
     char to[SIZE_TEXT_SIZE], from[SIZE_TEXT_SIZE];
     enum size_kind kind = job->record.sizes.kind;
@@ -40,7 +40,7 @@ static const char *say_sizes(const struct roster_job *job, char room[static SIZE
     return room;
 }
 
-static void explain(const struct roster_job *job, enum leaning leaning, int64_t now,
+static void explain(const struct cached_job *job, enum leaning leaning, int64_t now,
                     struct resize_wish *wish)
 {
     char sizes[SIZES_TEXT_SIZE], finish[CLOCK_TEXT_SIZE], deadline[CLOCK_TEXT_SIZE];
@@ -66,7 +66,7 @@ static void explain(const struct roster_job *job, enum leaning leaning, int64_t 
                  say_sizes(job, sizes));
 }
 
-bool wish_for(struct roster_job *job, int64_t now, int64_t elapsed, int64_t tick,
+bool wish_for(struct cached_job *job, int64_t now, int64_t elapsed, int64_t tick,
               struct resize_wish *wish)
 {
     enum leaning leaning = job->plan.kept ? LEANS_NOT : lean(job);

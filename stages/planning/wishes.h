@@ -13,7 +13,7 @@
 
 /* Is the job, which runs and was given job->next, to be changed now?  True, and the wish.  `elapsed`:
  * of clock_elapsed(), `now`: time of day, `tick`: milliseconds. */
-bool wish_for(struct roster_job *job, int64_t now, int64_t elapsed, int64_t tick,
+bool wish_for(struct cached_job *job, int64_t now, int64_t elapsed, int64_t tick,
               struct resize_wish *wish);
 
 #endif

@@ -10,8 +10,8 @@
 #include "stages/planning/budget.h"
 
 static const int64_t now = 1790000000000, hour = 3600 * 1000;
-static struct roster_job jobs[3];
-static struct roster_job *list[3];
+static struct cached_job jobs[3];
+static struct cached_job *list[3];
 static struct pool pool;
 static struct progress progress;
 

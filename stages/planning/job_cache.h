@@ -1,11 +1,11 @@
-/* stages/planning/roster.h - the jobs of rendered/ and submitted/, kept in memory from plan to plan
+/* stages/planning/job_cache.h - the jobs of rendered/ and submitted/, kept in memory from plan to plan
  *
  * Each refresh looks at the directories, and reads again only the jobs whose directory has changed
  * since: what a plan needs of a job is in files that are replaced, which changes the directory's time.
  * What is kept are facts; what they mean for a plan is stages/planning/forecast.h.
  */
-#ifndef STAGES_PLANNING_ROSTER_H
-#define STAGES_PLANNING_ROSTER_H
+#ifndef STAGES_PLANNING_JOB_CACHE_H
+#define STAGES_PLANNING_JOB_CACHE_H
 
 #include <sys/stat.h>
 
@@ -20,7 +20,7 @@ struct need {
     int gpus;
 };
 
-struct roster_job {
+struct cached_job {
     enum state state; /* STATE_RENDERED or STATE_SUBMITTED */
     bool readable;    /* otherwise nothing below is known, but `asked` */
     bool asked;       /* somebody asks for it to be killed or held */
@@ -55,38 +55,38 @@ struct roster_job {
     int leaning;    /* which way the plan wants to change it ... */
     int64_t leaned; /* ... since then, of clock_elapsed(): stages/planning/wishes.c */
 
-    /* The roster's own: */
+    /* The job_cache's own: */
     struct timespec changed;
     bool settled, seen;
     char *words; /* of the record's texts */
 };
 
-struct roster;
+struct job_cache;
 
-struct roster *roster_new(const struct spool *spool);
-void roster_free(struct roster *roster); /* NULL is fine */
+struct job_cache *job_cache_new(const struct spool *spool);
+void job_cache_free(struct job_cache *job_cache); /* NULL is fine */
 
 /* Look at both directories again.  -1 and a sentence when one cannot be read; what is known stays. */
-int roster_refresh(struct roster *roster, struct error *error);
+int job_cache_refresh(struct job_cache *job_cache, struct error *error);
 
 /* In the order in which they came.  A job's address is the same while it is there. */
-struct roster_job *roster_first(struct roster *roster);
-struct roster_job *roster_after(struct roster_job *job);
-const char *roster_id(const struct roster_job *job);
-struct roster_job *roster_find(struct roster *roster, const char *id); /* or NULL */
-size_t roster_count(const struct roster *roster);
+struct cached_job *job_cache_first(struct job_cache *job_cache);
+struct cached_job *job_cache_after(struct cached_job *job);
+const char *job_cache_id(const struct cached_job *job);
+struct cached_job *job_cache_find(struct job_cache *job_cache, const char *id); /* or NULL */
+size_t job_cache_count(const struct job_cache *job_cache);
 
 /* Does this record, or job, ask for planning: has it a deadline, or sizes? */
 bool record_wants_plan(const struct job_record *record);
-bool roster_wants_plan(const struct roster_job *job);
+bool job_cache_wants_plan(const struct cached_job *job);
 /* The same of any job of submitted/: 1, 0, or -1 and a sentence. */
 int submitted_wants_plan(const struct spool *spool, struct error *error);
 
 /* What it takes at a size. */
-struct need roster_need(const struct roster_job *job, int64_t size);
+struct need job_cache_need(const struct cached_job *job, int64_t size);
 
 /* It was taken to be handed over: what of it is not seen in the time of its directory (its log) is
  * looked at again by the next refresh. */
-void roster_doubt(struct roster_job *job);
+void job_cache_doubt(struct cached_job *job);
 
 #endif

@@ -1,5 +1,5 @@
-/* stages/planning/roster.c - the jobs of rendered/ and submitted/, kept in memory from plan to plan */
-#include "stages/planning/roster.h"
+/* stages/planning/job_cache.c - the jobs of rendered/ and submitted/, kept in memory from plan to plan */
+#include "stages/planning/job_cache.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,22 +14,22 @@
 
 enum { MOST_JOBS = 1 << 20 };
 
-struct roster {
+struct job_cache {
     const struct spool *spool;
-    struct names *jobs;  /* id -> struct roster_job */
+    struct names *jobs;  /* id -> struct cached_job */
     struct arena *arena; /* of one job's record */
 };
 
-struct roster *roster_new(const struct spool *spool)
+struct job_cache *job_cache_new(const struct spool *spool)
 {
-    struct roster *roster = memory_allocate(sizeof(*roster));
-    *roster = (struct roster){.spool = spool,
-                              .jobs = names_new(MOST_JOBS, sizeof(struct roster_job)),
-                              .arena = arena_new()};
-    return roster;
+    struct job_cache *job_cache = memory_allocate(sizeof(*job_cache));
+    *job_cache = (struct job_cache){.spool = spool,
+                                    .jobs = names_new(MOST_JOBS, sizeof(struct cached_job)),
+                                    .arena = arena_new()};
+    return job_cache;
 }
 
-static void forget(struct roster_job *job)
+static void forget(struct cached_job *job)
 {
     free(job->words);
     free(job->progress);
@@ -41,37 +41,37 @@ static void forget(struct roster_job *job)
     job->predicted_of = 0;
 }
 
-void roster_free(struct roster *roster)
+void job_cache_free(struct job_cache *job_cache)
 {
-    if (!roster)
+    if (!job_cache)
         return;
-    for (struct roster_job *job = roster_first(roster); job; job = roster_after(job))
+    for (struct cached_job *job = job_cache_first(job_cache); job; job = job_cache_after(job))
         forget(job);
-    names_free(roster->jobs);
-    arena_free(roster->arena);
-    free(roster);
+    names_free(job_cache->jobs);
+    arena_free(job_cache->arena);
+    free(job_cache);
 }
 
-struct roster_job *roster_first(struct roster *roster)
+struct cached_job *job_cache_first(struct job_cache *job_cache)
 {
-    return names_first(roster->jobs);
+    return names_first(job_cache->jobs);
 }
-struct roster_job *roster_after(struct roster_job *job)
+struct cached_job *job_cache_after(struct cached_job *job)
 {
     return names_after(job);
 }
-const char *roster_id(const struct roster_job *job)
+const char *job_cache_id(const struct cached_job *job)
 {
     return names_text(job).data;
 }
-size_t roster_count(const struct roster *roster)
+size_t job_cache_count(const struct job_cache *job_cache)
 {
-    return names_count(roster->jobs);
+    return names_count(job_cache->jobs);
 }
 
-struct roster_job *roster_find(struct roster *roster, const char *id)
+struct cached_job *job_cache_find(struct job_cache *job_cache, const char *id)
 {
-    return names_find(roster->jobs, text_of(id));
+    return names_find(job_cache->jobs, text_of(id));
 }
 
 static bool has_deadline(const struct job_record *record)
@@ -84,7 +84,7 @@ bool record_wants_plan(const struct job_record *record)
     return has_deadline(record) || record->sizes.kind != SIZE_FIXED;
 }
 
-bool roster_wants_plan(const struct roster_job *job)
+bool job_cache_wants_plan(const struct cached_job *job)
 {
     return job->readable && record_wants_plan(&job->record);
 }
@@ -94,7 +94,7 @@ static int64_t scale(int64_t amount, int64_t size, int64_t of)
     return of > 0 ? (int64_t)((double)amount * (double)size / (double)of + 0.5) : amount;
 }
 
-struct need roster_need(const struct roster_job *job, int64_t size)
+struct need job_cache_need(const struct cached_job *job, int64_t size)
 {
     const struct job_record *record = &job->record;
     struct need need = {record->cpus, record->memory, record->gpus};
@@ -116,7 +116,7 @@ struct need roster_need(const struct roster_job *job, int64_t size)
     return need;
 }
 
-void roster_doubt(struct roster_job *job)
+void job_cache_doubt(struct cached_job *job)
 {
     job->settled = false;
 }
@@ -124,7 +124,7 @@ void roster_doubt(struct roster_job *job)
 /* ---- reading a job ---- */
 
 /* Keep what a plan needs of the record: one block for all texts. */
-static void keep_record(struct roster_job *job, const struct job_record *record)
+static void keep_record(struct cached_job *job, const struct job_record *record)
 {
     struct job_record *kept = &job->record;
     const struct text from[] = {record->owner,
@@ -169,7 +169,7 @@ static void keep_record(struct roster_job *job, const struct job_record *record)
     }
 }
 
-static void keep_facts(struct roster_job *job, const struct job_record *record)
+static void keep_facts(struct cached_job *job, const struct job_record *record)
 {
     keep_record(job, record);
     if (!has_deadline(record))
@@ -183,7 +183,7 @@ static void keep_facts(struct roster_job *job, const struct job_record *record)
 }
 
 /* What the log says: it grows without a change of the directory's time. */
-static void read_log(struct roster_job *job, int directory)
+static void read_log(struct cached_job *job, int directory)
 {
     struct buffer log = {0};
     struct event event;
@@ -211,7 +211,7 @@ static bool is_there(int job, const char *name)
     return !sys.fstatat(job, name, &status, AT_SYMLINK_NOFOLLOW);
 }
 
-static void read_progress(struct roster_job *job, int directory)
+static void read_progress(struct cached_job *job, int directory)
 {
     struct progress progress;
     struct error error;
@@ -219,36 +219,37 @@ static void read_progress(struct roster_job *job, int directory)
     job->progress = NULL;
     int result = progress_read(directory, &progress, &error);
     if (result < 0)
-        log_warn("%s: %s", roster_id(job), error.text);
+        log_warn("%s: %s", job_cache_id(job), error.text);
     if (result)
         return;
     job->progress = memory_allocate(sizeof(progress));
     *job->progress = progress;
 }
 
-static void read_job(struct roster *roster, struct roster_job *job, int directory)
+static void read_job(struct job_cache *job_cache, struct cached_job *job, int directory)
 {
     struct job_record record;
     forget(job);
     job->asked = is_there(directory, "kill") || is_there(directory, "hold");
     job->resizing = job->state == STATE_SUBMITTED && resize_is_there(directory);
-    job->readable = record_read(directory, roster->arena, &record, NULL) == 0 &&
-                    text_is(record.id, roster_id(job));
+    job->readable = record_read(directory, job_cache->arena, &record, NULL) == 0 &&
+                    text_is(record.id, job_cache_id(job));
     if (job->readable) {
         keep_facts(job, &record);
         read_log(job, directory);
         read_progress(job, directory);
     }
-    arena_reset(roster->arena);
+    arena_reset(job_cache->arena);
 }
 
 static int see_job(void *context, const struct job_place *place)
 {
-    struct roster *roster = context;
+    struct job_cache *job_cache = context;
     struct stat status;
-    struct roster_job *job = names_find(roster->jobs, text_of(place->id));
+    struct cached_job *job = names_find(job_cache->jobs, text_of(place->id));
     struct guard_before before;
-    if (sys.fstatat(roster->spool->states[place->state], place->id, &status, AT_SYMLINK_NOFOLLOW))
+    if (sys.fstatat(job_cache->spool->states[place->state], place->id, &status,
+                    AT_SYMLINK_NOFOLLOW))
         return 0; /* it has just left */
     /* That a job has started is in its log, which grows unseen. */
     bool known = job && job->state == place->state && job->settled &&
@@ -256,41 +257,41 @@ static int see_job(void *context, const struct job_place *place)
                  job->changed.tv_sec == status.st_mtim.tv_sec &&
                  job->changed.tv_nsec == status.st_mtim.tv_nsec;
     if (!job)
-        job = names_add(roster->jobs, text_of(place->id));
+        job = names_add(job_cache->jobs, text_of(place->id));
     if (!job)
         return 0; /* more than a million: those wait */
     job->seen = true;
     if (known)
         return 0;
-    int directory = job_open(roster->spool, place);
+    int directory = job_open(job_cache->spool, place);
     if (directory < 0)
         return 0;
     job->state = place->state;
     job->changed = status.st_mtim;
     job->settled = job_is_settled(&status);
     if (guard_look(guard_own(), place->id, &before)) {
-        read_job(roster, job, directory);
+        read_job(job_cache, job, directory);
         guard_return(guard_own(), &before);
     }
     sys.close(directory);
     return 0;
 }
 
-int roster_refresh(struct roster *roster, struct error *error)
+int job_cache_refresh(struct job_cache *job_cache, struct error *error)
 {
-    struct roster_job *next;
-    for (struct roster_job *job = roster_first(roster); job; job = roster_after(job))
+    struct cached_job *next;
+    for (struct cached_job *job = job_cache_first(job_cache); job; job = job_cache_after(job))
         job->seen = false;
     /* In the order in which jobs go, so that one that is moved meanwhile is seen. */
-    if (jobs_walk(roster->spool, STATE_RENDERED, see_job, roster) ||
-        jobs_walk(roster->spool, STATE_SUBMITTED, see_job, roster))
+    if (jobs_walk(job_cache->spool, STATE_RENDERED, see_job, job_cache) ||
+        jobs_walk(job_cache->spool, STATE_SUBMITTED, see_job, job_cache))
         return error_errno(error, "rendered/ or submitted/ could not be read");
-    for (struct roster_job *job = roster_first(roster); job; job = next) {
-        next = roster_after(job);
+    for (struct cached_job *job = job_cache_first(job_cache); job; job = next) {
+        next = job_cache_after(job);
         if (job->seen)
             continue;
         forget(job);
-        names_remove(roster->jobs, job);
+        names_remove(job_cache->jobs, job);
     }
     return 0;
 }
@@ -299,28 +300,28 @@ int roster_refresh(struct roster *roster, struct error *error)
 
 static int look_for_wish(void *context, const struct job_place *place)
 {
-    struct roster *roster = context;
+    struct job_cache *job_cache = context;
     struct job_record record;
     struct guard_before before;
-    int directory = job_open(roster->spool, place);
+    int directory = job_open(job_cache->spool, place);
     if (directory < 0)
         return 0;
     bool looks = guard_look(guard_own(), place->id, &before);
-    bool wants = looks && record_read(directory, roster->arena, &record, NULL) == 0 &&
+    bool wants = looks && record_read(directory, job_cache->arena, &record, NULL) == 0 &&
                  record_wants_plan(&record);
     if (looks)
         guard_return(guard_own(), &before);
     sys.close(directory);
-    arena_reset(roster->arena);
+    arena_reset(job_cache->arena);
     return wants;
 }
 
 int submitted_wants_plan(const struct spool *spool, struct error *error)
 {
-    struct roster roster = {.spool = spool, .arena = arena_new()};
-    int result = jobs_walk(spool, STATE_SUBMITTED, look_for_wish, &roster);
+    struct job_cache job_cache = {.spool = spool, .arena = arena_new()};
+    int result = jobs_walk(spool, STATE_SUBMITTED, look_for_wish, &job_cache);
     if (result < 0)
         error_errno(error, "submitted/ could not be read");
-    arena_free(roster.arena);
+    arena_free(job_cache.arena);
     return result;
 }

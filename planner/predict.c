@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "planner/likeness.h"
+#include "planner/similar_runs.h"
 
 static const double z_late = 0.8416;            /* of the normal distribution, the quantile 0.8 */
 static const double unknown_seconds = 8 * 3600; /* a guess, where nothing is known */
@@ -27,7 +27,7 @@ struct pace {
     struct curve curve; /* without points: not known */
     double spread;
     bool live;
-    enum likeness likeness;
+    enum similarity similarity;
     size_t runs;
 };
 
@@ -43,7 +43,7 @@ static const double median_variance = 1.57;
 /* The prediction's spread: the measured spread, widened by the standard error of a median of `count` runs. */
 static double spread_of(double measured, size_t count)
 {
-    double error = count < LIKE_ENOUGH ? few_spread : 0;
+    double error = count < SIMILAR_ENOUGH ? few_spread : 0;
     return fmax(least_spread, fmax(error, measured * sqrt(1 + median_variance / (double)count)));
 }
 
@@ -52,15 +52,15 @@ static double spread_of(double measured, size_t count)
 static void pace_of_past(const struct predict_past *past, const struct predict_job *job,
                          enum aspect aspect, struct pace *pace)
 {
-    struct likes likes;
+    struct similar_runs similar;
     *pace = (struct pace){.curve = empty_curve};
-    likes_find(past, job, aspect, &likes);
-    if (likes.count == 0)
+    similar_runs_find(past, job, aspect, &similar);
+    if (similar.count == 0)
         return;
-    likes_curve(&likes, aspect, job->wanted, &pace->curve, &pace->spread);
-    pace->spread = spread_of(pace->spread, likes.count);
-    pace->likeness = likes.likeness;
-    pace->runs = likes.count;
+    similar_runs_curve(&similar, aspect, job->wanted, &pace->curve, &pace->spread);
+    pace->spread = spread_of(pace->spread, similar.count);
+    pace->similarity = similar.similarity;
+    pace->runs = similar.count;
 }
 
 /* Of a counted job without runs that are like it enough: how long whole jobs took says something,
@@ -72,7 +72,7 @@ static void pace_of_whole_jobs(const struct predict_past *past, const struct pre
     pace_of_past(past, job, ASPECT_SECONDS, &whole);
     if (whole.curve.count == 0 || !(total > 0))
         return;
-    if (pace->curve.count && (pace->likeness < whole.likeness || pace->spread <= whole.spread))
+    if (pace->curve.count && (pace->similarity < whole.similarity || pace->spread <= whole.spread))
         return;
     for (size_t i = 0; i < whole.curve.count; i++)
         whole.curve.points[i].time /= total;
@@ -128,13 +128,13 @@ static void mix_in_own(const struct predict_job *job, double total, struct pace 
     bool mixed = pace->curve.count && pace->spread < usable_spread && trust < 1;
     int samples = job->samples > 0 ? job->samples : 1;
     double spread = hypot(job->spread * sqrt(median_variance / samples),
-                          samples < LIKE_ENOUGH ? first_spread : least_spread);
+                          samples < SIMILAR_ENOUGH ? first_spread : least_spread);
     for (size_t i = 0; i < own.count && mixed; i++) {
         double before = curve_time(&pace->curve, own.points[i].size);
         own.points[i].time = pow(own.points[i].time, trust) * pow(before, 1 - trust);
     }
     curve_fit(&own);
-    if (own.count == 1 && pace->curve.count && pace->likeness <= LIKE_OLDER_TEMPLATE)
+    if (own.count == 1 && pace->curve.count && pace->similarity <= SIMILAR_OLDER_TEMPLATE)
         move_curve(&pace->curve, &own);
     else
         pace->curve = own;
@@ -147,14 +147,14 @@ static void mix_in_own(const struct predict_job *job, double total, struct pace 
 static struct amount amount_of(const struct predict_past *past, const struct predict_job *job)
 {
     struct amount amount = {.units = job->total, .told = true};
-    struct likes likes;
+    struct similar_runs similar;
     if (job->total > 0)
         return amount;
-    likes_find(past, job, ASPECT_TOTAL, &likes);
+    similar_runs_find(past, job, ASPECT_TOTAL, &similar);
     amount.told = false;
-    amount.units = likes_median(&likes, ASPECT_TOTAL, &empty_curve, 0, &amount.spread);
-    if (likes.count)
-        amount.spread = spread_of(amount.spread, likes.count);
+    amount.units = similar_runs_median(&similar, ASPECT_TOTAL, &empty_curve, 0, &amount.spread);
+    if (similar.count)
+        amount.spread = spread_of(amount.spread, similar.count);
     return amount;
 }
 
@@ -191,9 +191,9 @@ static void set_left(const struct amount *amount, double done, double spread,
 static void add_tail(const struct predict_past *past, const struct predict_job *job, double rate,
                      struct prediction *prediction)
 {
-    struct likes likes;
-    likes_find(past, job, ASPECT_TAIL, &likes);
-    double units = likes_cost(&likes, ASPECT_TAIL, 0) * rate;
+    struct similar_runs similar;
+    similar_runs_find(past, job, ASPECT_TAIL, &similar);
+    double units = similar_runs_cost(&similar, ASPECT_TAIL, 0) * rate;
     prediction->left += units;
     prediction->left_late += units;
 }
@@ -221,7 +221,7 @@ static bool predict_counted(const struct predict_past *past, const struct predic
     set_left(&amount, job->done, pace.spread, prediction);
     add_tail(past, job, rate_at(prediction, job->size > 0 ? job->size : job->wanted), prediction);
     prediction->live = pace.live;
-    prediction->likeness = pace.likeness;
+    prediction->similarity = pace.similarity;
     prediction->runs = pace.runs;
     return true;
 }
@@ -254,7 +254,7 @@ static bool predict_uncounted(const struct predict_past *past, const struct pred
     set_left(&amount, done_in_seconds(job, &pace.curve), 0, prediction);
     prediction->left = bounded_by_limit(job, prediction->left);
     prediction->left_late = bounded_by_limit(job, prediction->left_late);
-    prediction->likeness = pace.likeness;
+    prediction->similarity = pace.similarity;
     prediction->runs = pace.runs;
     return true;
 }
@@ -286,18 +286,19 @@ static void guess(const struct predict_job *job, struct prediction *prediction)
 static void set_costs(const struct predict_past *past, const struct predict_job *job,
                       struct prediction *prediction)
 {
-    struct likes likes;
-    likes_find(past, job, ASPECT_START_UP, &likes);
-    double start_up = likes_cost(&likes, ASPECT_START_UP, prior_cost);
+    struct similar_runs similar;
+    similar_runs_find(past, job, ASPECT_START_UP, &similar);
+    double start_up = similar_runs_cost(&similar, ASPECT_START_UP, prior_cost);
     prediction->start_up = job->start_up >= 0 ? job->start_up : start_up;
     /* Its first unit is overdue. */
     if (job->size > 0 && job->start_up < 0 && job->counted)
         prediction->start_up = fmax(prediction->start_up, (1 + overrun) * job->elapsed);
-    likes_find(past, job, ASPECT_RESTART, &likes);
-    double restart = likes_cost(&likes, ASPECT_RESTART, prediction->start_up + job->interval / 2);
+    similar_runs_find(past, job, ASPECT_RESTART, &similar);
+    double restart =
+        similar_runs_cost(&similar, ASPECT_RESTART, prediction->start_up + job->interval / 2);
     prediction->restart = job->restart >= 0 ? job->restart : restart;
-    likes_find(past, job, ASPECT_RESIZE, &likes);
-    prediction->resize = likes_cost(&likes, ASPECT_RESIZE, 0);
+    similar_runs_find(past, job, ASPECT_RESIZE, &similar);
+    prediction->resize = similar_runs_cost(&similar, ASPECT_RESIZE, 0);
     if (!job->counted)
         prediction->start_up = 0; /* its seconds begin at its start */
 }
@@ -305,7 +306,7 @@ static void set_costs(const struct predict_past *past, const struct predict_job 
 void predict(const struct predict_past *past, const struct predict_job *job,
              struct prediction *prediction)
 {
-    *prediction = (struct prediction){.likeness = LIKE_ANY};
+    *prediction = (struct prediction){.similarity = SIMILAR_ANY};
     prediction->known = job->counted ? predict_counted(past, job, prediction)
                                      : predict_uncounted(past, job, prediction);
     if (!prediction->known)

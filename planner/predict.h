@@ -21,11 +21,11 @@
 #include "planner/state.h"
 
 struct prediction {
-    bool known;             /* otherwise there is nothing but a guess, on the safe side */
-    bool live;              /* it rests on what the job itself shows */
-    enum likeness likeness; /* of the runs that it rests on, if it does not */
-    size_t runs;            /* how many they are */
-    double left, left_late; /* units: median, and the quantile 0.8; more than 0 */
+    bool known;                 /* otherwise there is nothing but a guess, on the safe side */
+    bool live;                  /* it rests on what the job itself shows */
+    enum similarity similarity; /* of the runs that it rests on, if it does not */
+    size_t runs;                /* how many they are */
+    double left, left_late;     /* units: median, and the quantile 0.8; more than 0 */
     struct plan_level levels[PREDICT_MOST_LEVELS]; /* for struct plan_job; only those at which it
                                                            is faster; at least one */
     size_t level_count;

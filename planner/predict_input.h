@@ -10,14 +10,14 @@
 #include "base/text.h"
 
 /* By what jobs are alike, the finest first. */
-enum likeness {
-    LIKE_ARGUMENTS,      /* template and its commit, image, arguments */
-    LIKE_OLDER_TEMPLATE, /* the same, of any commit */
-    LIKE_IMAGE,          /* template, image, user */
-    LIKE_USER_TEMPLATE,
-    LIKE_TEMPLATE,
-    LIKE_USER,
-    LIKE_ANY,
+enum similarity {
+    SIMILAR_ARGUMENTS,      /* template and its commit, image, arguments */
+    SIMILAR_OLDER_TEMPLATE, /* the same, of any commit */
+    SIMILAR_IMAGE,          /* template, image, user */
+    SIMILAR_USER_TEMPLATE,
+    SIMILAR_TEMPLATE,
+    SIMILAR_USER,
+    SIMILAR_ANY,
     LIKENESSES
 };
 

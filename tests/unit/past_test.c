@@ -139,7 +139,7 @@ static void what_ran_before(void **state)
     past_job(&record, NULL, false, noon, &job);
     job.total = 100;
     predict(past, &job, &prediction);
-    assert_true(prediction.known && prediction.likeness == LIKE_ARGUMENTS);
+    assert_true(prediction.known && prediction.similarity == SIMILAR_ARGUMENTS);
     assert_true(fabs(prediction_seconds(&prediction, 4000, false) - 50) < 1e-6);
     assert_true(prediction.start_up == 3);
     predict_past_free(past);

@@ -122,7 +122,7 @@ static void jobs_of_the_same_arguments(void **state)
         add_run(1000, 400, 2);
     struct prediction prediction = ask(&job);
     assert_true(prediction.known && !prediction.live);
-    assert_int_equal(prediction.likeness, LIKE_ARGUMENTS);
+    assert_int_equal(prediction.similarity, SIMILAR_ARGUMENTS);
     assert_int_equal(prediction.runs, 3);
     assert_near(prediction_seconds(&prediction, 1000, false), 400.0);
     job.total = 0; /* then as many as the others had */
@@ -130,19 +130,19 @@ static void jobs_of_the_same_arguments(void **state)
     assert_near(prediction.left, 400.0);
 }
 
-static void the_finest_likeness_with_enough(void **state)
+static void the_finest_similarity_with_enough(void **state)
 {
     (void)state;
     struct {
         struct text *text;
         const char *other;
-        enum likeness expected;
-    } steps[] = {{NULL, "", LIKE_ARGUMENTS},
-                 {&runs[0].key.commit, "c2", LIKE_OLDER_TEMPLATE},
-                 {&runs[0].key.arguments, "b", LIKE_IMAGE},
-                 {&runs[0].key.image, "j", LIKE_USER_TEMPLATE},
-                 {&runs[0].key.owner, "bob", LIKE_TEMPLATE},
-                 {&runs[0].key.template_path, "u", LIKE_ANY}};
+        enum similarity expected;
+    } steps[] = {{NULL, "", SIMILAR_ARGUMENTS},
+                 {&runs[0].key.commit, "c2", SIMILAR_OLDER_TEMPLATE},
+                 {&runs[0].key.arguments, "b", SIMILAR_IMAGE},
+                 {&runs[0].key.image, "j", SIMILAR_USER_TEMPLATE},
+                 {&runs[0].key.owner, "bob", SIMILAR_TEMPLATE},
+                 {&runs[0].key.template_path, "u", SIMILAR_ANY}};
     for (int i = 0; i < 3; i++)
         add_run(1000, 400, 2);
     for (size_t step = 0; step < ARRAY_COUNT(steps); step++) {
@@ -153,17 +153,17 @@ static void the_finest_likeness_with_enough(void **state)
         struct predict_job job = make_job(400);
         struct prediction prediction = ask(&job);
         assert_true(prediction.known);
-        assert_int_equal(prediction.likeness, steps[step].expected);
+        assert_int_equal(prediction.similarity, steps[step].expected);
     }
     runs[0].key.owner = runs[1].key.owner = runs[2].key.owner = usual.owner;
     struct predict_job job = make_job(400);
-    assert_int_equal(ask(&job).likeness, LIKE_USER);
+    assert_int_equal(ask(&job).similarity, SIMILAR_USER);
     /* Two are not enough; of the same arguments one is, for how long a unit takes. */
     run_count = 2;
     assert_false(ask(&job).known);
     add_run(1000, 0, 2)->finished = false;
     assert_true(ask(&job).known);
-    assert_int_equal(ask(&job).likeness, LIKE_ARGUMENTS);
+    assert_int_equal(ask(&job).similarity, SIMILAR_ARGUMENTS);
     job.key.gpu_type = TEXT("V100");
     assert_false(ask(&job).known);
 }
@@ -179,7 +179,7 @@ static void jobs_of_other_arguments(void **state)
     }
     struct predict_job job = make_job(400);
     struct prediction prediction = ask(&job);
-    assert_int_equal(prediction.likeness, LIKE_IMAGE);
+    assert_int_equal(prediction.similarity, SIMILAR_IMAGE);
     assert_near(rate_of(&prediction, 4000), 2 * rate_of(&prediction, 1000));
     run_count = 0;
     for (int i = 0; i < 4; i++)
@@ -486,7 +486,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(a_guess_is_long, begin),
         cmocka_unit_test_setup(jobs_of_the_same_arguments, begin),
-        cmocka_unit_test_setup(the_finest_likeness_with_enough, begin),
+        cmocka_unit_test_setup(the_finest_similarity_with_enough, begin),
         cmocka_unit_test_setup(jobs_of_other_arguments, begin),
         cmocka_unit_test_setup(keys_are_told_apart, begin),
         cmocka_unit_test_setup(newer_runs_weigh_more, begin),

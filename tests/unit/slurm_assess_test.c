@@ -152,7 +152,7 @@ static void a_job_that_has_ended_is_not_kept_by_its_nodes(void **state)
         struct job_poll poll = fake_poll(id);
         assert_int_equal(poll.phase, cases[i].phase);
         assert_int_equal(poll.exit_code, cases[i].exit_code);
-        /* Slurm may call it what it likes afterwards. */
+        /* Slurm may call it what it similar afterwards. */
         fake_order("{\"set\": {\"job_id\": %zu, \"job_state\": \"NODE_FAIL\"}}", i + 1);
         poll = fake_poll(id);
         assert_int_equal(poll.phase, cases[i].phase);

@@ -1,9 +1,9 @@
-/* planner/likeness.c - runs of the past that are like a job, and what they say in the middle
+/* planner/similar_runs.c - runs of the past that are like a job, and what they say in the middle
  *
- * For each likeness and aspect, a table finds the newest run of a key that has the aspect, and each run
+ * For each similarity and aspect, a table finds the newest run of a key that has the aspect, and each run
  * knows the one before it, so that a question costs as much as the runs that answer it.
  */
-#include "planner/likeness.h"
+#include "planner/similar_runs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,30 +23,31 @@ struct predict_past {
     struct index indexes[LIKENESSES][ASPECTS];
 };
 
-/* What decides, by likeness.  False: it cannot be told. */
-static bool parts_of(enum likeness likeness, const struct predict_key *key, struct text parts[4])
+/* What decides, by similarity.  False: it cannot be told. */
+static bool parts_of(enum similarity similarity, const struct predict_key *key,
+                     struct text parts[4])
 {
     for (int i = 0; i < 4; i++)
         parts[i] = (struct text){NULL, 0};
-    switch (likeness) {
-    case LIKE_ARGUMENTS:
+    switch (similarity) {
+    case SIMILAR_ARGUMENTS:
         parts[3] = key->commit;
         /* fall through */
-    case LIKE_OLDER_TEMPLATE:
+    case SIMILAR_OLDER_TEMPLATE:
         parts[0] = key->template_path;
         parts[1] = key->image;
         parts[2] = key->arguments;
         return key->arguments.length > 0;
-    case LIKE_IMAGE:
+    case SIMILAR_IMAGE:
         parts[2] = key->image;
         /* fall through */
-    case LIKE_USER_TEMPLATE:
+    case SIMILAR_USER_TEMPLATE:
         parts[1] = key->owner;
         /* fall through */
-    case LIKE_TEMPLATE:
+    case SIMILAR_TEMPLATE:
         parts[0] = key->template_path;
         return key->template_path.length > 0;
-    case LIKE_USER:
+    case SIMILAR_USER:
         parts[0] = key->owner;
         return key->owner.length > 0;
     default:
@@ -54,11 +55,11 @@ static bool parts_of(enum likeness likeness, const struct predict_key *key, stru
     }
 }
 
-static bool is_like(enum likeness likeness, const struct predict_key *a,
+static bool is_like(enum similarity similarity, const struct predict_key *a,
                     const struct predict_key *b)
 {
     struct text first[4], second[4];
-    if (!parts_of(likeness, a, first) || !parts_of(likeness, b, second))
+    if (!parts_of(similarity, a, first) || !parts_of(similarity, b, second))
         return false;
     for (int i = 0; i < 4; i++)
         if (!text_equal(first[i], second[i]))
@@ -66,11 +67,11 @@ static bool is_like(enum likeness likeness, const struct predict_key *a,
     return true;
 }
 
-static size_t hash_key(enum likeness likeness, const struct predict_key *key)
+static size_t hash_key(enum similarity similarity, const struct predict_key *key)
 {
     struct text parts[4];
     uint64_t hash = 1469598103934665603u;
-    if (!parts_of(likeness, key, parts))
+    if (!parts_of(similarity, key, parts))
         return 0;
     for (int i = 0; i < 4; i++) {
         for (size_t j = 0; j < parts[i].length; j++)
@@ -94,7 +95,8 @@ static double cost_of(const struct predict_run *run, enum aspect aspect)
     }
 }
 
-static bool has_aspect(const struct predict_run *run, enum aspect aspect, enum likeness likeness)
+static bool has_aspect(const struct predict_run *run, enum aspect aspect,
+                       enum similarity similarity)
 {
     switch (aspect) {
     case ASPECT_TOTAL:
@@ -102,20 +104,20 @@ static bool has_aspect(const struct predict_run *run, enum aspect aspect, enum l
     case ASPECT_SECONDS:
         return run->finished && run->seconds > 0;
     case ASPECT_RATE:
-        return (run->finished || likeness <= LIKE_OLDER_TEMPLATE) && run->rate > 0;
+        return (run->finished || similarity <= SIMILAR_OLDER_TEMPLATE) && run->rate > 0;
     default:
         return cost_of(run, aspect) >= 0;
     }
 }
 
-static void index_runs(struct predict_past *past, enum likeness likeness, enum aspect aspect,
+static void index_runs(struct predict_past *past, enum similarity similarity, enum aspect aspect,
                        const size_t *slots)
 {
-    struct index *index = &past->indexes[likeness][aspect];
+    struct index *index = &past->indexes[similarity][aspect];
     index->newest = arena_allocate(past->arena, past->room * sizeof(*index->newest));
     index->before = arena_allocate(past->arena, (past->count + 1) * sizeof(*index->before));
     for (size_t i = 0; i < past->count; i++) {
-        if (!has_aspect(&past->runs[i], aspect, likeness))
+        if (!has_aspect(&past->runs[i], aspect, similarity))
             continue;
         index->before[i] = index->newest[slots[i]];
         index->newest[slots[i]] = (uint32_t)i + 1;
@@ -128,11 +130,11 @@ static void index_all(struct predict_past *past)
     past->room = 16;
     while (past->room < past->count)
         past->room *= 2;
-    for (int likeness = 0; likeness < LIKENESSES; likeness++) {
+    for (int similarity = 0; similarity < LIKENESSES; similarity++) {
         for (size_t i = 0; i < past->count; i++)
-            slots[i] = hash_key((enum likeness)likeness, &past->runs[i].key) & (past->room - 1);
+            slots[i] = hash_key((enum similarity)similarity, &past->runs[i].key) & (past->room - 1);
         for (int aspect = 0; aspect < ASPECTS; aspect++)
-            index_runs(past, (enum likeness)likeness, (enum aspect)aspect, slots);
+            index_runs(past, (enum similarity)similarity, (enum aspect)aspect, slots);
     }
     free(slots);
 }
@@ -172,65 +174,65 @@ static bool is_of_same_kind(const struct predict_run *run, const struct predict_
 }
 
 static void collect(const struct predict_past *past, const struct predict_job *job,
-                    enum aspect aspect, enum likeness likeness, struct likes *likes)
+                    enum aspect aspect, enum similarity similarity, struct similar_runs *similar)
 {
-    const struct index *index = &past->indexes[likeness][aspect];
+    const struct index *index = &past->indexes[similarity][aspect];
     const double half_life = 20;
     bool any_kind = aspect != ASPECT_SECONDS && aspect != ASPECT_RATE;
     size_t looked = 0;
-    likes->likeness = likeness;
-    likes->count = 0;
-    size_t at = index->newest[hash_key(likeness, &job->key) & (past->room - 1)];
-    for (; at && likes->count < LIKE_MOST && looked < 10 * LIKE_MOST; looked++) {
+    similar->similarity = similarity;
+    similar->count = 0;
+    size_t at = index->newest[hash_key(similarity, &job->key) & (past->room - 1)];
+    for (; at && similar->count < SIMILAR_MOST && looked < 10 * SIMILAR_MOST; looked++) {
         const struct predict_run *run = &past->runs[at - 1];
         at = index->before[at - 1];
-        if (!is_like(likeness, &run->key, &job->key) || (!any_kind && !is_of_same_kind(run, job)))
+        if (!is_like(similarity, &run->key, &job->key) || (!any_kind && !is_of_same_kind(run, job)))
             continue;
-        likes->weights[likes->count] = exp2(-(double)likes->count / half_life);
-        likes->runs[likes->count++] = run;
+        similar->weights[similar->count] = exp2(-(double)similar->count / half_life);
+        similar->runs[similar->count++] = run;
     }
 }
 
 /* What a start, a change of size or an end costs is asked of the jobs of the same template at most,
  * and how long a job goes on after its last unit of the same user's: nobody else's deadline is to hang on
  * how a stranger's job behaves. */
-static enum likeness coarsest(enum aspect aspect)
+static enum similarity coarsest(enum aspect aspect)
 {
-    return aspect < ASPECT_START_UP ? LIKE_ANY
-           : aspect == ASPECT_TAIL  ? LIKE_USER_TEMPLATE
-                                    : LIKE_TEMPLATE;
+    return aspect < ASPECT_START_UP ? SIMILAR_ANY
+           : aspect == ASPECT_TAIL  ? SIMILAR_USER_TEMPLATE
+                                    : SIMILAR_TEMPLATE;
 }
 
-void likes_find(const struct predict_past *past, const struct predict_job *job, enum aspect aspect,
-                struct likes *likes)
+void similar_runs_find(const struct predict_past *past, const struct predict_job *job,
+                       enum aspect aspect, struct similar_runs *similar)
 {
-    likes->likeness = LIKE_ANY;
-    likes->count = 0;
-    for (int likeness = 0; past && likeness <= (int)coarsest(aspect); likeness++) {
-        bool exact = aspect >= ASPECT_RATE && likeness <= LIKE_OLDER_TEMPLATE;
-        collect(past, job, aspect, (enum likeness)likeness, likes);
-        if (likes->count >= (exact ? 1 : LIKE_ENOUGH))
+    similar->similarity = SIMILAR_ANY;
+    similar->count = 0;
+    for (int similarity = 0; past && similarity <= (int)coarsest(aspect); similarity++) {
+        bool exact = aspect >= ASPECT_RATE && similarity <= SIMILAR_OLDER_TEMPLATE;
+        collect(past, job, aspect, (enum similarity)similarity, similar);
+        if (similar->count >= (exact ? 1 : SIMILAR_ENOUGH))
             return;
     }
-    likes->count = 0;
+    similar->count = 0;
 }
 
 /* Summing up */
 
-double likes_median(const struct likes *likes, enum aspect aspect, const struct curve *curve,
-                    double to, double *spread)
+double similar_runs_median(const struct similar_runs *similar, enum aspect aspect,
+                           const struct curve *curve, double to, double *spread)
 {
-    struct sample samples[LIKE_MOST];
-    for (size_t i = 0; i < likes->count; i++) {
-        const struct predict_run *run = likes->runs[i];
+    struct sample samples[SIMILAR_MOST];
+    for (size_t i = 0; i < similar->count; i++) {
+        const struct predict_run *run = similar->runs[i];
         double value = aspect == ASPECT_TOTAL ? run->total : run->seconds;
         if (curve->count && aspect == ASPECT_SECONDS)
             value *= curve_time(curve, to) / curve_time(curve, run->size);
-        samples[i] = (struct sample){log(value), likes->weights[i]};
+        samples[i] = (struct sample){log(value), similar->weights[i]};
     }
-    double median = weighted_median(samples, likes->count);
-    *spread = weighted_spread(samples, likes->count, median);
-    return likes->count ? exp(median) : 0;
+    double median = weighted_median(samples, similar->count);
+    *spread = weighted_spread(samples, similar->count, median);
+    return similar->count ? exp(median) : 0;
 }
 
 static double time_of(const struct predict_run *run, enum aspect aspect)
@@ -247,15 +249,15 @@ static double log_time_at(const struct predict_run *run, enum aspect aspect, int
 }
 
 /* The median of the runs of one size, or of all, is a point. */
-static void add_point(const struct likes *likes, enum aspect aspect, int size, bool all,
+static void add_point(const struct similar_runs *similar, enum aspect aspect, int size, bool all,
                       struct curve *curve)
 {
-    struct sample samples[LIKE_MOST];
+    struct sample samples[SIMILAR_MOST];
     size_t count = 0;
-    for (size_t i = 0; i < likes->count; i++)
-        if (all || likes->runs[i]->size == size)
+    for (size_t i = 0; i < similar->count; i++)
+        if (all || similar->runs[i]->size == size)
             samples[count++] =
-                (struct sample){log_time_at(likes->runs[i], aspect, size), likes->weights[i]};
+                (struct sample){log_time_at(similar->runs[i], aspect, size), similar->weights[i]};
     curve_add(curve, size, exp(weighted_median(samples, count)));
 }
 
@@ -268,47 +270,47 @@ static bool has_point(const struct curve *curve, int size)
 }
 
 /* Of the CPUs at the size of the largest point, as curves need it. */
-static double median_use(const struct likes *likes, const struct curve *curve)
+static double median_use(const struct similar_runs *similar, const struct curve *curve)
 {
-    struct sample uses[LIKE_MOST];
+    struct sample uses[SIMILAR_MOST];
     size_t count = 0;
-    for (size_t i = 0; i < likes->count; i++) {
-        const struct predict_run *run = likes->runs[i];
+    for (size_t i = 0; i < similar->count; i++) {
+        const struct predict_run *run = similar->runs[i];
         if (!run->gpus && run->use >= 0 && run->size == (int)curve->points[curve->count - 1].size)
-            uses[count++] = (struct sample){run->use, likes->weights[i]};
+            uses[count++] = (struct sample){run->use, similar->weights[i]};
     }
     return count ? weighted_median(uses, count) : -1;
 }
 
-void likes_curve(const struct likes *likes, enum aspect aspect, int wanted, struct curve *curve,
-                 double *spread)
+void similar_runs_curve(const struct similar_runs *similar, enum aspect aspect, int wanted,
+                        struct curve *curve, double *spread)
 {
-    struct sample samples[LIKE_MOST];
-    bool one = likes->likeness > LIKE_OLDER_TEMPLATE;
+    struct sample samples[SIMILAR_MOST];
+    bool one = similar->similarity > SIMILAR_OLDER_TEMPLATE;
     *curve = empty_curve;
     *spread = 0;
-    if (likes->count == 0)
+    if (similar->count == 0)
         return;
     if (one)
-        add_point(likes, aspect, wanted, true, curve);
-    for (size_t i = 0; i < likes->count && !one; i++)
-        if (!has_point(curve, likes->runs[i]->size))
-            add_point(likes, aspect, likes->runs[i]->size, false, curve);
-    curve->use = median_use(likes, curve);
+        add_point(similar, aspect, wanted, true, curve);
+    for (size_t i = 0; i < similar->count && !one; i++)
+        if (!has_point(curve, similar->runs[i]->size))
+            add_point(similar, aspect, similar->runs[i]->size, false, curve);
+    curve->use = median_use(similar, curve);
     curve_fit(curve);
-    for (size_t i = 0; i < likes->count; i++) {
-        const struct predict_run *run = likes->runs[i];
+    for (size_t i = 0; i < similar->count; i++) {
+        const struct predict_run *run = similar->runs[i];
         int at = one ? wanted : run->size;
         samples[i] = (struct sample){log_time_at(run, aspect, at) - log(curve_time(curve, at)),
-                                     likes->weights[i]};
+                                     similar->weights[i]};
     }
-    *spread = weighted_spread(samples, likes->count, 0);
+    *spread = weighted_spread(samples, similar->count, 0);
 }
 
-double likes_cost(const struct likes *likes, enum aspect aspect, double otherwise)
+double similar_runs_cost(const struct similar_runs *similar, enum aspect aspect, double otherwise)
 {
-    struct sample samples[LIKE_MOST];
-    for (size_t i = 0; i < likes->count; i++)
-        samples[i] = (struct sample){cost_of(likes->runs[i], aspect), likes->weights[i]};
-    return likes->count ? weighted_median(samples, likes->count) : otherwise;
+    struct sample samples[SIMILAR_MOST];
+    for (size_t i = 0; i < similar->count; i++)
+        samples[i] = (struct sample){cost_of(similar->runs[i], aspect), similar->weights[i]};
+    return similar->count ? weighted_median(samples, similar->count) : otherwise;
 }

@@ -30,7 +30,7 @@ void view_take_waiting(struct job_view *view, const struct waiting_file *waiting
 /* The first line of why. */
 struct text view_sentence(const struct job_view *view);
 
-/* Whether the job has come to an end that only somebody's deed changes: done, or failed without a
+/* Whether the job has come to an end that only somebody's request changes: done, or failed without a
  * retry that comes by itself. */
 bool view_has_ended(const struct job_view *view);
 

@@ -63,14 +63,14 @@ static void add_move(struct requeuer *requeuer, const struct job_place *place, i
 
 /* True when the job's directory is to stay open until the job moves. */
 static bool send_back(struct requeuer *requeuer, const struct job_place *place, int job,
-                      struct job_record *record, const struct requeue_deed *deed)
+                      struct job_record *record, const struct requeue_action *action)
 {
-    const char *cause = deed->cause;
+    const char *cause = action->cause;
     struct error error;
     enum state to;
     if (!find_destination(job, place, record, cause, &to))
         return false;
-    const struct renewal_order order = {deed->from, to, deed->cause, deed->size};
+    const struct renewal_order order = {action->from, to, action->cause, action->size};
     enum renewal renewed = renew_job(&requeuer->renewer, job, record, &order, &error);
     if (renewed == RENEW_TROUBLE) {
         /* The wish to try again stays where only trouble, such as a full disk, is in its way. */
@@ -168,12 +168,12 @@ static void end_wait(struct requeuer *requeuer, int job, struct job_record *reco
         log_warn("%s: %s", record->id.data, error.text);
 }
 
-void requeue_job(struct requeuer *requeuer, const struct requeue_deed *deed)
+void requeue_job(struct requeuer *requeuer, const struct requeue_action *action)
 {
-    struct job_place place = {.state = deed->from};
+    struct job_place place = {.state = action->from};
     struct job_record record;
     struct error error;
-    memcpy(place.id, deed->id, sizeof(place.id));
+    memcpy(place.id, action->id, sizeof(place.id));
     int job = job_open(&requeuer->renewer.stage->spool, &place);
     if (job < 0)
         return;
@@ -188,13 +188,13 @@ void requeue_job(struct requeuer *requeuer, const struct requeue_deed *deed)
             control_clear(job, CONTROL_RETRY, NULL);
     } else if (duplicate_settle(requeuer->renewer.stage, &place, record.accepted)) {
         log_detail("%s: was a copy", place.id);
-    } else if (deed->kind == DEED_KILL) {
+    } else if (action->kind == ACTION_KILL) {
         kill_waiting(requeuer, job, &record);
-    } else if (deed->kind == DEED_END_WAIT) {
+    } else if (action->kind == ACTION_END_WAIT) {
         end_wait(requeuer, job, &record);
-    } else if (deed->from == STATE_RENDERED && may_be_submitted(job)) {
+    } else if (action->from == STATE_RENDERED && may_be_submitted(job)) {
         log_detail("%s: keeps its size: the executor may have it already", place.id);
-    } else if (send_back(requeuer, &place, job, &record, deed)) {
+    } else if (send_back(requeuer, &place, job, &record, action)) {
         job = -1;
     }
     if (job >= 0)

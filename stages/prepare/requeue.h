@@ -21,14 +21,14 @@
 
 #include "stages/prepare/renew.h"
 
-enum deed_kind { DEED_NONE, DEED_REQUEUE, DEED_KILL, DEED_END_WAIT };
+enum action_kind { ACTION_NONE, ACTION_REQUEUE, ACTION_KILL, ACTION_END_WAIT };
 
-struct requeue_deed {
+struct requeue_action {
     char id[ID_SIZE];
-    enum state from;     /* STATE_FAILED, STATE_HELD or STATE_RENDERED */
-    enum deed_kind kind; /* DEED_KILL, DEED_END_WAIT: only of failed/ */
-    const char *cause;   /* of DEED_REQUEUE: the word for the log */
-    int64_t size;        /* of one of rendered/: that it is to have (job/sizes.h) */
+    enum state from;       /* STATE_FAILED, STATE_HELD or STATE_RENDERED */
+    enum action_kind kind; /* ACTION_KILL, ACTION_END_WAIT: only of failed/ */
+    const char *cause;     /* of ACTION_REQUEUE: the word for the log */
+    int64_t size;          /* of one of rendered/: that it is to have (job/sizes.h) */
 };
 
 struct requeue_move { /* a job whose files are written */
@@ -49,7 +49,7 @@ struct requeuer {
 
 /* Do all for a job but moving it.  Trouble is said in the log; the job is then found again by the
  * next pass.  To be called at most REQUEUE_BATCH times before requeue_finish(). */
-void requeue_job(struct requeuer *requeuer, const struct requeue_deed *deed);
+void requeue_job(struct requeuer *requeuer, const struct requeue_action *action);
 
 /* Make durable what was written, and move those jobs.  One that was not reached is found again by the
  * next pass, too. */

@@ -29,9 +29,9 @@ static void carry_out(struct reread *reread, size_t first, struct guard *guard)
                     .settings = reread->settings},
     };
     for (size_t i = first; i < reread->count && !reread->stage->stopping; i++) {
-        const struct requeue_deed *deed = &reread->deeds[i];
-        guard_enter(guard, deed->id, 0);
-        requeue_job(&requeuer, deed);
+        const struct requeue_action *action = &reread->actions[i];
+        guard_enter(guard, action->id, 0);
+        requeue_job(&requeuer, action);
         guard_leave(guard);
         if (++begun % REQUEUE_BATCH == 0)
             requeue_finish(&requeuer);
@@ -110,14 +110,14 @@ static int set_aside(struct reread *reread, int job, int stops, struct error *er
 }
 
 /* The process ended over this job. */
-static void blame(struct reread *reread, const struct requeue_deed *deed, const char *end)
+static void blame(struct reread *reread, const struct requeue_action *action, const char *end)
 {
     struct spool *spool = &reread->stage->spool;
-    struct job_place place = {.state = deed->from};
+    struct job_place place = {.state = action->from};
     struct error error;
-    const char *id = deed->id;
+    const char *id = action->id;
     snprintf(place.id, sizeof(place.id), "%s", id);
-    int *remembered = reread->stops ? reread->stops(reread->context, deed) : NULL;
+    int *remembered = reread->stops ? reread->stops(reread->context, action) : NULL;
     int job = job_open(spool, &place);
     if (job < 0)
         return;
@@ -139,17 +139,17 @@ static void blame(struct reread *reread, const struct requeue_deed *deed, const 
     }
     if (spool_sync(spool, &error))
         log_warn("%s: %s", id, error.text);
-    else if (aside && deed->from != STATE_FAILED &&
+    else if (aside && action->from != STATE_FAILED &&
              (job_move(spool, &place, STATE_FAILED, clock_now(), &error) ||
               spool_sync_state(spool, STATE_FAILED, &error) ||
-              spool_sync_state(spool, deed->from, &error)))
+              spool_sync_state(spool, action->from, &error)))
         log_warn("%s: %s", id, error.text);
     sys.close(job);
 }
 
 static size_t position(const struct reread *reread, const char *id, size_t first)
 {
-    while (first < reread->count && strcmp(reread->deeds[first].id, id) != 0)
+    while (first < reread->count && strcmp(reread->actions[first].id, id) != 0)
         first++;
     return first;
 }
@@ -179,7 +179,7 @@ int reread_jobs(struct reread *reread, struct error *error)
         } else {
             first = position(reread, guard->name, first);
             if (first < reread->count)
-                blame(reread, &reread->deeds[first], guard_end(status, end));
+                blame(reread, &reread->actions[first], guard_end(status, end));
             first++;
             guard_leave(guard);
         }

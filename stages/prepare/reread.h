@@ -15,11 +15,11 @@ struct reread {
     struct repository *repository; /* refreshed by the caller */
     struct arena *arena;           /* reset after each job */
     const char *settings;          /* SHA-256 of dlspool.yaml as it is now */
-    const struct requeue_deed *deeds;
+    const struct requeue_action *actions;
     size_t count;
     /* What counts in memory how often the process has ended over a job, for when its log cannot be
      * written; it may answer NULL.  NULL: the log alone counts. */
-    int *(*stops)(void *context, const struct requeue_deed *deed);
+    int *(*stops)(void *context, const struct requeue_action *action);
     void *context;
     size_t requeued; /* counts the jobs that go to rendered/ */
 };

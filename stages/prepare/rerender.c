@@ -44,19 +44,19 @@ int rerender_jobs(struct stage *stage, struct rerender *jobs, size_t count, stru
         repository_close(repository);
         return -1;
     }
-    struct requeue_deed *deeds = memory_allocate((count + 1) * sizeof(*deeds));
+    struct requeue_action *actions = memory_allocate((count + 1) * sizeof(*actions));
     struct reread reread = {
         .stage = stage,
         .repository = repository,
         .arena = arena_new(),
         .settings = stage->settings.sha256,
-        .deeds = deeds,
+        .actions = actions,
         .count = count,
     };
     for (size_t i = 0; i < count; i++) {
-        deeds[i] = (struct requeue_deed){
-            .from = STATE_RENDERED, .kind = DEED_REQUEUE, .cause = "size", .size = jobs[i].size};
-        memcpy(deeds[i].id, jobs[i].id, sizeof(deeds[i].id));
+        actions[i] = (struct requeue_action){
+            .from = STATE_RENDERED, .kind = ACTION_REQUEUE, .cause = "size", .size = jobs[i].size};
+        memcpy(actions[i].id, jobs[i].id, sizeof(actions[i].id));
     }
     struct error unsynced;
     result = reread_jobs(&reread, error);
@@ -69,7 +69,7 @@ int rerender_jobs(struct stage *stage, struct rerender *jobs, size_t count, stru
             log_detail("%s: was not rendered again", jobs[i].id);
     }
     arena_free(reread.arena);
-    free(deeds);
+    free(actions);
     repository_close(repository);
     return result;
 }

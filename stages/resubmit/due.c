@@ -139,28 +139,28 @@ static bool is_to_be_held(int job, const struct waiting *waiting)
 }
 
 /* Decide what to do with a candidate. */
-void due_decide(struct resubmitter *resubmitter, struct requeue_deed *deed, int64_t now)
+void due_decide(struct resubmitter *resubmitter, struct requeue_action *action, int64_t now)
 {
     struct job_place place = {.state = STATE_FAILED};
     struct wish wish;
-    memcpy(place.id, deed->id, sizeof(place.id));
-    struct waiting *waiting = names_find(resubmitter->jobs, text_of(deed->id));
+    memcpy(place.id, action->id, sizeof(place.id));
+    struct waiting *waiting = names_find(resubmitter->jobs, text_of(action->id));
     int job = job_open(&resubmitter->stage.spool, &place);
     int asked = job < 0 ? -1 : control_pending(job, CONTROL_RETRY, &wish);
     int killed = asked ? 0 : control_pending(job, CONTROL_KILL, &wish);
     if (waiting && asked >= 0 && killed >= 0) {
         if (asked) {
-            deed->cause = "asked";
-            deed->kind = DEED_REQUEUE;
+            action->cause = "asked";
+            action->kind = ACTION_REQUEUE;
         } else if (killed && waiting->when != RETRY_NEVER) {
-            deed->kind = DEED_KILL;
+            action->kind = ACTION_KILL;
         } else if (is_to_be_held(job, waiting)) {
-            deed->cause = "hold";
-            deed->kind = DEED_REQUEUE;
+            action->cause = "hold";
+            action->kind = ACTION_REQUEUE;
         } else if (is_wait_over(resubmitter, waiting, now)) {
-            deed->kind = DEED_END_WAIT;
-        } else if ((deed->cause = is_due(resubmitter, waiting, job, now))) {
-            deed->kind = DEED_REQUEUE;
+            action->kind = ACTION_END_WAIT;
+        } else if ((action->cause = is_due(resubmitter, waiting, job, now))) {
+            action->kind = ACTION_REQUEUE;
         }
     }
     if (job >= 0)

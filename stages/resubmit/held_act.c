@@ -173,8 +173,8 @@ static void act_on(struct acting *acting, struct held *held)
         result = write_why(resubmitter, held, job, &error);
     } else if (!result && held->decision == HELD_GOES_ON) {
         pass_add(acting->pass, STATE_HELD, place.id, held->priority, held->stops);
-        acting->pass->candidates[acting->pass->count - 1].deed.kind = DEED_REQUEUE;
-        acting->pass->candidates[acting->pass->count - 1].deed.cause =
+        acting->pass->candidates[acting->pass->count - 1].action.kind = ACTION_REQUEUE;
+        acting->pass->candidates[acting->pass->count - 1].action.cause =
             held->count && !held->released ? "after" : "released";
     } else if (!result) {
         result = write_end(acting, held, job, &error);

@@ -55,7 +55,7 @@ struct resubmitter {
 };
 
 struct candidate {
-    struct requeue_deed deed;
+    struct requeue_action action;
     int priority;
     int stops;
 };
@@ -75,6 +75,6 @@ void pass_add(struct pass *pass, enum state from, const char *id, int priority, 
 void held_act(struct resubmitter *resubmitter, struct pass *pass);
 
 /* due.c: decide what to do with a job of failed/. */
-void due_decide(struct resubmitter *resubmitter, struct requeue_deed *deed, int64_t now);
+void due_decide(struct resubmitter *resubmitter, struct requeue_action *action, int64_t now);
 
 #endif

@@ -52,8 +52,8 @@ void pass_add(struct pass *pass, enum state from, const char *id, int priority, 
     pass->candidates =
         memory_grow(pass->candidates, pass->count, &pass->capacity, sizeof(*pass->candidates));
     struct candidate *candidate = &pass->candidates[pass->count++];
-    *candidate = (struct candidate){.deed.from = from, .priority = priority, .stops = stops};
-    snprintf(candidate->deed.id, sizeof(candidate->deed.id), "%s", id);
+    *candidate = (struct candidate){.action.from = from, .priority = priority, .stops = stops};
+    snprintf(candidate->action.id, sizeof(candidate->action.id), "%s", id);
 }
 
 static bool same_time(struct timespec a, struct timespec b)
@@ -190,7 +190,7 @@ static int compare_candidates(const void *a, const void *b)
         return first->stops < second->stops ? -1 : 1;
     if (first->priority != second->priority)
         return first->priority > second->priority ? -1 : 1;
-    return text_compare(id_token(text_of(first->deed.id)), id_token(text_of(second->deed.id)));
+    return text_compare(id_token(text_of(first->action.id)), id_token(text_of(second->action.id)));
 }
 
 /* Forget what has left failed/. */
@@ -236,36 +236,36 @@ static int lock_failed(struct resubmitter *resubmitter, int *lock, struct error 
 
 /* What counts in memory how often the process that reads requests has ended over a job; NULL when the
  * job is not known any more. */
-static int *stops_of(void *context, const struct requeue_deed *deed)
+static int *stops_of(void *context, const struct requeue_action *action)
 {
     struct resubmitter *resubmitter = context;
     struct waiting *waiting;
     struct held *held;
-    if (deed->from == STATE_HELD)
-        return (held = names_find(resubmitter->held->jobs, text_of(deed->id))) ? &held->stops
-                                                                               : NULL;
-    return (waiting = names_find(resubmitter->jobs, text_of(deed->id))) ? &waiting->stops : NULL;
+    if (action->from == STATE_HELD)
+        return (held = names_find(resubmitter->held->jobs, text_of(action->id))) ? &held->stops
+                                                                                 : NULL;
+    return (waiting = names_find(resubmitter->jobs, text_of(action->id))) ? &waiting->stops : NULL;
 }
 
 /* Have what was decided done, and count the jobs that go back. */
-static int do_deeds(struct resubmitter *resubmitter, const struct pass *pass, struct error *error)
+static int do_actions(struct resubmitter *resubmitter, const struct pass *pass, struct error *error)
 {
-    struct requeue_deed *deeds = memory_allocate((pass->count + 1) * sizeof(*deeds));
+    struct requeue_action *actions = memory_allocate((pass->count + 1) * sizeof(*actions));
     struct reread reread = {
         .stage = &resubmitter->stage,
         .repository = resubmitter->repository,
         .arena = resubmitter->arena,
         .settings = resubmitter->settings,
-        .deeds = deeds,
+        .actions = actions,
         .stops = stops_of,
         .context = resubmitter,
     };
     for (size_t i = 0; i < pass->count; i++)
-        if (pass->candidates[i].deed.kind != DEED_NONE)
-            deeds[reread.count++] = pass->candidates[i].deed;
+        if (pass->candidates[i].action.kind != ACTION_NONE)
+            actions[reread.count++] = pass->candidates[i].action;
     int result = reread.count ? reread_jobs(&reread, error) : 0;
     resubmitter->requeued += reread.requeued;
-    free(deeds);
+    free(actions);
     return result;
 }
 
@@ -290,14 +290,14 @@ static int make_pass(struct resubmitter *resubmitter, struct error *error)
     if (pass.count)
         qsort(pass.candidates, pass.count, sizeof(*pass.candidates), compare_candidates);
     for (size_t i = 0; i < pass.count; i++)
-        if (pass.candidates[i].deed.from == STATE_FAILED) {
-            guard_enter(guard_own(), pass.candidates[i].deed.id, 0);
-            due_decide(resubmitter, &pass.candidates[i].deed, pass.now);
+        if (pass.candidates[i].action.from == STATE_FAILED) {
+            guard_enter(guard_own(), pass.candidates[i].action.id, 0);
+            due_decide(resubmitter, &pass.candidates[i].action, pass.now);
             guard_leave(guard_own());
-            guard_passed(guard_own(), pass.candidates[i].deed.id);
+            guard_passed(guard_own(), pass.candidates[i].action.id);
         }
     if (!result)
-        result = do_deeds(resubmitter, &pass, error);
+        result = do_actions(resubmitter, &pass, error);
     forget_gone(resubmitter);
     free(pass.candidates);
     sys.close(lock);

@@ -1,6 +1,6 @@
 /* tests/unit/local_once_test.c - exactly once, against a podman that misbehaves on order
  *
- * A sweep does a deed once undisturbed, to learn its exchanges; then, for every byte of every
+ * A sweep does a action once undisturbed, to learn its exchanges; then, for every byte of every
  * exchange, from a connection closed before it is read to one closed behind its last byte, does it
  * with the connection cut there, again and again as the stages do, until it is done; and then
  * looks at what podman has.
@@ -89,9 +89,9 @@ static int stop(void **state)
     return 0;
 }
 
-/* ---- deeds: true when done, false when to be tried again ---- */
+/* ---- actions: true when done, false when to be tried again ---- */
 
-typedef bool deed(const struct job *job);
+typedef bool action(const struct job *job);
 
 /* As the submit stage does: it is repeated while no outcome of it could be noted. */
 static bool repeated;
@@ -173,8 +173,8 @@ static bool remove_job(const struct job *job)
 
 struct sweep {
     const struct job *job;
-    const char *prepare; /* commands before each deed */
-    deed *deed;
+    const char *prepare; /* commands before each action */
+    action *action;
     const char *states; /* expected in the end */
     long step;          /* of the bytes, where not all are taken */
 };
@@ -226,7 +226,7 @@ static void cut_once(const struct sweep *sweep, const struct exchange *exchange,
              sweep->job->what, number, exchange->call, byte, exchange->length);
     order("%s\narm\ncut %zu %ld", sweep->prepare, number, byte);
     int tries = 1;
-    while (!sweep->deed(sweep->job))
+    while (!sweep->action(sweep->job))
         if (++tries > TRIES)
             fail_msg("%s: not done after %d tries: %s", where, TRIES, last_error.text);
     check(sweep, where);
@@ -239,7 +239,7 @@ static void cut_everywhere(const struct sweep *sweep)
     int64_t begin = clock_elapsed();
     long before = cuts, step = step_of(sweep);
     order("%s\narm", sweep->prepare);
-    if (!sweep->deed(sweep->job))
+    if (!sweep->action(sweep->job))
         fail_msg("undisturbed: %s", last_error.text);
     check(sweep, "undisturbed");
     size_t count = read_exchanges(exchanges);

@@ -212,7 +212,7 @@ static void take_job(struct kubernetes_jobs *jobs, struct cached_token *token,
         job = &token->jobs[token->job_count++];
         *job = fresh;
         job->seen = jobs->lists[FOLLOW_JOBS];
-        events_place_strays(jobs, token->name);
+        events_place_orphans(jobs, token->name);
         return;
     }
     reduce_job(&fresh, object);
@@ -243,7 +243,7 @@ static void take_pod(struct kubernetes_jobs *jobs, struct cached_token *token,
         pod = &token->pods[token->pod_count++];
         *pod = fresh;
         pod->seen = jobs->lists[FOLLOW_PODS];
-        events_place_strays(jobs, token->name);
+        events_place_orphans(jobs, token->name);
         return;
     }
     reduce_pod(&fresh, object);

@@ -170,7 +170,7 @@ struct kept_failure {
     char reason[64], detail[512];
 };
 
-struct stray { /* an Event that came before its object */
+struct orphan { /* an Event that came before its object */
     struct waiting waiting;
     char *name; /* of the object that it is about */
     uint64_t uid;
@@ -180,8 +180,8 @@ struct kubernetes_jobs {
     struct cached_token **slots;
     size_t slot_count, count;
     uint32_t lists[FOLLOW_KINDS]; /* number of the last list */
-    struct stray strays[STRAYS];
-    size_t next_stray;
+    struct orphan orphans[STRAYS];
+    size_t next_orphan;
 };
 
 /* cache.c */
@@ -190,7 +190,7 @@ struct cached_token *cache_find_token(const struct kubernetes_jobs *jobs, struct
 /* events.c */
 void events_take(struct kubernetes_jobs *jobs, const struct value *object);
 /* An object of the token is new: is there an Event that came before it? */
-void events_place_strays(struct kubernetes_jobs *jobs, const char *token);
+void events_place_orphans(struct kubernetes_jobs *jobs, const char *token);
 void events_free(struct kubernetes_jobs *jobs);
 
 /* reduce.c: false when the object is not fit.  `pod` and `job` are zero, or as they were:

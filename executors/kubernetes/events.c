@@ -9,17 +9,17 @@
 
 #include "executors/kubernetes/cache.h"
 
-static void clear_stray(struct stray *stray)
+static void clear_orphan(struct orphan *orphan)
 {
-    waiting_clear(&stray->waiting);
-    free(stray->name);
-    stray->name = NULL;
+    waiting_clear(&orphan->waiting);
+    free(orphan->name);
+    orphan->name = NULL;
 }
 
 void events_free(struct kubernetes_jobs *jobs)
 {
     for (size_t i = 0; i < STRAYS; i++)
-        clear_stray(&jobs->strays[i]);
+        clear_orphan(&jobs->orphans[i]);
 }
 
 /* The token that an object's name starts with: names are made of it, a dash and something. */
@@ -90,23 +90,23 @@ void events_take(struct kubernetes_jobs *jobs, const struct value *object)
     uint64_t uid = hash_text(value_get_text(about, "uid"));
     if (place_event(jobs, name, uid, &event))
         return;
-    struct stray *stray = &jobs->strays[jobs->next_stray++ % STRAYS];
-    clear_stray(stray);
-    *stray =
-        (struct stray){.waiting = event, .uid = uid, .name = copy_clean(name, CACHED_TOKEN_SIZE)};
+    struct orphan *orphan = &jobs->orphans[jobs->next_orphan++ % STRAYS];
+    clear_orphan(orphan);
+    *orphan =
+        (struct orphan){.waiting = event, .uid = uid, .name = copy_clean(name, CACHED_TOKEN_SIZE)};
 }
 
-void events_place_strays(struct kubernetes_jobs *jobs, const char *token)
+void events_place_orphans(struct kubernetes_jobs *jobs, const char *token)
 {
     size_t length = strlen(token);
     for (size_t i = 0; i < STRAYS; i++) {
-        struct stray *stray = &jobs->strays[i];
-        if (!stray->name)
+        struct orphan *orphan = &jobs->orphans[i];
+        if (!orphan->name)
             continue;
-        const char *name = stray->name + (strncmp(stray->name, "job-", 4) == 0 ? 4 : 0);
-        if (strncmp(stray->name, token, length) && strncmp(name, token, length))
+        const char *name = orphan->name + (strncmp(orphan->name, "job-", 4) == 0 ? 4 : 0);
+        if (strncmp(orphan->name, token, length) && strncmp(name, token, length))
             continue;
-        if (place_event(jobs, text_of(stray->name), stray->uid, &stray->waiting))
-            clear_stray(stray);
+        if (place_event(jobs, text_of(orphan->name), orphan->uid, &orphan->waiting))
+            clear_orphan(orphan);
     }
 }

@@ -30,7 +30,7 @@ static const int64_t missing_patience = 3000; /* milliseconds until a missing jo
 static const int64_t outage_patience = 5000;  /* ... that lists may take which fail all the same:
                                                  a token that is not good fails at once */
 static const int64_t accounting_patience = 60000; /* ... and until it is done without slurmdbd */
-static const int64_t stray_patience =
+static const int64_t orphan_patience =
     10000; /* ... and until what has no directory is none of a job */
 static const int64_t heart_patience =
     150000; /* ... and until one whose heart does not beat is dead:
@@ -352,19 +352,19 @@ static void assess(struct polling *polling, struct asked *asked)
 
 /* What waits at Slurm under a token of ours, and has no directory any more, is a second one of a
  * job that has ended: a directory is made before a job is handed in, and removed after its end. */
-static void add_strays(struct polling *polling, const struct slurm_version *version,
-                       const struct asked *asked)
+static void add_orphans(struct polling *polling, const struct slurm_version *version,
+                        const struct asked *asked)
 {
     const struct slurm_records *all = slurm_table_all(polling->slurm, asked->user);
     int64_t clock = slurm_table_clock(polling->slurm, asked->user);
     struct stat status;
-    polling->slurm->strays_due = clock_elapsed() + stray_patience;
+    polling->slurm->orphans_due = clock_elapsed() + orphan_patience;
     if (!polling->slurm->executor.identity[0])
         return; /* another spool's, of another directory, may look the same */
     for (size_t i = 0; all && clock && i < all->count; i++) {
         const struct slurm_record *record = &all->items[i];
         char name[SLURM_NAME_SIZE];
-        if (record->state != SLURM_STATE_WAITING || clock - record->submitted < stray_patience ||
+        if (record->state != SLURM_STATE_WAITING || clock - record->submitted < orphan_patience ||
             !text_is(record->identity, polling->slurm->executor.identity))
             continue;
         snprintf(name, sizeof(name), "%.*s-a%d", (int)record->id.length, record->id.data,
@@ -416,8 +416,9 @@ static void repair(struct polling *polling, const struct slurm_version *version)
             add_release(polling, version, asked);
         add_ends(polling, version, asked);
     }
-    if (polling->count && polling->asked[0].listed && clock_elapsed() >= polling->slurm->strays_due)
-        add_strays(polling, version, &polling->asked[0]);
+    if (polling->count && polling->asked[0].listed &&
+        clock_elapsed() >= polling->slurm->orphans_due)
+        add_orphans(polling, version, &polling->asked[0]);
     if (!polling->repairs)
         return;
     /* What is handed in was made durable when it was for the first time. */

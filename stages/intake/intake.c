@@ -35,7 +35,7 @@ static const int64_t trouble_interval = 1000; /* ... before going on after an er
 static const int64_t longest_trouble = 4000;  /* ... and when it lasts */
 static const int64_t batch_time = 400;        /* ... that a batch may take: others wait for it */
 static const int64_t blamed_pause = 1000;     /* ... for each end of intake over a file */
-static const int64_t stray_interval = 5000;   /* ... between looks for claims that are not ours */
+static const int64_t orphan_interval = 5000;  /* ... between looks for claims that are not ours */
 
 struct intake {
     struct stage stage;
@@ -46,10 +46,10 @@ struct intake {
     struct claim *claims[MOST_CLAIMS];
     char *refusals[MOST_CLAIMS]; /* NULL, or why the claim is refused */
     size_t claim_count;
-    size_t most;        /* claims in a batch, for the time that they take */
-    int64_t trouble;    /* milliseconds until the next attempt; 0: all is well */
-    bool paused;        /* there is too little free space */
-    int64_t stray_look; /* of clock_elapsed: when to look for others' claims */
+    size_t most;         /* claims in a batch, for the time that they take */
+    int64_t trouble;     /* milliseconds until the next attempt; 0: all is well */
+    bool paused;         /* there is too little free space */
+    int64_t orphan_look; /* of clock_elapsed: when to look for others' claims */
     struct guard *guard;
     char blamed[TOKEN_LENGTH + 1]; /* the claim over which the process before this one ended */
     int blamed_tries;
@@ -154,13 +154,13 @@ static int recover(struct intake *intake, struct error *error)
 
 /* A daemon that was taken for dead and woke up may have claimed files before it saw that this one
  * has taken over; and there may be more claims than fit. */
-static void take_strays(struct intake *intake)
+static void take_orphans(struct intake *intake)
 {
     int64_t now = clock_elapsed();
     size_t before = intake->claim_count;
-    if (now < intake->stray_look)
+    if (now < intake->orphan_look)
         return;
-    intake->stray_look = now + stray_interval;
+    intake->orphan_look = now + orphan_interval;
     if (directory_walk(intake->stage.spool.claims, recover_claim, intake) < 0)
         log_warn(".claims/ could not be read: %s", strerror(errno));
     if (intake->claim_count > before)
@@ -371,8 +371,8 @@ static int64_t next_look(struct intake *intake)
     /* While a batch waits for another attempt, nothing more is taken. */
     bool full = count_calm(intake) >= intake->most;
     int64_t until = full ? INT64_MAX : arrivals_due(intake->arrivals);
-    if (intake->stray_look < until)
-        until = intake->stray_look;
+    if (intake->orphan_look < until)
+        until = intake->orphan_look;
     if (leftovers_due(intake->leftovers) < until)
         until = leftovers_due(intake->leftovers);
     for (size_t i = 0; i < intake->claim_count; i++)
@@ -387,7 +387,7 @@ static int64_t intake_round(struct stage *stage)
     struct error error;
     if (!space_is_left(intake))
         return clock_elapsed() + space_interval;
-    take_strays(intake);
+    take_orphans(intake);
     leftovers_look(intake->leftovers, stage->spool.incoming, clock_elapsed());
     /* What others drop meanwhile is learned of between batches. */
     do {
@@ -465,7 +465,7 @@ static struct stage *intake_open(const char *directory, struct error *error)
     intake->guard = guard_own();
     intake->leftovers = leftovers_new("incoming", stage->settings.cut_off_time);
     intake->most = (size_t)stage->settings.batch;
-    intake->stray_look = clock_elapsed() + stray_interval;
+    intake->orphan_look = clock_elapsed() + orphan_interval;
     intake->repository = stage_repository(stage, error);
     if (!intake->repository)
         goto fail;

@@ -34,7 +34,7 @@ static bool open_job(struct round *round, struct tracked *tracked)
             tracker_forget(round->tracker, tracked);
         return false;
     }
-    if (followed->job >= 0 && tracked->stray) {
+    if (followed->job >= 0 && tracked->orphan) {
         sys.close(followed->job);
         tracker_forget(round->tracker, tracked); /* it has come back, and is learnt as any other */
         return false;

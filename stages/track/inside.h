@@ -61,7 +61,7 @@ struct tracked {
     int64_t wish_patience;     /* ... and when no more; 0: there is none */
     struct preemption *preemption; /* NULL: it is not stopped for that */
     struct lost_job *lost;         /* its directory is gone (lost.h); NULL: it is there */
-    bool stray;                    /* nothing but its id and attempt is known, from the executor */
+    bool orphan;                   /* nothing but its id and attempt is known, from the executor */
 };
 
 struct followed { /* a job of a batch */
@@ -96,7 +96,7 @@ struct tracker {
     struct arena *arena; /* of one batch */
     struct guard *guard; /* what this process is about */
     bool executor_lost;
-    int64_t strays_next;   /* of clock_elapsed(): when jobs without a directory are looked for */
+    int64_t orphans_next;  /* of clock_elapsed(): when jobs without a directory are looked for */
     int lost_asked;        /* of how many of them the executor was asked in this round */
     int64_t capacity_next; /* of clock_elapsed(): when DIR/capacity must be written again ... */
     bool capacity_idle;    /* ... which it was since the last job went */

@@ -13,7 +13,7 @@
 enum { LOOKS_LEAST = 3 };
 static const int64_t longest_pause = 30000; /* milliseconds */
 static const int64_t between_looks = 5000;  /* milliseconds */
-static const int64_t strays_retry = 10000;  /* ... after the executor could not be asked for them */
+static const int64_t orphans_retry = 10000; /* ... after the executor could not be asked for them */
 
 struct lost_job {
     int64_t since, next; /* of clock_elapsed */
@@ -59,12 +59,12 @@ static void tell_to_end(struct tracker *tracker, struct tracked *tracked, const 
 {
     struct lost_job *lost = tracked->lost;
     int attempt = tracked->attempt;
-    bool stray = tracked->stray;
+    bool orphan = tracked->orphan;
     struct error error;
     bool force = lost->told;
     if (lost->forced || (lost->told && clock_elapsed() < lost->force_time))
         return;
-    if (!lost->told && stray)
+    if (!lost->told && orphan)
         log_warn(
             "%s: the executor has tasks of it, and its directory is nowhere in the spool, so they are "
             "ended; the way to end a job is: dlspool kill %s",
@@ -155,7 +155,7 @@ bool lost_look(struct tracker *tracker, struct tracked *tracked)
     return lost->told && clean_up(tracker, id, tracked->attempt);
 }
 
-static void take_stray(void *context, const char *id, int attempt)
+static void take_orphan(void *context, const char *id, int attempt)
 {
     struct tracker *tracker = context;
     struct text name = text_of(id);
@@ -166,20 +166,20 @@ static void take_stray(void *context, const char *id, int attempt)
     if (!tracked)
         return;
     tracked->attempt = attempt;
-    tracked->stray = true;
+    tracked->orphan = true;
 }
 
-void lost_find_strays(struct tracker *tracker)
+void lost_find_orphans(struct tracker *tracker)
 {
     struct error error;
     int64_t now = clock_elapsed();
     tracker->lost_asked = 0;
-    if (!tracker->executor->operations->list || now < tracker->strays_next ||
+    if (!tracker->executor->operations->list || now < tracker->orphans_next ||
         stage_is_fenced(&tracker->stage))
         return;
     int listed =
-        tracker->executor->operations->list(tracker->executor, take_stray, tracker, &error);
+        tracker->executor->operations->list(tracker->executor, take_orphan, tracker, &error);
     if (listed)
         log_detail("jobs that have no directory could not be looked for: %s", error.text);
-    tracker->strays_next = now + (listed ? strays_retry : STRAYS_INTERVAL);
+    tracker->orphans_next = now + (listed ? orphans_retry : STRAYS_INTERVAL);
 }

@@ -24,7 +24,7 @@ enum {
 
 /* At the start of each round.  In the first, and every STRAYS_INTERVAL: follow what the executor has of jobs that have no
  * directory, so that lost_look() sees to them. */
-void lost_find_strays(struct tracker *tracker);
+void lost_find_orphans(struct tracker *tracker);
 
 /* The directory of a job that is followed is not in submitted/.  True when the job is to be
  * forgotten: it is in another state, or gone with all that the executor had of it. */

@@ -198,7 +198,7 @@ static int64_t track_round(struct stage *stage)
 {
     struct tracker *tracker = (struct tracker *)stage;
     take_names(tracker);
-    lost_find_strays(tracker);
+    lost_find_orphans(tracker);
     follow_all(tracker);
     int64_t due = watch_due(tracker->watch);
     int64_t capacity = note_capacity(tracker);

@@ -1,6 +1,6 @@
 /* tests/unit/lost_test.c - a job's directory is removed from submitted/ by hand, through the track stage
  *
- * Seen to fail with: tests/mutants/lost-*.patch; with removed_note() doing nothing; with `stray` not
+ * Seen to fail with: tests/mutants/lost-*.patch; with removed_note() doing nothing; with `orphan` not
  * looked at in open_job().
  */
 #include "tests/unit/stage_fixture.h"
@@ -13,8 +13,8 @@ static const int64_t noon = 1767268801000; /* 2026-01-01 */
 static struct {
     int cancels, forced, removals;
     bool stubborn;    /* a polite signal ends nothing */
-    int strays;       /* that are listed beside the job; all have ended once they were told to */
-    int asked, lists; /* polls of single strays, and lists */
+    int orphans;      /* that are listed beside the job; all have ended once they were told to */
+    int asked, lists; /* polls of single orphans, and lists */
     bool away;        /* a list fails */
 } fake;
 
@@ -74,7 +74,7 @@ static int fake_list(struct executor *executor, executor_take *take, void *conte
     fake.lists++;
     if (fake.away)
         return error_set(problem, "it does not answer");
-    for (int i = 0; i < fake.strays; i++) {
+    for (int i = 0; i < fake.orphans; i++) {
         char id[64];
         snprintf(id, sizeof(id), "lost-1m7y5dm1%03d00", i);
         take(context, id, 2);
@@ -227,7 +227,7 @@ static void one_that_was_removed_meanwhile_is_ended_too(void **state)
     assert_int_equal(fake.removals, 1);
 }
 
-/* What is somewhere in the spool is no stray, and what comes back is followed as any other. */
+/* What is somewhere in the spool is no orphan, and what comes back is followed as any other. */
 static void what_the_executor_has_of_other_jobs_is_left_alone(void **state)
 {
     (void)state;
@@ -248,7 +248,7 @@ static void what_the_executor_has_of_other_jobs_is_left_alone(void **state)
 
 /* A job that is being handed in is in rendered/ still, and the executor has it already; one that ended is
  * where its end was written down, with what was not removed yet. */
-static void one_that_is_in_any_state_is_no_stray(void **state)
+static void one_that_is_in_any_state_is_no_orphan(void **state)
 {
     static const char *const ways[] = {"submitted rendered", "rendered failed",
                                        "failed done/2026-01-01"};
@@ -287,7 +287,7 @@ static void only_some_are_asked_about_in_a_round(void **state)
     (void)state;
     close_stage();
     shell("rm -r submitted/lost-1m7y5dm13etbd");
-    fake.strays = STRAYS - 1;
+    fake.orphans = STRAYS - 1;
     open_stage();
     run_for(29000);
     fake.asked = 0;
@@ -351,7 +351,7 @@ int main(void)
         TEST(one_that_is_elsewhere_or_comes_back_is_left_alone),
         TEST(nothing_is_ended_when_the_spool_is_not_whole),
         TEST(one_that_was_removed_meanwhile_is_ended_too),
-        TEST(one_that_is_in_any_state_is_no_stray),
+        TEST(one_that_is_in_any_state_is_no_orphan),
         TEST(only_some_are_asked_about_in_a_round),
         TEST(a_list_that_failed_is_asked_for_again_soon),
         TEST(what_was_ended_is_written_down),

@@ -1,17 +1,17 @@
-/* executors/local/inquest.h - why a task ended
+/* executors/local/diagnosis.h - why a task ended
  *
  * podman knows an exit code.  Why it is what it is follows from the labels (a time limit), from the
  * kernel's log (memory), and from what the container's first process said (a command that could not
  * be started).  The words are those of task_state in executor.h.
  */
-#ifndef EXECUTORS_LOCAL_INQUEST_H
-#define EXECUTORS_LOCAL_INQUEST_H
+#ifndef EXECUTORS_LOCAL_DIAGNOSIS_H
+#define EXECUTORS_LOCAL_DIAGNOSIS_H
 
 #include "executors/local/inside.h"
 
 /* For all tasks of one poll: the kernel's log is read once, when it is first needed.  Start with
- * only `local` set; inquest_end() ends it. */
-struct inquest {
+ * only `local` set; diagnosis_clear() ends it. */
+struct diagnosis {
     struct local *local;
     struct buffer kills;
     bool kills_read;
@@ -19,8 +19,8 @@ struct inquest {
 
 /* Fill in exit code and reason of an ended task, whose role and index are set; `detail` becomes
  * the sentence about a failure, or "". */
-void inquest_explain(struct inquest *inquest, const struct podman_container *container,
-                     struct task_state *task, char *detail, size_t size);
-void inquest_end(struct inquest *inquest);
+void diagnosis_explain(struct diagnosis *diagnosis, const struct podman_container *container,
+                       struct task_state *task, char *detail, size_t size);
+void diagnosis_clear(struct diagnosis *diagnosis);
 
 #endif

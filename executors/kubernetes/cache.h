@@ -147,7 +147,7 @@ size_t kubernetes_jobs_count(const struct kubernetes_jobs *jobs); /* tokens */
 
 enum {
     WAITING_SAID = 4,       /* meanings that are remembered as said */
-    STRAYS = 64,            /* Events without an object that are remembered */
+    ORPHANS = 64,            /* Events without an object that are remembered */
     CACHED_TOKEN_SIZE = 256 /* bytes of a token, with the final NUL */
 };
 
@@ -180,7 +180,7 @@ struct kubernetes_jobs {
     struct cached_token **slots;
     size_t slot_count, count;
     uint32_t lists[FOLLOW_KINDS]; /* number of the last list */
-    struct orphan orphans[STRAYS];
+    struct orphan orphans[ORPHANS];
     size_t next_orphan;
 };
 

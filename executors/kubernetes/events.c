@@ -18,7 +18,7 @@ static void clear_orphan(struct orphan *orphan)
 
 void events_free(struct kubernetes_jobs *jobs)
 {
-    for (size_t i = 0; i < STRAYS; i++)
+    for (size_t i = 0; i < ORPHANS; i++)
         clear_orphan(&jobs->orphans[i]);
 }
 
@@ -90,7 +90,7 @@ void events_take(struct kubernetes_jobs *jobs, const struct value *object)
     uint64_t uid = hash_text(value_get_text(about, "uid"));
     if (place_event(jobs, name, uid, &event))
         return;
-    struct orphan *orphan = &jobs->orphans[jobs->next_orphan++ % STRAYS];
+    struct orphan *orphan = &jobs->orphans[jobs->next_orphan++ % ORPHANS];
     clear_orphan(orphan);
     *orphan =
         (struct orphan){.waiting = event, .uid = uid, .name = copy_clean(name, CACHED_TOKEN_SIZE)};
@@ -99,7 +99,7 @@ void events_take(struct kubernetes_jobs *jobs, const struct value *object)
 void events_place_orphans(struct kubernetes_jobs *jobs, const char *token)
 {
     size_t length = strlen(token);
-    for (size_t i = 0; i < STRAYS; i++) {
+    for (size_t i = 0; i < ORPHANS; i++) {
         struct orphan *orphan = &jobs->orphans[i];
         if (!orphan->name)
             continue;

@@ -283,22 +283,22 @@ static void one_that_is_in_any_state_is_no_orphan(void **state)
 /* However many they are, and all are ended in the end. */
 static void only_some_are_asked_about_in_a_round(void **state)
 {
-    enum { STRAYS = 100 };
+    enum { ORPHANS = 100 };
     (void)state;
     close_stage();
     shell("rm -r submitted/lost-1m7y5dm13etbd");
-    fake.orphans = STRAYS - 1;
+    fake.orphans = ORPHANS - 1;
     open_stage();
     run_for(29000);
     fake.asked = 0;
-    for (int i = 0; i < 2 + STRAYS / LOST_AT_ONCE + 10; i++) {
+    for (int i = 0; i < 2 + ORPHANS / LOST_AT_ONCE + 10; i++) {
         int cancels = fake.cancels, removals = fake.removals;
         run_round_after(1000);
         assert_true(fake.cancels - cancels <= LOST_AT_ONCE);
         assert_true(fake.removals - removals <= LOST_AT_ONCE);
     }
-    assert_int_equal(fake.cancels, STRAYS);
-    assert_int_equal(fake.removals, STRAYS);
+    assert_int_equal(fake.cancels, ORPHANS);
+    assert_int_equal(fake.removals, ORPHANS);
     assert_int_equal(fake.lists, 2); /* one by each stage that was opened */
 }
 

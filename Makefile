@@ -134,7 +134,7 @@ $(FUZZ_TARGETS): $(BUILD)/fuzz/%: $(BUILD)/tests/fuzz/%_fuzz.o $(FUZZ_MAIN:%.c=$
 fuzz-targets: $(FUZZ_TARGETS)
 
 UNIT_OBJECTS := $(UNIT_SOURCES:%.c=$(BUILD)/%.o)
-# Made on the way to a test, and kept: a change of the library links tests anew, and compiles none.
+# Made on the way to a test, and kept: a change of the library links tests again, and compiles none.
 .SECONDARY: $(UNIT_OBJECTS) $(CRASH_OBJECTS) $(FUZZ_OBJECTS)
 
 -include $(OBJECTS:.o=.d) $(UNIT_OBJECTS:.o=.d) $(CRASH_OBJECTS:.o=.d) $(FUZZ_OBJECTS:.o=.d)

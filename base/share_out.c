@@ -2,7 +2,7 @@
  *
  * Which piece is next is a number in shared memory.  Each process writes its answers into a file in
  * memory, one after the other, and says in shared memory which piece it is at.  When all have ended
- * and pieces are left, since processes have ended over theirs, it starts anew.
+ * and pieces are left, since processes have ended over theirs, it starts again.
  */
 #include "base/share_out.h"
 

@@ -44,7 +44,7 @@ struct slurm {
     struct slurm_jobs *jobs;
     int64_t largest;      /* number of a job that Slurm has given to one of ours; 0: not known */
     int64_t largest_kept; /* ... as it was written down */
-    bool numbers_anew;    /* it is smaller than what is written down, for Slurm counts again */
+    bool numbers_again;   /* it is smaller than what is written down, for Slurm counts again */
     int64_t sweep_due;    /* of clock_elapsed(): when what was put aside is removed next */
     int64_t orphans_due;  /* of clock_elapsed(): when what waits for nobody is looked for next */
     struct capacity capacity; /* as it was told last, good until capacity_until, which is of

@@ -30,9 +30,9 @@ static void read_kept(struct slurm *slurm)
         return;
     bool by_another = kept < slurm->largest_kept; /* it goes down only when they count again */
     bool is_ahead = kept > slurm->largest;
-    if (slurm->numbers_anew ? by_another && is_ahead : by_another || is_ahead)
+    if (slurm->numbers_again ? by_another && is_ahead : by_another || is_ahead)
         slurm->largest = kept;
-    slurm->numbers_anew = slurm->numbers_anew && !by_another;
+    slurm->numbers_again = slurm->numbers_again && !by_another;
     slurm->largest_kept = kept;
 }
 
@@ -48,7 +48,7 @@ bool slurm_numbers_take(struct slurm *slurm, int64_t mark, int64_t number)
         return false;
     if (is_far_behind(number, slurm->largest)) {
         slurm->largest = number;
-        slurm->numbers_anew = true;
+        slurm->numbers_again = true;
     }
     slurm_numbers_see(slurm, number);
     return true;
@@ -72,7 +72,7 @@ void slurm_numbers_keep(struct slurm *slurm)
         return;
     buffer_printf(&bytes, "%lld      \n", (long long)slurm->largest);
     if (file_write_all(file, buffer_text(&bytes), file_name, NULL) == 0)
-        slurm->largest_kept = slurm->largest, slurm->numbers_anew = false;
+        slurm->largest_kept = slurm->largest, slurm->numbers_again = false;
     sys.close(file);
     buffer_free(&bytes);
 }

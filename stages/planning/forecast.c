@@ -45,7 +45,7 @@ static double bounded(double value, double otherwise)
     return isfinite(value) && value >= 0 ? fmin(value, LONGEST) : otherwise;
 }
 
-static void predict_anew(struct cached_job *job, const struct forecast_terms *terms)
+static void predict_again(struct cached_job *job, const struct forecast_terms *terms)
 {
     struct predict_job asked = {.size_count = 0};
     struct prediction prediction = {.known = false};
@@ -161,7 +161,7 @@ void forecast_job(struct cached_job *job, const struct forecast_terms *terms)
     const struct job_record *record = &job->record;
     bool submitted = job->state == STATE_SUBMITTED;
     if (submitted || job->predicted_of != runs_generation(terms->runs))
-        predict_anew(job, terms);
+        predict_again(job, terms);
     /* Late, it would come behind all others for ever: from then on it is one of them. */
     bool over = terms->now >= record->deadline;
     bool timed = record->deadline && !over && !is_to_be_tried(job, terms);

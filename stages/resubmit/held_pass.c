@@ -131,7 +131,7 @@ static void decide_about(struct held_jobs *jobs, struct held *held, int64_t now)
 
 /* What was decided in the pass before is decided again; what is wrong with its files stays so until
  * they are read again. */
-static void begin_anew(struct held *held)
+static void begin_again(struct held *held)
 {
     for (size_t i = 0; i < held->count; i++)
         held->conditions[i].dependency = NULL;
@@ -147,7 +147,7 @@ int held_jobs_decide(struct held_jobs *jobs, int64_t now, struct error *error)
     dependencies_begin(jobs->dependencies);
     jobs->pass++;
     for (struct held *held = names_first(jobs->jobs); held; held = names_after(held))
-        begin_anew(held);
+        begin_again(held);
     if (held_look(jobs, error))
         return -1;
     if (held_find_meant(jobs, error)) {

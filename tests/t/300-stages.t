@@ -51,7 +51,7 @@ ok "and serves" wait_for 20 in_state taken-over "done"
 before=$(stage_pid submit)
 set_setting batch 7
 changed() { local now; now=$(stage_pid submit) && [ -n "$now" ] && [ "$now" != "$before" ]; }
-ok "the stages start anew when dlspool.yaml changes" wait_for 20 changed
+ok "the stages start again when dlspool.yaml changes" wait_for 20 changed
 is "$(grep -c 'dlspool.yaml has changed and is good' "$scratch/second.log")" 1 "which one line confirms"
 sed -i 's/^batch: 7/batch: many/' "$spool/dlspool.yaml"
 ok "a wrong dlspool.yaml is said" wait_for 10 grep -q 'batch: found "many"' "$scratch/second.log"

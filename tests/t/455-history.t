@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What jobs took is shown with what was predicted, for people and for programs, and can be made anew.
+# What jobs took is shown with what was predicted, for people and for programs, and can be made again.
 . "$(dirname "$0")/lib.bash"
 new_spool null || exit 1
 
@@ -26,7 +26,7 @@ ran right 100 105 120
 ran wrong 100 50 75
 ran resized 100 5 6 more
 ran plain 100 0 0
-is "$(dlspool history --rebuild)" "5 runs from done/" "it is made anew from done/"
+is "$(dlspool history --rebuild)" "5 runs from done/" "it is made again from done/"
 is "$(grep -c ' run of=fixed ' "$spool/history/runs")" 5 "a line for each size, for cat"
 is "$(stat -c %a "$spool/history/runs")" 644 "which all may read"
 
@@ -49,6 +49,6 @@ rm "$spool/history/runs" && mkdir "$spool/history/runs"
 output=$(dlspool history 2>&1)
 is $? 1 "what cannot be read is an error"
 like "$output" "history.*runs" "that names it"
-is "$(dlspool history --rebuild)" "5 runs from done/" "and is put aside when it is made anew"
+is "$(dlspool history --rebuild)" "5 runs from done/" "and is put aside when it is made again"
 
 done_testing

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Jobs in a cluster that are given other sizes while they run: an elastic one has tasks added, a pod has
-# its processors changed, and what can neither is told to save its state, ended, and made anew as another
+# its processors changed, and what can neither is told to save its state, ended, and made again as another
 # object; and the signal for that, as a pod is told it.
 # Seen to fail with: no right to patch pods/resize.
 . "$(dirname "$0")/lib.bash"
@@ -57,15 +57,15 @@ wish grows 2 tasks 4 2
 ok "and loses some" wait_for 30 running grows 2
 ok "which is no failure" in_state grows submitted
 
-# What knows only its first size is stopped, and made anew.
+# What knows only its first size is stopped, and made again.
 job again distributed 'tasks: {worker: {count: 2, cpus: 1, memory: 64Mi, command: [work]}}' 'size: {min: 1, max: 4}' \
     'checkpoint: {signal: USR1, grace: 40s}'
 ok "another job runs" wait_for 30 running again 2
 is "$(the_job again | jq -c '[.spec.template.spec.terminationGracePeriodSeconds, .spec.template.spec.containers[0].lifecycle.preStop.exec.command[4]]')" \
     '[40,"USR1"]' "it is told to save its state before it is ended"
 wish again 1 tasks 2 4
-anew() { [ "$(the_job again | jq -r '.metadata.name[-3:]')" = -a2 ]; }
-ok "it is made anew, as another object" wait_for 40 anew
+again() { [ "$(the_job again | jq -r '.metadata.name[-3:]')" = -a2 ]; }
+ok "it is made again, as another object" wait_for 40 again
 like "$(log_of again)" ' failed .*reason=Resized' "the log says why the first one ended"
 
 # What the pod does then, in a place where no process but its own can be seen.

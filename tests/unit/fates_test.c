@@ -209,7 +209,7 @@ static void write_into(int job, const char *name, const char *text)
     close(file);
 }
 
-/* What was there is lost.  The stage has to learn of it by starting anew. */
+/* What was there is lost.  The stage has to learn of it by starting again. */
 static void lose(const char *id, enum far far)
 {
     int job = open_job(id, STATE_SUBMITTED);

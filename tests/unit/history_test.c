@@ -1,4 +1,4 @@
-/* history_test.c - spool/history.c: what jobs took is kept, bounded, once each, and can be made anew */
+/* history_test.c - spool/history.c: what jobs took is kept, bounded, once each, and can be made again */
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>
@@ -197,7 +197,7 @@ static void make_done(const char *id, int64_t ended, bool measured)
     assert_int_equal(job_move(&spool, &place, STATE_DONE, ended, &error), 0);
 }
 
-static void is_made_anew(void **state)
+static void is_made_again(void **state)
 {
     (void)state;
     struct history history;
@@ -207,7 +207,7 @@ static void is_made_anew(void **state)
     make_done("old-1m80ns077fbyz", noon, false);
     int directory = history_open(&spool, true, &error);
     assert_int_equal(eventlog_append_to(directory, "runs", TEXT("all is lost\n"), &error), 0);
-    /* What the track stage adds while it is made anew. */
+    /* What the track stage adds while it is made again. */
     struct job_record record = make_record("now-1m80ns077fbyx");
     struct progress progress = make_progress();
     assert_int_equal(history_add(&spool, &record, &progress, false, clock_now() + 1000, &error), 0);
@@ -230,7 +230,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_job_is_a_line),       TEST(an_attempt_at_several_sizes),
         TEST(damage_is_passed_over), TEST(is_bounded),
-        TEST(is_made_anew),
+        TEST(is_made_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

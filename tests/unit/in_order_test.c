@@ -423,7 +423,7 @@ static void higher_priority_goes_before_the_first(void **state)
     assert_true(in_state(big, STATE_SUBMITTED));
 }
 
-/* A stage that is started anew finds the same one first; when that one is killed, the others go on. */
+/* A stage that is started again finds the same one first; when that one is killed, the others go on. */
 static void the_first_outlasts_a_restart_and_can_be_killed(void **state)
 {
     (void)state;

@@ -221,7 +221,7 @@ static void thirty_two_are_in_flight_on_connections_that_are_kept(void **state)
     kubernetes_disconnect(connection);
 }
 
-static void a_connection_that_was_closed_is_made_anew(void **state)
+static void a_connection_that_was_closed_is_made_again(void **state)
 {
     (void)state;
     struct kubernetes_connection *connection = connect_by_token("abc");
@@ -566,7 +566,7 @@ static void the_pods_service_account_will_do(void **state)
     assert_non_null(connection);
     assert_string_equal(kubernetes_namespace(connection), "theirs");
     must_be_done(connection, "/echo");
-    /* Bound tokens are written anew. */
+    /* Bound tokens are written again. */
     write_file("account/token", "rotated");
     write_file("accepted", "rotated\n");
     must_be_done(connection, "/echo");
@@ -816,7 +816,7 @@ int main(void)
         WITH_ARENA(a_call_carries_what_it_should),
         WITH_ARENA(a_raw_answer_is_cut_off_where_it_is_to_be),
         WITH_ARENA(thirty_two_are_in_flight_on_connections_that_are_kept),
-        WITH_ARENA(a_connection_that_was_closed_is_made_anew),
+        WITH_ARENA(a_connection_that_was_closed_is_made_again),
         WITH_ARENA(a_server_that_hangs_costs_one_timeout),
         WITH_ARENA(nobody_at_the_port_is_unavailable),
         WITH_ARENA(after_too_many_requests_nothing_is_sent_for_a_while),

@@ -134,7 +134,7 @@ static void what_was_removed_is_not_listed(void **state)
     wait_until("gone-1", false);
 }
 
-/* The cluster removes it by itself; it is not ended and removed anew every five minutes. */
+/* The cluster removes it by itself; it is not ended and removed again every five minutes. */
 static void what_stays_for_a_while_for_people_is_not_listed(void **state)
 {
     struct error error;

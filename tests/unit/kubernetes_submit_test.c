@@ -90,7 +90,7 @@ enum fault {
     FAULT_REFUSED,
     FAULT_THROTTLED,
     FAULT_MISSING,       /* somebody deletes the object just before */
-    FAULT_KILLED_BEFORE, /* dlspool dies, and nothing more is asked until it starts anew */
+    FAULT_KILLED_BEFORE, /* dlspool dies, and nothing more is asked until it starts again */
     FAULT_KILLED_AFTER,
     FAULT_FOR_GOOD, /* what asks for a change is refused from now on; nothing else */
     FAULTS
@@ -688,7 +688,7 @@ static void what_is_being_deleted_is_not_begun_twice(void **state)
     learn(single);
     leave("/apis/batch/v1/namespaces/ml/jobs/j-1-a1");
     assert_int_equal(submit(single).outcome, SUBMIT_ACCEPTED);
-    /* Not begun yet: it is made anew when it is gone. */
+    /* Not begun yet: it is made again when it is gone. */
     reset(4);
     cluster.faults[0].exchange = 1;
     cluster.faults[0].fault = FAULT_KILLED_BEFORE;

@@ -5,7 +5,7 @@
  * after any number of events and in the middle of one, failing lists, and lists in pages.
  *
  * Seen to fail with: the list's version not taken on; bookmarks ignored; 410 in an event, as a status
- * or for `continue` taken for any other error; a list that does not begin anew; a back-off without
+ * or for `continue` taken for any other error; a list that does not begin again; a back-off without
  * end; a silent stream kept; a stream that never spoke resumed for ever.
  */
 #include "base/clock.h"

@@ -297,7 +297,7 @@ static void what_was_made_and_not_started_is_finished(void **state)
                      0);
 }
 
-static void a_stale_container_that_never_ran_is_made_anew(void **state)
+static void a_stale_container_that_never_ran_is_made_again(void **state)
 {
     struct fixture *f = *state;
     FIXTURE_OR_SKIP();
@@ -586,7 +586,7 @@ int main(void)
         FIXTURE_TEST(a_gpu_that_is_not_there_is_waited_for),
         FIXTURE_TEST(submitting_again_adopts_what_runs),
         FIXTURE_TEST(what_was_made_and_not_started_is_finished),
-        FIXTURE_TEST(a_stale_container_that_never_ran_is_made_anew),
+        FIXTURE_TEST(a_stale_container_that_never_ran_is_made_again),
         FIXTURE_TEST(a_strangers_container_under_our_name_is_left_alone),
         FIXTURE_TEST(a_job_of_which_one_task_is_refused_leaves_nothing),
         FIXTURE_TEST(containers_outlive_the_service_and_are_found_again),

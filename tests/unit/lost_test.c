@@ -200,7 +200,7 @@ static void one_that_is_elsewhere_or_comes_back_is_left_alone(void **state)
 }
 
 /* The whole directory was exchanged: not a job was removed, but what the stage holds is no spool any
- * more.  It begins anew. */
+ * more.  It begins again. */
 static void nothing_is_ended_when_the_spool_is_not_whole(void **state)
 {
     (void)state;

@@ -389,7 +389,7 @@ static void hostile_output(void **state)
     free(bytes);
 }
 
-static void a_log_that_is_begun_anew(void **state)
+static void a_log_that_is_begun_again(void **state)
 {
     (void)state;
     begin_measure();
@@ -651,7 +651,7 @@ int main(void)
         TEST(failed_by_itself),
         TEST(back_to_a_checkpoint),
         TEST(hostile_output),
-        TEST(a_log_that_is_begun_anew),
+        TEST(a_log_that_is_begun_again),
         TEST(the_role_that_says_it),
         TEST(a_job_that_writes_a_file),
         TEST(hostile_files),

@@ -21,7 +21,7 @@ static struct {
     bool told, resizable;
     bool ready;
     char submitted[256]; /* names, in order, each with a space behind it */
-    int64_t rendered;    /* the size that a job was last rendered anew at; 0: none was */
+    int64_t rendered;    /* the size that a job was last rendered again at; 0: none was */
 } fake;
 
 static inline int fake_ready(struct executor *executor, struct error *problem)

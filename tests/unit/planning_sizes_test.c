@@ -1,6 +1,6 @@
 /* tests/unit/planning_sizes_test.c - at what size planned jobs begin, and who is to have another
  *
- * Seen to fail, each in the test that is about it: all rendered anew at once; no dwell time, and
+ * Seen to fail, each in the test that is about it: all rendered again at once; no dwell time, and
  * wishes for what cannot be changed; changes that do not pay, or that are wanted for the first
  * time; growth before there is room for it, or in a hurry that does not help; shrinking for nobody;
  * no fence.
@@ -37,7 +37,7 @@ static void who_needs_it_starts_larger(void **state)
     assert_int_equal(planned(id).next, fake.rendered);
 }
 
-/* A job that has time, of that size; it is rendered anew at another, or (0) not. */
+/* A job that has time, of that size; it is rendered again at another, or (0) not. */
 static void starts_at(int64_t size, int64_t cpus_free, int64_t expected)
 {
     put_rendered(.name = "patient", .size = size, .deadline = 3600);

@@ -1,7 +1,7 @@
 /* tests/unit/planning_test.c - what a plan says of the jobs, what it promises, what is kept of it
  *
  * Seen to fail, each in the test that is about it: no budgets; promises not written; every job read
- * anew for every plan.
+ * again for every plan.
  */
 #include "tests/unit/planning_fixture.h"
 

@@ -216,7 +216,7 @@ static void ports_have_room(void **state)
     assert_int_equal(resolve_for("local", "", "ports: {first: 2, last: 1}"), -1);
 }
 
-/* What renderer/ports.h promises, worked out anew. */
+/* What renderer/ports.h promises, worked out again. */
 static int hash_port(const char *words, struct port_range range)
 {
     char hex[SHA256_HEX_SIZE];

@@ -13,7 +13,7 @@ static const int64_t accepted = 1777658400000; /* 2026-05-01T18:00:00Z */
 
 static struct job_record record;
 
-/* As intake does, or, with a record that is there, as whoever renders it anew. */
+/* As intake does, or, with a record that is there, as whoever renders it again. */
 static enum prepare_result prepare(const char *source)
 {
     struct preparation preparation;
@@ -77,7 +77,7 @@ static void a_deadline_that_is_over_is_refused(void **state)
                         "was accepted");
 }
 
-/* A job that is rendered anew has the size that its record says, and the resources of that. */
+/* A job that is rendered again has the size that its record says, and the resources of that. */
 static void the_size_of_the_record_is_taken(void **state)
 {
     (void)state;

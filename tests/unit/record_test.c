@@ -155,7 +155,7 @@ static void deadlines_and_sizes_read_back(void **state)
     arena_free(arena);
 }
 
-/* Byte for byte, so that the sums of jobs that were there before hold when they are written anew. */
+/* Byte for byte, so that the sums of jobs that were there before hold when they are written again. */
 static void a_record_without_them_is_as_it_was(void **state)
 {
     (void)state;

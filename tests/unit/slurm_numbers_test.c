@@ -1,5 +1,5 @@
 /* tests/unit/slurm_numbers_test.c - numbers of jobs, users and nodes as a slurmrestd tells them
- * that counts anew, leaves names out, or tells nonsense
+ * that counts again, leaves names out, or tells nonsense
  */
 #include "tests/unit/slurm_fake.h"
 
@@ -83,7 +83,7 @@ static void few_that_were_forgotten_are_given_back(void **state)
 }
 
 /* Two processes of the daemon, each of which remembers a mark. */
-static void a_process_learns_from_the_other_that_numbers_began_anew(void **state)
+static void a_process_learns_from_the_other_that_numbers_began_again(void **state)
 {
     int directory = open(fake.directory, O_RDONLY | O_DIRECTORY);
     struct slurm first = {.directory = directory}, second = {.directory = directory};
@@ -212,7 +212,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(few_jobs_are_given_back, fake_set_up, fake_tear_down),
         cmocka_unit_test_setup_teardown(few_that_were_forgotten_are_given_back, fake_set_up,
                                         fake_tear_down),
-        cmocka_unit_test_setup_teardown(a_process_learns_from_the_other_that_numbers_began_anew,
+        cmocka_unit_test_setup_teardown(a_process_learns_from_the_other_that_numbers_began_again,
                                         fake_set_up, fake_tear_down),
         cmocka_unit_test_setup_teardown(a_job_is_its_users_by_his_number, fake_set_up,
                                         fake_tear_down),

@@ -163,7 +163,7 @@ static void a_path_that_is_gone_refuses_no_job(void **state)
     assert_non_null(strstr(submission.error.text, "404"));
     fake_order("{}");
     assert_int_equal(fake_submit_it(&submission), SUBMIT_ACCEPTED);
-    /* Which versions there are was asked anew. */
+    /* Which versions there are was asked again. */
     const struct value *requests = value_get(fake_order("{}"), "requests");
     assert_string_equal(value_get_text(requests->list.items[0], "what").data, "GET /openapi/v3");
 }

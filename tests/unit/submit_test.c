@@ -221,7 +221,7 @@ static void a_limit_is_named_and_who_is_behind(void **state)
                         "dlspool.yaml).");
     assert_string_equal(reason_of(third),
                         "Waiting for its turn: behind b-0000000000002, which waits for a limit.");
-    /* Nothing is written while nothing changes; and a stage that is started anew knows who it was.
+    /* Nothing is written while nothing changes; and a stage that is started again knows who it was.
      */
     struct stat before, after;
     assert_int_equal(fstatat(spool.root, "waiting", &before, 0), 0);

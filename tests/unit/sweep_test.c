@@ -64,7 +64,7 @@ static void the_next_attempt_runs_only_that(void **state)
     const struct sweep_choice by_itself = {0};
     assert_true(sweep_go_on(arena, &record, &by_itself));
     assert_int_equal(record.array_left.length, 0);
-    /* Repeated after a crash, and to render the job anew, it is the same. */
+    /* Repeated after a crash, and to render the job again, it is the same. */
     for (int i = 0; i < 2; i++) {
         job = good(ARRAY "0-9%4\n");
         assert_true(sweep_go_on(arena, &record, &by_itself));

@@ -74,7 +74,7 @@ static void a_change_shows_within_a_window(void **state)
     assert_true(fabs(unit_times_rate(&times, now).rate - 0.25) < 1e-9);
 }
 
-static void going_back_starts_anew(void **state)
+static void going_back_starts_again(void **state)
 {
     (void)state;
     struct unit_times times;
@@ -254,7 +254,7 @@ int main(void)
         cmocka_unit_test(few_units),
         cmocka_unit_test(stragglers_do_not_count),
         cmocka_unit_test(a_change_shows_within_a_window),
-        cmocka_unit_test(going_back_starts_anew),
+        cmocka_unit_test(going_back_starts_again),
         cmocka_unit_test(what_hangs_becomes_slow),
         cmocka_unit_test(looks_are_coarse),
         cmocka_unit_test(noise_is_averaged),

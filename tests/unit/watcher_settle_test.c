@@ -140,7 +140,7 @@ static void unknown_writers_need_the_full_quiet_time(void **state)
     assert_int_equal(judge(&story), SETTLE_READY);
 }
 
-static void growing_begins_the_quiet_time_anew(void **state)
+static void growing_begins_the_quiet_time_again(void **state)
 {
     (void)state;
     struct story story = begin();
@@ -288,7 +288,7 @@ static void cut_content_without_a_writer_is_for_the_reader_to_judge(void **state
     assert_true(story.memory.cut);
 }
 
-/* Who held it open for long, and left it in mid-line, was killed; one who writes it anew was not. */
+/* Who held it open for long, and left it in mid-line, was killed; one who writes it again was not. */
 static void cut_content_of_a_slow_writer_is_refused(void **state)
 {
     (void)state;
@@ -386,7 +386,7 @@ int main(void)
         cmocka_unit_test(linked_is_ready_when_the_other_link_is_gone),
         cmocka_unit_test(a_second_link_that_stays_is_not_waited_for_long),
         cmocka_unit_test(unknown_writers_need_the_full_quiet_time),
-        cmocka_unit_test(growing_begins_the_quiet_time_anew),
+        cmocka_unit_test(growing_begins_the_quiet_time_again),
         cmocka_unit_test(closed_needs_a_short_quiet_time),
         cmocka_unit_test(a_writer_is_waited_for),
         cmocka_unit_test(a_writer_who_comes_back_gets_the_full_quiet_time),

@@ -193,9 +193,9 @@ size_t images_report(struct text source, const char *name, struct buffer *report
 }
 
 /* What this machine has of the library; NULL: nothing, or it is not known. */
-static const struct host_library *on_machine(const struct image_wish *wish)
+static const struct host_library *on_machine(const struct image_query *query)
 {
-    return wish->machine ? host_find(wish->machine, wish->library) : NULL;
+    return query->machine ? host_find(query->machine, query->library) : NULL;
 }
 
 static bool version_fits(struct text row, struct text asked)
@@ -204,45 +204,46 @@ static bool version_fits(struct text row, struct text asked)
 }
 
 /* Does the machine have what the row and the job want of it? */
-static bool machine_fits(const struct image_row *row, const struct image_wish *wish,
+static bool machine_fits(const struct image_row *row, const struct image_query *query,
                          struct text accelerator)
 {
-    const struct host_library *library = on_machine(wish);
+    const struct host_library *library = on_machine(query);
     return library && (library->gpus || text_is(accelerator, "none")) &&
            (text_is(row->version, "*") || version_begins(library->version, row->version)) &&
-           version_begins(library->version, wish->version);
+           version_begins(library->version, query->version);
 }
 
-static bool row_fits(const struct image_row *row, const struct image_wish *wish)
+static bool row_fits(const struct image_row *row, const struct image_query *query)
 {
-    struct text accelerator = wish->accelerator.length ? wish->accelerator : TEXT("none");
-    if (!image_serves(row->image, wish->host) || !column_covers(row->library, wish->library) ||
-        !column_covers(row->type, wish->type) || !column_covers(row->accelerator, accelerator))
+    struct text accelerator = query->accelerator.length ? query->accelerator : TEXT("none");
+    if (!image_serves(row->image, query->host) || !column_covers(row->library, query->library) ||
+        !column_covers(row->type, query->type) || !column_covers(row->accelerator, accelerator))
         return false;
-    return wish->machine && text_is(row->image, "host") ? machine_fits(row, wish, accelerator)
-                                                        : version_fits(row->version, wish->version);
+    return query->machine && text_is(row->image, "host")
+               ? machine_fits(row, query, accelerator)
+               : version_fits(row->version, query->version);
 }
 
-const struct image_row *images_find(const struct images *images, const struct image_wish *wish)
+const struct image_row *images_find(const struct images *images, const struct image_query *query)
 {
     for (size_t i = 0; i < images->count; i++)
-        if (row_fits(&images->rows[i], wish))
+        if (row_fits(&images->rows[i], query))
             return &images->rows[i];
     return NULL;
 }
 
-struct text images_version(const struct image_row *row, const struct image_wish *wish)
+struct text images_version(const struct image_row *row, const struct image_query *query)
 {
-    const struct host_library *library = text_is(row->image, "host") ? on_machine(wish) : NULL;
+    const struct host_library *library = text_is(row->image, "host") ? on_machine(query) : NULL;
     if (library)
         return library->version;
     return text_is(row->version, "*") ? TEXT("") : row->version;
 }
 
-void images_tell_versions(const struct images *images, const struct image_wish *wish,
+void images_tell_versions(const struct images *images, const struct image_query *query,
                           struct buffer *out)
 {
-    const struct host_library *library = wish->host ? on_machine(wish) : NULL;
+    const struct host_library *library = query->host ? on_machine(query) : NULL;
     size_t before = out->length;
     if (library)
         buffer_printf(out, "%.*s on this machine%s", (int)library->version.length,
@@ -250,7 +251,7 @@ void images_tell_versions(const struct images *images, const struct image_wish *
     for (size_t i = 0; i < images->count; i++) {
         const struct image_row *row = &images->rows[i];
         if (text_is(row->image, "host") || text_is(row->version, "*") ||
-            !column_covers(row->library, wish->library) || !column_covers(row->type, wish->type))
+            !column_covers(row->library, query->library) || !column_covers(row->type, query->type))
             continue;
         buffer_printf(out, "%s%.*s (line %d, accelerator %.*s)", out->length > before ? "; " : "",
                       (int)row->version.length, row->version.data, row->line,

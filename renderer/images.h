@@ -37,7 +37,7 @@ struct images *images_parse(struct arena *arena, struct text source, const char 
 size_t images_report(struct text source, const char *name, struct buffer *report, size_t *warnings);
 
 /* What an image is wanted for. */
-struct image_wish {
+struct image_query {
     struct text library, type;
     struct text version;        /* empty: none was named, and any will do */
     struct text accelerator;    /* empty: none */
@@ -48,14 +48,14 @@ struct image_wish {
 /* The first row that fits, or NULL.  A version fits when it is the row's, or a beginning of it in whole
  * parts (2.1 fits the rows 2.1, 2.1.3 and 2.1+cu118, not 2.10, nor 2); `*` and `none` fit an empty
  * accelerator. */
-const struct image_row *images_find(const struct images *images, const struct image_wish *wish);
+const struct image_row *images_find(const struct images *images, const struct image_query *query);
 
 /* The version of the library that an image of that row has, or empty: it cannot be told. */
-struct text images_version(const struct image_row *row, const struct image_wish *wish);
+struct text images_version(const struct image_row *row, const struct image_query *query);
 
-/* Append which versions of the library there are, for a wish that no row fits; nothing when there are
+/* Append which versions of the library there are, for a query that no row fits; nothing when there are
  * none. */
-void images_tell_versions(const struct images *images, const struct image_wish *wish,
+void images_tell_versions(const struct images *images, const struct image_query *query,
                           struct buffer *out);
 
 /* Does any row serve this (library, type), whatever the version and accelerator? */

@@ -157,38 +157,38 @@ static int check_image(struct work *work, const struct value *site, struct text 
 }
 
 static void say_no_image(struct work *work, const struct images *images,
-                         const struct image_wish *wish)
+                         const struct image_query *query)
 {
-    struct text version = wish->version.length ? wish->version : TEXT("(not given)");
+    struct text version = query->version.length ? query->version : TEXT("(not given)");
     struct error_quote_room rooms[5];
     struct buffer there = {0};
-    struct image_wish any_version = *wish;
+    struct image_query any_version = *query;
     any_version.version = (struct text){NULL, 0};
-    const struct image_row *row = wish->version.length ? images_find(images, &any_version) : NULL;
+    const struct image_row *row = query->version.length ? images_find(images, &any_version) : NULL;
     struct text other =
         row ? arena_printf(work->arena, " leave version out to get that of line %d,", row->line)
             : TEXT("");
-    images_tell_versions(images, wish, &there);
+    images_tell_versions(images, query, &there);
     error_set(
         work->error,
         "no row of images.txt fits library %s, version %s, type %s, accelerator "
         "%s%s in templates.git at commit %.7s%s%s; ask for what there is,%s or its maintainers to "
         "add a row",
-        error_quote(&rooms[0], wish->library.data, wish->library.length),
+        error_quote(&rooms[0], query->library.data, query->library.length),
         error_quote(&rooms[1], version.data, version.length),
-        error_quote(&rooms[2], wish->type.data, wish->type.length),
-        error_quote(&rooms[3], wish->accelerator.data, wish->accelerator.length),
-        wish->host ? "" : " (rows with the image host left out)", work->result->commit.data,
+        error_quote(&rooms[2], query->type.data, query->type.length),
+        error_quote(&rooms[3], query->accelerator.data, query->accelerator.length),
+        query->host ? "" : " (rows with the image host left out)", work->result->commit.data,
         there.length ? "; there is " : "",
         there.length ? error_quote(&rooms[4], there.data, there.length) : "", other.data);
     buffer_free(&there);
 }
 
-static struct image_wish wish_of(const struct work *work)
+static struct image_query wish_of(const struct work *work)
 {
     const struct render_input *input = work->input;
     bool ours = strcmp(template_executor(input), "local") == 0;
-    return (struct image_wish){
+    return (struct image_query){
         .library = input->library,
         .version = input->version,
         .type = input->type,
@@ -204,24 +204,24 @@ static int check_host_version(struct work *work)
 {
     static struct image_row row = {{"*", 1}, {"*", 1}, {"*", 1}, {"*", 1}, {"host", 4}, 0};
     const struct images host = {&row, 1};
-    struct image_wish wish = wish_of(work);
+    struct image_query query = wish_of(work);
     struct error_quote_room rooms[3];
     struct buffer there = {0};
-    if (!wish.machine || !wish.version.length)
+    if (!query.machine || !query.version.length)
         return 0;
-    wish.accelerator = TEXT("none");
-    if (images_find(&host, &wish)) {
-        struct text version = images_version(&row, &wish);
+    query.accelerator = TEXT("none");
+    if (images_find(&host, &query)) {
+        struct text version = images_version(&row, &query);
         work->result->version = arena_text(work->arena, version.data, version.length);
         return 0;
     }
-    images_tell_versions(&host, &wish, &there);
+    images_tell_versions(&host, &query, &there);
     error_set(
         work->error,
         "image \"host\" does not have library %s in version %s; there is %s; ask for what there "
         "is, or leave `image` out to get what images.txt names",
-        error_quote(&rooms[0], wish.library.data, wish.library.length),
-        error_quote(&rooms[1], wish.version.data, wish.version.length),
+        error_quote(&rooms[0], query.library.data, query.library.length),
+        error_quote(&rooms[1], query.version.data, query.version.length),
         there.length ? error_quote(&rooms[2], there.data, there.length) : "none of it");
     buffer_free(&there);
     return -1;
@@ -252,13 +252,13 @@ static int check_role_images(struct work *work, const struct value *site)
 /* The image that images.txt names. */
 static int choose_image(struct work *work, const struct images *images)
 {
-    const struct image_wish wish = wish_of(work);
-    const struct image_row *row = images_find(images, &wish);
+    const struct image_query query = wish_of(work);
+    const struct image_row *row = images_find(images, &query);
     if (!row) {
-        say_no_image(work, images, &wish);
+        say_no_image(work, images, &query);
         return -1;
     }
-    struct text version = images_version(row, &wish);
+    struct text version = images_version(row, &query);
     work->result->image = arena_text(work->arena, row->image.data, row->image.length);
     work->result->image_line = row->line;
     work->result->version = arena_text(work->arena, version.data, version.length);

@@ -50,13 +50,13 @@ static void refuses(const char *source, const char *sentence)
 static const char *find(const struct images *images, const char *library, const char *version,
                         const char *type, const char *accelerator)
 {
-    const struct image_wish wish = {.library = text_of(library),
-                                    .version = text_of(version),
-                                    .type = text_of(type),
-                                    .accelerator = text_of(accelerator),
-                                    .host = true,
-                                    .machine = machine};
-    const struct image_row *row = images_find(images, &wish);
+    const struct image_query query = {.library = text_of(library),
+                                      .version = text_of(version),
+                                      .type = text_of(type),
+                                      .accelerator = text_of(accelerator),
+                                      .host = true,
+                                      .machine = machine};
+    const struct image_row *row = images_find(images, &query);
     return row ? arena_text(arena, row->image.data, row->image.length).data : "";
 }
 
@@ -97,12 +97,12 @@ static void host_is_passed_over_where_it_is_of_no_use(void **state)
 {
     (void)state;
     struct images *images = parse("pytorch * * * host\npytorch 2 * * two\nany * * * host\n");
-    struct image_wish wish = {.library = TEXT("pytorch"), .type = TEXT("single")};
-    const struct image_row *row = images_find(images, &wish);
+    struct image_query query = {.library = TEXT("pytorch"), .type = TEXT("single")};
+    const struct image_row *row = images_find(images, &query);
     assert_true(row && text_is(row->image, "two"));
     assert_string_equal(find(images, "pytorch", "", "single", ""), "host");
-    wish.library = TEXT("any");
-    assert_null(images_find(images, &wish));
+    query.library = TEXT("any");
+    assert_null(images_find(images, &query));
     assert_false(images_serve(images, TEXT("any"), TEXT("single"), false));
     assert_true(images_serve(images, TEXT("any"), TEXT("single"), true));
     /* A row behind one of `host` is reached by others. */
@@ -190,15 +190,15 @@ static void what_there_is_is_told(void **state)
     struct error error;
     struct buffer out = {0};
     struct images *images = parse("* * * * host\npytorch 2.5.1 * gpu two\n");
-    struct image_wish wish = {.library = TEXT("pytorch"),
-                              .type = TEXT("single"),
-                              .host = true,
-                              .machine = host_parse(arena, TEXT(has), &error)};
-    images_tell_versions(images, &wish, &out);
+    struct image_query query = {.library = TEXT("pytorch"),
+                                .type = TEXT("single"),
+                                .host = true,
+                                .machine = host_parse(arena, TEXT(has), &error)};
+    images_tell_versions(images, &query, &out);
     assert_string_equal(out.data,
                         "1.13.0a0 on this machine, without GPUs; 2.5.1 (line 2, accelerator gpu)");
-    assert_true(text_is(images_version(&images->rows[0], &wish), "1.13.0a0"));
-    assert_true(text_is(images_version(&images->rows[1], &wish), "2.5.1"));
+    assert_true(text_is(images_version(&images->rows[0], &query), "1.13.0a0"));
+    assert_true(text_is(images_version(&images->rows[1], &query), "2.5.1"));
     buffer_free(&out);
     assert_null(host_parse(arena, TEXT("{\"libraries\": []}"), &error));
     assert_null(host_parse(arena, TEXT("nonsense"), &error));

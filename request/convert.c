@@ -64,7 +64,7 @@ static void put_ports(struct arena *arena, struct value *map, const struct task_
 {
     struct value *ports = value_object(arena);
     for (size_t i = 0; i < task->ports_count; i++) {
-        const struct port_wish *port = &task->ports[i];
+        const struct port_request *port = &task->ports[i];
         if (port->first || !is_port_label(port->label))
             note_add(arena, notes, "ports", "the ports %.*s of the role %.*s are left out: %s",
                      (int)port->label.length, port->label.data, (int)task->role.length,

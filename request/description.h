@@ -28,7 +28,7 @@ struct environment {
 };
 
 /* Ports that each task of a role is to have under one name. */
-struct port_wish {
+struct port_request {
     struct text label; /* letters, digits and . _ ~ */
     int count;         /* from 1 */
     int first;         /* the first of fixed numbers; 0: dlspool chooses */
@@ -45,7 +45,7 @@ struct task_role {
     struct text *command; /* words; count 0: the job's program, script or template decides */
     size_t command_count;
     struct environment environment; /* over the job's */
-    struct port_wish *ports;        /* no two with one label */
+    struct port_request *ports;     /* no two with one label */
     size_t ports_count;
     int64_t storage;   /* bytes of the machine's disk for each task; 0: not given */
     struct text image; /* of this role; empty: the job's */

@@ -8,7 +8,7 @@
 enum { LABELS_MOST = 100, PORTS_MOST = 1000, LONGEST_LABEL = 63 };
 
 static void read_port(struct reading *reading, const struct path *above,
-                      const struct member *member, struct port_wish *wish)
+                      const struct member *member, struct port_request *wish)
 {
     struct path path = {.above = above, .name = member->key};
     const struct value *value = member->value;
@@ -23,7 +23,7 @@ static void read_port(struct reading *reading, const struct path *above,
         problem_expected(reading, &path, value, "how many ports each task is to have, 1 to %d",
                          (int)PORTS_MOST);
     else
-        *wish = (struct port_wish){.label = member->key, .count = (int)value->number};
+        *wish = (struct port_request){.label = member->key, .count = (int)value->number};
 }
 
 void read_ports(struct reading *reading, const struct path *path, const struct value *value,
@@ -36,9 +36,9 @@ void read_ports(struct reading *reading, const struct path *path, const struct v
         return;
     }
     size_t count = value->object.count;
-    struct port_wish *ports = arena_allocate(reading->arena, (count + 1) * sizeof(*ports));
+    struct port_request *ports = arena_allocate(reading->arena, (count + 1) * sizeof(*ports));
     for (size_t i = 0; i < count; i++)
         read_port(reading, path, &value->object.members[i], &ports[i]);
-    *(struct port_wish **)into = ports;
+    *(struct port_request **)into = ports;
     *(size_t *)((char *)into - field->offset + field->count_offset) = count;
 }

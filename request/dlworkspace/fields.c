@@ -163,7 +163,7 @@ READER(read_variables)
 READER(read_ports)
 {
     struct text text, rest, part;
-    struct port_wish *ports = arena_allocate(reading->arena, PORTS_MOST * sizeof(*ports));
+    struct port_request *ports = arena_allocate(reading->arena, PORTS_MOST * sizeof(*ports));
     size_t count = 0;
     bool good = take_scalar_text(value, false, &text);
     char *commas = good ? arena_allocate(reading->arena, text.length + 1) : NULL;
@@ -183,7 +183,7 @@ READER(read_ports)
             continue;
         good = count < PORTS_MOST;
         if (good)
-            ports[count++] = (struct port_wish){
+            ports[count++] = (struct port_request){
                 .label = arena_printf(reading->arena, "port%d", (int)number),
                 .count = 1,
                 .first = (int)number,
@@ -196,7 +196,7 @@ READER(read_ports)
                          (int)PORTS_MOST, (int)PORT_MOST);
         return;
     }
-    *(struct port_wish **)into = ports;
+    *(struct port_request **)into = ports;
     *(size_t *)((char *)into - field->offset + field->count_offset) = count;
 }
 

@@ -16,7 +16,7 @@ struct dlworkspace {
     int enable_work, enable_data, enable_job, preemptible, privileged;
     int priority; /* 0: not given */
     struct environment environment;
-    struct port_wish *ports;
+    struct port_request *ports;
     size_t ports_count;
     const struct value *plugins; /* an object, or NULL */
 };

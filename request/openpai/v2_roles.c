@@ -134,8 +134,8 @@ static void read_ports(struct role_reading *reading)
         struct path above = {.above = &parent, .name = TEXT("ports")};
         struct path path = {.above = &above, .name = member->key};
         bool any = member->value->number == 0;
-        role->ports[i] =
-            (struct port_wish){.label = member->key, .count = any ? 1 : (int)member->value->number};
+        role->ports[i] = (struct port_request){.label = member->key,
+                                               .count = any ? 1 : (int)member->value->number};
         if (any)
             note_add(
                 arena, &reading->file->job->notes, openpai_2_place(arena, &path),

@@ -252,7 +252,7 @@ static void add_port(struct task_role *role, struct text label)
     for (size_t i = 0; i < role->ports_count; i++)
         if (text_equal(role->ports[i].label, label))
             return;
-    role->ports[role->ports_count++] = (struct port_wish){.label = label, .count = 1};
+    role->ports[role->ports_count++] = (struct port_request){.label = label, .count = 1};
 }
 
 void openpai_usual_ports(struct task_role *role)

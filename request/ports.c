@@ -8,7 +8,7 @@
 enum { LABELS_MOST = 100, PORTS_MOST = 1000, LONGEST_LABEL = 63 };
 
 static void read_port(struct reading *reading, const struct path *above,
-                      const struct member *member, struct port_request *wish)
+                      const struct member *member, struct port_request *port)
 {
     struct path path = {.above = above, .name = member->key};
     const struct value *value = member->value;
@@ -23,7 +23,7 @@ static void read_port(struct reading *reading, const struct path *above,
         problem_expected(reading, &path, value, "how many ports each task is to have, 1 to %d",
                          (int)PORTS_MOST);
     else
-        *wish = (struct port_request){.label = member->key, .count = (int)value->number};
+        *port = (struct port_request){.label = member->key, .count = (int)value->number};
 }
 
 void read_ports(struct reading *reading, const struct path *path, const struct value *value,

@@ -116,7 +116,7 @@ static const struct figure {
 
 enum { FIGURES = ARRAY_COUNT(figures) };
 
-/* ---- reading the wishes ---- */
+/* ---- reading the targets ---- */
 
 static bool choose_policies(struct request *request, const char *names)
 {

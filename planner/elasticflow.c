@@ -220,7 +220,7 @@ void policy_elasticflow(struct plan_state *state)
     struct plan plan;
     size_t effort = 0;
     int free_now = state->capacity;
-    plan_begin(&plan, state, state->capacity, &(struct plan_wishes){0});
+    plan_begin(&plan, state, state->capacity, &(struct plan_targets){0});
     plan_sort_others(&plan);
     admit(&plan, state);
     plan_all(&plan, state, NULL, SIZE_MAX - 1, &effort);

@@ -62,11 +62,11 @@ static int lent_first(const struct plan_state *state)
 
 void policy_ours(struct plan_state *state)
 {
-    const struct plan_wishes wishes = {.margin = MARGIN, .ageing = true, .floors = true};
+    const struct plan_targets targets = {.margin = MARGIN, .ageing = true, .floors = true};
     struct plan plan;
     int lent = lent_first(state);
     state->next = (double)INFINITY;
-    plan_begin(&plan, state, state->capacity - lent, &wishes);
+    plan_begin(&plan, state, state->capacity - lent, &targets);
     choose(&plan, state);
     tell(&plan, state);
     spare_give(&plan, state, lent);

@@ -20,7 +20,7 @@ void policy_paper(struct plan_state *state)
     struct plan plan;
     int free_now = state->capacity;
     state->next = (double)INFINITY;
-    plan_begin(&plan, state, state->capacity, &(struct plan_wishes){0});
+    plan_begin(&plan, state, state->capacity, &(struct plan_targets){0});
     plan_sort_others(&plan);
     for (size_t i = plan.candidates; i < plan.count; i++)
         free_now -= plan.items[i].job->give;

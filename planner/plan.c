@@ -72,7 +72,7 @@ static bool can(const struct plan_job *job, const struct plan_level *fastest, do
 }
 
 static void sort_deadline(struct plan_item *item, const struct plan_state *state,
-                          const struct plan_wishes *wishes, const struct plan_level *fastest)
+                          const struct plan_targets *targets, const struct plan_level *fastest)
 {
     struct plan_job *job = item->job;
     if (state->now >= job->deadline) {
@@ -82,10 +82,10 @@ static void sort_deadline(struct plan_item *item, const struct plan_state *state
     }
     item->part = PART_PLANNED;
     job->deadline_status = DEADLINE_ON_TRACK;
-    item->latest = job->deadline - state->guard - wishes->margin * (job->deadline - job->arrival);
+    item->latest = job->deadline - state->guard - targets->margin * (job->deadline - job->arrival);
     if (can(job, fastest, state->now, item->latest))
         return;
-    item->latest = job->deadline; /* margins are wishes */
+    item->latest = job->deadline; /* margins are targets */
     if (!can(job, fastest, state->now, item->latest)) {
         item->part = PART_LATE;
         job->deadline_status = DEADLINE_CANNOT_MEET;
@@ -93,14 +93,14 @@ static void sort_deadline(struct plan_item *item, const struct plan_state *state
 }
 
 static void sort_best_effort(struct plan_item *item, const struct plan_state *state,
-                             const struct plan_wishes *wishes, const struct plan_level *fastest)
+                             const struct plan_targets *targets, const struct plan_level *fastest)
 {
     struct plan_job *job = item->job;
     double alone = share_time_alone(job, &job->levels[0]);
     double age = AGE_TIMES * alone > AGE ? AGE_TIMES * alone : AGE;
     item->part = PART_BEST_EFFORT;
     job->deadline_status = DEADLINE_BEST_EFFORT;
-    if (wishes->ageing && state->now - job->arrival > age && fastest) {
+    if (targets->ageing && state->now - job->arrival > age && fastest) {
         item->part = PART_PLANNED;
         item->latest = state->now + AGE_DEADLINE * alone;
     }
@@ -121,9 +121,9 @@ static void sort_kept(struct plan_item *item, const struct plan_state *state)
                                                           : DEADLINE_AT_RISK;
 }
 
-static bool stays(const struct plan_job *job, const struct plan_wishes *wishes)
+static bool stays(const struct plan_job *job, const struct plan_targets *targets)
 {
-    return job->size > 0 && (job->kept || (job->unstoppable && !wishes->floors));
+    return job->size > 0 && (job->kept || (job->unstoppable && !targets->floors));
 }
 
 /* The job's floor, if it has to have one. */
@@ -150,19 +150,19 @@ static void find_cost(struct plan_item *item, double now)
 }
 
 static void sort_job(struct plan_item *item, const struct plan_state *state, int capacity,
-                     const struct plan_wishes *wishes)
+                     const struct plan_targets *targets)
 {
     struct plan_job *job = item->job;
     const struct plan_level *fastest = plan_level_at_most(job, capacity);
     job->give = 0;
     job->finish = (double)INFINITY;
     job->over = false;
-    if (stays(job, wishes))
+    if (stays(job, targets))
         sort_kept(item, state);
     else if (isfinite(job->deadline))
-        sort_deadline(item, state, wishes, fastest);
+        sort_deadline(item, state, targets, fastest);
     else
-        sort_best_effort(item, state, wishes, fastest);
+        sort_best_effort(item, state, targets, fastest);
     if (item->part != PART_KEPT)
         find_floor(item, state->now);
     if (item->part == PART_PLANNED)
@@ -170,14 +170,14 @@ static void sort_job(struct plan_item *item, const struct plan_state *state, int
 }
 
 void plan_begin(struct plan *plan, const struct plan_state *state, int capacity,
-                const struct plan_wishes *wishes)
+                const struct plan_targets *targets)
 {
     size_t others = state->job_count;
     *plan = (struct plan){.items = memory_allocate((others + 1) * sizeof(*plan->items)),
                           .count = others};
     for (size_t i = 0; i < plan->count; i++) {
         struct plan_item item = {.job = state->jobs[i]};
-        sort_job(&item, state, capacity, wishes);
+        sort_job(&item, state, capacity, targets);
         if (item.part == PART_PLANNED)
             plan->items[plan->candidates++] = item;
         else

@@ -52,7 +52,7 @@ struct plan {
 };
 
 /* What a policy adds to the deadlines that it is given. */
-struct plan_wishes {
+struct plan_targets {
     double margin; /* to be done before the deadline by such a share of the time from
                                    arrival to deadline, and by the state's guard */
     bool ageing;   /* jobs without a deadline are given one when they waited for long */
@@ -63,7 +63,7 @@ struct plan_wishes {
 /* The first step of it, which other policies share: sort the jobs into items; all candidates are
  * PART_PLANNED.  plan_end() frees them. */
 void plan_begin(struct plan *plan, const struct plan_state *state, int capacity,
-                const struct plan_wishes *wishes);
+                const struct plan_targets *targets);
 void plan_end(struct plan *plan);
 
 /* Those behind the candidates by id, for who gives them something one after the other. */

@@ -1,7 +1,7 @@
 /* tests/unit/planning_sizes_test.c - at what size planned jobs begin, and who is to have another
  *
  * Seen to fail, each in the test that is about it: all rendered again at once; no dwell time, and
- * wishes for what cannot be changed; changes that do not pay, or that are wanted for the first
+ * targets for what cannot be changed; changes that do not pay, or that are wanted for the first
  * time; growth before there is room for it, or in a hurry that does not help; shrinking for nobody;
  * no fence.
  */
@@ -69,13 +69,13 @@ static void who_has_time_starts_smaller(void **state)
 
 /* ---- running jobs ---- */
 
-static struct resize_wish wish; /* the one that was found last */
+static struct resize_wish target; /* the one that was found last */
 
 static bool is_wished(const char *id)
 {
     struct job_record record = make_record(id);
     int job = open_job(id, STATE_SUBMITTED);
-    int result = resize_pending(job, &record, &wish);
+    int result = resize_pending(job, &record, &target);
     close(job);
     return result == 1;
 }
@@ -95,9 +95,9 @@ static void who_falls_behind_is_grown(void **state)
     const char *id = put_slow(300); /* 80 units take 400 s as it is */
     start_planning("dwell: 60s");
     assert_true(is_wished(id));
-    assert_int_equal(wish.from, 1000);
-    assert_true(wish.to > 1000 && wish.generation == 1);
-    assert_true(strstr(wish.reason, "falls behind: predicted ") != NULL);
+    assert_int_equal(target.from, 1000);
+    assert_true(target.to > 1000 && target.generation == 1);
+    assert_true(strstr(target.reason, "falls behind: predicted ") != NULL);
     assert_true(strstr(event_of(id, STATE_SUBMITTED, "resize"), "instead of 1 CPU") != NULL);
     expect_status(id, "on track", NULL);
 }
@@ -212,7 +212,7 @@ static void nobody_is_made_smaller_for_room_that_stays_idle(void **state)
     put_rendered(.name = "another");
     for (int i = 0; i < 3; i++)
         run_round();
-    assert_true(is_wished(id) && wish.to < 4000);
+    assert_true(is_wished(id) && target.to < 4000);
 }
 
 static void room_to_spare_is_given_when_it_lasts(void **state)
@@ -223,7 +223,7 @@ static void room_to_spare_is_given_when_it_lasts(void **state)
     assert_false(is_wished(id)); /* wanted for the first time */
     run_round();
     assert_true(is_wished(id));
-    assert_true(strstr(wish.reason, "spare capacity is free") != NULL);
+    assert_true(strstr(target.reason, "spare capacity is free") != NULL);
 }
 
 /* A job of one processor that is done in 80 s, long before it has to be. */
@@ -265,9 +265,9 @@ static void a_wish_is_written_once(void **state)
     const char *id = put_slow(300);
     start_planning("dwell: 0");
     assert_true(is_wished(id));
-    int64_t first = wish.when;
+    int64_t first = target.when;
     run_round();
-    assert_true(is_wished(id) && wish.when == first);
+    assert_true(is_wished(id) && target.when == first);
 }
 
 static void another_daemon_s_spool_is_not_touched(void **state)

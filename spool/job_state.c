@@ -116,7 +116,7 @@ static void fold_log(int job, struct job_situation *situation, bool *stopping)
     buffer_free(&log);
 }
 
-/* ---- what the directory and the wishes tell ---- */
+/* ---- what the directory and the requests tell ---- */
 
 static bool is_there(int job, const char *name)
 {

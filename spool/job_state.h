@@ -2,7 +2,7 @@
  *
  * The directory that a job is in says which stage has it.  What people want to know is a little more:
  * whether what the scheduler has is running already, and whether it is being stopped.  That follows
- * from the directory, the job's log and the wishes beside it; nothing else is kept of it.
+ * from the directory, the job's log and the requests beside it; nothing else is kept of it.
  *
  *   waiting    in rendered/: for its turn, for resources, for the executor, for a limit; and in failed/,
  *              if it only waits there until the executor has room or answers

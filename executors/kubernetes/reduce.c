@@ -187,7 +187,7 @@ static int read_index(const struct value *metadata)
 }
 
 /* While it has this finalizer the Job controller has yet to count it; pods that it deletes by its own
- * wish lose it before. */
+ * request lose it before. */
 static bool is_tracked(const struct value *metadata)
 {
     const struct value *finalizers = value_get(metadata, "finalizers");

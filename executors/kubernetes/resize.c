@@ -152,7 +152,7 @@ static struct text tasks_body(struct arena *arena, const struct found_job *found
     const struct value *spec = value_get(found->object, "spec");
     int64_t more = size - (int64_t)value_get_number(spec, "completions", 0);
     struct value *body = value_object(arena), *seen = value_object(arena);
-    struct value *wish = value_object(arena), *annotations = value_object(arena);
+    struct value *request = value_object(arena), *annotations = value_object(arena);
     struct text rule = shift_rule(arena, found->object, more);
     value_put(arena, seen, "uid", value_text(arena, found->uid));
     value_put(arena, seen, "resourceVersion",
@@ -161,14 +161,14 @@ static struct text tasks_body(struct arena *arena, const struct found_job *found
         value_put(arena, annotations, KUBERNETES_ANNOTATION_COMPLETE, value_text(arena, rule));
         value_put(arena, seen, "annotations", annotations);
     }
-    put_number(arena, wish, "parallelism", (double)size);
-    put_number(arena, wish, "completions", (double)size);
+    put_number(arena, request, "parallelism", (double)size);
+    put_number(arena, request, "completions", (double)size);
     if (value_get(spec, "maxFailedIndexes")) {
         double most = value_get_number(spec, "maxFailedIndexes", 0) + (double)more;
-        put_number(arena, wish, "maxFailedIndexes", most < 0 ? 0 : most);
+        put_number(arena, request, "maxFailedIndexes", most < 0 ? 0 : most);
     }
     value_put(arena, body, "metadata", seen);
-    value_put(arena, body, "spec", wish);
+    value_put(arena, body, "spec", request);
     struct buffer json = {0};
     json_write(&json, body, false, NULL);
     struct text text = arena_text(arena, json.data, json.length);

@@ -8,7 +8,7 @@
  * know of it when it is done later.
  *
  * Known weakness: a node whose kubelet is older than its server never says anything; who asks gives
- * up in the end, and the pod's wish stays in its spec, without effect.
+ * up in the end, and the pod's request stays in its spec, without effect.
  */
 #include "executors/kubernetes/resize.h"
 

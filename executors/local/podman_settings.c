@@ -59,18 +59,19 @@ static void add_path(struct buffer *out, const char *key, const struct podman_se
 }
 
 /* What a container may be given of a resource: no more than we have, or runc cannot set it. */
-static uintmax_t bounded_limit(int resource, uintmax_t wish)
+static uintmax_t bounded_limit(int resource, uintmax_t request)
 {
     struct rlimit limit;
-    if (getrlimit(resource, &limit) || limit.rlim_max == RLIM_INFINITY || limit.rlim_max > wish)
-        return wish;
+    if (getrlimit(resource, &limit) || limit.rlim_max == RLIM_INFINITY || limit.rlim_max > request)
+        return request;
     return limit.rlim_max;
 }
 
 /* The same for locked memory, where no limit is a limit, too. */
-static void add_locked_memory(struct buffer *out, int64_t wish)
+static void add_locked_memory(struct buffer *out, int64_t request)
 {
-    uintmax_t limit = bounded_limit(RLIMIT_MEMLOCK, wish < 0 ? RLIM_INFINITY : (uintmax_t)wish);
+    uintmax_t limit =
+        bounded_limit(RLIMIT_MEMLOCK, request < 0 ? RLIM_INFINITY : (uintmax_t)request);
     if (limit == RLIM_INFINITY)
         buffer_add_string(out, ", \"memlock=-1:-1\"");
     else

@@ -57,7 +57,7 @@ static int take_control(struct acceptor *acceptor, struct acceptance *item, int6
         item->fate = ACCEPT_CONTROL;
         return 1;
     }
-    return new_job_refuse_wish(acceptor, item, &reason, now, error) ? -1 : 1;
+    return new_job_refuse_control(acceptor, item, &reason, now, error) ? -1 : 1;
 }
 
 /* The job of this claim exists: a crash came between publishing it and removing the claim. */

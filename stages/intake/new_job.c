@@ -116,11 +116,11 @@ static int write_beginning(int job, struct acceptance *item, struct job_record *
                            const struct verdict *verdict, struct error *error)
 {
     bool held = false;
-    struct wish wish;
+    struct control_request request;
     int64_t now = clock_now();
     if (item->hold && control_write(job, CONTROL_HOLD, record->owner, record->uid, now, error))
         return -1;
-    int due = verdict ? 0 : hold_is_due(job, record, &held, &wish);
+    int due = verdict ? 0 : hold_is_due(job, record, &held, &request);
     if (due < 0)
         return error_set(error, "whether the job is held is unknown at the moment");
     item->state = verdict ? STATE_FAILED : due ? STATE_HELD : STATE_RENDERED;
@@ -182,13 +182,13 @@ static int refuse_request(struct acceptor *acceptor, struct acceptance *item,
     return write_job(acceptor, item, record, (struct text){NULL, 0}, &verdict, error);
 }
 
-int new_job_refuse_wish(struct acceptor *acceptor, struct acceptance *item,
-                        const struct error *reason, int64_t now, struct error *error)
+int new_job_refuse_control(struct acceptor *acceptor, struct acceptance *item,
+                           const struct error *reason, int64_t now, struct error *error)
 {
     struct verdict verdict;
     struct job_record record = start_record(acceptor, item, now);
     set_id(item, &record, name_from_source(item->claim->source));
-    verdict_refused_wish(&verdict, reason);
+    verdict_refused_request(&verdict, reason);
     return write_job(acceptor, item, &record, (struct text){NULL, 0}, &verdict, error);
 }
 

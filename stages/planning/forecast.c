@@ -138,7 +138,7 @@ static bool is_kept(const struct cached_job *job, const struct forecast_terms *t
            (!is_in_place(job) && job->record.checkpoint_signal.length == 0);
 }
 
-/* What four of five jobs do not exceed is a margin, and margins are wishes: a job that is predicted to be
+/* What four of five jobs do not exceed is a margin, and margins are requests: a job that is predicted to be
  * done in time if nothing comes in between is planned with all the time that there is. */
 static double planned_work(const struct cached_job *job, const struct forecast_terms *terms)
 {

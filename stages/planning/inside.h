@@ -51,7 +51,7 @@ void planning_keep_first(struct planning *planning);
 /* Put all jobs in order, and list those to submit now. */
 void planning_order(struct planning *planning);
 
-/* Write promises and wishes, durably, then DIR/plan. */
+/* Write promises and requests, durably, then DIR/plan. */
 void planning_publish(struct planning *planning, struct arena *arena, struct plan_file *lines);
 
 #endif

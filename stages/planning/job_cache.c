@@ -298,7 +298,7 @@ int job_cache_refresh(struct job_cache *job_cache, struct error *error)
 
 /* ---- at the start ---- */
 
-static int look_for_wish(void *context, const struct job_place *place)
+static int look_for_request(void *context, const struct job_place *place)
 {
     struct job_cache *job_cache = context;
     struct job_record record;
@@ -319,7 +319,7 @@ static int look_for_wish(void *context, const struct job_place *place)
 int submitted_wants_plan(const struct spool *spool, struct error *error)
 {
     struct job_cache job_cache = {.spool = spool, .arena = arena_new()};
-    int result = jobs_walk(spool, STATE_SUBMITTED, look_for_wish, &job_cache);
+    int result = jobs_walk(spool, STATE_SUBMITTED, look_for_request, &job_cache);
     if (result < 0)
         error_errno(error, "submitted/ could not be read");
     arena_free(job_cache.arena);

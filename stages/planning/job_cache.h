@@ -24,7 +24,7 @@ struct cached_job {
     enum state state; /* STATE_RENDERED or STATE_SUBMITTED */
     bool readable;    /* otherwise nothing below is known, but `asked` */
     bool asked;       /* somebody asks for it to be killed or held */
-    bool resizing;    /* a wish for another size waits to be granted */
+    bool resizing;    /* a request for another size waits to be granted */
     bool intended;    /* of rendered/: the executor may have it already */
     int64_t started;  /* of submitted/: when this attempt started, time of day; 0: it has not yet */
     bool promised;    /* firm, and the log has the event */
@@ -53,7 +53,7 @@ struct cached_job {
     bool behind;    /* it takes no part: it may not pass the first that does not fit */
     bool outgrown;  /* more than the executor has in all: it is to refuse it */
     int leaning;    /* which way the plan wants to change it ... */
-    int64_t leaned; /* ... since then, of clock_elapsed(): stages/planning/wishes.c */
+    int64_t leaned; /* ... since then, of clock_elapsed(): stages/planning/resize_requests.c */
 
     /* The job_cache's own: */
     struct timespec changed;

@@ -10,7 +10,7 @@
  *     deadline, then the others by priority, in turns of their owners; rendered again first when their
  *     size is another.  Only what there is room for now; the others wait in rendered/, and who has a
  *     deadline keeps the memory that it waits for from being taken by those behind it;
- *   - running jobs that are given something else are told to change (stages/planning/wishes.h);
+ *   - running jobs that are given something else are told to change (stages/planning/resize_requests.h);
  *   - a firm deadline that is planned is promised: the event `promised` in the job's log;
  *   - DIR/plan says how all stand.
  *

@@ -1,4 +1,4 @@
-/* stages/planning/publish.c - what was decided is written down: promises, wishes, DIR/plan */
+/* stages/planning/publish.c - what was decided is written down: promises, requests, DIR/plan */
 #include "stages/planning/inside.h"
 
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "spool/eventlog.h"
 #include "stages/guard.h"
-#include "stages/planning/wishes.h"
+#include "stages/planning/resize_requests.h"
 #include "stages/shared/resize.h"
 #include "stages/stage.h"
 
@@ -52,21 +52,21 @@ static bool is_promised_now(const struct cached_job *job)
     return planning_counts(job) && job->plan.firm && job->plan.promised && !job->promised;
 }
 
-/* ---- wishes ---- */
+/* ---- requests ---- */
 
-/* A wish is read from the job's own files at that moment: what is wished was decided for what the
+/* A request is read from the job's own files at that moment: what is asked for was decided for what the
  * job_cache knew. */
-static bool write_wish(struct planning *planning, struct cached_job *job,
-                       const struct resize_wish *wish)
+static bool write_request(struct planning *planning, struct cached_job *job,
+                          const struct resize_request *request)
 {
     struct job_place place;
     struct error error;
     int directory = open_job(planning, job, &place);
     if (directory < 0)
         return false; /* it has just ended */
-    job->resizing = resize_write(directory, &job->record, wish, &error) == 0;
+    job->resizing = resize_write(directory, &job->record, request, &error) == 0;
     if (job->resizing)
-        log_detail("%s: %s", place.id, wish->reason);
+        log_detail("%s: %s", place.id, request->reason);
     else
         log_warn("%s: %s", place.id, error.text);
     sys.close(directory);
@@ -117,16 +117,16 @@ static bool *mark_needed(struct arena *arena, const struct planning *planning,
 /* Write what must be told to one job.  Whether there was anything; `rung`: its bell must be rung. */
 static bool write_job(struct planning *planning, struct cached_job *job, bool needed, bool *rung)
 {
-    struct resize_wish wish;
+    struct resize_request request;
     struct guard_before before;
     int64_t tick = planning->stage->settings.planner_tick;
     if (!guard_look(guard_own(), job_cache_id(job), &before))
         return false;
     bool written = is_promised_now(job) && write_promise(planning, job);
     if (planning_counts(job) && job->state == STATE_SUBMITTED &&
-        wish_for(job, planning->now, clock_elapsed(), tick, &wish) &&
-        (wish.to < wish.from ? needed : may_grow(planning, job)))
-        *rung = write_wish(planning, job, &wish);
+        resize_request_for(job, planning->now, clock_elapsed(), tick, &request) &&
+        (request.to < request.from ? needed : may_grow(planning, job)))
+        *rung = write_request(planning, job, &request);
     guard_return(guard_own(), &before);
     return written || *rung;
 }

@@ -178,7 +178,7 @@ static enum tasks_chosen choose_tasks(const struct renewer *renewer, int job,
                                       struct job_record *record, const char *cause,
                                       struct verdict *verdict, struct error *error)
 {
-    struct task_wish kill;
+    struct task_request kill;
     struct sweep_choice choice;
     struct arena *arena = renewer->arena;
     if (!record->array.length)

@@ -42,14 +42,14 @@ static bool may_be_submitted(int job)
 static bool find_destination(int job, const struct job_place *place,
                              const struct job_record *record, const char *cause, enum state *to)
 {
-    struct wish wish;
+    struct control_request request;
     bool held = false;
-    int waits = place->state == STATE_RENDERED ? 0 : hold_is_due(job, record, &held, &wish);
+    int waits = place->state == STATE_RENDERED ? 0 : hold_is_due(job, record, &held, &request);
     *to = STATE_RENDERED;
     if (place->state == STATE_FAILED && waits > 0)
         *to = STATE_HELD;
     /* What was asked for since this was decided is for the next pass. */
-    bool killed = strcmp(cause, "asked") != 0 && control_pending(job, CONTROL_KILL, &wish) != 0;
+    bool killed = strcmp(cause, "asked") != 0 && control_pending(job, CONTROL_KILL, &request) != 0;
     return waits >= 0 && !killed && !(place->state == STATE_HELD && held);
 }
 
@@ -73,7 +73,7 @@ static bool send_back(struct requeuer *requeuer, const struct job_place *place, 
     const struct renewal_order order = {action->from, to, action->cause, action->size};
     enum renewal renewed = renew_job(&requeuer->renewer, job, record, &order, &error);
     if (renewed == RENEW_TROUBLE) {
-        /* The wish to try again stays where only trouble, such as a full disk, is in its way. */
+        /* The request to try again stays where only trouble, such as a full disk, is in its way. */
         log_warn("%s: cannot be rendered again: %s", place->id, error.text);
         if (!record->request_file.length)
             control_clear(job, CONTROL_RETRY, NULL);
@@ -149,10 +149,10 @@ static void kill_waiting(struct requeuer *requeuer, int job, struct job_record *
 {
     struct verdict verdict;
     struct error error;
-    struct wish wish;
-    if (control_pending(job, CONTROL_KILL, &wish) != 1)
+    struct control_request request;
+    if (control_pending(job, CONTROL_KILL, &request) != 1)
         return;
-    verdict_killed(&verdict, record->id.data, wish.by, wish.when);
+    verdict_killed(&verdict, record->id.data, request.by, request.when);
     if (verdict_write(&verdict, job, record, false, clock_now(), &error) ||
         spool_sync(&requeuer->renewer.stage->spool, &error))
         log_warn("%s: %s", record->id.data, error.text);

@@ -132,22 +132,22 @@ static bool is_wait_over(const struct resubmitter *resubmitter, const struct wai
 /* A job that was rendered once, and that somebody holds, waits for that in held/. */
 static bool is_to_be_held(int job, const struct waiting *waiting)
 {
-    struct wish wish;
+    struct control_request request;
     return (waiting->when == RETRY_AT || waiting->when == RETRY_ROOM ||
             waiting->when == RETRY_EXECUTOR) &&
-           control_pending(job, CONTROL_HOLD, &wish) == 1;
+           control_pending(job, CONTROL_HOLD, &request) == 1;
 }
 
 /* Decide what to do with a candidate. */
 void due_decide(struct resubmitter *resubmitter, struct requeue_action *action, int64_t now)
 {
     struct job_place place = {.state = STATE_FAILED};
-    struct wish wish;
+    struct control_request request;
     memcpy(place.id, action->id, sizeof(place.id));
     struct waiting *waiting = names_find(resubmitter->jobs, text_of(action->id));
     int job = job_open(&resubmitter->stage.spool, &place);
-    int asked = job < 0 ? -1 : control_pending(job, CONTROL_RETRY, &wish);
-    int killed = asked ? 0 : control_pending(job, CONTROL_KILL, &wish);
+    int asked = job < 0 ? -1 : control_pending(job, CONTROL_RETRY, &request);
+    int killed = asked ? 0 : control_pending(job, CONTROL_KILL, &request);
     if (waiting && asked >= 0 && killed >= 0) {
         if (asked) {
             action->cause = "asked";

@@ -47,7 +47,7 @@ struct held {
     bool looked_for;         /* its names were looked for in all of done/ */
     bool released;           /* what it waited for has come once */
     bool is_held, is_killed; /* somebody has asked for that: */
-    struct wish hold, kill;
+    struct control_request hold, kill;
     char *tasks; /* of an array only these are held; NULL: the whole job */
     uid_t uid;
     int64_t accepted, since; /* in incoming/, and here */

@@ -67,7 +67,7 @@ static void read_held(struct held_jobs *jobs, struct held *held, int job)
     held->readable = held->readable && kept >= 0;
     if (kept > 0) {
         held->is_held = true;
-        held->hold = tasks.wish;
+        held->hold = tasks.request;
         held->tasks = copy_text(sweep_shortened(jobs->arena, tasks.tasks));
     }
     held->is_killed = is_killed > 0;

@@ -166,7 +166,7 @@ void held_explain(const struct held_jobs *jobs, const struct held *held, struct 
     struct hold_reason *reasons = memory_allocate((held->count + 1) * sizeof(*reasons));
     struct hold_view view = {
         .id = held_id(held).data,
-        .wish = held->is_held ? &held->hold : NULL,
+        .request = held->is_held ? &held->hold : NULL,
         .tasks = text_of(held->tasks ? held->tasks : ""),
         .by_owner = held->is_held && held->hold.uid == held->uid,
         .reasons = reasons,

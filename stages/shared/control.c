@@ -64,7 +64,7 @@ static bool is_unfinished(const struct job_place *place, const struct job_record
 bool control_applies(void *context, const struct job_place *place, const struct job_record *record)
 {
     const struct control_question *question = context;
-    struct wish wish;
+    struct control_request request;
     if (!control_allows(question->verb, place, record, NULL))
         return false;
     if (question->verb == CONTROL_KILL)
@@ -72,7 +72,7 @@ bool control_applies(void *context, const struct job_place *place, const struct 
     if (question->verb != CONTROL_HOLD && question->verb != CONTROL_RELEASE)
         return true;
     int job = job_open(question->spool, place);
-    bool held = job >= 0 && control_pending(job, CONTROL_HOLD, &wish) != 0;
+    bool held = job >= 0 && control_pending(job, CONTROL_HOLD, &request) != 0;
     bool partly = job >= 0 && (held || hold_tasks_any(job));
     if (job >= 0)
         sys.close(job);
@@ -117,8 +117,8 @@ struct asking {
     bool administrator;
 };
 
-/* 0; 1 and a sentence when the wish cannot be granted. */
-static int check_wish(const struct asking *asking, struct error *error)
+/* 0; 1 and a sentence when the request cannot be granted. */
+static int check_request(const struct asking *asking, struct error *error)
 {
     const struct job_record *record = asking->record;
     const char *id = asking->place->id;
@@ -135,11 +135,11 @@ static int check_wish(const struct asking *asking, struct error *error)
     return result ? 1 : 0;
 }
 
-/* What to do about a wish of hold or release: 0 nothing, as it is so already; 1 it is to
+/* What to do about a request of hold or release: 0 nothing, as it is so already; 1 it is to
  * be written; 2 and a sentence when it is refused; -1 when it cannot be told. */
 static int weigh_hold(const struct asking *asking, struct error *error)
 {
-    struct wish hold;
+    struct control_request hold;
     int held = control_pending(asking->job, CONTROL_HOLD, &hold);
     if (held < 0)
         return error_set(error, "%s: whether it is held is unknown at the moment",
@@ -156,11 +156,11 @@ static int weigh_hold(const struct asking *asking, struct error *error)
     return held;
 }
 
-static struct wish wish_of(const struct asking *asking, int64_t now)
+static struct control_request request_of(const struct asking *asking, int64_t now)
 {
-    struct wish wish = {.uid = asking->asker.uid, .when = now};
-    snprintf(wish.by, sizeof(wish.by), "%s", asking->asker.name);
-    return wish;
+    struct control_request request = {.uid = asking->asker.uid, .when = now};
+    snprintf(request.by, sizeof(request.by), "%s", asking->asker.name);
+    return request;
 }
 
 static int note_release(const struct asking *asking, struct text tasks, int64_t now,
@@ -181,7 +181,7 @@ static int note_release(const struct asking *asking, struct text tasks, int64_t 
  * held, by them. */
 static int hold_the_others(const struct asking *asking, struct error *error)
 {
-    struct wish holder;
+    struct control_request holder;
     struct held_tasks held;
     if (control_pending(asking->job, CONTROL_HOLD, &holder) <= 0)
         return 0;
@@ -216,7 +216,7 @@ static int release_tasks(const struct asking *asking, int64_t now, struct error 
     const struct releaser releaser = {.id = asking->place->id,
                                       .owner = asking->record->uid,
                                       .administrator = asking->administrator,
-                                      .by = wish_of(asking, now)};
+                                      .by = request_of(asking, now)};
     if (hold_tasks_pending(asking->job, asking->arena, &held) < 0)
         return error_set(error, "%s: which tasks are held is unknown at the moment",
                          asking->place->id);
@@ -233,17 +233,17 @@ static int release_tasks(const struct asking *asking, int64_t now, struct error 
 
 static int decide_tasks(const struct asking *asking, int64_t now, struct error *error)
 {
-    struct wish wish = wish_of(asking, now);
+    struct control_request request = request_of(asking, now);
     if (asking->verb == CONTROL_HOLD)
-        return hold_tasks_add(asking->job, asking->tasks, &wish, error);
+        return hold_tasks_add(asking->job, asking->tasks, &request, error);
     if (asking->verb == CONTROL_RELEASE) {
         int weight = weigh_hold(asking, error);
         if (weight < 0 || weight == 2)
             return weight == 2 ? 1 : weight;
         return release_tasks(asking, now, error);
     }
-    int result = control_tasks_write(asking->job, asking->verb, asking->tasks, text_of(wish.by),
-                                     wish.uid, now, error);
+    int result = control_tasks_write(asking->job, asking->verb, asking->tasks, text_of(request.by),
+                                     request.uid, now, error);
     /* What is killed waits no longer, whoever held it. */
     const struct releaser releaser = {.id = asking->place->id, .administrator = true};
     if (!result && asking->verb == CONTROL_KILL)
@@ -252,9 +252,9 @@ static int decide_tasks(const struct asking *asking, int64_t now, struct error *
 }
 
 /* 0, 1 and -1 as control_apply(). */
-static int decide_wish(const struct asking *asking, int64_t now, struct error *error)
+static int decide_request(const struct asking *asking, int64_t now, struct error *error)
 {
-    int result = check_wish(asking, error);
+    int result = check_request(asking, error);
     if (result)
         return result;
     if (asking->tasks.length)
@@ -291,7 +291,7 @@ int control_apply(struct stage *stage, const struct control *control, uid_t uid,
         record = (struct job_record){.uid = (uid_t)-1, .owner = TEXT("nobody")};
     }
     if (!result)
-        result = decide_wish(&asking, now, error);
+        result = decide_request(&asking, now, error);
     if (!result)
         job_ring(&stage->spool, &place);
     arena_free(arena);

@@ -1,11 +1,11 @@
 /* stages/shared/control.h - kill, retry, hold and release files
  *
  * A control file asks for something to be done to a job.  Intake checks that its owner may ask
- * (the job's owner, or an administrator) and writes the wish, with who asked and when, as a small
- * file into the job's directory; the stage that has the job then acts on it.  The wish is written
+ * (the job's owner, or an administrator) and writes the request, with who asked and when, as a small
+ * file into the job's directory; the stage that has the job then acts on it.  The request is written
  * through the directory's descriptor, so it reaches the job wherever it is being moved.
  *
- * A job is held for as long as there is the wish `hold`, which a release takes away and leaves
+ * A job is held for as long as there is the request `hold`, which a release takes away and leaves
  * `release` for; and a hold takes that away.  Only intake does so: stages only look whether `hold` is
  * there.  What an administrator has held its owner can neither release nor hold as their own.
  */

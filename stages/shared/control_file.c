@@ -29,7 +29,7 @@ int control_write(int job, enum control_verb verb, struct text by, uid_t uid, in
     return result;
 }
 
-int control_pending(int job, enum control_verb verb, struct wish *wish)
+int control_pending(int job, enum control_verb verb, struct control_request *request)
 {
     struct buffer bytes = {0};
     struct event event;
@@ -44,14 +44,15 @@ int control_pending(int job, enum control_verb verb, struct wish *wish)
             return -1;
         }
     }
-    *wish = (struct wish){.by = "somebody", .uid = (uid_t)-1, .when = clock_now()};
+    *request = (struct control_request){.by = "somebody", .uid = (uid_t)-1, .when = clock_now()};
     struct text rest = buffer_text(&bytes);
     if (eventlog_next(&rest, &event)) {
         struct arena *arena = arena_new();
         struct text by = event_get(arena, &event, "by");
-        snprintf(wish->by, sizeof(wish->by), "%.*s", (int)by.length, by.length ? by.data : "");
-        wish->uid = (uid_t)event_get_number(&event, "uid", -1);
-        wish->when = event.time;
+        snprintf(request->by, sizeof(request->by), "%.*s", (int)by.length,
+                 by.length ? by.data : "");
+        request->uid = (uid_t)event_get_number(&event, "uid", -1);
+        request->when = event.time;
         arena_free(arena);
     }
     buffer_free(&bytes);

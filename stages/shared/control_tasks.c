@@ -10,7 +10,7 @@
 #include "stages/shared/control_file.h"
 #include "stages/shared/hold_tasks.h"
 
-enum { TASKS_LIMIT = 8 * 1024 }; /* bytes of a wish's file */
+enum { TASKS_LIMIT = 8 * 1024 }; /* bytes of a request's file */
 
 static const char *file_of(enum control_verb verb)
 {
@@ -32,7 +32,7 @@ static bool allow_by_held(enum control_verb verb, const struct job_place *place,
 {
     struct arena *arena = arena_new();
     struct held_tasks held;
-    struct wish whole;
+    struct control_request whole;
     int result = hold_tasks_pending(job, arena, &held);
     if (result < 0)
         error_set(error, "%s: which tasks are held is unknown at the moment", place->id);
@@ -112,31 +112,32 @@ int control_tasks_write(int job, enum control_verb verb, struct text tasks, stru
 }
 
 /* Whether all lines name tasks: one that names none means the whole job. */
-static bool take_lines(struct text rest, struct arena *arena, struct task_wish *wish)
+static bool take_lines(struct text rest, struct arena *arena, struct task_request *request)
 {
     struct event event;
     bool all = true;
     while (eventlog_next(&rest, &event)) {
         struct text by = event_get(arena, &event, "by"), tasks = event_get(arena, &event, "array");
-        wish->several = wish->several || (wish->by[0] && !text_is(by, wish->by));
-        snprintf(wish->by, sizeof(wish->by), "%.*s", (int)by.length, by.length ? by.data : "");
-        wish->when = event.time;
+        request->several = request->several || (request->by[0] && !text_is(by, request->by));
+        snprintf(request->by, sizeof(request->by), "%.*s", (int)by.length,
+                 by.length ? by.data : "");
+        request->when = event.time;
         all = all && tasks.length;
-        wish->tasks = sweep_join(arena, wish->tasks, tasks);
+        request->tasks = sweep_join(arena, request->tasks, tasks);
     }
     return all;
 }
 
 int control_tasks_pending(int job, enum control_verb verb, struct arena *arena,
-                          struct task_wish *wish)
+                          struct task_request *request)
 {
     struct buffer bytes = {0};
-    *wish = (struct task_wish){.tasks = {"", 0}};
+    *request = (struct task_request){.tasks = {"", 0}};
     int result = 1;
     if (file_read_at(job, file_of(verb), TASKS_LIMIT, &bytes, NULL))
         result = errno == ENOENT || file_is_damaged(errno) ? 0 : -1;
-    if (result == 1 && !take_lines(buffer_text(&bytes), arena, wish))
-        wish->tasks = (struct text){"", 0};
+    if (result == 1 && !take_lines(buffer_text(&bytes), arena, request))
+        request->tasks = (struct text){"", 0};
     buffer_free(&bytes);
     return result;
 }
@@ -144,7 +145,7 @@ int control_tasks_pending(int job, enum control_verb verb, struct arena *arena,
 int control_tasks_choose(int job, bool by_hand, struct arena *arena, struct sweep_choice *choice,
                          struct error *error)
 {
-    struct task_wish retry, kill;
+    struct task_request retry, kill;
     struct held_tasks held;
     if (control_tasks_pending(job, CONTROL_RETRY, arena, &retry) < 0 ||
         control_tasks_pending(job, CONTROL_KILL, arena, &kill) < 0 ||

@@ -1,6 +1,6 @@
 /* stages/shared/control_tasks.h - what is asked for of single tasks of an array
  *
- * Such a wish names tasks by the indexes that the user gave them.  To kill some is the file
+ * Such a request names tasks by the indexes that the user gave them.  To kill some is the file
  * `kill-tasks`, beside `kill`, which means the whole job; to retry some is `retry`, as for the
  * whole job, with the list.  Each request is a line in it, and all count, until the next attempt
  * begins.  Those that are held have a file of their own (stages/shared/hold_tasks.h).
@@ -18,12 +18,12 @@
 bool control_tasks_allow(enum control_verb verb, const struct job_place *place, int job,
                          const struct job_record *record, struct text tasks, struct error *error);
 
-/* Write a wish to kill or to retry, which was allowed, and the event into the job's log.  1 and
+/* Write a request to kill or to retry, which was allowed, and the event into the job's log.  1 and
  * a sentence when there are too many already; -1 and a sentence when it must be retried. */
 int control_tasks_write(int job, enum control_verb verb, struct text tasks, struct text by,
                         uid_t uid, int64_t now, struct error *error);
 
-struct task_wish {
+struct task_request {
     char by[80];  /* who asked last */
     bool several; /* ... and others before */
     int64_t when;
@@ -33,7 +33,7 @@ struct task_wish {
 /* 1: there is one; 0: there is none; -1: it cannot be told now.  One that is damaged is none.
  */
 int control_tasks_pending(int job, enum control_verb verb, struct arena *arena,
-                          struct task_wish *wish);
+                          struct task_request *request);
 
 /* All that was asked for, as it decides which tasks an attempt is to run.  -1 and a sentence when it cannot be
  * told now. */

@@ -64,10 +64,10 @@ static void read_failure(int job, const struct stat *status, struct known *known
 {
     struct arena *arena = arena_new();
     struct job_record record;
-    struct stat wish;
+    struct stat request;
     if (record_read(job, arena, &record, NULL) == 0 && record.failed) {
         struct text reason = record.failure.reason;
-        bool asked = !sys.fstatat(job, "retry", &wish, AT_SYMLINK_NOFOLLOW);
+        bool asked = !sys.fstatat(job, "retry", &request, AT_SYMLINK_NOFOLLOW);
         known->dependency.kind =
             record.failure.when == RETRY_NEVER && !asked ? DEPENDENCY_LOST : DEPENDENCY_FAILED;
         snprintf(known->dependency.reason, sizeof(known->dependency.reason), "%.*s",

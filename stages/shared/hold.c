@@ -38,11 +38,11 @@ static void add_sentence(struct buffer *out, const struct hold_view *view)
     size_t shown = view->count > MOST_IN_SENTENCE ? MOST_IN_SENTENCE : view->count;
     bool one =
         strspn(view->tasks.length ? view->tasks.data : "", "0123456789") == view->tasks.length;
-    if (view->wish && view->tasks.length)
-        buffer_printf(out, "Held by %s: %s %.*s.%s", view->wish->by, one ? "task" : "tasks",
+    if (view->request && view->tasks.length)
+        buffer_printf(out, "Held by %s: %s %.*s.%s", view->request->by, one ? "task" : "tasks",
                       (int)view->tasks.length, view->tasks.data, view->count ? " " : "");
-    else if (view->wish)
-        buffer_printf(out, "Held by %s.%s", view->wish->by, view->count ? " " : "");
+    else if (view->request)
+        buffer_printf(out, "Held by %s.%s", view->request->by, view->count ? " " : "");
     else if (!view->count)
         buffer_add_string(out, "Nothing holds it: it goes on at once.");
     if (!view->count)
@@ -99,7 +99,7 @@ static void add_next(struct buffer *out, const struct hold_view *view)
     if (unknown && view->patience_ends)
         buffer_printf(out, " A job that has not come by %s is not waited for any longer.",
                       clock_format(view->patience_ends, time));
-    if (view->wish)
+    if (view->request)
         buffer_printf(out, "%s %s releases it: dlspool release %s",
                       view->count ? " It is held until" : "not started until",
                       view->by_owner ? "its owner or an administrator" : "an administrator",
@@ -139,9 +139,10 @@ int hold_tasks_keep(int job, const struct job_record *record, struct arena *aren
     return result > 0 ? sweep_waits(arena, record, &choice) : result;
 }
 
-int hold_is_due(int job, const struct job_record *record, bool *held, struct wish *wish)
+int hold_is_due(int job, const struct job_record *record, bool *held,
+                struct control_request *request)
 {
-    int pending = control_pending(job, CONTROL_HOLD, wish);
+    int pending = control_pending(job, CONTROL_HOLD, request);
     *held = pending > 0;
     if (pending < 0)
         return -1;
@@ -163,12 +164,12 @@ int hold_write(int job, struct job_record *record, bool create, int64_t now, str
 {
     struct hold_reason *reasons = memory_allocate((record->after_count + 1) * sizeof(*reasons));
     struct buffer why = {0};
-    struct wish wish;
+    struct control_request request;
     struct hold_view view = {.id = record->id.data, .reasons = reasons};
     struct arena *arena = arena_new();
     struct held_tasks tasks;
     bool held;
-    int result = hold_is_due(job, record, &held, &wish);
+    int result = hold_is_due(job, record, &held, &request);
     int kept = result < 0 || held ? 0 : hold_tasks_keep(job, record, arena, &tasks);
     if (result < 0 || kept < 0) {
         result = -1;
@@ -177,16 +178,16 @@ int hold_write(int job, struct job_record *record, bool create, int64_t now, str
     }
     for (size_t i = 0; i < record->after_count && !record->released; i++)
         reasons[view.count++] = (struct hold_reason){.awaited = &record->after[i], .reason = ""};
-    view.wish = held ? &wish : kept ? &tasks.wish : NULL;
+    view.request = held ? &request : kept ? &tasks.request : NULL;
     view.tasks = kept ? sweep_shortened(arena, tasks.tasks) : TEXT("");
-    view.by_owner = view.wish && view.wish->uid == record->uid;
+    view.by_owner = view.request && view.request->uid == record->uid;
     hold_explain(&why, &view);
     record->held = now;
     result = (create ? record_create : record_replace)(job, record, error);
     if (!result)
         result = job_file_replace(job, "why", buffer_text(&why), 0644, error);
     if (!result)
-        result = note_held(job, record, view.count && !view.wish, error);
+        result = note_held(job, record, view.count && !view.request, error);
 done:
     arena_free(arena);
     buffer_free(&why);

@@ -1,6 +1,6 @@
 /* stages/shared/hold.h - a job goes to held/, and what stands beside it there
  *
- * A job waits in held/ for two reasons: somebody has asked for it, whose wish is the file `hold` in
+ * A job waits in held/ for two reasons: somebody has asked for it, whose request is the file `hold` in
  * its directory (stages/shared/control.h), or jobs that it is to come after have not ended.
  */
 #ifndef STAGES_SHARED_HOLD_H
@@ -20,10 +20,10 @@ struct hold_reason {
 
 struct hold_view {
     const char *id;
-    const struct wish *wish;           /* who holds it; NULL: nobody does */
-    struct text tasks;                 /* ... of an array only these; empty: the whole job */
-    bool by_owner;                     /* that is its owner */
-    const struct hold_reason *reasons; /* those that do not hold yet */
+    const struct control_request *request; /* who holds it; NULL: nobody does */
+    struct text tasks;                     /* ... of an array only these; empty: the whole job */
+    bool by_owner;                         /* that is its owner */
+    const struct hold_reason *reasons;     /* those that do not hold yet */
     size_t count;
     int64_t patience_ends; /* when a job that has not come is not waited for any longer;
                                          * 0: not known */
@@ -38,8 +38,9 @@ int hold_tasks_keep(int job, const struct job_record *record, struct arena *aren
                     struct held_tasks *held);
 
 /* Is the job to wait in held/ before it may go to rendered/?  1 yes, and *held tells whether somebody
- * holds it, who in *wish; 0 no; -1 when that cannot be told now. */
-int hold_is_due(int job, const struct job_record *record, bool *held, struct wish *wish);
+ * holds it, who in *request; 0 no; -1 when that cannot be told now. */
+int hold_is_due(int job, const struct job_record *record, bool *held,
+                struct control_request *request);
 
 /* Write into the job's directory that it goes to held/: job.yaml, why, and a "held" event.  Nothing
  * is synced or moved.  -1 and a sentence on failure. */

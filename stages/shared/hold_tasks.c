@@ -20,12 +20,13 @@ static int read_file(int job, struct buffer *bytes, struct error *error)
     return errno == ENOENT || file_is_damaged(errno) ? 0 : -1;
 }
 
-static struct wish wish_of(struct arena *arena, const struct event *event)
+static struct control_request request_of(struct arena *arena, const struct event *event)
 {
-    struct wish wish = {.uid = (uid_t)event_get_number(event, "uid", -1), .when = event->time};
+    struct control_request request = {.uid = (uid_t)event_get_number(event, "uid", -1),
+                                      .when = event->time};
     struct text by = event_get(arena, event, "by");
-    snprintf(wish.by, sizeof(wish.by), "%.*s", (int)by.length, by.length ? by.data : "");
-    return wish;
+    snprintf(request.by, sizeof(request.by), "%.*s", (int)by.length, by.length ? by.data : "");
+    return request;
 }
 
 int hold_tasks_pending(int job, struct arena *arena, struct held_tasks *held)
@@ -36,7 +37,7 @@ int hold_tasks_pending(int job, struct arena *arena, struct held_tasks *held)
     int result = read_file(job, &bytes, NULL);
     struct text rest = buffer_text(&bytes);
     while (result > 0 && eventlog_next(&rest, &event)) {
-        held->wish = wish_of(arena, &event);
+        held->request = request_of(arena, &event);
         held->tasks = sweep_join(arena, held->tasks, event_get(arena, &event, "array"));
     }
     buffer_free(&bytes);
@@ -52,7 +53,7 @@ bool hold_tasks_any(int job)
     return result != 0;
 }
 
-static void add_line(struct buffer *lines, const struct wish *by, struct text tasks)
+static void add_line(struct buffer *lines, const struct control_request *by, struct text tasks)
 {
     eventlog_start(lines, by->when, "hold");
     eventlog_add_string(lines, "by", by->by);
@@ -61,7 +62,8 @@ static void add_line(struct buffer *lines, const struct wish *by, struct text ta
     eventlog_end(lines);
 }
 
-int hold_tasks_add(int job, struct text tasks, const struct wish *by, struct error *error)
+int hold_tasks_add(int job, struct text tasks, const struct control_request *by,
+                   struct error *error)
 {
     struct buffer line = {0}, all = {0};
     int result = read_file(job, &all, error);
@@ -88,7 +90,7 @@ static int keep_others(struct arena *arena, struct text lines, struct text tasks
 {
     struct event event;
     while (eventlog_next(&lines, &event)) {
-        struct wish holder = wish_of(arena, &event);
+        struct control_request holder = request_of(arena, &event);
         struct text held = event_get(arena, &event, "array");
         struct text let_go = tasks.length ? sweep_common(arena, held, tasks) : held;
         struct text stay = sweep_without(arena, held, let_go);

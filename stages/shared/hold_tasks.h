@@ -17,7 +17,7 @@
 
 struct held_tasks {
     struct text tasks; /* a list for base/ranges.h, in the arena; empty: none is held */
-    struct wish wish;  /* who asked last */
+    struct control_request request; /* who asked last */
 };
 
 /* 1: there are some; 0: there are none; -1: it cannot be told now.  A damaged line is none. */
@@ -28,14 +28,15 @@ bool hold_tasks_any(int job);
 
 /* Hold them, for which it was found that they can be: write the event, too.  0; 1 and a sentence
  * when there are too many requests already; -1 and a sentence when it must be retried. */
-int hold_tasks_add(int job, struct text tasks, const struct wish *by, struct error *error);
+int hold_tasks_add(int job, struct text tasks, const struct control_request *by,
+                   struct error *error);
 
 /* Whoever asks for tasks to be let go. */
 struct releaser {
     const char *id; /* of the job */
     uid_t owner;
     bool administrator;
-    struct wish by;
+    struct control_request by;
 };
 
 /* They are held no longer; all, where `tasks` is empty.  0; 1 and a sentence when somebody else

@@ -14,18 +14,18 @@ enum { WISH_LIMIT = 1024 }; /* bytes */
 
 static const char file_name[] = "resize";
 
-int resize_write(int job, const struct job_record *record, const struct resize_wish *wish,
+int resize_write(int job, const struct job_record *record, const struct resize_request *request,
                  struct error *error)
 {
     struct buffer line = {0};
-    eventlog_start(&line, wish->when, "resize");
-    eventlog_add_number(&line, "generation", wish->generation);
+    eventlog_start(&line, request->when, "resize");
+    eventlog_add_number(&line, "generation", request->generation);
     eventlog_add_string(&line, "kind", size_kind_name(record->sizes.kind));
-    eventlog_add_number(&line, "from", wish->from);
-    eventlog_add_number(&line, "to", wish->to);
-    eventlog_add_string(&line, "reason", wish->reason);
+    eventlog_add_number(&line, "from", request->from);
+    eventlog_add_number(&line, "to", request->to);
+    eventlog_add_string(&line, "reason", request->reason);
     eventlog_end(&line);
-    /* The log first: a wish that is granted has its line. */
+    /* The log first: a request that is granted has its line. */
     int result = eventlog_append(job, buffer_text(&line), error);
     if (!result)
         result = job_file_replace(job, file_name, buffer_text(&line), 0644, error);
@@ -34,23 +34,23 @@ int resize_write(int job, const struct job_record *record, const struct resize_w
 }
 
 /* False when the line is damaged. */
-static bool read_wish(const struct event *event, struct resize_wish *wish)
+static bool read_request(const struct event *event, struct resize_request *request)
 {
     struct arena *arena = arena_new();
     struct text reason = event_get(arena, event, "reason");
     int64_t generation = event_get_number(event, "generation", -1);
-    *wish = (struct resize_wish){.generation = (int)generation,
-                                 .from = event_get_number(event, "from", -1),
-                                 .to = event_get_number(event, "to", -1),
-                                 .when = event->time};
-    snprintf(wish->reason, sizeof(wish->reason), "%.*s", (int)reason.length,
+    *request = (struct resize_request){.generation = (int)generation,
+                                       .from = event_get_number(event, "from", -1),
+                                       .to = event_get_number(event, "to", -1),
+                                       .when = event->time};
+    snprintf(request->reason, sizeof(request->reason), "%.*s", (int)reason.length,
              reason.length ? reason.data : "");
     arena_free(arena);
     return text_is(event->name, file_name) && generation > 0 && generation <= INT32_MAX &&
-           wish->from >= 0 && wish->to >= 0;
+           request->from >= 0 && request->to >= 0;
 }
 
-int resize_pending(int job, const struct job_record *record, struct resize_wish *wish)
+int resize_pending(int job, const struct job_record *record, struct resize_request *request)
 {
     struct buffer bytes = {0};
     struct event event;
@@ -65,9 +65,9 @@ int resize_pending(int job, const struct job_record *record, struct resize_wish 
         return -1;
     }
     struct text rest = buffer_text(&bytes);
-    bool whole = eventlog_next(&rest, &event) && read_wish(&event, wish);
+    bool whole = eventlog_next(&rest, &event) && read_request(&event, request);
     buffer_free(&bytes);
-    return whole && wish->generation == (int64_t)record->resizes + 1;
+    return whole && request->generation == (int64_t)record->resizes + 1;
 }
 
 bool resize_is_there(int job)

@@ -131,7 +131,7 @@ void verdict_bad_request(struct verdict *verdict, const char *source, const stru
              name ? name : "the file", name ? name : "FILE");
 }
 
-void verdict_refused_wish(struct verdict *verdict, const struct error *error)
+void verdict_refused_request(struct verdict *verdict, const struct error *error)
 {
     decide(verdict, "BadControl", "permanent", RETRY_NEVER);
     take_error(verdict, "The request cannot be carried out: ", error);
@@ -365,7 +365,7 @@ void verdict_killed(struct verdict *verdict, const char *id, const char *by, int
 }
 
 void verdict_killed_tasks(struct verdict *verdict, const struct job_record *record,
-                          const struct task_wish *wish)
+                          const struct task_request *request)
 {
     char time[CLOCK_TEXT_SIZE];
     struct buffer sweep = {0};
@@ -373,9 +373,10 @@ void verdict_killed_tasks(struct verdict *verdict, const struct job_record *reco
            RETRY_NEVER);
     sweep_describe(&sweep, record);
     buffer_add(&sweep, "", 0);
-    if (record->array_killed.length && wish->by[0])
+    if (record->array_killed.length && request->by[0])
         snprintf(verdict->sentence, sizeof(verdict->sentence), "%s, by %s%s at %s.", sweep.data,
-                 wish->by, wish->several ? " and others" : "", clock_format(wish->when, time));
+                 request->by, request->several ? " and others" : "",
+                 clock_format(request->when, time));
     else
         snprintf(verdict->sentence, sizeof(verdict->sentence), "%s.", sweep.data);
     buffer_free(&sweep);

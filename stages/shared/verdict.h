@@ -40,7 +40,7 @@ struct circumstances {
 /* `source` is the name of the file that was dropped. */
 void verdict_bad_request(struct verdict *verdict, const char *source, const struct error *error);
 /* A control file that names no job, or of somebody who may not ask. */
-void verdict_refused_wish(struct verdict *verdict, const struct error *error);
+void verdict_refused_request(struct verdict *verdict, const struct error *error);
 void verdict_refused_file(struct verdict *verdict, const struct error *error);
 #define REASON_NO_TEMPLATE "NoTemplate"
 void verdict_render(struct verdict *verdict, const struct circumstances *circumstances,
@@ -64,12 +64,12 @@ void verdict_vanished(struct verdict *verdict, const struct circumstances *circu
 void verdict_resized(struct verdict *verdict, const struct circumstances *circumstances,
                      enum size_kind kind, int64_t from, int64_t to, int exit_code, const char *why);
 void verdict_killed(struct verdict *verdict, const char *id, const char *by, int64_t when);
-/* Its tasks that have not succeeded were killed, as `wish` tells, or did not run in this attempt.
+/* Its tasks that have not succeeded were killed, as `request` tells, or did not run in this attempt.
  * record->array_left is set. */
 #define REASON_TASKS_LEFT "TasksLeft"
-struct task_wish;
+struct task_request;
 void verdict_killed_tasks(struct verdict *verdict, const struct job_record *record,
-                          const struct task_wish *wish);
+                          const struct task_request *request);
 /* Reading the job's file has ended a stage's process `tries` times. */
 void verdict_stops(struct verdict *verdict, const char *source, const char *stage, int tries);
 /* A stage of that name has ended `tries` times over the job. */

@@ -178,7 +178,7 @@ static bool has_room(struct submitter *submitter, struct item *item)
  * it goes to held/, to come back from there with what it is to run.  1, 0, or -1: not known now. */
 static int is_to_be_held(struct submitter *submitter, const struct item *item)
 {
-    struct wish hold;
+    struct control_request hold;
     struct held_tasks tasks;
     int held = control_pending(item->job, CONTROL_HOLD, &hold);
     if (held || !item->record.array.length)
@@ -190,7 +190,7 @@ static int is_to_be_held(struct submitter *submitter, const struct item *item)
 bool item_look(struct submitter *submitter, struct item *item, const char *id)
 {
     struct error error;
-    struct wish kill;
+    struct control_request kill;
     int killed, held;
     item->place = (struct job_place){.state = STATE_RENDERED};
     memcpy(item->place.id, id, strlen(id) + 1);

@@ -176,7 +176,7 @@ static size_t submit_batch(struct submitter *submitter)
     return left;
 }
 
-static bool has_wish(const struct submitter *submitter, const char *id, const char *name)
+static bool has_request(const struct submitter *submitter, const char *id, const char *name)
 {
     struct stat status;
     char path[NAME_MAX + 16];
@@ -186,12 +186,12 @@ static bool has_wish(const struct submitter *submitter, const char *id, const ch
 }
 
 /* A job that must be killed or held, and that the executor cannot have, needs no executor for that. */
-static void grant_wish(struct submitter *submitter, const char *id)
+static void grant_request(struct submitter *submitter, const char *id)
 {
     struct item *item = &submitter->items[0];
     struct error error;
-    if ((!has_wish(submitter, id, "kill") && !has_wish(submitter, id, "hold") &&
-         !has_wish(submitter, id, "hold-tasks")) ||
+    if ((!has_request(submitter, id, "kill") && !has_request(submitter, id, "hold") &&
+         !has_request(submitter, id, "hold-tasks")) ||
         stage_is_fenced(&submitter->stage) || !item_open_asked(submitter, item, id))
         return;
     item_note_outcome(submitter, item);
@@ -225,9 +225,9 @@ static void take_job(struct submitter *submitter, const char *id)
     }
     /* What the executor may have, and what is damaged, does not wait for room, nor does what somebody
      * has asked for meanwhile. */
-    queued.unsettled =
-        submitter->backfill && (!readable || item_is_unsettled(job) ||
-                                has_wish(submitter, id, "kill") || has_wish(submitter, id, "hold"));
+    queued.unsettled = submitter->backfill &&
+                       (!readable || item_is_unsettled(job) || has_request(submitter, id, "kill") ||
+                        has_request(submitter, id, "hold"));
     sys.close(job);
     planning_see(submitter->planning, readable ? &record : NULL);
     queue_add(submitter->queue, &queued);
@@ -264,7 +264,7 @@ static void take_names(struct submitter *submitter)
         /* Its bell was rung, or the executor is long in answering. */
         if ((submitter->probe || name.flags & WATCH_CHANGED) &&
             guard_tries(submitter->guard, name.name) < GUARD_MOST_TRIES)
-            grant_wish(submitter, name.name);
+            grant_request(submitter, name.name);
         if (name.flags & ~(unsigned int)WATCH_SEEN)
             planning_see(submitter->planning, NULL);
         if (!queue_has(submitter->queue, name.name) && !queue_has(submitter->tried, name.name) &&

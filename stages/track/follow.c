@@ -71,7 +71,7 @@ static bool ask(struct round *round)
         struct followed *followed = &round->jobs[i];
         if (followed->fate != FATE_NONE)
             continue;
-        followed->killed = control_pending(followed->job, CONTROL_KILL, &followed->wish);
+        followed->killed = control_pending(followed->job, CONTROL_KILL, &followed->request);
         followed->poll.ending = followed->killed != 0 || followed->tracked->stopping ||
                                 followed->tracked->preemption || fenced;
         follow_tasks_ask(tracker, followed);

@@ -76,7 +76,7 @@ static int write_failure(struct tracker *tracker, const struct followed *followe
     int job = followed->job;
     struct job_record record;
     struct verdict verdict;
-    struct task_wish wish;
+    struct task_request request;
     struct circumstances circumstances = circumstances_of(tracker, poll->id);
     if (tracker_read_record(tracker, job, poll->id, &record, error))
         return -1;
@@ -86,7 +86,7 @@ static int write_failure(struct tracker *tracker, const struct followed *followe
     if (!followed->killed || !record.array_left.length)
         sweep_note_left(tracker->arena, &record, poll);
     if (followed->killed)
-        verdict_killed(&verdict, poll->id, followed->wish.by, followed->wish.when);
+        verdict_killed(&verdict, poll->id, followed->request.by, followed->request.when);
     else if (poll->phase != PHASE_VANISHED && record.request_file.length &&
              preempt_goes_on(followed->tracked, poll))
         preempt_verdict(followed->tracked, &circumstances, poll, &record, &verdict);
@@ -95,8 +95,8 @@ static int write_failure(struct tracker *tracker, const struct followed *followe
     else if (poll->phase == PHASE_VANISHED)
         verdict_vanished(&verdict, &circumstances, &record);
     else if (sweep_is_incomplete(&record) && sweep_none_failed(poll) &&
-             control_tasks_pending(job, CONTROL_KILL, tracker->arena, &wish) >= 0)
-        verdict_killed_tasks(&verdict, &record, &wish);
+             control_tasks_pending(job, CONTROL_KILL, tracker->arena, &request) >= 0)
+        verdict_killed_tasks(&verdict, &record, &request);
     else
         judge_end(tracker, followed, &circumstances, &record, &verdict);
     return verdict_write(&verdict, job, &record, false, circumstances.now, error);
@@ -256,7 +256,7 @@ void follow_end_jobs(struct round *round)
             continue;
         if (followed->copy)
             followed->tracked->recovered = false;
-        /* A wish that came too late; that one was granted is in the record, or in the log. */
+        /* A request that came too late; that one was granted is in the record, or in the log. */
         if (resize_is_there(followed->job) && resize_clear(followed->job, &error))
             log_warn("%s: %s", followed->place.id, error.text);
         round->calls[count++] = &followed->call;

@@ -50,10 +50,10 @@ void follow_tasks_ask(struct tracker *tracker, struct followed *followed)
 {
     struct tracked *tracked = followed->tracked;
     struct job_record record;
-    struct task_wish wish;
+    struct task_request request;
     if (!tracked->array)
         return;
-    int asked = control_tasks_pending(followed->job, CONTROL_KILL, tracker->arena, &wish);
+    int asked = control_tasks_pending(followed->job, CONTROL_KILL, tracker->arena, &request);
     if (asked <= 0 && !tracked->kills)
         return;
     if (tracker_read_record(tracker, followed->job, followed->poll.id, &record, NULL))
@@ -62,7 +62,7 @@ void follow_tasks_ask(struct tracker *tracker, struct followed *followed)
         start_following(tracked, tracker->arena, &record);
     struct task_kills *kills = tracked->kills;
     size_t count;
-    bool *wanted = sweep_ranks(tracker->arena, &record, wish.tasks, &count);
+    bool *wanted = sweep_ranks(tracker->arena, &record, request.tasks, &count);
     for (size_t i = 0; i < kills->count && i < count; i++)
         wanted[i] = kills->killed[i] || (wanted[i] && !kills->late[i]);
     if (count != kills->count)

@@ -28,11 +28,11 @@ enum {
 
 enum fate { FATE_NONE, FATE_DONE, FATE_FAILED, FATE_HELD };
 
-struct preemption {          /* a job that is stopped to go on at another size, or later */
-    struct resize_wish wish; /* its size, and why */
-    bool cancelled;          /* its signal is the executor's cancel() */
-    bool told;               /* the signal was sent to save its state ... */
-    int64_t until;           /* ... and its grace is over then, of clock_elapsed */
+struct preemption {                /* a job that is stopped to go on at another size, or later */
+    struct resize_request request; /* its size, and why */
+    bool cancelled;                /* its signal is the executor's cancel() */
+    bool told;                     /* the signal was sent to save its state ... */
+    int64_t until;                 /* ... and its grace is over then, of clock_elapsed */
 };
 
 struct tracked {
@@ -54,11 +54,11 @@ struct tracked {
     bool noted;                /* what was measured is written down for good */
     bool array;                /* single tasks of it can be killed ... */
     struct task_kills *kills;  /* ... and these are; NULL: nobody has asked */
-    bool sized;                /* it can have other sizes, or be stopped and go on: wishes are
+    bool sized;                /* it can have other sizes, or be stopped and go on: requests are
                                    looked for */
-    int64_t next_wish;         /* of clock_elapsed: when a wish that could not be granted is tried
+    int64_t next_request;     /* of clock_elapsed: when a request that could not be granted is tried
                                    again ... */
-    int64_t wish_patience;     /* ... and when no more; 0: there is none */
+    int64_t request_patience; /* ... and when no more; 0: there is none */
     struct preemption *preemption; /* NULL: it is not stopped for that */
     struct lost_job *lost;         /* its directory is gone (lost.h); NULL: it is there */
     bool orphan;                   /* nothing but its id and attempt is known, from the executor */
@@ -73,7 +73,7 @@ struct followed { /* a job of a batch */
     bool stop, copy, end; /* what to do with it */
     bool stop_tasks;      /* some tasks of it are to end; never with `stop` */
     int killed;           /* somebody wants it to end, who is ...; -1: that is not known */
-    struct wish wish;
+    struct control_request request;
     enum fate fate; /* its end is written down */
 };
 
@@ -125,12 +125,12 @@ bool follow_tasks_decide(struct tracker *tracker, struct followed *followed);
 void follow_tasks_stop(struct round *round);
 void follow_tasks_free(struct tracked *tracked);
 
-/* rescale.c: do about the wishes for other sizes what can be done now: after the poll, before it is
+/* rescale.c: do about the requests for other sizes what can be done now: after the poll, before it is
  * decided what its answers call for. */
 void rescale_jobs(struct round *round);
 
 /* preempt.c: from now on the job is to end; that is in its log, and durable. */
-void preempt_begin(struct tracked *tracked, const struct resize_wish *wish);
+void preempt_begin(struct tracked *tracked, const struct resize_request *request);
 /* What the log of a job says of that, from before a restart. */
 void preempt_recall(struct tracked *tracked, struct text log);
 /* Tell those that have not been told yet. */

@@ -18,11 +18,11 @@
 /* Milliseconds for which it is tried to send the signal to a job, beside its grace. */
 static const int64_t most_tries = 60000;
 
-void preempt_begin(struct tracked *tracked, const struct resize_wish *wish)
+void preempt_begin(struct tracked *tracked, const struct resize_request *request)
 {
     if (!tracked->preemption)
         tracked->preemption = memory_allocate(sizeof(*tracked->preemption));
-    *tracked->preemption = (struct preemption){.wish = *wish};
+    *tracked->preemption = (struct preemption){.request = *request};
 }
 
 void preempt_recall(struct tracked *tracked, struct text log)
@@ -36,16 +36,16 @@ void preempt_recall(struct tracked *tracked, struct text log)
             found = event;
     }
     if (found.name.length) {
-        struct resize_wish wish = {
+        struct resize_request request = {
             .generation = (int)event_get_number(&found, "generation", 0),
             .from = event_get_number(&found, "from", 0),
             .to = event_get_number(&found, "to", 0),
             .when = found.time,
         };
         struct text reason = event_get(arena, &found, "reason");
-        snprintf(wish.reason, sizeof(wish.reason), "%.*s", (int)reason.length,
+        snprintf(request.reason, sizeof(request.reason), "%.*s", (int)reason.length,
                  reason.length ? reason.data : "");
-        preempt_begin(tracked, &wish);
+        preempt_begin(tracked, &request);
     }
     arena_free(arena);
 }
@@ -166,11 +166,11 @@ void preempt_verdict(const struct tracked *tracked, const struct circumstances *
                      const struct job_poll *poll, struct job_record *record,
                      struct verdict *verdict)
 {
-    const struct resize_wish *wish = &tracked->preemption->wish;
-    verdict_resized(verdict, circumstances, record->sizes.kind, wish->from, wish->to,
-                    poll->exit_code, wish->reason);
-    if (wish->generation > record->resizes)
+    const struct resize_request *request = &tracked->preemption->request;
+    verdict_resized(verdict, circumstances, record->sizes.kind, request->from, request->to,
+                    poll->exit_code, request->reason);
+    if (request->generation > record->resizes)
         record->resizes++;
-    if (wish->to >= record->sizes.least && wish->to <= record->sizes.most)
-        record->size_next = wish->to;
+    if (request->to >= record->sizes.least && request->to <= record->sizes.most)
+        record->size_next = request->to;
 }

@@ -1,7 +1,7 @@
 /* stages/track/rescale.c - running jobs get the sizes that the plan has for them
  *
  * In place, where the executor can: it is asked; then that is written down and made durable; then the
- * wish goes.  After a crash in between it is asked again, which does no harm.  Otherwise the job gives
+ * request goes.  After a crash in between it is asked again, which does no harm.  Otherwise the job gives
  * way (preempt.c): that it is stopped for this is written down and durable before it gets its signal.
  */
 #include "stages/track/inside.h"
@@ -24,10 +24,10 @@ enum step {
     STEP_REFUSED  /* it keeps the size that it has */
 };
 
-struct rescaling { /* a job with a wish */
+struct rescaling { /* a job with a request */
     struct followed *followed;
     struct job_record record;
-    struct resize_wish wish;
+    struct resize_request request;
     struct job_resize resize;
     enum step step;
     struct error why; /* of STEP_REFUSED */
@@ -43,19 +43,19 @@ static int append_event(int job, struct buffer *line, struct error *error)
     return result;
 }
 
-static void add_wish(struct buffer *line, const struct resize_wish *wish)
+static void add_request(struct buffer *line, const struct resize_request *request)
 {
-    eventlog_add_number(line, "generation", wish->generation);
-    eventlog_add_number(line, "from", wish->from);
-    eventlog_add_number(line, "to", wish->to);
+    eventlog_add_number(line, "generation", request->generation);
+    eventlog_add_number(line, "from", request->from);
+    eventlog_add_number(line, "to", request->to);
 }
 
 static int note_granted(const struct rescaling *rescaling, struct error *error)
 {
     struct buffer line = {0};
     eventlog_start(&line, clock_now(), "resized");
-    add_wish(&line, &rescaling->wish);
-    eventlog_add_string(&line, "reason", rescaling->wish.reason);
+    add_request(&line, &rescaling->request);
+    eventlog_add_string(&line, "reason", rescaling->request.reason);
     return append_event(rescaling->followed->job, &line, error);
 }
 
@@ -63,7 +63,7 @@ static int note_refused(const struct rescaling *rescaling, struct error *error)
 {
     struct buffer line = {0};
     eventlog_start(&line, clock_now(), "kept");
-    add_wish(&line, &rescaling->wish);
+    add_request(&line, &rescaling->request);
     eventlog_add_string(&line, "why", rescaling->why.text);
     return append_event(rescaling->followed->job, &line, error);
 }
@@ -72,14 +72,14 @@ static int note_stopping(const struct rescaling *rescaling, struct error *error)
 {
     struct buffer line = {0};
     eventlog_start(&line, clock_now(), "stopping");
-    add_wish(&line, &rescaling->wish);
+    add_request(&line, &rescaling->request);
     eventlog_add(&line, "signal", rescaling->record.checkpoint_signal);
     eventlog_add_number(&line, "grace_ms", rescaling->record.checkpoint_grace);
-    eventlog_add_string(&line, "reason", rescaling->wish.reason);
+    eventlog_add_string(&line, "reason", rescaling->request.reason);
     return append_event(rescaling->followed->job, &line, error);
 }
 
-/* Which wishes there are */
+/* Which requests there are */
 
 static int64_t present_size(const struct job_record *record)
 {
@@ -93,18 +93,18 @@ static bool refuse(struct rescaling *rescaling, const char *why)
     return true;
 }
 
-/* What to do first about a wish. */
+/* What to do first about a request. */
 static void begin(const struct tracker *tracker, struct rescaling *rescaling)
 {
     const struct job_record *record = &rescaling->record;
-    const struct resize_wish *wish = &rescaling->wish;
+    const struct resize_request *request = &rescaling->request;
     bool can_stop = record->checkpoint_signal.length > 0;
-    if (wish->to && (record->sizes.kind == SIZE_FIXED || wish->to < record->sizes.least ||
-                     wish->to > record->sizes.most))
+    if (request->to && (record->sizes.kind == SIZE_FIXED || request->to < record->sizes.least ||
+                        request->to > record->sizes.most))
         refuse(rescaling, "The job cannot have that size.");
-    else if (wish->to && wish->to == present_size(record))
+    else if (request->to && request->to == present_size(record))
         rescaling->step = STEP_GRANTED;
-    else if (wish->to && tracker->executor->operations->resize)
+    else if (request->to && tracker->executor->operations->resize)
         rescaling->step = STEP_ASK;
     else if (can_stop)
         rescaling->step = STEP_STOP;
@@ -112,9 +112,9 @@ static void begin(const struct tracker *tracker, struct rescaling *rescaling)
         refuse(rescaling, "The job has no checkpoint, so it cannot be stopped and go on.");
 }
 
-/* A wish of this job that can be seen to now.  False when there is none. */
-static bool find_wish(struct tracker *tracker, struct followed *followed,
-                      struct rescaling *rescaling)
+/* A request of this job that can be seen to now.  False when there is none. */
+static bool find_request(struct tracker *tracker, struct followed *followed,
+                         struct rescaling *rescaling)
 {
     struct tracked *tracked = followed->tracked;
     enum job_phase phase = followed->poll.phase;
@@ -122,14 +122,14 @@ static bool find_wish(struct tracker *tracker, struct followed *followed,
     *rescaling = (struct rescaling){.followed = followed};
     if (!tracked->sized || followed->fate != FATE_NONE || followed->killed || tracked->stopping ||
         tracked->preemption || (phase != PHASE_RUNNING && phase != PHASE_WAITING) ||
-        clock_elapsed() < tracked->next_wish || !resize_is_there(followed->job))
+        clock_elapsed() < tracked->next_request || !resize_is_there(followed->job))
         return false;
     if (tracker_read_record(tracker, followed->job, followed->place.id, &rescaling->record,
                             &error)) {
         log_warn("%s: %s", followed->place.id, error.text);
         return false;
     }
-    int pending = resize_pending(followed->job, &rescaling->record, &rescaling->wish);
+    int pending = resize_pending(followed->job, &rescaling->record, &rescaling->request);
     if (pending == 0)
         resize_clear(followed->job, NULL); /* granted before a crash, or damaged */
     if (pending == 1)
@@ -158,10 +158,10 @@ static void take_answer(struct rescaling *rescaling)
     }
     int64_t now = clock_elapsed();
     rescaling->step = STEP_NONE;
-    tracked->next_wish = now + next_try;
-    if (!tracked->wish_patience)
-        tracked->wish_patience = now + most_tries;
-    else if (now >= tracked->wish_patience)
+    tracked->next_request = now + next_try;
+    if (!tracked->request_patience)
+        tracked->request_patience = now + most_tries;
+    else if (now >= tracked->request_patience)
         refuse(rescaling, rescaling->resize.error.text);
 }
 
@@ -176,7 +176,7 @@ static void ask_executor(struct tracker *tracker, struct rescaling *jobs, size_t
             .id = jobs[i].followed->place.id,
             .attempt = jobs[i].followed->tracked->attempt,
             .kind = jobs[i].record.sizes.kind,
-            .size = jobs[i].wish.to,
+            .size = jobs[i].request.to,
             .outcome = RESIZE_UNAVAILABLE,
         };
         error_set(&jobs[i].resize.error, "The executor did not answer.");
@@ -189,18 +189,18 @@ static void ask_executor(struct tracker *tracker, struct rescaling *jobs, size_t
             take_answer(&jobs[i]);
 }
 
-/* Writing down what was decided, before it shows: the wish goes, or the job gets its signal. */
+/* Writing down what was decided, before it shows: the request goes, or the job gets its signal. */
 
 static int write_down(struct rescaling *rescaling, struct error *error)
 {
     struct job_record *record = &rescaling->record;
-    const struct resize_wish *wish = &rescaling->wish;
+    const struct resize_request *request = &rescaling->request;
     struct followed *followed = rescaling->followed;
     record->resized = clock_now();
     if (rescaling->step != STEP_STOP)
-        record->resizes = wish->generation;
+        record->resizes = request->generation;
     if (rescaling->step == STEP_GRANTED) {
-        record->size_now = wish->to;
+        record->size_now = request->to;
         /* What was measured at the size before. */
         if (follow_note_measured(followed->job, followed->tracked, record, error) ||
             note_granted(rescaling, error))
@@ -217,23 +217,23 @@ static void carry_on(struct rescaling *rescaling)
 {
     struct followed *followed = rescaling->followed;
     struct tracked *tracked = followed->tracked;
-    const struct resize_wish *wish = &rescaling->wish;
+    const struct resize_request *request = &rescaling->request;
     enum size_kind kind = rescaling->record.sizes.kind;
     char from[SIZE_TEXT_SIZE], to[SIZE_TEXT_SIZE];
     struct error error;
-    size_text(kind, wish->from, from);
-    size_text(kind, wish->to, to);
-    tracked->next_wish = tracked->wish_patience = 0;
+    size_text(kind, request->from, from);
+    size_text(kind, request->to, to);
+    tracked->next_request = tracked->request_patience = 0;
     switch (rescaling->step) {
     case STEP_GRANTED:
-        measure_resized(tracked->measure, wish->to, wish->when);
+        measure_resized(tracked->measure, request->to, request->when);
         log_detail("%s: has %s instead of %s", followed->place.id, to, from);
         break;
     case STEP_STOP:
-        preempt_begin(tracked, wish);
+        preempt_begin(tracked, request);
         log_detail("%s: is stopped at its checkpoint for %s", followed->place.id,
-                   wish->to ? to : "others");
-        return; /* the wish stays until it has ended */
+                   request->to ? to : "others");
+        return; /* the request stays until it has ended */
     case STEP_REFUSED:
         log_warn("%s: keeps its size: %s", followed->place.id, rescaling->why.text);
         break;
@@ -275,7 +275,7 @@ void rescale_jobs(struct round *round)
     size_t count = 0;
     for (size_t i = 0; i < round->count; i++) {
         struct rescaling found;
-        if (!find_wish(tracker, &round->jobs[i], &found))
+        if (!find_request(tracker, &round->jobs[i], &found))
             continue;
         if (!jobs)
             jobs = arena_allocate(tracker->arena, BATCH * sizeof(*jobs));

@@ -69,7 +69,7 @@ static enum fate read_history(struct tracker *tracker, int job, const struct job
         tracked->elsewhere = host.length && !text_is(host, tracker->stage.host);
         preempt_recall(tracked, buffer_text(&log));
         tracked->images = images_ran_recall(buffer_text(&log), record->attempt);
-        /* By the last event that moves a job: a wish may have come after it. */
+        /* By the last event that moves a job: a request may have come after it. */
         if (!eventlog_state(buffer_text(&log), &state))
             fate = FATE_NONE;
         else if (state == STATE_DONE)

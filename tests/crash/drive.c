@@ -73,7 +73,7 @@ void drive_run(struct drive *drive, const struct world *world)
             if (stages[i].due < next)
                 next = stages[i].due;
         }
-        int acts = world_user_acts(world, drive->seen) + world_plan_wishes(world);
+        int acts = world_user_acts(world, drive->seen) + world_plan_requests(world);
         if (calls_hit() && !hit_in)
             hit_in = drive->rounds;
         bool lifted = hit_in && drive->rounds > hit_in + drive->lift_after;

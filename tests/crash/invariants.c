@@ -259,7 +259,7 @@ static void check_order(struct checking *checking, const struct job_place *place
     }
 }
 
-/* It has had the size that it was to have, once, and no wish for another is left. */
+/* It has had the size that it was to have, once, and no request for another is left. */
 static void check_size(struct checking *checking, const char *job, enum kind kind,
                        const struct job_record *record)
 {
@@ -281,7 +281,7 @@ static void check_size(struct checking *checking, const char *job, enum kind kin
     if (record->size_next)
         found(checking, FOUND_WRONG, "%s is to have another size yet", job);
     if (access(path, F_OK) == 0 && !checking->check->littered)
-        found(checking, FOUND_WRONG, "%s has a wish left", job);
+        found(checking, FOUND_WRONG, "%s has a request left", job);
 }
 
 static void check_ended_job(struct checking *checking, const char *job,

@@ -255,9 +255,9 @@ int world_user_acts(const struct world *world, drop_observer *seen)
     return count;
 }
 
-/* The wish for a job of submitted/ that has had none.  1: there is one to be written yet; 0 when there
+/* The request for a job of submitted/ that has had none.  1: there is one to be written yet; 0 when there
  * is not. */
-static int plan_wish(struct spool *spool, struct arena *arena, const char *id)
+static int plan_request(struct spool *spool, struct arena *arena, const char *id)
 {
     struct job_place place = {.state = STATE_SUBMITTED};
     struct job_record record;
@@ -267,21 +267,21 @@ static int plan_wish(struct spool *spool, struct arena *arena, const char *id)
     int job = job_open(spool, &place);
     if (job < 0)
         return 0;
-    struct resize_wish written, wish = {.generation = 1,
-                                        .from = 1000,
-                                        .to = id[0] == 'y' ? 0 : 2000,
-                                        .when = time_now,
-                                        .reason = "the plan says so"};
+    struct resize_request written, request = {.generation = 1,
+                                              .from = 1000,
+                                              .to = id[0] == 'y' ? 0 : 2000,
+                                              .when = time_now,
+                                              .reason = "the plan says so"};
     if (record_read(job, arena, &record, &error) == 0)
         result = record.resizes == 0 && resize_pending(job, &record, &written) == 0 &&
-                 (resize_write(job, &record, &wish, &error) || spool_sync(spool, &error));
+                 (resize_write(job, &record, &request, &error) || spool_sync(spool, &error));
     if (result)
-        log_warn("%s: no wish: %s", id, error.text);
+        log_warn("%s: no request: %s", id, error.text);
     sys.close(job);
     return result;
 }
 
-int world_plan_wishes(const struct world *world)
+int world_plan_requests(const struct world *world)
 {
     struct spool spool;
     struct error error;
@@ -300,7 +300,7 @@ int world_plan_wishes(const struct world *world)
             if (strncmp(names.names[i], "grows-", 6) == 0 ||
                 strncmp(names.names[i], "moves-", 6) == 0 ||
                 strncmp(names.names[i], "yields-", 7) == 0)
-                count += plan_wish(&spool, arena, names.names[i]);
+                count += plan_request(&spool, arena, names.names[i]);
         arena_free(arena);
         spool_close(&spool);
     }

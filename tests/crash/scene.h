@@ -83,8 +83,8 @@ void world_wait_until(int64_t time);
 typedef void drop_observer(const char *file, const char *bytes);
 int world_user_acts(const struct world *world, drop_observer *seen);
 
-/* What the plan wants of jobs that run: wishes for other sizes, written as the submit stage would, with
+/* What the plan wants of jobs that run: requests for other sizes, written as the submit stage would, with
  * its calls.  Returns how many there are to be written yet. */
-int world_plan_wishes(const struct world *world);
+int world_plan_requests(const struct world *world);
 
 #endif

@@ -114,7 +114,7 @@ like "$(cat "$(job_dir nothing)/log")" ' requeued cause=change ' "and its log sa
 
 # retry asks again; for a bad request that changes nothing, and says so.
 ok "retry" dlspool retry bad-field
-ok "the wish is granted and gone" wait_for 20 test ! -e "$(job_dir bad-field)/retry"
+ok "the request is granted and gone" wait_for 20 test ! -e "$(job_dir bad-field)/retry"
 ok "the job is still there" in_state bad-field failed
 
 done_testing

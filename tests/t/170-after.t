@@ -5,7 +5,7 @@
 # Seen to fail with: weigh() of stages/resubmit/held_pass.c giving nothing up, or taking done for afternotok;
 # forget_refused() there left out, or a later job of one's own name taken; circles_find() finding none;
 # weigh_hold() of stages/shared/control.c without the administrator's part, or a release that leaves `hold`;
-# find_destination() of stages/prepare/requeue.c never saying held/, or the wish to kill kept; look_at_failed() of
+# find_destination() of stages/prepare/requeue.c never saying held/, or the request to kill kept; look_at_failed() of
 # stages/shared/dependencies.c taking each failure for good; write_found() of stages/resubmit/held_act.c writing nothing; the
 # submit stage not looking for `hold`; duplicate_settle() doing nothing; names looked for whoever's they are.
 . "$(dirname "$0")/lib.bash"
@@ -146,7 +146,7 @@ fail_it patient
 like "$(why patient)" 'was killed by' "a held job can be killed"
 dlspool retry "$(id_of patient)" >/dev/null
 ok "and tried again: it waits again" wait_for 20 held_for patient '^Waiting for: waits-change'
-ls "$(job_dir patient)" | grep -Eqx 'kill|retry'; is $? 1 "without the wishes that were granted"
+ls "$(job_dir patient)" | grep -Eqx 'kill|retry'; is $? 1 "without the requests that were granted"
 fail_it patient
 
 # retry looks at the conditions again.

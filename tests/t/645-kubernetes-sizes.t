@@ -29,9 +29,9 @@ pod_cpus() { order '{"order": "dump", "what": "objects", "kind": "pods"}' |
 
 cpus_are() { [ "$(pod_cpus "$1")" = "$2" ]; }
 pods_of() { order '{"order": "dump", "what": "pods"}' | jq "[.pods[] | select(.name | startswith(\"$1-\"))] | length"; }
-# wish NAME GENERATION KIND FROM TO: what the submit stage writes when its plan has changed.  (Of jobs of which
+# request NAME GENERATION KIND FROM TO: what the submit stage writes when its plan has changed.  (Of jobs of which
 # nothing is known, its own plans change nothing.)
-wish() {
+request() {
     local directory
     directory=$(job_dir "$1")
     printf '%s resize generation=%d kind=%s from=%d to=%d reason="a test"\n' "$(date -u +%FT%T.000Z)" "${@:2}" \
@@ -40,7 +40,7 @@ wish() {
 
 job flexible single 'tasks: {main: {cpus: 1, memory: 64Mi, command: [work]}}' 'size: {min: 1, max: 2}'
 must "a job runs in a pod" wait_for 30 running flexible 1
-wish flexible 1 cpus 1000 2000
+request flexible 1 cpus 1000 2000
 ok "its processors are changed" wait_for 30 cpus_are flexible 2
 resized() { log_of "$1" | grep -q " resized .*to=$2"; }
 ok "as soon as its node says so, the log does" wait_for 30 resized flexible 2000
@@ -48,12 +48,12 @@ is "$(pods_of flexible)" 1 "it is the same pod all the time"
 
 job grows elastic 'tasks: {worker: {count: 1, cpus: 1, memory: 64Mi, command: [work]}}' 'size: {min: 1, max: 4}'
 ok "an elastic job begins with one task" wait_for 30 running grows 1
-wish grows 1 tasks 1 4
+request grows 1 tasks 1 4
 ok "it gets more" wait_for 30 running grows 4
 is "$(the_job grows | jq -c '[.spec.parallelism, .spec.completions, .spec.maxFailedIndexes, .metadata.name[-3:]]')" \
     '[4,4,3,"-a1"]' "by its one Job, which runs on"
 ok "the log says so" wait_for 10 resized grows 4
-wish grows 2 tasks 4 2
+request grows 2 tasks 4 2
 ok "and loses some" wait_for 30 running grows 2
 ok "which is no failure" in_state grows submitted
 
@@ -63,7 +63,7 @@ job again distributed 'tasks: {worker: {count: 2, cpus: 1, memory: 64Mi, command
 ok "another job runs" wait_for 30 running again 2
 is "$(the_job again | jq -c '[.spec.template.spec.terminationGracePeriodSeconds, .spec.template.spec.containers[0].lifecycle.preStop.exec.command[4]]')" \
     '[40,"USR1"]' "it is told to save its state before it is ended"
-wish again 1 tasks 2 4
+request again 1 tasks 2 4
 again() { [ "$(the_job again | jq -r '.metadata.name[-3:]')" = -a2 ]; }
 ok "it is made again, as another object" wait_for 40 again
 like "$(log_of again)" ' failed .*reason=Resized' "the log says why the first one ended"

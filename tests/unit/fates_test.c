@@ -257,18 +257,18 @@ static void come_so_far(const char *id, enum far far)
 
 /* ---- what happens to it then ---- */
 
-static void wish_for(const char *id, int64_t to)
+static void resize_request_for(const char *id, int64_t to)
 {
     struct arena *arena = arena_new();
     struct job_record record;
     int job = open_job(id, STATE_SUBMITTED);
     if (record_read(job, arena, &record, &error) == 0) {
-        struct resize_wish wish = {.generation = record.resizes + 1,
-                                   .from = 1000,
-                                   .to = to,
-                                   .when = now,
-                                   .reason = "the plan says so"};
-        assert_int_equal(resize_write(job, &record, &wish, &error), 0);
+        struct resize_request request = {.generation = record.resizes + 1,
+                                         .from = 1000,
+                                         .to = to,
+                                         .when = now,
+                                         .reason = "the plan says so"};
+        assert_int_equal(resize_write(job, &record, &request, &error), 0);
     }
     close(job);
     arena_free(arena);
@@ -296,12 +296,12 @@ static void happen(const char *id, enum then then)
         run_round_after(1000);
         return;
     case THEN_RESIZED:
-        wish_for(id, 2000);
+        resize_request_for(id, 2000);
         run_round_after(1000);
         run_round_after(3000);
         break;
     case THEN_STOPPED:
-        wish_for(id, 0);
+        resize_request_for(id, 0);
         run_round_after(1000);
         run_round_after(3000);
         break;

@@ -283,7 +283,7 @@ static void hold_two(void)
 {
     struct arena *arena = arena_new();
     struct job_record record;
-    const struct wish ann = {.by = "ann", .uid = 1000, .when = now};
+    const struct control_request ann = {.by = "ann", .uid = 1000, .when = now};
     int job = open_job(ID, STATE_SUBMITTED);
     assert_int_equal(record_read(job, arena, &record, &error), 0);
     record.array_held = TEXT("9,10");

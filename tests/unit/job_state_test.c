@@ -1,4 +1,4 @@
-/* where a job is, in one word: by its directory, its log and the wishes beside it */
+/* where a job is, in one word: by its directory, its log and the requests beside it */
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>
@@ -93,7 +93,7 @@ static void a_log_tells_why_the_scheduler_lets_it_wait(void **state)
     assert_string_equal(situation.waits, "");
 }
 
-static void a_wish_to_kill_is_stopping(void **state)
+static void a_request_to_kill_is_stopping(void **state)
 {
     put(*state, "log", BEFORE);
     put(*state, "kill", "2026-11-22T10:01:00.000Z kill by=ann uid=1000\n");
@@ -140,7 +140,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_log_tells_whether_it_runs, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_log_tells_why_the_scheduler_lets_it_wait, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(a_wish_to_kill_is_stopping, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_request_to_kill_is_stopping, set_up, tear_down),
         cmocka_unit_test_setup_teardown(waiting_for_room_is_not_failing, set_up, tear_down),
         cmocka_unit_test(both_vocabularies_select),
     };

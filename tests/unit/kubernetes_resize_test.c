@@ -224,7 +224,7 @@ static void a_pod_gets_and_loses_processors(void **state)
     assert_int_equal(asked_cpus("c-1", "requests"), 2500);
     expect(settle("c-1", SIZE_CPUS, 750), RESIZE_DONE, NULL);
     expect(resize("c-1", SIZE_CPUS, 750), RESIZE_DONE, NULL);
-    /* A node that never has so many, and one that has none left now: the pod's wish is taken back.
+    /* A node that never has so many, and one that has none left now: the pod's request is taken back.
      */
     expect(settle("c-1", SIZE_CPUS, 1000000), RESIZE_NOT_POSSIBLE, "enough capacity: cpu");
     assert_int_equal(asked_cpus("c-1", "limits"), 750);

@@ -69,9 +69,9 @@ static void who_has_time_starts_smaller(void **state)
 
 /* ---- running jobs ---- */
 
-static struct resize_wish target; /* the one that was found last */
+static struct resize_request target; /* the one that was found last */
 
-static bool is_wished(const char *id)
+static bool is_asked_for(const char *id)
 {
     struct job_record record = make_record(id);
     int job = open_job(id, STATE_SUBMITTED);
@@ -94,7 +94,7 @@ static void who_falls_behind_is_grown(void **state)
     (void)state;
     const char *id = put_slow(300); /* 80 units take 400 s as it is */
     start_planning("dwell: 60s");
-    assert_true(is_wished(id));
+    assert_true(is_asked_for(id));
     assert_int_equal(target.from, 1000);
     assert_true(target.to > 1000 && target.generation == 1);
     assert_true(strstr(target.reason, "falls behind: predicted ") != NULL);
@@ -108,9 +108,9 @@ static void who_would_miss_it_all_the_same_is_in_no_hurry(void **state)
     const char *id = put_slow(100); /* 400 s as it is, 200 s with all there is */
     start_planning("dwell: 0");
     expect_status(id, "cannot meet", NULL);
-    assert_false(is_wished(id));
+    assert_false(is_asked_for(id));
     run_round();
-    assert_true(is_wished(id)); /* it saves enough */
+    assert_true(is_asked_for(id)); /* it saves enough */
 }
 
 /* A job that is stopped for it loses what it holds: the room is to be there. */
@@ -125,11 +125,11 @@ static void nobody_grows_before_there_is_room(void **state)
     run_round();
     assert_true(planned(id).next > 1000);
     assert_true(is_told_to_stop(other));
-    assert_false(is_wished(id));
+    assert_false(is_asked_for(id));
     end_job(other, STATE_FAILED);
     fake_has(4000, 3000);
     run_round();
-    assert_true(is_wished(id));
+    assert_true(is_asked_for(id));
 }
 
 static void nothing_is_changed_before_the_dwell_time_is_over(void **state)
@@ -137,7 +137,7 @@ static void nothing_is_changed_before_the_dwell_time_is_over(void **state)
     (void)state;
     const char *id = put_slow(300);
     start_planning("dwell: 3m"); /* it runs for 100 s */
-    assert_false(is_wished(id));
+    assert_false(is_asked_for(id));
     expect_status(id, "at risk", "at its present size");
 }
 
@@ -147,7 +147,7 @@ static void what_cannot_be_changed_is_left_alone(void **state)
     const char *id = put_slow(300);
     fake.resizable = false;
     start_planning("dwell: 0");
-    assert_false(is_wished(id));
+    assert_false(is_asked_for(id));
 }
 
 static void what_has_not_started_yet_is_left_alone(void **state)
@@ -208,11 +208,11 @@ static void nobody_is_made_smaller_for_room_that_stays_idle(void **state)
     run_round();
     run_round();
     assert_true(planned(id).next < 4000);
-    assert_false(is_wished(id));
+    assert_false(is_asked_for(id));
     put_rendered(.name = "another");
     for (int i = 0; i < 3; i++)
         run_round();
-    assert_true(is_wished(id) && target.to < 4000);
+    assert_true(is_asked_for(id) && target.to < 4000);
 }
 
 static void room_to_spare_is_given_when_it_lasts(void **state)
@@ -220,9 +220,9 @@ static void room_to_spare_is_given_when_it_lasts(void **state)
     (void)state;
     const char *id = put_slow(3600);
     start_planning("dwell: 0");
-    assert_false(is_wished(id)); /* wanted for the first time */
+    assert_false(is_asked_for(id)); /* wanted for the first time */
     run_round();
-    assert_true(is_wished(id));
+    assert_true(is_asked_for(id));
     assert_true(strstr(target.reason, "spare capacity is free") != NULL);
 }
 
@@ -259,15 +259,15 @@ static void no_room_is_kept_for_a_growth_that_does_not_pay(void **state)
     assert_int_equal(planned(id).next, 1000);
 }
 
-static void a_wish_is_written_once(void **state)
+static void a_request_is_written_once(void **state)
 {
     (void)state;
     const char *id = put_slow(300);
     start_planning("dwell: 0");
-    assert_true(is_wished(id));
+    assert_true(is_asked_for(id));
     int64_t first = target.when;
     run_round();
-    assert_true(is_wished(id) && target.when == first);
+    assert_true(is_asked_for(id) && target.when == first);
 }
 
 static void another_daemon_s_spool_is_not_touched(void **state)
@@ -281,7 +281,7 @@ static void another_daemon_s_spool_is_not_touched(void **state)
     advance(5000);
     submit_stage.round(stage);
     assert_true(stage->failed);
-    assert_false(is_wished(id));
+    assert_false(is_asked_for(id));
     assert_false(plan_is_there());
 }
 
@@ -305,7 +305,7 @@ int main(void)
         TEST(room_to_spare_is_given_when_it_lasts),
         TEST(a_small_job_that_is_on_track_is_not_grown),
         TEST(no_room_is_kept_for_a_growth_that_does_not_pay),
-        TEST(a_wish_is_written_once),
+        TEST(a_request_is_written_once),
         TEST(another_daemon_s_spool_is_not_touched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,8 @@
-/* tests/unit/rescale_test.c - what becomes of a wish that a running job has another size
+/* tests/unit/rescale_test.c - what becomes of a request that a running job has another size
  *
  * The executor does and says what the test wants.
  *
- * Seen to fail with: tests/mutants/{rescale,give-way}-*.patch; with the wish cleared before the executor
+ * Seen to fail with: tests/mutants/{rescale,give-way}-*.patch; with the request cleared before the executor
  * is asked; with verdict_killed() after preempt_verdict() in write_failure().
  */
 #include "tests/unit/stage_fixture.h"
@@ -173,16 +173,16 @@ static struct job_record record_in(enum state state)
 }
 
 /* The plan wants it. */
-static void wish_for(int64_t to)
+static void resize_request_for(int64_t to)
 {
     struct job_record record = record_in(STATE_SUBMITTED);
-    struct resize_wish wish = {.generation = record.resizes + 1,
-                               .from = 1000,
-                               .to = to,
-                               .when = now,
-                               .reason = "the plan says so"};
+    struct resize_request request = {.generation = record.resizes + 1,
+                                     .from = 1000,
+                                     .to = to,
+                                     .when = now,
+                                     .reason = "the plan says so"};
     int job = open_job(ID, STATE_SUBMITTED);
-    assert_int_equal(resize_write(job, &record, &wish, &error), 0);
+    assert_int_equal(resize_write(job, &record, &request, &error), 0);
     close(job);
 }
 
@@ -190,7 +190,7 @@ static void wish_for(int64_t to)
 static void begin_to_change(int64_t to)
 {
     begin_with_checkpoint();
-    wish_for(to);
+    resize_request_for(to);
     run_seconds(1);
 }
 
@@ -206,7 +206,7 @@ static int events(enum state state, const char *name)
     return find_events(ID, state, name, NULL);
 }
 
-static bool wish_is_there(enum state state)
+static bool request_is_there(enum state state)
 {
     int job = open_job(ID, state);
     bool result = resize_is_there(job);
@@ -258,7 +258,7 @@ static void it_is_given_what_can_be_given(void **state)
     begin_without_checkpoint();
     fake.outcome = RESIZE_DONE;
     run_seconds(1);
-    wish_for(2000);
+    resize_request_for(2000);
     run_seconds(3);
     struct job_record record = record_in(STATE_SUBMITTED);
     assert_int_equal(fake.resizes, 1);
@@ -267,17 +267,17 @@ static void it_is_given_what_can_be_given(void **state)
     assert_int_equal(record.size_now, 2000);
     assert_int_equal(record.resizes, 1);
     assert_true(record.resized > 0);
-    assert_false(wish_is_there(STATE_SUBMITTED));
+    assert_false(request_is_there(STATE_SUBMITTED));
     assert_int_equal(events(STATE_SUBMITTED, "resized"), 1);
     assert_int_equal(events(STATE_SUBMITTED, "measured"), 1);
-    wish_for(4000);
+    resize_request_for(4000);
     run_seconds(3);
     assert_int_equal(record_in(STATE_SUBMITTED).size_now, 4000);
     assert_int_equal(record_in(STATE_SUBMITTED).resizes, 2);
-    wish_for(4000); /* which it has already: nobody is asked */
+    resize_request_for(4000); /* which it has already: nobody is asked */
     run_seconds(1);
     assert_int_equal(fake.resizes, 2);
-    assert_false(wish_is_there(STATE_SUBMITTED));
+    assert_false(request_is_there(STATE_SUBMITTED));
     end_with(PHASE_SUCCEEDED, 0);
     assert_true(in_state(ID, STATE_DONE));
     expect_undisturbed();
@@ -290,18 +290,18 @@ static void it_is_asked_for_again_and_given_up(void **state)
     for (int i = 0; i < 2; i++) {
         fake.outcome = i ? RESIZE_UNAVAILABLE : RESIZE_NO_ROOM;
         fake.resizes = 0;
-        wish_for(2000);
+        resize_request_for(2000);
         run_seconds(55);
-        assert_true(wish_is_there(STATE_SUBMITTED));
+        assert_true(request_is_there(STATE_SUBMITTED));
         assert_in_range(fake.resizes, 20, 30);
         run_seconds(10);
-        assert_false(wish_is_there(STATE_SUBMITTED));
+        assert_false(request_is_there(STATE_SUBMITTED));
         struct job_record record = record_in(STATE_SUBMITTED);
         assert_int_equal(record.resizes, i + 1);
         assert_int_equal(record.size_now, 0);
         assert_int_equal(events(STATE_SUBMITTED, "kept"), i + 1);
     }
-    wish_for(2000);
+    resize_request_for(2000);
     run_seconds(5);
     fake.outcome = RESIZE_DONE;
     run_seconds(5);
@@ -315,9 +315,9 @@ static void what_cannot_be_is_refused(void **state)
     static const int64_t impossible[] = {999, 4001, 2000, 0};
     begin_without_checkpoint();
     for (int i = 0; i < 4; i++) {
-        wish_for(impossible[i]);
+        resize_request_for(impossible[i]);
         run_seconds(1);
-        assert_false(wish_is_there(STATE_SUBMITTED));
+        assert_false(request_is_there(STATE_SUBMITTED));
         assert_int_equal(events(STATE_SUBMITTED, "kept"), i + 1);
         assert_int_equal(record_in(STATE_SUBMITTED).resizes, i + 1);
     }
@@ -327,7 +327,7 @@ static void what_cannot_be_is_refused(void **state)
     assert_int_equal(job_file_replace(job, "resize", TEXT("nonsense\n"), 0644, &error), 0);
     close(job);
     run_seconds(1);
-    assert_false(wish_is_there(STATE_SUBMITTED));
+    assert_false(request_is_there(STATE_SUBMITTED));
     assert_int_equal(events(STATE_SUBMITTED, "kept"), 4);
 }
 
@@ -338,7 +338,7 @@ static void it_saves_its_state_and_goes_on(void **state)
     (void)state;
     begin_to_change(2000);
     assert_int_equal(fake.signal, SIGUSR1);
-    assert_true(wish_is_there(STATE_SUBMITTED));
+    assert_true(request_is_there(STATE_SUBMITTED));
     run_seconds(18);
     assert_int_equal(fake.signals, 1);
     assert_int_equal(fake.cancels, 0);
@@ -354,7 +354,7 @@ static void it_saves_its_state_and_goes_on(void **state)
     assert_int_equal(record.failure.when, RETRY_AT);
     assert_int_equal(record.failure.next, now);
     assert_int_equal(record.retried, 0);
-    assert_false(wish_is_there(STATE_FAILED));
+    assert_false(request_is_there(STATE_FAILED));
 }
 
 static void it_is_preempted(void **state)
@@ -383,7 +383,7 @@ static void ends_well(const char *prints, enum state wanted)
     end_with(PHASE_SUCCEEDED, 0);
     assert_true(in_state(ID, wanted));
     assert_int_equal(events(wanted, "finished"), wanted == STATE_DONE);
-    assert_false(wish_is_there(wanted));
+    assert_false(request_is_there(wanted));
     if (wanted == STATE_FAILED)
         expect_failed("Resized", 1, 2000);
 }
@@ -428,10 +428,10 @@ static void what_fails_by_itself_has_failed(void **state)
     (void)state;
     begin_with_checkpoint();
     run_seconds(1);
-    wish_for(2000);
+    resize_request_for(2000);
     end_with(PHASE_FAILED, 3);
     expect_failed("Exited", 0, 0);
-    assert_false(wish_is_there(STATE_FAILED));
+    assert_false(request_is_there(STATE_FAILED));
     assert_int_equal(fake.signals, 0);
 }
 

@@ -96,7 +96,7 @@ static void goes_on(struct job_record *record, struct sweep_choice choice, const
         assert_true(text_is(record->array, array));
         assert_true(text_is(record->array_aside, aside));
         assert_int_equal(record->array_left.length + record->array_killed.length, 0);
-        choice.killed = (struct text){NULL, 0}; /* that wish is granted */
+        choice.killed = (struct text){NULL, 0}; /* that request is granted */
     }
 }
 

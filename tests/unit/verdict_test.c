@@ -48,7 +48,7 @@ static void what_to_type_has_the_id(void **state)
         text_ends(text_of(verdict.next), "dlspool submit failed/a-1m7y5dm13etbd/request.*"));
     verdict_killed(&verdict, id, "ann", 0);
     assert_true(text_ends(text_of(verdict.next), "dlspool retry a-1m7y5dm13etbd"));
-    verdict_refused_wish(&verdict, &problem);
+    verdict_refused_request(&verdict, &problem);
     assert_non_null(strstr(verdict.next, "dlspool list --all"));
     verdict_refused_file(&verdict, &problem);
     assert_non_null(strstr(verdict.next, "dlspool submit FILE"));

@@ -1,5 +1,5 @@
-/* stages/planning/wishes.c - which running jobs are to have another size, and why */
-#include "stages/planning/wishes.h"
+/* stages/planning/resize_requests.c - which running jobs are to have another size, and why */
+#include "stages/planning/resize_requests.h"
 
 #include <limits.h>
 #include <math.h>
@@ -41,33 +41,34 @@ static const char *say_sizes(const struct cached_job *job, char room[static SIZE
 }
 
 static void explain(const struct cached_job *job, enum leaning leaning, int64_t now,
-                    struct resize_wish *wish)
+                    struct resize_request *request)
 {
     char sizes[SIZES_TEXT_SIZE], finish[CLOCK_TEXT_SIZE], deadline[CLOCK_TEXT_SIZE];
     bool timed = job->record.deadline && !forecast_is_trial(job);
     int64_t predicted = forecast_finish(job, now, true), as_it_is = finish_as_it_is(job, now);
     clock_format(job->record.deadline, deadline);
     if (leaning == LEANS_TO_STOP)
-        snprintf(wish->reason, sizeof(wish->reason),
+        snprintf(request->reason, sizeof(request->reason),
                  "frees resources for jobs that need them more%s%s", timed ? "; deadline " : "",
                  timed ? deadline : "");
     else if (leaning == LEANS_TO_GROW && falls_behind(job, now))
-        snprintf(wish->reason, sizeof(wish->reason), "falls behind: predicted %s, deadline %s; %s",
-                 as_it_is ? clock_format(as_it_is, finish) : "never", deadline,
-                 say_sizes(job, sizes));
+        snprintf(
+            request->reason, sizeof(request->reason), "falls behind: predicted %s, deadline %s; %s",
+            as_it_is ? clock_format(as_it_is, finish) : "never", deadline, say_sizes(job, sizes));
     else if (leaning == LEANS_TO_GROW)
-        snprintf(wish->reason, sizeof(wish->reason), "spare capacity is free; %s",
+        snprintf(request->reason, sizeof(request->reason), "spare capacity is free; %s",
                  say_sizes(job, sizes));
     else if (timed && predicted && predicted <= job->record.deadline)
-        snprintf(wish->reason, sizeof(wish->reason), "is ahead: predicted %s, deadline %s; %s",
-                 clock_format(predicted, finish), deadline, say_sizes(job, sizes));
+        snprintf(request->reason, sizeof(request->reason),
+                 "is ahead: predicted %s, deadline %s; %s", clock_format(predicted, finish),
+                 deadline, say_sizes(job, sizes));
     else
-        snprintf(wish->reason, sizeof(wish->reason), "other jobs need resources; %s",
+        snprintf(request->reason, sizeof(request->reason), "other jobs need resources; %s",
                  say_sizes(job, sizes));
 }
 
-bool wish_for(struct cached_job *job, int64_t now, int64_t elapsed, int64_t tick,
-              struct resize_wish *wish)
+bool resize_request_for(struct cached_job *job, int64_t now, int64_t elapsed, int64_t tick,
+                        struct resize_request *request)
 {
     enum leaning leaning = job->plan.kept ? LEANS_NOT : lean(job);
     if ((int)leaning != job->leaning) {
@@ -80,8 +81,8 @@ bool wish_for(struct cached_job *job, int64_t now, int64_t elapsed, int64_t tick
                   !forecast_misses(job, now, forecast_units(job, job->next));
     if (!urgent && elapsed - job->leaned < tick)
         return false;
-    *wish = (struct resize_wish){
+    *request = (struct resize_request){
         .generation = job->record.resizes + 1, .from = job->size, .to = job->next, .when = now};
-    explain(job, leaning, now, wish);
+    explain(job, leaning, now, request);
     return true;
 }

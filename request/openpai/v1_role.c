@@ -122,13 +122,13 @@ static void read_port(struct reading *reading, const struct path *path, const st
 /* The later one of two with one label goes, as OpenPAI's launcher has it. */
 static void add_port(struct task_role *task, const struct port *port)
 {
-    struct port_request port = {port->label, (int)port->count, (int)port->first};
+    struct port_request asked = {port->label, (int)port->count, (int)port->first};
     for (size_t i = 0; i < task->ports_count; i++)
         if (text_equal(task->ports[i].label, port->label)) {
-            task->ports[i] = port;
+            task->ports[i] = asked;
             return;
         }
-    task->ports[task->ports_count++] = port;
+    task->ports[task->ports_count++] = asked;
 }
 
 static const char *field_of(struct arena *arena, size_t index, const char *name)

@@ -147,7 +147,7 @@ size_t kubernetes_jobs_count(const struct kubernetes_jobs *jobs); /* tokens */
 
 enum {
     WAITING_SAID = 4,       /* meanings that are remembered as said */
-    ORPHANS = 64,            /* Events without an object that are remembered */
+    ORPHANS = 64,           /* Events without an object that are remembered */
     CACHED_TOKEN_SIZE = 256 /* bytes of a token, with the final NUL */
 };
 

@@ -33,8 +33,8 @@ static struct {
     struct user_file *first, *last; /* the queue */
     bool started;
 } queue = {.lock = PTHREAD_MUTEX_INITIALIZER,
-         .asked = PTHREAD_COND_INITIALIZER,
-         .answered = PTHREAD_COND_INITIALIZER};
+           .asked = PTHREAD_COND_INITIALIZER,
+           .answered = PTHREAD_COND_INITIALIZER};
 
 /* In the thread */
 

@@ -110,10 +110,9 @@ static int unknown_field(const struct section *section, const struct section_fie
         names[i] = fields[i].name;
     struct error_quote_room room;
     error_quote(&room, member->key.data, member->key.length);
-    const char *nearest = nearest_word(member->key, names);
-    return error_set(section->error, "dlspool.yaml:%u: %s.%s: unknown setting%s%s%s", member->line,
-                     section->name, room.text, nearest ? "; did you mean \"" : "",
-                     nearest ? nearest : "", nearest ? "\"?" : "");
+    struct nearest_hint hint;
+    return error_set(section->error, "dlspool.yaml:%u: %s.%s: unknown setting%s", member->line,
+                     section->name, room.text, nearest_hint(&hint, member->key, names));
 }
 
 int section_read(const struct section *section, const struct value *settings,

@@ -71,6 +71,7 @@ static void every_setting_is_checked(void **state)
         {"log_limit: -1", "local.log_limit: found -1, expected a size such as"},
         {"socket: podman.sock", "local.socket: found \"podman.sock\", expected an absolute path"},
         {"storage: x", "local.storage: found \"x\", expected an absolute path"},
+        {"storage: /a/../b", "expected an absolute path without \"..\""},
         {"runtime: ''", "local.runtime: found \"\", expected the name of an OCI runtime"},
         {"storage: /proc/nowhere", "where the local executor is to keep its files, could not be "
                                    "made: No such file or directory"},

@@ -1,6 +1,7 @@
 /* base/nearest.c - "did you mean ...?": optimal string alignment distance, bounded */
 #include "base/nearest.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -56,4 +57,12 @@ const char *nearest_word(struct text word, const char *const *candidates)
         }
     }
     return best ? best : longer;
+}
+
+const char *nearest_hint(struct nearest_hint *hint, struct text word, const char *const *candidates)
+{
+    const char *nearest = nearest_word(word, candidates);
+    snprintf(hint->text, sizeof(hint->text), nearest ? "; did you mean %s?" : "%s",
+             nearest ? nearest : "");
+    return hint->text;
 }

@@ -10,4 +10,11 @@
  * with NULL. */
 const char *nearest_word(struct text word, const char *const *candidates);
 
+/* "; did you mean CANDIDATE?" for the end of a sentence, or "" when there is none, in *hint. */
+struct nearest_hint {
+    char text[128];
+};
+const char *nearest_hint(struct nearest_hint *hint, struct text word,
+                         const char *const *candidates);
+
 #endif

@@ -242,12 +242,12 @@ static bool take_word(struct columns *columns, struct text word)
     }
     struct error_quote_room room;
     struct buffer all = {0};
-    const char *nearest = nearest_word(word, words);
+    struct nearest_hint hint;
     for (int i = 0; i < KNOWN; i++)
         buffer_printf(&all, "%s%s", i ? ", " : "", words[i]);
-    complain("--format: found \"%s\", expected columns such as id,state,reason, of: %s%s%s%s",
+    complain("--format: found \"%s\", expected columns such as id,state,reason, of: %s%s",
              error_quote(&room, word.data, word.length), all.data,
-             nearest ? "; did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");
+             nearest_hint(&hint, word, words));
     buffer_free(&all);
     return false;
 }

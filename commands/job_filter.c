@@ -47,11 +47,10 @@ bool filter_prepare(struct job_filter *filter)
         return false;
     if (!filter->state || job_state_select(filter->state, &filter->states))
         return true;
-    const char *nearest = nearest_word(text_of(filter->state), job_state_words);
+    struct nearest_hint hint;
     complain("--state: found \"%s\", expected waiting, queued, running, stopping, done, failed or "
-             "held%s%s%s",
-             filter->state, nearest ? "; did you mean \"" : "", nearest ? nearest : "",
-             nearest ? "\"?" : "");
+             "held%s",
+             filter->state, nearest_hint(&hint, text_of(filter->state), job_state_words));
     return false;
 }
 

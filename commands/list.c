@@ -240,11 +240,10 @@ static bool read_sort(const char *word, enum sort_by *sort)
             *sort = (enum sort_by)i;
             return true;
         }
-    const char *nearest = nearest_word(text_of(word), sort_words);
+    struct nearest_hint hint;
     complain("--sort: found \"%s\", expected age, name, user, state, elapsed, started, ended or "
-             "priority%s%s%s",
-             word, nearest ? "; did you mean \"" : "", nearest ? nearest : "",
-             nearest ? "\"?" : "");
+             "priority%s",
+             word, nearest_hint(&hint, text_of(word), sort_words));
     return false;
 }
 

@@ -105,8 +105,8 @@ static int complain_unknown(const char *word)
 {
     const char *nearest = nearest_verb(word);
     complain("there is no %s \"%s\"%s%s%s; `dlspool --help` lists the verbs",
-             word[0] == '-' ? "option" : "verb", word, nearest ? "; did you mean \"" : "",
-             nearest ? nearest : "", nearest ? "\"?" : "");
+             word[0] == '-' ? "option" : "verb", word, nearest ? "; did you mean " : "",
+             nearest ? nearest : "", nearest ? "?" : "");
     return STATUS_USAGE;
 }
 

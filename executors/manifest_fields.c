@@ -74,9 +74,8 @@ static int unknown_field(struct manifest_reading *reading, const struct manifest
     const char *nearest = nearest_word(member->key, names);
     const char *separator = path.length ? "." : "";
     if (nearest)
-        error_set(reading->error,
-                  "manifest.yaml:%u:%u: %s%s%s: unknown field; did you mean \"%s\"?", member->line,
-                  member->column, path.data, separator, room.text, nearest);
+        error_set(reading->error, "manifest.yaml:%u:%u: %s%s%s: unknown field; did you mean %s?",
+                  member->line, member->column, path.data, separator, room.text, nearest);
     else
         error_set(reading->error, "manifest.yaml:%u:%u: %s%s%s: unknown field, expected one of %s",
                   member->line, member->column, path.data, separator, room.text, list.data);

@@ -1,8 +1,8 @@
 /* executors/section.h - reading an executor's own part of dlspool.yaml, such as `local:`
  *
- * A section is an object whose members are listed in a table of fields, each with the function
- * that reads it.  An unknown member is an error that names the nearest field; null means the
- * default, as leaving the member out does.  Every sentence says line, section, field, what was
+ * A section is an object whose members are listed in a table of fields, each with its kind, its
+ * default and its bounds.  An unknown member is an error that names the nearest field; null means
+ * the default, as leaving the member out does.  Every sentence says line, section, field, what was
  * found and what was expected.
  */
 #ifndef EXECUTORS_SECTION_H
@@ -20,13 +20,30 @@ struct section {
     struct error *error;
 };
 
+enum section_kind {
+    SECTION_OWN,      /* any type: `read` reads it, and sets no default */
+    SECTION_WHOLE,    /* int64_t, from least to most */
+    SECTION_COUNT,    /* int, from least to most */
+    SECTION_DURATION, /* int64_t, milliseconds: at most `most` seconds */
+    SECTION_BYTES,    /* int64_t: a number, or a text such as "16Gi" */
+    SECTION_BOOLEAN,  /* bool */
+    SECTION_TEXT,     /* struct text: plain, and `valid` where it has one; default "" */
+    SECTION_PATH,     /* struct text: absolute in its normal form, or ""; default "" */
+};
+
 struct section_field {
     const char *name;
+    enum section_kind kind;
+    size_t offset;     /* in the target */
+    int64_t otherwise; /* the default of numbers */
+    int64_t least, most;
+    const char *what; /* is expected; NULL: as the kind says */
+    bool (*valid)(struct text text);
     int (*read)(const struct section *section, const struct value *value); /* never VALUE_NULL */
 };
 
-/* Read the section of that name in `settings`, the tree of dlspool.yaml (NULL: nothing is set).  -1
- * and a sentence. */
+/* Set the defaults of the fields that have one, and read the section of that name in `settings`, the
+ * tree of dlspool.yaml (NULL: nothing is set).  -1 and a sentence. */
 int section_read(const struct section *section, const struct value *settings,
                  const struct section_field *fields, size_t count);
 
@@ -34,12 +51,8 @@ int section_read(const struct section *section, const struct value *settings,
 int section_expected(const struct section *section, const struct value *value, const char *field,
                      const char *what);
 
-/* Values.  -1 and a sentence, with *target untouched. */
-int section_whole(const struct section *section, const struct value *value, const char *field,
-                  int64_t least, int64_t most, int64_t *target);
-/* Milliseconds, from a number of seconds or a text such as "30s"; `most` in seconds. */
-int section_duration(const struct section *section, const struct value *value, const char *field,
-                     int64_t most, const char *what, int64_t *target);
+/* Values of fields of the executor's own.  -1 and a sentence, with *target untouched. */
+
 /* Bytes, from a number or a text such as "16Gi". */
 int section_bytes(const struct section *section, const struct value *value, const char *field,
                   const char *what, int64_t *target);

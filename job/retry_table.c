@@ -274,10 +274,10 @@ static int parse_name(struct text word, const char *const *names, const char *co
         if (text_is(word, names[i]))
             return i;
     struct error_quote_room room;
-    const char *nearest = nearest_word(word, names);
-    return error_set(error, "%s is \"%s\", expected %s%s%s%s", column,
+    struct nearest_hint hint;
+    return error_set(error, "%s is \"%s\", expected %s%s", column,
                      error_quote(&room, word.data, word.length), expected,
-                     nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+                     nearest_hint(&hint, word, names));
 }
 
 static int parse_hint(struct text rest, struct row *row, struct error *error)

@@ -207,10 +207,10 @@ static void check_names(struct check *check, const char *path, const struct samp
     bool known = false;
     for (size_t i = 0; known_types[i]; i++)
         known = known || strcmp(known_types[i], parts->type) == 0;
-    const char *nearest = known ? NULL : nearest_word(text_of(parts->type), known_types);
     if (!known) {
-        snprintf(sentence, sizeof(sentence), "%s is no job type that is known%s%s%s", parts->type,
-                 nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+        struct nearest_hint hint;
+        snprintf(sentence, sizeof(sentence), "%s is no job type that is known%s", parts->type,
+                 nearest_hint(&hint, text_of(parts->type), known_types));
         warning(check, path, sentence);
     }
 }

@@ -12,9 +12,9 @@ static void tell(const struct check_names *names, bool fault, const char *place,
                  const char *sentence, struct text found, const char *const *known)
 {
     struct error line;
-    const char *nearest = nearest_word(found, known);
-    error_set(&line, "%s: %s%s%s%s%s", place, fault ? "" : "warning: ", sentence,
-              nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+    struct nearest_hint hint;
+    error_set(&line, "%s: %s%s%s", place, fault ? "" : "warning: ", sentence,
+              nearest_hint(&hint, found, known));
     names->tell(names->context, fault, line.text);
 }
 

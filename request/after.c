@@ -80,11 +80,10 @@ static void read_unknown(struct conditions *conditions, const struct path *path,
                          uint32_t column, struct text word)
 {
     struct error_quote_room room;
-    const char *near = nearest_word(word, names);
+    struct nearest_hint hint;
     problem_add(conditions->reading, path, line, column,
-                "found the condition \"%s\", expected afterok, afterany or afternotok%s%s%s",
-                error_quote(&room, word.data, word.length), near ? "; did you mean " : "",
-                near ? near : "", near ? "?" : "");
+                "found the condition \"%s\", expected afterok, afterany or afternotok%s",
+                error_quote(&room, word.data, word.length), nearest_hint(&hint, word, names));
 }
 
 /* Conditions as one word: commas between conditions, colons between jobs. */

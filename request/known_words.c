@@ -33,14 +33,13 @@ static void read_known_word(struct reading *reading, const struct path *path,
         *(struct text *)into = value->string;
         return;
     }
-    const char *near = value->kind == VALUE_STRING ? nearest_word(value->string, known) : NULL;
+    struct text word = value->kind == VALUE_STRING ? value->string : TEXT("");
+    struct nearest_hint hint;
     struct buffer list = {0};
     for (size_t i = 0; known[i]; i++)
         buffer_printf(&list, "%s%s", i ? ", " : "", known[i]);
-    if (near)
-        problem_expected(reading, path, value, "one of %s; did you mean %s?", list.data, near);
-    else
-        problem_expected(reading, path, value, "one of %s", list.data);
+    problem_expected(reading, path, value, "one of %s%s", list.data,
+                     nearest_hint(&hint, word, known));
     buffer_free(&list);
 }
 

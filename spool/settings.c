@@ -206,11 +206,11 @@ static int unknown(const struct member *member, const char *section, struct erro
     for (int i = 0; i < SETTING_COUNT; i++)
         if (strncmp(table[i].name, section, length) == 0 && !strchr(table[i].name + length, '.'))
             names[count++] = table[i].name + length;
-    const char *nearest = nearest_word(member->key, names);
-    return error_set(
-        error, "dlspool.yaml:%u:%u: there is no setting \"%s%s\"%s%s%s", member->line,
-        member->column, section, error_quote(&room, member->key.data, member->key.length),
-        nearest ? "; did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");
+    struct nearest_hint hint;
+    return error_set(error, "dlspool.yaml:%u:%u: there is no setting \"%s%s\"%s", member->line,
+                     member->column, section,
+                     error_quote(&room, member->key.data, member->key.length),
+                     nearest_hint(&hint, member->key, names));
 }
 
 /* The row of a setting that stands in that section ("planner.", or "" for none), or NULL. */

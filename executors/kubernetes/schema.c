@@ -305,9 +305,9 @@ static void unknown_field(struct schema_problems *problems, const struct place *
     struct arena *arena = arena_new();
     for (size_t i = 0; i < type->count && i < MOST_NAMES; i++)
         names[i] = arena_text(arena, type->fields[i].name.data, type->fields[i].name.length).data;
-    const char *near = nearest_word(member->key, names);
-    problem(problems, place, member->line, member->column, "unknown field%s%s%s",
-            near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+    struct nearest_hint hint;
+    problem(problems, place, member->line, member->column, "unknown field%s",
+            nearest_hint(&hint, member->key, names));
     arena_free(arena);
 }
 

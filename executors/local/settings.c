@@ -12,13 +12,7 @@
 #include "executors/section.h"
 
 enum {
-    PIDS_DEFAULT = 4096,
-    PIDS_MAX = 4194304,              /* the kernel's PID_MAX_LIMIT */
-    REQUEST_TIMEOUT_DEFAULT = 30000, /* milliseconds */
-    PULL_TIMEOUT_DEFAULT = 120000,
-    IN_FLIGHT_DEFAULT = 8,
-    IN_FLIGHT_MAX = 256,
-    LOG_LIMIT_DEFAULT = 100 << 20, /* bytes */
+    PIDS_MAX = 4194304,            /* the kernel's PID_MAX_LIMIT */
     A_DAY = 86400,                 /* seconds */
     KEPT_FOR_THE_MACHINE = 1 << 30 /* bytes of memory that are not given to jobs */
 };
@@ -42,34 +36,9 @@ static int64_t machine_memory(void)
 
 /* ---- fields ---- */
 
-static const char size_wanted[] = "a size such as \"16Gi\"";
-
 static struct local_settings *local_of(const struct section *section)
 {
     return section->target;
-}
-
-static int read_path(const struct section *section, const struct value *value, const char *field,
-                     struct text *target)
-{
-    if (value->kind != VALUE_STRING ||
-        (value->string.length && (!text_starts(value->string, "/") ||
-                                  memchr(value->string.data, '\0', value->string.length))))
-        return section_expected(section, value, field, "an absolute path");
-    *target = arena_text(section->arena, value->string.data, value->string.length);
-    while (target->length > 1 && text_ends(*target, "/"))
-        *target = arena_text(section->arena, target->data, target->length - 1);
-    return 0;
-}
-
-static int read_socket(const struct section *section, const struct value *value)
-{
-    return read_path(section, value, "socket", &local_of(section)->socket);
-}
-
-static int read_storage(const struct section *section, const struct value *value)
-{
-    return read_path(section, value, "storage", &local_of(section)->storage);
 }
 
 static int read_runtime(const struct section *section, const struct value *value)
@@ -89,16 +58,6 @@ static int read_cpus(const struct section *section, const struct value *value)
         return section_expected(section, value, "cpus", "a number of CPUs such as 8");
     local_of(section)->cpus = (int64_t)floor(value->number * 1000 + 0.5);
     return 0;
-}
-
-static int read_memory(const struct section *section, const struct value *value)
-{
-    return section_bytes(section, value, "memory", size_wanted, &local_of(section)->memory);
-}
-
-static int read_log_limit(const struct section *section, const struct value *value)
-{
-    return section_bytes(section, value, "log_limit", size_wanted, &local_of(section)->log_limit);
 }
 
 /* Device names end up in a label with commas between them. */
@@ -173,38 +132,6 @@ static int read_gpu_type(const struct section *section, const struct value *valu
     return 0;
 }
 
-static int read_pids(const struct section *section, const struct value *value)
-{
-    int64_t number = 0;
-    if (section_whole(section, value, "pids", 1, PIDS_MAX, &number))
-        return -1;
-    local_of(section)->pids = (int)number;
-    return 0;
-}
-
-static int read_in_flight(const struct section *section, const struct value *value)
-{
-    int64_t number = 0;
-    if (section_whole(section, value, "in_flight", 1, IN_FLIGHT_MAX, &number))
-        return -1;
-    local_of(section)->in_flight = (int)number;
-    return 0;
-}
-
-static int read_request_timeout(const struct section *section, const struct value *value)
-{
-    return section_duration(section, value, "request_timeout", A_DAY,
-                            "a duration such as 30s, at most one day",
-                            &local_of(section)->request_timeout);
-}
-
-static int read_pull_timeout(const struct section *section, const struct value *value)
-{
-    return section_duration(section, value, "pull_timeout", A_DAY,
-                            "a duration such as 30s, at most one day",
-                            &local_of(section)->pull_timeout);
-}
-
 static int read_locked_memory(const struct section *section, const struct value *value)
 {
     struct local_settings *local = local_of(section);
@@ -216,38 +143,37 @@ static int read_locked_memory(const struct section *section, const struct value 
                          &local->locked_memory);
 }
 
+/* clang-format off */
+#define AT(member) offsetof(struct local_settings, member)
+static const char a_size[] = "a size such as \"16Gi\"";
+static const char a_duration[] = "a duration such as 30s, at most one day";
 static const struct section_field fields[] = {
-    {"socket", read_socket},
-    {"storage", read_storage},
-    {"cpus", read_cpus},
-    {"memory", read_memory},
-    {"gpus", read_gpus},
-    {"locked_memory", read_locked_memory},
-    {"gpu_type", read_gpu_type},
-    {"runtime", read_runtime},
-    {"pids", read_pids},
-    {"request_timeout", read_request_timeout},
-    {"in_flight", read_in_flight},
-    {"log_limit", read_log_limit},
-    {"pull_timeout", read_pull_timeout},
+    {"socket", SECTION_PATH, AT(socket), .what = NULL},
+    {"storage", SECTION_PATH, AT(storage), .what = NULL},
+    {"cpus", .read = read_cpus},
+    {"memory", SECTION_BYTES, AT(memory), .what = a_size},
+    {"gpus", .read = read_gpus},
+    {"locked_memory", .read = read_locked_memory},
+    {"gpu_type", .read = read_gpu_type},
+    {"runtime", .read = read_runtime},
+    {"pids", SECTION_COUNT, AT(pids), 4096, 1, PIDS_MAX, .what = NULL},
+    {"request_timeout", SECTION_DURATION, AT(request_timeout), 30000, 0, A_DAY, .what = a_duration},
+    {"in_flight", SECTION_COUNT, AT(in_flight), 8, 1, 256, .what = NULL},
+    {"log_limit", SECTION_BYTES, AT(log_limit), 100 << 20, .what = a_size},
+    {"pull_timeout", SECTION_DURATION, AT(pull_timeout), 120000, 0, A_DAY, .what = a_duration},
 };
+#undef AT
+/* clang-format on */
 
 int local_settings_read(struct local_settings *local, struct arena *arena,
                         const struct value *settings, struct error *error)
 {
-    *local = (struct local_settings){
-        .runtime = TEXT("runc"),
-        .cpus = machine_cpus(),
-        .memory = machine_memory(),
-        .pids = PIDS_DEFAULT,
-        .request_timeout = REQUEST_TIMEOUT_DEFAULT,
-        .pull_timeout = PULL_TIMEOUT_DEFAULT,
-        .in_flight = IN_FLIGHT_DEFAULT,
-        .log_limit = LOG_LIMIT_DEFAULT,
-    };
+    *local = (struct local_settings){.runtime = TEXT("runc"), .cpus = machine_cpus()};
     const struct section section = {"local", local, arena, error};
     if (section_read(&section, settings, fields, ARRAY_COUNT(fields)))
         return -1;
+    if (!local->memory)
+        local->memory = machine_memory();
     for (size_t i = 0; i < local->gpu_count; i++)
         if (!local->gpu_types[i].length)
             local->gpu_types[i] = local->gpu_type;

@@ -105,12 +105,12 @@ static const struct kind *find_kind(const struct value *settings, struct error *
     struct error_quote_room room;
     for (size_t i = 0; i < KINDS; i++)
         names[i] = kinds[i].name;
-    const char *nearest = nearest_word(named->string, names);
+    struct nearest_hint hint;
     error_set(
         error,
-        "dlspool.yaml:%u: executor: found \"%s\", expected local, kubernetes, slurm or null%s%s%s",
+        "dlspool.yaml:%u: executor: found \"%s\", expected local, kubernetes, slurm or null%s",
         named->line, error_quote(&room, named->string.data, named->string.length),
-        nearest ? "; did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");
+        nearest_hint(&hint, named->string, names));
     return NULL;
 }
 

@@ -109,9 +109,9 @@ static int unknown_property(struct manifest_reading *reading, const struct manif
             names[count++] = rule->name;
     }
     names[count] = NULL;
-    const char *nearest = nearest_word(member->key, names);
-    snprintf(what, sizeof(what), "the name of a property that a manifest may set%s%s%s",
-             nearest ? "; did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");
+    struct nearest_hint hint;
+    snprintf(what, sizeof(what), "the name of a property that a manifest may set%s",
+             nearest_hint(&hint, member->key, names));
     return manifest_expected(reading, &place, member->value, what);
 }
 

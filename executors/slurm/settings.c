@@ -7,16 +7,9 @@
 #include "executors/section.h"
 
 enum {
-    API_LEAST = 36, /* v0.0.36: Slurm 20.11 */
-    LIVE_MAX_DEFAULT = 1000,
-    LIVE_MAX_MOST = 1000000,
-    IN_FLIGHT_DEFAULT = 8,
-    IN_FLIGHT_MAX = 64,
-    REQUEST_TIMEOUT_DEFAULT = 30000, /* milliseconds */
-    CONNECT_TIMEOUT_DEFAULT = 10000,
-    LOG_LIMIT_DEFAULT = 100 << 20, /* bytes */
-    AN_HOUR = 3600,                /* seconds */
-    SOCKET_PATH_MOST = 107         /* bytes: what sun_path of unix(7) holds */
+    API_LEAST = 36,        /* v0.0.36: Slurm 20.11 */
+    AN_HOUR = 3600,        /* seconds */
+    SOCKET_PATH_MOST = 107 /* bytes: what sun_path of unix(7) holds */
 };
 
 static struct slurm_settings *slurm_of(const struct section *section)
@@ -50,41 +43,9 @@ static int read_address(const struct section *section, const struct value *value
     return 0;
 }
 
-static int read_optional_path(const struct section *section, const struct value *value,
-                              const char *field, struct text *target)
+static bool is_user(struct text name)
 {
-    if (value->kind == VALUE_STRING && value->string.length == 0)
-        return 0;
-    return section_path(section, value, field, target);
-}
-
-static int read_ca_file(const struct section *section, const struct value *value)
-{
-    return read_optional_path(section, value, "ca_file", &slurm_of(section)->ca_file);
-}
-
-static int read_user(const struct section *section, const struct value *value)
-{
-    if (!section_is_plain(value) || strpbrk(value->string.data, " /:"))
-        return section_expected(section, value, "user", "the name of a user");
-    slurm_of(section)->user = arena_text(section->arena, value->string.data, value->string.length);
-    return 0;
-}
-
-static int read_token_file(const struct section *section, const struct value *value)
-{
-    return read_optional_path(section, value, "token_file", &slurm_of(section)->token_file);
-}
-
-static int read_token_directory(const struct section *section, const struct value *value)
-{
-    return read_optional_path(section, value, "token_directory",
-                              &slurm_of(section)->token_directory);
-}
-
-static int read_directory(const struct section *section, const struct value *value)
-{
-    return read_optional_path(section, value, "directory", &slurm_of(section)->directory);
+    return !strpbrk(name.data, " /:");
 }
 
 static int read_api(const struct section *section, const struct value *value)
@@ -103,55 +64,25 @@ static int read_api(const struct section *section, const struct value *value)
     return 0;
 }
 
-static int read_live_max(const struct section *section, const struct value *value)
-{
-    return section_whole(section, value, "live_max", 0, LIVE_MAX_MOST,
-                         &slurm_of(section)->live_max);
-}
-
-static int read_in_flight(const struct section *section, const struct value *value)
-{
-    int64_t number = 0;
-    if (section_whole(section, value, "in_flight", 1, IN_FLIGHT_MAX, &number))
-        return -1;
-    slurm_of(section)->in_flight = (int)number;
-    return 0;
-}
-
-static int read_request_timeout(const struct section *section, const struct value *value)
-{
-    return section_duration(section, value, "request_timeout", AN_HOUR,
-                            "a duration such as 30s, at most one hour",
-                            &slurm_of(section)->request_timeout);
-}
-
-static int read_connect_timeout(const struct section *section, const struct value *value)
-{
-    return section_duration(section, value, "connect_timeout", AN_HOUR,
-                            "a duration such as 30s, at most one hour",
-                            &slurm_of(section)->connect_timeout);
-}
-
-static int read_log_limit(const struct section *section, const struct value *value)
-{
-    return section_bytes(section, value, "log_limit", "a size such as \"100Mi\"",
-                         &slurm_of(section)->log_limit);
-}
-
+/* clang-format off */
+#define AT(member) offsetof(struct slurm_settings, member)
+static const char a_duration[] = "a duration such as 30s, at most one hour";
 static const struct section_field fields[] = {
-    {"address", read_address},
-    {"ca_file", read_ca_file},
-    {"user", read_user},
-    {"token_file", read_token_file},
-    {"token_directory", read_token_directory},
-    {"directory", read_directory},
-    {"api", read_api},
-    {"live_max", read_live_max},
-    {"in_flight", read_in_flight},
-    {"request_timeout", read_request_timeout},
-    {"connect_timeout", read_connect_timeout},
-    {"log_limit", read_log_limit},
+    {"address", .read = read_address},
+    {"ca_file", SECTION_PATH, AT(ca_file), .what = NULL},
+    {"user", SECTION_TEXT, AT(user), .valid = is_user, .what = "the name of a user"},
+    {"token_file", SECTION_PATH, AT(token_file), .what = NULL},
+    {"token_directory", SECTION_PATH, AT(token_directory), .what = NULL},
+    {"directory", SECTION_PATH, AT(directory), .what = NULL},
+    {"api", .read = read_api},
+    {"live_max", SECTION_WHOLE, AT(live_max), 1000, 0, 1000000, .what = NULL},
+    {"in_flight", SECTION_COUNT, AT(in_flight), 8, 1, 64, .what = NULL},
+    {"request_timeout", SECTION_DURATION, AT(request_timeout), 30000, 0, AN_HOUR, .what = a_duration},
+    {"connect_timeout", SECTION_DURATION, AT(connect_timeout), 10000, 0, AN_HOUR, .what = a_duration},
+    {"log_limit", SECTION_BYTES, AT(log_limit), 100 << 20, .what = "a size such as \"100Mi\""},
 };
+#undef AT
+/* clang-format on */
 
 /* A token over a network that everybody can listen to is everybody's. */
 static int check_together(const struct slurm_settings *slurm, struct error *error)
@@ -171,19 +102,7 @@ static int check_together(const struct slurm_settings *slurm, struct error *erro
 int slurm_settings_read(struct slurm_settings *slurm, struct arena *arena,
                         const struct value *settings, struct error *error)
 {
-    *slurm = (struct slurm_settings){
-        .address = TEXT("unix:/run/slurmrestd.socket"),
-        .ca_file = TEXT(""),
-        .user = TEXT(""),
-        .token_file = TEXT(""),
-        .token_directory = TEXT(""),
-        .directory = TEXT(""),
-        .live_max = LIVE_MAX_DEFAULT,
-        .in_flight = IN_FLIGHT_DEFAULT,
-        .request_timeout = REQUEST_TIMEOUT_DEFAULT,
-        .connect_timeout = CONNECT_TIMEOUT_DEFAULT,
-        .log_limit = LOG_LIMIT_DEFAULT,
-    };
+    *slurm = (struct slurm_settings){.address = TEXT("unix:/run/slurmrestd.socket")};
     const struct section section = {"slurm", slurm, arena, error};
     if (section_read(&section, settings, fields, ARRAY_COUNT(fields)))
         return -1;

@@ -3,14 +3,17 @@
  *   address          where slurmrestd listens: unix:/PATH, http://HOST:PORT or https://HOST:PORT;
  *                    default unix:/run/slurmrestd.socket
  *   ca_file          PEM file with the authorities that an https:// address is believed by; ""
- * (default): the machine's user             account that all jobs run as; "" (default): each runs
- * as its owner token_file       file that holds one JSON Web Token; "" (default): none
+ *                    (default): the machine's
+ *   user             account that all jobs run as; "" (default): each runs as its owner
+ *   token_file       file that holds one JSON Web Token; "" (default): none
  *   token_directory  directory with a token for each user in a file of the user's name; ""
- * (default): none.  Without either, slurmrestd knows us by the unix socket directory        where
- * jobs' files are kept, on storage that dlspool and all nodes see under the same path; ""
- * (default): .slurm in the spool api              version of slurmrestd's interface, such as
- * v0.0.38; "" (default): the newest that both sides know live_max         jobs at Slurm at most,
- * default 1000; 0: no bound in_flight        requests under way at a time, default 8
+ *                    (default): none.  Without either, slurmrestd knows us by the unix socket
+ *   directory        where jobs' files are kept, on storage that dlspool and all nodes see under the
+ *                    same path; "" (default): .slurm in the spool
+ *   api              version of slurmrestd's interface, such as v0.0.38; "" (default): the newest
+ *                    that both sides know
+ *   live_max         jobs at Slurm at most, default 1000; 0: no bound
+ *   in_flight        requests under way at a time, default 8
  *   request_timeout  of one request, default 30s
  *   connect_timeout  of making a connection, default 10s
  *   log_limit        of one task's output, default "100Mi"

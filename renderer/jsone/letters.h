@@ -1,9 +1,4 @@
-/* renderer/jsone/letters.h - upper and lower case of Unicode text
- *
- * Source: UnicodeData.txt and SpecialCasing.txt of Unicode 15, without the rules that depend on a
- * language.  They are tables here because the C library's depend on locale files, which a process
- * in a sandbox may not be able to read.
- */
+/* renderer/jsone/letters.h - upper and lower case of Unicode text, by letter_table.h */
 #ifndef RENDERER_JSONE_LETTERS_H
 #define RENDERER_JSONE_LETTERS_H
 

@@ -15,13 +15,13 @@ like "$("$DLSPOOL" version)" '^dlspool [0-9]+\.[0-9]+' "version prints the versi
 
 output=$("$DLSPOOL" sumbit 2>&1)
 is $? 2 "a mistyped verb ends with status 2"
-like "$output" 'did you mean "submit"\?' "a mistyped verb names the nearest one"
+like "$output" 'did you mean submit\?' "a mistyped verb names the nearest one"
 is "$("$DLSPOOL" help list)" "$("$DLSPOOL" list --help)" "help VERB is VERB --help"
 like "$("$DLSPOOL" help)" 'Verbs:' "and help alone lists the verbs"
 is "$("$DLSPOOL" help | sed -n '/^Verbs:/,/^$/s/^  \(eval\|init\|submit\|kill\) .*/\1/p' | xargs)" "submit kill" \
     "those of users first, by themselves"
 for pair in cancel:kill delete:kill ps:list queue:list squeue:list get:list describe:show why:show requeue:retry; do
-    like "$("$DLSPOOL" "${pair%:*}" 2>&1)" "did you mean \"${pair#*:}\"" "${pair%:*} of other systems is ${pair#*:}"
+    like "$("$DLSPOOL" "${pair%:*}" 2>&1)" "did you mean ${pair#*:}" "${pair%:*} of other systems is ${pair#*:}"
 done
 unlike "$("$DLSPOOL" bogus 2>&1)" 'did you mean' "what is like no verb is not answered with one"
 output=$("$DLSPOOL" list --jsno 2>&1)
@@ -37,7 +37,7 @@ is $? 2 "what earlier versions called it is still understood, but for the missin
 like "$("$DLSPOOL" wait -t 1s 2>&1)" 'operands' "which is what is said"
 output=$("$DLSPOOL" list --state dnoe 2>&1)
 is $? 2 "a mistyped state ends with status 2"
-like "$output" 'did you mean "done"\?' "a mistyped state names the nearest one"
+like "$output" 'did you mean done\?' "a mistyped state names the nearest one"
 "$DLSPOOL" >/dev/null 2>&1
 is $? 2 "no verb at all ends with status 2"
 "$DLSPOOL" show >/dev/null 2>&1

@@ -72,7 +72,7 @@ is "$(dlspool list --since 2020-01-01 --format id | wc -l)" 9 "--since takes a d
 is "$(dlspool list --since 1s 2>/dev/null | wc -l)" 0 "or a duration"
 run dlspool list --format id,stat
 is $status 2 "a column that is not known"
-like "$output" 'did you mean "state"' "is answered with the nearest"
+like "$output" 'did you mean state' "is answered with the nearest"
 is "$(dlspool list --json --all | jq -c '[.[] | select(.state == "done" or .state == "failed") | .exit_code] | sort')" '[0,3]' \
     "exit codes are numbers of what has ended"
 on_terminal() { script -qec "stty cols ${columns:-80}; $DLSPOOL -s $spool list $*" /dev/null </dev/null | tr -d '\r'; }

@@ -44,7 +44,7 @@ refused() { # refused DESCRIPTION PATTERN
     git reset -q --hard origin/main
 }
 sed -i 's/restartPolicy: Never/restartPolicy: Never\n    hostNetwrk: true/' common/kubernetes/pod.yaml
-refused "an unknown field" 'spec.template.spec.hostNetwrk: unknown field; did you mean "hostNetwork"\?'
+refused "an unknown field" 'spec.template.spec.hostNetwrk: unknown field; did you mean hostNetwork\?'
 sed -i 's/restartPolicy: Never/restartPolicy: Always/' common/kubernetes/pod.yaml
 refused "another restartPolicy" 'restartPolicy: expected Never'
 sed -i 's/completions: .*/completions: "1"/' common/kubernetes/role.yaml

@@ -57,7 +57,7 @@ known=$({
     sed -nE 's/^    \{"([a-z_.]+)", SETTING.*/\1/p' spool/settings.c | grep -vx -e local -e kubernetes -e slurm -e planner
     for executor in local kubernetes slurm; do
         sed -n '/ fields\[\] = {/,/^};/p' executors/$executor/settings.c |
-            grep -oE '\{"[a-z_]+", read_' | sed -E 's/^\{"([a-z_]+)".*/'"$executor"'.\1/'
+            grep -oE '\{"[a-z_]+", [.S]' | sed -E 's/^\{"([a-z_]+)".*/'"$executor"'.\1/'
     done
 } | sort)
 is "$(cut -d' ' -f1 <<<"$described")" "$known" "dlspool.yaml(5) describes the settings of the code and no other"
@@ -94,8 +94,13 @@ done < <(sed -nE 's/^    \{"([a-z_.]+)", SETTING_DURATION, AT\([a-z_]+\), ([0-9e
     spool/settings.c | sed 's/ \* /*/')
 is "$wrong" "" "and the limits of durations"
 is "$wrong_defaults" "" "and the defaults that durations have in the code"
-numbers=$(sed -nE 's/^    \{"([a-z_.]+)", SETTING_WHOLE, AT\([a-z_]+\), ([0-9]+), .*/\1 \2/p' spool/settings.c | sort)
-like "$numbers" '^batch ' "whole numbers are found in the code"
+numbers=$({
+    sed -nE 's/^    \{"([a-z_.]+)", SETTING_WHOLE, AT\([a-z_]+\), ([0-9]+), .*/\1 \2/p' spool/settings.c
+    for executor in local kubernetes slurm; do
+        sed -nE 's/^    \{"([a-z_]+)", SECTION_(WHOLE|COUNT), AT\([a-z_]+\), ([0-9]+), .*/'$executor'.\1 \3/p' executors/$executor/settings.c
+    done
+} | sort)
+like "$numbers" 'slurm.live_max ' "whole numbers are found in the code"
 is "$(comm -13 <(echo "$described") <(echo "$numbers"))" "" "and have the same defaults"
 
 # docs/spool.md: a row of a table for each event, field and word.

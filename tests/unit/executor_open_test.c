@@ -37,7 +37,7 @@ static void settings_choose_the_executor(void **state)
     assert_string_equal(
         refusal(&error, "executor: locale\n"),
         "dlspool.yaml:1: executor: found \"locale\", expected local, kubernetes, slurm or null; did "
-        "you mean \"local\"?");
+        "you mean local?");
     assert_string_equal(refusal(&error, "executor: 'null'\n'null': {x: 1}\n"),
                         "dlspool.yaml:2: null.x: unknown setting; the null executor has none");
     assert_string_equal(refusal(&error, "executor: local\n"), "");
@@ -50,7 +50,7 @@ static void every_setting_is_checked(void **state)
     static const struct {
         const char *setting, *sentence;
     } cases[] = {
-        {"cpu: 3", "dlspool.yaml:2: local.cpu: unknown setting; did you mean \"cpus\"?"},
+        {"cpu: 3", "dlspool.yaml:2: local.cpu: unknown setting; did you mean cpus?"},
         {"cpus: many", "local.cpus: found \"many\", expected a number of CPUs such as 8"},
         {"cpus: 0", "local.cpus: found 0, expected a number of CPUs such as 8"},
         {"memory: [1]", "local.memory: found list, expected a size such as \"16Gi\""},
@@ -71,6 +71,7 @@ static void every_setting_is_checked(void **state)
         {"log_limit: -1", "local.log_limit: found -1, expected a size such as"},
         {"socket: podman.sock", "local.socket: found \"podman.sock\", expected an absolute path"},
         {"storage: x", "local.storage: found \"x\", expected an absolute path"},
+        {"storage: /a/../b", "expected an absolute path without \"..\""},
         {"runtime: ''", "local.runtime: found \"\", expected the name of an OCI runtime"},
         {"storage: /proc/nowhere", "where the local executor is to keep its files, could not be "
                                    "made: No such file or directory"},

@@ -301,7 +301,7 @@ static void mistakes_in_settings_are_named(void **state)
     } cases[] = {
         {"kubernetes: 7\n", "dlspool.yaml:1: kubernetes: found number"},
         {"kubernetes:\n  contex: a\n", "dlspool.yaml:2: kubernetes.contex: unknown setting; did "
-                                       "you mean \"context\"?"},
+                                       "you mean context?"},
         {"kubernetes: {kubeconfig: relative}\n", "an absolute path"},
         {"kubernetes: {namespace: Upper}\n", "kubernetes.namespace: found \"Upper\""},
         {"kubernetes: {namespace: a/b}\n", "the name of a namespace"},

@@ -113,9 +113,9 @@ static void fields_are_checked_with_line_and_path(void **state)
     (void)state;
     refuses((struct parts){.container = "comand: [x]"},
             "manifest.yaml:18:45: items[0].spec.template.spec.containers[0].comand: unknown field; "
-            "did you mean \"command\"?");
+            "did you mean command?");
     refuses((struct parts){.job = JOB "\n    paralelism: 2"},
-            "items[0].spec.paralelism: unknown field; did you mean \"parallelism\"?");
+            "items[0].spec.paralelism: unknown field; did you mean parallelism?");
     refuses((struct parts){.container = "resources: {limits: {cpu: many}}"},
             "resources.limits.cpu: found \"many\", expected a quantity");
 }

@@ -52,9 +52,9 @@ static void what_is_wrong_is_named_with_its_place(void **state)
 {
     (void)state;
     finds("PodSpec", "{containers: [{name: main, comand: [x]}]}",
-          "1:28: items[0].containers[0].comand: unknown field; did you mean \"command\"?");
-    finds("PodSpec", "{containers: [{name: main, zzz: 1}]}",
-          "1:28: items[0].containers[0].zzz: unknown field");
+          "1:28: items[0].containers[0].comand: unknown field; did you mean command?");
+    finds("PodSpec", "{containers: [{name: main, zzzzzzzzz: 1}]}",
+          "1:28: items[0].containers[0].zzzzzzzzz: unknown field");
     finds("PodSpec", "{}", "1:1: items[0].containers: missing");
     finds("PodSpec", "{containers: {}}",
           "1:14: items[0].containers: found an object, expected a list");

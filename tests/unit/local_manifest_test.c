@@ -74,7 +74,7 @@ static void every_mistake_is_a_sentence_with_its_place(void **state)
         {"kind: dlspool/local/v1\nnetwork: none\n",
          "manifest.yaml:2:10: network: found \"none\", expected private, outgoing, host or bridge"},
         {HEAD "- {" MUST ", comand: [y]}\n",
-         "manifest.yaml:3:65: tasks[0].comand: unknown field; did you mean \"command\"?"},
+         "manifest.yaml:3:65: tasks[0].comand: unknown field; did you mean command?"},
         {HEAD "- {" MUST ", frobnicate: 1}\n",
          "manifest.yaml:3:65: tasks[0].frobnicate: unknown field, expected one of role, index, "
          "image, command, env, cpus, memory, shm, gpus, workdir, mounts, files"},

@@ -94,7 +94,7 @@ static void every_mistake_is_a_sentence_with_its_place(void **state)
         {HEAD ONE "script: 'echo'\n",
          "script: found \"echo\", expected a text that starts with #!"},
         {HEAD ONE "script: \"#!/bin/bash\\n\\0\"\n", "script: found"},
-        {HEAD ONE SCRIPT "scirpt: 1\n", "scirpt: unknown field; did you mean \"script\"?"},
+        {HEAD ONE SCRIPT "scirpt: 1\n", "scirpt: unknown field; did you mean script?"},
         {HEAD "job: [a]\n", "job: found list, expected an object of properties"},
         {HEAD "job: {comment: x}\n",
          "2:16: job.comment: found \"x\", expected the name of a property that a manifest may set"},
@@ -105,7 +105,7 @@ static void every_mistake_is_a_sentence_with_its_place(void **state)
          "job.standard_output: found \"/etc/x\", expected"},
         {HEAD "job: {partiton: x}\n",
          "expected the name of a property that a manifest may set; did "
-         "you mean \"partition\"?"},
+         "you mean partition?"},
         {HEAD "job: {partition: 7}\n",
          "job.partition: found 7, expected a text of 1 to 1024 bytes"},
         {HEAD "job: {partition: ''}\n", "job.partition: found \"\", expected a text of 1"},
@@ -139,7 +139,7 @@ static void every_mistake_is_a_sentence_with_its_place(void **state)
         {HEAD "components: [{properties: {deadline: now}}]\n",
          "components[0].properties.deadline: found \"now\", expected deadline to be said of the "
          "whole job only"},
-        {HEAD "components: [{properties: {partiton: x}}]\n", "did you mean \"partition\"?"},
+        {HEAD "components: [{properties: {partiton: x}}]\n", "did you mean partition?"},
         {HEAD "tasks: []\n", "tasks: found list, expected a list of 1 to 128 roles"},
         {HEAD "tasks: [{role: ../x}]\n",
          "tasks[0].role: found \"../x\", expected a name of at most"},

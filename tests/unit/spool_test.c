@@ -155,7 +155,7 @@ static void settings_have_defaults_and_limits(void **state)
     static const struct {
         const char *text, *sentence;
     } wrong[] = {
-        {"quiet_tme: 3s\n", "did you mean \"quiet_time\""},
+        {"quiet_tme: 3s\n", "did you mean quiet_time"},
         {"quiet_time: soon\n",
          "dlspool.yaml:1:13: quiet_time: found \"soon\", expected a duration"},
         {"batch: 0\n", "from 1 to 1024"},

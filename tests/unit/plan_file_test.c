@@ -101,8 +101,8 @@ static void damaged_lines_are_passed_over(void **state)
     (void)state;
     static const char bytes[] =
         "plan time=never jobs=x\npool\njob\njob id=../../etc size=1\njob id= \n\n\0\xff\n"
-        "job id=ant-0000000000002 dependency=\"on track size=99999999999999999999 next=-3\n"
-        "job id=bee-0000000000003 dependency=late size=1 next=0\njob id=cut-00000000";
+        "job id=ant-0000000000002 standing=\"on track size=99999999999999999999 next=-3\n"
+        "job id=bee-0000000000003 standing=late size=1 next=0\njob id=cut-00000000";
     struct plan_file plan;
     assert_int_equal(
         job_file_create(spool.root, "plan", (struct text){bytes, sizeof(bytes) - 1}, 0644, &error),

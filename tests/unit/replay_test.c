@@ -164,7 +164,7 @@ static void change(struct buffer *out, const char *key, char digit)
 static void a_changed_decision_is_found(void **state)
 {
     (void)state;
-    static const char *const keys[] = {" give=", " dependency=", " finish=0x1.", " after="};
+    static const char *const keys[] = {" give=", " standing=", " finish=0x1.", " after="};
     static const char digits[] = {'7', '4', '0', 'o'};
     for (int i = 0; i < 4; i++) {
         struct buffer out = {0};

@@ -11,92 +11,58 @@
 
 enum { ROLE_MAX = 15, FIELDS_MAX = 32 };
 
-static void add_place(struct buffer *out, const struct manifest_place *place)
+/* Set the sentence "manifest.yaml:LINE:COLUMN: PATH: ..."; -1. */
+static int __attribute__((format(printf, 5, 6)))
+refuse(struct manifest_reading *reading, const struct value_path *place, uint32_t line,
+       uint32_t column, const char *format, ...)
 {
-    if (!place)
-        return;
-    add_place(out, place->parent);
-    if (place->field)
-        buffer_printf(out, "%s%s", out->length ? "." : "", place->field);
-    else
-        buffer_printf(out, "[%zu]", place->index);
+    struct buffer sentence = {0};
+    va_list arguments;
+    buffer_printf(&sentence, "manifest.yaml:%u:%u: ", line, column);
+    value_path_add(&sentence, place);
+    buffer_add_string(&sentence, place ? ": " : "the document: ");
+    va_start(arguments, format);
+    buffer_vprintf(&sentence, format, arguments);
+    va_end(arguments);
+    error_set(reading->error, "%s", sentence.data);
+    buffer_free(&sentence);
+    return -1;
 }
 
-static void add_found(struct buffer *out, const struct value *value)
-{
-    struct error_quote_room room;
-    char number[NUMBER_TEXT_SIZE];
-    switch (value->kind) {
-    case VALUE_STRING:
-        buffer_printf(out, "\"%s\"", error_quote(&room, value->string.data, value->string.length));
-        break;
-    case VALUE_NUMBER:
-        number_format(value->number, number);
-        buffer_add_string(out, number);
-        break;
-    case VALUE_BOOLEAN:
-        buffer_add_string(out, value->boolean ? "true" : "false");
-        break;
-    default:
-        buffer_add_string(out, value_kind_name(value->kind));
-    }
-}
-
-int manifest_expected(struct manifest_reading *reading, const struct manifest_place *place,
+int manifest_expected(struct manifest_reading *reading, const struct value_path *place,
                       const struct value *value, const char *what)
 {
-    struct buffer path = {0}, found = {0};
-    buffer_add(&path, "", 0);
-    add_place(&path, place);
-    add_found(&found, value);
-    error_set(reading->error, "manifest.yaml:%u:%u: %s: found %s, expected %s", value->line,
-              value->column, path.length ? path.data : "the document", found.data, what);
-    buffer_free(&path);
+    struct buffer found = {0};
+    value_found_add(&found, value);
+    refuse(reading, place, value->line, value->column, "found %s, expected %s", found.data, what);
     buffer_free(&found);
     return -1;
 }
 
 /* ---- fields ---- */
 
-static int unknown_field(struct manifest_reading *reading, const struct manifest_place *place,
+static int unknown_field(struct manifest_reading *reading, const struct value_path *place,
                          const struct manifest_field *fields, const struct member *member)
 {
     const char *names[FIELDS_MAX + 1] = {NULL};
     for (size_t i = 0; fields[i].name && i < FIELDS_MAX; i++)
         names[i] = fields[i].name;
-    struct buffer path = {0}, list = {0};
-    buffer_add(&path, "", 0);
-    add_place(&path, place);
+    struct value_path inner = {.above = place, .name = member->key};
+    struct buffer list = {0};
     for (size_t i = 0; names[i]; i++)
         buffer_printf(&list, "%s%s", i ? ", " : "", names[i]);
-    struct error_quote_room room;
-    error_quote(&room, member->key.data, member->key.length);
     const char *nearest = nearest_word(member->key, names);
-    const char *separator = path.length ? "." : "";
     if (nearest)
-        error_set(reading->error, "manifest.yaml:%u:%u: %s%s%s: unknown field; did you mean %s?",
-                  member->line, member->column, path.data, separator, room.text, nearest);
+        refuse(reading, &inner, member->line, member->column, "unknown field; did you mean %s?",
+               nearest);
     else
-        error_set(reading->error, "manifest.yaml:%u:%u: %s%s%s: unknown field, expected one of %s",
-                  member->line, member->column, path.data, separator, room.text, list.data);
-    buffer_free(&path);
+        refuse(reading, &inner, member->line, member->column, "unknown field, expected one of %s",
+               list.data);
     buffer_free(&list);
     return -1;
 }
 
-static int missing_field(struct manifest_reading *reading, const struct manifest_place *place,
-                         const struct value *value, const char *name)
-{
-    struct buffer path = {0};
-    buffer_add(&path, "", 0);
-    add_place(&path, place);
-    error_set(reading->error, "manifest.yaml:%u:%u: %s%s%s: missing", value->line, value->column,
-              path.data, path.length ? "." : "", name);
-    buffer_free(&path);
-    return -1;
-}
-
-int manifest_read_fields(struct manifest_reading *reading, const struct manifest_place *place,
+int manifest_read_fields(struct manifest_reading *reading, const struct value_path *place,
                          const struct value *value, const struct manifest_field *fields,
                          void *target)
 {
@@ -109,13 +75,15 @@ int manifest_read_fields(struct manifest_reading *reading, const struct manifest
             field++;
         if (!field->name)
             return unknown_field(reading, place, fields, member);
-        struct manifest_place inner = {.parent = place, .field = field->name};
+        struct value_path inner = {.above = place, .name = member->key};
         if (field->read(reading, &inner, member->value, (char *)target + field->offset))
             return -1;
     }
-    for (const struct manifest_field *field = fields; field->name; field++)
+    for (const struct manifest_field *field = fields; field->name; field++) {
+        struct value_path inner = {.above = place, .name = text_of(field->name)};
         if (field->required && !value_get(value, field->name))
-            return missing_field(reading, place, value, field->name);
+            return refuse(reading, &inner, value->line, value->column, "missing");
+    }
     return 0;
 }
 
@@ -126,7 +94,7 @@ bool manifest_is_plain(const struct value *value)
     return value->kind == VALUE_STRING && !memchr(value->string.data, '\0', value->string.length);
 }
 
-int manifest_read_content(struct manifest_reading *reading, const struct manifest_place *place,
+int manifest_read_content(struct manifest_reading *reading, const struct value_path *place,
                           struct value *value, void *target)
 {
     if (value->kind != VALUE_STRING)
@@ -135,7 +103,7 @@ int manifest_read_content(struct manifest_reading *reading, const struct manifes
     return 0;
 }
 
-int manifest_read_role(struct manifest_reading *reading, const struct manifest_place *place,
+int manifest_read_role(struct manifest_reading *reading, const struct value_path *place,
                        struct value *value, void *target)
 {
     static const char what[] = "a name of at most 15 small letters, digits and inner hyphens that "
@@ -155,7 +123,7 @@ int manifest_read_role(struct manifest_reading *reading, const struct manifest_p
     return 0;
 }
 
-int manifest_read_bytes(struct manifest_reading *reading, const struct manifest_place *place,
+int manifest_read_bytes(struct manifest_reading *reading, const struct value_path *place,
                         struct value *value, void *target)
 {
     static const char what[] = "a number of bytes from 1, or a size such as \"2Gi\"";
@@ -171,7 +139,7 @@ int manifest_read_bytes(struct manifest_reading *reading, const struct manifest_
     return 0;
 }
 
-int manifest_read_count(struct manifest_reading *reading, const struct manifest_place *place,
+int manifest_read_count(struct manifest_reading *reading, const struct value_path *place,
                         struct value *value, int max, const char *what, void *target)
 {
     if (value->kind != VALUE_NUMBER || value->number < 0 || value->number > max ||
@@ -181,7 +149,7 @@ int manifest_read_count(struct manifest_reading *reading, const struct manifest_
     return 0;
 }
 
-int manifest_read_boolean(struct manifest_reading *reading, const struct manifest_place *place,
+int manifest_read_boolean(struct manifest_reading *reading, const struct value_path *place,
                           struct value *value, void *target)
 {
     if (value->kind != VALUE_BOOLEAN)
@@ -190,16 +158,14 @@ int manifest_read_boolean(struct manifest_reading *reading, const struct manifes
     return 0;
 }
 
-int manifest_read_environment(struct manifest_reading *reading, const struct manifest_place *place,
+int manifest_read_environment(struct manifest_reading *reading, const struct value_path *place,
                               struct value *value, void *target)
 {
     if (value->kind != VALUE_OBJECT)
         return manifest_expected(reading, place, value, "an object of strings");
     for (size_t i = 0; i < value->object.count; i++) {
         const struct member *member = &value->object.members[i];
-        struct error_quote_room room;
-        struct manifest_place inner = {
-            .parent = place, .field = error_quote(&room, member->key.data, member->key.length)};
+        struct value_path inner = {.above = place, .name = member->key};
         if (member->key.length == 0 || memchr(member->key.data, '=', member->key.length) ||
             memchr(member->key.data, '\0', member->key.length))
             return manifest_expected(reading, &inner, member->value,
@@ -211,7 +177,7 @@ int manifest_read_environment(struct manifest_reading *reading, const struct man
     return 0;
 }
 
-int manifest_read_complete(struct manifest_reading *reading, const struct manifest_place *place,
+int manifest_read_complete(struct manifest_reading *reading, const struct value_path *place,
                            struct value *value, void *target)
 {
     struct error problem;

@@ -12,14 +12,7 @@
 #define EXECUTORS_MANIFEST_FIELDS_H
 
 #include "base/error.h"
-#include "base/value.h"
-
-/* Where in the document we are, for sentences: tasks[0].mounts[1].source */
-struct manifest_place {
-    const struct manifest_place *parent;
-    const char *field; /* NULL: an item of a list */
-    size_t index;
-};
+#include "base/value_path.h"
 
 struct manifest_reading {
     struct arena *arena; /* for what is read */
@@ -27,7 +20,7 @@ struct manifest_reading {
 };
 
 /* -1 and a sentence, or 0 with what was read at `target`. */
-typedef int manifest_reader(struct manifest_reading *reading, const struct manifest_place *place,
+typedef int manifest_reader(struct manifest_reading *reading, const struct value_path *place,
                             struct value *value, void *target);
 
 struct manifest_field {
@@ -38,16 +31,16 @@ struct manifest_field {
 };
 
 /* Read an object; -1 and a sentence. */
-int manifest_read_fields(struct manifest_reading *reading, const struct manifest_place *place,
+int manifest_read_fields(struct manifest_reading *reading, const struct value_path *place,
                          const struct value *value, const struct manifest_field *fields,
                          void *target);
 
 /* Set the sentence "... found <value>, expected <what>"; -1. */
-int manifest_expected(struct manifest_reading *reading, const struct manifest_place *place,
+int manifest_expected(struct manifest_reading *reading, const struct value_path *place,
                       const struct value *value, const char *what);
 
 /* A whole number from 0 to `max`, into an int. */
-int manifest_read_count(struct manifest_reading *reading, const struct manifest_place *place,
+int manifest_read_count(struct manifest_reading *reading, const struct value_path *place,
                         struct value *value, int max, const char *what, void *target);
 
 bool manifest_is_plain(const struct value *value); /* a string without NUL bytes */

@@ -7,25 +7,19 @@
 #include "base/clock.h"
 #include "base/nearest.h"
 #include "base/quantity.h"
+#include "base/value_path.h"
 
 enum { MOST_FIELDS = 64 };
 
 int section_expected(const struct section *section, const struct value *value, const char *field,
                      const char *what)
 {
-    struct error_quote_room room;
-    if (value->kind == VALUE_STRING)
-        return error_set(section->error, "dlspool.yaml:%u:%u: %s.%s: found \"%s\", expected %s",
-                         value->line, value->column, section->name, field,
-                         error_quote(&room, value->string.data, value->string.length), what);
-    char number[NUMBER_TEXT_SIZE];
-    const char *found = value_kind_name(value->kind);
-    if (value->kind == VALUE_NUMBER) {
-        number_format(value->number, number);
-        found = number;
-    }
-    return error_set(section->error, "dlspool.yaml:%u:%u: %s.%s: found %s, expected %s",
-                     value->line, value->column, section->name, field, found, what);
+    struct buffer found = {0};
+    value_found_add(&found, value);
+    error_set(section->error, "dlspool.yaml:%u:%u: %s.%s: found %s, expected %s", value->line,
+              value->column, section->name, field, found.data, what);
+    buffer_free(&found);
+    return -1;
 }
 
 static int read_whole(const struct section *section, const struct value *value,

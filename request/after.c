@@ -59,7 +59,7 @@ static void add(struct conditions *conditions, enum condition condition, struct 
 }
 
 /* The jobs of one condition, with colons between. */
-static void read_jobs(struct conditions *conditions, const struct path *path,
+static void read_jobs(struct conditions *conditions, const struct value_path *path,
                       const struct value *value, enum condition condition, struct text rest)
 {
     struct text job;
@@ -76,8 +76,8 @@ static void read_jobs(struct conditions *conditions, const struct path *path,
     } while (rest.data);
 }
 
-static void read_unknown(struct conditions *conditions, const struct path *path, uint32_t line,
-                         uint32_t column, struct text word)
+static void read_unknown(struct conditions *conditions, const struct value_path *path,
+                         uint32_t line, uint32_t column, struct text word)
 {
     struct error_quote_room room;
     struct nearest_hint hint;
@@ -87,7 +87,7 @@ static void read_unknown(struct conditions *conditions, const struct path *path,
 }
 
 /* Conditions as one word: commas between conditions, colons between jobs. */
-static void read_word_of_conditions(struct conditions *conditions, const struct path *path,
+static void read_word_of_conditions(struct conditions *conditions, const struct value_path *path,
                                     const struct value *value)
 {
     struct text rest, part;
@@ -110,16 +110,16 @@ static void read_word_of_conditions(struct conditions *conditions, const struct 
     }
 }
 
-static void read_list(struct conditions *conditions, const struct path *path,
+static void read_list(struct conditions *conditions, const struct value_path *path,
                       const struct value *value)
 {
     for (size_t i = 0; i < value->list.count; i++) {
-        struct path item = {.above = path, .index = i};
+        struct value_path item = {.above = path, .index = i};
         read_word_of_conditions(conditions, &item, value->list.items[i]);
     }
 }
 
-static void read_job_word(struct conditions *conditions, const struct path *path,
+static void read_job_word(struct conditions *conditions, const struct value_path *path,
                           const struct value *value, enum condition condition)
 {
     struct text job;
@@ -130,13 +130,13 @@ static void read_job_word(struct conditions *conditions, const struct path *path
         add(conditions, condition, job);
 }
 
-static void read_map(struct conditions *conditions, const struct path *path,
+static void read_map(struct conditions *conditions, const struct value_path *path,
                      const struct value *value)
 {
     for (size_t i = 0; i < value->object.count; i++) {
         const struct member *member = &value->object.members[i];
         const struct value *jobs = member->value;
-        struct path under = {.above = path, .name = member->key};
+        struct value_path under = {.above = path, .name = member->key};
         enum condition condition;
         if (!condition_find(member->key, &condition)) {
             read_unknown(conditions, &under, member->line, member->column, member->key);
@@ -147,13 +147,13 @@ static void read_map(struct conditions *conditions, const struct path *path,
             continue;
         }
         for (size_t k = 0; k < jobs->list.count; k++) {
-            struct path item = {.above = &under, .index = k};
+            struct value_path item = {.above = &under, .index = k};
             read_job_word(conditions, &item, jobs->list.items[k], condition);
         }
     }
 }
 
-void read_after(struct reading *reading, const struct path *path, const struct value *value,
+void read_after(struct reading *reading, const struct value_path *path, const struct value *value,
                 const struct field *field, void *into)
 {
     struct conditions conditions = {

@@ -51,7 +51,7 @@ static bool is_all_digits(struct text text)
 }
 
 /* A number of tasks, or a list of indexes. */
-static void read_indexes(struct reading *reading, const struct path *path,
+static void read_indexes(struct reading *reading, const struct value_path *path,
                          const struct value *value, struct text text, struct array *array)
 {
     struct error error;
@@ -70,8 +70,8 @@ static void read_indexes(struct reading *reading, const struct path *path,
 }
 
 /* What stands before the last % is a list, what stands behind it is how many at once. */
-static void read_text(struct reading *reading, const struct path *path, const struct value *value,
-                      struct text text, struct array *array)
+static void read_text(struct reading *reading, const struct value_path *path,
+                      const struct value *value, struct text text, struct array *array)
 {
     size_t length = text.length;
     while (length > 0 && text.data[length - 1] != '%')
@@ -90,7 +90,7 @@ static void read_text(struct reading *reading, const struct path *path, const st
     read_indexes(reading, path, value, text, array);
 }
 
-static void read_indexes_field(struct reading *reading, const struct path *path,
+static void read_indexes_field(struct reading *reading, const struct value_path *path,
                                const struct value *value, const struct field *field, void *into)
 {
     struct text text;
@@ -103,10 +103,10 @@ static void read_indexes_field(struct reading *reading, const struct path *path,
                          "0-15:4");
 }
 
-static void read_choice(struct reading *reading, const struct path *above,
+static void read_choice(struct reading *reading, const struct value_path *above,
                         const struct member *member, struct array_choice *choice)
 {
-    struct path path = {.above = above, .name = member->key};
+    struct value_path path = {.above = above, .name = member->key};
     const struct value *list = member->value;
     *choice = (struct array_choice){.name = member->key, .count = 1};
     check_variable_name(reading, &path, member);
@@ -117,14 +117,14 @@ static void read_choice(struct reading *reading, const struct path *above,
     choice->count = list->list.count;
     choice->values = arena_allocate(reading->arena, choice->count * sizeof(*choice->values));
     for (size_t i = 0; i < choice->count; i++) {
-        struct path item = {.above = &path, .index = i};
+        struct value_path item = {.above = &path, .index = i};
         read_process_text(reading, &item, list->list.items[i], member->key.length + 1,
                           &choice->values[i]);
     }
 }
 
 /* Every combination of the values. */
-static void read_values_field(struct reading *reading, const struct path *path,
+static void read_values_field(struct reading *reading, const struct value_path *path,
                               const struct value *value, const struct field *field, void *into)
 {
     struct array *array = into;
@@ -166,8 +166,8 @@ static const struct field_table map_table = {
     .owner = "array",
 };
 
-static void read_map(struct reading *reading, const struct path *path, const struct value *value,
-                     struct array *array)
+static void read_map(struct reading *reading, const struct value_path *path,
+                     const struct value *value, struct array *array)
 {
     bool indexes = field_given(value, "indexes"), values = field_given(value, "values");
     size_t found = reading->found;
@@ -178,7 +178,7 @@ static void read_map(struct reading *reading, const struct path *path, const str
                     indexes ? "both" : "neither");
 }
 
-void read_array(struct reading *reading, const struct path *path, const struct value *value,
+void read_array(struct reading *reading, const struct value_path *path, const struct value *value,
                 const struct field *field, void *into)
 {
     struct text text;
@@ -194,7 +194,7 @@ void read_array(struct reading *reading, const struct path *path, const struct v
 static void problem_of(struct reading *reading, const struct value *root, const char *name,
                        const struct value *value, const char *sentence)
 {
-    struct path path = {.name = text_of(name)};
+    struct value_path path = {.name = text_of(name)};
     problem_add(reading, &path, value ? value->line : root->line,
                 value ? value->column : root->column, "%s", sentence);
 }
@@ -204,9 +204,9 @@ static void check_count(struct reading *reading, const struct value *root, struc
 {
     const struct value *tasks = field_given(root, "tasks");
     const struct value *count = tasks ? field_given(tasks->object.members[0].value, "count") : NULL;
-    struct path path = {.name = TEXT("tasks")};
-    struct path role = {.above = &path, .name = job->tasks[0].role};
-    struct path field = {.above = &role, .name = TEXT("count")};
+    struct value_path path = {.name = TEXT("tasks")};
+    struct value_path role = {.above = &path, .name = job->tasks[0].role};
+    struct value_path field = {.above = &role, .name = TEXT("count")};
     if (count && (size_t)job->tasks[0].count != job->array.count)
         problem_add(reading, &field, count->line, count->column,
                     "found %d, expected %zu, the tasks that array makes; leave it out",

@@ -10,8 +10,8 @@
 /* Others wait for what is given back meanwhile. */
 #define GRACE_MOST (60 * 60 * SECOND)
 
-static void read_signal(struct reading *reading, const struct path *path, const struct value *value,
-                        const struct field *field, void *into)
+static void read_signal(struct reading *reading, const struct value_path *path,
+                        const struct value *value, const struct field *field, void *into)
 {
     static const char *const names[] = {"TERM", "USR1", "USR2", "INT", "HUP"};
     (void)field;
@@ -43,8 +43,8 @@ static const struct field_table table = {
     .owner = "checkpoint",
 };
 
-void read_checkpoint(struct reading *reading, const struct path *path, const struct value *value,
-                     const struct field *field, void *into)
+void read_checkpoint(struct reading *reading, const struct value_path *path,
+                     const struct value *value, const struct field *field, void *into)
 {
     struct checkpoint *checkpoint = into;
     (void)field;

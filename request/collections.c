@@ -14,8 +14,8 @@ enum { LONGEST_NAME = 255 }; /* bytes of an environment variable's name */
 /* Linux takes strings of at most MAX_ARG_STRLEN, 32 pages, with the final NUL. */
 enum { LONGEST_STRING = 32 * 4096 - 1 };
 
-bool read_process_text(struct reading *reading, const struct path *path, const struct value *value,
-                       size_t extra, struct text *text)
+bool read_process_text(struct reading *reading, const struct value_path *path,
+                       const struct value *value, size_t extra, struct text *text)
 {
     if (!take_scalar_text(value, true, text))
         problem_expected(reading, path, value, "a text, a number, true or false%s",
@@ -32,7 +32,7 @@ bool read_process_text(struct reading *reading, const struct path *path, const s
     return false;
 }
 
-void read_words(struct reading *reading, const struct path *path, const struct value *value,
+void read_words(struct reading *reading, const struct value_path *path, const struct value *value,
                 const struct field *field, void *into)
 {
     if (value->kind != VALUE_LIST || value->list.count < (size_t)field->least) {
@@ -43,7 +43,7 @@ void read_words(struct reading *reading, const struct path *path, const struct v
     size_t count = value->list.count;
     struct text *words = arena_allocate(reading->arena, count * sizeof(struct text));
     for (size_t i = 0; i < count; i++) {
-        struct path item = {.above = path, .index = i};
+        struct value_path item = {.above = path, .index = i};
         read_process_text(reading, &item, value->list.items[i], 0, &words[i]);
     }
     *(struct text **)into = words;
@@ -62,7 +62,7 @@ static bool is_variable_name(struct text name)
     return name.length > 0 && name.length <= LONGEST_NAME;
 }
 
-void check_variable_name(struct reading *reading, const struct path *path,
+void check_variable_name(struct reading *reading, const struct value_path *path,
                          const struct member *member)
 {
     struct error_quote_room room;
@@ -76,8 +76,8 @@ void check_variable_name(struct reading *reading, const struct path *path,
                     "names that start with DLSPOOL_ are dlspool's own; choose another");
 }
 
-void read_environment(struct reading *reading, const struct path *path, const struct value *value,
-                      const struct field *field, void *into)
+void read_environment(struct reading *reading, const struct value_path *path,
+                      const struct value *value, const struct field *field, void *into)
 {
     (void)field;
     struct environment *environment = into;
@@ -91,7 +91,7 @@ void read_environment(struct reading *reading, const struct path *path, const st
     environment->count = count;
     for (size_t i = 0; i < count; i++) {
         const struct member *member = &value->object.members[i];
-        struct path item = {.above = path, .name = member->key};
+        struct value_path item = {.above = path, .name = member->key};
         struct environment_variable *variable = &environment->variables[i];
         variable->name = member->key;
         size_t found = reading->found;

@@ -14,8 +14,8 @@
 
 enum { NONE = -1 }; /* no number of tasks does it */
 
-static void read_number(struct reading *reading, const struct path *path, const struct value *value,
-                        const struct field *field, void *into)
+static void read_number(struct reading *reading, const struct value_path *path,
+                        const struct value *value, const struct field *field, void *into)
 {
     if (value->kind != VALUE_NUMBER || value->number != floor(value->number) ||
         value->number < NONE || value->number == 0 || value->number > (double)field->most)
@@ -39,8 +39,8 @@ static const struct field_table table = {
     .other = &task_fields,
 };
 
-void read_complete(struct reading *reading, const struct path *path, const struct value *value,
-                   const struct field *field, void *into)
+void read_complete(struct reading *reading, const struct value_path *path,
+                   const struct value *value, const struct field *field, void *into)
 {
     if (value->kind != VALUE_OBJECT) {
         problem_expected(reading, path, value,
@@ -51,7 +51,7 @@ void read_complete(struct reading *reading, const struct path *path, const struc
     struct completion *roles = arena_allocate(reading->arena, (count + 1) * sizeof(*roles));
     for (size_t i = 0; i < count; i++) {
         const struct member *member = &value->object.members[i];
-        struct path role = {.above = path, .name = member->key};
+        struct value_path role = {.above = path, .name = member->key};
         roles[i].role = member->key;
         if (member->value->kind != VALUE_OBJECT)
             problem_expected(reading, &role, member->value,
@@ -63,12 +63,12 @@ void read_complete(struct reading *reading, const struct path *path, const struc
     *(size_t *)((char *)into - field->offset + field->count_offset) = count;
 }
 
-static void check_number(struct reading *reading, const struct path *above, const struct value *map,
-                         const char *name, int number, const struct task_role *role,
-                         const struct sizes *sizes)
+static void check_number(struct reading *reading, const struct value_path *above,
+                         const struct value *map, const char *name, int number,
+                         const struct task_role *role, const struct sizes *sizes)
 {
     const struct value *value = field_given(map, name);
-    struct path path = {.above = above, .name = text_of(name)};
+    struct value_path path = {.above = above, .name = text_of(name)};
     bool sized = sizes->kind == SIZE_TASKS;
     int count = sized ? (int)sizes->least : role->count;
     if (value && number > count)
@@ -81,11 +81,11 @@ void check_complete(struct reading *reading, const struct value *root,
                     const struct description *job)
 {
     const struct value *map = field_given(root, "complete");
-    struct path path = {.name = TEXT("complete")};
+    struct value_path path = {.name = TEXT("complete")};
     for (size_t i = 0; i < job->complete_count; i++) {
         const struct completion *entry = &job->complete[i];
         const struct member *member = &map->object.members[i];
-        struct path role_path = {.above = &path, .name = entry->role};
+        struct value_path role_path = {.above = &path, .name = entry->role};
         const struct task_role *role = NULL;
         for (size_t j = 0; j < job->tasks_count && !role; j++)
             if (text_equal(job->tasks[j].role, entry->role))

@@ -117,7 +117,7 @@ static const struct member *control_member(const struct value *root)
 static int read_control(struct reading *reading, const struct value *root,
                         const struct member *member, struct control *control, struct error *error)
 {
-    struct path path = {.name = member->key};
+    struct value_path path = {.name = member->key};
     int verb = find_verb(member->key);
     struct text word = {"", 0}, id = word, tasks = word;
     bool scalar = take_scalar_text(member->value, false, &word);

@@ -31,8 +31,8 @@ static bool take_time(struct text text, int64_t *time)
     return good;
 }
 
-void read_deadline(struct reading *reading, const struct path *path, const struct value *value,
-                   const struct field *field, void *into)
+void read_deadline(struct reading *reading, const struct value_path *path,
+                   const struct value *value, const struct field *field, void *into)
 {
     (void)field;
     struct deadline deadline = {.given = true, .line = value->line, .column = value->column};
@@ -54,8 +54,8 @@ void read_deadline(struct reading *reading, const struct path *path, const struc
         *(struct deadline *)into = deadline;
 }
 
-void read_deadline_mode(struct reading *reading, const struct path *path, const struct value *value,
-                        const struct field *field, void *into)
+void read_deadline_mode(struct reading *reading, const struct value_path *path,
+                        const struct value *value, const struct field *field, void *into)
 {
     (void)field;
     if (value->kind == VALUE_STRING &&
@@ -66,7 +66,7 @@ void read_deadline_mode(struct reading *reading, const struct path *path, const 
         problem_expected(reading, path, value, "count, firm or none");
 }
 
-void read_weight(struct reading *reading, const struct path *path, const struct value *value,
+void read_weight(struct reading *reading, const struct value_path *path, const struct value *value,
                  const struct field *field, void *into)
 {
     (void)field;
@@ -82,7 +82,7 @@ void check_deadline(struct reading *reading, const struct value *root, struct de
     static const char *const names[] = {"deadline_mode", "weight"};
     for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
         const struct value *value = field_given(root, names[i]);
-        struct path path = {.name = text_of(names[i])};
+        struct value_path path = {.name = text_of(names[i])};
         if (value && !field_given(root, "deadline"))
             problem_add(reading, &path, value->line, value->column,
                         "found without deadline, expected deadline as well");

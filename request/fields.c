@@ -53,7 +53,7 @@ static const char *find_synonym(const struct field_table *table, struct text key
     return NULL;
 }
 
-static void refuse_unknown(struct reading *reading, const struct path *path,
+static void refuse_unknown(struct reading *reading, const struct value_path *path,
                            const struct member *member, const struct field_table *table)
 {
     const char *names[MOST_FIELDS + 1] = {NULL};
@@ -84,7 +84,7 @@ static void refuse_unknown(struct reading *reading, const struct path *path,
         reading->listed = table;
 }
 
-static void read_later(struct reading *reading, const struct path *path,
+static void read_later(struct reading *reading, const struct value_path *path,
                        const struct member *member, const struct field *field)
 {
     size_t found = reading->found;
@@ -95,12 +95,12 @@ static void read_later(struct reading *reading, const struct path *path,
                     "not yet supported; leave the field out");
 }
 
-void fields_read(struct reading *reading, const struct path *above, const struct value *map,
+void fields_read(struct reading *reading, const struct value_path *above, const struct value *map,
                  const struct field_table *table, void *into)
 {
     for (size_t i = 0; i < map->object.count; i++) {
         const struct member *member = &map->object.members[i];
-        struct path path = {.above = above, .name = member->key};
+        struct value_path path = {.above = above, .name = member->key};
         const struct field *field = field_find(table, member->key);
         if (!field && table->open)
             continue;

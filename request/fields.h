@@ -20,7 +20,7 @@ struct field;
 
 /* Read one value.  `into` is the member of the structure that the field fills, or NULL for a field
  * of a later version.  Problems go to the reading; after one, *into is of no use. */
-typedef void field_reader(struct reading *reading, const struct path *path,
+typedef void field_reader(struct reading *reading, const struct value_path *path,
                           const struct value *value, const struct field *field, void *into);
 
 struct field {
@@ -55,7 +55,7 @@ struct field_table {
 };
 
 /* Read `map`, an object, into the structure at `into`.  `above` may be NULL. */
-void fields_read(struct reading *reading, const struct path *above, const struct value *map,
+void fields_read(struct reading *reading, const struct value_path *above, const struct value *map,
                  const struct field_table *table, void *into);
 
 const struct field *field_find(const struct field_table *table, struct text name);

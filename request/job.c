@@ -87,7 +87,7 @@ static void problem_of(struct reading *reading, const struct value *root, const 
                        const char *sentence)
 {
     const struct value *value = field_given(root, name);
-    struct path path = {.name = text_of(name)};
+    struct value_path path = {.name = text_of(name)};
     if (!value)
         value = root;
     problem_add(reading, &path, value->line, value->column, "%s", sentence);
@@ -146,9 +146,9 @@ static void report_nothing_runs(struct reading *reading, const struct value *roo
                     "for every task role");
         return;
     }
-    struct path tasks = {.name = TEXT("tasks")};
-    struct path role = {.above = &tasks, .name = without->key};
-    struct path command = {.above = &role, .name = TEXT("command")};
+    struct value_path tasks = {.name = TEXT("tasks")};
+    struct value_path role = {.above = &tasks, .name = without->key};
+    struct value_path command = {.above = &role, .name = TEXT("command")};
     problem_add(reading, &command, without->line, without->column,
                 "missing, expected a command, as neither script nor program says what this role "
                 "runs");

@@ -26,7 +26,7 @@ static bool has_word(const char *const *words, struct text text)
     return false;
 }
 
-static void read_known_word(struct reading *reading, const struct path *path,
+static void read_known_word(struct reading *reading, const struct value_path *path,
                             const struct value *value, const char *const *known, void *into)
 {
     if (value->kind == VALUE_STRING && has_word(known, value->string)) {
@@ -45,7 +45,7 @@ static void read_known_word(struct reading *reading, const struct path *path,
 
 /* A library in other letters (PyTorch) is that library; one with a version (pytorch==2.1) has two
  * fields.  False when it is neither. */
-static bool take_library(struct reading *reading, const struct path *path,
+static bool take_library(struct reading *reading, const struct value_path *path,
                          const struct value *value, void *into)
 {
     struct text word = value->string, version = {"", 0};
@@ -76,7 +76,7 @@ static bool take_library(struct reading *reading, const struct path *path,
     return false;
 }
 
-void read_library(struct reading *reading, const struct path *path, const struct value *value,
+void read_library(struct reading *reading, const struct value_path *path, const struct value *value,
                   const struct field *field, void *into)
 {
     (void)field;
@@ -84,7 +84,7 @@ void read_library(struct reading *reading, const struct path *path, const struct
         read_known_word(reading, path, value, libraries, into);
 }
 
-void read_type(struct reading *reading, const struct path *path, const struct value *value,
+void read_type(struct reading *reading, const struct value_path *path, const struct value *value,
                const struct field *field, void *into)
 {
     (void)field;

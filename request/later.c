@@ -3,8 +3,8 @@
 
 #include "request/values.h"
 
-void read_later_words(struct reading *reading, const struct path *path, const struct value *value,
-                      const struct field *field, void *into)
+void read_later_words(struct reading *reading, const struct value_path *path,
+                      const struct value *value, const struct field *field, void *into)
 {
     (void)field;
     (void)into;

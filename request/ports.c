@@ -7,10 +7,10 @@
 
 enum { LABELS_MOST = 100, PORTS_MOST = 1000, LONGEST_LABEL = 63 };
 
-static void read_port(struct reading *reading, const struct path *above,
+static void read_port(struct reading *reading, const struct value_path *above,
                       const struct member *member, struct port_request *port)
 {
-    struct path path = {.above = above, .name = member->key};
+    struct value_path path = {.above = above, .name = member->key};
     const struct value *value = member->value;
     struct error_quote_room room;
     if (!is_word(member->key, LONGEST_LABEL))
@@ -26,7 +26,7 @@ static void read_port(struct reading *reading, const struct path *above,
         *port = (struct port_request){.label = member->key, .count = (int)value->number};
 }
 
-void read_ports(struct reading *reading, const struct path *path, const struct value *value,
+void read_ports(struct reading *reading, const struct value_path *path, const struct value *value,
                 const struct field *field, void *into)
 {
     if (value->kind != VALUE_OBJECT || value->object.count > LABELS_MOST) {

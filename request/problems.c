@@ -11,7 +11,6 @@
 enum {
     PROBLEMS_SHOWN = 10,
     SENTENCE_LIMIT = 1024, /* bytes of one sentence after file, place and path */
-    NAME_LIMIT = 40,       /* bytes of one name in a path; known names are shorter */
     MORE_ROOM = 40,        /* bytes kept free for "and N more" */
 };
 
@@ -24,30 +23,6 @@ void reading_start(struct reading *reading, struct arena *arena, const char *fil
     reading->full = false;
     reading->listed = NULL;
     reading->text[0] = '\0';
-}
-
-/* As error_quote(), of at most NAME_LIMIT bytes cut between characters. */
-static const char *quote_name(struct error_quote_room *room, struct text name)
-{
-    if (name.length <= NAME_LIMIT)
-        return error_quote(room, name.data, name.length);
-    size_t cut = NAME_LIMIT;
-    while (cut > NAME_LIMIT - 4 && ((unsigned char)name.data[cut] & 0xc0) == 0x80)
-        cut--;
-    error_quote(room, name.data, cut);
-    memcpy(room->text + strlen(room->text), "...", sizeof("..."));
-    return room->text;
-}
-
-static void write_path(struct buffer *out, const struct path *path)
-{
-    struct error_quote_room room;
-    if (path->above)
-        write_path(out, path->above);
-    if (!path->name.data)
-        buffer_printf(out, "[%zu]", path->index);
-    else
-        buffer_printf(out, "%s%s", path->above ? "." : "", quote_name(&room, path->name));
 }
 
 /* Append the line if there is room for it; the first line is cut rather than left out. */
@@ -70,8 +45,8 @@ static void show(struct reading *reading, struct text line)
         reading->full = true;
 }
 
-static void add(struct reading *reading, const struct path *path, uint32_t line, uint32_t column,
-                const char *sentence)
+static void add(struct reading *reading, const struct value_path *path, uint32_t line,
+                uint32_t column, const char *sentence)
 {
     struct buffer out = {0};
     buffer_add_string(&out, reading->file);
@@ -79,7 +54,7 @@ static void add(struct reading *reading, const struct path *path, uint32_t line,
         buffer_printf(&out, ":%u:%u", line, column);
     buffer_add_string(&out, ": ");
     if (path) {
-        write_path(&out, path);
+        value_path_add(&out, path);
         buffer_add_string(&out, ": ");
     }
     buffer_add_string(&out, sentence);
@@ -87,8 +62,8 @@ static void add(struct reading *reading, const struct path *path, uint32_t line,
     buffer_free(&out);
 }
 
-void problem_add(struct reading *reading, const struct path *path, uint32_t line, uint32_t column,
-                 const char *format, ...)
+void problem_add(struct reading *reading, const struct value_path *path, uint32_t line,
+                 uint32_t column, const char *format, ...)
 {
     reading->found++;
     if (reading->full)
@@ -108,47 +83,22 @@ void problem_add_sentence(struct reading *reading, const char *sentence)
         show(reading, text_of(sentence));
 }
 
-/* What stands there, for "found ...". */
-static void describe(const struct value *value, char *room, size_t size)
-{
-    struct error_quote_room quote;
-    switch (value->kind) {
-    case VALUE_NULL:
-        snprintf(room, size, "nothing");
-        break;
-    case VALUE_BOOLEAN:
-        snprintf(room, size, "%s", value->boolean ? "true" : "false");
-        break;
-    case VALUE_NUMBER:
-        snprintf(room, size, "%s", error_quote(&quote, value->written.data, value->written.length));
-        break;
-    case VALUE_STRING:
-        snprintf(room, size, "\"%s\"",
-                 error_quote(&quote, value->string.data, value->string.length));
-        break;
-    case VALUE_LIST:
-        snprintf(room, size, "a list");
-        break;
-    default:
-        snprintf(room, size, "a map");
-        break;
-    }
-}
-
-void problem_expected(struct reading *reading, const struct path *path, const struct value *value,
-                      const char *format, ...)
+void problem_expected(struct reading *reading, const struct value_path *path,
+                      const struct value *value, const char *format, ...)
 {
     reading->found++;
     if (reading->full)
         return;
-    char found[sizeof(struct error_quote_room) + 2], sentence[SENTENCE_LIMIT];
-    describe(value, found, sizeof(found));
-    int length = snprintf(sentence, sizeof(sentence), "found %s, expected ", found);
+    struct buffer sentence = {0};
+    buffer_add_string(&sentence, "found ");
+    value_found_add(&sentence, value);
+    buffer_add_string(&sentence, ", expected ");
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(sentence + length, sizeof(sentence) - (size_t)length, format, arguments);
+    buffer_vprintf(&sentence, format, arguments);
     va_end(arguments);
-    add(reading, path, value->line, value->column, sentence);
+    add(reading, path, value->line, value->column, sentence.data);
+    buffer_free(&sentence);
 }
 
 int problems_report(const struct reading *reading, struct error *error)

@@ -12,14 +12,7 @@
 #define REQUEST_PROBLEMS_H
 
 #include "base/error.h"
-#include "base/value.h"
-
-/* The way from the top of the file to a value: a chain on the stack of the readers. */
-struct path {
-    const struct path *above; /* NULL for a field at the top */
-    struct text name;         /* of the member; data NULL for an item of a list */
-    size_t index;             /* of the item, from 0 */
-};
+#include "base/value_path.h"
 
 /* The reading of one file. */
 struct reading {
@@ -37,12 +30,13 @@ struct reading {
 void reading_start(struct reading *reading, struct arena *arena, const char *file);
 
 /* Add a problem at a line and column (line 0: nowhere in particular).  `path` may be NULL. */
-void problem_add(struct reading *reading, const struct path *path, uint32_t line, uint32_t column,
-                 const char *format, ...) __attribute__((format(printf, 5, 6)));
+void problem_add(struct reading *reading, const struct value_path *path, uint32_t line,
+                 uint32_t column, const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 /* Add "found <value>, expected <words>" at a value. */
-void problem_expected(struct reading *reading, const struct path *path, const struct value *value,
-                      const char *format, ...) __attribute__((format(printf, 4, 5)));
+void problem_expected(struct reading *reading, const struct value_path *path,
+                      const struct value *value, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
 /* Add a sentence that already starts with file, line and column. */
 void problem_add_sentence(struct reading *reading, const char *sentence);

@@ -20,7 +20,7 @@ struct counted {
 };
 
 /* What `min`, `max` and `step` may be is known when all fields are. */
-static void read_nothing(struct reading *reading, const struct path *path,
+static void read_nothing(struct reading *reading, const struct value_path *path,
                          const struct value *value, const struct field *field, void *into)
 {
     (void)reading;
@@ -31,8 +31,8 @@ static void read_nothing(struct reading *reading, const struct path *path,
 }
 
 /* A whole number, as int64_t. */
-static void read_whole(struct reading *reading, const struct path *path, const struct value *value,
-                       const struct field *field, void *into)
+static void read_whole(struct reading *reading, const struct value_path *path,
+                       const struct value *value, const struct field *field, void *into)
 {
     int number = 0;
     read_integer(reading, path, value, field, &number);
@@ -75,7 +75,7 @@ static const struct field_table table = {
     .owner = "size",
 };
 
-void read_size(struct reading *reading, const struct path *path, const struct value *value,
+void read_size(struct reading *reading, const struct value_path *path, const struct value *value,
                const struct field *field, void *into)
 {
     (void)field;
@@ -113,8 +113,8 @@ static bool read_member(struct reading *reading, const struct value *size, const
                         const struct counted *counted, int64_t *number)
 {
     const struct value *value = field_given(size, name);
-    struct path above = {.name = TEXT("size")};
-    struct path path = {.above = &above, .name = text_of(name)};
+    struct value_path above = {.name = TEXT("size")};
+    struct value_path path = {.above = &above, .name = text_of(name)};
     size_t found = reading->found;
     if (!value)
         return false;
@@ -137,8 +137,8 @@ static void refuse_member(struct reading *reading, const struct value *size, con
                           const char *what)
 {
     const struct value *value = field_given(size, name);
-    struct path above = {.name = TEXT("size")};
-    struct path path = {.above = &above, .name = text_of(name)};
+    struct value_path above = {.name = TEXT("size")};
+    struct value_path path = {.above = &above, .name = text_of(name)};
     char room[QUANTITY_TEXT_SIZE];
     problem_expected(reading, &path, value, "%s %s, the %s", bound,
                      number_text(counted, number, room), what);
@@ -175,7 +175,7 @@ static void complete_sizes(struct reading *reading, const struct value *size,
 static const struct counted *what_counts(struct reading *reading, const struct value *size,
                                          const struct description *job)
 {
-    struct path path = {.name = TEXT("size")};
+    struct value_path path = {.name = TEXT("size")};
     const struct counted *counted = NULL;
     if (text_is(job->type, "elastic") || text_is(job->type, "distributed"))
         counted = &tasks_counted;
@@ -237,7 +237,7 @@ static void set_sizes(struct reading *reading, const struct value *root, const s
 void check_size(struct reading *reading, const struct value *root, struct description *job)
 {
     const struct value *size = field_given(root, "size"), *tasks = field_given(root, "tasks");
-    struct path path = {.name = TEXT("tasks")};
+    struct value_path path = {.name = TEXT("tasks")};
     const struct counted *counted = NULL;
     bool elastic = text_is(job->type, "elastic");
     if (elastic && job->tasks_count > 1)

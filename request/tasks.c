@@ -12,8 +12,8 @@
 #define MEMBER(name) .offset = offsetof(struct task_role, name)
 
 /* A number alone counts bytes, as in Kubernetes; so few of them were meant for something else. */
-static void read_memory(struct reading *reading, const struct path *path, const struct value *value,
-                        const struct field *field, void *into)
+static void read_memory(struct reading *reading, const struct value_path *path,
+                        const struct value *value, const struct field *field, void *into)
 {
     static const double fewest = 16 << 20;
     char size[QUANTITY_TEXT_SIZE];
@@ -68,8 +68,8 @@ static struct task_role role_default(struct text name)
         .role = name, .count = DEFAULT_COUNT, .cpus = DEFAULT_CPUS, .memory = DEFAULT_MEMORY};
 }
 
-static void read_role(struct reading *reading, const struct path *path, const struct member *member,
-                      struct task_role *role)
+static void read_role(struct reading *reading, const struct value_path *path,
+                      const struct member *member, struct task_role *role)
 {
     const struct value *map = member->value;
     struct error_quote_room room;
@@ -89,7 +89,7 @@ static void read_role(struct reading *reading, const struct path *path, const st
         return;
     /* Pages of /dev/shm count as the task's memory. */
     char shm[QUANTITY_TEXT_SIZE], memory[QUANTITY_TEXT_SIZE];
-    struct path field = {.above = path, .name = TEXT("shm")};
+    struct value_path field = {.above = path, .name = TEXT("shm")};
     const struct value *value = field_given(map, "shm");
     problem_add(reading, &field, value->line, value->column,
                 "found %s, expected at most the task's memory, %s%s",
@@ -97,7 +97,7 @@ static void read_role(struct reading *reading, const struct path *path, const st
                 field_given(map, "memory") ? "" : " (the default)");
 }
 
-void read_tasks(struct reading *reading, const struct path *path, const struct value *value,
+void read_tasks(struct reading *reading, const struct value_path *path, const struct value *value,
                 const struct field *field, void *into)
 {
     if (value->kind != VALUE_OBJECT || value->object.count == 0) {
@@ -112,7 +112,7 @@ void read_tasks(struct reading *reading, const struct path *path, const struct v
     struct task_role *roles = arena_allocate(reading->arena, count * sizeof(*roles));
     for (size_t i = 0; i < count; i++) {
         const struct member *member = &value->object.members[i];
-        struct path role = {.above = path, .name = member->key};
+        struct value_path role = {.above = path, .name = member->key};
         roles[i] = role_default(member->key);
         read_role(reading, &role, member, &roles[i]);
         total += roles[i].count;

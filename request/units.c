@@ -9,8 +9,8 @@
 
 static const double total_most = 1e15; /* whole numbers are exact as far */
 
-static void read_total(struct reading *reading, const struct path *path, const struct value *value,
-                       const struct field *field, void *into)
+static void read_total(struct reading *reading, const struct value_path *path,
+                       const struct value *value, const struct field *field, void *into)
 {
     (void)field;
     if (value->kind == VALUE_NUMBER && value->number > 0 && value->number <= total_most)
@@ -30,7 +30,7 @@ static bool looks_regular(struct text pattern)
     return false;
 }
 
-static void read_pattern(struct reading *reading, const struct path *path,
+static void read_pattern(struct reading *reading, const struct value_path *path,
                          const struct value *value, const struct field *field, void *into)
 {
     struct pattern pattern;
@@ -62,7 +62,7 @@ static const struct field_table table = {
     .owner = "units",
 };
 
-void read_units(struct reading *reading, const struct path *path, const struct value *value,
+void read_units(struct reading *reading, const struct value_path *path, const struct value *value,
                 const struct field *field, void *into)
 {
     (void)field;
@@ -89,8 +89,8 @@ static bool tells_total(struct text source)
 static void check_file(struct reading *reading, const struct value *value,
                        const struct description *job)
 {
-    struct path above = {.name = TEXT("units")};
-    struct path path = {.above = &above, .name = TEXT("file")};
+    struct value_path above = {.name = TEXT("units")};
+    struct value_path path = {.above = &above, .name = TEXT("file")};
     struct text file = job->units.file, output = job->output;
     if (!output.length)
         problem_add(reading, &path, value->line, value->column,
@@ -104,7 +104,7 @@ static void check_ways(struct reading *reading, const struct value *value,
                        const struct description *job)
 {
     const struct units *units = &job->units;
-    struct path path = {.name = TEXT("units")};
+    struct value_path path = {.name = TEXT("units")};
     const char *sentence = NULL;
     if (text_is(job->type, "array"))
         sentence = "found with the type array, whose tasks have no progress in common, expected "

@@ -47,7 +47,7 @@ bool is_word(struct text text, size_t most)
     return is_made_of(text, "._-", most);
 }
 
-void read_word(struct reading *reading, const struct path *path, const struct value *value,
+void read_word(struct reading *reading, const struct value_path *path, const struct value *value,
                const struct field *field, void *into)
 {
     struct text text;
@@ -60,7 +60,7 @@ void read_word(struct reading *reading, const struct path *path, const struct va
         *(struct text *)into = text;
 }
 
-void read_version(struct reading *reading, const struct path *path, const struct value *value,
+void read_version(struct reading *reading, const struct value_path *path, const struct value *value,
                   const struct field *field, void *into)
 {
     struct text text;
@@ -110,8 +110,9 @@ static bool is_for_a_shell(struct text path)
     return text_starts(path, "~") || memchr(path.data, '$', path.length);
 }
 
-static void read_path(struct reading *reading, const struct path *path, const struct value *value,
-                      bool absolute, const char *expected, const struct field *field, void *into)
+static void read_path(struct reading *reading, const struct value_path *path,
+                      const struct value *value, bool absolute, const char *expected,
+                      const struct field *field, void *into)
 {
     struct text clean;
     if (value->kind == VALUE_STRING && value->string.length && is_for_a_shell(value->string) &&
@@ -132,19 +133,19 @@ static void read_path(struct reading *reading, const struct path *path, const st
         *(struct text *)into = clean;
 }
 
-void read_absolute_path(struct reading *reading, const struct path *path, const struct value *value,
-                        const struct field *field, void *into)
+void read_absolute_path(struct reading *reading, const struct value_path *path,
+                        const struct value *value, const struct field *field, void *into)
 {
     read_path(reading, path, value, true, "an absolute path below /", field, into);
 }
 
-void read_relative_path(struct reading *reading, const struct path *path, const struct value *value,
-                        const struct field *field, void *into)
+void read_relative_path(struct reading *reading, const struct value_path *path,
+                        const struct value *value, const struct field *field, void *into)
 {
     read_path(reading, path, value, false, "a file's path relative to program", field, into);
 }
 
-void read_image(struct reading *reading, const struct path *path, const struct value *value,
+void read_image(struct reading *reading, const struct value_path *path, const struct value *value,
                 const struct field *field, void *into)
 {
     if (value->kind == VALUE_STRING && is_made_of(value->string, "._-/:@+", (size_t)field->most))
@@ -184,7 +185,7 @@ static bool is_folded(const struct reading *reading, const struct value *value)
     return more && text_starts(next, " ") && text_trim(next).length > 0;
 }
 
-void read_script(struct reading *reading, const struct path *path, const struct value *value,
+void read_script(struct reading *reading, const struct value_path *path, const struct value *value,
                  const struct field *field, void *into)
 {
     if (value->kind != VALUE_STRING || text_trim(value->string).length == 0)
@@ -203,7 +204,7 @@ void read_script(struct reading *reading, const struct path *path, const struct 
         *(struct text *)into = plain_line_ends(reading->arena, value->string);
 }
 
-void read_integer(struct reading *reading, const struct path *path, const struct value *value,
+void read_integer(struct reading *reading, const struct value_path *path, const struct value *value,
                   const struct field *field, void *into)
 {
     if (value->kind != VALUE_NUMBER || value->number != floor(value->number) ||
@@ -214,7 +215,7 @@ void read_integer(struct reading *reading, const struct path *path, const struct
         *(int *)into = (int)value->number;
 }
 
-void read_bytes(struct reading *reading, const struct path *path, const struct value *value,
+void read_bytes(struct reading *reading, const struct value_path *path, const struct value *value,
                 const struct field *field, void *into)
 {
     int64_t bytes = -1;
@@ -237,7 +238,7 @@ void read_bytes(struct reading *reading, const struct path *path, const struct v
         *(int64_t *)into = bytes;
 }
 
-void read_cpus(struct reading *reading, const struct path *path, const struct value *value,
+void read_cpus(struct reading *reading, const struct value_path *path, const struct value *value,
                const struct field *field, void *into)
 {
     int64_t thousandths = -1;
@@ -260,8 +261,8 @@ void read_cpus(struct reading *reading, const struct path *path, const struct va
         *(int64_t *)into = thousandths;
 }
 
-void read_duration(struct reading *reading, const struct path *path, const struct value *value,
-                   const struct field *field, void *into)
+void read_duration(struct reading *reading, const struct value_path *path,
+                   const struct value *value, const struct field *field, void *into)
 {
     struct text text;
     int64_t milliseconds;
@@ -277,7 +278,7 @@ void read_duration(struct reading *reading, const struct path *path, const struc
         *(int64_t *)into = milliseconds;
 }
 
-void read_boolean(struct reading *reading, const struct path *path, const struct value *value,
+void read_boolean(struct reading *reading, const struct value_path *path, const struct value *value,
                   const struct field *field, void *into)
 {
     (void)field;
@@ -287,7 +288,7 @@ void read_boolean(struct reading *reading, const struct path *path, const struct
         *(bool *)into = value->boolean;
 }
 
-void read_label(struct reading *reading, const struct path *path, const struct value *value,
+void read_label(struct reading *reading, const struct value_path *path, const struct value *value,
                 const struct field *field, void *into)
 {
     enum { LONGEST = 63 };
@@ -305,7 +306,7 @@ void read_label(struct reading *reading, const struct path *path, const struct v
         problem_expected(reading, path, value, "1 to 63 small letters, digits and inner hyphens");
 }
 
-void read_debug(struct reading *reading, const struct path *path, const struct value *value,
+void read_debug(struct reading *reading, const struct value_path *path, const struct value *value,
                 const struct field *field, void *into)
 {
     struct text text;

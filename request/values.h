@@ -43,11 +43,11 @@ field_reader read_bytes, read_cpus, read_duration;
 field_reader read_words;
 /* A scalar that a process can be handed: a text, a number as it is written, or a boolean.  `extra`
  * bytes stand before it in the same string.  False after a problem. */
-bool read_process_text(struct reading *reading, const struct path *path, const struct value *value,
-                       size_t extra, struct text *text);
+bool read_process_text(struct reading *reading, const struct value_path *path,
+                       const struct value *value, size_t extra, struct text *text);
 /* Is the member's key a name that an environment variable of the user's may have?  Adds the problem
  * when it is not. */
-void check_variable_name(struct reading *reading, const struct path *path,
+void check_variable_name(struct reading *reading, const struct value_path *path,
                          const struct member *member);
 /* struct environment: a map of names to texts, numbers or booleans. */
 field_reader read_environment;

@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/json.h"
 #include "base/nearest.h"
 #include "base/system.h"
+#include "base/value_path.h"
 #include "base/yaml.h"
 
 enum { SETTINGS_LIMIT = 256 * 1024 }; /* bytes */
@@ -74,11 +74,9 @@ enum { SETTING_COUNT = ARRAY_COUNT(table) };
 static int wrong(const struct member *member, const char *expected, struct error *error)
 {
     struct buffer found = {0};
-    struct error_quote_room room;
-    json_write(&found, member->value, false, NULL);
+    value_found_add(&found, member->value);
     error_set(error, "dlspool.yaml:%u:%u: %s: found %s, expected %s", member->value->line,
-              member->value->column, member->key.data,
-              error_quote(&room, buffer_text(&found).data, found.length), expected);
+              member->value->column, member->key.data, found.data, expected);
     buffer_free(&found);
     return -1;
 }

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/nearest.h"
+#include "base/value_path.h"
 
 /* executors/kubernetes/schema.txt; made by tools/embed at build time. */
 extern const unsigned char kubernetes_schema_bytes[];
@@ -215,29 +216,6 @@ static void load(void)
 
 /* ---- problems ---- */
 
-/* Where a value is: a chain from the leaf up.  The first place has only a name. */
-struct place {
-    const struct place *above;
-    struct text name; /* of a field or a map's key; data NULL: `index` of a list */
-    size_t index;
-    int depth;
-};
-
-static void add_place(struct buffer *out, const struct place *place)
-{
-    if (!place)
-        return;
-    add_place(out, place->above);
-    if (!place->name.data) {
-        buffer_printf(out, "[%zu]", place->index);
-        return;
-    }
-    struct error_quote_room room;
-    if (out->length && place->name.length)
-        buffer_add_byte(out, '.');
-    buffer_add_string(out, error_quote(&room, place->name.data, place->name.length));
-}
-
 static void begin_problem(struct schema_problems *problems, uint32_t line, uint32_t column)
 {
     if (problems->text.length)
@@ -259,46 +237,31 @@ void schema_problem(struct schema_problems *problems, const struct value *at, co
 }
 
 static void __attribute__((format(printf, 5, 6)))
-problem(struct schema_problems *problems, const struct place *place, uint32_t line, uint32_t column,
-        const char *format, ...)
+problem(struct schema_problems *problems, const struct value_path *place, uint32_t line,
+        uint32_t column, const char *format, ...)
 {
     if (problems->count++ >= SCHEMA_PROBLEMS_SHOWN)
         return;
-    struct buffer path = {0};
     va_list arguments;
     va_start(arguments, format);
     begin_problem(problems, line, column);
-    add_place(&path, place);
-    buffer_printf(&problems->text, "%s%s", path.length ? path.data : "", path.length ? ": " : "");
+    value_path_add(&problems->text, place);
+    buffer_add_string(&problems->text, place ? ": " : "");
     buffer_vprintf(&problems->text, format, arguments);
-    buffer_free(&path);
     va_end(arguments);
 }
 
-static void expected(struct schema_problems *problems, const struct place *place,
+static void expected(struct schema_problems *problems, const struct value_path *place,
                      const struct value *value, const char *what)
 {
-    struct error_quote_room room;
-    char number[NUMBER_TEXT_SIZE];
-    if (value->kind == VALUE_STRING) {
-        problem(problems, place, value->line, value->column, "found \"%s\", expected %s",
-                error_quote(&room, value->string.data, value->string.length), what);
-    } else if (value->kind == VALUE_NUMBER) {
-        number[number_format(value->number, number)] = '\0';
-        problem(problems, place, value->line, value->column, "found %s, expected %s", number, what);
-    } else if (value->kind == VALUE_BOOLEAN) {
-        problem(problems, place, value->line, value->column, "found %s, expected %s",
-                value->boolean ? "true" : "false", what);
-    } else if (value->kind == VALUE_NULL) {
-        problem(problems, place, value->line, value->column,
-                "found null, expected %s; leave the field out", what);
-    } else {
-        problem(problems, place, value->line, value->column, "found %s, expected %s",
-                value->kind == VALUE_LIST ? "a list" : "an object", what);
-    }
+    struct buffer found = {0};
+    value_found_add(&found, value);
+    problem(problems, place, value->line, value->column, "found %s, expected %s%s", found.data,
+            what, value->kind == VALUE_NULL ? "; leave the field out" : "");
+    buffer_free(&found);
 }
 
-static void unknown_field(struct schema_problems *problems, const struct place *place,
+static void unknown_field(struct schema_problems *problems, const struct value_path *place,
                           const struct schema_type *type, const struct member *member)
 {
     const char *names[MOST_NAMES + 1] = {NULL};
@@ -414,7 +377,7 @@ static bool leaf_fits(const struct schema_field *field, const struct value *valu
     return false;
 }
 
-static void leaf_problem(struct schema_problems *problems, const struct place *place,
+static void leaf_problem(struct schema_problems *problems, const struct value_path *place,
                          const struct schema_field *field, const struct value *value)
 {
     if (field->basic != BASIC_WORDS) {
@@ -435,11 +398,16 @@ static void leaf_problem(struct schema_problems *problems, const struct place *p
 
 /* ---- the walk ---- */
 
+static int depth_of(const struct value_path *place)
+{
+    return place ? 1 + depth_of(place->above) : 0;
+}
+
 static void check_object(const struct schema_type *type, const struct value *value,
-                         const struct place *place, struct schema_problems *problems);
+                         const struct value_path *place, struct schema_problems *problems);
 
 static void check_item(const struct schema_field *field, const struct value *value,
-                       const struct place *place, struct schema_problems *problems)
+                       const struct value_path *place, struct schema_problems *problems)
 {
     if (field->basic == BASIC_TYPE)
         check_object(field->type, value, place, problems);
@@ -448,7 +416,7 @@ static void check_item(const struct schema_field *field, const struct value *val
 }
 
 static void check_field(const struct schema_field *field, const struct value *value,
-                        const struct place *place, struct schema_problems *problems)
+                        const struct value_path *place, struct schema_problems *problems)
 {
     if (field->container == CONTAINER_NONE) {
         check_item(field, value, place, problems);
@@ -458,7 +426,7 @@ static void check_field(const struct schema_field *field, const struct value *va
             return;
         }
         for (size_t i = 0; i < value->list.count; i++) {
-            struct place item = {.above = place, .index = i, .depth = place->depth + 1};
+            struct value_path item = {.above = place, .index = i};
             check_item(field, value->list.items[i], &item, problems);
         }
     } else {
@@ -468,31 +436,27 @@ static void check_field(const struct schema_field *field, const struct value *va
         }
         for (size_t i = 0; i < value->object.count; i++) {
             const struct member *member = &value->object.members[i];
-            struct place item = {.above = place,
-                                 .name = member->key.length ? member->key : TEXT("\"\""),
-                                 .depth = place->depth + 1};
+            struct value_path item = {.above = place, .name = member->key};
             check_item(field, member->value, &item, problems);
         }
     }
 }
 
 static void check_object(const struct schema_type *type, const struct value *value,
-                         const struct place *place, struct schema_problems *problems)
+                         const struct value_path *place, struct schema_problems *problems)
 {
     if (value->kind != VALUE_OBJECT) {
         expected(problems, place, value, "an object");
         return;
     }
-    if (place->depth > DEEPEST) {
+    if (depth_of(place) > DEEPEST) {
         problem(problems, place, value->line, value->column, "too deep");
         return;
     }
     for (size_t i = 0; i < value->object.count; i++) {
         const struct member *member = &value->object.members[i];
         const struct schema_field *field = find_field(type, member->key);
-        struct place inner = {.above = place,
-                              .name = member->key.length ? member->key : TEXT("\"\""),
-                              .depth = place->depth + 1};
+        struct value_path inner = {.above = place, .name = member->key};
         if (field)
             check_field(field, member->value, &inner, problems);
         else
@@ -500,7 +464,7 @@ static void check_object(const struct schema_type *type, const struct value *val
     }
     for (size_t i = 0; i < type->count; i++) {
         const struct schema_field *field = &type->fields[i];
-        struct place inner = {.above = place, .name = field->name};
+        struct value_path inner = {.above = place, .name = field->name};
         if (field->required && !value_member(value, field->name))
             problem(problems, &inner, value->line, value->column, "missing");
     }
@@ -511,11 +475,11 @@ void kubernetes_schema_check(const char *type, const struct value *tree, const c
 {
     load();
     const struct schema_type *found = find_type(text_of(type));
-    struct place place = {.name = text_of(path)};
+    struct value_path place = {.name = text_of(path)};
     if (table.fault.text[0])
         schema_problem(problems, tree, "%s", table.fault.text);
     else if (!found)
         schema_problem(problems, tree, "%s: the table has no type %s", path, type);
     else
-        check_object(found, tree, &place, problems);
+        check_object(found, tree, *path ? &place : NULL, problems);
 }

@@ -23,7 +23,7 @@ enum {
     PATH_MAX_BYTES = 4095
 };
 
-static int read_image(struct manifest_reading *reading, const struct manifest_place *place,
+static int read_image(struct manifest_reading *reading, const struct value_path *place,
                       struct value *value, void *target)
 {
     if (value->kind != VALUE_STRING || value->string.length == 0)
@@ -36,7 +36,7 @@ static int read_image(struct manifest_reading *reading, const struct manifest_pl
 }
 
 /* An absolute path without "." and ".." and other than "/" itself. */
-static int read_path(struct manifest_reading *reading, const struct manifest_place *place,
+static int read_path(struct manifest_reading *reading, const struct value_path *place,
                      struct value *value, void *target)
 {
     static const char what[] = "an absolute path without \"..\"";
@@ -51,7 +51,7 @@ static int read_path(struct manifest_reading *reading, const struct manifest_pla
     return 0;
 }
 
-static int read_cpus(struct manifest_reading *reading, const struct manifest_place *place,
+static int read_cpus(struct manifest_reading *reading, const struct value_path *place,
                      struct value *value, void *target)
 {
     enum { CPUS_MAX = 1000000 };
@@ -62,21 +62,21 @@ static int read_cpus(struct manifest_reading *reading, const struct manifest_pla
     return 0;
 }
 
-static int read_index(struct manifest_reading *reading, const struct manifest_place *place,
+static int read_index(struct manifest_reading *reading, const struct value_path *place,
                       struct value *value, void *target)
 {
     return manifest_read_count(reading, place, value, INDEX_MAX, "a whole number from 0 to 9999",
                                target);
 }
 
-static int read_gpus(struct manifest_reading *reading, const struct manifest_place *place,
+static int read_gpus(struct manifest_reading *reading, const struct value_path *place,
                      struct value *value, void *target)
 {
     return manifest_read_count(reading, place, value, GPUS_MAX, "a whole number from 0 to 1024",
                                target);
 }
 
-static int read_parallelism(struct manifest_reading *reading, const struct manifest_place *place,
+static int read_parallelism(struct manifest_reading *reading, const struct value_path *place,
                             struct value *value, void *target)
 {
     static const char what[] = "a whole number from 1 to 10000";
@@ -85,7 +85,7 @@ static int read_parallelism(struct manifest_reading *reading, const struct manif
     return manifest_read_count(reading, place, value, INDEX_MAX + 1, what, target);
 }
 
-static int read_below(struct manifest_reading *reading, const struct manifest_place *place,
+static int read_below(struct manifest_reading *reading, const struct value_path *place,
                       struct value *value, void *target)
 {
     static const char what[] = "a path below the source, without \"..\"";
@@ -100,7 +100,7 @@ static int read_below(struct manifest_reading *reading, const struct manifest_pl
     return 0;
 }
 
-static int read_mode(struct manifest_reading *reading, const struct manifest_place *place,
+static int read_mode(struct manifest_reading *reading, const struct value_path *place,
                      struct value *value, void *target)
 {
     static const char what[] = "three octal digits in a string, such as \"0644\" or \"755\"";
@@ -121,19 +121,19 @@ static int read_mode(struct manifest_reading *reading, const struct manifest_pla
     return 0;
 }
 
-static int read_command(struct manifest_reading *reading, const struct manifest_place *place,
+static int read_command(struct manifest_reading *reading, const struct value_path *place,
                         struct value *value, void *target)
 {
     if (value->kind != VALUE_LIST || value->list.count == 0 || value->list.count > WORDS_MAX)
         return manifest_expected(reading, place, value, "a list of 1 to 4096 words");
     for (size_t i = 0; i < value->list.count; i++) {
-        struct manifest_place item = {.parent = place, .index = i};
+        struct value_path item = {.above = place, .index = i};
         if (!manifest_is_plain(value->list.items[i]))
             return manifest_expected(reading, &item, value->list.items[i],
                                      "a string without NUL bytes");
     }
     if (value->list.items[0]->string.length == 0) {
-        struct manifest_place item = {.parent = place, .index = 0};
+        struct value_path item = {.above = place, .index = 0};
         return manifest_expected(reading, &item, value->list.items[0], "the name of a program");
     }
     *(struct value **)target = value;
@@ -159,7 +159,7 @@ static const struct manifest_field file_fields[] = {
     {NULL, false, NULL, 0},
 };
 
-static int read_mounts(struct manifest_reading *reading, const struct manifest_place *place,
+static int read_mounts(struct manifest_reading *reading, const struct value_path *place,
                        struct value *value, void *target)
 {
     if (value->kind != VALUE_LIST)
@@ -168,7 +168,7 @@ static int read_mounts(struct manifest_reading *reading, const struct manifest_p
     task->mounts = arena_allocate(reading->arena, (value->list.count + 1) * sizeof(*task->mounts));
     for (size_t i = 0; i < value->list.count; i++) {
         struct local_mount *mount = &task->mounts[i];
-        struct manifest_place item = {.parent = place, .index = i};
+        struct value_path item = {.above = place, .index = i};
         mount->readonly = mount->must_write = true;
         if (manifest_read_fields(reading, &item, value->list.items[i], mount_fields, mount))
             return -1;
@@ -180,7 +180,7 @@ static int read_mounts(struct manifest_reading *reading, const struct manifest_p
     return 0;
 }
 
-static int read_files(struct manifest_reading *reading, const struct manifest_place *place,
+static int read_files(struct manifest_reading *reading, const struct value_path *place,
                       struct value *value, void *target)
 {
     if (value->kind != VALUE_LIST)
@@ -189,7 +189,7 @@ static int read_files(struct manifest_reading *reading, const struct manifest_pl
     task->files = arena_allocate(reading->arena, (value->list.count + 1) * sizeof(*task->files));
     for (size_t i = 0; i < value->list.count; i++) {
         struct local_file *file = &task->files[i];
-        struct manifest_place item = {.parent = place, .index = i};
+        struct value_path item = {.above = place, .index = i};
         file->mode = 0644;
         if (manifest_read_fields(reading, &item, value->list.items[i], file_fields, file))
             return -1;
@@ -217,7 +217,7 @@ static const struct manifest_field task_fields[] = {
     {NULL, false, NULL, 0},
 };
 
-static int read_tasks(struct manifest_reading *reading, const struct manifest_place *place,
+static int read_tasks(struct manifest_reading *reading, const struct value_path *place,
                       struct value *value, void *target)
 {
     if (value->kind != VALUE_LIST || value->list.count == 0 || value->list.count > TASKS_MAX)
@@ -226,7 +226,7 @@ static int read_tasks(struct manifest_reading *reading, const struct manifest_pl
     manifest->tasks = arena_allocate(reading->arena, value->list.count * sizeof(*manifest->tasks));
     for (size_t i = 0; i < value->list.count; i++) {
         struct local_task *task = &manifest->tasks[i];
-        struct manifest_place item = {.parent = place, .index = i};
+        struct value_path item = {.above = place, .index = i};
         if (manifest_read_fields(reading, &item, value->list.items[i], task_fields, task))
             return -1;
         for (size_t j = 0; j < i; j++)
@@ -239,7 +239,7 @@ static int read_tasks(struct manifest_reading *reading, const struct manifest_pl
     return 0;
 }
 
-static int read_network(struct manifest_reading *reading, const struct manifest_place *place,
+static int read_network(struct manifest_reading *reading, const struct value_path *place,
                         struct value *value, void *target)
 {
     static const char *const names[] = {
@@ -263,7 +263,7 @@ static int check_complete(struct manifest_reading *reading, const struct local_m
     const struct value *rule = manifest->complete;
     for (size_t i = 0; rule && i < rule->object.count; i++) {
         const struct member *member = &rule->object.members[i];
-        struct manifest_place place = {.field = "complete"};
+        struct value_path place = {.name = TEXT("complete")};
         size_t task = 0;
         while (task < manifest->task_count && !text_equal(manifest->tasks[task].role, member->key))
             task++;
@@ -273,7 +273,7 @@ static int check_complete(struct manifest_reading *reading, const struct local_m
     return 0;
 }
 
-static int read_listen(struct manifest_reading *reading, const struct manifest_place *place,
+static int read_listen(struct manifest_reading *reading, const struct value_path *place,
                        struct value *value, void *target)
 {
     static const char what[] = "a port number from 1024 to 65535 that is not there before";
@@ -282,7 +282,7 @@ static int read_listen(struct manifest_reading *reading, const struct manifest_p
         return manifest_expected(reading, place, value, "a list of 1 to 512 port numbers");
     manifest->listen = arena_allocate(reading->arena, value->list.count * sizeof(int));
     for (size_t i = 0; i < value->list.count; i++) {
-        struct manifest_place item = {.parent = place, .index = i};
+        struct value_path item = {.above = place, .index = i};
         int *port = &manifest->listen[i];
         if (manifest_read_count(reading, &item, value->list.items[i], PORT_MAX, what, port))
             return -1;
@@ -298,12 +298,12 @@ static int read_listen(struct manifest_reading *reading, const struct manifest_p
 static int check_listen(struct manifest_reading *reading, const struct value *document,
                         const struct local_manifest *manifest)
 {
-    struct manifest_place place = {.field = "network"};
+    struct value_path place = {.name = TEXT("network")};
     const struct value *network = value_get(document, "network");
     if (!manifest->listen_count)
         return 0;
     if (manifest->parallelism) {
-        place.field = "listen";
+        place.name = TEXT("listen");
         return manifest_expected(reading, &place, value_get(document, "listen"),
                                  "none, as tasks that take turns cannot have ports in common");
     }
@@ -318,10 +318,10 @@ static int check_parallelism(struct manifest_reading *reading, const struct valu
                              const struct local_manifest *manifest)
 {
     const struct local_task *first = &manifest->tasks[0];
-    struct manifest_place tasks = {.field = "tasks"};
+    struct value_path tasks = {.name = TEXT("tasks")};
     for (size_t i = 1; manifest->parallelism && i < manifest->task_count; i++) {
         const struct local_task *task = &manifest->tasks[i];
-        struct manifest_place place = {.parent = &tasks, .index = i};
+        struct value_path place = {.above = &tasks, .index = i};
         if (task->cpus != first->cpus || task->memory != first->memory || task->gpus != first->gpus)
             return manifest_expected(
                 reading, &place, value_get(document, "tasks")->list.items[i],
@@ -330,7 +330,7 @@ static int check_parallelism(struct manifest_reading *reading, const struct valu
     return 0;
 }
 
-static int read_kind(struct manifest_reading *reading, const struct manifest_place *place,
+static int read_kind(struct manifest_reading *reading, const struct value_path *place,
                      struct value *value, void *target)
 {
     (void)target;

@@ -63,7 +63,7 @@ static bool has_control_byte(struct text text)
     return false;
 }
 
-static int check_property(struct manifest_reading *reading, const struct manifest_place *place,
+static int check_property(struct manifest_reading *reading, const struct value_path *place,
                           const struct slurm_property_rule *rule, const struct value *value)
 {
     char what[128];
@@ -91,13 +91,11 @@ static int check_property(struct manifest_reading *reading, const struct manifes
 }
 
 /* A name that is none of those that may stand here. */
-static int unknown_property(struct manifest_reading *reading, const struct manifest_place *parent,
+static int unknown_property(struct manifest_reading *reading, const struct value_path *parent,
                             const struct member *member, bool component)
 {
     const char *names[ARRAY_COUNT(slurm_properties)];
-    struct error_quote_room room;
-    struct manifest_place place = {
-        .parent = parent, .field = error_quote(&room, member->key.data, member->key.length)};
+    struct value_path place = {.above = parent, .name = member->key};
     char what[256];
     size_t count = 0;
     for (const struct slurm_property_rule *rule = slurm_properties; rule->name; rule++) {
@@ -115,7 +113,7 @@ static int unknown_property(struct manifest_reading *reading, const struct manif
     return manifest_expected(reading, &place, member->value, what);
 }
 
-static int read_property_list(struct manifest_reading *reading, const struct manifest_place *place,
+static int read_property_list(struct manifest_reading *reading, const struct value_path *place,
                               const struct value *value, bool component,
                               struct slurm_property_list *list)
 {
@@ -129,7 +127,7 @@ static int read_property_list(struct manifest_reading *reading, const struct man
             rule++;
         if (!rule->name)
             return unknown_property(reading, place, member, component);
-        struct manifest_place inner = {.parent = place, .field = rule->name};
+        struct value_path inner = {.above = place, .name = text_of(rule->name)};
         if (check_property(reading, &inner, rule, member->value))
             return -1;
         list->items[list->count++] = (struct slurm_property){rule, member->value};
@@ -137,13 +135,13 @@ static int read_property_list(struct manifest_reading *reading, const struct man
     return 0;
 }
 
-static int read_job(struct manifest_reading *reading, const struct manifest_place *place,
+static int read_job(struct manifest_reading *reading, const struct value_path *place,
                     struct value *value, void *target)
 {
     return read_property_list(reading, place, value, false, target);
 }
 
-static int read_properties(struct manifest_reading *reading, const struct manifest_place *place,
+static int read_properties(struct manifest_reading *reading, const struct value_path *place,
                            struct value *value, void *target)
 {
     return read_property_list(reading, place, value, true, target);
@@ -159,7 +157,7 @@ const struct value *slurm_property_find(const struct slurm_property_list *list, 
 
 /* ---- leaves ---- */
 
-static int read_from_one(struct manifest_reading *reading, const struct manifest_place *place,
+static int read_from_one(struct manifest_reading *reading, const struct value_path *place,
                          struct value *value, int most, void *target)
 {
     char what[64];
@@ -169,19 +167,19 @@ static int read_from_one(struct manifest_reading *reading, const struct manifest
     return manifest_read_count(reading, place, value, most, what, target);
 }
 
-static int read_count(struct manifest_reading *reading, const struct manifest_place *place,
+static int read_count(struct manifest_reading *reading, const struct value_path *place,
                       struct value *value, void *target)
 {
     return read_from_one(reading, place, value, TASKS_MAX, target);
 }
 
-static int read_cpus(struct manifest_reading *reading, const struct manifest_place *place,
+static int read_cpus(struct manifest_reading *reading, const struct value_path *place,
                      struct value *value, void *target)
 {
     return read_from_one(reading, place, value, CPUS_MAX, target);
 }
 
-static int read_gpus(struct manifest_reading *reading, const struct manifest_place *place,
+static int read_gpus(struct manifest_reading *reading, const struct value_path *place,
                      struct value *value, void *target)
 {
     return manifest_read_count(reading, place, value, GPUS_MAX, "a whole number from 0 to 1024",
@@ -189,7 +187,7 @@ static int read_gpus(struct manifest_reading *reading, const struct manifest_pla
 }
 
 /* It becomes a part of gpu:TYPE:COUNT. */
-static int read_gpu_type(struct manifest_reading *reading, const struct manifest_place *place,
+static int read_gpu_type(struct manifest_reading *reading, const struct value_path *place,
                          struct value *value, void *target)
 {
     static const char what[] = "a name of at most 63 letters, digits and inner . _ - characters";
@@ -208,7 +206,7 @@ static int read_gpu_type(struct manifest_reading *reading, const struct manifest
     return 0;
 }
 
-static int read_script(struct manifest_reading *reading, const struct manifest_place *place,
+static int read_script(struct manifest_reading *reading, const struct value_path *place,
                        struct value *value, void *target)
 {
     if (!manifest_is_plain(value) || !text_starts(value->string, "#!") ||
@@ -228,7 +226,7 @@ static const struct manifest_field array_fields[] = {
     {NULL, false, NULL, 0},
 };
 
-static int read_array(struct manifest_reading *reading, const struct manifest_place *place,
+static int read_array(struct manifest_reading *reading, const struct value_path *place,
                       struct value *value, void *target)
 {
     return manifest_read_fields(reading, place, value, array_fields, target);
@@ -246,7 +244,7 @@ static const struct manifest_field component_fields[] = {
     {NULL, false, NULL, 0},
 };
 
-static int read_components(struct manifest_reading *reading, const struct manifest_place *place,
+static int read_components(struct manifest_reading *reading, const struct value_path *place,
                            struct value *value, void *target)
 {
     struct slurm_manifest *manifest = target;
@@ -257,7 +255,7 @@ static int read_components(struct manifest_reading *reading, const struct manife
     for (size_t i = 0; i < value->list.count; i++) {
         struct slurm_component *component = &manifest->components[i];
         struct value *item = value->list.items[i];
-        struct manifest_place inner = {.parent = place, .index = i};
+        struct value_path inner = {.above = place, .index = i};
         if (manifest_read_fields(reading, &inner, item, component_fields, component))
             return -1;
         if (component->gpu_type.length && !component->gpus_per_task)
@@ -276,7 +274,7 @@ static const struct manifest_field tasks_fields[] = {
     {NULL, false, NULL, 0},
 };
 
-static int read_tasks(struct manifest_reading *reading, const struct manifest_place *place,
+static int read_tasks(struct manifest_reading *reading, const struct value_path *place,
                       struct value *value, void *target)
 {
     struct slurm_manifest *manifest = target;
@@ -286,7 +284,7 @@ static int read_tasks(struct manifest_reading *reading, const struct manifest_pl
     for (size_t i = 0; i < value->list.count; i++) {
         struct slurm_tasks *tasks = &manifest->tasks[i];
         struct value *item = value->list.items[i];
-        struct manifest_place inner = {.parent = place, .index = i};
+        struct value_path inner = {.above = place, .index = i};
         if (manifest_read_fields(reading, &inner, item, tasks_fields, tasks))
             return -1;
         for (size_t j = 0; j < i; j++)
@@ -300,7 +298,7 @@ static int read_tasks(struct manifest_reading *reading, const struct manifest_pl
     return 0;
 }
 
-static int read_kind(struct manifest_reading *reading, const struct manifest_place *place,
+static int read_kind(struct manifest_reading *reading, const struct value_path *place,
                      struct value *value, void *target)
 {
     (void)target;
@@ -328,7 +326,7 @@ static const struct manifest_field manifest_fields[] = {
 static int check_complete(struct manifest_reading *reading, const struct slurm_manifest *manifest)
 {
     const struct value *rule = manifest->complete;
-    struct manifest_place place = {.field = "complete"};
+    struct value_path place = {.name = TEXT("complete")};
     for (size_t i = 0; rule && i < rule->object.count; i++) {
         const struct member *member = &rule->object.members[i];
         size_t role = 0;
@@ -344,7 +342,7 @@ static int check_complete(struct manifest_reading *reading, const struct slurm_m
 static int check_places(struct manifest_reading *reading, const struct value *document,
                         const struct slurm_manifest *manifest)
 {
-    struct manifest_place place = {.field = "components"};
+    struct value_path place = {.name = TEXT("components")};
     const struct value *components = value_get(document, "components");
     int placed = 0, wanted = 0;
     char what[96];
@@ -359,7 +357,7 @@ static int check_places(struct manifest_reading *reading, const struct value *do
         if (placed != 1)
             return manifest_expected(reading, &place, components,
                                      "one component of one task, as there is an array");
-        place.field = "tasks";
+        place.name = TEXT("tasks");
         if (manifest->tasks_count == 1 && wanted == manifest->array_count)
             return 0;
         snprintf(what, sizeof(what), "one role of %d tasks, as many as the array has",

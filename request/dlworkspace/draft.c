@@ -32,7 +32,7 @@ struct draft_role {
 };
 
 #define READER(reader)                                                                             \
-    static void reader(struct reading *reading, const struct path *path,                           \
+    static void reader(struct reading *reading, const struct value_path *path,                     \
                        const struct value *value, const struct field *field, void *into)
 
 /* The structure that the member at `into` is part of. */
@@ -41,8 +41,8 @@ static void *structure_of(void *into, const struct field *field)
     return (char *)into - field->offset;
 }
 
-static void read_map(struct reading *reading, const struct path *path, const struct value *value,
-                     const struct field_table *table, void *into)
+static void read_map(struct reading *reading, const struct value_path *path,
+                     const struct value *value, const struct field_table *table, void *into)
 {
     if (value->kind != VALUE_OBJECT)
         problem_expected(reading, path, value, "a map of the fields of %s", table->owner);
@@ -130,8 +130,9 @@ static bool is_role_name(struct text name)
     return name.length > 0 && name.length <= ROLE_NAME_LONGEST;
 }
 
-static void read_role(struct reading *reading, const struct path *path, const struct member *member,
-                      struct task_role *role, struct completion *completion)
+static void read_role(struct reading *reading, const struct value_path *path,
+                      const struct member *member, struct task_role *role,
+                      struct completion *completion)
 {
     struct error_quote_room room;
     struct draft_role given = {.replicas = 1, .failed = 1, .succeeded = NEVER};
@@ -142,11 +143,11 @@ static void read_role(struct reading *reading, const struct path *path, const st
                     error_quote(&room, member->key.data, member->key.length),
                     (int)ROLE_NAME_LONGEST);
     read_map(reading, path, member->value, &role_table, &given);
-    struct path command = {.above = path, .name = TEXT("cmd")};
+    struct value_path command = {.above = path, .name = TEXT("cmd")};
     if (!field_given(member->value, "cmd"))
         problem_add(reading, &command, member->line, member->column,
                     "missing, expected the command that is to run");
-    struct path policy = {.above = path, .name = TEXT("completion_policy")};
+    struct value_path policy = {.above = path, .name = TEXT("completion_policy")};
     if (given.failed > given.replicas || given.succeeded > given.replicas)
         problem_add(reading, &policy, member->line, member->column,
                     "found more tasks than the role's %d", given.replicas);
@@ -166,8 +167,8 @@ static void read_role(struct reading *reading, const struct path *path, const st
 static void read_roles(struct reading *reading, const struct value *roles, struct description *job)
 {
     struct role_names labels;
-    struct path job_path = {.name = TEXT("job")};
-    struct path path = {.above = &job_path, .name = TEXT("roles")};
+    struct value_path job_path = {.name = TEXT("job")};
+    struct value_path path = {.above = &job_path, .name = TEXT("roles")};
     size_t count = roles->object.count;
     int64_t total = 0;
     if (count == 0)
@@ -178,7 +179,7 @@ static void read_roles(struct reading *reading, const struct value *roles, struc
     job->tasks_count = job->complete_count = count;
     for (size_t i = 0; i < count; i++) {
         const struct member *member = &roles->object.members[i];
-        struct path role = {.above = &path, .name = member->key};
+        struct value_path role = {.above = &path, .name = member->key};
         job->tasks[i].role = role_label(reading->arena, &labels, member->key);
         job->complete[i].role = job->tasks[i].role;
         read_role(reading, &role, member, &job->tasks[i], &job->complete[i]);
@@ -244,14 +245,14 @@ struct description *dlworkspace_draft_read(struct reading *reading, const struct
 {
     struct draft draft = {.roles = NULL};
     struct description *job = arena_allocate(reading->arena, sizeof(*job));
-    struct path above = {.name = TEXT("job")};
-    struct path path = {.above = &above, .name = TEXT("name")};
+    struct value_path above = {.name = TEXT("job")};
+    struct value_path path = {.above = &above, .name = TEXT("name")};
     const struct value *job_map = value_get(root, "job");
     fields_read(reading, NULL, root, &file_table, &draft);
     if (!field_given(job_map, "name"))
         problem_add(reading, &path, job_map->line, job_map->column,
                     "missing, expected the job's name");
-    struct path roles = {.above = &above, .name = TEXT("roles")};
+    struct value_path roles = {.above = &above, .name = TEXT("roles")};
     if (draft.roles)
         read_roles(reading, draft.roles, job);
     else if (!field_given(job_map, "roles"))

@@ -23,7 +23,7 @@ enum {
 
 #define READER(reader)                                                                             \
     static void reader(                                                                            \
-        struct reading *reading, const struct path *path, const struct value *value,               \
+        struct reading *reading, const struct value_path *path, const struct value *value,         \
         const struct field *field __attribute__((unused)), void *into __attribute__((unused)))
 
 /* A number, also written as a text. */
@@ -144,7 +144,7 @@ READER(read_variables)
     }
     for (size_t i = 0; i < value->list.count; i++) {
         const struct value *item = value->list.items[i];
-        struct path item_path = {.above = path, .index = i};
+        struct value_path item_path = {.above = path, .index = i};
         const struct value *name = value_get(item, "name");
         struct value *of = value_get(item, "value");
         if (item->kind != VALUE_OBJECT || item->object.count != 2 || !name || !of ||

@@ -44,7 +44,7 @@ bool dlworkspace_recognise(const struct value *root)
 static void problem_of(struct work *work, const char *name, const char *sentence)
 {
     const struct value *value = field_given(work->root, name);
-    struct path path = {.name = text_of(name)};
+    struct value_path path = {.name = text_of(name)};
     if (!value)
         value = work->root;
     problem_add(work->reading, &path, value->line, value->column, "%s", sentence);
@@ -213,7 +213,7 @@ static void make_roles(struct work *work)
         kinds[i].make(work);
         return;
     }
-    problem_expected(work->reading, &(struct path){.name = TEXT("jobtrainingtype")},
+    problem_expected(work->reading, &(struct value_path){.name = TEXT("jobtrainingtype")},
                      value_get(work->root, "jobtrainingtype"),
                      "RegularJob, PSDistJob, MPIDistJob or InferenceJob");
 }
@@ -221,13 +221,14 @@ static void make_roles(struct work *work)
 /* ---- registries ---- */
 
 /* Of a list of {registry, username, password}, of which nothing is quoted. */
-static void read_registry(struct work *work, const struct path *path, const struct value *item)
+static void read_registry(struct work *work, const struct value_path *path,
+                          const struct value *item)
 {
     static const char *const names[] = {"registry", "username", "password"};
     struct text texts[3];
     for (size_t i = 0; i < 3; i++) {
         const struct value *value = value_get(item, names[i]);
-        struct path field = {.above = path, .name = text_of(names[i])};
+        struct value_path field = {.above = path, .name = text_of(names[i])};
         if (!value || value->kind != VALUE_STRING ||
             memchr(value->string.data, '\0', value->string.length)) {
             problem_add(work->reading, &field, value ? value->line : item->line,
@@ -244,10 +245,10 @@ static void read_registry(struct work *work, const struct path *path, const stru
 static void read_plugins(struct work *work)
 {
     const struct value *plugins = work->given.plugins;
-    struct path above = {.name = TEXT("plugins")};
+    struct value_path above = {.name = TEXT("plugins")};
     for (size_t i = 0; plugins && i < plugins->object.count; i++) {
         const struct member *member = &plugins->object.members[i];
-        struct path path = {.above = &above, .name = member->key};
+        struct value_path path = {.above = &above, .name = member->key};
         struct error_quote_room room;
         bool pull = text_is(member->key, "imagePull");
         if (member->value->kind == VALUE_LIST && member->value->list.count == 0)
@@ -266,7 +267,7 @@ static void read_plugins(struct work *work)
         work->job->registries = arena_allocate(work->reading->arena,
                                                member->value->list.count * sizeof(struct registry));
         for (size_t j = 0; j < member->value->list.count; j++) {
-            struct path item = {.above = &path, .index = j};
+            struct value_path item = {.above = &path, .index = j};
             read_registry(work, &item, member->value->list.items[j]);
         }
     }

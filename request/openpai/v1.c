@@ -63,7 +63,7 @@ bool openpai_1_recognise(const struct value *root)
 static void check_keys(struct reading *reading, const char *name, const struct value *map,
                        bool dots)
 {
-    struct path path = {.name = text_of(name)};
+    struct value_path path = {.name = text_of(name)};
     for (size_t i = 0; map && i < map->object.count; i++) {
         const struct member *member = &map->object.members[i];
         bool good = false;
@@ -72,7 +72,7 @@ static void check_keys(struct reading *reading, const char *name, const struct v
             good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                    c == '_' || (c == '.' && dots);
         }
-        struct path item = {.above = &path, .name = member->key};
+        struct value_path item = {.above = &path, .name = member->key};
         if (!good)
             problem_add(reading, &item, member->line, member->column,
                         "found a name without letters and digits, expected some");
@@ -112,7 +112,7 @@ static void tell_kill_all(struct arena *arena, const struct value *root, const s
 static void read_variables(struct reading *reading, const struct value *map,
                            struct description *job)
 {
-    struct path path = {.name = TEXT("jobEnvs")};
+    struct value_path path = {.name = TEXT("jobEnvs")};
     if (!map)
         return;
     check_keys(reading, "jobEnvs", map, false);

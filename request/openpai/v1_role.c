@@ -28,7 +28,7 @@ struct role {
 };
 
 /* Leaves the text to openpai_command(). */
-static void read_command(struct reading *reading, const struct path *path,
+static void read_command(struct reading *reading, const struct value_path *path,
                          const struct value *value, const struct field *field, void *into)
 {
     (void)field;
@@ -38,8 +38,8 @@ static void read_command(struct reading *reading, const struct path *path,
         *(const struct value **)into = value;
 }
 
-static void read_flag(struct reading *reading, const struct path *path, const struct value *value,
-                      const struct field *field, void *into)
+static void read_flag(struct reading *reading, const struct value_path *path,
+                      const struct value *value, const struct field *field, void *into)
 {
     (void)field;
     if (value->kind != VALUE_BOOLEAN)
@@ -99,8 +99,8 @@ static const struct field_table port_table = {
 
 static const char *const nothing[] = {NULL};
 
-static void read_port(struct reading *reading, const struct path *path, const struct value *value,
-                      struct port *port)
+static void read_port(struct reading *reading, const struct value_path *path,
+                      const struct value *value, struct port *port)
 {
     static const char *const names[] = {"label", NULL};
     static const char *const expected[] = {"the name of the ports, such as http"};
@@ -112,7 +112,7 @@ static void read_port(struct reading *reading, const struct path *path, const st
     openpai_refuse_nulls(reading, path, value, &port_table, nothing);
     openpai_require(reading, path, value, names, expected);
     fields_read(reading, path, value, &port_table, port);
-    struct path number = {.above = path, .name = TEXT("beginAt")};
+    struct value_path number = {.above = path, .name = TEXT("beginAt")};
     if (port->first && port->first + port->count - 1 > PORT_LAST)
         problem_add(reading, &number, value->line, value->column,
                     "found ports %" PRId64 " to %" PRId64 ", expected none above %d", port->first,
@@ -138,10 +138,10 @@ static const char *field_of(struct arena *arena, size_t index, const char *name)
 
 enum { ROLE_PORTS_MOST = 1000 };
 
-static void read_ports(struct reading *reading, const struct path *role_path, size_t index,
+static void read_ports(struct reading *reading, const struct value_path *role_path, size_t index,
                        const struct value *list, struct task_role *task, struct notes *notes)
 {
-    struct path path = {.above = role_path, .name = TEXT("portList")};
+    struct value_path path = {.above = role_path, .name = TEXT("portList")};
     size_t count = list ? list->list.count : 0;
     if (count > ROLE_PORTS_MOST) {
         problem_add(reading, &path, list->line, list->column,
@@ -152,7 +152,7 @@ static void read_ports(struct reading *reading, const struct path *role_path, si
     }
     task->ports = arena_allocate(reading->arena, (count + 2) * sizeof(*task->ports));
     for (size_t i = 0; i < count; i++) {
-        struct path item = {.above = &path, .index = i};
+        struct value_path item = {.above = &path, .index = i};
         struct port port;
         read_port(reading, &item, list->list.items[i], &port);
         add_port(task, &port);
@@ -166,10 +166,10 @@ static void read_ports(struct reading *reading, const struct path *role_path, si
 }
 
 /* Where the rule about the job's end cannot be followed. */
-static void check_rule(struct reading *reading, const struct path *role_path,
+static void check_rule(struct reading *reading, const struct value_path *role_path,
                        const struct value *map, const char *name, int64_t number, int64_t count)
 {
-    struct path path = {.above = role_path, .name = text_of(name)};
+    struct value_path path = {.above = role_path, .name = text_of(name)};
     const struct value *value = field_given(map, name);
     if (value && number > count)
         problem_add(reading, &path, value->line, value->column,
@@ -207,10 +207,10 @@ static void note_role(struct arena *arena, size_t index, const struct value *map
                  "null: the job does not fail when this role's only task fails");
 }
 
-static void check_shm(struct reading *reading, const struct path *role_path,
+static void check_shm(struct reading *reading, const struct value_path *role_path,
                       const struct value *map, const struct role *role)
 {
-    struct path path = {.above = role_path, .name = TEXT("shmMB")};
+    struct value_path path = {.above = role_path, .name = TEXT("shmMB")};
     const struct value *value = field_given(map, "shmMB");
     if (role->shm > role->memory)
         problem_add(reading, &path, value ? value->line : map->line,
@@ -219,7 +219,7 @@ static void check_shm(struct reading *reading, const struct path *role_path,
                     role->memory, field_given(map, "memoryMB") ? "" : " (the default)");
 }
 
-static void read_fields_of(struct reading *reading, const struct path *path,
+static void read_fields_of(struct reading *reading, const struct value_path *path,
                            const struct value *map, struct role *role)
 {
     static const char *const may_be_null[] = {"minFailedTaskCount", "minSucceededTaskCount", NULL};
@@ -249,7 +249,7 @@ static void read_fields_of(struct reading *reading, const struct path *path,
     check_rule(reading, path, map, "minSucceededTaskCount", role->succeeded, role->count);
 }
 
-static void read_role(struct reading *reading, const struct path *path, size_t index,
+static void read_role(struct reading *reading, const struct value_path *path, size_t index,
                       const struct value *map, struct role_names *names, struct description *job)
 {
     struct task_role *task = &job->tasks[job->tasks_count++];
@@ -260,14 +260,14 @@ static void read_role(struct reading *reading, const struct path *path, size_t i
     }
     size_t found = reading->found;
     read_fields_of(reading, path, map, &role);
-    struct path name_path = {.above = path, .name = TEXT("name")};
+    struct value_path name_path = {.above = path, .name = TEXT("name")};
     const struct value *name = value_get(map, "name");
     struct error_quote_room room;
     if (role.name.length && !role_name_is_new(reading->arena, names, role.name))
         problem_add(reading, &name_path, name->line, name->column,
                     "found \"%s\" a second time, expected a name for each role",
                     error_quote(&room, role.name.data, role.name.length));
-    struct path command_path = {.above = path, .name = TEXT("command")};
+    struct value_path command_path = {.above = path, .name = TEXT("command")};
     if (role.command)
         openpai_command(reading, &command_path, role.command->string, role.command, task);
     task->count = (int)role.count;
@@ -287,8 +287,8 @@ static void read_role(struct reading *reading, const struct path *path, size_t i
 }
 
 /* What all roles together ask for. */
-static void check_sums(struct reading *reading, const struct path *path, const struct value *list,
-                       const struct description *job)
+static void check_sums(struct reading *reading, const struct value_path *path,
+                       const struct value *list, const struct description *job)
 {
     int64_t tasks = 0, ports = 0;
     for (size_t i = 0; i < job->tasks_count; i++) {
@@ -310,7 +310,7 @@ static void check_sums(struct reading *reading, const struct path *path, const s
 
 void openpai_roles(struct reading *reading, const struct value *list, struct description *job)
 {
-    struct path path = {.name = TEXT("taskRoles")};
+    struct value_path path = {.name = TEXT("taskRoles")};
     struct role_names names;
     size_t count = list->list.count, found = reading->found;
     if (count > TASKS_MOST) {
@@ -322,7 +322,7 @@ void openpai_roles(struct reading *reading, const struct value *list, struct des
     job->tasks = arena_allocate(reading->arena, count * sizeof(*job->tasks));
     job->complete = arena_allocate(reading->arena, count * sizeof(*job->complete));
     for (size_t i = 0; i < count; i++) {
-        struct path item = {.above = &path, .index = i};
+        struct value_path item = {.above = &path, .index = i};
         read_role(reading, &item, i, list->list.items[i], &names, job);
     }
     if (reading->found == found)

@@ -22,7 +22,7 @@ bool openpai_2_recognise(const struct value *root)
            ((roles && roles->kind == VALUE_OBJECT) || value_get(root, "prerequisites"));
 }
 
-const char *openpai_2_place(struct arena *arena, const struct path *path)
+const char *openpai_2_place(struct arena *arena, const struct value_path *path)
 {
     struct error_quote_room room;
     const char *above = path->above ? openpai_2_place(arena, path->above) : "";
@@ -57,11 +57,11 @@ static void check_twice(struct reading *reading, const struct value *root, const
 {
     const struct value *list = value_get(root, name);
     struct value *seen = value_object(reading->arena);
-    struct path above = {.name = text_of(name)};
+    struct value_path above = {.name = text_of(name)};
     for (size_t i = 0; list && i < list->list.count; i++) {
         const struct value *item = list->list.items[i];
-        struct path path = {.above = &above, .index = i};
-        struct path field = {.above = &path, .name = TEXT("name")};
+        struct value_path path = {.above = &above, .index = i};
+        struct value_path field = {.above = &path, .name = TEXT("name")};
         struct text type = typed ? value_get_text(item, "type") : TEXT("");
         struct text own = value_get_text(item, "name");
         struct text key = arena_printf(reading->arena, "%.*s %.*s", (int)type.length,
@@ -77,7 +77,7 @@ static void check_twice(struct reading *reading, const struct value *root, const
 }
 
 /* What plugins would do with a prerequisite, and fields of somebody else's. */
-static void say_of_prerequisite(struct openpai_2 *file, const struct path *path,
+static void say_of_prerequisite(struct openpai_2 *file, const struct value_path *path,
                                 const struct value *item)
 {
     static const char *const known[] = {"protocolVersion", "name", "type", "version", "contributor",
@@ -85,7 +85,7 @@ static void say_of_prerequisite(struct openpai_2 *file, const struct path *path,
     struct arena *arena = file->reading->arena;
     for (size_t i = 0; i < item->object.count; i++) {
         struct text key = item->object.members[i].key;
-        struct path field = {.above = path, .name = key};
+        struct value_path field = {.above = path, .name = key};
         size_t at = 0;
         while (known[at] && !text_is(key, known[at]))
             at++;
@@ -99,12 +99,12 @@ static void say_of_prerequisite(struct openpai_2 *file, const struct path *path,
 
 /* ---- registries ---- */
 
-static struct text render_credential(struct openpai_2 *file, const struct path *above,
+static struct text render_credential(struct openpai_2 *file, const struct value_path *above,
                                      const struct value *auth, const char *name,
                                      const char *otherwise)
 {
     const struct value *value = value_get(auth, name);
-    struct path path = {.above = above, .name = text_of(name)};
+    struct value_path path = {.above = above, .name = text_of(name)};
     struct openpai_2_names names = {
         .secrets = value_get(file->root, "secrets"), .secrets_only = true, .room = &file->room};
     struct openpai_2_text out = {0};
@@ -120,11 +120,11 @@ static struct text render_credential(struct openpai_2 *file, const struct path *
     return text;
 }
 
-static void read_registry(struct openpai_2 *file, const struct path *above,
+static void read_registry(struct openpai_2 *file, const struct value_path *above,
                           const struct value *auth)
 {
     struct description *job = file->job;
-    struct path path = {.above = above, .name = TEXT("auth")};
+    struct value_path path = {.above = above, .name = TEXT("auth")};
     job->registries[job->registries_count++] = (struct registry){
         .server = render_credential(file, &path, auth, "registryuri", USUAL_REGISTRY),
         .user = render_credential(file, &path, auth, "username", ""),
@@ -135,13 +135,13 @@ static void read_registry(struct openpai_2 *file, const struct path *above,
 static void read_prerequisites(struct openpai_2 *file)
 {
     const struct value *list = value_get(file->root, "prerequisites");
-    struct path above = {.name = TEXT("prerequisites")};
+    struct value_path above = {.name = TEXT("prerequisites")};
     if (!list)
         return;
     file->job->registries =
         arena_allocate(file->reading->arena, list->list.count * sizeof(struct registry));
     for (size_t i = 0; i < list->list.count; i++) {
-        struct path path = {.above = &above, .index = i};
+        struct value_path path = {.above = &above, .index = i};
         const struct value *auth = value_get(list->list.items[i], "auth");
         say_of_prerequisite(file, &path, list->list.items[i]);
         if (auth && auth->kind == VALUE_OBJECT)
@@ -156,8 +156,8 @@ static void read_defaults(struct openpai_2 *file)
     const struct value *defaults = value_get(file->root, "defaults");
     const struct value *name = value_get(defaults, "deployment");
     const struct value *deployments = value_get(file->root, "deployments");
-    struct path above = {.name = TEXT("defaults")};
-    struct path path = {.above = &above, .name = TEXT("deployment")};
+    struct value_path above = {.name = TEXT("defaults")};
+    struct value_path path = {.above = &above, .name = TEXT("deployment")};
     struct arena *arena = file->reading->arena;
     const struct value *cluster = value_get(defaults, "virtualCluster");
     if (cluster && cluster->kind != VALUE_NULL)
@@ -168,7 +168,7 @@ static void read_defaults(struct openpai_2 *file)
     if (name && !file->deployment)
         problem_expected(file->reading, &path, name, "the name of one of the deployments");
     for (size_t i = 0; defaults && i < defaults->object.count; i++) {
-        struct path field = {.above = &above, .name = defaults->object.members[i].key};
+        struct value_path field = {.above = &above, .name = defaults->object.members[i].key};
         if (!text_is(field.name, "deployment") && !text_is(field.name, "virtualCluster"))
             note_add(arena, &file->job->notes, openpai_2_place(arena, &field), "no effect here");
     }

@@ -8,7 +8,7 @@
 #include "request/notes.h"
 #include "request/openpai/v2_parts.h"
 
-static void say(struct openpai_2 *file, const struct path *path, const char *sentence)
+static void say(struct openpai_2 *file, const struct value_path *path, const char *sentence)
 {
     struct arena *arena = file->reading->arena;
     note_add(arena, &file->job->notes, openpai_2_place(arena, path), "%s", sentence);
@@ -29,10 +29,10 @@ static const struct {
     int priority;
 } priority_classes[] = {{"crit", 100}, {"prod", 50}, {"test", 0}, {"oppo", -100}};
 
-static void read_priority(struct openpai_2 *file, const struct path *above,
+static void read_priority(struct openpai_2 *file, const struct value_path *above,
                           const struct value *value)
 {
-    struct path path = {.above = above, .name = TEXT("jobPriorityClass")};
+    struct value_path path = {.above = above, .name = TEXT("jobPriorityClass")};
     for (size_t i = 0; i < ARRAY_COUNT(priority_classes); i++) {
         if (value->kind != VALUE_STRING || !text_is(value->string, priority_classes[i].name))
             continue;
@@ -42,7 +42,8 @@ static void read_priority(struct openpai_2 *file, const struct path *above,
     problem_expected(file->reading, &path, value, "crit, prod, test or oppo");
 }
 
-static void read_cell(struct openpai_2 *file, const struct path *path, const struct member *member)
+static void read_cell(struct openpai_2 *file, const struct value_path *path,
+                      const struct member *member)
 {
     const struct value *roles = value_get(file->root, "taskRoles");
     const struct value *cell = member->value;
@@ -63,7 +64,7 @@ static void read_cell(struct openpai_2 *file, const struct path *path, const str
         return;
     }
     for (size_t i = 0; i < cell->object.count; i++) {
-        struct path field = {.above = path, .name = cell->object.members[i].key};
+        struct value_path field = {.above = path, .name = cell->object.members[i].key};
         if (!asks_for_nothing(cell->object.members[i].value))
             say(file, &field,
                 "no effect here: there is no HiveD; resourcePerInstance and the "
@@ -71,7 +72,8 @@ static void read_cell(struct openpai_2 *file, const struct path *path, const str
     }
 }
 
-static void read_hived(struct openpai_2 *file, const struct path *path, const struct value *hived)
+static void read_hived(struct openpai_2 *file, const struct value_path *path,
+                       const struct value *hived)
 {
     if (hived->kind != VALUE_OBJECT) {
         problem_expected(file->reading, path, hived, "a map of jobPriorityClass and taskRoles");
@@ -79,7 +81,7 @@ static void read_hived(struct openpai_2 *file, const struct path *path, const st
     }
     for (size_t i = 0; i < hived->object.count; i++) {
         const struct member *member = &hived->object.members[i];
-        struct path field = {.above = path, .name = member->key};
+        struct value_path field = {.above = path, .name = member->key};
         if (text_is(member->key, "jobPriorityClass")) {
             read_priority(file, path, member->value);
         } else if (!text_is(member->key, "taskRoles")) {
@@ -89,7 +91,7 @@ static void read_hived(struct openpai_2 *file, const struct path *path, const st
         } else {
             for (size_t j = 0; j < member->value->object.count; j++) {
                 const struct member *role = &member->value->object.members[j];
-                struct path cell = {.above = &field, .name = role->key};
+                struct value_path cell = {.above = &field, .name = role->key};
                 read_cell(file, &cell, role);
             }
         }
@@ -108,10 +110,11 @@ static const struct {
     {NULL, "no effect here: dlspool has no plugins"},
 };
 
-static void read_plugins(struct openpai_2 *file, const struct path *path, const struct value *list)
+static void read_plugins(struct openpai_2 *file, const struct value_path *path,
+                         const struct value *list)
 {
     for (size_t i = 0; list->kind == VALUE_LIST && i < list->list.count; i++) {
-        struct path item = {.above = path, .index = i};
+        struct value_path item = {.above = path, .index = i};
         const struct value *name = value_get(list->list.items[i], "plugin");
         size_t at = 0;
         while (plugins[at].name &&
@@ -119,20 +122,21 @@ static void read_plugins(struct openpai_2 *file, const struct path *path, const 
             at++;
         struct error_quote_room room;
         struct text named = name && name->kind == VALUE_STRING ? name->string : TEXT("plugin");
-        struct path field = {.above = &item,
-                             .name = arena_printf(file->reading->arena, "plugin %s",
-                                                  error_quote(&room, named.data, named.length))};
+        struct value_path field = {.above = &item,
+                                   .name =
+                                       arena_printf(file->reading->arena, "plugin %s",
+                                                    error_quote(&room, named.data, named.length))};
         say(file, &field, plugins[at].sentence);
     }
     if (list->kind != VALUE_LIST && !asks_for_nothing(list))
         say(file, path, "no effect here: expected a list of plugins");
 }
 
-static void read_notifications(struct openpai_2 *file, const struct path *path,
+static void read_notifications(struct openpai_2 *file, const struct value_path *path,
                                const struct value *map)
 {
     for (size_t i = 0; map->kind == VALUE_OBJECT && i < map->object.count; i++) {
-        struct path field = {.above = path, .name = map->object.members[i].key};
+        struct value_path field = {.above = path, .name = map->object.members[i].key};
         if (!asks_for_nothing(map->object.members[i].value))
             say(file, &field, "no effect here: nobody is told");
     }
@@ -140,7 +144,8 @@ static void read_notifications(struct openpai_2 *file, const struct path *path,
         say(file, path, "no effect here");
 }
 
-static void read_gang(struct openpai_2 *file, const struct path *path, const struct value *value)
+static void read_gang(struct openpai_2 *file, const struct value_path *path,
+                      const struct value *value)
 {
     if (asks_for_nothing(value))
         say(file, path,
@@ -150,7 +155,7 @@ static void read_gang(struct openpai_2 *file, const struct path *path, const str
 
 static const struct {
     const char *name;
-    void (*read)(struct openpai_2 *file, const struct path *path, const struct value *value);
+    void (*read)(struct openpai_2 *file, const struct value_path *path, const struct value *value);
 } extras[] = {
     {"hivedScheduler", read_hived},
     {"com.microsoft.pai.runtimeplugin", read_plugins},
@@ -161,10 +166,10 @@ static const struct {
 void openpai_2_read_extras(struct openpai_2 *file)
 {
     const struct value *map = value_get(file->root, "extras");
-    struct path above = {.name = TEXT("extras")};
+    struct value_path above = {.name = TEXT("extras")};
     for (size_t i = 0; map && i < map->object.count; i++) {
         const struct member *member = &map->object.members[i];
-        struct path path = {.above = &above, .name = member->key};
+        struct value_path path = {.above = &above, .name = member->key};
         size_t at = 0, count = ARRAY_COUNT(extras);
         while (at < count && !text_is(member->key, extras[at].name))
             at++;

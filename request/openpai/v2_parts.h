@@ -37,7 +37,7 @@ void openpai_2_read_roles(struct openpai_2 *file);
 void openpai_2_read_extras(struct openpai_2 *file);
 
 /* The place of a value in the file, for a note: the path as text, in the arena. */
-const char *openpai_2_place(struct arena *arena, const struct path *path);
+const char *openpai_2_place(struct arena *arena, const struct value_path *path);
 
 /* Templates: text with tags such as <% $parameters.epochs %> */
 
@@ -57,9 +57,9 @@ struct openpai_2_text {
 
 /* Append a text with the tags replaced.  Problems are reported at `value`, the string that it is
  * (or is part of). */
-void openpai_2_render(struct reading *reading, const struct path *path, const struct value *value,
-                      struct text text, const struct openpai_2_names *names,
-                      struct openpai_2_text *out);
+void openpai_2_render(struct reading *reading, const struct value_path *path,
+                      const struct value *value, struct text text,
+                      const struct openpai_2_names *names, struct openpai_2_text *out);
 void openpai_2_text_free(struct openpai_2_text *text);
 
 #endif

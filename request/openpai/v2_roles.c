@@ -28,7 +28,7 @@ static const struct text first_line = {"#!/bin/bash\n", sizeof("#!/bin/bash\n") 
 /* A role that is being read. */
 struct role_reading {
     struct openpai_2 *file;
-    const struct path *path;
+    const struct value_path *path;
     const struct value *map;
     struct task_role *role;
     struct openpai_2_names names;
@@ -42,7 +42,7 @@ static int64_t whole_number(const struct value *map, const char *key, int64_t ot
 
 static void say(struct role_reading *reading, const char *name, const char *sentence)
 {
-    struct path path = {.above = reading->path, .name = text_of(name)};
+    struct value_path path = {.above = reading->path, .name = text_of(name)};
     struct arena *arena = reading->file->reading->arena;
     note_add(arena, &reading->file->job->notes, openpai_2_place(arena, &path), "%s", sentence);
 }
@@ -54,7 +54,7 @@ static const struct value *find_prerequisite(struct role_reading *reading, const
                                              const char *type)
 {
     const struct value *name = value_get(reading->map, field);
-    struct path path = {.above = reading->path, .name = text_of(field)};
+    struct value_path path = {.above = reading->path, .name = text_of(field)};
     if (!name)
         return NULL;
     const struct value *found = openpai_2_prerequisite(reading->file, type, name->string);
@@ -76,10 +76,10 @@ static void check_listed(struct role_reading *reading)
 {
     static const char *const types[] = {"dockerimage", "data", "script", "output"};
     const struct value *list = value_get(reading->map, "prerequisites");
-    struct path path = {.above = reading->path, .name = TEXT("prerequisites")};
+    struct value_path path = {.above = reading->path, .name = TEXT("prerequisites")};
     for (size_t i = 0; list && i < list->list.count; i++) {
         const struct value *name = list->list.items[i];
-        struct path item = {.above = &path, .index = i};
+        struct value_path item = {.above = &path, .index = i};
         bool found = false;
         for (size_t j = 0; j < ARRAY_COUNT(types) && !found; j++)
             found = openpai_2_prerequisite(reading->file, types[j], name->string);
@@ -97,8 +97,8 @@ static int64_t raised(struct role_reading *reading, const char *name, int64_t as
 {
     if (asked >= least)
         return asked;
-    struct path resource = {.above = reading->path, .name = TEXT("resourcePerInstance")};
-    struct path path = {.above = &resource, .name = text_of(name)};
+    struct value_path resource = {.above = reading->path, .name = TEXT("resourcePerInstance")};
+    struct value_path path = {.above = &resource, .name = text_of(name)};
     struct arena *arena = reading->file->reading->arena;
     note_add(arena, &reading->file->job->notes, openpai_2_place(arena, &path), "%s", sentence);
     return least;
@@ -130,9 +130,9 @@ static void read_ports(struct role_reading *reading)
     role->ports_count = count;
     for (size_t i = 0; i < count; i++) {
         const struct member *member = &ports->object.members[i];
-        struct path parent = {.above = reading->path, .name = TEXT("resourcePerInstance")};
-        struct path above = {.above = &parent, .name = TEXT("ports")};
-        struct path path = {.above = &above, .name = member->key};
+        struct value_path parent = {.above = reading->path, .name = TEXT("resourcePerInstance")};
+        struct value_path above = {.above = &parent, .name = TEXT("ports")};
+        struct value_path path = {.above = &above, .name = member->key};
         bool any = member->value->number == 0;
         role->ports[i] = (struct port_request){.label = member->key,
                                                .count = any ? 1 : (int)member->value->number};
@@ -172,8 +172,8 @@ static int completion_number(struct role_reading *reading, const char *name, int
         return NEVER;
     if (number->number <= reading->role->count)
         return (int)number->number;
-    struct path above = {.above = reading->path, .name = TEXT("completion")};
-    struct path path = {.above = &above, .name = text_of(name)};
+    struct value_path above = {.above = reading->path, .name = TEXT("completion")};
+    struct value_path path = {.above = &above, .name = text_of(name)};
     struct arena *arena = reading->file->reading->arena;
     note_add(arena, &reading->file->job->notes, openpai_2_place(arena, &path),
              "the role has only %d instances, so no number of them does it", reading->role->count);
@@ -194,7 +194,7 @@ static void read_completion(struct role_reading *reading, struct completion *com
 
 /* ---- commands ---- */
 
-static void add_command(struct role_reading *reading, const struct path *path,
+static void add_command(struct role_reading *reading, const struct value_path *path,
                         const struct value *command)
 {
     struct openpai_2_text *script = &reading->script;
@@ -204,13 +204,13 @@ static void add_command(struct role_reading *reading, const struct path *path,
     buffer_add_byte(&script->masked, '\n');
 }
 
-static void add_commands(struct role_reading *reading, const struct path *above,
+static void add_commands(struct role_reading *reading, const struct value_path *above,
                          const struct value *map, const char *name)
 {
     const struct value *commands = value_get(map, name);
-    struct path path = {.above = above, .name = text_of(name)};
+    struct value_path path = {.above = above, .name = text_of(name)};
     for (size_t i = 0; commands && i < commands->list.count; i++) {
-        struct path item = {.above = &path, .index = i};
+        struct value_path item = {.above = &path, .index = i};
         add_command(reading, &item, commands->list.items[i]);
     }
 }
@@ -226,10 +226,10 @@ static void add_wrapping(struct role_reading *reading, struct text role, const c
         return;
     while (deployments->list.items[index] != reading->file->deployment)
         index++;
-    struct path list = {.name = TEXT("deployments")};
-    struct path item = {.above = &list, .index = index};
-    struct path task_roles = {.above = &item, .name = TEXT("taskRoles")};
-    struct path path = {.above = &task_roles, .name = role};
+    struct value_path list = {.name = TEXT("deployments")};
+    struct value_path item = {.above = &list, .index = index};
+    struct value_path task_roles = {.above = &item, .name = TEXT("taskRoles")};
+    struct value_path path = {.above = &task_roles, .name = role};
     add_commands(reading, &path, wrap->value, name);
 }
 
@@ -254,7 +254,7 @@ static void read_commands(struct role_reading *reading)
     if (script->plain.length > SCRIPT_LONGEST ||
         memchr(script->plain.data, '\0', script->plain.length)) {
         const struct value *commands = value_get(reading->map, "commands");
-        struct path path = {.above = reading->path, .name = TEXT("commands")};
+        struct value_path path = {.above = reading->path, .name = TEXT("commands")};
         problem_add(
             problems, &path, commands->line, commands->column,
             "found %zu bytes%s, expected at most %d without NUL bytes", script->plain.length,
@@ -278,8 +278,8 @@ static void say_ineffective(struct role_reading *reading)
             "no effect here: a job is retried as a whole (jobRetryCount)");
     for (size_t i = 0; options && i < options->object.count; i++) {
         const struct member *member = &options->object.members[i];
-        struct path above = {.above = reading->path, .name = TEXT("extraContainerOptions")};
-        struct path path = {.above = &above, .name = member->key};
+        struct value_path above = {.above = reading->path, .name = TEXT("extraContainerOptions")};
+        struct value_path path = {.above = &above, .name = member->key};
         struct arena *arena = reading->file->reading->arena;
         bool infiniband = text_is(member->key, "infiniband");
         bool no = member->value->kind == VALUE_BOOLEAN && !member->value->boolean;
@@ -299,7 +299,7 @@ void openpai_2_read_roles(struct openpai_2 *file)
     const struct value *roles = value_get(file->root, "taskRoles");
     size_t count = roles->object.count;
     struct role_names labels;
-    struct path path = {.name = TEXT("taskRoles")};
+    struct value_path path = {.name = TEXT("taskRoles")};
     int64_t total = 0;
 
     role_names_start(arena, &labels);
@@ -309,7 +309,7 @@ void openpai_2_read_roles(struct openpai_2 *file)
     job->complete_count = count;
     for (size_t i = 0; i < count; i++) {
         const struct member *member = &roles->object.members[i];
-        struct path role = {.above = &path, .name = member->key};
+        struct value_path role = {.above = &path, .name = member->key};
         struct role_reading reading = {
             .file = file, .path = &role, .map = member->value, .role = &job->tasks[i]};
         job->tasks[i].role = role_label(arena, &labels, member->key);

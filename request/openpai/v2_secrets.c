@@ -40,18 +40,18 @@ static int compare(const void *a, const void *b)
     return (*left > *right) - (*left < *right);
 }
 
-static void look(struct reading *reading, const struct addresses *secret, const struct path *path,
-                 const struct value *value)
+static void look(struct reading *reading, const struct addresses *secret,
+                 const struct value_path *path, const struct value *value)
 {
     if (value->kind == VALUE_OBJECT) {
         for (size_t i = 0; i < value->object.count; i++) {
             const struct member *member = &value->object.members[i];
-            struct path field = {.above = path, .name = member->key};
+            struct value_path field = {.above = path, .name = member->key};
             look(reading, secret, &field, member->value);
         }
     } else if (value->kind == VALUE_LIST) {
         for (size_t i = 0; i < value->list.count; i++) {
-            struct path item = {.above = path, .index = i};
+            struct value_path item = {.above = path, .index = i};
             look(reading, secret, &item, value->list.items[i]);
         }
     } else if (bsearch(&value, secret->list, secret->count, sizeof(*secret->list), compare)) {
@@ -63,18 +63,18 @@ static void look(struct reading *reading, const struct addresses *secret, const 
 
 /* The list of prerequisites, without what may be secret in it. */
 static void look_at_prerequisites(struct reading *reading, const struct addresses *secret,
-                                  const struct path *path, const struct value *list)
+                                  const struct value_path *path, const struct value *list)
 {
     for (size_t i = 0; i < list->list.count; i++) {
         const struct value *item = list->list.items[i];
-        struct path place = {.above = path, .index = i};
+        struct value_path place = {.above = path, .index = i};
         if (item->kind != VALUE_OBJECT) {
             look(reading, secret, &place, item);
             continue;
         }
         for (size_t j = 0; j < item->object.count; j++) {
             const struct member *member = &item->object.members[j];
-            struct path field = {.above = &place, .name = member->key};
+            struct value_path field = {.above = &place, .name = member->key};
             if (!text_is(member->key, "auth"))
                 look(reading, secret, &field, member->value);
         }
@@ -97,7 +97,7 @@ void openpai_2_check_secrets(struct reading *reading, const struct value *root)
     qsort(secret.list, secret.count, sizeof(*secret.list), compare);
     for (size_t i = 0; i < root->object.count; i++) {
         const struct member *member = &root->object.members[i];
-        struct path path = {.name = member->key};
+        struct value_path path = {.name = member->key};
         if (listed && text_is(member->key, "prerequisites"))
             look_at_prerequisites(reading, &secret, &path, list);
         else if (!text_is(member->key, "secrets"))

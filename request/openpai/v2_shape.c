@@ -29,8 +29,9 @@ enum {
 /* ---- maps ---- */
 
 /* A map of the table's fields, of which `required` (ends with NULL) must be there. */
-static void read_map(struct reading *reading, const struct path *path, const struct value *value,
-                     const struct field_table *table, const char *const *required)
+static void read_map(struct reading *reading, const struct value_path *path,
+                     const struct value *value, const struct field_table *table,
+                     const char *const *required)
 {
     char nothing;
     if (value->kind != VALUE_OBJECT) {
@@ -39,7 +40,7 @@ static void read_map(struct reading *reading, const struct path *path, const str
     }
     fields_read(reading, path, value, table, &nothing);
     for (; required && *required; required++) {
-        struct path missing = {.above = path, .name = text_of(*required)};
+        struct value_path missing = {.above = path, .name = text_of(*required)};
         if (!value_get(value, *required))
             problem_add(reading, &missing, value->line, value->column, "missing, expected it in %s",
                         table->owner);
@@ -47,8 +48,8 @@ static void read_map(struct reading *reading, const struct path *path, const str
 }
 
 /* A map of one or more keys, each a name as variables have it, to values that the reader takes. */
-static void read_keyed(struct reading *reading, const struct path *path, const struct value *value,
-                       const struct field *each, const char *what)
+static void read_keyed(struct reading *reading, const struct value_path *path,
+                       const struct value *value, const struct field *each, const char *what)
 {
     struct error_quote_room room;
     if (value->kind != VALUE_OBJECT || value->object.count == 0) {
@@ -57,7 +58,7 @@ static void read_keyed(struct reading *reading, const struct path *path, const s
     }
     for (size_t i = 0; i < value->object.count; i++) {
         const struct member *member = &value->object.members[i];
-        struct path item = {.above = path, .name = member->key};
+        struct value_path item = {.above = path, .name = member->key};
         if (!shape_is_key(member->key))
             problem_add(reading, &item, member->line, member->column,
                         "found the name \"%s\", expected a %s's name of letters, digits and _, "
@@ -130,8 +131,8 @@ static const struct field role_fields[] = {
 };
 static const struct field_table role_table = CLOSED(role_fields, "a task role");
 
-static void read_role(struct reading *reading, const struct path *path, const struct value *value,
-                      const struct field *field, void *into)
+static void read_role(struct reading *reading, const struct value_path *path,
+                      const struct value *value, const struct field *field, void *into)
 {
     static const char *const required[] = {"dockerImage", "resourcePerInstance", "commands", NULL};
     (void)field;
@@ -155,8 +156,8 @@ static const struct field auth_fields[] = {
 };
 static const struct field_table auth_table = OPEN(auth_fields, "auth");
 
-static void read_auth(struct reading *reading, const struct path *path, const struct value *value,
-                      const struct field *field, void *into)
+static void read_auth(struct reading *reading, const struct value_path *path,
+                      const struct value *value, const struct field *field, void *into)
 {
     char nothing;
     (void)field;
@@ -209,7 +210,7 @@ static const struct {
     {"output", OPEN(other_fields, "an output prerequisite"), name_required},
 };
 
-static void read_prerequisite(struct reading *reading, const struct path *path,
+static void read_prerequisite(struct reading *reading, const struct value_path *path,
                               const struct value *value)
 {
     if (value->kind != VALUE_OBJECT) {
@@ -219,7 +220,7 @@ static void read_prerequisite(struct reading *reading, const struct path *path,
         return;
     }
     const struct value *type = value_get(value, "type");
-    struct path type_path = {.above = path, .name = TEXT("type")};
+    struct value_path type_path = {.above = path, .name = TEXT("type")};
     for (size_t i = 0; type && i < ARRAY_COUNT(prerequisite_types); i++) {
         if (type->kind != VALUE_STRING || !text_is(type->string, prerequisite_types[i].type))
             continue;
@@ -241,7 +242,7 @@ static SHAPE_READER(read_prerequisites)
         return;
     }
     for (size_t i = 0; i < value->list.count; i++) {
-        struct path item = {.above = path, .index = i};
+        struct value_path item = {.above = path, .index = i};
         read_prerequisite(reading, &item, value->list.items[i]);
     }
 }
@@ -254,8 +255,8 @@ static const struct field wrap_fields[] = {
 };
 static const struct field_table wrap_table = CLOSED(wrap_fields, "a deployment's task role");
 
-static void read_wrap(struct reading *reading, const struct path *path, const struct value *value,
-                      const struct field *field, void *into)
+static void read_wrap(struct reading *reading, const struct value_path *path,
+                      const struct value *value, const struct field *field, void *into)
 {
     (void)field;
     (void)into;
@@ -286,7 +287,7 @@ static SHAPE_READER(read_deployments)
         return;
     }
     for (size_t i = 0; i < value->list.count; i++) {
-        struct path item = {.above = path, .index = i};
+        struct value_path item = {.above = path, .index = i};
         read_map(reading, &item, value->list.items[i], &deployment_table, required);
     }
 }

@@ -22,7 +22,7 @@ enum {
 
 struct tag {
     struct reading *reading;
-    const struct path *path;
+    const struct value_path *path;
     const struct value *value; /* the string that it stands in */
     struct text name;          /* "$parameters.epochs" */
     const struct openpai_2_names *names;
@@ -240,9 +240,9 @@ static void render_tag(const struct tag *tag, struct openpai_2_text *out)
     out->secret = out->secret || secret;
 }
 
-void openpai_2_render(struct reading *reading, const struct path *path, const struct value *value,
-                      struct text text, const struct openpai_2_names *names,
-                      struct openpai_2_text *out)
+void openpai_2_render(struct reading *reading, const struct value_path *path,
+                      const struct value *value, struct text text,
+                      const struct openpai_2_names *names, struct openpai_2_text *out)
 {
     struct tag tag = {.reading = reading, .path = path, .value = value, .names = names};
     for (size_t at = 0; at < text.length;) {

@@ -43,7 +43,7 @@ SHAPE_READER(shape_strings)
         return;
     }
     for (size_t i = 0; i < value->list.count; i++) {
-        struct path item = {.above = path, .index = i};
+        struct value_path item = {.above = path, .index = i};
         shape_string(reading, &item, value->list.items[i], field, into);
     }
 }

@@ -10,7 +10,7 @@
 
 /* The head of a reader that does not use all that it is given. */
 #define SHAPE_READER(reader)                                                                       \
-    void reader(struct reading *reading, const struct path *path, const struct value *value,       \
+    void reader(struct reading *reading, const struct value_path *path, const struct value *value, \
                 const struct field *field __attribute__((unused)),                                 \
                 void *into __attribute__((unused)))
 

@@ -29,8 +29,8 @@ static bool number_of_text(struct text text, double *number)
     return *end == '\0' && isfinite(*number);
 }
 
-void openpai_integer(struct reading *reading, const struct path *path, const struct value *value,
-                     const struct field *field, void *into)
+void openpai_integer(struct reading *reading, const struct value_path *path,
+                     const struct value *value, const struct field *field, void *into)
 {
     double number = 0;
     bool read = value->kind == VALUE_NUMBER;
@@ -54,7 +54,7 @@ static bool has_control(struct text text)
     return false;
 }
 
-void openpai_text(struct reading *reading, const struct path *path, const struct value *value,
+void openpai_text(struct reading *reading, const struct value_path *path, const struct value *value,
                   const struct field *field, void *into)
 {
     if (value->kind != VALUE_STRING || has_control(value->string))
@@ -78,8 +78,8 @@ static bool is_made_of(struct text text, const char *others, size_t most)
     return true;
 }
 
-void openpai_job_name(struct reading *reading, const struct path *path, const struct value *value,
-                      const struct field *field, void *into)
+void openpai_job_name(struct reading *reading, const struct value_path *path,
+                      const struct value *value, const struct field *field, void *into)
 {
     (void)field;
     if (value->kind != VALUE_STRING || !is_made_of(value->string, "-._", OPENPAI_NAME_LONGEST))
@@ -89,7 +89,7 @@ void openpai_job_name(struct reading *reading, const struct path *path, const st
         *(struct text *)into = value->string;
 }
 
-void openpai_name(struct reading *reading, const struct path *path, const struct value *value,
+void openpai_name(struct reading *reading, const struct value_path *path, const struct value *value,
                   const struct field *field, void *into)
 {
     (void)field;
@@ -100,8 +100,8 @@ void openpai_name(struct reading *reading, const struct path *path, const struct
         *(struct text *)into = value->string;
 }
 
-void openpai_image(struct reading *reading, const struct path *path, const struct value *value,
-                   const struct field *field, void *into)
+void openpai_image(struct reading *reading, const struct value_path *path,
+                   const struct value *value, const struct field *field, void *into)
 {
     struct value trimmed = *value;
     if (value->kind == VALUE_STRING)
@@ -109,8 +109,8 @@ void openpai_image(struct reading *reading, const struct path *path, const struc
     read_image(reading, path, &trimmed, field, into);
 }
 
-void openpai_gpu_type(struct reading *reading, const struct path *path, const struct value *value,
-                      const struct field *field, void *into)
+void openpai_gpu_type(struct reading *reading, const struct value_path *path,
+                      const struct value *value, const struct field *field, void *into)
 {
     bool good = value->kind == VALUE_STRING && value->string.length <= (size_t)field->most;
     for (size_t i = 0; good && i < value->string.length; i++)
@@ -122,8 +122,8 @@ void openpai_gpu_type(struct reading *reading, const struct path *path, const st
                          field->most);
 }
 
-void openpai_object(struct reading *reading, const struct path *path, const struct value *value,
-                    const struct field *field, void *into)
+void openpai_object(struct reading *reading, const struct value_path *path,
+                    const struct value *value, const struct field *field, void *into)
 {
     (void)field;
     if (value->kind != VALUE_OBJECT)
@@ -132,13 +132,13 @@ void openpai_object(struct reading *reading, const struct path *path, const stru
         *(const struct value **)into = value;
 }
 
-void openpai_anything(struct reading *reading, const struct path *path, const struct value *value,
-                      const struct field *field, void *into)
+void openpai_anything(struct reading *reading, const struct value_path *path,
+                      const struct value *value, const struct field *field, void *into)
 {
     (void)reading, (void)path, (void)value, (void)field, (void)into;
 }
 
-void openpai_list(struct reading *reading, const struct path *path, const struct value *value,
+void openpai_list(struct reading *reading, const struct value_path *path, const struct value *value,
                   const struct field *field, void *into)
 {
     if (value->kind != VALUE_LIST)
@@ -150,7 +150,7 @@ void openpai_list(struct reading *reading, const struct path *path, const struct
         *(const struct value **)into = value;
 }
 
-bool openpai_command(struct reading *reading, const struct path *path, struct text command,
+bool openpai_command(struct reading *reading, const struct value_path *path, struct text command,
                      const struct value *value, struct task_role *role)
 {
     if (text_trim(command).length == 0)
@@ -174,7 +174,7 @@ bool openpai_command(struct reading *reading, const struct path *path, struct te
     return false;
 }
 
-void openpai_refuse_nulls(struct reading *reading, const struct path *above,
+void openpai_refuse_nulls(struct reading *reading, const struct value_path *above,
                           const struct value *map, const struct field_table *table,
                           const char *const *but)
 {
@@ -183,18 +183,18 @@ void openpai_refuse_nulls(struct reading *reading, const struct path *above,
         bool allowed = member->value->kind != VALUE_NULL || !field_find(table, member->key);
         for (size_t j = 0; but[j] && !allowed; j++)
             allowed = text_is(member->key, but[j]);
-        struct path path = {.above = above, .name = member->key};
+        struct value_path path = {.above = above, .name = member->key};
         if (!allowed)
             problem_add(reading, &path, member->value->line, member->value->column,
                         "found null, expected a value; leave the field out for its default");
     }
 }
 
-void openpai_require(struct reading *reading, const struct path *above, const struct value *map,
-                     const char *const *names, const char *const *expected)
+void openpai_require(struct reading *reading, const struct value_path *above,
+                     const struct value *map, const char *const *names, const char *const *expected)
 {
     for (size_t i = 0; names[i]; i++) {
-        struct path path = {.above = above, .name = text_of(names[i])};
+        struct value_path path = {.above = above, .name = text_of(names[i])};
         if (!value_get(map, names[i]))
             problem_add(reading, &path, map->line, map->column, "missing, expected %s",
                         expected[i]);
@@ -223,8 +223,9 @@ static const char *why_no_variable(const struct member *member, struct text *tex
     return NULL;
 }
 
-void openpai_environment(struct reading *reading, const struct path *path, const struct value *map,
-                         struct environment *environment, struct notes *notes)
+void openpai_environment(struct reading *reading, const struct value_path *path,
+                         const struct value *map, struct environment *environment,
+                         struct notes *notes)
 {
     struct error_quote_room room;
     (void)path;

@@ -115,7 +115,7 @@ static struct member *add_member(struct script *script, struct value *map, struc
 static void report_taken(struct script *script, const struct directive *directive,
                          const struct member *earlier)
 {
-    struct path path = {.name = directive->key};
+    struct value_path path = {.name = directive->key};
     uint32_t column = column_at(directive, directive->key.data);
     if (earlier->line)
         problem_add(script->reading, &path, directive->number, column,

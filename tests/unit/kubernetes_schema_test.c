@@ -56,8 +56,7 @@ static void what_is_wrong_is_named_with_its_place(void **state)
     finds("PodSpec", "{containers: [{name: main, zzzzzzzzz: 1}]}",
           "1:28: items[0].containers[0].zzzzzzzzz: unknown field");
     finds("PodSpec", "{}", "1:1: items[0].containers: missing");
-    finds("PodSpec", "{containers: {}}",
-          "1:14: items[0].containers: found an object, expected a list");
+    finds("PodSpec", "{containers: {}}", "1:14: items[0].containers: found a map, expected a list");
     finds("PodSpec", "{containers: [x]}",
           "1:15: items[0].containers[0]: found \"x\", expected an object");
     finds("PodSpec", "{containers: [], hostNetwork: 'true'}",
@@ -72,7 +71,7 @@ static void what_is_wrong_is_named_with_its_place(void **state)
           "1:28: items[0].priority: found 1.5, expected a whole number of 32 bits");
     finds(
         "PodSpec", "{containers: [], priority: null}",
-        "1:28: items[0].priority: found null, expected a whole number of 32 bits; leave the field "
+        "1:28: items[0].priority: found nothing, expected a whole number of 32 bits; leave the field "
         "out");
     finds("Secret", "{data: {a: 'aGVsbG8'}}",
           "1:12: items[0].data.a: found \"aGVsbG8\", expected a string of base64");

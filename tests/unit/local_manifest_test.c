@@ -65,12 +65,12 @@ static void every_mistake_is_a_sentence_with_its_place(void **state)
     static const struct {
         const char *source, *sentence;
     } cases[] = {
-        {"", "manifest.yaml:1:1: the document: found null, expected an object"},
-        {"[]", "manifest.yaml:1:1: the document: found list, expected an object"},
+        {"", "manifest.yaml:1:1: the document: found nothing, expected an object"},
+        {"[]", "manifest.yaml:1:1: the document: found a list, expected an object"},
         {"kind: x\ntasks: []\n", "manifest.yaml:1:7: kind: found \"x\", expected dlspool/local/v1"},
         {"kind: dlspool/local/v1\n", "manifest.yaml:1:1: tasks: missing"},
         {"kind: dlspool/local/v1\ntasks: []\n",
-         "manifest.yaml:2:8: tasks: found list, expected a list of 1 to 512 tasks"},
+         "manifest.yaml:2:8: tasks: found a list, expected a list of 1 to 512 tasks"},
         {"kind: dlspool/local/v1\nnetwork: none\n",
          "manifest.yaml:2:10: network: found \"none\", expected private, outgoing, host or bridge"},
         {HEAD "- {" MUST ", comand: [y]}\n",
@@ -107,7 +107,7 @@ static void every_mistake_is_a_sentence_with_its_place(void **state)
          "tasks[0].mounts[0].source: found \"/a/../b\", expected an absolute path without"},
         {HEAD "- {mounts: [{source: /a}]}\n", "tasks[0].mounts[0].target: missing"},
         {HEAD "- {mounts: [{source: /a, target: /}]}\n",
-         "tasks[0].mounts[0]: found object, expected a target other than / itself"},
+         "tasks[0].mounts[0]: found a map, expected a target other than / itself"},
         {HEAD "- {mounts: [{source: /a, target: /b, readonly: yes}]}\n",
          "tasks[0].mounts[0].readonly: found \"yes\", expected true or false"},
         {HEAD "- {files: [{path: /a, content: b, mode: 420}]}\n",
@@ -118,7 +118,7 @@ static void every_mistake_is_a_sentence_with_its_place(void **state)
         {HEAD "- {files: [{path: /a, content: 7}]}\n",
          "tasks[0].files[0].content: found 7, expected a string"},
         {HEAD "- {" MUST "}\n- {" MUST "}\n",
-         "manifest.yaml:4:3: tasks[1]: found object, expected a role and index that no task before "
+         "manifest.yaml:4:3: tasks[1]: found a map, expected a role and index that no task before "
          "it has"},
         {"kind: dlspool/local/v1\nparallelism: 0\ntasks:\n- {" MUST "}\n",
          "manifest.yaml:2:14: parallelism: found 0, expected a whole number from 1 to 10000"},
@@ -126,22 +126,22 @@ static void every_mistake_is_a_sentence_with_its_place(void **state)
          "parallelism: found 1.5, expected a whole number"},
         {"kind: dlspool/local/v1\nparallelism: 1\ntasks:\n- {" MUST "}\n"
          "- {role: main, index: 1, image: host, command: [x], cpus: 2, memory: 1Mi}\n",
-         "tasks[1]: found object, expected the cpus, memory and gpus of tasks[0], as there is "
+         "tasks[1]: found a map, expected the cpus, memory and gpus of tasks[0], as there is "
          "parallelism"},
         {"kind: dlspool/local/v1\ncomplete: {other: {}}\ntasks:\n- {" MUST "}\n",
-         "manifest.yaml:2:19: complete: found object, expected only roles that tasks have"},
+         "manifest.yaml:2:19: complete: found a map, expected only roles that tasks have"},
         {"kind: dlspool/local/v1\ncomplete: {main: {failed: 0}}\ntasks:\n- {" MUST "}\n",
-         "complete: found object, expected a rule for each role (main.failed: expected a whole "
+         "complete: found a map, expected a rule for each role (main.failed: expected a whole "
          "number from 1, or -1)"},
         {"kind: dlspool/local/v1\nssh: yes\n", "2:6: ssh: found \"yes\", expected true or false"},
         {"kind: dlspool/local/v1\nlisten: []\n",
-         "2:9: listen: found list, expected a list of 1 to 512 port numbers"},
+         "2:9: listen: found a list, expected a list of 1 to 512 port numbers"},
         {"kind: dlspool/local/v1\nlisten: [80]\n",
          "listen[0]: found 80, expected a port number from 1024 to 65535 that is not there before"},
         {"kind: dlspool/local/v1\nlisten: [8080, 65536]\n", "listen[1]: found 65536, expected"},
         {"kind: dlspool/local/v1\nlisten: [8080, 8081, 8080]\n", "listen[2]: found 8080, expected"},
         {"kind: dlspool/local/v1\nlisten: [8080]\ntasks:\n- {" MUST "}\n",
-         "network: found object, expected host or bridge, as the job is to listen"},
+         "network: found a map, expected host or bridge, as the job is to listen"},
         {"kind: dlspool/local/v1\nnetwork: private\nlisten: [8080]\ntasks:\n- {" MUST "}\n",
          "2:10: network: found \"private\", expected host or bridge, as the job is to listen"},
         {HEAD "- {" MUST "}\n- {" MUST "\n", "not well-formed YAML"},

@@ -341,8 +341,9 @@ static void words_are_data(void **state)
                          "digits and _, the first of them no digit"},
         {"env: {\"A=B\": x}", "f.yaml:5:7: env.A=B: found the name \"A=B\", expected at most 255 "
                               "letters, digits and _, the first of them no digit"},
-        {"env: {\"\": x}", "f.yaml:5:7: env.: found the name \"\", expected at most 255 letters, "
-                           "digits and _, the first of them no digit"},
+        {"env: {\"\": x}",
+         "f.yaml:5:7: env.\"\": found the name \"\", expected at most 255 letters, "
+         "digits and _, the first of them no digit"},
         {"env: {A: ~}", "f.yaml:5:10: env.A: found nothing, expected a text, a number, true or "
                         "false (\"\" is the empty text)"},
         {"env: {A: [x]}", "f.yaml:5:10: env.A: found a list, expected a text, a number, true or "

@@ -1,0 +1,23 @@
+/* base/value_path.h - where a value is in its document, and what it is: for sentences such as
+ *
+ *   train.yaml:7:11: tasks.worker.memory: found "lots", expected a size such as 512Mi or 16Gi
+ */
+#ifndef BASE_VALUE_PATH_H
+#define BASE_VALUE_PATH_H
+
+#include "base/value.h"
+
+/* The way from the top of a document to a value: a chain on the stack of the readers. */
+struct value_path {
+    const struct value_path *above; /* NULL for a field at the top */
+    struct text name;               /* of the member; data NULL for an item of a list */
+    size_t index;                   /* of the item, from 0 */
+};
+
+/* Append `tasks[0].mounts`; nothing for NULL. */
+void value_path_add(struct buffer *out, const struct value_path *path);
+
+/* Append what stands there: `"lots"`, `3`, `true`, `nothing`, `a list`, `a map`. */
+void value_found_add(struct buffer *out, const struct value *value);
+
+#endif

@@ -31,7 +31,7 @@
 
 #include "base/clock.h"
 #include "executors/completion.h"
-#include "executors/local/diagnosis.h"
+#include "executors/local/exit_reason.h"
 #include "executors/local/process.h"
 #include "executors/local/turns.h"
 
@@ -222,8 +222,8 @@ static void name_node(struct job_poll *poll)
 }
 
 /* The tasks of the job; the failure of the one that ended first is the job's. */
-static void take_tasks(struct diagnosis *diagnosis, struct arena *arena, const struct group *group,
-                       struct job_poll *poll)
+static void take_tasks(struct exit_reason *exit_reason, struct arena *arena,
+                       const struct group *group, struct job_poll *poll)
 {
     int64_t first_failure = INT64_MAX;
     poll->tasks = arena_allocate(arena, (group->count + 1) * sizeof(*poll->tasks));
@@ -235,14 +235,14 @@ static void take_tasks(struct diagnosis *diagnosis, struct arena *arena, const s
         task->index = (int)local_label_number(container, "index");
         task->ended = container->state == PODMAN_STATE_ENDED;
         task->killed = job_poll_killed(poll, task->index);
-        int64_t used = local_cpu_time(diagnosis->local, container);
+        int64_t used = local_cpu_time(exit_reason->local, container);
         poll->cpu_time += used > 0 ? used : 0;
         int64_t started = started_at(container);
         if (started && (!poll->started || started < poll->started))
             poll->started = started;
         if (container->started) {
             name_node(poll);
-            local_image_ran(diagnosis->local, container, task->image);
+            local_image_ran(exit_reason->local, container, task->image);
         }
         if (!task->ended)
             continue;
@@ -254,7 +254,7 @@ static void take_tasks(struct diagnosis *diagnosis, struct arena *arena, const s
             snprintf(task->reason, sizeof(task->reason), "Killed");
             continue;
         }
-        diagnosis_explain(diagnosis, container, task, detail, sizeof(detail));
+        exit_reason_explain(exit_reason, container, task, detail, sizeof(detail));
         if (task->exit_code == 0 || container->ended >= first_failure ||
             (group->decider && group->decider != container))
             continue;
@@ -353,14 +353,14 @@ static void take_turns(struct local *local, struct arena *arena, struct group *g
 int local_poll(struct executor *executor, struct arena *arena, struct job_poll **jobs, size_t count,
                struct error *error)
 {
-    struct diagnosis diagnosis = {.local = (struct local *)(void *)executor};
+    struct exit_reason exit_reason = {.local = (struct local *)(void *)executor};
     for (size_t i = 0; i < count; i++)
         clear_poll(jobs[i]);
     struct arena *scratch = arena_new();
     struct podman_container *containers;
     size_t container_count;
-    if (local_ensure(diagnosis.local, error) ||
-        local_list(diagnosis.local, scratch, false, &containers, &container_count, error)) {
+    if (local_ensure(exit_reason.local, error) ||
+        local_list(exit_reason.local, scratch, false, &containers, &container_count, error)) {
         arena_free(scratch);
         return -1;
     }
@@ -368,16 +368,16 @@ int local_poll(struct executor *executor, struct arena *arena, struct job_poll *
     struct group *groups = arena_allocate(scratch, (count + 1) * sizeof(*groups));
     for (size_t i = 0; i < count; i++) {
         groups[i] = find_group(entries, container_count, jobs[i]);
-        settle(diagnosis.local, &groups[i], jobs[i]);
+        settle(exit_reason.local, &groups[i], jobs[i]);
         assess(scratch, &groups[i], jobs[i]);
     }
-    take_turns(diagnosis.local, scratch, groups, jobs, count);
-    inspect_groups(diagnosis.local, scratch, groups, count, container_count);
+    take_turns(exit_reason.local, scratch, groups, jobs, count);
+    inspect_groups(exit_reason.local, scratch, groups, count, container_count);
     for (size_t i = 0; i < count; i++) {
-        take_tasks(&diagnosis, arena, &groups[i], jobs[i]);
+        take_tasks(&exit_reason, arena, &groups[i], jobs[i]);
         take_phase(&groups[i], jobs[i]);
     }
-    diagnosis_clear(&diagnosis);
+    exit_reason_clear(&exit_reason);
     arena_free(scratch);
     return 0;
 }

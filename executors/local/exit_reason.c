@@ -1,5 +1,5 @@
-/* executors/local/diagnosis.c - why a task ended */
-#include "executors/local/diagnosis.h"
+/* executors/local/exit_reason.c - why a task ended */
+#include "executors/local/exit_reason.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -61,7 +61,7 @@ static bool find_start_error(struct local *local, const struct podman_container 
 
 /* How one ended task ended: the functions below try in turn to tell, and fill it in. */
 struct finding {
-    struct diagnosis *diagnosis;
+    struct exit_reason *exit_reason;
     const struct podman_container *container;
     struct task_state *task;
     char detail[sizeof(((struct job_poll *)NULL)->detail)];
@@ -95,7 +95,7 @@ static bool find_success(struct finding *finding)
 
 static bool find_refusal(struct finding *finding)
 {
-    const char *refusal = local_turns_refusal(finding->diagnosis->local, finding->container);
+    const char *refusal = local_turns_refusal(finding->exit_reason->local, finding->container);
     if (refusal)
         find(finding, EXIT_NOT_EXECUTABLE, "StartError", "could not be started: %s", refusal);
     return refusal;
@@ -120,12 +120,12 @@ static bool find_time_limit(struct finding *finding)
 
 static bool find_memory(struct finding *finding)
 {
-    struct diagnosis *diagnosis = finding->diagnosis;
+    struct exit_reason *exit_reason = finding->exit_reason;
     const struct podman_container *container = finding->container;
-    if (!diagnosis->kills_read)
-        kernel_log_read_kills(&diagnosis->kills);
-    diagnosis->kills_read = true;
-    enum memory_kill kill = kernel_log_find_kill(buffer_text(&diagnosis->kills), container->id);
+    if (!exit_reason->kills_read)
+        kernel_log_read_kills(&exit_reason->kills);
+    exit_reason->kills_read = true;
+    enum memory_kill kill = kernel_log_find_kill(buffer_text(&exit_reason->kills), container->id);
     if (kill == MEMORY_KILL_NONE && !container->out_of_memory)
         return false;
     char memory[QUANTITY_TEXT_SIZE];
@@ -158,7 +158,7 @@ static bool find_failed_start(struct finding *finding)
 {
     struct error_quote_room room, command;
     if (finding->container->exit_code != 1 ||
-        !find_start_error(finding->diagnosis->local, finding->container, &room))
+        !find_start_error(finding->exit_reason->local, finding->container, &room))
         return false;
     bool missing = strcmp(room.text, "No such file or directory") == 0;
     const char *starts = local_label(finding->container, "starts");
@@ -186,21 +186,21 @@ static bool find_exit(struct finding *finding)
     return true;
 }
 
-void diagnosis_explain(struct diagnosis *diagnosis, const struct podman_container *container,
-                       struct task_state *task, char *detail, size_t size)
+void exit_reason_explain(struct exit_reason *exit_reason, const struct podman_container *container,
+                         struct task_state *task, char *detail, size_t size)
 {
     static bool (*const causes[])(struct finding * finding) = {
         find_success, find_refusal,      find_time_limit, find_memory,
         find_loss,    find_failed_start, find_signal,     find_exit,
     };
-    struct finding finding = {.diagnosis = diagnosis, .container = container, .task = task};
+    struct finding finding = {.exit_reason = exit_reason, .container = container, .task = task};
     size_t at = 0;
     while (!causes[at](&finding))
         at++; /* the last one always finds */
     snprintf(detail, size, "%s", finding.detail);
 }
 
-void diagnosis_clear(struct diagnosis *diagnosis)
+void exit_reason_clear(struct exit_reason *exit_reason)
 {
-    buffer_free(&diagnosis->kills);
+    buffer_free(&exit_reason->kills);
 }

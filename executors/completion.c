@@ -152,23 +152,23 @@ static const struct task_state *first_of_each(const struct completion_rule *rule
     return first;
 }
 
-struct completion_verdict completion_judge(const struct completion_rule *rule,
+struct completion_outcome completion_judge(const struct completion_rule *rule,
                                            const struct task_state *tasks, size_t count,
                                            size_t total)
 {
     const struct task_state *task = decider(rule, tasks, count, true);
     if (task)
-        return (struct completion_verdict){COMPLETION_FAILED, task, false};
+        return (struct completion_outcome){COMPLETION_FAILED, task, false};
     task = decider(rule, tasks, count, false);
     if (task)
-        return (struct completion_verdict){COMPLETION_SUCCEEDED, task, false};
+        return (struct completion_outcome){COMPLETION_SUCCEEDED, task, false};
     for (size_t i = 0; i < count; i++)
         if (!tasks[i].ended)
-            return (struct completion_verdict){COMPLETION_RUNNING, NULL, false};
+            return (struct completion_outcome){COMPLETION_RUNNING, NULL, false};
     if (count < total || count == 0)
-        return (struct completion_verdict){COMPLETION_RUNNING, NULL, false};
+        return (struct completion_outcome){COMPLETION_RUNNING, NULL, false};
     task = first_of_each(rule, tasks, count);
     if (task)
-        return (struct completion_verdict){COMPLETION_FAILED, task, true};
-    return (struct completion_verdict){COMPLETION_SUCCEEDED, &tasks[count - 1], false};
+        return (struct completion_outcome){COMPLETION_FAILED, task, true};
+    return (struct completion_outcome){COMPLETION_SUCCEEDED, &tasks[count - 1], false};
 }

@@ -40,7 +40,7 @@ struct completion_rule {
     size_t count;
 };
 
-struct completion_verdict {
+struct completion_outcome {
     enum completion_state state;
     const struct task_state *decider; /* the task that decided: for a failure the one that made
                                            the number full; else the last one that was counted, or
@@ -56,7 +56,7 @@ struct completion_rule *completion_of(struct arena *arena, const struct value *t
 
 /* `tasks` are all that are known, in any order; `total` is how many the job has in all (those that
  * are not among them have not ended).  `rule` may be NULL. */
-struct completion_verdict completion_judge(const struct completion_rule *rule,
+struct completion_outcome completion_judge(const struct completion_rule *rule,
                                            const struct task_state *tasks, size_t count,
                                            size_t total);
 

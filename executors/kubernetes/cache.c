@@ -354,7 +354,7 @@ enum kubernetes_known kubernetes_jobs_poll(struct kubernetes_jobs *jobs, struct 
     struct cached_token *token = cache_find_token(jobs, name_token(room, poll->id, poll->attempt));
     if (!token || !token->job_count)
         return KUBERNETES_NOT_KNOWN;
-    return verdict_poll(token, arena, poll);
+    return outcome_poll(token, arena, poll);
 }
 
 void kubernetes_jobs_confirm(struct kubernetes_jobs *jobs, const char *id, int attempt)

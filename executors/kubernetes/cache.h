@@ -3,7 +3,7 @@
  * Objects come as trees, from lists and watches in any order and any number of times, and are
  * reduced at once to what a poll needs: a few hundred bytes for a Pod, so that ten thousand take
  * some MiB.  Nobody is asked anything here.  reduce.c reads objects, cache.c
- * keeps them by token, events.c the warnings about them, verdict.c answers polls, waiting.c says why a job waits.
+ * keeps them by token, events.c the warnings about them, outcome.c answers polls, waiting.c says why a job waits.
  *
  * What objects look like is of k8s.io/api (batch/v1, core/v1) as in Kubernetes 1.36; which reasons
  * the kubelet, the scheduler and the controllers write was read in their sources.
@@ -213,8 +213,8 @@ bool waiting_of_event(struct waiting *waiting, struct text kind, struct text rea
 /* The sentence for a waiting job: the same words for as long as the meaning is. */
 const char *waiting_say(struct cached_token *token);
 
-/* verdict.c */
-enum kubernetes_known verdict_poll(struct cached_token *token, struct arena *arena,
+/* outcome.c */
+enum kubernetes_known outcome_poll(struct cached_token *token, struct arena *arena,
                                    struct job_poll *poll);
 
 #endif

@@ -136,10 +136,10 @@ static void judge(struct arena *arena, struct group *group, const struct job_pol
         tasks[i].exit_code = container->exit_code;
         tasks[i].killed = job_poll_killed(poll, tasks[i].index);
     }
-    struct completion_verdict verdict = completion_judge(rule, tasks, group->count, group->wanted);
-    if (verdict.each)
-        group->decider = group->entries[verdict.decider - tasks].container;
-    group->state = verdict.state;
+    struct completion_outcome outcome = completion_judge(rule, tasks, group->count, group->wanted);
+    if (outcome.each)
+        group->decider = group->entries[outcome.decider - tasks].container;
+    group->state = outcome.state;
     group->decided = group->state != COMPLETION_RUNNING;
     if (group->state != COMPLETION_FAILED)
         group->failed = 0;

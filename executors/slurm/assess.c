@@ -163,7 +163,7 @@ static void fail_by_task(struct job_poll *poll, const struct task_state *task)
                  task->index, task->exit_code);
 }
 
-static struct completion_verdict judge(const struct assessment *assessment)
+static struct completion_outcome judge(const struct assessment *assessment)
 {
     const struct job_poll *poll = assessment->poll;
     return completion_judge(assessment->job->rule, poll->tasks, poll->task_count, poll->task_count);
@@ -193,11 +193,11 @@ static void judge_running(struct assessment *assessment)
     poll->phase = PHASE_RUNNING;
     if (all_ended(poll))
         return;
-    struct completion_verdict verdict = judge(assessment);
-    if (verdict.state == COMPLETION_RUNNING)
+    struct completion_outcome outcome = judge(assessment);
+    if (outcome.state == COMPLETION_RUNNING)
         return;
-    if (verdict.state == COMPLETION_FAILED && verdict.decider)
-        fail_by_task(poll, verdict.decider);
+    if (outcome.state == COMPLETION_FAILED && outcome.decider)
+        fail_by_task(poll, outcome.decider);
     else
         poll->phase = PHASE_SUCCEEDED;
     assessment->need->decide = true;
@@ -238,12 +238,12 @@ static void judge_ended(struct assessment *assessment)
     struct slurm_job *job = assessment->job;
     struct job_poll *poll = assessment->poll;
     const struct slurm_record *leader = assessment->leader;
-    struct completion_verdict verdict = judge(assessment);
+    struct completion_outcome outcome = judge(assessment);
     int exit_code = job->ended ? job->exit_code : 255;
     bool good = leader ? leader->state == SLURM_STATE_COMPLETED && !leader->exit_code
                        : job->ended && job->exit_code == 0;
     /* What the script itself ended with counts when no task failed: then it is something else. */
-    if (verdict.state == COMPLETION_SUCCEEDED &&
+    if (outcome.state == COMPLETION_SUCCEEDED &&
         (good || (job->ended && job->exit_code == 0) || any_failed(poll))) {
         poll->phase = PHASE_SUCCEEDED;
     } else if (job->timed_out) {
@@ -254,8 +254,8 @@ static void judge_ended(struct assessment *assessment)
         const char *reason =
             slurm_reason_ended(leader, job->begun, &exit_code, poll->detail, sizeof(poll->detail));
         fail(poll, exit_code, reason);
-    } else if (verdict.state == COMPLETION_FAILED && verdict.decider) {
-        fail_by_task(poll, verdict.decider);
+    } else if (outcome.state == COMPLETION_FAILED && outcome.decider) {
+        fail_by_task(poll, outcome.decider);
     } else if (good && !job->begun && !job->ended) {
         doubt_success(assessment);
         return;
@@ -509,11 +509,11 @@ static void assess_array(struct assessment *assessment)
         judge_running(assessment);
         return;
     }
-    struct completion_verdict verdict = judge(assessment);
+    struct completion_outcome outcome = judge(assessment);
     assessment->need->decide = lingering;
     poll->phase = PHASE_SUCCEEDED;
-    if (verdict.state == COMPLETION_FAILED && verdict.decider)
-        fail_by_task(poll, verdict.decider);
+    if (outcome.state == COMPLETION_FAILED && outcome.decider)
+        fail_by_task(poll, outcome.decider);
 }
 
 /* ---- all ---- */

@@ -3,7 +3,7 @@
  *   DIRECTORY/                         dlspool's own
  *     <id>-a<attempt>/                 dlspool's own, one for each attempt of a job
  *       submission                     what was handed in, so that it can be handed in again
- *       verdict                        how it has ended, where that was decided while tasks still
+ *       outcome                        how it has ended, where that was decided while tasks still
  * ran elements                       elements of an array that ended without saying so job/ belongs
  * to the job's user: DLSPOOL_DIRECTORY .gone-<id>-a<attempt>/           what is being removed
  *

@@ -232,7 +232,7 @@ void slurm_cancel(struct executor *executor, struct job_call **batch, size_t cou
 }
 
 /* Slurm keeps a job that has ended until its MinJobAge is over, whatever anybody wants.  One that
- * is still there (its verdict came before its end) is ended. */
+ * is still there (its outcome came before its end) is ended. */
 void slurm_remove(struct executor *executor, struct job_call **batch, size_t count)
 {
     struct slurm *slurm = slurm_of(executor);

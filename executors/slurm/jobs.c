@@ -74,7 +74,7 @@ static void make_tasks(struct slurm_job *job)
     }
 }
 
-static void read_verdict(struct slurm *slurm, struct slurm_job *job)
+static void read_outcome(struct slurm *slurm, struct slurm_job *job)
 {
     struct buffer bytes = {0};
     struct arena *arena = arena_new();
@@ -135,7 +135,7 @@ static int learn(struct slurm *slurm, struct slurm_job *job, struct error *error
         return error_set(error, "slurm.directory, %s: %.900s", job->name, problem.text);
     job->rule = completion_of(job->arena, job->manifest->complete, &problem);
     make_tasks(job);
-    read_verdict(slurm, job);
+    read_outcome(slurm, job);
     read_elements(slurm, job);
     job->known = true;
     return 1;

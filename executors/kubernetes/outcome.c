@@ -1,4 +1,4 @@
-/* executors/kubernetes/verdict.c - how a job fares, from what is known of its Jobs and Pods
+/* executors/kubernetes/outcome.c - how a job fares, from what is known of its Jobs and Pods
  *
  * Tasks are all indexes of all Jobs.  Where an index has several pods (one was lost, and replaced)
  * one that succeeded counts, else the newest.  A task without a pod is what its Job says: done when
@@ -233,25 +233,25 @@ static int compare_tasks(const void *a, const void *b)
 }
 
 /* The shortest run of ends that decides: more ends never undo a decision. */
-static struct completion_verdict decide(struct look *look, const struct completion_rule *rule,
+static struct completion_outcome decide(struct look *look, const struct completion_rule *rule,
                                         size_t ended, size_t *deciding)
 {
-    struct completion_verdict verdict =
+    struct completion_outcome outcome =
         completion_judge(rule, look->poll->tasks, ended, look->count);
     size_t low = 0, high = ended;
-    while (verdict.state != COMPLETION_RUNNING && low < high) {
+    while (outcome.state != COMPLETION_RUNNING && low < high) {
         size_t middle = low + (high - low) / 2;
-        struct completion_verdict earlier =
+        struct completion_outcome earlier =
             completion_judge(rule, look->poll->tasks, middle, look->count);
         if (earlier.state == COMPLETION_RUNNING) {
             low = middle + 1;
         } else {
             high = middle;
-            verdict = earlier;
+            outcome = earlier;
         }
     }
-    *deciding = verdict.decider ? (size_t)(verdict.decider - look->poll->tasks) : ended;
-    return verdict;
+    *deciding = outcome.decider ? (size_t)(outcome.decider - look->poll->tasks) : ended;
+    return outcome;
 }
 
 static void explain_failure(struct look *look, const struct task *task)
@@ -294,12 +294,12 @@ static void judge(struct look *look)
     }
     struct completion_rule *rule =
         look->rule ? completion_read(look->arena, text_of(look->rule->rule), NULL) : NULL;
-    struct completion_verdict verdict = decide(look, rule, ended, &deciding);
-    if (verdict.state == COMPLETION_SUCCEEDED) {
+    struct completion_outcome outcome = decide(look, rule, ended, &deciding);
+    if (outcome.state == COMPLETION_SUCCEEDED) {
         poll->phase = PHASE_SUCCEEDED;
-    } else if (verdict.state == COMPLETION_FAILED && look->token->kept) {
+    } else if (outcome.state == COMPLETION_FAILED && look->token->kept) {
         fail_as_kept(look);
-    } else if (verdict.state == COMPLETION_FAILED) {
+    } else if (outcome.state == COMPLETION_FAILED) {
         poll->phase = PHASE_FAILED;
         if (deciding < ended)
             explain_failure(look, &look->tasks[deciding]);
@@ -323,7 +323,7 @@ static bool lacks_pods(const struct cached_token *token)
     return finished > known;
 }
 
-enum kubernetes_known verdict_poll(struct cached_token *token, struct arena *arena,
+enum kubernetes_known outcome_poll(struct cached_token *token, struct arena *arena,
                                    struct job_poll *poll)
 {
     struct look look = {.token = token, .arena = arena, .poll = poll};

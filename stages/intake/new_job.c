@@ -10,7 +10,7 @@
 #include "stages/prepare/prepare.h"
 #include "stages/shared/control.h"
 #include "stages/shared/hold.h"
-#include "stages/shared/verdict.h"
+#include "stages/shared/diagnosis.h"
 
 /* The name for the id of a job that has none: the dropped file's, without its ending. */
 static struct text name_from_source(const char *source)
@@ -113,25 +113,25 @@ static void take_conditions(struct arena *arena, struct job_record *record,
 
 /* Write job.yaml and what belongs to the state that the job begins in. */
 static int write_beginning(int job, struct acceptance *item, struct job_record *record,
-                           const struct verdict *verdict, struct error *error)
+                           const struct diagnosis *diagnosis, struct error *error)
 {
     bool held = false;
     struct control_request request;
     int64_t now = clock_now();
     if (item->hold && control_write(job, CONTROL_HOLD, record->owner, record->uid, now, error))
         return -1;
-    int due = verdict ? 0 : hold_is_due(job, record, &held, &request);
+    int due = diagnosis ? 0 : hold_is_due(job, record, &held, &request);
     if (due < 0)
         return error_set(error, "whether the job is held is unknown at the moment");
-    item->state = verdict ? STATE_FAILED : due ? STATE_HELD : STATE_RENDERED;
-    if (verdict)
-        return verdict_write(verdict, job, record, true, now, error);
+    item->state = diagnosis ? STATE_FAILED : due ? STATE_HELD : STATE_RENDERED;
+    if (diagnosis)
+        return diagnosis_write(diagnosis, job, record, true, now, error);
     return due ? hold_write(job, record, true, now, error) : record_create(job, record, error);
 }
 
-/* Write a whole job directory below .new/: of a rendered job, or with a verdict. */
+/* Write a whole job directory below .new/: of a rendered job, or with a diagnosis. */
 static int write_job(struct acceptor *acceptor, struct acceptance *item, struct job_record *record,
-                     struct text manifest, const struct verdict *verdict, struct error *error)
+                     struct text manifest, const struct diagnosis *diagnosis, struct error *error)
 {
     struct spool *spool = &acceptor->stage->spool;
     int job = job_create(spool, item->id, error);
@@ -144,9 +144,9 @@ static int write_job(struct acceptor *acceptor, struct acceptance *item, struct 
     if (!result && manifest.length)
         result = job_file_create_private(job, "manifest.yaml", manifest, record->gid, error);
     if (!result)
-        result = write_first_events(job, item, record, verdict == NULL, error);
+        result = write_first_events(job, item, record, diagnosis == NULL, error);
     if (!result)
-        result = write_beginning(job, item, record, verdict, error);
+        result = write_beginning(job, item, record, diagnosis, error);
     sys.close(job);
     item->fate = result ? ACCEPT_KEEP : ACCEPT_JOB;
     if (result)
@@ -157,18 +157,18 @@ static int write_job(struct acceptor *acceptor, struct acceptance *item, struct 
 int new_job_refuse_file(struct acceptor *acceptor, struct acceptance *item,
                         const struct error *reason, int64_t now, struct error *error)
 {
-    struct verdict verdict;
+    struct diagnosis diagnosis;
     struct job_record record = start_record(acceptor, item, now);
     set_id(item, &record, name_from_source(item->claim->source));
-    verdict_refused_file(&verdict, reason);
-    return write_job(acceptor, item, &record, (struct text){NULL, 0}, &verdict, error);
+    diagnosis_refused_file(&diagnosis, reason);
+    return write_job(acceptor, item, &record, (struct text){NULL, 0}, &diagnosis, error);
 }
 
 static int refuse_request(struct acceptor *acceptor, struct acceptance *item,
                           struct job_record *record, const struct error *reason,
                           struct error *error)
 {
-    struct verdict verdict;
+    struct diagnosis diagnosis;
     struct error whole;
     set_id(item, record, name_from_source(item->claim->source));
     if (item->claim->cut) {
@@ -178,24 +178,24 @@ static int refuse_request(struct acceptor *acceptor, struct acceptance *item,
                   reason->text);
         reason = &whole;
     }
-    verdict_bad_request(&verdict, item->claim->source, reason);
-    return write_job(acceptor, item, record, (struct text){NULL, 0}, &verdict, error);
+    diagnosis_bad_request(&diagnosis, item->claim->source, reason);
+    return write_job(acceptor, item, record, (struct text){NULL, 0}, &diagnosis, error);
 }
 
 int new_job_refuse_control(struct acceptor *acceptor, struct acceptance *item,
                            const struct error *reason, int64_t now, struct error *error)
 {
-    struct verdict verdict;
+    struct diagnosis diagnosis;
     struct job_record record = start_record(acceptor, item, now);
     set_id(item, &record, name_from_source(item->claim->source));
-    verdict_refused_request(&verdict, reason);
-    return write_job(acceptor, item, &record, (struct text){NULL, 0}, &verdict, error);
+    diagnosis_refused_request(&diagnosis, reason);
+    return write_job(acceptor, item, &record, (struct text){NULL, 0}, &diagnosis, error);
 }
 
 int new_job_set_aside(struct acceptor *acceptor, struct acceptance *item, int64_t now,
                       struct error *error)
 {
-    struct verdict verdict;
+    struct diagnosis diagnosis;
     struct stat status;
     item->readable = false;
     item->drop = (struct drop){.uid = (uid_t)-1, .gid = (gid_t)-1};
@@ -206,8 +206,8 @@ int new_job_set_aside(struct acceptor *acceptor, struct acceptance *item, int64_
         return error_errno(error, "%s could not be looked at", item->claim->token);
     struct job_record record = start_record(acceptor, item, now);
     set_id(item, &record, name_from_source(item->claim->source));
-    verdict_stops(&verdict, item->claim->source, "intake", item->claim->tries);
-    return write_job(acceptor, item, &record, (struct text){NULL, 0}, &verdict, error);
+    diagnosis_stops(&diagnosis, item->claim->source, "intake", item->claim->tries);
+    return write_job(acceptor, item, &record, (struct text){NULL, 0}, &diagnosis, error);
 }
 
 int new_job_make(struct acceptor *acceptor, struct acceptance *item, int64_t now,
@@ -230,13 +230,13 @@ int new_job_make(struct acceptor *acceptor, struct acceptance *item, int64_t now
     if (preparation.failure == RENDER_REPOSITORY)
         return 1; /* not the fault of the job file, and it passes */
 
-    struct verdict verdict;
+    struct diagnosis diagnosis;
     struct circumstances circumstances = {
         .settings = &acceptor->stage->settings,
         .id = item->id,
         .commit = repository_commit(acceptor->repository),
         .now = now,
     };
-    verdict_render(&verdict, &circumstances, preparation.failure, &preparation.error);
-    return write_job(acceptor, item, &record, (struct text){NULL, 0}, &verdict, error);
+    diagnosis_render(&diagnosis, &circumstances, preparation.failure, &preparation.error);
+    return write_job(acceptor, item, &record, (struct text){NULL, 0}, &diagnosis, error);
 }

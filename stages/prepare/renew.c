@@ -12,7 +12,7 @@
 #include "stages/shared/hold.h"
 #include "stages/shared/resize.h"
 #include "stages/shared/sweep.h"
-#include "stages/shared/verdict.h"
+#include "stages/shared/diagnosis.h"
 
 enum { WHY_LIMIT = 64 * 1024 }; /* bytes */
 
@@ -153,7 +153,7 @@ static int write_unprepared(const struct renewer *renewer, int job, struct job_r
                             enum prepare_result prepared, const struct preparation *preparation,
                             struct error *error)
 {
-    struct verdict verdict;
+    struct diagnosis diagnosis;
     struct circumstances circumstances = {
         .settings = &renewer->stage->settings,
         .id = record->id.data,
@@ -162,21 +162,21 @@ static int write_unprepared(const struct renewer *renewer, int job, struct job_r
         .change_since = record->change_since,
     };
     if (prepared == PREPARE_BAD_REQUEST)
-        verdict_bad_request(&verdict, record->source.data, &preparation->error);
+        diagnosis_bad_request(&diagnosis, record->source.data, &preparation->error);
     else
-        verdict_render(&verdict, &circumstances, preparation->failure, &preparation->error);
-    if (verdict.failure.when == RETRY_CHANGE)
-        verdict.failure.settings = text_of(renewer->settings);
-    return verdict_write(&verdict, job, record, false, clock_now(), error);
+        diagnosis_render(&diagnosis, &circumstances, preparation->failure, &preparation->error);
+    if (diagnosis.failure.when == RETRY_CHANGE)
+        diagnosis.failure.settings = text_of(renewer->settings);
+    return diagnosis_write(&diagnosis, job, record, false, clock_now(), error);
 }
 
 enum tasks_chosen { TASKS_UNKNOWN = -1, TASKS_KILLED, TASKS_HELD, TASKS_RUN };
 
 /* Which tasks of an array run in the next attempt.  TASKS_KILLED: none, as somebody has killed all that are
- * left, with the verdict; TASKS_UNKNOWN: and a sentence. */
+ * left, with the diagnosis; TASKS_UNKNOWN: and a sentence. */
 static enum tasks_chosen choose_tasks(const struct renewer *renewer, int job,
                                       struct job_record *record, const char *cause,
-                                      struct verdict *verdict, struct error *error)
+                                      struct diagnosis *diagnosis, struct error *error)
 {
     struct task_request kill;
     struct sweep_choice choice;
@@ -193,7 +193,7 @@ static enum tasks_chosen choose_tasks(const struct renewer *renewer, int job,
     if (!record->array_left.length)
         record->array_left = sweep_join(arena, record->array, record->array_aside);
     record->array_killed = sweep_join(arena, record->array_killed, kill.tasks);
-    verdict_killed_tasks(verdict, record, &kill);
+    diagnosis_killed_tasks(diagnosis, record, &kill);
     return TASKS_KILLED;
 }
 
@@ -222,11 +222,11 @@ static void keep_wait(struct job_record *record, const struct renewal_order *ord
 
 /* There is nothing to render: all that is left was killed, or is held. */
 static int write_chosen(int job, struct job_record *record, enum tasks_chosen chosen,
-                        const struct verdict *verdict, int64_t now, struct error *error)
+                        const struct diagnosis *diagnosis, int64_t now, struct error *error)
 {
     if (chosen == TASKS_HELD)
         return hold_write(job, record, false, now, error) ? RENEW_TROUBLE : RENEW_HELD;
-    return chosen == TASKS_UNKNOWN || verdict_write(verdict, job, record, false, now, error)
+    return chosen == TASKS_UNKNOWN || diagnosis_write(diagnosis, job, record, false, now, error)
                ? RENEW_TROUBLE
                : RENEW_FAILED;
 }
@@ -236,7 +236,7 @@ enum renewal renew_job(const struct renewer *renewer, int job, struct job_record
 {
     struct buffer request = {0};
     struct preparation preparation;
-    struct verdict verdict;
+    struct diagnosis diagnosis;
     enum renewal result = RENEW_TROUBLE;
     int64_t now = clock_now();
     if (!record->request_file.length) {
@@ -245,9 +245,9 @@ enum renewal renew_job(const struct renewer *renewer, int job, struct job_record
     }
     if (prepare_read(job, record, &request, error)) {
         if (file_is_damaged(errno)) {
-            verdict_damaged(&verdict, record->id.data, error);
-            result = verdict_write(&verdict, job, record, false, now, error) ? RENEW_TROUBLE
-                                                                             : RENEW_FAILED;
+            diagnosis_damaged(&diagnosis, record->id.data, error);
+            result = diagnosis_write(&diagnosis, job, record, false, now, error) ? RENEW_TROUBLE
+                                                                                 : RENEW_FAILED;
         }
         goto done;
     }
@@ -256,9 +256,9 @@ enum renewal renew_job(const struct renewer *renewer, int job, struct job_record
     int attempt = next_attempt(job, record, error);
     if (attempt < 0)
         goto done;
-    enum tasks_chosen chosen = choose_tasks(renewer, job, record, order->cause, &verdict, error);
+    enum tasks_chosen chosen = choose_tasks(renewer, job, record, order->cause, &diagnosis, error);
     if (chosen != TASKS_RUN) {
-        result = write_chosen(job, record, chosen, &verdict, now, error);
+        result = write_chosen(job, record, chosen, &diagnosis, now, error);
         goto done;
     }
     record->attempt = attempt;

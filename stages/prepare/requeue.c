@@ -15,7 +15,7 @@
 #include "stages/shared/hold.h"
 #include "stages/shared/resize.h"
 #include "stages/shared/duplicate.h"
-#include "stages/shared/verdict.h"
+#include "stages/shared/diagnosis.h"
 
 /* May the executor have a job of rendered/?  It may once an intent was noted, until the job has been
  * rendered again: what became of that is the submit stage's to find out.  A log that does not tell may
@@ -147,13 +147,13 @@ void requeue_finish(struct requeuer *requeuer)
 
 static void kill_waiting(struct requeuer *requeuer, int job, struct job_record *record)
 {
-    struct verdict verdict;
+    struct diagnosis diagnosis;
     struct error error;
     struct control_request request;
     if (control_pending(job, CONTROL_KILL, &request) != 1)
         return;
-    verdict_killed(&verdict, record->id.data, request.by, request.when);
-    if (verdict_write(&verdict, job, record, false, clock_now(), &error) ||
+    diagnosis_killed(&diagnosis, record->id.data, request.by, request.when);
+    if (diagnosis_write(&diagnosis, job, record, false, clock_now(), &error) ||
         spool_sync(&requeuer->renewer.stage->spool, &error))
         log_warn("%s: %s", record->id.data, error.text);
 }

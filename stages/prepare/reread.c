@@ -15,7 +15,7 @@
 #include "stages/guard.h"
 #include "stages/sandbox.h"
 #include "stages/shared/control.h"
-#include "stages/shared/verdict.h"
+#include "stages/shared/diagnosis.h"
 #include "stages/users.h"
 
 /* From the job `first` on. */
@@ -98,11 +98,11 @@ static int note_stop(int job, const char *stage, const char *end, struct error *
 static int set_aside(struct reread *reread, int job, int stops, struct error *error)
 {
     struct job_record record;
-    struct verdict verdict;
+    struct diagnosis diagnosis;
     int result = record_read(job, reread->arena, &record, error);
-    verdict_stops(&verdict, result ? NULL : record.source.data, reread->stage->name, stops);
+    diagnosis_stops(&diagnosis, result ? NULL : record.source.data, reread->stage->name, stops);
     if (!result)
-        result = verdict_write(&verdict, job, &record, false, clock_now(), error);
+        result = diagnosis_write(&diagnosis, job, &record, false, clock_now(), error);
     if (!result)
         result = control_clear(job, CONTROL_RETRY, error);
     arena_reset(reread->arena);

@@ -16,7 +16,7 @@
 #include "stages/shared/quarantine.h"
 #include "stages/shared/end_line.h"
 #include "stages/shared/duplicate.h"
-#include "stages/shared/verdict.h"
+#include "stages/shared/diagnosis.h"
 
 enum { WHY_LIMIT = 64 * 1024, MOST_NEWS = 1024 }; /* bytes; jobs that are written to in a pass */
 
@@ -123,17 +123,17 @@ static int write_end(struct acting *acting, struct held *held, int job, struct e
 {
     struct resubmitter *resubmitter = acting->resubmitter;
     struct job_record record;
-    struct verdict verdict;
+    struct diagnosis diagnosis;
     struct error problem;
     switch (held->decision) {
     case HELD_KILLED:
-        verdict_killed(&verdict, held_id(held).data, held->kill.by, held->kill.when);
+        diagnosis_killed(&diagnosis, held_id(held).data, held->kill.by, held->kill.when);
         break;
     case HELD_REFUSED:
-        verdict_dependency(&verdict, held_id(held).data, REASON_BAD_AFTER, held->sentence);
+        diagnosis_dependency(&diagnosis, held_id(held).data, REASON_BAD_AFTER, held->sentence);
         break;
     case HELD_LOST:
-        verdict_dependency(&verdict, held_id(held).data, REASON_DEPENDENCY, held->sentence);
+        diagnosis_dependency(&diagnosis, held_id(held).data, REASON_DEPENDENCY, held->sentence);
         break;
     default:
         error_set(&problem, "%s", held->sentence);
@@ -141,7 +141,7 @@ static int write_end(struct acting *acting, struct held *held, int job, struct e
     }
     if (record_read(job, resubmitter->arena, &record, error))
         return -1;
-    return verdict_write(&verdict, job, &record, false, acting->pass->now, error);
+    return diagnosis_write(&diagnosis, job, &record, false, acting->pass->now, error);
 }
 
 static void act_on(struct acting *acting, struct held *held)

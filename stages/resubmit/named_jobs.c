@@ -8,7 +8,7 @@
 #include "base/names.h"
 #include "spool/record.h"
 #include "stages/guard.h"
-#include "stages/shared/verdict.h"
+#include "stages/shared/diagnosis.h"
 
 enum { MOST_NAMES = 1 << 20 };
 

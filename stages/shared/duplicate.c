@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "spool/eventlog.h"
 #include "stages/shared/quarantine.h"
-#include "stages/shared/verdict.h"
+#include "stages/shared/diagnosis.h"
 
 enum { MOST_DAYS = 400 };                                  /* of done/ that are looked into */
 static const int64_t a_day = (int64_t)24 * 60 * 60 * 1000; /* milliseconds */
@@ -103,7 +103,7 @@ static int explain(int job, const char *id, const char *from, const char *right,
 {
     struct arena *arena = arena_new();
     struct job_record record;
-    struct verdict verdict;
+    struct diagnosis diagnosis;
     struct error problem;
     if (record_read(job, arena, &record, NULL))
         quarantine_salvage(job, id, arena, &record);
@@ -111,18 +111,18 @@ static int explain(int job, const char *id, const char *from, const char *right,
     record.request_file = (struct text){NULL, 0}; /* so that it is never rendered */
     error_set(&problem, "this is a copy that was found in %s/ while the job itself %s %s.", from,
               done ? "is in" : "goes on in", right);
-    verdict_damaged(&verdict, id, &problem);
+    diagnosis_damaged(&diagnosis, id, &problem);
     snprintf(
-        verdict.next, sizeof(verdict.next),
+        diagnosis.next, sizeof(diagnosis.next),
         "not retried. The job itself is not affected. An administrator can remove this copy, in the "
         "spool's directory: rm -r failed/%s",
         id);
-    int result = verdict_write(&verdict, job, &record, false, clock_now(), error);
+    int result = diagnosis_write(&diagnosis, job, &record, false, clock_now(), error);
     arena_free(arena);
     return result;
 }
 
-/* Moved first: were it to stay where it is with a verdict in its log, it would seem to be right. */
+/* Moved first: were it to stay where it is with a diagnosis in its log, it would seem to be right. */
 static int set_aside(struct stage *stage, const struct job_place *wrong,
                      const struct job_place *right, struct error *error)
 {

@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "spool/eventlog.h"
 #include "stages/shared/quarantine.h"
-#include "stages/shared/verdict.h"
+#include "stages/shared/diagnosis.h"
 
 /* What the executor has of the job is to end, and to be forgotten: before it is, the job does not
  * move, or another attempt could run beside this one. */
@@ -54,7 +54,7 @@ static int read_job(int job, const struct job_place *place, int care, struct are
 /* With a record, and with the executor told.  1 when that could not be done now.  Until then its files
  * stay as they are. */
 static int explain(int job, const struct job_place *place, int care, struct executor *executor,
-                   struct verdict *verdict, struct error *error)
+                   struct diagnosis *diagnosis, struct error *error)
 {
     struct arena *arena = arena_new();
     struct job_record record;
@@ -65,21 +65,21 @@ static int explain(int job, const struct job_place *place, int care, struct exec
         result = 1;
     if (!result && made)
         job_file_damaged(job, "job.yaml");
-    if (!result && verdict_write(verdict, job, &record, false, clock_now(), error))
+    if (!result && diagnosis_write(diagnosis, job, &record, false, clock_now(), error))
         result = 1;
     arena_free(arena);
     return result;
 }
 
 /* `why` and a line of the log, and its record out of the way.  1 when that cannot be done now. */
-static int explain_unread(int job, const struct verdict *verdict, struct error *error)
+static int explain_unread(int job, const struct diagnosis *diagnosis, struct error *error)
 {
-    struct why why = {verdict->sentence, verdict->detail, verdict->next};
+    struct why why = {diagnosis->sentence, diagnosis->detail, diagnosis->next};
     struct buffer line = {0};
     eventlog_start(&line, clock_now(), "failed");
-    eventlog_add_string(&line, "reason", verdict->reason);
-    eventlog_add_string(&line, "class", verdict->class);
-    eventlog_add_string(&line, "why", verdict->sentence);
+    eventlog_add_string(&line, "reason", diagnosis->reason);
+    eventlog_add_string(&line, "class", diagnosis->class);
+    eventlog_add_string(&line, "why", diagnosis->sentence);
     eventlog_end(&line);
     job_file_damaged(job, "job.yaml");
     int result = why_write(job, &why, error) || eventlog_append(job, buffer_text(&line), error);
@@ -91,8 +91,8 @@ static int explain_unread(int job, const struct verdict *verdict, struct error *
 static int set_aside(struct stage *stage, struct job_place *place, int care,
                      struct executor *executor, struct error *error)
 {
-    struct verdict verdict;
-    verdict_stops_stage(&verdict, place->id, stage->name, GUARD_MOST_TRIES);
+    struct diagnosis diagnosis;
+    diagnosis_stops_stage(&diagnosis, place->id, stage->name, GUARD_MOST_TRIES);
     if (stage_is_fenced(stage)) {
         error_set(error, "another daemon serves the spool");
         return 1;
@@ -104,8 +104,8 @@ static int set_aside(struct stage *stage, struct job_place *place, int care,
         error_errno(error, "its directory could not be opened");
         return 1;
     }
-    int result = care == READ_NOTHING ? explain_unread(job, &verdict, error)
-                                      : explain(job, place, care, executor, &verdict, error);
+    int result = care == READ_NOTHING ? explain_unread(job, &diagnosis, error)
+                                      : explain(job, place, care, executor, &diagnosis, error);
     sys.close(job);
     if (result)
         return result;

@@ -63,11 +63,11 @@ int quarantine_write(int job, const char *id, struct arena *arena, struct job_re
                      const struct error *problem, struct error *error)
 {
     struct job_record salvaged;
-    struct verdict verdict;
+    struct diagnosis diagnosis;
     if (!record) {
         record = &salvaged;
         quarantine_salvage(job, id, arena, record);
     }
-    verdict_damaged(&verdict, id, problem);
-    return verdict_write(&verdict, job, record, false, clock_now(), error);
+    diagnosis_damaged(&diagnosis, id, problem);
+    return diagnosis_write(&diagnosis, job, record, false, clock_now(), error);
 }

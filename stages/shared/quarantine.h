@@ -7,7 +7,7 @@
 #ifndef STAGES_SHARED_QUARANTINE_H
 #define STAGES_SHARED_QUARANTINE_H
 
-#include "stages/shared/verdict.h"
+#include "stages/shared/diagnosis.h"
 #include "stages/stage.h"
 
 /* Make a record, in the arena, for a job whose own cannot be read; nothing is changed.  It has no job

@@ -56,7 +56,7 @@ static void judge_submission(struct submitter *submitter, struct item *item)
         executor->operations->capacity(executor, &capacity, &error) == 0)
         growth_describe(executor, &capacity, there);
     circumstances.capacity = there;
-    verdict_submission(&item->verdict, &circumstances, &item->record, &item->submission);
+    diagnosis_submission(&item->diagnosis, &circumstances, &item->record, &item->submission);
 }
 
 /* Read what must be sent, and see that it is what was rendered. */
@@ -130,7 +130,7 @@ static void judge_unreadable(struct submitter *submitter, struct item *item, boo
     }
     if (!readable)
         quarantine_salvage(item->job, item->place.id, submitter->arena, &item->record);
-    verdict_damaged(&item->verdict, item->place.id, problem);
+    diagnosis_damaged(&item->diagnosis, item->place.id, problem);
     fail_item(item);
 }
 
@@ -225,7 +225,7 @@ bool item_look(struct submitter *submitter, struct item *item, const char *id)
     } else if ((killed || held) && !item_is_unsettled(item->job)) {
         item->fate = killed ? ITEM_FAIL : ITEM_HOLD;
         if (killed)
-            verdict_killed(&item->verdict, item->place.id, kill.by, kill.when);
+            diagnosis_killed(&item->diagnosis, item->place.id, kill.by, kill.when);
     }
     return true;
 }
@@ -235,7 +235,7 @@ static void prepare_submission(struct submitter *submitter, struct item *item)
 {
     struct error error;
     if (item->record.failed) {
-        /* A crash came between writing a verdict and moving: that verdict is void. */
+        /* A crash came between writing a diagnosis and moving: that diagnosis is void. */
         item->record.failed = false;
         if (record_replace(item->job, &item->record, &error))
             log_warn("%s: %s", item->place.id, error.text);
@@ -357,7 +357,7 @@ static void note_outcome(struct submitter *submitter, struct item *item)
     if (item->fate == ITEM_SUBMIT)
         note_answer(submitter, item, &error);
     if (item->fate == ITEM_FAIL &&
-        verdict_write(&item->verdict, item->job, &item->record, false, clock_now(), &error))
+        diagnosis_write(&item->diagnosis, item->job, &item->record, false, clock_now(), &error))
         item->fate = ITEM_KEEP;
     if (item->fate == ITEM_HOLD && hold_write(item->job, &item->record, false, clock_now(), &error))
         item->fate = ITEM_KEEP;

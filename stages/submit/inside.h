@@ -10,7 +10,7 @@
 #include "stages/guard.h"
 #include "stages/planning/backfill.h"
 #include "stages/planning/planning.h"
-#include "stages/shared/verdict.h"
+#include "stages/shared/diagnosis.h"
 #include "stages/stage.h"
 #include "stages/submit/load.h"
 #include "stages/submit/queue.h"
@@ -31,9 +31,9 @@ struct item { /* a job of the batch */
         ITEM_DECLINED, /* stays: the executor has no room for it, or is away */
         ITEM_WAIT      /* has to wait for a limit: live_max */
     } fate;
-    struct verdict verdict; /* for ITEM_FAIL */
-    int64_t rest;           /* ITEM_DECLINED: milliseconds until it is retried ... */
-    bool again;             /* ... and it was not the first time */
+    struct diagnosis diagnosis; /* for ITEM_FAIL */
+    int64_t rest;               /* ITEM_DECLINED: milliseconds until it is retried ... */
+    bool again;                 /* ... and it was not the first time */
 };
 
 struct submitter {

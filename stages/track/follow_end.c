@@ -28,7 +28,7 @@ static struct circumstances circumstances_of(const struct tracker *tracker, cons
         .now = clock_now()};
 }
 
-/* Counted from the log: a verdict that was written twice, because a crash came between, counts
+/* Counted from the log: a diagnosis that was written twice, because a crash came between, counts
  * once.  Where the log was damaged, the record says how many there were.  -1 and a sentence when the log
  * cannot be read now. */
 static int retries_used(int job, const struct job_record *record, struct error *error)
@@ -58,14 +58,14 @@ static struct mask *learn_secrets(struct tracker *tracker, int job)
 
 static void judge_end(struct tracker *tracker, const struct followed *followed,
                       const struct circumstances *circumstances, struct job_record *record,
-                      struct verdict *verdict)
+                      struct diagnosis *diagnosis)
 {
     const struct output_end printed =
         output_of_failure(tracker->arena, followed->job, &followed->poll, RETRY_LOG_LIMIT);
     struct mask *mask = learn_secrets(tracker, followed->job);
     struct circumstances masked = *circumstances;
     masked.mask = mask;
-    verdict_ended(verdict, &masked, record, &followed->poll, tracker_table(tracker), &printed);
+    diagnosis_ended(diagnosis, &masked, record, &followed->poll, tracker_table(tracker), &printed);
     mask_free(mask);
 }
 
@@ -75,7 +75,7 @@ static int write_failure(struct tracker *tracker, const struct followed *followe
     const struct job_poll *poll = &followed->poll;
     int job = followed->job;
     struct job_record record;
-    struct verdict verdict;
+    struct diagnosis diagnosis;
     struct task_request request;
     struct circumstances circumstances = circumstances_of(tracker, poll->id);
     if (tracker_read_record(tracker, job, poll->id, &record, error))
@@ -86,20 +86,20 @@ static int write_failure(struct tracker *tracker, const struct followed *followe
     if (!followed->killed || !record.array_left.length)
         sweep_note_left(tracker->arena, &record, poll);
     if (followed->killed)
-        verdict_killed(&verdict, poll->id, followed->request.by, followed->request.when);
+        diagnosis_killed(&diagnosis, poll->id, followed->request.by, followed->request.when);
     else if (poll->phase != PHASE_VANISHED && record.request_file.length &&
              preempt_goes_on(followed->tracked, poll))
-        preempt_verdict(followed->tracked, &circumstances, poll, &record, &verdict);
+        preempt_diagnosis(followed->tracked, &circumstances, poll, &record, &diagnosis);
     else if (!record.request_file.length)
-        verdict_lost_record(&verdict, poll->id, poll->detail);
+        diagnosis_lost_record(&diagnosis, poll->id, poll->detail);
     else if (poll->phase == PHASE_VANISHED)
-        verdict_vanished(&verdict, &circumstances, &record);
+        diagnosis_vanished(&diagnosis, &circumstances, &record);
     else if (sweep_is_incomplete(&record) && sweep_none_failed(poll) &&
              control_tasks_pending(job, CONTROL_KILL, tracker->arena, &request) >= 0)
-        verdict_killed_tasks(&verdict, &record, &request);
+        diagnosis_killed_tasks(&diagnosis, &record, &request);
     else
-        judge_end(tracker, followed, &circumstances, &record, &verdict);
-    return verdict_write(&verdict, job, &record, false, circumstances.now, error);
+        judge_end(tracker, followed, &circumstances, &record, &diagnosis);
+    return diagnosis_write(&diagnosis, job, &record, false, circumstances.now, error);
 }
 
 /* What was measured is written down before the end, for those jobs that come after.  Nothing waits for

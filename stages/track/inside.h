@@ -15,7 +15,7 @@
 #include "stages/guard.h"
 #include "stages/shared/control.h"
 #include "stages/shared/resize.h"
-#include "stages/shared/verdict.h"
+#include "stages/shared/diagnosis.h"
 #include "stages/stage.h"
 #include "stages/track/images_ran.h"
 #include "stages/track/measure.h"
@@ -139,10 +139,10 @@ void preempt_tell(struct round *round);
 bool preempt_ends(const struct tracked *tracked);
 /* Whether a job that has ended, if it gave way, is to go on.  It is not when all was done by then. */
 bool preempt_goes_on(const struct tracked *tracked, const struct job_poll *poll);
-/* Write that into the verdict and the record. */
-void preempt_verdict(const struct tracked *tracked, const struct circumstances *circumstances,
-                     const struct job_poll *poll, struct job_record *record,
-                     struct verdict *verdict);
+/* Write that into the diagnosis and the record. */
+void preempt_diagnosis(const struct tracked *tracked, const struct circumstances *circumstances,
+                       const struct job_poll *poll, struct job_record *record,
+                       struct diagnosis *diagnosis);
 
 /* follow_output.c */
 void follow_copy_output(struct round *round);

@@ -162,13 +162,13 @@ bool preempt_goes_on(const struct tracked *tracked, const struct job_poll *poll)
     return !(preemption->cancelled && complete && !tracked->forced);
 }
 
-void preempt_verdict(const struct tracked *tracked, const struct circumstances *circumstances,
-                     const struct job_poll *poll, struct job_record *record,
-                     struct verdict *verdict)
+void preempt_diagnosis(const struct tracked *tracked, const struct circumstances *circumstances,
+                       const struct job_poll *poll, struct job_record *record,
+                       struct diagnosis *diagnosis)
 {
     const struct resize_request *request = &tracked->preemption->request;
-    verdict_resized(verdict, circumstances, record->sizes.kind, request->from, request->to,
-                    poll->exit_code, request->reason);
+    diagnosis_resized(diagnosis, circumstances, record->sizes.kind, request->from, request->to,
+                      poll->exit_code, request->reason);
     if (request->generation > record->resizes)
         record->resizes++;
     if (request->to >= record->sizes.least && request->to <= record->sizes.most)

@@ -85,7 +85,7 @@ wait_for 10 test -e "$scratch/judged/main-0.log"
 echo 193 >"$scratch/judged/ended"
 ok "a run that was taken for dead ends itself" wait_for 10 grep -q -- '--signal=KILL --full 77' "$scratch/judged/.scancel"
 wait "$runner"
-is "$(content "$scratch/judged/ended")" 193 "and the verdict stands"
+is "$(content "$scratch/judged/ended")" 193 "and the diagnosis stands"
 
 # The attempt was given up, its directory taken away, and slurmctld knows nothing of it any more.
 run long "$scratch/taken" & runner=$!

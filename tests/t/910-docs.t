@@ -123,8 +123,8 @@ is "$unknown" "" "every key of an event is described"
 fields=$(grep -oE 'FIELD\("[a-z_0-9]+"' spool/record.c | grep -oE '[a-z_0-9]{2,}' | sort -u)
 like "$(words <<<"$fields")" 'accepted .*exit_code .*uid ' "the fields of job.yaml are found in the code"
 is "$(undescribed <<<"$fields")" "" "every field of job.yaml is described"
-reasons=$({ grep -ohE 'decide\(verdict, "[A-Za-z]+"' stages/shared/verdict.c
-    sed -n '/reasons\[\] = {/,/};/p' stages/shared/verdict.c
+reasons=$({ grep -ohE 'decide\(diagnosis, "[A-Za-z]+"' stages/shared/diagnosis.c
+    sed -n '/reasons\[\] = {/,/};/p' stages/shared/diagnosis.c
     grep -ohE 'find\(finding, [^"]*"[A-Za-z]+"' executors/local/*.c; } | grep -oE '"[A-Z][A-Za-z]+"' | tr -d '"' | sort -u)
 like "$(words <<<"$reasons")" 'BadFile .*NoImage .*OOMKilled .*StartError .*Vanished ' "the reasons are found in the code"
 is "$(undescribed <<<"$reasons")" "" "every reason is described"

@@ -3,7 +3,7 @@
  * The executor does and says what the test wants.
  *
  * Seen to fail with: tests/mutants/{rescale,preempt}-*.patch; with the request cleared before the executor
- * is asked; with verdict_killed() after preempt_verdict() in write_failure().
+ * is asked; with diagnosis_killed() after preempt_diagnosis() in write_failure().
  */
 #include "tests/unit/stage_fixture.h"
 

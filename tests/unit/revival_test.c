@@ -13,7 +13,7 @@
 #include "spool/why.h"
 #include "stages/prepare/prepare.h"
 #include "stages/shared/control.h"
-#include "stages/shared/verdict.h"
+#include "stages/shared/diagnosis.h"
 
 #define TASKS "tasks: {main: {cpus: 1, gpus: 8}}\n"
 #define SINGLE "name: a\nlibrary: any\ntype: single\nscript: 'true'\n" TASKS
@@ -87,7 +87,7 @@ enum { JOBS = ARRAY_COUNT(jobs) };
 static void put_failed(const struct failed_job *failed)
 {
     struct preparation preparation;
-    struct verdict verdict = {.next = ""};
+    struct diagnosis diagnosis = {.next = ""};
     char digest[SHA256_HEX_SIZE], there[GROWTH_TEXT_SIZE];
     struct circumstances circumstances = {.settings = &settings,
                                           .id = failed->id,
@@ -117,9 +117,9 @@ static void put_failed(const struct failed_job *failed)
     struct submission submission = {.outcome = failed->outcome, .mender = failed->mender};
     error_set(&submission.error, "it is refused");
     if (prepared == PREPARED)
-        verdict_submission(&verdict, &circumstances, &record, &submission);
+        diagnosis_submission(&diagnosis, &circumstances, &record, &submission);
     else
-        verdict_render(&verdict, &circumstances, preparation.failure, &preparation.error);
+        diagnosis_render(&diagnosis, &circumstances, preparation.failure, &preparation.error);
     int job = job_create(&spool, failed->id, &error);
     assert_int_equal(
         job_file_create_private(job, "request.yaml", text_of(failed->request), (gid_t)-1, &error),
@@ -127,7 +127,7 @@ static void put_failed(const struct failed_job *failed)
     assert_int_equal(job_file_create(job, "log", TEXT("2026-01-01T00:00:00.000Z accepted file=a\n"),
                                      0644, &error),
                      0);
-    assert_int_equal(verdict_write(&verdict, job, &record, true, now, &error), 0);
+    assert_int_equal(diagnosis_write(&diagnosis, job, &record, true, now, &error), 0);
     close(job);
     assert_int_equal(job_publish(&spool, failed->id, STATE_FAILED, &error), 0);
 }

@@ -38,10 +38,10 @@ static struct story begin(void)
 
 static enum settle judge(struct story *story)
 {
-    enum settle verdict = settle_judge(&settings, &story->memory, &story->look, story->now,
-                                       &story->again, &story->why);
+    enum settle diagnosis = settle_judge(&settings, &story->memory, &story->look, story->now,
+                                         &story->again, &story->why);
     story->look.flags = 0;
-    return verdict;
+    return diagnosis;
 }
 
 static void assert_waits_until(struct story *story, int64_t time)

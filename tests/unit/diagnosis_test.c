@@ -1,10 +1,10 @@
-/* tests/unit/verdict_test.c - whoever reads why is told what to type, with the id or the file's name
+/* tests/unit/diagnosis_test.c - whoever reads why is told what to type, with the id or the file's name
  *
- * Seen to fail with: tests/mutants/verdict-*.patch.
+ * Seen to fail with: tests/mutants/diagnosis-*.patch.
  */
 #include "tests/unit/unit.h"
 
-#include "stages/shared/verdict.h"
+#include "stages/shared/diagnosis.h"
 
 static struct error problem;
 
@@ -22,36 +22,37 @@ static void a_file_is_named_as_its_owner_knows_it(void **state)
         {"", "not retried. Correct the file and submit it again: dlspool submit FILE"},
         {NULL, "not retried. Correct the file and submit it again: dlspool submit FILE"},
     };
-    struct verdict verdict;
+    struct diagnosis diagnosis;
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
-        verdict_bad_request(&verdict, cases[i][0], &problem);
-        assert_string_equal(verdict.next, cases[i][1]);
+        diagnosis_bad_request(&diagnosis, cases[i][0], &problem);
+        assert_string_equal(diagnosis.next, cases[i][1]);
     }
-    verdict_stops(&verdict, "a-1m7y5dm13etbd.sh", "intake", 3);
-    assert_non_null(strstr(verdict.next, "submit it again: dlspool submit a.sh"));
+    diagnosis_stops(&diagnosis, "a-1m7y5dm13etbd.sh", "intake", 3);
+    assert_non_null(strstr(diagnosis.next, "submit it again: dlspool submit a.sh"));
 }
 
 static void what_to_type_has_the_id(void **state)
 {
     (void)state;
     static const char id[] = "a-1m7y5dm13etbd";
-    struct verdict verdict;
+    struct diagnosis diagnosis;
     struct settings settings = {.retry_first = 30000, .retry_longest = 1800000};
     const struct circumstances circumstances = {
         .settings = &settings, .id = id, .now = 1767225600000};
     const struct job_record record = {.id = TEXT("a-1m7y5dm13etbd")};
-    verdict_vanished(&verdict, &circumstances, &record);
-    assert_non_null(strstr(verdict.next, "it is retried by itself at 2026-01-01T00:00:"));
-    assert_true(text_ends(text_of(verdict.next), "To retry it now: dlspool retry a-1m7y5dm13etbd"));
-    verdict_damaged(&verdict, id, &problem);
+    diagnosis_vanished(&diagnosis, &circumstances, &record);
+    assert_non_null(strstr(diagnosis.next, "it is retried by itself at 2026-01-01T00:00:"));
     assert_true(
-        text_ends(text_of(verdict.next), "dlspool submit failed/a-1m7y5dm13etbd/request.*"));
-    verdict_killed(&verdict, id, "ann", 0);
-    assert_true(text_ends(text_of(verdict.next), "dlspool retry a-1m7y5dm13etbd"));
-    verdict_refused_request(&verdict, &problem);
-    assert_non_null(strstr(verdict.next, "dlspool list --all"));
-    verdict_refused_file(&verdict, &problem);
-    assert_non_null(strstr(verdict.next, "dlspool submit FILE"));
+        text_ends(text_of(diagnosis.next), "To retry it now: dlspool retry a-1m7y5dm13etbd"));
+    diagnosis_damaged(&diagnosis, id, &problem);
+    assert_true(
+        text_ends(text_of(diagnosis.next), "dlspool submit failed/a-1m7y5dm13etbd/request.*"));
+    diagnosis_killed(&diagnosis, id, "ann", 0);
+    assert_true(text_ends(text_of(diagnosis.next), "dlspool retry a-1m7y5dm13etbd"));
+    diagnosis_refused_request(&diagnosis, &problem);
+    assert_non_null(strstr(diagnosis.next, "dlspool list --all"));
+    diagnosis_refused_file(&diagnosis, &problem);
+    assert_non_null(strstr(diagnosis.next, "dlspool submit FILE"));
 }
 
 /* What the start scripts found missing is the first sentence; an exit code alone, or a line alone, is not theirs. */
@@ -78,17 +79,17 @@ static void a_path_that_a_start_script_refuses_is_told_first(void **state)
     struct settings settings = {.retry_first = 30000, .retry_longest = 1800000};
     const struct circumstances circumstances = {.settings = &settings, .id = "a-1m7y5dm13etbd"};
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
-        struct verdict verdict;
+        struct diagnosis diagnosis;
         struct job_record record = {.id = TEXT("a-1m7y5dm13etbd")};
         struct job_poll poll = {
             .phase = PHASE_FAILED, .exit_code = cases[i].exit_code, .reason = "Exited"};
         const struct output_end printed = {"main-0", text_of(cases[i].printed)};
         snprintf(poll.detail, sizeof(poll.detail), "main-0 ended with exit code %d",
                  poll.exit_code);
-        verdict_ended(&verdict, &circumstances, &record, &poll, NULL, &printed);
-        assert_string_equal(verdict.sentence, cases[i].sentence);
-        assert_string_equal(verdict.reason, cases[i].reason);
-        assert_int_equal(verdict.failure.exit_code, cases[i].exit_code);
+        diagnosis_ended(&diagnosis, &circumstances, &record, &poll, NULL, &printed);
+        assert_string_equal(diagnosis.sentence, cases[i].sentence);
+        assert_string_equal(diagnosis.reason, cases[i].reason);
+        assert_int_equal(diagnosis.failure.exit_code, cases[i].exit_code);
     }
 }
 
@@ -98,7 +99,7 @@ static void a_long_remedy_leaves_room_for_the_command(void **state)
     (void)state;
     static struct submission submission = {.outcome = SUBMIT_REFUSED, .mender = MENDER_OWNER};
     static char id[ID_SIZE];
-    struct verdict verdict;
+    struct diagnosis diagnosis;
     struct settings settings = {.retry_change = 1000};
     const struct circumstances circumstances = {
         .settings = &settings, .id = id, .now = 1767225600000};
@@ -107,8 +108,8 @@ static void a_long_remedy_leaves_room_for_the_command(void **state)
     memset(submission.remedy, 'r', sizeof(submission.remedy) - 1);
     for (int mender = MENDER_MANIFEST; mender <= MENDER_TIME; mender++) {
         submission.mender = (enum submit_mender)mender;
-        verdict_submission(&verdict, &circumstances, &record, &submission);
-        assert_non_null(strstr(verdict.next, id));
+        diagnosis_submission(&diagnosis, &circumstances, &record, &submission);
+        assert_non_null(strstr(diagnosis.next, id));
     }
 }
 
@@ -118,17 +119,17 @@ static void what_may_pass_is_retried_later(void **state)
     (void)state;
     static struct submission submission = {
         .outcome = SUBMIT_REFUSED, .mender = MENDER_TIME, .remedy = "ask an administrator"};
-    struct verdict verdict;
+    struct diagnosis diagnosis;
     struct settings settings = {.retry_first = 30000, .retry_longest = 1800000};
     const struct circumstances circumstances = {
         .settings = &settings, .id = "a-1m7y5dm13etbd", .now = 1767225600000};
     struct job_record record = {.id = TEXT("a-1m7y5dm13etbd"), .image_line = 3, .backoff = 60000};
-    verdict_submission(&verdict, &circumstances, &record, &submission);
-    assert_int_equal(verdict.failure.when, RETRY_AT);
-    assert_int_equal(verdict.failure.delay, 120000);
-    assert_string_equal(verdict.class, "transient");
-    assert_non_null(strstr(verdict.next, "it is retried by itself at "));
-    assert_non_null(strstr(verdict.next, "\nIf it goes on: ask an administrator."));
+    diagnosis_submission(&diagnosis, &circumstances, &record, &submission);
+    assert_int_equal(diagnosis.failure.when, RETRY_AT);
+    assert_int_equal(diagnosis.failure.delay, 120000);
+    assert_string_equal(diagnosis.class, "transient");
+    assert_non_null(strstr(diagnosis.next, "it is retried by itself at "));
+    assert_non_null(strstr(diagnosis.next, "\nIf it goes on: ask an administrator."));
 }
 
 int main(void)

@@ -1,5 +1,5 @@
-/* stages/shared/verdict.c - why a job goes to failed/, and what brings it back */
-#include "stages/shared/verdict.h"
+/* stages/shared/diagnosis.c - why a job goes to failed/, and what brings it back */
+#include "stages/shared/diagnosis.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -18,35 +18,35 @@
 
 enum { SOURCE_SIZE = 256 }; /* bytes of a file's name, with its NUL */
 
-static void decide(struct verdict *verdict, const char *reason, const char *class,
+static void decide(struct diagnosis *diagnosis, const char *reason, const char *class,
                    enum retry_when when)
 {
-    *verdict = (struct verdict){0};
-    snprintf(verdict->reason, sizeof(verdict->reason), "%s", reason);
-    snprintf(verdict->class, sizeof(verdict->class), "%s", class);
-    verdict->failure.when = when;
-    verdict->failure.exit_code = -1;
+    *diagnosis = (struct diagnosis){0};
+    snprintf(diagnosis->reason, sizeof(diagnosis->reason), "%s", reason);
+    snprintf(diagnosis->class, sizeof(diagnosis->class), "%s", class);
+    diagnosis->failure.when = when;
+    diagnosis->failure.exit_code = -1;
 }
 
 /* Everybody who reads `why` is told what they can do themselves, with the command to type. */
-static void say_next(struct verdict *verdict, const char *format, ...)
+static void say_next(struct diagnosis *diagnosis, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-static void say_next(struct verdict *verdict, const char *format, ...)
+static void say_next(struct diagnosis *diagnosis, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(verdict->next, sizeof(verdict->next), format, arguments);
+    vsnprintf(diagnosis->next, sizeof(diagnosis->next), format, arguments);
     va_end(arguments);
 }
 
 /* It comes back by itself only for a while, as its owner may have forgotten it.  `what` is what would
  * have to come about. */
-static void wait_for_change(struct verdict *verdict, const struct circumstances *circumstances,
+static void wait_for_change(struct diagnosis *diagnosis, const struct circumstances *circumstances,
                             const char *advice, const char *what)
 {
     char until[CLOCK_TEXT_SIZE], waited[CLOCK_TEXT_SIZE];
-    struct failure *failure = &verdict->failure;
+    struct failure *failure = &diagnosis->failure;
     const struct settings *settings = circumstances->settings;
     int64_t since = circumstances->change_since, now = circumstances->now;
     if (!since || since > now)
@@ -55,7 +55,7 @@ static void wait_for_change(struct verdict *verdict, const struct circumstances 
     if (now >= since + settings->retry_change) {
         failure->when = RETRY_NEVER;
         say_next(
-            verdict,
+            diagnosis,
             "%s. It is not retried by itself any more: its cause was not fixed within %s. To retry it now: "
             "dlspool retry %s",
             advice, duration_format(settings->retry_change, waited), circumstances->id);
@@ -64,15 +64,15 @@ static void wait_for_change(struct verdict *verdict, const struct circumstances 
     failure->when = RETRY_CHANGE;
     failure->commit = text_of(circumstances->commit);
     failure->settings = text_of(settings->sha256);
-    verdict->change_since = since;
-    say_next(verdict,
+    diagnosis->change_since = since;
+    say_next(diagnosis,
              "%s. If %s before %s, it is retried by itself. To retry it now: dlspool retry %s",
              advice, what, clock_format(since + settings->retry_change, until), circumstances->id);
 }
 
 /* Double the last delay, within the settings' bounds, and spread the result by a fifth, so that
  * what failed together does not come back together. */
-static void wait_for_time(struct verdict *verdict, const struct circumstances *circumstances,
+static void wait_for_time(struct diagnosis *diagnosis, const struct circumstances *circumstances,
                           const struct job_record *record)
 {
     const struct settings *settings = circumstances->settings;
@@ -84,27 +84,29 @@ static void wait_for_time(struct verdict *verdict, const struct circumstances *c
     int64_t spread = delay / 5;
     int64_t jitter = spread ? (int64_t)(random() % (spread + 1)) - spread / 2 : 0;
     char time[CLOCK_TEXT_SIZE], wait[CLOCK_TEXT_SIZE];
-    verdict->failure.when = RETRY_AT;
-    verdict->failure.delay = delay;
-    verdict->failure.next = circumstances->now + delay + jitter;
-    say_next(
-        verdict, "it is retried by itself at %s (in about %s). To retry it now: dlspool retry %s",
-        clock_format(verdict->failure.next, time), duration_format(delay, wait), circumstances->id);
+    diagnosis->failure.when = RETRY_AT;
+    diagnosis->failure.delay = delay;
+    diagnosis->failure.next = circumstances->now + delay + jitter;
+    say_next(diagnosis,
+             "it is retried by itself at %s (in about %s). To retry it now: dlspool retry %s",
+             clock_format(diagnosis->failure.next, time), duration_format(delay, wait),
+             circumstances->id);
 }
 
-static void wait_for_nothing(struct verdict *verdict, const char *id)
+static void wait_for_nothing(struct diagnosis *diagnosis, const char *id)
 {
-    verdict->failure.when = RETRY_NEVER;
-    say_next(verdict, "not retried. To run it again: dlspool retry %s", id);
+    diagnosis->failure.when = RETRY_NEVER;
+    say_next(diagnosis, "not retried. To run it again: dlspool retry %s", id);
 }
 
 /* The first line of an error is the sentence; more lines are detail. */
-static void take_error(struct verdict *verdict, const char *prefix, const struct error *error)
+static void take_error(struct diagnosis *diagnosis, const char *prefix, const struct error *error)
 {
     const char *newline = strchr(error->text, '\n');
     int length = newline ? (int)(newline - error->text) : (int)strlen(error->text);
-    snprintf(verdict->sentence, sizeof(verdict->sentence), "%s%.*s", prefix, length, error->text);
-    snprintf(verdict->detail, sizeof(verdict->detail), "%s", newline ? newline + 1 : "");
+    snprintf(diagnosis->sentence, sizeof(diagnosis->sentence), "%s%.*s", prefix, length,
+             error->text);
+    snprintf(diagnosis->detail, sizeof(diagnosis->detail), "%s", newline ? newline + 1 : "");
 }
 
 /* The name of the file as its owner knows it: `submit` puts a token into it.  NULL when a shell
@@ -121,53 +123,54 @@ static const char *name_of(const char *source, char room[static SOURCE_SIZE])
     return room[0] && room[0] != '-' && !room[strspn(room, plain)] ? room : NULL;
 }
 
-void verdict_bad_request(struct verdict *verdict, const char *source, const struct error *error)
+void diagnosis_bad_request(struct diagnosis *diagnosis, const char *source,
+                           const struct error *error)
 {
     char room[SOURCE_SIZE];
     const char *name = name_of(source, room);
-    decide(verdict, "BadRequest", "permanent", RETRY_NEVER);
-    take_error(verdict, "The job file cannot be used: ", error);
-    say_next(verdict, "not retried. Correct %s and submit it again: dlspool submit %s",
+    decide(diagnosis, "BadRequest", "permanent", RETRY_NEVER);
+    take_error(diagnosis, "The job file cannot be used: ", error);
+    say_next(diagnosis, "not retried. Correct %s and submit it again: dlspool submit %s",
              name ? name : "the file", name ? name : "FILE");
 }
 
-void verdict_refused_request(struct verdict *verdict, const struct error *error)
+void diagnosis_refused_request(struct diagnosis *diagnosis, const struct error *error)
 {
-    decide(verdict, "BadControl", "permanent", RETRY_NEVER);
-    take_error(verdict, "The request cannot be carried out: ", error);
-    say_next(verdict,
+    decide(diagnosis, "BadControl", "permanent", RETRY_NEVER);
+    take_error(diagnosis, "The request cannot be carried out: ", error);
+    say_next(diagnosis,
              "not retried. The job that it names has not changed. To see the jobs, and whose they "
              "are: dlspool list --all");
 }
 
-void verdict_refused_file(struct verdict *verdict, const struct error *error)
+void diagnosis_refused_file(struct diagnosis *diagnosis, const struct error *error)
 {
-    decide(verdict, "BadFile", "permanent", RETRY_NEVER);
-    take_error(verdict, "The file cannot be a job: ", error);
-    say_next(verdict,
+    decide(diagnosis, "BadFile", "permanent", RETRY_NEVER);
+    take_error(diagnosis, "The file cannot be a job: ", error);
+    say_next(diagnosis,
              "not retried. Submit a job file, a plain file of at most 1 MiB: dlspool submit FILE\n"
              "What was dropped is kept here, as `dropped`.");
 }
 
-void verdict_render(struct verdict *verdict, const struct circumstances *circumstances,
-                    enum render_failure failure, const struct error *error)
+void diagnosis_render(struct diagnosis *diagnosis, const struct circumstances *circumstances,
+                      enum render_failure failure, const struct error *error)
 {
     static const char *const reasons[] = {[RENDER_NO_TEMPLATE] = REASON_NO_TEMPLATE,
                                           [RENDER_NO_IMAGE] = "NoImage",
                                           [RENDER_TEMPLATE_FAULT] = "TemplateFault",
                                           [RENDER_NOT_ALLOWED] = "NotAllowed",
                                           [RENDER_REPOSITORY] = "TemplatesUnreadable"};
-    decide(verdict, reasons[failure], "permanent", RETRY_CHANGE);
-    take_error(verdict, "", error);
+    decide(diagnosis, reasons[failure], "permanent", RETRY_CHANGE);
+    take_error(diagnosis, "", error);
     if (failure == RENDER_NOT_ALLOWED) {
-        verdict->failure.when = RETRY_NEVER;
-        say_next(verdict,
+        diagnosis->failure.when = RETRY_NEVER;
+        say_next(diagnosis,
                  "not retried. Change the job file and submit it again. If the site's rules have "
                  "changed: dlspool retry %s",
                  circumstances->id);
         return;
     }
-    wait_for_change(verdict, circumstances,
+    wait_for_change(diagnosis, circumstances,
                     failure == RENDER_NO_TEMPLATE || failure == RENDER_NO_IMAGE
                         ? "change the job file and submit it again, or tell an administrator"
                         : "tell an administrator: the job file is not at fault",
@@ -175,12 +178,13 @@ void verdict_render(struct verdict *verdict, const struct circumstances *circums
 }
 
 /* What was refused: the one who can fix it is told how. */
-static void verdict_refused(struct verdict *verdict, const struct circumstances *circumstances,
-                            const struct job_record *record, const struct submission *submission)
+static void diagnosis_refused(struct diagnosis *diagnosis,
+                              const struct circumstances *circumstances,
+                              const struct job_record *record, const struct submission *submission)
 {
     enum submit_mender mender = submission->mender;
     const char *remedy = submission->remedy, *id = circumstances->id;
-    decide(verdict, REASON_REFUSED, "permanent", RETRY_NEVER);
+    decide(diagnosis, REASON_REFUSED, "permanent", RETRY_NEVER);
     if (mender == MENDER_IMAGE) /* `image` of the job file comes from no line of images.txt */
         mender = record->image_line ? MENDER_MANIFEST : MENDER_OWNER;
     if (mender == MENDER_MANIFEST && submission->mender == MENDER_IMAGE)
@@ -188,44 +192,44 @@ static void verdict_refused(struct verdict *verdict, const struct circumstances 
             "ask an administrator, as images.txt names that image; or choose another version, library or "
             "image in the job file, and submit it again";
     if (mender == MENDER_TIME) {
-        decide(verdict, REASON_REFUSED, "transient", RETRY_AT);
-        wait_for_time(verdict, circumstances, record);
-        size_t length = strlen(verdict->next);
-        snprintf(verdict->next + length, sizeof(verdict->next) - length, "\nIf it goes on: %s.",
+        decide(diagnosis, REASON_REFUSED, "transient", RETRY_AT);
+        wait_for_time(diagnosis, circumstances, record);
+        size_t length = strlen(diagnosis->next);
+        snprintf(diagnosis->next + length, sizeof(diagnosis->next) - length, "\nIf it goes on: %s.",
                  remedy);
     } else if (mender == MENDER_OWNER && submission->mender == MENDER_IMAGE)
-        say_next(verdict,
+        say_next(diagnosis,
                  "not retried. %s, and submit it again. To retry it as it is: dlspool retry %s",
                  *remedy ? remedy : "Change image in the job file", id);
     else if (mender == MENDER_OWNER)
         say_next(
-            verdict,
+            diagnosis,
             "not retried. %s, then run: dlspool retry %s\nIf it is not what was meant, change the job "
             "file and submit it again.",
             *remedy ? remedy : "Fix the cause", id);
     else if (mender == MENDER_SITE)
-        say_next(verdict, "not retried. %s, then run: dlspool retry %s",
+        say_next(diagnosis, "not retried. %s, then run: dlspool retry %s",
                  *remedy ? remedy : "Ask an administrator to fix the cause", id);
     else
-        wait_for_change(verdict, circumstances,
+        wait_for_change(diagnosis, circumstances,
                         *remedy ? remedy
                                 : "fix the cause, or change the job file and submit it again",
                         "the templates are changed so that it is rendered to something else");
 }
 
-void verdict_submission(struct verdict *verdict, const struct circumstances *circumstances,
-                        const struct job_record *record, const struct submission *submission)
+void diagnosis_submission(struct diagnosis *diagnosis, const struct circumstances *circumstances,
+                          const struct job_record *record, const struct submission *submission)
 {
     if (submission->outcome == SUBMIT_NEVER_FITS) {
-        decide(verdict, REASON_NEVER_FITS, "permanent", RETRY_CHANGE);
-        snprintf(verdict->capacity, sizeof(verdict->capacity), "%s",
+        decide(diagnosis, REASON_NEVER_FITS, "permanent", RETRY_CHANGE);
+        snprintf(diagnosis->capacity, sizeof(diagnosis->capacity), "%s",
                  circumstances->capacity ? circumstances->capacity : "");
-        wait_for_change(verdict, circumstances, "change the job file and submit it again",
+        wait_for_change(diagnosis, circumstances, "change the job file and submit it again",
                         "there is as much as it requests");
     } else {
-        verdict_refused(verdict, circumstances, record, submission);
+        diagnosis_refused(diagnosis, circumstances, record, submission);
     }
-    take_error(verdict, "", &submission->error);
+    take_error(diagnosis, "", &submission->error);
 }
 
 /* What the task that decided printed last, and the command that shows all of it. */
@@ -248,15 +252,15 @@ static void add_excerpt(struct buffer *detail, const struct circumstances *circu
 }
 
 /* The evidence first, then what retry.txt makes of it. */
-static void explain(struct verdict *verdict, const struct circumstances *circumstances,
+static void explain(struct diagnosis *diagnosis, const struct circumstances *circumstances,
                     const struct job_poll *poll, const struct output_end *printed,
                     const struct retry_decision *decision)
 {
     struct buffer detail = {0}, hint = {0};
     buffer_add(&detail, "", 0);
     add_excerpt(&detail, circumstances, poll, printed);
-    verdict->retry_line = decision->line;
-    verdict->quotes = printed->bytes.length > 0;
+    diagnosis->retry_line = decision->line;
+    diagnosis->quotes = printed->bytes.length > 0;
     if (decision->hint.length) {
         retry_hint(decision, &hint);
         mask_write(circumstances->mask, buffer_text(&hint), &detail);
@@ -267,12 +271,12 @@ static void explain(struct verdict *verdict, const struct circumstances *circums
         buffer_printf(&detail, "Line %d of retry.txt says that this is %s.", decision->line,
                       retry_class_name(decision->class));
     }
-    snprintf(verdict->detail, sizeof(verdict->detail), "%s", detail.data ? detail.data : "");
+    snprintf(diagnosis->detail, sizeof(diagnosis->detail), "%s", detail.data ? detail.data : "");
     buffer_free(&detail);
 }
 
 /* How it ended, in a sentence. */
-static void tell_end(struct verdict *verdict, const struct mask *mask,
+static void tell_end(struct diagnosis *diagnosis, const struct mask *mask,
                      const struct job_record *record, const struct job_poll *poll,
                      struct text refused)
 {
@@ -290,199 +294,201 @@ static void tell_end(struct verdict *verdict, const struct mask *mask,
         buffer_add_string(&sentence, ": ");
         excerpt_line(refused, mask, &sentence);
     }
-    snprintf(verdict->sentence, sizeof(verdict->sentence), "%s", sentence.data);
+    snprintf(diagnosis->sentence, sizeof(diagnosis->sentence), "%s", sentence.data);
     buffer_free(&sentence);
 }
 
-void verdict_ended(struct verdict *verdict, const struct circumstances *circumstances,
-                   struct job_record *record, const struct job_poll *poll,
-                   const struct retry_table *table, const struct output_end *printed)
+void diagnosis_ended(struct diagnosis *diagnosis, const struct circumstances *circumstances,
+                     struct job_record *record, const struct job_poll *poll,
+                     const struct retry_table *table, const struct output_end *printed)
 {
     struct retry_decision decision =
         retry_decide(table, poll->exit_code, text_of(poll->reason), printed->bytes);
     struct text refused = start_refused_by(poll->exit_code, printed->bytes);
     bool bad_path = refused.length && poll->exit_code == START_REFUSED;
-    decide(verdict,
+    decide(diagnosis,
            bad_path          ? "StartError"
            : poll->reason[0] ? poll->reason
                              : "Exited",
            retry_class_name(decision.class), RETRY_NEVER);
-    verdict->failure.exit_code = poll->exit_code;
-    tell_end(verdict, circumstances->mask, record, poll, refused);
-    explain(verdict, circumstances, poll, printed, &decision);
+    diagnosis->failure.exit_code = poll->exit_code;
+    tell_end(diagnosis, circumstances->mask, record, poll, refused);
+    explain(diagnosis, circumstances, poll, printed, &decision);
     bool endless = record->retries == RETRIES_ENDLESS && decision.class == RETRY_UNKNOWN;
     if (decision.class == RETRY_TRANSIENT || endless || record->retries == RETRIES_ALWAYS) {
-        wait_for_time(verdict, circumstances, record);
+        wait_for_time(diagnosis, circumstances, record);
     } else if (decision.class == RETRY_UNKNOWN && record->retried < record->retries) {
         record->retried++;
-        wait_for_time(verdict, circumstances, record);
-        size_t used = strlen(verdict->next);
-        snprintf(verdict->next + used, sizeof(verdict->next) - used, "\nThis is retry %d of %d.",
-                 record->retried, record->retries);
+        wait_for_time(diagnosis, circumstances, record);
+        size_t used = strlen(diagnosis->next);
+        snprintf(diagnosis->next + used, sizeof(diagnosis->next) - used,
+                 "\nThis is retry %d of %d.", record->retried, record->retries);
     } else {
-        wait_for_nothing(verdict, circumstances->id);
+        wait_for_nothing(diagnosis, circumstances->id);
     }
 }
 
-void verdict_vanished(struct verdict *verdict, const struct circumstances *circumstances,
-                      const struct job_record *record)
+void diagnosis_vanished(struct diagnosis *diagnosis, const struct circumstances *circumstances,
+                        const struct job_record *record)
 {
-    decide(verdict, "Vanished", "transient", RETRY_AT);
-    snprintf(verdict->sentence, sizeof(verdict->sentence),
+    decide(diagnosis, "Vanished", "transient", RETRY_AT);
+    snprintf(diagnosis->sentence, sizeof(diagnosis->sentence),
              "The executor no longer knows this job: somebody removed it there, or the executor "
              "lost it.");
-    wait_for_time(verdict, circumstances, record);
+    wait_for_time(diagnosis, circumstances, record);
 }
 
-void verdict_resized(struct verdict *verdict, const struct circumstances *circumstances,
-                     enum size_kind kind, int64_t from, int64_t to, int exit_code, const char *why)
+void diagnosis_resized(struct diagnosis *diagnosis, const struct circumstances *circumstances,
+                       enum size_kind kind, int64_t from, int64_t to, int exit_code,
+                       const char *why)
 {
     char old[SIZE_TEXT_SIZE], new[SIZE_TEXT_SIZE];
-    decide(verdict, to ? REASON_RESIZED : REASON_PREEMPTED, "transient", RETRY_AT);
-    verdict->failure.exit_code = exit_code;
-    verdict->failure.next = circumstances->now;
+    decide(diagnosis, to ? REASON_RESIZED : REASON_PREEMPTED, "transient", RETRY_AT);
+    diagnosis->failure.exit_code = exit_code;
+    diagnosis->failure.next = circumstances->now;
     if (to)
-        snprintf(verdict->sentence, sizeof(verdict->sentence),
+        snprintf(diagnosis->sentence, sizeof(diagnosis->sentence),
                  "The job was stopped at its checkpoint to go on with %s instead of %s: %s",
                  size_text(kind, to, new), size_text(kind, from, old), why);
     else
-        snprintf(verdict->sentence, sizeof(verdict->sentence),
+        snprintf(diagnosis->sentence, sizeof(diagnosis->sentence),
                  "The job was stopped at its checkpoint to free resources for other jobs: %s", why);
     snprintf(
-        verdict->next, sizeof(verdict->next),
+        diagnosis->next, sizeof(diagnosis->next),
         to ? "the job is rendered at that size and submitted again at once. This uses up no retry."
            : "the job goes back to rendered/ at once, and is submitted again as soon as the plan "
              "has room for it. This uses up no retry.");
 }
 
-void verdict_killed(struct verdict *verdict, const char *id, const char *by, int64_t when)
+void diagnosis_killed(struct diagnosis *diagnosis, const char *id, const char *by, int64_t when)
 {
     char time[CLOCK_TEXT_SIZE];
-    decide(verdict, "Killed", "permanent", RETRY_NEVER);
-    snprintf(verdict->sentence, sizeof(verdict->sentence), "The job was killed by %s at %s.", by,
-             clock_format(when, time));
-    wait_for_nothing(verdict, id);
+    decide(diagnosis, "Killed", "permanent", RETRY_NEVER);
+    snprintf(diagnosis->sentence, sizeof(diagnosis->sentence), "The job was killed by %s at %s.",
+             by, clock_format(when, time));
+    wait_for_nothing(diagnosis, id);
 }
 
-void verdict_killed_tasks(struct verdict *verdict, const struct job_record *record,
-                          const struct task_request *request)
+void diagnosis_killed_tasks(struct diagnosis *diagnosis, const struct job_record *record,
+                            const struct task_request *request)
 {
     char time[CLOCK_TEXT_SIZE];
     struct buffer sweep = {0};
-    decide(verdict, record->array_killed.length ? "Killed" : REASON_TASKS_LEFT, "permanent",
+    decide(diagnosis, record->array_killed.length ? "Killed" : REASON_TASKS_LEFT, "permanent",
            RETRY_NEVER);
     sweep_describe(&sweep, record);
     buffer_add(&sweep, "", 0);
     if (record->array_killed.length && request->by[0])
-        snprintf(verdict->sentence, sizeof(verdict->sentence), "%s, by %s%s at %s.", sweep.data,
+        snprintf(diagnosis->sentence, sizeof(diagnosis->sentence), "%s, by %s%s at %s.", sweep.data,
                  request->by, request->several ? " and others" : "",
                  clock_format(request->when, time));
     else
-        snprintf(verdict->sentence, sizeof(verdict->sentence), "%s.", sweep.data);
+        snprintf(diagnosis->sentence, sizeof(diagnosis->sentence), "%s.", sweep.data);
     buffer_free(&sweep);
-    say_next(verdict, "not retried. To run the tasks that have not succeeded: dlspool retry %s",
+    say_next(diagnosis, "not retried. To run the tasks that have not succeeded: dlspool retry %s",
              record->id.data);
 }
 
-void verdict_stops(struct verdict *verdict, const char *source, const char *stage, int tries)
+void diagnosis_stops(struct diagnosis *diagnosis, const char *source, const char *stage, int tries)
 {
     char room[SOURCE_SIZE];
     const char *name = name_of(source, room);
-    decide(verdict, "StopsReader", "permanent", RETRY_NEVER);
-    snprintf(verdict->sentence, sizeof(verdict->sentence),
+    decide(diagnosis, "StopsReader", "permanent", RETRY_NEVER);
+    snprintf(diagnosis->sentence, sizeof(diagnosis->sentence),
              "Reading this job file ended dlspool's %s %d times, so it is not read again.", stage,
              tries);
-    snprintf(verdict->detail, sizeof(verdict->detail),
+    snprintf(diagnosis->detail, sizeof(diagnosis->detail),
              "Each time the process that read it crashed, was killed, or took more than %d s of "
              "processor time. That is a fault of dlspool or of the template, or the file asks for "
              "far too much. It is kept here: `dropped`, or request.*.",
              guard_patience);
     say_next(
-        verdict,
+        diagnosis,
         "not retried. Show the file to an administrator, or simplify it and submit it again: dlspool "
         "submit %s",
         name ? name : "FILE");
 }
 
-void verdict_stops_stage(struct verdict *verdict, const char *id, const char *stage, int tries)
+void diagnosis_stops_stage(struct diagnosis *diagnosis, const char *id, const char *stage,
+                           int tries)
 {
-    decide(verdict, REASON_STOPS_STAGE, "permanent", RETRY_NEVER);
+    decide(diagnosis, REASON_STOPS_STAGE, "permanent", RETRY_NEVER);
     snprintf(
-        verdict->sentence, sizeof(verdict->sentence),
+        diagnosis->sentence, sizeof(diagnosis->sentence),
         "This job ended dlspool's %s stage %d times, and was quarantined so that other jobs go on.",
         stage, tries);
     snprintf(
-        verdict->detail, sizeof(verdict->detail),
+        diagnosis->detail, sizeof(diagnosis->detail),
         "Each time the process crashed or was killed while it worked on this job. That is a fault of "
         "dlspool. The output so far is in output/. Tasks that were running were told to end.");
     snprintf(
-        verdict->next, sizeof(verdict->next),
+        diagnosis->next, sizeof(diagnosis->next),
         "not retried. Tell an administrator: the service's log says how the process ended. Once the "
         "fault is repaired and dlspool was restarted: dlspool retry %s",
         id);
 }
 
-void verdict_dependency(struct verdict *verdict, const char *id, const char *reason,
-                        const char *sentence)
+void diagnosis_dependency(struct diagnosis *diagnosis, const char *id, const char *reason,
+                          const char *sentence)
 {
-    decide(verdict, reason, "permanent", RETRY_NEVER);
-    snprintf(verdict->sentence, sizeof(verdict->sentence), "%s", sentence);
-    say_next(verdict, "not retried. To check its conditions again: dlspool retry %s", id);
+    decide(diagnosis, reason, "permanent", RETRY_NEVER);
+    snprintf(diagnosis->sentence, sizeof(diagnosis->sentence), "%s", sentence);
+    say_next(diagnosis, "not retried. To check its conditions again: dlspool retry %s", id);
 }
 
-void verdict_damaged(struct verdict *verdict, const char *id, const struct error *error)
+void diagnosis_damaged(struct diagnosis *diagnosis, const char *id, const struct error *error)
 {
-    decide(verdict, "DamagedRecord", "permanent", RETRY_NEVER);
-    take_error(verdict, "The spool's own files of this job are damaged: ", error);
-    say_next(verdict,
+    decide(diagnosis, "DamagedRecord", "permanent", RETRY_NEVER);
+    take_error(diagnosis, "The spool's own files of this job are damaged: ", error);
+    say_next(diagnosis,
              "not retried. To run it again, submit its job file, in the spool's directory: dlspool "
              "submit failed/%s/request.*",
              id);
 }
 
-void verdict_lost_record(struct verdict *verdict, const char *id, const char *detail)
+void diagnosis_lost_record(struct diagnosis *diagnosis, const char *id, const char *detail)
 {
     struct error error;
     error_set(&error, "job.yaml was damaged while the job ran.\n%s", detail);
-    verdict_damaged(verdict, id, &error);
+    diagnosis_damaged(diagnosis, id, &error);
 }
 
-int verdict_write(const struct verdict *verdict, int job, struct job_record *record, bool create,
-                  int64_t now, struct error *error)
+int diagnosis_write(const struct diagnosis *diagnosis, int job, struct job_record *record,
+                    bool create, int64_t now, struct error *error)
 {
     record->failed = true;
-    record->failure = verdict->failure;
-    record->failure.reason = text_of(verdict->reason);
-    record->failure.class = text_of(verdict->class);
-    record->failure.capacity = text_of(verdict->capacity);
+    record->failure = diagnosis->failure;
+    record->failure.reason = text_of(diagnosis->reason);
+    record->failure.class = text_of(diagnosis->class);
+    record->failure.capacity = text_of(diagnosis->capacity);
     if (!record->failure.failed)
         record->failure.failed = now;
-    record->change_since = verdict->change_since;
-    if (verdict->failure.delay)
-        record->backoff = verdict->failure.delay;
-    struct why why = {verdict->sentence, verdict->detail, verdict->next};
+    record->change_since = diagnosis->change_since;
+    if (diagnosis->failure.delay)
+        record->backoff = diagnosis->failure.delay;
+    struct why why = {diagnosis->sentence, diagnosis->detail, diagnosis->next};
     if ((create ? record_create : record_replace)(job, record, error) ||
-        (verdict->quotes ? why_write_private(job, &why, record->gid, error)
-                         : why_write(job, &why, error)))
+        (diagnosis->quotes ? why_write_private(job, &why, record->gid, error)
+                           : why_write(job, &why, error)))
         return -1;
 
     struct arena *arena = arena_new();
     struct buffer line = {0};
     eventlog_start(&line, now, "failed");
-    eventlog_add_string(&line, "reason", verdict->reason);
-    eventlog_add_string(&line, "class", verdict->class);
-    if (verdict->failure.exit_code >= 0)
-        eventlog_add_number(&line, "exit_code", verdict->failure.exit_code);
-    if (verdict->retry_line)
-        eventlog_add_number(&line, "retry_txt_line", verdict->retry_line);
-    eventlog_add_string(&line, "retry", retry_when_name(verdict->failure.when));
-    if (verdict->failure.next) {
+    eventlog_add_string(&line, "reason", diagnosis->reason);
+    eventlog_add_string(&line, "class", diagnosis->class);
+    if (diagnosis->failure.exit_code >= 0)
+        eventlog_add_number(&line, "exit_code", diagnosis->failure.exit_code);
+    if (diagnosis->retry_line)
+        eventlog_add_number(&line, "retry_txt_line", diagnosis->retry_line);
+    eventlog_add_string(&line, "retry", retry_when_name(diagnosis->failure.when));
+    if (diagnosis->failure.next) {
         char time[CLOCK_TEXT_SIZE];
-        eventlog_add_string(&line, "next", clock_format(verdict->failure.next, time));
+        eventlog_add_string(&line, "next", clock_format(diagnosis->failure.next, time));
     }
     if (record->array_left.length)
         eventlog_add(&line, "array_left", sweep_shortened(arena, record->array_left));
-    eventlog_add_string(&line, "why", verdict->sentence);
+    eventlog_add_string(&line, "why", diagnosis->sentence);
     eventlog_end(&line);
     int result = eventlog_append(job, buffer_text(&line), error);
     buffer_free(&line);

@@ -179,7 +179,7 @@ static enum settle look(struct arrivals *arrivals, struct pending *pending, stru
     struct settle_look found;
     struct settle_memory none = {.known = false};
     int64_t again = now + TROUBLE_LOOK;
-    enum settle verdict = SETTLE_WAIT;
+    enum settle state = SETTLE_WAIT;
     why->text[0] = '\0';
     if (probe_look(arrivals->directory, name.data, arrivals->local, &arrivals->bytes, &found)) {
         if (errno == ENOENT) {
@@ -192,17 +192,17 @@ static enum settle look(struct arrivals *arrivals, struct pending *pending, stru
         arrivals->troubled = false;
         found.flags = pending ? pending->flags : 0;
         found.first_and_last = !pending || (pending->believed && !pending->memory.known);
-        verdict = settle_judge(&arrivals->settle, pending ? &pending->memory : &none, &found, now,
+        state = settle_judge(&arrivals->settle, pending ? &pending->memory : &none, &found, now,
                                &again, why);
-        if (pending && verdict == SETTLE_WAIT) {
+        if (pending && state == SETTLE_WAIT) {
             pending->flags = 0;
             notice(arrivals, pending, name, now, why);
         }
     }
-    if (pending && verdict == SETTLE_WAIT)
+    if (pending && state == SETTLE_WAIT)
         turns_move(arrivals->turns, &pending->turn,
                    (again + LOOK_STEP - 1) / LOOK_STEP * LOOK_STEP);
-    return verdict;
+    return state;
 }
 
 /* Who dropped it; -1 when it is gone. */
@@ -307,15 +307,15 @@ static bool take(struct arrivals *arrivals, struct pending *pending, int64_t now
                  struct arrival *arrival)
 {
     struct text name = names_text(pending);
-    enum settle verdict = SETTLE_READY;
+    enum settle state = SETTLE_READY;
     bool published = !arrivals->local && arrivals->published && arrivals->published(name);
     if ((pending->flags & WATCH_RENAMED_IN) || published)
         pending->memory.complete = "rename";
     else
-        verdict = look(arrivals, pending, name, now, &arrival->why);
-    if (verdict == SETTLE_WAIT)
+        state = look(arrivals, pending, name, now, &arrival->why);
+    if (state == SETTLE_WAIT)
         return false;
-    hand_out(name, pending, verdict == SETTLE_REFUSE, arrival);
+    hand_out(name, pending, state == SETTLE_REFUSE, arrival);
     forget(arrivals, pending);
     return true;
 }

@@ -34,7 +34,7 @@ void gpu_types_add(struct buffer *types, const char *type);
 
 /* What is left of a machine.  Below zero where more is taken than there is (the settings were
  * changed while jobs ran). */
-struct room {
+struct free_resources {
     const struct machine *machine;
     int64_t cpus, memory;
     struct text gpu_type; /* that is wanted: the others count for nothing; empty: any */
@@ -42,36 +42,38 @@ struct room {
     bool *gpu_taken;      /* one for each of the machine's; in the arena */
     struct text
         gpus_wanted;      /* types, with commas between them, that others wait for, the most urgent
-                                   first: room_assign() gives their GPUs last */
+                                   first: resources_assign() gives their GPUs last */
     const char *withheld; /* why a device is not given to anybody, or NULL */
 };
 
-void room_empty(struct room *room, struct arena *arena, const struct machine *machine);
+void resources_empty(struct free_resources *available, struct arena *arena,
+                     const struct machine *machine);
 
 /* From now on only GPUs of that type are counted and given; empty: all are. */
-void room_want(struct room *room, struct text gpu_type);
+void resources_want(struct free_resources *available, struct text gpu_type);
 
 /* How many GPUs of the type there are, taken or not; of an empty one: all. */
 size_t machine_gpus_of(const struct machine *machine, struct text gpu_type);
 
 /* Take away, or give back, what a task has.  `gpus` names its devices with commas between them;
  * those that the machine does not have (any more) are not counted. */
-void room_take(struct room *room, struct demand demand, struct text gpus);
-void room_give(struct room *room, struct demand demand, struct text gpus);
+void resources_take(struct free_resources *available, struct demand demand, struct text gpus);
+void resources_give(struct free_resources *available, struct demand demand, struct text gpus);
 
 /* Take the device of that index away, as it is not there.  `why` is a sentence that lives as long as the
  * room. */
-void room_withhold(struct room *room, size_t gpu, const char *why);
+void resources_withhold(struct free_resources *available, size_t gpu, const char *why);
 
 /* Choose `count` free devices, take them, and return their names with commas between them, in the
  * arena.  There must be as many. */
-struct text room_assign(struct room *room, struct arena *arena, int count);
+struct text resources_assign(struct free_resources *available, struct arena *arena, int count);
 
 /* 0 when the machine is large enough for the demand; else -1 and a sentence that names every
  * resource that is short. */
-int room_fits_ever(const struct machine *machine, struct demand demand, struct error *error);
+int resources_fits_ever(const struct machine *machine, struct demand demand, struct error *error);
 
 /* 0 when there is room now; else -1 and such a sentence. */
-int room_fits_now(const struct room *room, struct demand demand, struct error *error);
+int resources_fits_now(const struct free_resources *available, struct demand demand,
+                       struct error *error);
 
 #endif

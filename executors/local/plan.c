@@ -234,7 +234,7 @@ void plan_look(struct batch *batch, struct podman_container *containers, size_t 
             look(batch, &batch->plans[i], containers, count);
 }
 
-/* ---- room ---- */
+/* ---- free resources ---- */
 
 static struct demand demand_of_task(const struct local_task *task)
 {
@@ -269,7 +269,7 @@ static void list_types(const struct machine *machine, struct buffer *types)
 }
 
 /* Has this machine GPUs of the type that the job asks for?  Then only those count. */
-static bool has_type(const struct batch *batch, struct plan *plan, struct room *room)
+static bool has_type(const struct batch *batch, struct plan *plan, struct free_resources *available)
 {
     struct submission *submission = plan->submission;
     const struct machine *machine = &batch->local->machine;
@@ -277,8 +277,8 @@ static bool has_type(const struct batch *batch, struct plan *plan, struct room *
     struct text asked = asks ? submission->gpu_type : TEXT("");
     struct error_quote_room rooms[2];
     struct buffer types = {0};
-    room_want(room, asked);
-    room->gpus_wanted = submission->gpus_wanted;
+    resources_want(available, asked);
+    available->gpus_wanted = submission->gpus_wanted;
     if (!asks || machine_gpus_of(machine, asked))
         return true;
     list_types(machine, &types);
@@ -299,22 +299,23 @@ static bool has_type(const struct batch *batch, struct plan *plan, struct room *
 }
 
 /* Several tasks' memory may be more than an int64_t counts: one that is too large ends it. */
-static bool fits(struct plan *plan, struct room *room)
+static bool fits(struct plan *plan, struct free_resources *available)
 {
     struct submission *submission = plan->submission;
-    struct machine machine = *room->machine;
-    machine.gpu_count = machine_gpus_of(room->machine, room->gpu_type);
+    struct machine machine = *available->machine;
+    machine.gpu_count = machine_gpus_of(available->machine, available->gpu_type);
     for (size_t i = 0; i < plan->manifest->task_count; i++) {
-        if (room_fits_ever(&machine, demand_of_task(plan->tasks[i].task), &submission->error)) {
+        if (resources_fits_ever(&machine, demand_of_task(plan->tasks[i].task),
+                                &submission->error)) {
             plan_decide(plan, SUBMIT_NEVER_FITS);
             return false;
         }
     }
     if (plan->manifest->parallelism)
         return true;
-    if (room_fits_ever(&machine, demand_of(plan, false), &submission->error))
+    if (resources_fits_ever(&machine, demand_of(plan, false), &submission->error))
         plan_decide(plan, SUBMIT_NEVER_FITS);
-    else if (room_fits_now(room, demand_of(plan, true), &submission->error))
+    else if (resources_fits_now(available, demand_of(plan, true), &submission->error))
         plan_decide(plan, SUBMIT_NO_ROOM);
     return !plan->decided;
 }
@@ -329,12 +330,14 @@ static const struct plan_task *holder_of(const struct plan *plan, size_t place)
 }
 
 /* The devices of each place, for all tasks that will have it one after another. */
-static void assign_places(struct batch *batch, struct plan *plan, struct room *room, size_t places)
+static void assign_places(struct batch *batch, struct plan *plan, struct free_resources *available,
+                          size_t places)
 {
     int gpus = plan->manifest->tasks[0].gpus;
     for (size_t place = 0; place < places; place++) {
         const struct plan_task *holder = holder_of(plan, place);
-        struct text devices = holder ? holder->gpus : room_assign(room, batch->arena, gpus);
+        struct text devices =
+            holder ? holder->gpus : resources_assign(available, batch->arena, gpus);
         for (size_t i = place; i < plan->manifest->task_count;
              i += (size_t)plan->specification.at_once)
             if (plan->tasks[i].progress == TASK_ABSENT)
@@ -344,33 +347,35 @@ static void assign_places(struct batch *batch, struct plan *plan, struct room *r
 
 /* Tasks that take turns all ask for the same.  As many are started as there is room for, and at
  * least one; GPUs are kept for as many as will ever run at once. */
-static void take_turns_room(struct batch *batch, struct plan *plan, struct room *room)
+static void take_turns_room(struct batch *batch, struct plan *plan,
+                            struct free_resources *available)
 {
     struct demand one = demand_of_task(plan->tasks[0].task), devices = {0};
     size_t count = plan->manifest->task_count, most = (size_t)plan->specification.at_once;
-    if (one.gpus && !plan->made && (size_t)(room->gpus / one.gpus) < most)
-        most = room->gpus > one.gpus ? (size_t)(room->gpus / one.gpus) : 1;
+    if (one.gpus && !plan->made && (size_t)(available->gpus / one.gpus) < most)
+        most = available->gpus > one.gpus ? (size_t)(available->gpus / one.gpus) : 1;
     plan->specification.at_once = (int)most;
     most = most < count ? most : count;
     for (size_t place = 0; place < most; place++)
         devices.gpus += holder_of(plan, place) ? 0 : one.gpus;
     one.gpus = 0;
-    if (room_fits_now(room, one, &plan->submission->error) ||
-        room_fits_now(room, devices, &plan->submission->error)) {
+    if (resources_fits_now(available, one, &plan->submission->error) ||
+        resources_fits_now(available, devices, &plan->submission->error)) {
         plan_decide(plan, SUBMIT_NO_ROOM);
         return;
     }
-    for (plan->starts = 0; plan->starts < most && !room_fits_now(room, one, NULL); plan->starts++)
-        room_take(room, one, (struct text){"", 0});
-    assign_places(batch, plan, room, most);
+    for (plan->starts = 0; plan->starts < most && !resources_fits_now(available, one, NULL);
+         plan->starts++)
+        resources_take(available, one, (struct text){"", 0});
+    assign_places(batch, plan, available, most);
 }
 
-static void take_room(struct batch *batch, struct plan *plan, struct room *room)
+static void take_room(struct batch *batch, struct plan *plan, struct free_resources *available)
 {
-    if (!has_type(batch, plan, room) || !fits(plan, room))
+    if (!has_type(batch, plan, available) || !fits(plan, available))
         return;
     if (plan->manifest->parallelism) {
-        take_turns_room(batch, plan, room);
+        take_turns_room(batch, plan, available);
         return;
     }
     for (size_t i = 0; i < plan->manifest->task_count; i++) {
@@ -378,20 +383,20 @@ static void take_room(struct batch *batch, struct plan *plan, struct room *room)
         if (task->progress != TASK_ABSENT)
             continue;
         struct demand demand = {task->task->cpus, task->task->memory, 0, ""};
-        room_take(room, demand, (struct text){"", 0});
-        task->gpus = room_assign(room, batch->arena, task->task->gpus);
+        resources_take(available, demand, (struct text){"", 0});
+        task->gpus = resources_assign(available, batch->arena, task->task->gpus);
     }
 }
 
 void plan_take_room(struct batch *batch, const struct podman_container *containers, size_t count)
 {
-    struct room room;
-    local_room(batch->local, batch->arena, &room, containers, count);
+    struct free_resources available;
+    local_available(batch->local, batch->arena, &available, containers, count);
     /* Those that name a type first: what they leave is good for the others. */
     for (int any = 0; any <= 1; any++)
         for (size_t i = 0; i < batch->count; i++)
             if (!batch->plans[i].decided && any == !batch->plans[i].submission->gpu_type.length)
-                take_room(batch, &batch->plans[i], &room);
+                take_room(batch, &batch->plans[i], &available);
 }
 
 /* ---- the users' paths ---- */

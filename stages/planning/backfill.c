@@ -185,12 +185,12 @@ static void tell_short(const struct backfill *backfill, const struct demand *dem
                                     .memory = backfill->all.memory,
                                     .gpu_count = count,
                                     .gpu_types = types};
-    const struct room room = {.machine = &machine,
-                              .cpus = backfill->free.cpus,
-                              .memory = backfill->free.memory,
-                              .gpu_type = type,
-                              .gpus = gpus_for(backfill, &backfill->free, demand)};
-    room_fits_now(&room, *demand, error);
+    const struct free_resources available = {.machine = &machine,
+                                             .cpus = backfill->free.cpus,
+                                             .memory = backfill->free.memory,
+                                             .gpu_type = type,
+                                             .gpus = gpus_for(backfill, &backfill->free, demand)};
+    resources_fits_now(&available, *demand, error);
     free(types);
 }
 
@@ -309,7 +309,7 @@ static void look_at_all_running(struct backfill *backfill)
     backfill->count = 0;
     runs_refresh(backfill->runs);
     if (jobs_walk(backfill->spool, STATE_SUBMITTED, look_at_running, backfill))
-        log_warn("submitted/ could not be read; when there will be room is not known");
+        log_warn("submitted/ could not be read; when there will be available is not known");
     if (backfill->count)
         qsort(backfill->running, backfill->count, sizeof(*backfill->running), by_end);
 }
@@ -318,17 +318,17 @@ static void look_at_all_running(struct backfill *backfill)
 
 void backfill_reserve(struct backfill *backfill, const struct demand *demand)
 {
-    struct stock room = backfill->free;
+    struct stock available = backfill->free;
     look_at_all_running(backfill);
     backfill->turn = NEVER;
     for (size_t i = 0; i < backfill->count && backfill->turn == NEVER; i++) {
         if (backfill->running[i].end == NEVER)
             break;
-        give(backfill, &room, &backfill->running[i].held);
-        if (fits(backfill, demand, &room))
+        give(backfill, &available, &backfill->running[i].held);
+        if (fits(backfill, demand, &available))
             backfill->turn = backfill->running[i].end;
     }
-    backfill->beside = backfill->turn == NEVER ? backfill->free : room;
+    backfill->beside = backfill->turn == NEVER ? backfill->free : available;
     keep(backfill, &backfill->beside, demand);
 }
 
@@ -340,8 +340,8 @@ bool backfill_may_pass(const struct backfill *backfill, const struct demand *dem
 
 bool backfill_is_shut(const struct backfill *backfill)
 {
-    const struct stock *room = backfill->turn == NEVER ? &backfill->beside : &backfill->free;
-    return room->cpus <= 0 || room->memory <= 0;
+    const struct stock *available = backfill->turn == NEVER ? &backfill->beside : &backfill->free;
+    return available->cpus <= 0 || available->memory <= 0;
 }
 
 bool backfill_pass(struct backfill *backfill, const struct job_record *record,

@@ -51,13 +51,13 @@ static bool is_due(const struct planning *planning, struct capacity *left,
         return true;
     if (job->next <= 0)
         return false;
-    bool fits = !planning->told || room_has(left, job, job->next);
+    bool fits = !planning->told || capacity_has(left, job, job->next);
     bool planned = isfinite(job->plan.deadline) && job->plan.deadline_status == DEADLINE_ON_TRACK;
     bool first = planned || planning->now - job->record.accepted > PATIENCE;
     if (planning->told && fits)
-        room_hold(left, job, job->next);
+        capacity_hold(left, job, job->next);
     else if (planning->told && first)
-        room_hold_beside(left, job, job->next);
+        capacity_hold_beside(left, job, job->next);
     return fits;
 }
 

@@ -139,7 +139,7 @@ static void look_at_jobs(struct planning *planning)
             continue;
         ask_resizable(planning, job);
         job->outgrown = job->state == STATE_RENDERED && planning->told &&
-                        !room_has_ever(&planning->capacity, job, least);
+                        !capacity_has_ever(&planning->capacity, job, least);
     }
 }
 
@@ -153,7 +153,7 @@ static void take_waiting(struct planning *planning)
     for (struct cached_job *job = job_cache_first(planning->job_cache); job;
          job = job_cache_after(job))
         if (job->readable && job->state == STATE_SUBMITTED && !job->started)
-            room_hold(&planning->left, job, job->size);
+            capacity_hold(&planning->left, job, job->size);
 }
 
 bool planning_counts(const struct cached_job *job)

@@ -144,12 +144,12 @@ static bool fits(const struct capacity *left, const struct cached_job *job, stru
            need.gpus <= left->gpus_free && (!type || need.gpus <= type->free);
 }
 
-bool room_has(const struct capacity *left, const struct cached_job *job, int64_t size)
+bool capacity_has(const struct capacity *left, const struct cached_job *job, int64_t size)
 {
     return fits(left, job, job_cache_need(job, size));
 }
 
-bool room_take_growth(struct capacity *left, const struct cached_job *job)
+bool capacity_take_growth(struct capacity *left, const struct cached_job *job)
 {
     struct need need = need_beyond(job);
     if (!fits(left, job, need))
@@ -158,12 +158,12 @@ bool room_take_growth(struct capacity *left, const struct cached_job *job)
     return true;
 }
 
-void room_hold(struct capacity *left, const struct cached_job *job, int64_t size)
+void capacity_hold(struct capacity *left, const struct cached_job *job, int64_t size)
 {
     hold(left, job, job_cache_need(job, size));
 }
 
-void room_hold_beside(struct capacity *left, const struct cached_job *job, int64_t size)
+void capacity_hold_beside(struct capacity *left, const struct cached_job *job, int64_t size)
 {
     struct need need = job_cache_need(job, size);
     if (need.gpus > 0)
@@ -173,7 +173,7 @@ void room_hold_beside(struct capacity *left, const struct cached_job *job, int64
     hold(left, job, need);
 }
 
-bool room_has_ever(const struct capacity *capacity, const struct cached_job *job, int64_t size)
+bool capacity_has_ever(const struct capacity *capacity, const struct cached_job *job, int64_t size)
 {
     struct need need = job_cache_need(job, size);
     const struct gpu_capacity *type = find_type(capacity, job->record.gpu_type);

@@ -74,7 +74,7 @@ int error_prefix(struct error *error, const char *format, ...)
     return -1;
 }
 
-const char *error_quote(struct error_quote_room *room, const char *bytes, size_t length)
+const char *error_quote(struct error_quote_buffer *room, const char *bytes, size_t length)
 {
     static const char digits[] = "0123456789abcdef";
     char *to = room->text;

@@ -34,7 +34,7 @@ static bool take_byte(struct text *rest, char byte)
 
 static int read_range(struct text piece, struct range *range, struct error *error)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     struct text rest = piece;
     bool good = take_number(&rest, &range->first);
     range->last = range->first;

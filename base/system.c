@@ -100,7 +100,7 @@ int file_read_all(int file, size_t limit, struct buffer *out, const char *name, 
         size_t want = have == 0 ? 4096 : 65536;
         if (want > limit + 1 - have)
             want = limit + 1 - have;
-        ssize_t count = sys.read(file, buffer_room(out, want), want);
+        ssize_t count = sys.read(file, buffer_reserve(out, want), want);
         if (count < 0 && errno == EINTR)
             continue;
         if (count < 0)

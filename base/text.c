@@ -168,7 +168,7 @@ void buffer_clear(struct buffer *buffer)
         buffer->data[0] = '\0';
 }
 
-char *buffer_room(struct buffer *buffer, size_t bytes)
+char *buffer_reserve(struct buffer *buffer, size_t bytes)
 {
     if (bytes > SIZE_MAX / 2 - buffer->length)
         stop_without_memory(bytes);
@@ -185,7 +185,7 @@ char *buffer_room(struct buffer *buffer, size_t bytes)
 
 void buffer_add(struct buffer *buffer, const void *bytes, size_t length)
 {
-    char *room = buffer_room(buffer, length);
+    char *room = buffer_reserve(buffer, length);
     if (length)
         memcpy(room, bytes, length);
     buffer->length += length;
@@ -212,10 +212,10 @@ void buffer_vprintf(struct buffer *buffer, const char *format, va_list arguments
     va_list again;
     va_copy(again, arguments);
     size_t free_bytes = 128;
-    char *room = buffer_room(buffer, free_bytes);
+    char *room = buffer_reserve(buffer, free_bytes);
     int length = vsnprintf(room, free_bytes, format, arguments);
     if (length > 0 && (size_t)length >= free_bytes) {
-        room = buffer_room(buffer, (size_t)length);
+        room = buffer_reserve(buffer, (size_t)length);
         vsnprintf(room, (size_t)length + 1, format, again);
     }
     va_end(again);

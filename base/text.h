@@ -47,8 +47,8 @@ struct buffer {
 };
 
 void buffer_free(struct buffer *buffer);
-void buffer_clear(struct buffer *buffer);               /* keeps the memory */
-char *buffer_room(struct buffer *buffer, size_t bytes); /* room for `bytes` more; their start */
+void buffer_clear(struct buffer *buffer);                  /* keeps the memory */
+char *buffer_reserve(struct buffer *buffer, size_t bytes); /* room for `bytes` more; their start */
 void buffer_add(struct buffer *buffer, const void *bytes, size_t length);
 void buffer_add_byte(struct buffer *buffer, char byte);
 void buffer_add_string(struct buffer *buffer, const char *string);

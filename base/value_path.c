@@ -5,7 +5,7 @@
 
 void value_path_add(struct buffer *out, const struct value_path *path)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     if (!path)
         return;
     value_path_add(out, path->above);
@@ -19,7 +19,7 @@ void value_path_add(struct buffer *out, const struct value_path *path)
 
 void value_found_add(struct buffer *out, const struct value *value)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     char number[NUMBER_TEXT_SIZE];
     switch (value->kind) {
     case VALUE_NULL:

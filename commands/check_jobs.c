@@ -122,7 +122,7 @@ static void check_log(struct checker *checker)
 static void say_set_aside(struct checker *checker, const char *what)
 {
     struct buffer why = {0};
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     size_t length = 0;
     if (file_read_at(checker->job, "why", FILE_LIMIT, &why, NULL) == 0)
         while (length < why.length && why.data[length] != '\n')
@@ -225,7 +225,7 @@ static void show_progress(size_t jobs)
 static int check_job(void *context, const struct job_place *place)
 {
     struct checker *checker = context;
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     checker->place = place;
     checker->problems = 0;
     buffer_clear(&checker->lines);
@@ -260,7 +260,7 @@ struct strangers {
 static int check_name(void *context, const char *name, unsigned char type)
 {
     struct strangers *strangers = context;
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     bool day = strangers->state == STATE_DONE;
     bool right = day ? strlen(name) == 10 : id_valid(text_of(name));
     if (right && (type == DT_DIR || type == DT_UNKNOWN))
@@ -276,7 +276,7 @@ static int check_name(void *context, const char *name, unsigned char type)
 /* Job files over which intake has ended. */
 static int check_claim(void *context, const char *name, unsigned char type)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     (void)type;
     if (strlen(name) > TOKEN_LENGTH + 3 && name[TOKEN_LENGTH] == '+')
         findings_say(context,

@@ -240,7 +240,7 @@ static bool take_word(struct columns *columns, struct text word)
             return true;
         }
     }
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     struct buffer all = {0};
     struct nearest_hint hint;
     for (int i = 0; i < KNOWN; i++)

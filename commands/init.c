@@ -115,7 +115,7 @@ static int give_path(const char *path, const char *name, bool whole, const char 
 /* Before anything is made: the settings would name a user who is not there. */
 static int check_user(const char *user, struct error *error)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     const char *letters = "abcdefghijklmnopqrstuvwxyz0123456789_-";
     bool plain = strspn(user, letters) == strlen(user) && !strchr("-0123456789", user[0]);
     if (!*user || getpwnam(user))

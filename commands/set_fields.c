@@ -9,7 +9,7 @@
 static int cut(const char *set, struct text *field, struct text *value, struct error *error)
 {
     const char *equals = strchr(set, '=');
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     if (!equals || equals == set)
         return error_set(error,
                          "--set: found \"%s\", expected FIELD=VALUE such as tasks.main.gpus=2",

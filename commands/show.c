@@ -94,7 +94,7 @@ static void print_resources(const struct job_record *record)
 static void print_words(const struct text *words, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        struct error_quote_room room;
+        struct error_quote_buffer room;
         printf(" %s", error_quote(&room, words[i].data, words[i].length));
     }
 }
@@ -105,7 +105,7 @@ static void print_command(int job, const struct job_record *record)
     struct buffer request = {0};
     struct arena *arena = arena_new();
     struct description *description = NULL;
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     if (record->request_file.length && prepare_read(job, record, &request, NULL) == 0)
         description = request_read(
             arena, buffer_text(&request),

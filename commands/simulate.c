@@ -124,7 +124,7 @@ static bool choose_policies(struct request *request, const char *names)
     while (text_next(&rest, ',', &name)) {
         const struct policy *found = policy_find(name);
         if (!found || request->policy_count == MOST_POLICIES) {
-            struct error_quote_room room;
+            struct error_quote_buffer room;
             complain("--policy: found \"%s\", expected some of fifo, backfill, sjf, edf, llf, "
                      "paper, elasticflow, ours, with commas between them",
                      error_quote(&room, name.data, name.length));

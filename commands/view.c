@@ -255,7 +255,7 @@ void print_error_object(const char *word, const char *sentence, int status)
 {
     struct arena *arena = arena_new();
     struct value *tree = value_object(arena);
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     value_put(arena, tree, "operand",
               word && *word ? value_string(arena, error_quote(&room, word, strlen(word)))
                             : value_null(arena));

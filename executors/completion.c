@@ -21,7 +21,7 @@ static int read_number(const struct value *value, const char *role, const char *
 
 static int read_role(const struct member *member, struct completion_role *role, struct error *error)
 {
-    struct error_quote_room rooms[2];
+    struct error_quote_buffer rooms[2];
     const char *name = error_quote(&rooms[0], member->key.data, member->key.length);
     *role = (struct completion_role){.role = member->key};
     if (member->value->kind != VALUE_OBJECT)

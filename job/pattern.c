@@ -26,7 +26,7 @@ static bool is_digit(char c)
 
 static int refuse_word(struct text rest, struct error *error)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     const char *end = memchr(rest.data, '}', rest.length);
     size_t length = end ? (size_t)(end - rest.data) + 1 : rest.length;
     return error_set(error, "found \"%s\", expected {done} or {total}, or \\{ for a brace",
@@ -105,7 +105,7 @@ int pattern_parse(struct text source, struct pattern *pattern, struct error *err
     for (size_t i = 0; i < pattern->count; i++)
         if (pattern->pieces[i].kind == PATTERN_DONE)
             return 0;
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     return error_set(error,
                      "found \"%s\", expected {done} in it, where the number stands that says "
                      "how much is done",

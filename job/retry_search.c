@@ -94,7 +94,7 @@ int retry_hint_quotes(struct text hint)
 
 void retry_hint_write(struct text hint, const struct text quoted[RETRY_QUOTES], struct buffer *out)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     for (size_t i = 0; i < hint.length; i++) {
         if (!is_quote(hint, i)) {
             buffer_add_byte(out, hint.data[i]);

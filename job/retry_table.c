@@ -95,7 +95,7 @@ static int parse_number(struct text word, int highest, int *number)
 static int parse_exit(struct row *row, struct error *error)
 {
     struct text high = row->pattern, low;
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     text_next(&high, '-', &low);
     if (!high.data)
         high = low;
@@ -109,7 +109,7 @@ static int parse_exit(struct row *row, struct error *error)
 static int parse_signal(struct row *row, struct error *error)
 {
     struct text name = row->pattern;
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     int number = 0;
     if (parse_number(name, SIGRTMAX, &number)) {
         if (text_starts(name, "SIG")) {
@@ -202,7 +202,7 @@ static bool is_bounded(struct text pattern)
 
 static int parse_expression(struct row *row, struct error *error)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     struct text pattern = row->pattern;
     if (!is_bounded(pattern))
         return error_set(error,
@@ -273,7 +273,7 @@ static int parse_name(struct text word, const char *const *names, const char *co
     for (int i = 0; names[i]; i++)
         if (text_is(word, names[i]))
             return i;
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     struct nearest_hint hint;
     return error_set(error, "%s is \"%s\", expected %s%s", column,
                      error_quote(&room, word.data, word.length), expected,

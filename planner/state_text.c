@@ -94,7 +94,7 @@ struct line {
 
 static int wrong(const struct line *line, const char *expected)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     return error_set(line->error, "line %zu: found \"%s\", expected %s", line->number,
                      error_quote(&room, line->rest.data ? line->rest.data : "",
                                  line->rest.data ? line->rest.length : 0),

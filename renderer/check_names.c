@@ -21,7 +21,7 @@ static void tell(const struct check_names *names, bool fault, const char *place,
 static void tell_of_row(const struct check_names *names, bool fault, const struct image_row *row,
                         const char *what, struct text found, const char *const *known)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     char place[32], sentence[640];
     snprintf(place, sizeof(place), "images.txt:%d", row->line);
     snprintf(sentence, sizeof(sentence), "the %s \"%s\" is not known", what,
@@ -162,7 +162,7 @@ static void check_members(struct repository *repository, const struct value *tre
     for (size_t i = 0; i < tree->object.count; i++) {
         const struct member *member = &tree->object.members[i];
         const struct member *same = value_member(model, member->key);
-        struct error_quote_room room;
+        struct error_quote_buffer room;
         char place[64], sentence[640], inner[NAME_ROOM];
         snprintf(place, sizeof(place), "site.yaml:%u:%u", member->line, member->column);
         snprintf(sentence, sizeof(sentence), "%s%s: not known, and no template reads it", above,

@@ -174,7 +174,7 @@ static struct value *call_pairs(struct arena *arena, struct value **arguments, s
 /* A sentence may be longer than one quoted piece; each piece is made harmless by itself. */
 static void set_sentence(struct error *error, struct text sentence)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     struct buffer words = {0};
     while (sentence.length) {
         size_t piece = 0, next;

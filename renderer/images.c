@@ -58,7 +58,7 @@ bool image_name_valid(struct text image)
 
 static int check_word(struct text word, const char *column, struct error *error)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     if (text_is(word, "*"))
         return 0;
     if (memchr(word.data, '*', word.length))
@@ -77,7 +77,7 @@ static int check_word(struct text word, const char *column, struct error *error)
 
 static int check_row(const struct image_row *row, struct error *error)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     if (check_word(row->library, "library", error) || check_word(row->version, "version", error) ||
         check_word(row->type, "type", error) || check_word(row->accelerator, "accelerator", error))
         return -1;

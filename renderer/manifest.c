@@ -50,7 +50,7 @@ static int choose_template(struct work *work)
 {
     const struct render_input *input = work->input;
     const char *executor = template_executor(input);
-    struct error_quote_room library, type;
+    struct error_quote_buffer library, type;
     error_quote(&library, input->library.data, input->library.length);
     error_quote(&type, input->type.data, input->type.length);
     if (!is_path_word(input->library) || !is_path_word(input->type))
@@ -134,7 +134,7 @@ static bool image_allowed_to(const struct value *job, const struct value *site, 
 /* May the user choose this image? */
 static int check_image(struct work *work, const struct value *site, struct text image)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     const char *rule[2];
     bool foreign = value_get_text(value_get(work->input->job, "platform"), "name").length > 0;
     error_quote(&room, image.data, image.length);
@@ -160,7 +160,7 @@ static void say_no_image(struct work *work, const struct images *images,
                          const struct image_query *query)
 {
     struct text version = query->version.length ? query->version : TEXT("(not given)");
-    struct error_quote_room rooms[5];
+    struct error_quote_buffer rooms[5];
     struct buffer there = {0};
     struct image_query any_version = *query;
     any_version.version = (struct text){NULL, 0};
@@ -205,7 +205,7 @@ static int check_host_version(struct work *work)
     static struct image_row row = {{"*", 1}, {"*", 1}, {"*", 1}, {"*", 1}, {"host", 4}, 0};
     const struct images host = {&row, 1};
     struct image_query query = wish_of(work);
-    struct error_quote_room rooms[3];
+    struct error_quote_buffer rooms[3];
     struct buffer there = {0};
     if (!query.machine || !query.version.length)
         return 0;
@@ -283,7 +283,7 @@ static int check_queue(struct work *work, const struct value *site)
         if (name->kind == VALUE_STRING)
             buffer_printf(&names, "%s%s", names.length ? ", " : "", name->string.data);
     }
-    struct error_quote_room rooms[2];
+    struct error_quote_buffer rooms[2];
     error_set(work->error,
               "queue \"%s\" is none of this site's: site.yaml of templates.git lists %s",
               error_quote(&rooms[0], queue.data, queue.length),

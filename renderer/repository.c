@@ -162,7 +162,7 @@ static int resolve(struct repository *repository, git_oid *id, struct error *err
     int result = 0;
     if (git_revparse_single(&object, repository->git, repository->revision) ||
         git_object_peel(&commit, object, GIT_OBJECT_COMMIT)) {
-        struct error_quote_room room;
+        struct error_quote_buffer room;
         result = error_set(
             error, "templates repository %s: \"%s\" names no commit: %s", repository->path,
             error_quote(&room, repository->revision, strlen(repository->revision)), git_problem());
@@ -232,7 +232,7 @@ const char *repository_commit(const struct repository *repository)
 /* Trees have no names such as ".." in them; this only gives a better sentence. */
 static int check_path(struct text path, struct error *error)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     struct text rest = path, name;
     bool valid = path.length > 0 && path.length <= LONGEST_PATH;
     while (valid && text_next(&rest, '/', &name))
@@ -248,7 +248,7 @@ static int check_path(struct text path, struct error *error)
 
 static struct file *get_file(struct repository *repository, struct text path, struct error *error)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     if (!repository->served) {
         error_set(error, "templates repository %s: no commit is served", repository->path);
         return NULL;

@@ -69,7 +69,7 @@ static int read_content(struct reading *reading, struct file *file)
     result = 0;
 failed:
     if (result) {
-        struct error_quote_room room;
+        struct error_quote_buffer room;
         error_set(reading->error, "%s cannot be read: %s",
                   error_quote(&room, file->path.data, file->path.length), git_problem());
     }
@@ -109,7 +109,7 @@ static int read_tree(struct reading *reading, const git_oid *id, struct buffer *
         return error_set(reading->error, "its directories nest more than %d deep",
                          DEEPEST_DIRECTORY);
     if (git_tree_lookup(&tree, reading->git, id)) {
-        struct error_quote_room room;
+        struct error_quote_buffer room;
         return error_set(reading->error, "directory \"%s\" cannot be read: %s",
                          error_quote(&room, path->data, path->length), git_problem());
     }

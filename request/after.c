@@ -79,7 +79,7 @@ static void read_jobs(struct conditions *conditions, const struct value_path *pa
 static void read_unknown(struct conditions *conditions, const struct value_path *path,
                          uint32_t line, uint32_t column, struct text word)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     struct nearest_hint hint;
     problem_add(conditions->reading, path, line, column,
                 "found the condition \"%s\", expected afterok, afterany or afternotok%s",

@@ -65,7 +65,7 @@ static bool is_variable_name(struct text name)
 void check_variable_name(struct reading *reading, const struct value_path *path,
                          const struct member *member)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     if (!is_variable_name(member->key))
         problem_add(reading, path, member->line, member->column,
                     "found the name \"%s\", expected at most %d letters, digits and _, the first "

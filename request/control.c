@@ -152,7 +152,7 @@ int request_read_control(struct arena *arena, struct text source, const char *na
     if (source.length > CONTROL_LONGEST || text_starts(source, "#!") || !mentions_verb(source))
         return 0;
 
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     struct text file = name && *name ? text_of(name) : TEXT("control file");
     const char *quoted = error_quote(&room, file.data, file.length);
     struct error problem;

@@ -95,7 +95,7 @@ int description_deadline(const struct description *job, const char *file, int64_
                          int64_t *time, struct error *error)
 {
     const struct deadline *deadline = &job->deadline;
-    struct error_quote_room name, found;
+    struct error_quote_buffer name, found;
     char room[CLOCK_TEXT_SIZE];
     *time = 0;
     if (!deadline->given)

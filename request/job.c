@@ -159,7 +159,7 @@ static void report_file(struct reading *reading, const struct value *root, struc
 {
     const char *slash = memrchr(program.data, '/', program.length);
     size_t before = (size_t)(slash - program.data);
-    struct error_quote_room directory, file;
+    struct error_quote_buffer directory, file;
     error_quote(&directory, program.data, before ? before : 1);
     error_quote(&file, slash + 1, program.length - before - 1);
     struct error sentence;

@@ -63,7 +63,7 @@ static bool take_library(struct reading *reading, const struct value_path *path,
             version.data++;
             version.length--;
         }
-        struct error_quote_room room;
+        struct error_quote_buffer room;
         if (version.length)
             problem_expected(reading, path, value,
                              "the library alone; its version is a field of its own: library: %s, "

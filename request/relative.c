@@ -108,7 +108,7 @@ struct text request_absolute(struct arena *arena, struct text source, const char
     const struct value *root = yaml_read(arena, source, "job file", &yaml_request_limits, &error);
     for (size_t i = 0; root && i < FIELDS; i++) {
         const struct value *value = value_get(root, fields[i]);
-        struct error_quote_room rooms[2];
+        struct error_quote_buffer rooms[2];
         if (!is_relative(value) || !stands_at(source, value, &new))
             continue;
         new.path = join(arena, directory, value->string);

@@ -72,7 +72,7 @@ static void read_role(struct reading *reading, const struct value_path *path,
                       const struct member *member, struct task_role *role)
 {
     const struct value *map = member->value;
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     if (!is_role(member->key))
         problem_add(reading, path, member->line, member->column,
                     "found the role \"%s\", expected a name of at most %d small letters, digits "

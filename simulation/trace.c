@@ -43,7 +43,7 @@ static int visible(const struct dirent *entry)
 /* The path of the model's profile, or NULL and a sentence. */
 static const char *find_profile(const struct reading *reading, struct text model)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     const char *found = NULL;
     if (is_plain(model)) {
         int length = (int)model.length;
@@ -73,7 +73,7 @@ static const char *find_profile(const struct reading *reading, struct text model
 static int read_level(const struct reading *reading, const struct csv *csv, size_t column,
                       struct trace_curve *curve)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     struct text name = csv->names[column];
     double rate;
     char *end;

@@ -180,7 +180,7 @@ bool job_find_whole(const struct spool *spool, struct text id, struct job_place 
 int job_find(const struct spool *spool, struct text id, struct job_place *place,
              struct error *error)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     if (id.length == 0 || id.length >= ID_SIZE) {
         error_set(error, "\"%s\" is not the id of a job", error_quote(&room, id.data, id.length));
         return 1;

@@ -159,7 +159,7 @@ static void prefer(struct search *search, bool (*wanted)(const struct candidate 
 
 static int decide(struct search *search, bool by_name, struct meant *meant, struct error *error)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     if (by_name)
         prefer(search, is_mine);
     if (by_name && search->meaning->applies) {
@@ -181,7 +181,7 @@ static int decide(struct search *search, bool by_name, struct meant *meant, stru
 
 static int search_all(struct search *search, struct meant *meant, struct error *error)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     const struct spool *spool = search->meaning->spool;
     for (int i = 0; i < STATE_COUNT; i++)
         if (jobs_walk(spool, (enum state)i, match, search))
@@ -201,7 +201,7 @@ static int search_all(struct search *search, struct meant *meant, struct error *
 
 int job_meant(const struct meaning *meaning, struct meant *meant, struct error *error)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     struct search search = {.meaning = meaning, .word = meaning->word};
     char id[ID_SIZE];
     *meant = (struct meant){.count = 0};

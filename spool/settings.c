@@ -199,7 +199,7 @@ static void read_null_executor(struct settings *settings)
 static int unknown(const struct member *member, const char *section, struct error *error)
 {
     const char *names[SETTING_COUNT + 1] = {NULL};
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     size_t count = 0, length = strlen(section);
     for (int i = 0; i < SETTING_COUNT; i++)
         if (strncmp(table[i].name, section, length) == 0 && !strchr(table[i].name + length, '.'))

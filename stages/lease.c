@@ -57,7 +57,7 @@ static bool parse(const char *text, struct lease_line *line)
 
 static void describe(const struct lease_line *line, char *who)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     snprintf(who, LEASE_TEXT_SIZE, "%s process %d",
              error_quote(&room, line->host, strlen(line->host)), line->process);
 }

@@ -152,7 +152,7 @@ static void notice(struct arrivals *arrivals, struct pending *pending, struct te
     int64_t waited = now - pending->memory.first;
     if (pending->noticed || waited < arrivals->notice)
         return;
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     char duration[CLOCK_TEXT_SIZE];
     log_say("%s: \"%s\" has waited for %s: %s", arrivals->path,
             error_quote(&room, name.data, name.length), duration_format(waited, duration),
@@ -163,7 +163,7 @@ static void notice(struct arrivals *arrivals, struct pending *pending, struct te
 /* Files cannot be looked at, for a reason that is not theirs (errno): said once until one can. */
 static void say_trouble(struct arrivals *arrivals, struct text name)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     const char *reason = strerror(errno);
     if (!arrivals->troubled)
         log_warn("%s: \"%s\" cannot be looked at, and is retried: %s", arrivals->path,
@@ -193,7 +193,7 @@ static enum settle look(struct arrivals *arrivals, struct pending *pending, stru
         found.flags = pending ? pending->flags : 0;
         found.first_and_last = !pending || (pending->believed && !pending->memory.known);
         state = settle_judge(&arrivals->settle, pending ? &pending->memory : &none, &found, now,
-                               &again, why);
+                             &again, why);
         if (pending && state == SETTLE_WAIT) {
             pending->flags = 0;
             notice(arrivals, pending, name, now, why);

@@ -11,7 +11,7 @@ enum { STALE_RETRIES = 3 }; /* NFSv3 forgets a file that was renamed; opening ag
 
 static enum drop_result refuse(struct error *error, struct text shown, const char *reason)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     error_set(error, "\"%s\" %s", error_quote(&room, shown.data, shown.length), reason);
     return DROP_REFUSED;
 }
@@ -25,7 +25,7 @@ static enum drop_result changing(struct error *error, struct text shown, const c
 static enum drop_result trouble(struct error *error, struct text shown, const char *what)
 {
     int number = errno;
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     const char *quoted = error_quote(&room, shown.data, shown.length);
     errno = number;
     error_errno(error, "\"%s\" %s", quoted, what);
@@ -128,7 +128,7 @@ static enum drop_result check(const struct stat *status, struct text shown, stru
     if (status->st_size == 0)
         return refuse(error, shown, "is empty; write the job into it and drop it again");
     if (status->st_size > DROP_LARGEST) {
-        struct error_quote_room room;
+        struct error_quote_buffer room;
         error_set(error, "\"%s\" has %lld bytes; a job file may have at most %d (1 MiB)",
                   error_quote(&room, shown.data, shown.length), (long long)status->st_size,
                   DROP_LARGEST);
@@ -144,7 +144,7 @@ static int read_bytes(int file, size_t size, struct buffer *bytes)
     buffer_add_string(bytes, "");
     while (bytes->length <= size) {
         size_t want = size + 1 - bytes->length;
-        ssize_t count = sys.pread(file, buffer_room(bytes, want), want, (off_t)bytes->length);
+        ssize_t count = sys.pread(file, buffer_reserve(bytes, want), want, (off_t)bytes->length);
         if (count < 0 && errno == EINTR)
             continue;
         if (count < 0)
@@ -207,7 +207,7 @@ static enum drop_result judge_closed(int directory, const char *name, struct tex
     if (!S_ISREG(status.st_mode))
         return check(&status, shown, error);
     errno = number;
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     switch (number) {
     case EACCES:
     case EPERM:

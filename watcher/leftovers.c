@@ -46,7 +46,7 @@ static bool is_ours(struct text name)
 
 static void name_it(struct leftovers *leftovers, struct text name, int64_t age)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     char duration[CLOCK_TEXT_SIZE];
     log_say(
         "%s: \"%s\" has waited for %s and is never taken: a name that begins with `.` or ends in "

@@ -19,7 +19,7 @@ static enum content look_inside(int file, size_t size, struct buffer *bytes)
     buffer_clear(bytes);
     while (bytes->length <= size) {
         size_t want = size + 1 - bytes->length;
-        ssize_t count = sys.pread(file, buffer_room(bytes, want), want, (off_t)bytes->length);
+        ssize_t count = sys.pread(file, buffer_reserve(bytes, want), want, (off_t)bytes->length);
         if (count < 0 && errno == EINTR)
             continue;
         if (count < 0)

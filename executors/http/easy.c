@@ -93,7 +93,7 @@ static int set_tls_name(struct http_target *target, const char *name, struct err
         result = 0;
     }
     if (result) {
-        struct error_quote_room room;
+        struct error_quote_buffer room;
         error_set(error, "the TLS server name \"%s\" cannot be used for %s",
                   error_quote(&room, name, strlen(name)), target->base);
     }

@@ -211,7 +211,7 @@ void http_stream_close(struct http_stream *stream)
 
 static void set_sentence(struct http_stream *stream, const char *words)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     error_set(&stream->error, "%s: GET %s: %s", stream->streams->target.base,
               error_quote(&room, stream->path, strlen(stream->path)), words);
 }

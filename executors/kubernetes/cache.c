@@ -236,9 +236,9 @@ static void take_pod(struct kubernetes_jobs *jobs, struct cached_token *token,
             free_pod(&fresh);
             return;
         }
-        if (token->pod_count == token->pod_room) {
-            token->pod_room = token->pod_room ? 2 * token->pod_room : 1;
-            token->pods = memory_resize(token->pods, token->pod_room * sizeof(*token->pods));
+        if (token->pod_count == token->pod_capacity) {
+            token->pod_capacity = token->pod_capacity ? 2 * token->pod_capacity : 1;
+            token->pods = memory_resize(token->pods, token->pod_capacity * sizeof(*token->pods));
         }
         pod = &token->pods[token->pod_count++];
         *pod = fresh;

@@ -158,7 +158,7 @@ static int make_header(struct kubernetes_credential *credential, struct error *e
     if (token.length == 0)
         return 0;
     struct buffer line = {0};
-    buffer_room(&line, token.length + sizeof("Authorization: Bearer "));
+    buffer_reserve(&line, token.length + sizeof("Authorization: Bearer "));
     buffer_add_string(&line, "Authorization: Bearer ");
     buffer_add_text(&line, token);
     credential->header = line.data;

@@ -86,7 +86,7 @@ static int no_such_context(const struct config_reader *reader, struct text name)
         }
     }
     struct buffer list = {0};
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     for (size_t i = 0; i < count; i++)
         buffer_printf(&list, "%s%s", i ? ", " : "", error_quote(&room, names[i], strlen(names[i])));
     error_set(reader->error, "%s: there is no context \"%s\" (there are: %s)",
@@ -101,7 +101,7 @@ static int follow(const struct config_entry *context, const char *kind, const ch
                   struct config_entry *entry)
 {
     const char *name;
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     char words[sizeof(room) + 32];
     if (config_string(context, context->object, kind, &name))
         return -1;

@@ -82,7 +82,7 @@ static enum kubernetes_outcome judge_version(struct kubernetes *kubernetes,
                                              const struct kubernetes_call *call,
                                              struct error *error)
 {
-    struct error_quote_room major_room, minor_room;
+    struct error_quote_buffer major_room, minor_room;
     struct text major = value_get_text(call->answer, "major");
     struct text minor = value_get_text(call->answer, "minor");
     int minor_number = leading_number(minor);
@@ -163,7 +163,7 @@ static int judge_access(const struct kubernetes *kubernetes, const struct kubern
                         struct error *error)
 {
     const struct value *status = value_get(call->answer, "status");
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     if (call->outcome == KUBERNETES_DONE) {
         if (value_get_boolean(status, "allowed", false))
             return 0;

@@ -32,7 +32,7 @@ static void read_object(struct kubernetes_object *object, struct value *tree, si
                         struct schema_problems *problems)
 {
     char path[32];
-    struct error_quote_room kind, version;
+    struct error_quote_buffer kind, version;
     snprintf(path, sizeof(path), "items[%zu]", index);
     object->tree = tree;
     object->kind = find_kind(tree);

@@ -148,7 +148,7 @@ static int start(struct run *run, const struct kubeconfig_plugin *plugin, struct
     if (number == 0)
         return 0;
     run->process = 0;
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     const char *hint = plugin->install_hint ? plugin->install_hint : "";
     return error_set(error, "the credential plugin %s could not be started: %s%s%s", run->command,
                      strerror(number), *hint ? "; " : "", error_quote(&room, hint, strlen(hint)));
@@ -219,7 +219,7 @@ static int wait_for(struct run *run)
 }
 
 /* What it complained about, quoted: the last line. */
-static const char *last_words(const struct run *run, struct error_quote_room *room)
+static const char *last_words(const struct run *run, struct error_quote_buffer *room)
 {
     struct text all = text_trim(buffer_text(&run->complained));
     for (size_t i = all.length; i > 0; i--)
@@ -232,7 +232,7 @@ static const char *last_words(const struct run *run, struct error_quote_room *ro
 
 static int judge(const struct run *run, int status, struct error *error)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     const char *words = last_words(run, &room);
     if (status == -1)
         return error_set(error, "the credential plugin %s did not end within %lld s: %s",
@@ -326,7 +326,7 @@ int kubernetes_plugin_read(struct text output, const char *api_version,
 int kubernetes_plugin_run(const struct kubeconfig_plugin *plugin, int64_t time_limit,
                           struct kubernetes_plugin_answer *answer, struct error *error)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     const char *command = plugin->arguments[0];
     struct run run = {
         .command = error_quote(&room, command, strlen(command)),

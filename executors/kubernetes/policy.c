@@ -132,7 +132,7 @@ static bool is_plain_path(struct text path)
 
 static void check_host_path(const struct policy *policy, const struct value *volume)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     struct text path = value_get_text(volume, "path");
     bool allowed = !policy->stamp;
     for (size_t i = 0; policy->stamp && i < policy->stamp->policy.host_path_count; i++)

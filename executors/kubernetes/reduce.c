@@ -34,7 +34,7 @@ uint64_t hash_text(struct text text)
 char *copy_clean(struct text text, size_t limit)
 {
     struct buffer out = {0};
-    buffer_room(&out, (text.length < limit ? text.length : limit) + 4);
+    buffer_reserve(&out, (text.length < limit ? text.length : limit) + 4);
     text = text_trim(text);
     for (size_t i = 0; i < text.length;) {
         size_t length = utf8_sequence(text.data + i, text.length - i);

@@ -144,7 +144,7 @@ static void look_at_node(struct inquiries *inquiries, struct resize_change *chan
                       "its node has not said yet that it has changed the container's CPUs");
         return;
     }
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     struct text words = value_get_text(pending, "message");
     bool never = text_is(value_get_text(pending, "reason"), "Infeasible");
     char sentence[ERROR_TEXT_SIZE];

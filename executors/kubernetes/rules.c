@@ -89,7 +89,7 @@ static bool is_label_key(struct text key)
 static void check_labels(const struct value *labels, const char *path,
                          struct schema_problems *problems)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     for (size_t i = 0; labels && i < labels->object.count; i++) {
         const struct member *label = &labels->object.members[i];
         const char *key = error_quote(&room, label->key.data, label->key.length);
@@ -121,7 +121,7 @@ static bool is_templates(struct text key)
 static void check_annotations(const struct value *annotations, const char *path,
                               struct schema_problems *problems)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     size_t total = 0;
     for (size_t i = 0; annotations && i < annotations->object.count; i++) {
         const struct member *member = &annotations->object.members[i];
@@ -173,7 +173,7 @@ static bool has_named(const struct value *list, struct text name)
 static void check_names(const struct value *list, const char *path, bool labels,
                         struct schema_problems *problems)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     for (size_t i = 0; list && i < list->list.count; i++) {
         const struct value *item = list->list.items[i];
         struct text name = value_get_text(item, "name");
@@ -193,7 +193,7 @@ static void check_names(const struct value *list, const char *path, bool labels,
 static void check_mounts(const struct value *container, const struct value *volumes,
                          const char *path, struct schema_problems *problems)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     const struct value *mounts = value_get(container, "volumeMounts");
     for (size_t i = 0; mounts && i < mounts->list.count; i++) {
         const struct value *mount = mounts->list.items[i];
@@ -226,7 +226,7 @@ static void check_mounts(const struct value *container, const struct value *volu
 static void check_environment(const struct value *container, const char *path,
                               struct schema_problems *problems)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     const struct value *env = value_get(container, "env");
     for (size_t i = 0; env && i < env->list.count; i++) {
         const struct value *item = env->list.items[i];
@@ -253,7 +253,7 @@ static void check_resources(const struct value *container, const char *path,
     const struct value *resources = value_get(container, "resources");
     const struct value *limits = value_get(resources, "limits");
     const struct value *requests = value_get(resources, "requests");
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     for (size_t i = 0; requests && i < requests->object.count; i++) {
         const struct member *asked = &requests->object.members[i];
         const struct member *most = value_member(limits, asked->key);
@@ -443,7 +443,7 @@ static void check_service(const struct value *tree, const char *path,
 static void check_data(const struct value *tree, const char *path, struct schema_problems *problems)
 {
     static const char *const members[] = {"data", "binaryData", "stringData", NULL};
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     size_t total = 0;
     for (size_t i = 0; members[i]; i++) {
         const struct value *data = value_get(tree, members[i]);
@@ -475,7 +475,7 @@ static void check_generated(const struct kubernetes_object *object, const char *
     const struct value *tree = object->tree;
     const struct value *annotations = value_get(value_get(tree, "metadata"), "annotations");
     struct text what = value_get_text(annotations, KUBERNETES_ANNOTATION_GENERATE);
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     if (!what.data)
         return;
     if (!text_is(what, KUBERNETES_GENERATE_SSH_KEY) || strcmp(object->kind->kind, "Secret") != 0)
@@ -511,7 +511,7 @@ void kubernetes_check_object(struct kubernetes_object *object, const char *path,
                              struct schema_problems *problems)
 {
     const struct value *metadata = value_get(object->tree, "metadata");
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     object->name = value_get_text(metadata, "name");
     if (!kubernetes_is_dns_label(object->name, true))
         schema_problem(
@@ -584,7 +584,7 @@ static void check_owner(const struct kubernetes_manifest *manifest, struct arena
         schema_problem(problems, tree, "items[0].metadata.annotations.%s: %s",
                        KUBERNETES_ANNOTATION_COMPLETE, error.text);
     for (size_t i = 0; read && i < read->count; i++) {
-        struct error_quote_room room;
+        struct error_quote_buffer room;
         bool found = false;
         for (size_t j = 0; j < manifest->count && !found; j++)
             found = manifest->objects[j].kind->is_job &&

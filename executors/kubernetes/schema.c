@@ -83,7 +83,7 @@ static struct {
 /* Remember the first thing that is wrong with the table itself. */
 static void give_up(const char *what, struct text where)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     if (!table.fault.text[0])
         error_set(&table.fault, "the table of fields: %s: %s", what,
                   error_quote(&room, where.data, where.length));

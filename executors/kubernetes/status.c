@@ -165,7 +165,7 @@ static void add_quoted(struct buffer *out, struct text words, size_t limit)
     enum { PIECE = 64 }; /* bytes, fewer than error_quote() cuts at */
     size_t at = 0, most = words.length < limit ? words.length : limit;
     while (at < most) {
-        struct error_quote_room room;
+        struct error_quote_buffer room;
         size_t end = at;
         while (end < most && end - at < PIECE) {
             size_t length = utf8_sequence(words.data + end, words.length - end);
@@ -250,7 +250,7 @@ enum kubernetes_outcome kubernetes_judge(struct arena *arena,
     if (good && *answer)
         return KUBERNETES_DONE;
     if (good) {
-        struct error_quote_room room;
+        struct error_quote_buffer room;
         error_set(error, "%s %s: the API server answered %d, but not with JSON", question->method,
                   error_quote(&room, question->path, strcspn(question->path, "?")), status);
         return facts.reads ? KUBERNETES_UNAVAILABLE : KUBERNETES_UNKNOWN;

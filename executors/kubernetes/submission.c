@@ -41,7 +41,7 @@ enum finding job_judge_found(const struct job *job, const struct part *part,
 {
     const struct submission *submission = job->submission;
     const struct kubernetes *kubernetes = job->kubernetes;
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     char what[DESCRIPTION_SIZE];
     part_describe(part, what);
     if (!kubernetes_is_of_job(kubernetes, object, submission->id, submission->attempt)) {

@@ -82,7 +82,7 @@ static void add_warnings(struct buffer *answer, const struct kubernetes_object *
                          const struct kubernetes_call *call)
 {
     struct text rest = buffer_text(&call->warnings), line;
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     while (text_next(&rest, '\n', &line))
         if (line.length)
             buffer_printf(answer, "# the server warns of the %s %s: %s\n", object->kind->kind,

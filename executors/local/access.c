@@ -223,7 +223,7 @@ static void hear(struct child *children, size_t count, int64_t until)
             if (child->pipe < 0 || !files[i].revents)
                 continue;
             enum { PIECE = 4096 };
-            ssize_t length = read(child->pipe, buffer_room(&child->answer, PIECE), PIECE);
+            ssize_t length = read(child->pipe, buffer_reserve(&child->answer, PIECE), PIECE);
             if (length > 0 && child->answer.length < ANSWER_MAX) {
                 child->answer.length += (size_t)length;
             } else if (length >= 0 || errno != EINTR) {

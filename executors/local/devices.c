@@ -51,7 +51,7 @@ static void take_devices(struct search *search, const struct value *tree)
 static int read_specification(void *context, const char *name, unsigned char type)
 {
     struct search *search = context;
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     struct buffer bytes = {0};
     struct error error;
     struct text file = text_of(name);

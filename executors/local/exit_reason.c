@@ -25,7 +25,7 @@ enum {
 
 /* catatonit's last words when it could not start the task's command, or false. */
 static bool find_start_error(struct local *local, const struct podman_container *container,
-                             struct error_quote_room *room)
+                             struct error_quote_buffer *room)
 {
     enum { HEAD = 4096 };
     const struct text mark = TEXT("failed to exec pid1: ");
@@ -156,7 +156,7 @@ static bool find_loss(struct finding *finding)
 
 static bool find_failed_start(struct finding *finding)
 {
-    struct error_quote_room room, command;
+    struct error_quote_buffer room, command;
     if (finding->container->exit_code != 1 ||
         !find_start_error(finding->exit_reason->local, finding->container, &room))
         return false;

@@ -24,7 +24,7 @@ static bool may(const char *path, int mode)
     return faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0;
 }
 
-static const char *quoted(struct error_quote_room *room, const char *path)
+static const char *quoted(struct error_quote_buffer *room, const char *path)
 {
     return error_quote(room, path, strlen(path));
 }
@@ -103,7 +103,7 @@ static const char *closed_directory(char *path)
 /* A path or, when `entry`, a file below program. */
 static void say_missing(struct look *look, const char *path, bool entry, bool write)
 {
-    struct error_quote_room room, inner;
+    struct error_quote_buffer room, inner;
     char name[NAME_MAX + 1];
     char *copy = memory_copy_string(path);
     const char *nearest = find_missing(copy, name);
@@ -121,7 +121,7 @@ static void say_missing(struct look *look, const char *path, bool entry, bool wr
 
 static void say_unreachable(struct look *look, const char *path, bool write, int number)
 {
-    struct error_quote_room room, inner;
+    struct error_quote_buffer room, inner;
     struct stat status;
     char *copy = memory_copy_string(path);
     const char *closed = number == EACCES ? closed_directory(copy) : NULL;
@@ -145,7 +145,7 @@ static void say_unreachable(struct look *look, const char *path, bool write, int
 static void say_denied(struct look *look, const char *path, const char *what, const char *bits,
                        int number, const struct stat *status)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     char command[32];
     quoted(&room, path);
     if (number != EACCES) {
@@ -167,7 +167,7 @@ static void say_denied(struct look *look, const char *path, const char *what, co
 /* What is started has to be a file that can be read and, unless an interpreter reads it, executed. */
 static bool look_at_program(struct look *look, const char *path, bool entry, bool executable)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     struct stat status;
     if (stat(path, &status)) {
         /* A link may lead to what only the container has. */
@@ -207,7 +207,7 @@ static bool look_at_entry(struct look *look, const struct look_wanted *wanted)
 
 bool look_at(struct look *look, const struct look_wanted *wanted)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     struct stat status;
     bool granted = false;
     char *resolved = realpath(wanted->path, NULL);

@@ -107,7 +107,7 @@ static void note_created(struct batch *batch, struct subject *subject,
 {
     struct plan *plan = subject->plan;
     struct plan_task *task = subject->task;
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     const char *image = error_quote(&room, task->task->image.data, task->task->image.length);
     switch (call->outcome) {
     case PODMAN_DONE: {
@@ -198,7 +198,7 @@ static struct text last_causes(struct text chain)
 /* The text of `error` in the last object that says one, in `room`; all of the answer when none can
  * be read. */
 static const char *pull_error(struct arena *arena, struct text answer,
-                              struct error_quote_room *room)
+                              struct error_quote_buffer *room)
 {
     struct text rest = answer, line, said = answer;
     while (rest.length && text_next(&rest, '\n', &line)) {
@@ -241,7 +241,7 @@ static void note_pulled(struct arena *arena, struct subject *subject,
                         const struct podman_call *call)
 {
     struct plan *plan = subject->plan;
-    struct error_quote_room room, said;
+    struct error_quote_buffer room, said;
     const struct text image = subject->task->task->image;
     struct text answer = buffer_text(&call->http.response);
     subject->task->pulled = true;

@@ -130,7 +130,7 @@ static int copy_lines(struct copying *copying, struct log_position *position)
         off_t left = copying->source_size - position->source;
         buffer_clear(&raw);
         buffer_clear(&printed);
-        ssize_t length = sys.pread(copying->source, buffer_room(&raw, PIECE),
+        ssize_t length = sys.pread(copying->source, buffer_reserve(&raw, PIECE),
                                    left < PIECE ? (size_t)left : PIECE, position->source);
         if (length < 0 && errno == EINTR)
             continue;

@@ -275,7 +275,7 @@ static bool has_type(const struct batch *batch, struct plan *plan, struct free_r
     const struct machine *machine = &batch->local->machine;
     bool asks = submission->gpu_type.length && demand_of(plan, false).gpus;
     struct text asked = asks ? submission->gpu_type : TEXT("");
-    struct error_quote_room rooms[2];
+    struct error_quote_buffer rooms[2];
     struct buffer types = {0};
     resources_want(available, asked);
     available->gpus_wanted = submission->gpus_wanted;

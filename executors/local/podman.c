@@ -213,7 +213,7 @@ static void quote_message(struct podman_call *call, struct text message)
     size_t used = 0;
     sentence[0] = '\0';
     for (int i = 0; i < PIECES && message.length; i++) {
-        struct error_quote_room room;
+        struct error_quote_buffer room;
         size_t length = message.length < PIECE ? message.length : PIECE;
         while (length < message.length && length > 1 && (message.data[length] & 0xc0) == 0x80)
             length--; /* between characters */
@@ -455,7 +455,7 @@ void podman_read_warnings(const struct podman_call *call, struct buffer *out)
         const struct value *warning = warnings->list.items[i];
         if (warning->kind != VALUE_STRING)
             continue;
-        struct error_quote_room room;
+        struct error_quote_buffer room;
         buffer_printf(out, "%s%s", out->length ? "; " : "",
                       error_quote(&room, warning->string.data, warning->string.length));
     }

@@ -66,7 +66,7 @@ static const char *unfit_file_system(int directory)
 static int prepare_storage(const struct podman_service *service, struct error *error)
 {
     const char *storage = service->storage;
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     const char *quoted = error_quote(&room, storage, strlen(storage));
     struct sockaddr_un address;
     if (strlen(service->socket) >= sizeof(address.sun_path))
@@ -216,7 +216,7 @@ static int end_service(const struct podman_service *service, struct error *error
 }
 
 /* What the service said last, for a sentence. */
-static void last_words(const struct podman_service *service, struct error_quote_room *room)
+static void last_words(const struct podman_service *service, struct error_quote_buffer *room)
 {
     struct buffer log = {0};
     file_read_at(service->directory, "service.log", 4 * LOG_LIMIT, &log, NULL);
@@ -313,7 +313,7 @@ static bool answers(struct podman *podman)
 /* Why the service ended: what it said, but for what its reader can do something about. */
 static int tell_end(const struct podman_service *service, struct error *error)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     last_words(service, &room);
     if (!strstr(room.text, "runroot is longer than"))
         return error_set(error, "the podman service ended at once: %s", room.text);
@@ -344,7 +344,7 @@ static int start_service(struct podman_service *service, struct podman *podman, 
         if (running_service(service, &group) == 0)
             return tell_end(service, error);
         if (clock_elapsed() - begin > START_WAIT) {
-            struct error_quote_room room;
+            struct error_quote_buffer room;
             last_words(service, &room);
             return error_set(error, "the podman service does not answer at %s: %s", service->socket,
                              room.text);

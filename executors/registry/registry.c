@@ -102,7 +102,7 @@ static const struct kind *find_kind(const struct value *settings, struct error *
     const struct kind *kind = kind_of(named->string);
     if (kind)
         return kind;
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     for (size_t i = 0; i < KINDS; i++)
         names[i] = kinds[i].name;
     struct nearest_hint hint;

@@ -29,7 +29,7 @@ void slurm_directory_name(char room[static SLURM_NAME_SIZE], const char *id, int
 
 int slurm_directory_open(const char *path, struct error *error)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     struct stat status;
     const char *quoted = error_quote(&room, path, strlen(path));
     bool made = sys.mkdirat(AT_FDCWD, path, OWN_MODE) == 0;
@@ -234,7 +234,7 @@ static int give(int directory, const struct slurm_facts *facts, struct error *er
         return error_errno(error, "its mode could not be set");
     if (sys.fchown(directory, facts->uid, group)) {
         int keep = errno;
-        struct error_quote_room room;
+        struct error_quote_buffer room;
         error_errno(error,
                     "it could not be given to user %s, which the job must run as (dlspool must run "
                     "as root, or with CAP_CHOWN, on storage that lets it; or name the user that "

@@ -43,7 +43,7 @@ static int copy_bytes(const struct copying *copying, int source, int target, con
     while (from < to && !result) {
         buffer_clear(&piece);
         size_t wanted = to - from < PIECE ? (size_t)(to - from) : PIECE;
-        ssize_t length = sys.pread(source, buffer_room(&piece, PIECE), wanted, from);
+        ssize_t length = sys.pread(source, buffer_reserve(&piece, PIECE), wanted, from);
         if (length < 0 && errno == EINTR)
             continue;
         if (length < 0)

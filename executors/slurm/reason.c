@@ -92,7 +92,7 @@ bool slurm_reason_waits_for_ever(const struct slurm_record *record)
 
 bool slurm_reason_waiting(const struct slurm_record *record, char *room, size_t size)
 {
-    struct error_quote_room quoted, described;
+    struct error_quote_buffer quoted, described;
     struct text reason = record->reason;
     const struct waiting *known = find_waiting(record);
     room[0] = '\0';
@@ -142,7 +142,7 @@ const char *slurm_reason_ended(const struct slurm_record *record, bool begun, in
                                char *room, size_t size)
 {
     const char *where = record->nodes.length ? " on " : "";
-    struct error_quote_room nodes;
+    struct error_quote_buffer nodes;
     const char *quoted =
         record->nodes.length ? error_quote(&nodes, record->nodes.data, record->nodes.length) : "";
     for (size_t i = 0; i < ARRAY_COUNT(endings); i++) {

@@ -323,7 +323,7 @@ static int check_rest(struct gathering *gathering, struct text answer, size_t fr
     int result = document && document->kind == VALUE_OBJECT ? 0 : -1;
     if (result == 0 && errors && errors->kind == VALUE_LIST && errors->list.count) {
         struct text words = value_get_text(errors->list.items[0], "error");
-        struct error_quote_room room;
+        struct error_quote_buffer room;
         result = error_set(gathering->error, "Slurm says: %s",
                            error_quote(&room, words.length ? words.data : "an error",
                                        words.length ? words.length : 8));

@@ -93,7 +93,7 @@ static int put_deadline(const struct writing *writing, struct value *job, const 
 {
     static const char *const forms[] = {"%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M", "%Y-%m-%d"};
     int64_t moment = 0;
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     if (clock_parse(value->string, &moment)) {
         for (size_t i = 0; i < ARRAY_COUNT(forms) && !moment; i++) {
             struct tm parts = {.tm_isdst = -1};
@@ -149,7 +149,7 @@ static int put_gres_flags(const struct writing *writing, struct value *job, cons
                           const struct value *value)
 {
     (void)name;
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     if (text_is(value->string, "disable-binding"))
         add_flag(writing, job, "GRES_DISABLE_BINDING");
     else if (text_is(value->string, "enforce-binding"))

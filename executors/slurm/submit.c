@@ -70,7 +70,7 @@ static void refuse(struct handing *job)
  * it is not handed in. */
 static bool lacks_gpu_type(struct round *round, struct handing *job)
 {
-    struct error_quote_room rooms[2];
+    struct error_quote_buffer rooms[2];
     bool lacks = false;
     for (size_t i = 0; i < job->manifest->component_count && !lacks; i++) {
         struct text type = job->manifest->components[i].gpu_type;

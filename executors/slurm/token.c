@@ -229,7 +229,7 @@ static int read_file(struct holder *holder, struct error *error)
     secret_wipe(&holder->token_header);
     holder->refused = false;
     struct text token = token_of(holder);
-    buffer_room(&holder->token_header, token.length + sizeof("X-SLURM-USER-TOKEN: "));
+    buffer_reserve(&holder->token_header, token.length + sizeof("X-SLURM-USER-TOKEN: "));
     buffer_add_string(&holder->token_header, "X-SLURM-USER-TOKEN: ");
     buffer_add_text(&holder->token_header, token);
     slurm_token_read(token, &holder->claims);
@@ -332,7 +332,7 @@ const char *const *slurm_tokens_headers(struct slurm_tokens *tokens, const char 
                                         struct error *error)
 {
     const struct slurm_settings *settings = tokens->settings;
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     if (!settings->token_file.length && !settings->token_directory.length)
         return tokens->none;
     user = user ? user : "";

@@ -20,7 +20,7 @@ static int take_entry(struct arena *arena, const struct passwd *entry, struct sl
 static int find_name(struct arena *arena, const char *name, struct slurm_facts *facts,
                      struct error *error)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     errno = 0;
     const struct passwd *entry = getpwnam(name);
     if (entry)
@@ -59,7 +59,7 @@ static int find_local(const struct slurm *slurm, struct arena *arena,
     if (result)
         return result;
     const struct text user = slurm->settings.user;
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     if (user.length && !text_equal(user, facts->user)) {
         error_set(
             error,

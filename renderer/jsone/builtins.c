@@ -90,7 +90,8 @@ static struct value *call_range(struct interpreter *self, struct value **argumen
         return make_list(self, 0);
     /* A number far beyond every limit stands for the lengths that size_t cannot hold. */
     size_t items = length > 1e15 ? (size_t)1e15 : (size_t)length;
-    if (!interpreter_steps(self, items) || !interpreter_room(self, items * sizeof(struct value)))
+    if (!interpreter_steps(self, items) ||
+        !interpreter_may_take(self, items * sizeof(struct value)))
         return NULL;
     struct value *list = make_list(self, items);
     for (size_t i = 0; list && i < items; i++)
@@ -212,5 +213,5 @@ struct value *function_call(struct interpreter *self, const struct function *fun
     struct value *value = function->given->call(self->arena, arguments, count, &reason);
     if (!value)
         return interpreter_raise(self, BUILTIN_ERROR, "%s", reason.text);
-    return interpreter_room(self, 0) ? value : NULL;
+    return interpreter_may_take(self, 0) ? value : NULL;
 }

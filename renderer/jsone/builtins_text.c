@@ -127,7 +127,7 @@ struct value *call_number(struct interpreter *self, struct value **arguments, si
     }
     if (read_with_base(text, &number))
         return make_number(self, number);
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     return interpreter_raise(self, BUILTIN_ERROR,
                              "invalid arguments to builtin: number: \"%s\" is not a number",
                              error_quote(&room, text.data, text.length));
@@ -248,7 +248,7 @@ struct value *call_join(struct interpreter *self, struct value **arguments, size
     if (items == 0)
         return make_text(self, "", 0);
     if (!scalar_text(self, arguments[1], &separator) ||
-        !interpreter_room(self, items * sizeof(struct text)))
+        !interpreter_may_take(self, items * sizeof(struct text)))
         return NULL;
     struct text *texts = arena_allocate(self->arena, items * sizeof(struct text));
     if (!collect_texts(self, list, texts, &length))
@@ -259,7 +259,7 @@ struct value *call_join(struct interpreter *self, struct value **arguments, size
     else
         length += separator.length * (items - 1);
     if (!interpreter_bytes(self, length) ||
-        !interpreter_room(self, length + 1 + sizeof(struct value)))
+        !interpreter_may_take(self, length + 1 + sizeof(struct value)))
         return NULL;
     char *bytes = arena_allocate(self->arena, length + 1), *to = bytes;
     for (size_t i = 0; i < items; i++) {

@@ -42,7 +42,7 @@ static struct value *map_list(struct interpreter *self, const struct operation *
 static bool merge_into(struct interpreter *self, struct value *object, const struct value *other)
 {
     if (!interpreter_steps(self, other->object.count) ||
-        !interpreter_room(self, other->object.count * sizeof(struct member)))
+        !interpreter_may_take(self, other->object.count * sizeof(struct member)))
         return false;
     for (size_t i = 0; i < other->object.count; i++) {
         const struct member *member = &other->object.members[i];
@@ -212,7 +212,7 @@ struct value *render_sort(struct interpreter *self, const struct operation *oper
 {
     const struct value *value = render_operand(self, operation, VALUE_LIST, unsortable);
     size_t count = value ? value->list.count : 0;
-    if (!value || !interpreter_room(self, count * 2 * sizeof(struct sort_item)))
+    if (!value || !interpreter_may_take(self, count * 2 * sizeof(struct sort_item)))
         return NULL;
     struct sort_item *items = arena_allocate(self->arena, count * 2 * sizeof(*items));
     for (size_t i = 0; i < count; i++) {
@@ -247,7 +247,7 @@ struct value *render_reverse(struct interpreter *self, const struct operation *o
 static bool flatten_into(struct interpreter *self, struct value *list, struct value *item,
                          size_t levels)
 {
-    if (!interpreter_steps(self, 1) || !interpreter_room(self, 2 * sizeof(struct value *)))
+    if (!interpreter_steps(self, 1) || !interpreter_may_take(self, 2 * sizeof(struct value *)))
         return false;
     if (item->kind != VALUE_LIST || levels == 0) {
         value_append(self->arena, list, item);
@@ -321,7 +321,7 @@ static struct value *merge_objects(struct interpreter *self, const struct value 
 {
     struct value *object = make_object(self, left->object.count);
     if (!object || !merge_into(self, object, left) ||
-        !interpreter_room(self, right->object.count * sizeof(struct member)))
+        !interpreter_may_take(self, right->object.count * sizeof(struct member)))
         return NULL;
     for (size_t i = 0; i < right->object.count; i++) {
         const struct member *member = &right->object.members[i];

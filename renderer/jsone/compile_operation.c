@@ -89,7 +89,7 @@ static const char *name_unknown(struct compiler *self, const struct value *value
                                 const struct operator_rule *rule, const bool *known)
 {
     struct buffer message = {0};
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     size_t *order = value_sorted(self->arena, value);
     buffer_printf(&message, "%s has undefined properties:", rule->name);
     for (size_t i = 0; i < value->object.count; i++) {

@@ -29,7 +29,7 @@ static double power(double base, double exponent)
 static struct value *join_texts(struct interpreter *self, struct text a, struct text b)
 {
     if (!interpreter_bytes(self, a.length + b.length) ||
-        !interpreter_room(self, a.length + b.length + 1 + sizeof(struct value)))
+        !interpreter_may_take(self, a.length + b.length + 1 + sizeof(struct value)))
         return NULL;
     char *bytes = arena_allocate(self->arena, a.length + b.length + 1);
     if (a.length)
@@ -232,7 +232,7 @@ static struct value *get_property(struct interpreter *self, const struct value *
     const struct member *member = value_member(value, name);
     if (member)
         return member->value;
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     return interpreter_raise(self, INTERPRETER_ERROR, "object has no property \"%s\"",
                              error_quote(&room, name.data, name.length));
 }
@@ -378,7 +378,7 @@ static struct value *evaluate_name(struct interpreter *self, const struct syntax
     struct value *value = interpreter_find(self, syntax->name);
     if (value)
         return value;
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     return interpreter_raise(self, INTERPRETER_ERROR, "unknown context value %s",
                              error_quote(&room, syntax->name.data, syntax->name.length));
 }

@@ -53,7 +53,7 @@ static struct syntax *fail_expecting(struct parser *parser, struct token token,
 {
     if (token.kind == TOKEN_END)
         return fail(parser, "Unexpected end of input");
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     struct text found = token_text(parser, token);
     return fail(parser, arena_printf(parser->arena, "Found: %s token, expected one of: %s",
                                      error_quote(&room, found.data, found.length), expected)
@@ -91,7 +91,7 @@ static void read_token(struct parser *parser, size_t offset)
     parser->token = token_next(parser->source, offset);
     if (parser->token.kind != TOKEN_UNREADABLE)
         return;
-    struct error_quote_room whole, rest;
+    struct error_quote_buffer whole, rest;
     struct text found = token_text(parser, parser->token);
     fail(parser, arena_printf(parser->arena, "Unexpected input for '%s' at '%s'",
                               error_quote(&whole, parser->source.data, parser->source.length),

@@ -121,7 +121,7 @@ struct value *from_now(struct interpreter *self, struct text offset, const struc
     if (!interpreter_bytes(self, offset.length))
         return NULL;
     if (!read_offset(offset, &milliseconds)) {
-        struct error_quote_room room;
+        struct error_quote_buffer room;
         return interpreter_raise(self, BUILTIN_ERROR, "String: '%s' isn't a time expression",
                                  error_quote(&room, offset.data, offset.length));
     }

@@ -27,7 +27,7 @@ static void write_place(struct buffer *out, const struct place *place)
     if (!place)
         return;
     write_place(out, place->outer);
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     if (!place->key.data)
         buffer_printf(out, "[%zu]", place->index);
     else if (is_plain_key(place->key))
@@ -91,7 +91,7 @@ bool interpreter_bytes(struct interpreter *self, size_t bytes)
     return interpreter_steps(self, bytes / BYTES_A_STEP);
 }
 
-bool interpreter_room(struct interpreter *self, size_t bytes)
+bool interpreter_may_take(struct interpreter *self, size_t bytes)
 {
     size_t used = arena_used(self->arena) - self->used_before;
     if (used <= self->limits.bytes && bytes <= self->limits.bytes - used)
@@ -131,13 +131,14 @@ struct value *make_boolean(struct interpreter *self, bool boolean)
 
 struct value *make_number(struct interpreter *self, double number)
 {
-    return interpreter_room(self, sizeof(struct value)) ? value_number(self->arena, number) : NULL;
+    return interpreter_may_take(self, sizeof(struct value)) ? value_number(self->arena, number)
+                                                            : NULL;
 }
 
 struct value *make_text(struct interpreter *self, const char *bytes, size_t length)
 {
     if (!interpreter_bytes(self, length) ||
-        !interpreter_room(self, sizeof(struct value) + length + 1))
+        !interpreter_may_take(self, sizeof(struct value) + length + 1))
         return NULL;
     return value_text(self->arena, arena_text(self->arena, bytes, length));
 }
@@ -147,7 +148,7 @@ struct value *make_list(struct interpreter *self, size_t capacity)
     if (capacity > self->limits.bytes / sizeof(struct value *))
         capacity = self->limits.bytes; /* too many; room is refused below */
     if (!interpreter_steps(self, capacity / 8) ||
-        !interpreter_room(self, sizeof(struct value) + capacity * sizeof(struct value *)))
+        !interpreter_may_take(self, sizeof(struct value) + capacity * sizeof(struct value *)))
         return NULL;
     struct value *list = value_list(self->arena);
     if (capacity) {
@@ -160,7 +161,7 @@ struct value *make_list(struct interpreter *self, size_t capacity)
 struct value *make_object(struct interpreter *self, size_t capacity)
 {
     if (!interpreter_steps(self, capacity / 4) ||
-        !interpreter_room(self, sizeof(struct value) + capacity * sizeof(struct member)))
+        !interpreter_may_take(self, sizeof(struct value) + capacity * sizeof(struct member)))
         return NULL;
     struct value *object = value_object(self->arena);
     if (capacity) {
@@ -352,7 +353,7 @@ bool scalar_text(struct interpreter *self, const struct value *value, struct tex
     case VALUE_NUMBER:
         /* Fractions are tried digit by digit, which takes a while. */
         if (!interpreter_steps(self, is_whole(value->number) ? 1 : 8) ||
-            !interpreter_room(self, NUMBER_TEXT_SIZE))
+            !interpreter_may_take(self, NUMBER_TEXT_SIZE))
             return false;
         *text = arena_text(self->arena, number, number_format(value->number, number));
         return true;
@@ -404,7 +405,7 @@ static void describe(struct buffer *out, const struct value *value)
 struct text value_describe(struct interpreter *self, const struct value *value)
 {
     struct buffer buffer = {0};
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     describe(&buffer, value);
     struct text all = buffer_text(&buffer);
     const char *quoted = error_quote(&room, all.data, all.length);

@@ -9,7 +9,7 @@
  *
  * Bounds.  Every value, operator and expression visited costs a step, and work in proportion to the
  * length of texts, lists and objects costs steps in proportion.  Memory is asked for with
- * interpreter_room() before it is taken wherever data decides how much.  Values can be built deeper
+ * interpreter_may_take() before it is taken wherever data decides how much.  Values can be built deeper
  * than they were nested, and share parts, so every walk over values counts depth and steps too.
  */
 #ifndef RENDERER_JSONE_INTERPRETER_H
@@ -66,9 +66,9 @@ struct value *interpreter_raise(struct interpreter *self, const char *kind, cons
 void fault_sentence(struct error *error, const char *name, uint32_t line, uint32_t column,
                     const struct place *place, const char *kind, const char *message);
 
-bool interpreter_steps(struct interpreter *self, size_t steps); /* take so many */
-bool interpreter_bytes(struct interpreter *self, size_t bytes); /* for so many bytes read */
-bool interpreter_room(struct interpreter *self, size_t bytes);  /* may so many be taken? */
+bool interpreter_steps(struct interpreter *self, size_t steps);    /* take so many */
+bool interpreter_bytes(struct interpreter *self, size_t bytes);    /* for so many bytes read */
+bool interpreter_may_take(struct interpreter *self, size_t bytes); /* may so many be taken? */
 bool interpreter_enter(struct interpreter *self); /* one level deeper; self->depth-- leaves */
 
 /* New values.  All but the first three cost room and may fail. */

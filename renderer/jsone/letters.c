@@ -130,7 +130,7 @@ struct value *letters_change(struct interpreter *self, struct text text, bool up
 {
     /* No character grows to more than three times its bytes. */
     if (!interpreter_bytes(self, text.length) || text.length > self->limits.bytes ||
-        !interpreter_room(self, text.length * 3 + 1 + sizeof(struct value)))
+        !interpreter_may_take(self, text.length * 3 + 1 + sizeof(struct value)))
         return NULL;
     if (is_ascii(text))
         return change_ascii(self, text, upper);

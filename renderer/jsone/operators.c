@@ -160,7 +160,7 @@ static struct value *render_from_now(struct interpreter *self, const struct oper
 static struct value *render_included(struct interpreter *self, struct text path)
 {
     struct error reason = {""};
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     if (!self->rendering->include)
         return operator_fail(self, "$include is not available here");
     if (self->includes >= INCLUDES)

@@ -23,7 +23,7 @@ static bool expression_text(struct interpreter *self, const struct expression *e
         return false;
     if (value->kind != VALUE_LIST && value->kind != VALUE_OBJECT && value->kind != VALUE_FUNCTION)
         return scalar_text(self, value, text);
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     interpreter_raise(self, TEMPLATE_ERROR, "interpolation of '%s' produced %s",
                       error_quote(&room, expression->source.data, expression->source.length),
                       value->kind == VALUE_FUNCTION ? "a function" : "an array or object");
@@ -45,7 +45,7 @@ static bool interpolate(struct interpreter *self, const struct interpolation *in
             return false;
         length += segment->literal.length + pieces[i].length;
     }
-    if (!interpreter_bytes(self, length) || !interpreter_room(self, length + 1))
+    if (!interpreter_bytes(self, length) || !interpreter_may_take(self, length + 1))
         return false;
     char *bytes = arena_allocate(self->arena, length + 1), *to = bytes;
     for (size_t i = 0; i < interpolation->count; i++) {

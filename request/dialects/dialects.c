@@ -153,7 +153,7 @@ static struct text stem_of(struct arena *arena, struct text name)
 struct description *request_read(struct arena *arena, struct text source, const char *name,
                                  struct error *error)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     struct reading reading;
     struct text file = name && *name ? text_of(name) : TEXT("job file");
     reading_start(&reading, arena, error_quote(&room, file.data, file.length));

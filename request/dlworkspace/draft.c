@@ -134,7 +134,7 @@ static void read_role(struct reading *reading, const struct value_path *path,
                       const struct member *member, struct task_role *role,
                       struct completion *completion)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     struct draft_role given = {.replicas = 1, .failed = 1, .succeeded = NEVER};
     if (!is_role_name(member->key))
         problem_add(reading, path, member->line, member->column,
@@ -269,7 +269,7 @@ struct description *dlworkspace_draft_read(struct reading *reading, const struct
         note_add(reading->arena, &job->notes, "user.email",
                  "no effect here: a job is of the user who drops the file");
     for (size_t i = 0; draft.options && i < draft.options->object.count; i++) {
-        struct error_quote_room room;
+        struct error_quote_buffer room;
         const struct text key = draft.options->object.members[i].key;
         error_quote(&room, key.data, key.length);
         note_add(reading->arena, &job->notes,

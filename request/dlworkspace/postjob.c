@@ -249,7 +249,7 @@ static void read_plugins(struct work *work)
     for (size_t i = 0; plugins && i < plugins->object.count; i++) {
         const struct member *member = &plugins->object.members[i];
         struct value_path path = {.above = &above, .name = member->key};
-        struct error_quote_room room;
+        struct error_quote_buffer room;
         bool pull = text_is(member->key, "imagePull");
         if (member->value->kind == VALUE_LIST && member->value->list.count == 0)
             continue;

@@ -24,7 +24,7 @@ bool openpai_2_recognise(const struct value *root)
 
 const char *openpai_2_place(struct arena *arena, const struct value_path *path)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     const char *above = path->above ? openpai_2_place(arena, path->above) : "";
     if (!path->name.data)
         return arena_printf(arena, "%s[%zu]", above, path->index).data;

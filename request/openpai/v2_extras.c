@@ -120,7 +120,7 @@ static void read_plugins(struct openpai_2 *file, const struct value_path *path,
         while (plugins[at].name &&
                !(name && name->kind == VALUE_STRING && text_is(name->string, plugins[at].name)))
             at++;
-        struct error_quote_room room;
+        struct error_quote_buffer room;
         struct text named = name && name->kind == VALUE_STRING ? name->string : TEXT("plugin");
         struct value_path field = {.above = &item,
                                    .name =

@@ -51,7 +51,7 @@ static void read_map(struct reading *reading, const struct value_path *path,
 static void read_keyed(struct reading *reading, const struct value_path *path,
                        const struct value *value, const struct field *each, const char *what)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     if (value->kind != VALUE_OBJECT || value->object.count == 0) {
         problem_expected(reading, path, value, "a map of one or more %ss", what);
         return;

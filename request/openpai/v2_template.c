@@ -39,7 +39,7 @@ static size_t find(struct text text, size_t from, struct text needle)
 
 static void problem(const struct tag *tag, const char *sentence)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     problem_add(tag->reading, tag->path, tag->value->line, tag->value->column, "<%% %s %%>: %s",
                 error_quote(&room, tag->name.data, tag->name.length), sentence);
 }
@@ -75,7 +75,7 @@ static bool find_root(const struct tag *tag, struct text *name, const struct val
 static void list_names(struct buffer *out, const struct value *object, struct text wrong)
 {
     const char *names[KNOWN_SHOWN + 1] = {NULL};
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     size_t count = object->object.count;
     for (size_t i = 0; i < count && i < KNOWN_SHOWN; i++) {
         const struct text key = object->object.members[i].key;

@@ -227,7 +227,7 @@ void openpai_environment(struct reading *reading, const struct value_path *path,
                          const struct value *map, struct environment *environment,
                          struct notes *notes)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     (void)path;
     environment->variables =
         arena_allocate(reading->arena, (map->object.count + 1) * sizeof(*environment->variables));

@@ -156,7 +156,7 @@ static void read_directive(struct script *script, struct text line, uint32_t num
                            struct text content)
 {
     struct directive directive = {.line = line, .number = number, .key = content};
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     const char *equals = memchr(content.data, '=', content.length);
     if (equals) {
         const char *end = content.data + content.length;
@@ -203,7 +203,7 @@ static void check_comment(struct script *script, struct text line, struct text t
  * for. */
 static void check_other(struct script *script)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     if (!script->other || script->root->object.count > 1)
         return;
     struct text word = text_trim(text_of(script->other_word));

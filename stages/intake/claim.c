@@ -122,7 +122,7 @@ int claims_find_jobs(const struct spool *spool, struct claim **claims, size_t co
 int claim_dispose(struct spool *spool, const struct claim *claim, const struct job_place *place,
                   bool keep, struct error *error)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     if (!keep) {
         if (!sys.unlinkat(spool->claims, claim->file, 0) || errno == ENOENT)
             return 0;

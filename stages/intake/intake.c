@@ -101,7 +101,7 @@ static void count_blamed(struct intake *intake)
         log_warn("%s", error.text);
     snprintf(intake->blamed, sizeof(intake->blamed), "%s", claim.token);
     intake->blamed_tries = claim.tries;
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     log_warn("intake ended while it read the job file %s (%d of %d times; then it is quarantined)",
              error_quote(&room, claim.source, strlen(claim.source)), claim.tries, GUARD_MOST_TRIES);
     if (guard->ends < MOST_NARROWING)

@@ -40,7 +40,7 @@ static struct job_record start_record(struct acceptor *acceptor, struct acceptan
      * has the group of the spool. */
     prepare_owner(arena, &record);
     struct text source = text_of(item->claim->source);
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     record.source =
         utf8_valid(source)
             ? source

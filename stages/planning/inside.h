@@ -24,7 +24,7 @@ struct planning {
     bool told;                /* the executor has told its capacity ... */
     struct capacity capacity; /* ... this was it, last */
     struct capacity left; /* the same, and what is free less what jobs that wait there will take */
-    struct capacity room; /* `left` less what is handed over by the plan */
+    struct capacity growable; /* `left` less what is handed over by the plan */
     /* Of the last plan: */
     int64_t now; /* time of day */
     struct cached_job *

@@ -129,7 +129,7 @@ void planning_order(struct planning *planning)
     for (size_t i = 0; i < planning->order_count; i++)
         if (planning->answers && is_due(planning, &left, planning->order[i]))
             due[count++] = planning->order[i];
-    planning->room = left;
+    planning->growable = left;
     list_wanted(planning);
     rerender(planning, due, count);
     planning->handing = memory_allocate((count + 1) * sizeof(*planning->handing));

@@ -76,7 +76,8 @@ static bool write_request(struct planning *planning, struct cached_job *job,
 /* A job grows when what it grows by is free: those that make room for it have done so. */
 static bool may_grow(struct planning *planning, const struct cached_job *job)
 {
-    return job->next <= job->size || !planning->told || capacity_take_growth(&planning->room, job);
+    return job->next <= job->size || !planning->told ||
+           capacity_take_growth(&planning->growable, job);
 }
 
 /* How much of each pool has to be freed for those that start or grow by this plan. */

@@ -161,7 +161,7 @@ static int resolve_directory(struct resolving *work, const char *field, struct t
                              const char *effect, struct text *seen, struct text *path)
 {
     const char *why;
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     if (!location.length)
         return 0;
     *seen = expand(work, location);
@@ -221,7 +221,7 @@ static int resolve_queue(struct resolving *work)
     const struct value *map = value_get(work->map, "virtual_clusters");
     const struct value *queues = value_get(work->site, "queues");
     const struct member *member = value_member(map, cluster);
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     work->job->platform.cluster = cluster;
     if (member) {
         work->job->queue =

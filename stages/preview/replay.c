@@ -37,7 +37,7 @@ static enum replay_found read_open(const struct spool *spool, int job, struct ar
     if (record_read(job, arena, record, error))
         return trouble(spool, place, error);
     if (!text_is(record->id, place->id)) {
-        struct error_quote_room room;
+        struct error_quote_buffer room;
         error_set(error, "job.yaml is that of %s: the directory was renamed or copied",
                   error_quote(&room, record->id.length ? record->id.data : "", record->id.length));
         errno = EBADMSG;

@@ -52,7 +52,7 @@ bool control_tasks_allow(enum control_verb verb, const struct job_place *place, 
                          const struct job_record *record, struct text tasks, struct error *error)
 {
     const char *id = place->id;
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     if (!record || place->state == STATE_DONE)
         return true; /* nothing can be asked of a job that is done, as control_allows() tells */
     if (!text_is(record->type, "array")) {

@@ -237,7 +237,7 @@ static void take_job(struct submitter *submitter, const char *id)
 /* Somebody has put a file into rendered/: that is said once. */
 static void tell_of_stranger(struct submitter *submitter, struct text name)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     if (name.length == 0 || name.data[0] == '.' || names_find(submitter->strangers, name) ||
         !names_add(submitter->strangers, name))
         return;

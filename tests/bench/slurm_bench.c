@@ -33,7 +33,7 @@ static struct text read_manifest(struct arena *arena, const char *path)
         exit(1);
     }
     for (size_t got = 1; got > 0; text.length += got)
-        got = fread(buffer_room(&text, 65536), 1, 65536, file);
+        got = fread(buffer_reserve(&text, 65536), 1, 65536, file);
     fclose(file);
     struct text manifest = arena_text(arena, text.data, text.length);
     buffer_free(&text);

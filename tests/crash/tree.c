@@ -48,7 +48,7 @@ struct buffer tree_read(const char *path)
         harness_failed("%s could not be read", path);
     ssize_t count;
     buffer_add_string(&bytes, "");
-    while ((count = read(file, buffer_room(&bytes, 4096), 4096)) > 0)
+    while ((count = read(file, buffer_reserve(&bytes, 4096), 4096)) > 0)
         bytes.length += (size_t)count;
     bytes.data[bytes.length] = '\0';
     close(file);

@@ -91,7 +91,7 @@ static bool read_file(const char *path, struct buffer *bytes)
     ssize_t length = file < 0 ? -1 : 0;
     buffer_clear(bytes);
     while (file >= 0 && bytes->length <= LARGEST &&
-           (length = read(file, buffer_room(bytes, PIECE), PIECE)) > 0)
+           (length = read(file, buffer_reserve(bytes, PIECE), PIECE)) > 0)
         bytes->length += (size_t)length;
     if (file >= 0)
         close(file);

@@ -58,7 +58,7 @@ static void write_number(struct text text)
 
 static void quote(struct text text)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     struct error error = {""};
     struct buffer copy = {0};
     error_set(&error, "\"%s\"", error_quote(&room, text.data, text.length));

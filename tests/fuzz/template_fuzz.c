@@ -4,7 +4,7 @@
  * the template itself, so that endless inclusion is tried too.  Rendering ends within its limits in
  * a tree that can be written and read back, or in a sentence; and a second time in the same.
  *
- * Seen to fail with: interpreter_room() that always grants; functions left in a result.
+ * Seen to fail with: interpreter_may_take() that always grants; functions left in a result.
  */
 #include "renderer/functions.h"
 #include "renderer/jsone/template.h"
@@ -17,7 +17,7 @@ enum { SLACK = 1 << 18 }; /* bytes: lists and objects grow by doubling */
 
 static const struct template *include(void *context, struct text path, struct error *error)
 {
-    struct error_quote_room room;
+    struct error_quote_buffer room;
     if (text_is(path, "self"))
         return context;
     error_set(error, "there is no template \"%s\"", error_quote(&room, path.data, path.length));

@@ -116,7 +116,7 @@ static inline struct value *kubelet_started(struct arena *arena, const struct va
     close(ends[1]);
     struct buffer out = {0};
     ssize_t got;
-    while ((got = read(ends[0], buffer_room(&out, 4096), 4096)) > 0)
+    while ((got = read(ends[0], buffer_reserve(&out, 4096), 4096)) > 0)
         out.length += (size_t)got;
     close(ends[0]);
     waitpid(child, &status, 0);

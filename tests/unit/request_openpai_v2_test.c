@@ -599,7 +599,7 @@ static void real_files_are_read(void **state)
         snprintf(file, sizeof(file), "%s/%s", path, entry->d_name);
         FILE *stream = fopen(file, "r");
         assert_non_null(stream);
-        buffer_room(&bytes, 1 << 20);
+        buffer_reserve(&bytes, 1 << 20);
         bytes.length = fread(bytes.data, 1, 1 << 20, stream);
         fclose(stream);
         if (!request_read(arena, buffer_text(&bytes), entry->d_name, &error))

@@ -153,7 +153,7 @@ static inline struct value *fake_order(const char *format, ...)
         "POST /control HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %zu\r\n\r\n%s",
         body.length, body.data ? body.data : "");
     for (ssize_t length = 1; length > 0;) {
-        length = read(file, buffer_room(&answer, 65536), 65536);
+        length = read(file, buffer_reserve(&answer, 65536), 65536);
         answer.length += length > 0 ? (size_t)length : 0;
     }
     close(file);

@@ -670,7 +670,7 @@ static void put_site(void)
     struct buffer site = {0};
     size_t got;
     assert_non_null(stream);
-    while ((got = fread(buffer_room(&site, 4096), 1, 4096, stream)) > 0)
+    while ((got = fread(buffer_reserve(&site, 4096), 1, 4096, stream)) > 0)
         site.length += got;
     fclose(stream);
     buffer_add_byte(&site, '\0');

@@ -29,7 +29,7 @@ static bool read_cases(struct buffer *source)
     if (!file)
         return false;
     for (size_t got = 1; got;) {
-        got = fread(buffer_room(source, 65536), 1, 65536, file);
+        got = fread(buffer_reserve(source, 65536), 1, 65536, file);
         source->length += got;
     }
     fclose(file);

@@ -52,39 +52,39 @@ static struct tm split(int64_t time, int *milliseconds)
 }
 
 /* strftime's %Y does not write 0987 with its nought. */
-static size_t write_year(const struct tm *tm, char room[static CLOCK_TEXT_SIZE])
+static size_t write_year(const struct tm *tm, char buffer[static CLOCK_TEXT_SIZE])
 {
-    return (size_t)snprintf(room, CLOCK_TEXT_SIZE, "%04d", tm->tm_year + 1900);
+    return (size_t)snprintf(buffer, CLOCK_TEXT_SIZE, "%04d", tm->tm_year + 1900);
 }
 
-const char *clock_format(int64_t time, char room[static CLOCK_TEXT_SIZE])
+const char *clock_format(int64_t time, char buffer[static CLOCK_TEXT_SIZE])
 {
     int milliseconds;
     struct tm tm = split(time, &milliseconds);
-    size_t length = write_year(&tm, room);
-    length += strftime(room + length, CLOCK_TEXT_SIZE - length, "-%m-%dT%H:%M:%S", &tm);
-    snprintf(room + length, CLOCK_TEXT_SIZE - length, ".%03dZ", milliseconds);
-    return room;
+    size_t length = write_year(&tm, buffer);
+    length += strftime(buffer + length, CLOCK_TEXT_SIZE - length, "-%m-%dT%H:%M:%S", &tm);
+    snprintf(buffer + length, CLOCK_TEXT_SIZE - length, ".%03dZ", milliseconds);
+    return buffer;
 }
 
-const char *clock_local(int64_t time, char room[static CLOCK_TEXT_SIZE])
+const char *clock_local(int64_t time, char buffer[static CLOCK_TEXT_SIZE])
 {
     time_t seconds = (time_t)(time / 1000 - (time % 1000 < 0));
     struct tm tm;
     if (!localtime_r(&seconds, &tm))
         memset(&tm, 0, sizeof(tm));
-    size_t length = write_year(&tm, room);
-    strftime(room + length, CLOCK_TEXT_SIZE - length, "-%m-%d %H:%M:%S", &tm);
-    return room;
+    size_t length = write_year(&tm, buffer);
+    strftime(buffer + length, CLOCK_TEXT_SIZE - length, "-%m-%d %H:%M:%S", &tm);
+    return buffer;
 }
 
-const char *clock_date(int64_t time, char room[static CLOCK_TEXT_SIZE])
+const char *clock_date(int64_t time, char buffer[static CLOCK_TEXT_SIZE])
 {
     int milliseconds;
     struct tm tm = split(time, &milliseconds);
-    size_t length = write_year(&tm, room);
-    strftime(room + length, CLOCK_TEXT_SIZE - length, "-%m-%d", &tm);
-    return room;
+    size_t length = write_year(&tm, buffer);
+    strftime(buffer + length, CLOCK_TEXT_SIZE - length, "-%m-%d", &tm);
+    return buffer;
 }
 
 /* `count` digits at *at, or -1. */
@@ -228,30 +228,30 @@ int duration_parse(struct text text, int64_t *milliseconds)
 }
 
 /* "2 h 30 min", or "2 h" when there is nothing of the smaller unit. */
-static void format_two(char room[static CLOCK_TEXT_SIZE], const char *sign, long long large,
+static void format_two(char buffer[static CLOCK_TEXT_SIZE], const char *sign, long long large,
                        const char *large_unit, long long small, const char *small_unit)
 {
     if (small)
-        snprintf(room, CLOCK_TEXT_SIZE, "%s%lld %s %lld %s", sign, large, large_unit, small,
+        snprintf(buffer, CLOCK_TEXT_SIZE, "%s%lld %s %lld %s", sign, large, large_unit, small,
                  small_unit);
     else
-        snprintf(room, CLOCK_TEXT_SIZE, "%s%lld %s", sign, large, large_unit);
+        snprintf(buffer, CLOCK_TEXT_SIZE, "%s%lld %s", sign, large, large_unit);
 }
 
-const char *duration_format(int64_t milliseconds, char room[static CLOCK_TEXT_SIZE])
+const char *duration_format(int64_t milliseconds, char buffer[static CLOCK_TEXT_SIZE])
 {
     const char *sign = milliseconds < 0 ? "-" : "";
     int64_t ms = milliseconds < 0 ? -milliseconds : milliseconds;
     long long s = ms / 1000, m = s / 60, h = m / 60, d = ms / day;
     if (s == 0)
-        snprintf(room, CLOCK_TEXT_SIZE, "%s%lld ms", sign, (long long)ms);
+        snprintf(buffer, CLOCK_TEXT_SIZE, "%s%lld ms", sign, (long long)ms);
     else if (m == 0)
-        format_two(room, sign, s, "s", 0, "");
+        format_two(buffer, sign, s, "s", 0, "");
     else if (h == 0)
-        format_two(room, sign, m, "min", s % 60, "s");
+        format_two(buffer, sign, m, "min", s % 60, "s");
     else if (d == 0)
-        format_two(room, sign, h, "h", m % 60, "min");
+        format_two(buffer, sign, h, "h", m % 60, "min");
     else
-        format_two(room, sign, d, "d", h % 24, "h");
-    return room;
+        format_two(buffer, sign, d, "d", h % 24, "h");
+    return buffer;
 }

@@ -19,24 +19,24 @@ int64_t clock_elapsed(void); /* monotonic; only differences mean something */
 typedef int64_t clock_source(void);
 void clock_replace(clock_source *now, clock_source *elapsed);
 
-/* Write a time; returns `room`. */
-const char *clock_format(int64_t time, char room[static CLOCK_TEXT_SIZE]);
+/* Write a time; returns `buffer`. */
+const char *clock_format(int64_t time, char buffer[static CLOCK_TEXT_SIZE]);
 
 /* The same for people, in the time zone of TZ, to the second and without the zone: 2026-11-21 04:09:24. */
-const char *clock_local(int64_t time, char room[static CLOCK_TEXT_SIZE]);
+const char *clock_local(int64_t time, char buffer[static CLOCK_TEXT_SIZE]);
 
 /* Read what clock_format writes, and every RFC 3339 time with Z or an offset and at most
  * millisecond precision kept.  -1 when it is not one, or not of the years 0000 to 9999 in UTC. */
 int clock_parse(struct text text, int64_t *time);
 
-/* The UTC date of a time as YYYY-MM-DD; returns `room`. */
-const char *clock_date(int64_t time, char room[static CLOCK_TEXT_SIZE]);
+/* The UTC date of a time as YYYY-MM-DD; returns `buffer`. */
+const char *clock_date(int64_t time, char buffer[static CLOCK_TEXT_SIZE]);
 
 /* Read a duration: a number with one of ms s m h d, or several in turn ("1h30m"), or a plain
  * number of seconds.  -1 when it is not one, is negative, or is over ten years. */
 int duration_parse(struct text text, int64_t *milliseconds);
 
 /* Write a duration for people: "850 ms", "42 s", "3 min 5 s", "2 h 10 min", "5 d 3 h". */
-const char *duration_format(int64_t milliseconds, char room[static CLOCK_TEXT_SIZE]);
+const char *duration_format(int64_t milliseconds, char buffer[static CLOCK_TEXT_SIZE]);
 
 #endif

@@ -74,10 +74,10 @@ int error_prefix(struct error *error, const char *format, ...)
     return -1;
 }
 
-const char *error_quote(struct error_quote_buffer *room, const char *bytes, size_t length)
+const char *error_quote(struct error_quote_buffer *buffer, const char *bytes, size_t length)
 {
     static const char digits[] = "0123456789abcdef";
-    char *to = room->text;
+    char *to = buffer->text;
     size_t at = 0;
     while (at < length && at < QUOTE_LIMIT) {
         unsigned char byte = (unsigned char)bytes[at];
@@ -102,5 +102,5 @@ const char *error_quote(struct error_quote_buffer *room, const char *bytes, size
         to += 3;
     }
     *to = '\0';
-    return room->text;
+    return buffer->text;
 }

@@ -38,10 +38,10 @@ int error_prefix(struct error *error, const char *format, ...)
 
 /* A copy of `length` bytes fit for a sentence: control bytes, DEL, quotes' backslashes and bytes
  * that are not UTF-8 become \xNN, and what is longer than about 80 bytes is cut and ends in
- * "...".  The text lies in `room`, which the caller owns; returned is room->text. */
+ * "...".  The text lies in `buffer`, which the caller owns; returned is buffer->text. */
 struct error_quote_buffer {
     char text[400];
 };
-const char *error_quote(struct error_quote_buffer *room, const char *bytes, size_t length);
+const char *error_quote(struct error_quote_buffer *buffer, const char *bytes, size_t length);
 
 #endif

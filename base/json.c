@@ -254,10 +254,10 @@ struct value *json_read(struct arena *arena, struct text source, const char *nam
                                   JSON_ALLOW_NUL,
                               &problem);
     if (!json) {
-        struct error_quote_buffer room;
+        struct error_quote_buffer buffer;
         error_set(error, "%s:%d:%d: not well-formed JSON: %s", name, problem.line,
                   problem.column > 0 ? problem.column : 1,
-                  error_quote(&room, problem.text, strlen(problem.text)));
+                  error_quote(&buffer, problem.text, strlen(problem.text)));
         return NULL;
     }
     struct converter converter = {

@@ -131,15 +131,15 @@ const char *quantity_plural_cpus(int64_t thousandths)
     return quantity_plural(thousandths == 1000 ? 1 : 0);
 }
 
-const char *quantity_format_bytes(int64_t bytes, char room[static QUANTITY_TEXT_SIZE])
+const char *quantity_format_bytes(int64_t bytes, char buffer[static QUANTITY_TEXT_SIZE])
 {
     static const char units[] = "KMGTPE";
     const char *sign = bytes < 0 ? "-" : "";
     uint64_t rest = bytes < 0 ? -(uint64_t)bytes : (uint64_t)bytes;
     if (rest < 1024) {
-        snprintf(room, QUANTITY_TEXT_SIZE, "%s%d byte%s", sign, (int)rest,
+        snprintf(buffer, QUANTITY_TEXT_SIZE, "%s%d byte%s", sign, (int)rest,
                  quantity_plural((int64_t)rest));
-        return room;
+        return buffer;
     }
     size_t unit = 0;
     uint64_t size = 1024; /* of the unit */
@@ -153,37 +153,37 @@ const char *quantity_format_bytes(int64_t bytes, char room[static QUANTITY_TEXT_
         tenths = 10;
         unit++;
     }
-    int length = snprintf(room, QUANTITY_TEXT_SIZE, "%s%d", sign, (int)(tenths / 10));
+    int length = snprintf(buffer, QUANTITY_TEXT_SIZE, "%s%d", sign, (int)(tenths / 10));
     if (tenths % 10)
-        length +=
-            snprintf(room + length, QUANTITY_TEXT_SIZE - (size_t)length, ".%d", (int)(tenths % 10));
-    snprintf(room + length, QUANTITY_TEXT_SIZE - (size_t)length, " %ciB", units[unit]);
-    return room;
+        length += snprintf(buffer + length, QUANTITY_TEXT_SIZE - (size_t)length, ".%d",
+                           (int)(tenths % 10));
+    snprintf(buffer + length, QUANTITY_TEXT_SIZE - (size_t)length, " %ciB", units[unit]);
+    return buffer;
 }
 
-const char *quantity_format_cpus(int64_t thousandths, char room[static QUANTITY_TEXT_SIZE])
+const char *quantity_format_cpus(int64_t thousandths, char buffer[static QUANTITY_TEXT_SIZE])
 {
     const char *sign = thousandths < 0 ? "-" : "";
     uint64_t rest = thousandths < 0 ? -(uint64_t)thousandths : (uint64_t)thousandths;
     int length =
-        snprintf(room, QUANTITY_TEXT_SIZE, "%s%llu", sign, (unsigned long long)(rest / 1000));
+        snprintf(buffer, QUANTITY_TEXT_SIZE, "%s%llu", sign, (unsigned long long)(rest / 1000));
     if (rest % 1000) {
-        length += snprintf(room + length, QUANTITY_TEXT_SIZE - (size_t)length, ".%03d",
+        length += snprintf(buffer + length, QUANTITY_TEXT_SIZE - (size_t)length, ".%03d",
                            (int)(rest % 1000));
-        while (room[length - 1] == '0')
-            room[--length] = '\0';
+        while (buffer[length - 1] == '0')
+            buffer[--length] = '\0';
     }
-    return room;
+    return buffer;
 }
 
 const char *quantity_format_resources(int64_t cpus, int64_t memory, int64_t gpus,
-                                      char room[static RESOURCES_TEXT_SIZE])
+                                      char buffer[static RESOURCES_TEXT_SIZE])
 {
     char processors[QUANTITY_TEXT_SIZE], bytes[QUANTITY_TEXT_SIZE],
         devices[QUANTITY_TEXT_SIZE] = "";
     if (gpus)
         snprintf(devices, sizeof(devices), ", %" PRId64 " GPU%s", gpus, quantity_plural(gpus));
-    snprintf(room, RESOURCES_TEXT_SIZE, "%s CPU%s, %s%s", quantity_format_cpus(cpus, processors),
+    snprintf(buffer, RESOURCES_TEXT_SIZE, "%s CPU%s, %s%s", quantity_format_cpus(cpus, processors),
              quantity_plural_cpus(cpus), quantity_format_bytes(memory, bytes), devices);
-    return room;
+    return buffer;
 }

@@ -23,20 +23,20 @@ int quantity_parse_bytes(struct text text, int64_t *bytes);
 int quantity_parse_cpus(struct text text, int64_t *thousandths);
 
 /* Write for people: "17 bytes", "1.5 GiB", "512 MiB"; rounded to one digit after the point.
- * Returns `room`. */
-const char *quantity_format_bytes(int64_t bytes, char room[static QUANTITY_TEXT_SIZE]);
+ * Returns `buffer`. */
+const char *quantity_format_bytes(int64_t bytes, char buffer[static QUANTITY_TEXT_SIZE]);
 
 /* "s", but of one "": "%d GPU%s".  Of CPUs in thousandths: 1000 is one. */
 const char *quantity_plural(int64_t count);
 const char *quantity_plural_cpus(int64_t thousandths);
 
 /* Write what is asked for or there is, for people: "1 CPU, 1.5 GiB, 2 GPUs"; without GPUs where
- * there is none. Returns `room`. */
+ * there is none. Returns `buffer`. */
 enum { RESOURCES_TEXT_SIZE = 96 };
 const char *quantity_format_resources(int64_t cpus, int64_t memory, int64_t gpus,
-                                      char room[static RESOURCES_TEXT_SIZE]);
+                                      char buffer[static RESOURCES_TEXT_SIZE]);
 
-/* Write "2", "0.5", "1.25"; reads back as the same.  Returns `room`. */
-const char *quantity_format_cpus(int64_t thousandths, char room[static QUANTITY_TEXT_SIZE]);
+/* Write "2", "0.5", "1.25"; reads back as the same.  Returns `buffer`. */
+const char *quantity_format_cpus(int64_t thousandths, char buffer[static QUANTITY_TEXT_SIZE]);
 
 #endif

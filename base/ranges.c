@@ -34,7 +34,7 @@ static bool take_byte(struct text *rest, char byte)
 
 static int read_range(struct text piece, struct range *range, struct error *error)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     struct text rest = piece;
     bool good = take_number(&rest, &range->first);
     range->last = range->first;
@@ -44,16 +44,16 @@ static int read_range(struct text piece, struct range *range, struct error *erro
         if (good && take_byte(&rest, ':'))
             good = take_number(&rest, &range->step);
     }
-    error_quote(&room, piece.data, piece.length);
+    error_quote(&buffer, piece.data, piece.length);
     if (!good || rest.length)
         return error_set(error,
                          "found \"%s\", expected a number from 0 to %d, a range such as 0-99, or "
                          "one with a step such as 0-15:4",
-                         room.text, RANGES_LARGEST);
+                         buffer.text, RANGES_LARGEST);
     if (range->last < range->first)
-        return error_set(error, "found \"%s\", expected the smaller number first", room.text);
+        return error_set(error, "found \"%s\", expected the smaller number first", buffer.text);
     if (range->step == 0)
-        return error_set(error, "found \"%s\", expected a step of at least 1", room.text);
+        return error_set(error, "found \"%s\", expected a step of at least 1", buffer.text);
     return 0;
 }
 

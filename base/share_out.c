@@ -117,9 +117,9 @@ static void take_answers(struct sharing *sharing, int answers)
     lseek(answers, 0, SEEK_SET);
     while (read_exactly(answers, &head, sizeof(head)) && head.piece < sharing->count) {
         struct piece_result *result = &sharing->results[head.piece];
-        char *room = buffer_reserve(&result->answer, head.length);
-        room[head.length] = '\0';
-        result->ended = !read_exactly(answers, room, head.length);
+        char *buffer = buffer_reserve(&result->answer, head.length);
+        buffer[head.length] = '\0';
+        result->ended = !read_exactly(answers, buffer, head.length);
         result->answer.length = result->ended ? 0 : head.length;
     }
 }

@@ -185,9 +185,9 @@ char *buffer_reserve(struct buffer *buffer, size_t bytes)
 
 void buffer_add(struct buffer *buffer, const void *bytes, size_t length)
 {
-    char *room = buffer_reserve(buffer, length);
+    char *end = buffer_reserve(buffer, length);
     if (length)
-        memcpy(room, bytes, length);
+        memcpy(end, bytes, length);
     buffer->length += length;
     buffer->data[buffer->length] = '\0';
 }
@@ -212,11 +212,11 @@ void buffer_vprintf(struct buffer *buffer, const char *format, va_list arguments
     va_list again;
     va_copy(again, arguments);
     size_t free_bytes = 128;
-    char *room = buffer_reserve(buffer, free_bytes);
-    int length = vsnprintf(room, free_bytes, format, arguments);
+    char *end = buffer_reserve(buffer, free_bytes);
+    int length = vsnprintf(end, free_bytes, format, arguments);
     if (length > 0 && (size_t)length >= free_bytes) {
-        room = buffer_reserve(buffer, (size_t)length);
-        vsnprintf(room, (size_t)length + 1, format, again);
+        end = buffer_reserve(buffer, (size_t)length);
+        vsnprintf(end, (size_t)length + 1, format, again);
     }
     va_end(again);
     if (length > 0)

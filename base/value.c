@@ -297,18 +297,18 @@ static size_t shortest_digits(double number, char *digits, int *exponent)
     return count;
 }
 
-size_t number_format(double number, char *room)
+size_t number_format(double number, char *buffer)
 {
     if (isnan(number) || isinf(number))
-        return (size_t)snprintf(room, NUMBER_TEXT_SIZE, "%s",
+        return (size_t)snprintf(buffer, NUMBER_TEXT_SIZE, "%s",
                                 isnan(number) ? "NaN"
                                 : number < 0  ? "-Infinity"
                                               : "Infinity");
     if (number == floor(number) && fabs(number) < 1e15)
-        return (size_t)snprintf(room, NUMBER_TEXT_SIZE, "%.0f", number == 0 ? 0.0 : number);
+        return (size_t)snprintf(buffer, NUMBER_TEXT_SIZE, "%.0f", number == 0 ? 0.0 : number);
     char digits[NUMBER_TEXT_SIZE];
     int exponent;
-    char *to = room;
+    char *to = buffer;
     if (number < 0)
         *to++ = '-';
     int count = (int)shortest_digits(fabs(number), digits, &exponent);
@@ -320,7 +320,7 @@ size_t number_format(double number, char *room)
             to += count - 1;
         }
         to += snprintf(to, 8, "e%c%d", exponent > 0 ? '+' : '-', abs(exponent - 1));
-        return (size_t)(to - room);
+        return (size_t)(to - buffer);
     }
     if (exponent <= 0) {
         *to++ = '0';
@@ -334,5 +334,5 @@ size_t number_format(double number, char *room)
         *to++ = i < count ? digits[i] : '0';
     }
     *to = '\0';
-    return (size_t)(to - room);
+    return (size_t)(to - buffer);
 }

@@ -103,8 +103,8 @@ const char *value_kind_name(enum value_kind kind);
 size_t *value_sorted(struct arena *arena, const struct value *object);
 
 /* The shortest decimal text that reads back as the same double, written as ECMAScript's
- * Number::toString writes it (1, 0.1, 1e+21, -5e-7).  `room` must hold NUMBER_TEXT_SIZE bytes. */
+ * Number::toString writes it (1, 0.1, 1e+21, -5e-7).  `buffer` must hold NUMBER_TEXT_SIZE bytes. */
 enum { NUMBER_TEXT_SIZE = 40 };
-size_t number_format(double number, char *room);
+size_t number_format(double number, char *buffer);
 
 #endif

@@ -5,7 +5,7 @@
 
 void value_path_add(struct buffer *out, const struct value_path *path)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     if (!path)
         return;
     value_path_add(out, path->above);
@@ -13,13 +13,13 @@ void value_path_add(struct buffer *out, const struct value_path *path)
         buffer_printf(out, "[%zu]", path->index);
     else
         buffer_printf(out, "%s%s", path->above ? "." : "",
-                      path->name.length ? error_quote(&room, path->name.data, path->name.length)
+                      path->name.length ? error_quote(&buffer, path->name.data, path->name.length)
                                         : "\"\"");
 }
 
 void value_found_add(struct buffer *out, const struct value *value)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     char number[NUMBER_TEXT_SIZE];
     switch (value->kind) {
     case VALUE_NULL:
@@ -30,12 +30,14 @@ void value_found_add(struct buffer *out, const struct value *value)
         break;
     case VALUE_NUMBER:
         if (value->written.length)
-            buffer_add_string(out, error_quote(&room, value->written.data, value->written.length));
+            buffer_add_string(out,
+                              error_quote(&buffer, value->written.data, value->written.length));
         else
             buffer_add(out, number, number_format(value->number, number));
         break;
     case VALUE_STRING:
-        buffer_printf(out, "\"%s\"", error_quote(&room, value->string.data, value->string.length));
+        buffer_printf(out, "\"%s\"",
+                      error_quote(&buffer, value->string.data, value->string.length));
         break;
     default:
         buffer_add_string(out, value->kind == VALUE_LIST ? "a list" : "a map");

@@ -285,10 +285,10 @@ static struct value *read_scalar(struct reader *reader, const yaml_event_t *even
                                event->data.scalar.length);
     struct value *value = scalar(reader, event, t);
     if (value && value->kind == VALUE_NUMBER && !isfinite(value->number)) {
-        struct error_quote_buffer room;
+        struct error_quote_buffer buffer;
         fail_at(reader, event->start_mark,
                 "found %s, expected a finite number; put it in quotes if it is text",
-                error_quote(&room, t.data, t.length));
+                error_quote(&buffer, t.data, t.length));
         return NULL;
     }
     return value;
@@ -325,7 +325,7 @@ static int go_beyond(struct reader *reader, yaml_mark_t mark, const char *senten
 
 static int check_tag(struct reader *reader, const yaml_event_t *event, const char *tag)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     enum value_kind kind;
     if (go_beyond(reader, event->start_mark,
                   "tags (!name) are not accepted; write the value without it"))
@@ -334,7 +334,7 @@ static int check_tag(struct reader *reader, const yaml_event_t *event, const cha
         return 0;
     return fail_at(reader, event->start_mark,
                    "the tag %s is not accepted here; write the value without it",
-                   error_quote(&room, tag, strlen(tag)));
+                   error_quote(&buffer, tag, strlen(tag)));
 }
 
 /* So many values more, up to that depth. */
@@ -412,11 +412,11 @@ static int read_key(struct reader *reader, yaml_event_t *event, size_t depth, st
 static int add_member(struct reader *reader, yaml_mark_t mark, struct value *object,
                       struct value *merged, struct text key, struct value *value)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     struct member *member = value_member(object, key);
     if (member && !yaml_merged_take(reader->arena, merged, key))
         return fail_at(reader, mark, "the key \"%s\" is given twice; it was first given in line %u",
-                       error_quote(&room, key.data, key.length), member->line);
+                       error_quote(&buffer, key.data, key.length), member->line);
     if (member)
         member->value = value;
     else
@@ -459,11 +459,11 @@ static struct value *read_alias(struct reader *reader, const yaml_event_t *event
 {
     const char *name = (const char *)event->data.alias.anchor;
     const struct yaml_anchor *anchor = yaml_anchor_find(&reader->anchors, text_of(name));
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     if (!anchor)
         fail_at(reader, event->start_mark,
                 "the alias *%s stands for nothing: no value before it has the anchor &%s",
-                error_quote(&room, name, strlen(name)), room.text);
+                error_quote(&buffer, name, strlen(name)), buffer.text);
     else if (!count_nodes(reader, event->start_mark, anchor->nodes - 1, depth + anchor->height - 1))
         return anchor->value;
     return NULL;

@@ -42,12 +42,12 @@ static void say(struct checker *checker, bool problem, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 static void say(struct checker *checker, bool problem, const char *format, ...)
 {
-    char room[PLACE_TEXT_SIZE], sentence[ERROR_TEXT_SIZE];
+    char buffer[PLACE_TEXT_SIZE], sentence[ERROR_TEXT_SIZE];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(sentence, sizeof(sentence), format, arguments);
     va_end(arguments);
-    buffer_printf(&checker->lines, "%s: %s%s\n", place_text(checker->place, room),
+    buffer_printf(&checker->lines, "%s: %s%s\n", place_text(checker->place, buffer),
                   problem ? "" : "warning: ", sentence);
     checker->problems += problem;
 }
@@ -122,13 +122,13 @@ static void check_log(struct checker *checker)
 static void say_set_aside(struct checker *checker, const char *what)
 {
     struct buffer why = {0};
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     size_t length = 0;
     if (file_read_at(checker->job, "why", FILE_LIMIT, &why, NULL) == 0)
         while (length < why.length && why.data[length] != '\n')
             length++;
     say(checker, false, "was quarantined (%s): %s", what,
-        error_quote(&room, why.data ? why.data : "", length));
+        error_quote(&buffer, why.data ? why.data : "", length));
     buffer_free(&why);
 }
 
@@ -200,13 +200,13 @@ static void check_duplicate(struct checker *checker)
     }
     if (!seen || (seen->state == place->state && strcmp(seen->date, place->date) == 0))
         return;
-    char room[PLACE_TEXT_SIZE];
+    char buffer[PLACE_TEXT_SIZE];
     struct job_place other = *place;
     other.state = seen->state;
     memcpy(other.date, seen->date, sizeof(other.date));
     if (is_there(checker->spool, &other))
         say(checker, true, "the job is also in %s: one of the two is a copy",
-            place_text(&other, room));
+            place_text(&other, buffer));
 }
 
 /* On a terminal, where many jobs take long; 0: it is over, and the line goes. */
@@ -225,7 +225,7 @@ static void show_progress(size_t jobs)
 static int check_job(void *context, const struct job_place *place)
 {
     struct checker *checker = context;
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     checker->place = place;
     checker->problems = 0;
     buffer_clear(&checker->lines);
@@ -236,7 +236,7 @@ static int check_job(void *context, const struct job_place *place)
     show_progress(checker->result->jobs);
     if (checker->job < 0 && errno != EACCES)
         say(checker, true, "is no directory that can be opened: %s",
-            error_quote(&room, strerror(errno), strlen(strerror(errno))));
+            error_quote(&buffer, strerror(errno), strlen(strerror(errno))));
     if (checker->job >= 0) {
         check_duplicate(checker);
         check_files(checker);
@@ -260,13 +260,13 @@ struct strangers {
 static int check_name(void *context, const char *name, unsigned char type)
 {
     struct strangers *strangers = context;
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     bool day = strangers->state == STATE_DONE;
     bool right = day ? strlen(name) == 10 : id_valid(text_of(name));
     if (right && (type == DT_DIR || type == DT_UNKNOWN))
         return 0;
     findings_say(strangers->checker->findings, "%s/: \"%s\" is no %s: %s",
-                 state_name(strangers->state), error_quote(&room, name, strlen(name)),
+                 state_name(strangers->state), error_quote(&buffer, name, strlen(name)),
                  day ? "day" : "job",
                  right ? "found something else than a directory" : "dlspool passes over it");
     strangers->checker->result->problems++;
@@ -276,14 +276,15 @@ static int check_name(void *context, const char *name, unsigned char type)
 /* Job files over which intake has ended. */
 static int check_claim(void *context, const char *name, unsigned char type)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     (void)type;
     if (strlen(name) > TOKEN_LENGTH + 3 && name[TOKEN_LENGTH] == '+')
-        findings_say(context,
-                     ".claims/: warning: intake has ended %c times while it read the job file "
-                     "\"%s\"",
-                     name[TOKEN_LENGTH + 1],
-                     error_quote(&room, name + TOKEN_LENGTH + 3, strlen(name) - TOKEN_LENGTH - 3));
+        findings_say(
+            context,
+            ".claims/: warning: intake has ended %c times while it read the job file "
+            "\"%s\"",
+            name[TOKEN_LENGTH + 1],
+            error_quote(&buffer, name + TOKEN_LENGTH + 3, strlen(name) - TOKEN_LENGTH - 3));
     return 0;
 }
 

@@ -21,19 +21,19 @@ struct cell_source {
 };
 typedef void write_cell(const struct cell_source *source, struct buffer *out);
 
-const char *span_format(int64_t milliseconds, char room[static SPAN_TEXT_SIZE])
+const char *span_format(int64_t milliseconds, char buffer[static SPAN_TEXT_SIZE])
 {
     int64_t seconds = milliseconds / 1000, minutes = seconds / 60, hours = minutes / 60;
     int64_t days = hours / 24;
     if (days)
-        snprintf(room, SPAN_TEXT_SIZE, "%" PRId64 "-%02d:%02d:%02d", days, (int)(hours % 24),
+        snprintf(buffer, SPAN_TEXT_SIZE, "%" PRId64 "-%02d:%02d:%02d", days, (int)(hours % 24),
                  (int)(minutes % 60), (int)(seconds % 60));
     else if (hours)
-        snprintf(room, SPAN_TEXT_SIZE, "%d:%02d:%02d", (int)hours, (int)(minutes % 60),
+        snprintf(buffer, SPAN_TEXT_SIZE, "%d:%02d:%02d", (int)hours, (int)(minutes % 60),
                  (int)(seconds % 60));
     else
-        snprintf(room, SPAN_TEXT_SIZE, "%d:%02d", (int)minutes, (int)(seconds % 60));
-    return room;
+        snprintf(buffer, SPAN_TEXT_SIZE, "%d:%02d", (int)minutes, (int)(seconds % 60));
+    return buffer;
 }
 
 int terminal_width(void)
@@ -52,9 +52,9 @@ int terminal_width(void)
 
 static void put_time(struct buffer *out, int64_t time)
 {
-    char room[CLOCK_TEXT_SIZE];
+    char buffer[CLOCK_TEXT_SIZE];
     if (time)
-        buffer_add_string(out, clock_local(time, room));
+        buffer_add_string(out, clock_local(time, buffer));
 }
 
 static void cell_id(const struct cell_source *source, struct buffer *out)
@@ -95,9 +95,9 @@ static void cell_type(const struct cell_source *source, struct buffer *out)
 
 static void cell_age(const struct cell_source *source, struct buffer *out)
 {
-    char room[SPAN_TEXT_SIZE];
+    char buffer[SPAN_TEXT_SIZE];
     int64_t age = clock_now() - id_time(text_of(source->view->place.id));
-    buffer_add_string(out, span_format(age > 0 ? age : 0, room));
+    buffer_add_string(out, span_format(age > 0 ? age : 0, buffer));
 }
 
 static void cell_submitted(const struct cell_source *source, struct buffer *out)
@@ -117,10 +117,10 @@ static void cell_ended(const struct cell_source *source, struct buffer *out)
 
 static void cell_elapsed(const struct cell_source *source, struct buffer *out)
 {
-    char room[SPAN_TEXT_SIZE];
+    char buffer[SPAN_TEXT_SIZE];
     int64_t elapsed = view_elapsed(source->view);
     if (elapsed >= 0)
-        buffer_add_string(out, span_format(elapsed, room));
+        buffer_add_string(out, span_format(elapsed, buffer));
 }
 
 static void cell_queue(const struct cell_source *source, struct buffer *out)
@@ -130,9 +130,9 @@ static void cell_queue(const struct cell_source *source, struct buffer *out)
 
 static void cell_cpus(const struct cell_source *source, struct buffer *out)
 {
-    char room[QUANTITY_TEXT_SIZE];
+    char buffer[QUANTITY_TEXT_SIZE];
     if (source->view->record.cpus)
-        buffer_add_string(out, quantity_format_cpus(source->view->record.cpus, room));
+        buffer_add_string(out, quantity_format_cpus(source->view->record.cpus, buffer));
 }
 
 static void cell_gpus(const struct cell_source *source, struct buffer *out)
@@ -143,9 +143,9 @@ static void cell_gpus(const struct cell_source *source, struct buffer *out)
 
 static void cell_memory(const struct cell_source *source, struct buffer *out)
 {
-    char room[QUANTITY_TEXT_SIZE];
+    char buffer[QUANTITY_TEXT_SIZE];
     if (source->view->record.memory)
-        buffer_add_string(out, quantity_format_bytes(source->view->record.memory, room));
+        buffer_add_string(out, quantity_format_bytes(source->view->record.memory, buffer));
 }
 
 static void cell_priority(const struct cell_source *source, struct buffer *out)
@@ -168,9 +168,9 @@ static void cell_exit(const struct cell_source *source, struct buffer *out)
 
 static void cell_deadline(const struct cell_source *source, struct buffer *out)
 {
-    char room[OUTLOOK_TEXT_SIZE];
+    char buffer[OUTLOOK_TEXT_SIZE];
     if (outlook_is_there(source->outlook))
-        buffer_add_string(out, outlook_text(source->outlook, room));
+        buffer_add_string(out, outlook_text(source->outlook, buffer));
 }
 
 /* With the deadline status in front, where there is one. */
@@ -240,13 +240,13 @@ static bool take_word(struct columns *columns, struct text word)
             return true;
         }
     }
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     struct buffer all = {0};
     struct nearest_hint hint;
     for (int i = 0; i < KNOWN; i++)
         buffer_printf(&all, "%s%s", i ? ", " : "", words[i]);
     complain("--format: found \"%s\", expected columns such as id,state,reason, of: %s%s",
-             error_quote(&room, word.data, word.length), all.data,
+             error_quote(&buffer, word.data, word.length), all.data,
              nearest_hint(&hint, word, words));
     buffer_free(&all);
     return false;

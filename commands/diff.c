@@ -105,7 +105,7 @@ static int render_before(struct comparison *comparison, struct error *error)
 static int read_before(struct comparison *comparison, struct error *error)
 {
     struct buffer manifest = {0};
-    char digest[SHA256_HEX_SIZE], room[PLACE_TEXT_SIZE];
+    char digest[SHA256_HEX_SIZE], buffer[PLACE_TEXT_SIZE];
     if (!comparison->was.manifest_sha256.length)
         return 0;
     if (description_is_secret(comparison->understood.description))
@@ -113,7 +113,7 @@ static int read_before(struct comparison *comparison, struct error *error)
     int job = job_open(&comparison->spool, &comparison->replay.place);
     if (job < 0)
         return error_errno(error, "%s could not be opened",
-                           place_text(&comparison->replay.place, room));
+                           place_text(&comparison->replay.place, buffer));
     int result = file_read_at(job, "manifest.yaml", MANIFEST_LIMIT, &manifest, error);
     sys.close(job);
     sha256_hex(buffer_text(&manifest), digest);
@@ -121,7 +121,7 @@ static int read_before(struct comparison *comparison, struct error *error)
         result = error_set(error, "manifest.yaml: found SHA-256 %s, expected the one in job.yaml",
                            digest);
     if (result)
-        error_prefix(error, "%s", place_text(&comparison->replay.place, room));
+        error_prefix(error, "%s", place_text(&comparison->replay.place, buffer));
     else
         comparison->before = arena_text(comparison->arena, manifest.data, manifest.length);
     buffer_free(&manifest);
@@ -130,15 +130,15 @@ static int read_before(struct comparison *comparison, struct error *error)
 
 static int compare(struct comparison *comparison, struct error *error)
 {
-    char before[PLACE_TEXT_SIZE + 32], after[PLACE_TEXT_SIZE + 64], room[PLACE_TEXT_SIZE];
+    char before[PLACE_TEXT_SIZE + 32], after[PLACE_TEXT_SIZE + 64], buffer[PLACE_TEXT_SIZE];
     char digest[SHA256_HEX_SIZE] = "";
     if (comparison->before_hidden) {
         whole_digest(comparison, comparison->repository, comparison->settings.executor, digest);
         comparison->changed = !text_is(comparison->was.manifest_sha256, digest);
         return 0;
     }
-    place_text(&comparison->replay.place, room);
-    snprintf(before, sizeof(before), "%s/manifest.yaml", room);
+    place_text(&comparison->replay.place, buffer);
+    snprintf(before, sizeof(before), "%s/manifest.yaml", buffer);
     snprintf(after, sizeof(after), "%s at commit %.10s", comparison->replay.place.id,
              repository_commit(comparison->repository));
     int differ = line_diff(&comparison->lines, comparison->before,

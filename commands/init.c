@@ -115,14 +115,14 @@ static int give_path(const char *path, const char *name, bool whole, const char 
 /* Before anything is made: the settings would name a user who is not there. */
 static int check_user(const char *user, struct error *error)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     const char *letters = "abcdefghijklmnopqrstuvwxyz0123456789_-";
     bool plain = strspn(user, letters) == strlen(user) && !strchr("-0123456789", user[0]);
     if (!*user || getpwnam(user))
         return 0;
     if (!plain)
         return error_set(error, "--user: this machine knows no user \"%s\"",
-                         error_quote(&room, user, strlen(user)));
+                         error_quote(&buffer, user, strlen(user)));
     return error_set(
         error,
         "--user: this machine knows no user \"%s\"; make it, and run this again: useradd "

@@ -106,14 +106,14 @@ bool outlook_is_there(const struct outlook *outlook)
 
 /* ---- for people ---- */
 
-const char *outlook_text(const struct outlook *outlook, char room[static OUTLOOK_TEXT_SIZE])
+const char *outlook_text(const struct outlook *outlook, char buffer[static OUTLOOK_TEXT_SIZE])
 {
     char time[CLOCK_TEXT_SIZE] = "";
     if (outlook->finish)
         clock_local(outlook->finish, time);
-    snprintf(room, OUTLOOK_TEXT_SIZE, "%s%s%s",
+    snprintf(buffer, OUTLOOK_TEXT_SIZE, "%s%s%s",
              outlook->deadline_status ? outlook->deadline_status : "-", time[0] ? " " : "", time);
-    return room;
+    return buffer;
 }
 
 static void print_deadline_status(const struct outlook *outlook)
@@ -185,9 +185,9 @@ void outlook_print(const struct job_view *view, const struct outlook *outlook)
 
 static void put_time(struct arena *arena, struct value *tree, const char *key, int64_t time)
 {
-    char room[CLOCK_TEXT_SIZE];
+    char buffer[CLOCK_TEXT_SIZE];
     value_put(arena, tree, key,
-              time ? value_string(arena, clock_format(time, room)) : value_null(arena));
+              time ? value_string(arena, clock_format(time, buffer)) : value_null(arena));
 }
 
 static struct value *positive(struct arena *arena, double number)

@@ -32,9 +32,9 @@ void outlook_measure(int job, struct arena *arena, struct outlook *outlook);
 /* Has it anything to be said in a list? */
 bool outlook_is_there(const struct outlook *outlook);
 
-/* "on track 2026-11-22 11:40:05", for a column; returns `room`. */
+/* "on track 2026-11-22 11:40:05", for a column; returns `buffer`. */
 enum { OUTLOOK_TEXT_SIZE = 64 };
-const char *outlook_text(const struct outlook *outlook, char room[static OUTLOOK_TEXT_SIZE]);
+const char *outlook_text(const struct outlook *outlook, char buffer[static OUTLOOK_TEXT_SIZE]);
 
 /* The lines of `dlspool show`. */
 void outlook_print(const struct job_view *view, const struct outlook *outlook);

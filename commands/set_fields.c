@@ -9,11 +9,11 @@
 static int cut(const char *set, struct text *field, struct text *value, struct error *error)
 {
     const char *equals = strchr(set, '=');
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     if (!equals || equals == set)
         return error_set(error,
                          "--set: found \"%s\", expected FIELD=VALUE such as tasks.main.gpus=2",
-                         error_quote(&room, set, strlen(set)));
+                         error_quote(&buffer, set, strlen(set)));
     *field = (struct text){set, (size_t)(equals - set)};
     *value = text_of(equals + 1);
     return 0;
@@ -59,7 +59,7 @@ static int set_in_script(struct text bytes, const struct option_list *sets, stru
 /* Numbers are kept as they were written: a version of 1.10 is not 1.1. */
 static struct value *keep_written(struct arena *arena, struct value *value)
 {
-    char room[NUMBER_TEXT_SIZE];
+    char buffer[NUMBER_TEXT_SIZE];
     if (value->kind == VALUE_LIST)
         for (size_t i = 0; i < value->list.count; i++)
             value->list.items[i] = keep_written(arena, value->list.items[i]);
@@ -68,8 +68,8 @@ static struct value *keep_written(struct arena *arena, struct value *value)
             value->object.members[i].value = keep_written(arena, value->object.members[i].value);
     if (value->kind != VALUE_NUMBER || !value->written.length)
         return value;
-    number_format(value->number, room);
-    return text_is(value->written, room) ? value : value_text(arena, value->written);
+    number_format(value->number, buffer);
+    return text_is(value->written, buffer) ? value : value_text(arena, value->written);
 }
 
 /* The object in which the last name of the path stands, made where there is none. */

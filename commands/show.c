@@ -39,9 +39,9 @@ static void print_version(const struct job_record *record)
 
 static void print_time(const char *name, int64_t time)
 {
-    char room[CLOCK_TEXT_SIZE];
+    char buffer[CLOCK_TEXT_SIZE];
     if (time)
-        printf("%-15s %s\n", name, clock_local(time, room));
+        printf("%-15s %s\n", name, clock_local(time, buffer));
 }
 
 static void print_times(const struct job_view *view)
@@ -94,8 +94,8 @@ static void print_resources(const struct job_record *record)
 static void print_words(const struct text *words, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        struct error_quote_buffer room;
-        printf(" %s", error_quote(&room, words[i].data, words[i].length));
+        struct error_quote_buffer buffer;
+        printf(" %s", error_quote(&buffer, words[i].data, words[i].length));
     }
 }
 
@@ -105,7 +105,7 @@ static void print_command(int job, const struct job_record *record)
     struct buffer request = {0};
     struct arena *arena = arena_new();
     struct description *description = NULL;
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     if (record->request_file.length && prepare_read(job, record, &request, NULL) == 0)
         description = request_read(
             arena, buffer_text(&request),
@@ -114,9 +114,9 @@ static void print_command(int job, const struct job_record *record)
         description_mask(description);
     if (description && (description->program.length || description->entry.length)) {
         printf("%-15s %s", "command",
-               error_quote(&room, description->program.data, description->program.length));
+               error_quote(&buffer, description->program.data, description->program.length));
         if (description->entry.length)
-            printf("/%s", error_quote(&room, description->entry.data, description->entry.length));
+            printf("/%s", error_quote(&buffer, description->entry.data, description->entry.length));
         print_words(description->args, description->args_count);
         printf("\n");
     } else if (description && description->tasks[0].command_count) {

@@ -124,10 +124,10 @@ static bool choose_policies(struct request *request, const char *names)
     while (text_next(&rest, ',', &name)) {
         const struct policy *found = policy_find(name);
         if (!found || request->policy_count == MOST_POLICIES) {
-            struct error_quote_buffer room;
+            struct error_quote_buffer buffer;
             complain("--policy: found \"%s\", expected some of fifo, backfill, sjf, edf, llf, "
                      "paper, elasticflow, ours, with commas between them",
-                     error_quote(&room, name.data, name.length));
+                     error_quote(&buffer, name.data, name.length));
             return false;
         }
         request->policies[request->policy_count++] = found;

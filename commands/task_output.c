@@ -167,14 +167,14 @@ static off_t line_at(int file, off_t offset)
  * OUTPUT_TIMES_APART after it.  -1: there are none. */
 static off_t find_since(int output, int file, const char *name, int64_t since)
 {
-    char room[OUTPUT_TIMES_NAME_SIZE];
+    char buffer[OUTPUT_TIMES_NAME_SIZE];
     struct buffer times = {0};
     struct stat status;
     int64_t offset, time;
     if (sys.fstat(file, &status) == 0 && status.st_size == 0)
         return 0;
     if (sys.fstat(file, &status) ||
-        file_read_at(output, output_file_times_name(name, room), TIMES_LIMIT, &times, NULL)) {
+        file_read_at(output, output_file_times_name(name, buffer), TIMES_LIMIT, &times, NULL)) {
         buffer_free(&times);
         return -1;
     }

@@ -123,9 +123,9 @@ static void put_text(struct arena *arena, struct value *tree, const char *key, s
 
 static void put_time(struct arena *arena, struct value *tree, const char *key, int64_t time)
 {
-    char room[CLOCK_TEXT_SIZE];
+    char buffer[CLOCK_TEXT_SIZE];
     value_put(arena, tree, key,
-              time ? value_string(arena, clock_format(time, room)) : value_null(arena));
+              time ? value_string(arena, clock_format(time, buffer)) : value_null(arena));
 }
 
 /* The tasks of an array, by their indexes. */
@@ -255,9 +255,9 @@ void print_error_object(const char *word, const char *sentence, int status)
 {
     struct arena *arena = arena_new();
     struct value *tree = value_object(arena);
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     value_put(arena, tree, "operand",
-              word && *word ? value_string(arena, error_quote(&room, word, strlen(word)))
+              word && *word ? value_string(arena, error_quote(&buffer, word, strlen(word)))
                             : value_null(arena));
     value_put(arena, tree, "error", value_string(arena, sentence));
     value_put(arena, tree, "status", value_number(arena, status));

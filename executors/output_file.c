@@ -42,18 +42,18 @@ int output_file_open(int directory, const char *name, int flags, struct stat *st
     return -1;
 }
 
-const char *output_file_times_name(const char *name, char room[static OUTPUT_TIMES_NAME_SIZE])
+const char *output_file_times_name(const char *name, char buffer[static OUTPUT_TIMES_NAME_SIZE])
 {
-    snprintf(room, OUTPUT_TIMES_NAME_SIZE, ".%s.times", name);
-    return room;
+    snprintf(buffer, OUTPUT_TIMES_NAME_SIZE, ".%s.times", name);
+    return buffer;
 }
 
 void output_file_note_time(int directory, const char *name, int64_t size)
 {
-    char room[OUTPUT_TIMES_NAME_SIZE], line[64];
+    char buffer[OUTPUT_TIMES_NAME_SIZE], line[64];
     struct stat status;
     int64_t now = clock_now();
-    int file = output_file_open(directory, output_file_times_name(name, room),
+    int file = output_file_open(directory, output_file_times_name(name, buffer),
                                 O_WRONLY | O_APPEND | O_CREAT, &status);
     if (file < 0)
         return;

@@ -19,7 +19,7 @@ int output_file_open(int directory, const char *name, int flags, struct stat *st
  * else is lost.  `dlspool logs --since` reads it. */
 enum { OUTPUT_TIMES_APART = 10000, OUTPUT_TIMES_NAME_SIZE = 288 };
 void output_file_note_time(int directory, const char *name, int64_t size);
-/* The name of that file.  Returns `room`. */
-const char *output_file_times_name(const char *name, char room[static OUTPUT_TIMES_NAME_SIZE]);
+/* The name of that file.  Returns `buffer`. */
+const char *output_file_times_name(const char *name, char buffer[static OUTPUT_TIMES_NAME_SIZE]);
 
 #endif

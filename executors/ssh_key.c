@@ -70,14 +70,14 @@ static void add_private(struct bytes *bytes, uint32_t check, const unsigned char
         add(bytes, &pad, 1);
 }
 
-static void write_private(char room[static SSH_KEY_SIZE], const struct bytes *binary)
+static void write_private(char buffer[static SSH_KEY_SIZE], const struct bytes *binary)
 {
     char base64[BINARY_SIZE * 4 / 3 + 4];
     int length = EVP_EncodeBlock((unsigned char *)base64, binary->data, (int)binary->length);
-    size_t at = (size_t)snprintf(room, SSH_KEY_SIZE, "-----BEGIN OPENSSH PRIVATE KEY-----\n");
+    size_t at = (size_t)snprintf(buffer, SSH_KEY_SIZE, "-----BEGIN OPENSSH PRIVATE KEY-----\n");
     for (int i = 0; i < length; i += LINE)
-        at += (size_t)snprintf(room + at, SSH_KEY_SIZE - at, "%.*s\n", LINE, base64 + i);
-    snprintf(room + at, SSH_KEY_SIZE - at, "-----END OPENSSH PRIVATE KEY-----\n");
+        at += (size_t)snprintf(buffer + at, SSH_KEY_SIZE - at, "%.*s\n", LINE, base64 + i);
+    snprintf(buffer + at, SSH_KEY_SIZE - at, "-----END OPENSSH PRIVATE KEY-----\n");
     OPENSSL_cleanse(base64, sizeof(base64));
 }
 

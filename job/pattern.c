@@ -26,11 +26,11 @@ static bool is_digit(char c)
 
 static int refuse_word(struct text rest, struct error *error)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     const char *end = memchr(rest.data, '}', rest.length);
     size_t length = end ? (size_t)(end - rest.data) + 1 : rest.length;
     return error_set(error, "found \"%s\", expected {done} or {total}, or \\{ for a brace",
-                     error_quote(&room, rest.data, length));
+                     error_quote(&buffer, rest.data, length));
 }
 
 /* The piece at the front of `rest`, which is not empty; how many bytes it is, or 0. */
@@ -105,25 +105,25 @@ int pattern_parse(struct text source, struct pattern *pattern, struct error *err
     for (size_t i = 0; i < pattern->count; i++)
         if (pattern->pieces[i].kind == PATTERN_DONE)
             return 0;
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     return error_set(error,
                      "found \"%s\", expected {done} in it, where the number stands that says "
                      "how much is done",
-                     error_quote(&room, source.data, source.length));
+                     error_quote(&buffer, source.data, source.length));
 }
 
 /* Looking at a line */
 
 /* The line with each run of blanks as one space. */
-static struct text join_blanks(struct text line, char room[static PATTERN_LINE_MOST])
+static struct text join_blanks(struct text line, char buffer[static PATTERN_LINE_MOST])
 {
     size_t length = 0;
     for (size_t i = 0; i < line.length && length < PATTERN_LINE_MOST; i++) {
         bool blank = is_blank(line.data[i]);
         if (!blank || i == 0 || !is_blank(line.data[i - 1]))
-            room[length++] = blank ? ' ' : line.data[i];
+            buffer[length++] = blank ? ' ' : line.data[i];
     }
-    return (struct text){room, length};
+    return (struct text){buffer, length};
 }
 
 /* Digits from `at`, onto *number; where they end, or nowhere when there are none or too many. */
@@ -201,8 +201,8 @@ static size_t find_run(const struct pattern_piece *pieces, size_t count, struct 
 
 bool pattern_find(const struct pattern *pattern, struct text line, double *done, double *total)
 {
-    char room[PATTERN_LINE_MOST];
-    struct text joined = join_blanks(line, room);
+    char buffer[PATTERN_LINE_MOST];
+    struct text joined = join_blanks(line, buffer);
     struct found found = {0, 0};
     size_t at = 0;
     for (size_t i = 0; i < pattern->count && at != nowhere;) {

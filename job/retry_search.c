@@ -94,13 +94,13 @@ int retry_hint_quotes(struct text hint)
 
 void retry_hint_write(struct text hint, const struct text quoted[RETRY_QUOTES], struct buffer *out)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     for (size_t i = 0; i < hint.length; i++) {
         if (!is_quote(hint, i)) {
             buffer_add_byte(out, hint.data[i]);
             continue;
         }
         struct text text = quoted[hint.data[++i] - '0'];
-        buffer_add_string(out, error_quote(&room, text.length ? text.data : "", text.length));
+        buffer_add_string(out, error_quote(&buffer, text.length ? text.data : "", text.length));
     }
 }

@@ -95,21 +95,21 @@ static int parse_number(struct text word, int highest, int *number)
 static int parse_exit(struct row *row, struct error *error)
 {
     struct text high = row->pattern, low;
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     text_next(&high, '-', &low);
     if (!high.data)
         high = low;
     if (parse_number(low, 255, &row->lowest) || parse_number(high, 255, &row->highest) ||
         row->lowest > row->highest)
         return error_set(error, "exit \"%s\", expected a code from 0 to 255 or a range such as 1-9",
-                         error_quote(&room, row->pattern.data, row->pattern.length));
+                         error_quote(&buffer, row->pattern.data, row->pattern.length));
     return 0;
 }
 
 static int parse_signal(struct row *row, struct error *error)
 {
     struct text name = row->pattern;
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     int number = 0;
     if (parse_number(name, SIGRTMAX, &number)) {
         if (text_starts(name, "SIG")) {
@@ -123,7 +123,7 @@ static int parse_signal(struct row *row, struct error *error)
     if (number == 0)
         return error_set(error,
                          "signal \"%s\", expected a number from 1 to %d or a name such as KILL",
-                         error_quote(&room, row->pattern.data, row->pattern.length), SIGRTMAX);
+                         error_quote(&buffer, row->pattern.data, row->pattern.length), SIGRTMAX);
     row->lowest = row->highest = 128 + number;
     return 0;
 }
@@ -202,13 +202,13 @@ static bool is_bounded(struct text pattern)
 
 static int parse_expression(struct row *row, struct error *error)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     struct text pattern = row->pattern;
     if (!is_bounded(pattern))
         return error_set(error,
                          "log \"%s\" is too large: an expression may have %d bytes, with "
                          "repetitions written out, and groups %d deep",
-                         error_quote(&room, pattern.data, pattern.length), LONGEST_EXPRESSION,
+                         error_quote(&buffer, pattern.data, pattern.length), LONGEST_EXPRESSION,
                          DEEPEST_GROUP - 1);
     char *expression = memory_allocate(pattern.length + 1);
     size_t length = 0;
@@ -217,7 +217,7 @@ static int parse_expression(struct row *row, struct error *error)
         char next = i + 1 < pattern.length ? pattern.data[i + 1] : '\0';
         if (pattern.data[i] == '\\' && next >= '1' && next <= '9') {
             error_set(error, "log \"%s\": back references (\\%c) are not accepted",
-                      error_quote(&room, pattern.data, pattern.length), next);
+                      error_quote(&buffer, pattern.data, pattern.length), next);
             goto done;
         }
         if (pattern.data[i] == '\\' && next == '"')
@@ -236,12 +236,12 @@ static int parse_expression(struct row *row, struct error *error)
         if (length)
             regerror(problem, &row->expression, words, sizeof(words));
         error_set(error, "log \"%s\" is not a regular expression: %s",
-                  error_quote(&room, pattern.data, pattern.length), words);
+                  error_quote(&buffer, pattern.data, pattern.length), words);
         goto done;
     }
     if (quotes > (int)row->expression.re_nsub) {
         error_set(error, "the hint quotes $%d, and log \"%s\" has %zu groups", quotes,
-                  error_quote(&room, pattern.data, pattern.length), row->expression.re_nsub);
+                  error_quote(&buffer, pattern.data, pattern.length), row->expression.re_nsub);
         regfree(&row->expression);
         goto done;
     }
@@ -273,10 +273,10 @@ static int parse_name(struct text word, const char *const *names, const char *co
     for (int i = 0; names[i]; i++)
         if (text_is(word, names[i]))
             return i;
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     struct nearest_hint hint;
     return error_set(error, "%s is \"%s\", expected %s%s", column,
-                     error_quote(&room, word.data, word.length), expected,
+                     error_quote(&buffer, word.data, word.length), expected,
                      nearest_hint(&hint, word, names));
 }
 

@@ -51,23 +51,23 @@ const char *size_kind_name(enum size_kind kind)
     return names[kind];
 }
 
-const char *size_text(enum size_kind kind, int64_t size, char room[static SIZE_TEXT_SIZE])
+const char *size_text(enum size_kind kind, int64_t size, char buffer[static SIZE_TEXT_SIZE])
 {
     const char *plural = kind == SIZE_CPUS ? quantity_plural_cpus(size) : quantity_plural(size);
     char cpus[QUANTITY_TEXT_SIZE];
     switch (kind) {
     case SIZE_FIXED:
-        snprintf(room, SIZE_TEXT_SIZE, "%" PRId64, size);
+        snprintf(buffer, SIZE_TEXT_SIZE, "%" PRId64, size);
         break;
     case SIZE_TASKS:
-        snprintf(room, SIZE_TEXT_SIZE, "%" PRId64 " task%s", size, plural);
+        snprintf(buffer, SIZE_TEXT_SIZE, "%" PRId64 " task%s", size, plural);
         break;
     case SIZE_GPUS:
-        snprintf(room, SIZE_TEXT_SIZE, "%" PRId64 " GPU%s", size, plural);
+        snprintf(buffer, SIZE_TEXT_SIZE, "%" PRId64 " GPU%s", size, plural);
         break;
     case SIZE_CPUS:
-        snprintf(room, SIZE_TEXT_SIZE, "%s CPU%s", quantity_format_cpus(size, cpus), plural);
+        snprintf(buffer, SIZE_TEXT_SIZE, "%s CPU%s", quantity_format_cpus(size, cpus), plural);
         break;
     }
-    return room;
+    return buffer;
 }

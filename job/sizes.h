@@ -33,8 +33,8 @@ size_t sizes_list(const struct sizes *sizes, int64_t list[static SIZES_MOST]);
 
 const char *size_kind_name(enum size_kind kind); /* "fixed", "tasks", "gpus", "cpus" */
 
-/* "4 tasks", "1 task", "2 GPUs", "1.5 CPUs", "1 CPU"; for SIZE_FIXED the number.  Returns `room`. */
+/* "4 tasks", "1 task", "2 GPUs", "1.5 CPUs", "1 CPU"; for SIZE_FIXED the number.  Returns `buffer`. */
 enum { SIZE_TEXT_SIZE = 40 };
-const char *size_text(enum size_kind kind, int64_t size, char room[static SIZE_TEXT_SIZE]);
+const char *size_text(enum size_kind kind, int64_t size, char buffer[static SIZE_TEXT_SIZE]);
 
 #endif

@@ -13,7 +13,8 @@ void share_append(struct share *share, const struct share_piece *piece)
         last->to = piece->to;
         return;
     }
-    share->pieces = memory_grow(share->pieces, share->count, &share->room, sizeof(*share->pieces));
+    share->pieces =
+        memory_grow(share->pieces, share->count, &share->capacity, sizeof(*share->pieces));
     share->pieces[share->count++] = *piece;
 }
 

@@ -20,7 +20,7 @@ struct share_piece {
 
 struct share {
     struct share_piece *pieces; /* in order of time */
-    size_t count, room;
+    size_t count, capacity;
     size_t cap;  /* index of the level that it is capped at */
     int size;    /* what it has now, 0: it starts later */
     double cost; /* capacity times seconds */

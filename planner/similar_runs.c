@@ -19,7 +19,7 @@ struct predict_past {
     struct arena *arena;
     struct predict_run *runs;
     size_t count;
-    size_t room; /* of each `newest`, a power of two */
+    size_t capacity; /* of each `newest`, a power of two */
     struct index indexes[LIKENESSES][ASPECTS];
 };
 
@@ -114,7 +114,7 @@ static void index_runs(struct predict_past *past, enum similarity similarity, en
                        const size_t *slots)
 {
     struct index *index = &past->indexes[similarity][aspect];
-    index->newest = arena_allocate(past->arena, past->room * sizeof(*index->newest));
+    index->newest = arena_allocate(past->arena, past->capacity * sizeof(*index->newest));
     index->before = arena_allocate(past->arena, (past->count + 1) * sizeof(*index->before));
     for (size_t i = 0; i < past->count; i++) {
         if (!has_aspect(&past->runs[i], aspect, similarity))
@@ -127,12 +127,13 @@ static void index_runs(struct predict_past *past, enum similarity similarity, en
 static void index_all(struct predict_past *past)
 {
     size_t *slots = memory_allocate((past->count + 1) * sizeof(*slots));
-    past->room = 16;
-    while (past->room < past->count)
-        past->room *= 2;
+    past->capacity = 16;
+    while (past->capacity < past->count)
+        past->capacity *= 2;
     for (int similarity = 0; similarity < LIKENESSES; similarity++) {
         for (size_t i = 0; i < past->count; i++)
-            slots[i] = hash_key((enum similarity)similarity, &past->runs[i].key) & (past->room - 1);
+            slots[i] =
+                hash_key((enum similarity)similarity, &past->runs[i].key) & (past->capacity - 1);
         for (int aspect = 0; aspect < ASPECTS; aspect++)
             index_runs(past, (enum similarity)similarity, (enum aspect)aspect, slots);
     }
@@ -182,7 +183,7 @@ static void collect(const struct predict_past *past, const struct predict_job *j
     size_t looked = 0;
     similar->similarity = similarity;
     similar->count = 0;
-    size_t at = index->newest[hash_key(similarity, &job->key) & (past->room - 1)];
+    size_t at = index->newest[hash_key(similarity, &job->key) & (past->capacity - 1)];
     for (; at && similar->count < SIMILAR_MOST && looked < 10 * SIMILAR_MOST; looked++) {
         const struct predict_run *run = &past->runs[at - 1];
         at = index->before[at - 1];

@@ -94,9 +94,9 @@ struct line {
 
 static int wrong(const struct line *line, const char *expected)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     return error_set(line->error, "line %zu: found \"%s\", expected %s", line->number,
-                     error_quote(&room, line->rest.data ? line->rest.data : "",
+                     error_quote(&buffer, line->rest.data ? line->rest.data : "",
                                  line->rest.data ? line->rest.length : 0),
                      expected);
 }

@@ -8,11 +8,11 @@
 
 static void make_room(struct timeline *timeline, size_t count)
 {
-    if (count <= timeline->room)
+    if (count <= timeline->capacity)
         return;
-    timeline->room = count * 2 + 16;
+    timeline->capacity = count * 2 + 16;
     timeline->segments =
-        memory_resize(timeline->segments, timeline->room * sizeof(*timeline->segments));
+        memory_resize(timeline->segments, timeline->capacity * sizeof(*timeline->segments));
 }
 
 void timeline_reset(struct timeline *timeline, double start, int free)

@@ -14,7 +14,7 @@ struct timeline_segment {
 
 struct timeline {
     struct timeline_segment *segments; /* ascending, at least one */
-    size_t count, room;
+    size_t count, capacity;
 };
 
 /* Everything free from `start` on.  Keeps the memory of what it was before; zero-initialise. */

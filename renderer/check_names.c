@@ -21,11 +21,11 @@ static void tell(const struct check_names *names, bool fault, const char *place,
 static void tell_of_row(const struct check_names *names, bool fault, const struct image_row *row,
                         const char *what, struct text found, const char *const *known)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     char place[32], sentence[640];
     snprintf(place, sizeof(place), "images.txt:%d", row->line);
     snprintf(sentence, sizeof(sentence), "the %s \"%s\" is not known", what,
-             error_quote(&room, found.data, found.length));
+             error_quote(&buffer, found.data, found.length));
     tell(names, fault, place, sentence, found, known);
 }
 
@@ -162,11 +162,11 @@ static void check_members(struct repository *repository, const struct value *tre
     for (size_t i = 0; i < tree->object.count; i++) {
         const struct member *member = &tree->object.members[i];
         const struct member *same = value_member(model, member->key);
-        struct error_quote_buffer room;
+        struct error_quote_buffer buffer;
         char place[64], sentence[640], inner[NAME_ROOM];
         snprintf(place, sizeof(place), "site.yaml:%u:%u", member->line, member->column);
         snprintf(sentence, sizeof(sentence), "%s%s: not known, and no template reads it", above,
-                 error_quote(&room, member->key.data, member->key.length));
+                 error_quote(&buffer, member->key.data, member->key.length));
         if (!same && !is_read(repository, above, member->key))
             tell(names, true, place, sentence, member->key, known);
         /* What is empty in the model holds the site's own names. */

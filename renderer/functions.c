@@ -174,7 +174,7 @@ static struct value *call_pairs(struct arena *arena, struct value **arguments, s
 /* A sentence may be longer than one quoted piece; each piece is made harmless by itself. */
 static void set_sentence(struct error *error, struct text sentence)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     struct buffer words = {0};
     while (sentence.length) {
         size_t piece = 0, next;
@@ -182,7 +182,7 @@ static void set_sentence(struct error *error, struct text sentence)
             next = utf8_sequence(sentence.data + piece, sentence.length - piece);
             piece += next ? next : 1;
         }
-        buffer_add_string(&words, error_quote(&room, sentence.data, piece));
+        buffer_add_string(&words, error_quote(&buffer, sentence.data, piece));
         sentence.data += piece;
         sentence.length -= piece;
     }

@@ -58,26 +58,26 @@ bool image_name_valid(struct text image)
 
 static int check_word(struct text word, const char *column, struct error *error)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     if (text_is(word, "*"))
         return 0;
     if (memchr(word.data, '*', word.length))
         return error_set(error,
                          "%s is \"%s\"; * matches anything and stands alone in its column "
                          "(the version 2.1.3 already fits jobs that ask for 2.1)",
-                         column, error_quote(&room, word.data, word.length));
+                         column, error_quote(&buffer, word.data, word.length));
     bool valid = word.length <= LONGEST_WORD && is_alphanumeric(word.data[0]);
     for (size_t i = 0; valid && i < word.length; i++)
         valid = is_alphanumeric(word.data[i]) || memchr("._+-", word.data[i], 4);
     if (!valid)
         return error_set(error, "%s is \"%s\", expected * or a word of letters, digits and . _ + -",
-                         column, error_quote(&room, word.data, word.length));
+                         column, error_quote(&buffer, word.data, word.length));
     return 0;
 }
 
 static int check_row(const struct image_row *row, struct error *error)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     if (check_word(row->library, "library", error) || check_word(row->version, "version", error) ||
         check_word(row->type, "type", error) || check_word(row->accelerator, "accelerator", error))
         return -1;
@@ -85,7 +85,7 @@ static int check_row(const struct image_row *row, struct error *error)
         return error_set(error, "image is *, expected the name of one image");
     if (!image_name_valid(row->image))
         return error_set(error, "image is \"%s\", which cannot be the name of an image",
-                         error_quote(&room, row->image.data, row->image.length));
+                         error_quote(&buffer, row->image.data, row->image.length));
     return 0;
 }
 

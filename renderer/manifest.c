@@ -134,18 +134,18 @@ static bool image_allowed_to(const struct value *job, const struct value *site, 
 /* May the user choose this image? */
 static int check_image(struct work *work, const struct value *site, struct text image)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     const char *rule[2];
     bool foreign = value_get_text(value_get(work->input->job, "platform"), "name").length > 0;
-    error_quote(&room, image.data, image.length);
+    error_quote(&buffer, image.data, image.length);
     if (!image_name_valid(image))
         return error_set(work->error, "image is \"%s\", which cannot be the name of an image",
-                         room.text);
+                         buffer.text);
     if (!image_allowed_to(work->input->job, site, image, rule))
         return error_set(work->error,
                          "image \"%s\" may not be asked for here: site.yaml of templates.git does "
                          "not allow it (%s.%s); %s",
-                         room.text, rule[0], rule[1],
+                         buffer.text, rule[0], rule[1],
                          foreign ? "name another one, or ask its maintainers to allow it"
                                  : "leave `image` out to get the one that images.txt names");
     if (text_is(image, "host") && !takes_host(work))
@@ -160,7 +160,7 @@ static void say_no_image(struct work *work, const struct images *images,
                          const struct image_query *query)
 {
     struct text version = query->version.length ? query->version : TEXT("(not given)");
-    struct error_quote_buffer rooms[5];
+    struct error_quote_buffer buffers[5];
     struct buffer there = {0};
     struct image_query any_version = *query;
     any_version.version = (struct text){NULL, 0};
@@ -174,13 +174,13 @@ static void say_no_image(struct work *work, const struct images *images,
         "no row of images.txt fits library %s, version %s, type %s, accelerator "
         "%s%s in templates.git at commit %.7s%s%s; ask for what there is,%s or its maintainers to "
         "add a row",
-        error_quote(&rooms[0], query->library.data, query->library.length),
-        error_quote(&rooms[1], version.data, version.length),
-        error_quote(&rooms[2], query->type.data, query->type.length),
-        error_quote(&rooms[3], query->accelerator.data, query->accelerator.length),
+        error_quote(&buffers[0], query->library.data, query->library.length),
+        error_quote(&buffers[1], version.data, version.length),
+        error_quote(&buffers[2], query->type.data, query->type.length),
+        error_quote(&buffers[3], query->accelerator.data, query->accelerator.length),
         query->host ? "" : " (rows with the image host left out)", work->result->commit.data,
         there.length ? "; there is " : "",
-        there.length ? error_quote(&rooms[4], there.data, there.length) : "", other.data);
+        there.length ? error_quote(&buffers[4], there.data, there.length) : "", other.data);
     buffer_free(&there);
 }
 
@@ -205,7 +205,7 @@ static int check_host_version(struct work *work)
     static struct image_row row = {{"*", 1}, {"*", 1}, {"*", 1}, {"*", 1}, {"host", 4}, 0};
     const struct images host = {&row, 1};
     struct image_query query = wish_of(work);
-    struct error_quote_buffer rooms[3];
+    struct error_quote_buffer buffers[3];
     struct buffer there = {0};
     if (!query.machine || !query.version.length)
         return 0;
@@ -220,9 +220,9 @@ static int check_host_version(struct work *work)
         work->error,
         "image \"host\" does not have library %s in version %s; there is %s; ask for what there "
         "is, or leave `image` out to get what images.txt names",
-        error_quote(&rooms[0], query.library.data, query.library.length),
-        error_quote(&rooms[1], query.version.data, query.version.length),
-        there.length ? error_quote(&rooms[2], there.data, there.length) : "none of it");
+        error_quote(&buffers[0], query.library.data, query.library.length),
+        error_quote(&buffers[1], query.version.data, query.version.length),
+        there.length ? error_quote(&buffers[2], there.data, there.length) : "none of it");
     buffer_free(&there);
     return -1;
 }
@@ -283,11 +283,11 @@ static int check_queue(struct work *work, const struct value *site)
         if (name->kind == VALUE_STRING)
             buffer_printf(&names, "%s%s", names.length ? ", " : "", name->string.data);
     }
-    struct error_quote_buffer rooms[2];
+    struct error_quote_buffer buffers[2];
     error_set(work->error,
               "queue \"%s\" is none of this site's: site.yaml of templates.git lists %s",
-              error_quote(&rooms[0], queue.data, queue.length),
-              error_quote(&rooms[1], names.data ? names.data : "", names.length));
+              error_quote(&buffers[0], queue.data, queue.length),
+              error_quote(&buffers[1], names.data ? names.data : "", names.length));
     buffer_free(&names);
     return -1;
 }

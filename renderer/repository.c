@@ -162,10 +162,11 @@ static int resolve(struct repository *repository, git_oid *id, struct error *err
     int result = 0;
     if (git_revparse_single(&object, repository->git, repository->revision) ||
         git_object_peel(&commit, object, GIT_OBJECT_COMMIT)) {
-        struct error_quote_buffer room;
-        result = error_set(
-            error, "templates repository %s: \"%s\" names no commit: %s", repository->path,
-            error_quote(&room, repository->revision, strlen(repository->revision)), git_problem());
+        struct error_quote_buffer buffer;
+        result = error_set(error, "templates repository %s: \"%s\" names no commit: %s",
+                           repository->path,
+                           error_quote(&buffer, repository->revision, strlen(repository->revision)),
+                           git_problem());
     } else {
         *id = *git_object_id(commit);
     }
@@ -232,7 +233,7 @@ const char *repository_commit(const struct repository *repository)
 /* Trees have no names such as ".." in them; this only gives a better sentence. */
 static int check_path(struct text path, struct error *error)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     struct text rest = path, name;
     bool valid = path.length > 0 && path.length <= LONGEST_PATH;
     while (valid && text_next(&rest, '/', &name))
@@ -242,13 +243,13 @@ static int check_path(struct text path, struct error *error)
         return error_set(error,
                          "\"%s\" is not a path in the templates repository; expected one from its "
                          "top, such as common/part.yaml, without . and ..",
-                         error_quote(&room, path.data, path.length));
+                         error_quote(&buffer, path.data, path.length));
     return 0;
 }
 
 static struct file *get_file(struct repository *repository, struct text path, struct error *error)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     if (!repository->served) {
         error_set(error, "templates repository %s: no commit is served", repository->path);
         return NULL;
@@ -258,11 +259,11 @@ static struct file *get_file(struct repository *repository, struct text path, st
     struct file *file = snapshot_find(repository->served, path);
     if (!file) {
         error_set(error, "there is no file %s in the templates repository at commit %.7s",
-                  error_quote(&room, path.data, path.length), repository->served->commit);
+                  error_quote(&buffer, path.data, path.length), repository->served->commit);
         return NULL;
     }
     if (!file->content.data) {
-        error_set(error, "%s cannot be used: %s", error_quote(&room, path.data, path.length),
+        error_set(error, "%s cannot be used: %s", error_quote(&buffer, path.data, path.length),
                   file->unread);
         return NULL;
     }

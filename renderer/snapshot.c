@@ -69,9 +69,9 @@ static int read_content(struct reading *reading, struct file *file)
     result = 0;
 failed:
     if (result) {
-        struct error_quote_buffer room;
+        struct error_quote_buffer buffer;
         error_set(reading->error, "%s cannot be read: %s",
-                  error_quote(&room, file->path.data, file->path.length), git_problem());
+                  error_quote(&buffer, file->path.data, file->path.length), git_problem());
     }
     git_odb_object_free(object);
     return result;
@@ -109,9 +109,9 @@ static int read_tree(struct reading *reading, const git_oid *id, struct buffer *
         return error_set(reading->error, "its directories nest more than %d deep",
                          DEEPEST_DIRECTORY);
     if (git_tree_lookup(&tree, reading->git, id)) {
-        struct error_quote_buffer room;
+        struct error_quote_buffer buffer;
         return error_set(reading->error, "directory \"%s\" cannot be read: %s",
-                         error_quote(&room, path->data, path->length), git_problem());
+                         error_quote(&buffer, path->data, path->length), git_problem());
     }
     for (size_t i = 0; i < git_tree_entrycount(tree); i++) {
         const git_tree_entry *entry = git_tree_entry_byindex(tree, i);

@@ -79,11 +79,11 @@ static void read_jobs(struct conditions *conditions, const struct value_path *pa
 static void read_unknown(struct conditions *conditions, const struct value_path *path,
                          uint32_t line, uint32_t column, struct text word)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     struct nearest_hint hint;
     problem_add(conditions->reading, path, line, column,
                 "found the condition \"%s\", expected afterok, afterany or afternotok%s",
-                error_quote(&room, word.data, word.length), nearest_hint(&hint, word, names));
+                error_quote(&buffer, word.data, word.length), nearest_hint(&hint, word, names));
 }
 
 /* Conditions as one word: commas between conditions, colons between jobs. */

@@ -65,12 +65,12 @@ static bool is_variable_name(struct text name)
 void check_variable_name(struct reading *reading, const struct value_path *path,
                          const struct member *member)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     if (!is_variable_name(member->key))
         problem_add(reading, path, member->line, member->column,
                     "found the name \"%s\", expected at most %d letters, digits and _, the first "
                     "of them no digit",
-                    error_quote(&room, member->key.data, member->key.length), (int)LONGEST_NAME);
+                    error_quote(&buffer, member->key.data, member->key.length), (int)LONGEST_NAME);
     else if (text_starts(member->key, "DLSPOOL_"))
         problem_add(reading, path, member->line, member->column,
                     "names that start with DLSPOOL_ are dlspool's own; choose another");

@@ -152,9 +152,9 @@ int request_read_control(struct arena *arena, struct text source, const char *na
     if (source.length > CONTROL_LONGEST || text_starts(source, "#!") || !mentions_verb(source))
         return 0;
 
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     struct text file = name && *name ? text_of(name) : TEXT("control file");
-    const char *quoted = error_quote(&room, file.data, file.length);
+    const char *quoted = error_quote(&buffer, file.data, file.length);
     struct error problem;
     struct value *root = text_ends(file, ".json")
                              ? json_read(arena, source, quoted, &control_limits, &problem)

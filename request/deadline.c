@@ -96,7 +96,7 @@ int description_deadline(const struct description *job, const char *file, int64_
 {
     const struct deadline *deadline = &job->deadline;
     struct error_quote_buffer name, found;
-    char room[CLOCK_TEXT_SIZE];
+    char buffer[CLOCK_TEXT_SIZE];
     *time = 0;
     if (!deadline->given)
         return 0;
@@ -111,5 +111,5 @@ int description_deadline(const struct description *job, const char *file, int64_
                      error_quote(&name, file, text_of(file).length), deadline->line,
                      deadline->column,
                      error_quote(&found, deadline->written.data, deadline->written.length),
-                     clock_format(accepted, room));
+                     clock_format(accepted, buffer));
 }

@@ -111,7 +111,7 @@ struct note {
 
 struct notes {
     struct note *items;
-    size_t count, room;
+    size_t count, capacity;
 };
 
 /* Of a job that was written for another system: what it takes for granted there.  site.yaml's

@@ -63,12 +63,12 @@ static bool take_library(struct reading *reading, const struct value_path *path,
             version.data++;
             version.length--;
         }
-        struct error_quote_buffer room;
+        struct error_quote_buffer buffer;
         if (version.length)
             problem_expected(reading, path, value,
                              "the library alone; its version is a field of its own: library: %s, "
                              "version: %s",
-                             libraries[i], error_quote(&room, version.data, version.length));
+                             libraries[i], error_quote(&buffer, version.data, version.length));
         else
             *(struct text *)into = text_of(libraries[i]);
         return true;

@@ -18,7 +18,7 @@ void note_add(struct arena *arena, struct notes *notes, const char *field, const
         return;
     }
     notes->items =
-        arena_grow(arena, notes->items, notes->count, &notes->room, sizeof(*notes->items));
+        arena_grow(arena, notes->items, notes->count, &notes->capacity, sizeof(*notes->items));
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(sentence, sizeof(sentence), format, arguments);

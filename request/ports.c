@@ -12,12 +12,12 @@ static void read_port(struct reading *reading, const struct value_path *above,
 {
     struct value_path path = {.above = above, .name = member->key};
     const struct value *value = member->value;
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     if (!is_word(member->key, LONGEST_LABEL))
         problem_add(reading, &path, member->line, member->column,
                     "found the name \"%s\", expected at most %d letters, digits and . _ -, the "
                     "first of them a letter or a digit",
-                    error_quote(&room, member->key.data, member->key.length), (int)LONGEST_LABEL);
+                    error_quote(&buffer, member->key.data, member->key.length), (int)LONGEST_LABEL);
     else if (value->kind != VALUE_NUMBER || value->number != floor(value->number) ||
              value->number < 1 || value->number > PORTS_MOST)
         problem_expected(reading, &path, value, "how many ports each task is to have, 1 to %d",

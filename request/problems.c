@@ -28,12 +28,12 @@ void reading_start(struct reading *reading, struct arena *arena, const char *fil
 /* Append the line if there is room for it; the first line is cut rather than left out. */
 static void show(struct reading *reading, struct text line)
 {
-    size_t room = sizeof(reading->text) - MORE_ROOM - reading->length;
-    if (line.length + 1 > room) {
+    size_t left = sizeof(reading->text) - MORE_ROOM - reading->length;
+    if (line.length + 1 > left) {
         reading->full = true;
         if (reading->shown)
             return;
-        for (line.length = room - 1; ((unsigned char)line.data[line.length] & 0xc0) == 0x80;)
+        for (line.length = left - 1; ((unsigned char)line.data[line.length] & 0xc0) == 0x80;)
             line.length--;
     }
     if (reading->shown)

@@ -108,14 +108,14 @@ struct text request_absolute(struct arena *arena, struct text source, const char
     const struct value *root = yaml_read(arena, source, "job file", &yaml_request_limits, &error);
     for (size_t i = 0; root && i < FIELDS; i++) {
         const struct value *value = value_get(root, fields[i]);
-        struct error_quote_buffer rooms[2];
+        struct error_quote_buffer buffers[2];
         if (!is_relative(value) || !stands_at(source, value, &new))
             continue;
         new.path = join(arena, directory, value->string);
         add_sorted(list, count++, new);
         buffer_printf(said, "%s%u: %s: %s is %s", said->length ? "\n" : "", value->line, fields[i],
-                      error_quote(&rooms[0], value->string.data, value->string.length),
-                      error_quote(&rooms[1], new.path.data, new.path.length));
+                      error_quote(&buffers[0], value->string.data, value->string.length),
+                      error_quote(&buffers[1], new.path.data, new.path.length));
     }
     return count ? replace(arena, source, list, count) : source;
 }

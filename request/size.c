@@ -100,12 +100,12 @@ void description_resize(struct description *job, int64_t size)
 
 /* A size as the user writes it. */
 static const char *number_text(const struct counted *counted, int64_t number,
-                               char room[static QUANTITY_TEXT_SIZE])
+                               char buffer[static QUANTITY_TEXT_SIZE])
 {
     if (counted->kind == SIZE_CPUS)
-        return quantity_format_cpus(number, room);
-    snprintf(room, QUANTITY_TEXT_SIZE, "%" PRId64, number);
-    return room;
+        return quantity_format_cpus(number, buffer);
+    snprintf(buffer, QUANTITY_TEXT_SIZE, "%" PRId64, number);
+    return buffer;
 }
 
 /* Read min, max or step; false when it is not given, or after a problem. */
@@ -139,9 +139,9 @@ static void refuse_member(struct reading *reading, const struct value *size, con
     const struct value *value = field_given(size, name);
     struct value_path above = {.name = TEXT("size")};
     struct value_path path = {.above = &above, .name = text_of(name)};
-    char room[QUANTITY_TEXT_SIZE];
+    char buffer[QUANTITY_TEXT_SIZE];
     problem_expected(reading, &path, value, "%s %s, the %s", bound,
-                     number_text(counted, number, room), what);
+                     number_text(counted, number, buffer), what);
 }
 
 /* What is said of the size, made whole.  `begins` is what the role has, which counts for more when

@@ -72,12 +72,12 @@ static void read_role(struct reading *reading, const struct value_path *path,
                       const struct member *member, struct task_role *role)
 {
     const struct value *map = member->value;
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     if (!is_role(member->key))
         problem_add(reading, path, member->line, member->column,
                     "found the role \"%s\", expected a name of at most %d small letters, digits "
                     "and inner hyphens",
-                    error_quote(&room, member->key.data, member->key.length), (int)ROLE_LONGEST);
+                    error_quote(&buffer, member->key.data, member->key.length), (int)ROLE_LONGEST);
     if (map->kind != VALUE_OBJECT) {
         problem_expected(reading, path, map, "a map of the role's fields%s",
                          map->kind == VALUE_NULL ? " ({} for the defaults)" : "");

@@ -96,8 +96,8 @@ int csv_number(const struct csv *csv, int column, double least, double most, dou
         if (end == digits + field.length && *number >= least && *number <= most)
             return 0;
     }
-    struct error_quote_buffer room, title;
+    struct error_quote_buffer buffer, title;
     return error_set(error, "%s: line %d: column %s: found \"%s\", expected a number from %g to %g",
                      csv->path, csv->line, error_quote(&title, name.data, name.length),
-                     error_quote(&room, field.data, field.length), least, most);
+                     error_quote(&buffer, field.data, field.length), least, most);
 }

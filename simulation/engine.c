@@ -356,8 +356,8 @@ static void conclude(struct simulation *simulation)
 
 static void sample(const struct simulation *simulation, struct simulation_samples *samples)
 {
-    samples->samples =
-        memory_grow(samples->samples, samples->count, &samples->room, sizeof(*samples->samples));
+    samples->samples = memory_grow(samples->samples, samples->count, &samples->capacity,
+                                   sizeof(*samples->samples));
     struct simulation_sample *now = &samples->samples[samples->count++];
     *now = (struct simulation_sample){.time = simulation->now - simulation->origin};
     for (size_t i = 0; i < simulation->came; i++) {

@@ -67,7 +67,7 @@ struct simulation_sample {
 
 struct simulation_samples {
     struct simulation_sample *samples; /* freed by the caller */
-    size_t count, room;
+    size_t count, capacity;
 };
 
 /* `samples` may be NULL. */

@@ -33,7 +33,7 @@ struct day_pool {
     double last, shortest; /* the last plan's time; the least time between two */
     size_t plans;
     struct day_job *jobs;
-    size_t count, room;
+    size_t count, job_capacity;
 };
 
 struct recorded_day {
@@ -80,7 +80,7 @@ static struct day_job *find_job(struct day_pool *pool, const char *name)
     for (size_t i = pool->count; i-- > 0;)
         if (strcmp(pool->jobs[i].name, name) == 0)
             return &pool->jobs[i];
-    pool->jobs = memory_grow(pool->jobs, pool->count, &pool->room, sizeof(*pool->jobs));
+    pool->jobs = memory_grow(pool->jobs, pool->count, &pool->job_capacity, sizeof(*pool->jobs));
     struct day_job *job = &pool->jobs[pool->count++];
     *job = (struct day_job){.name = memory_copy_string(name),
                             .runs = memory_allocate(MOST_LEVELS * sizeof(double)),

@@ -43,7 +43,7 @@ static int visible(const struct dirent *entry)
 /* The path of the model's profile, or NULL and a sentence. */
 static const char *find_profile(const struct reading *reading, struct text model)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     const char *found = NULL;
     if (is_plain(model)) {
         int length = (int)model.length;
@@ -66,14 +66,14 @@ static const char *find_profile(const struct reading *reading, struct text model
         error_set(reading->error,
                   "found no profile of model \"%s\" in %s, expected its name and "
                   ".csv, there or in a directory of it",
-                  error_quote(&room, model.data, model.length), reading->profiles);
+                  error_quote(&buffer, model.data, model.length), reading->profiles);
     return found;
 }
 
 static int read_level(const struct reading *reading, const struct csv *csv, size_t column,
                       struct trace_curve *curve)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     struct text name = csv->names[column];
     double rate;
     char *end;
@@ -81,7 +81,7 @@ static int read_level(const struct reading *reading, const struct csv *csv, size
     if (end != name.data + name.length || size < 1 || size > MOST_GPUS)
         return error_set(reading->error,
                          "%s: line 1: found column \"%s\", expected a number of GPUs", csv->path,
-                         error_quote(&room, name.data, name.length));
+                         error_quote(&buffer, name.data, name.length));
     if (csv->fields[column].length == 0)
         return 0;
     if (csv_number(csv, (int)column, 0, MOST_RATE, &rate, reading->error))

@@ -42,8 +42,8 @@ void eventlog_add(struct buffer *line, const char *key, struct text value)
     }
     struct value quoted = {.kind = VALUE_STRING, .string = value};
     if (!utf8_valid(value)) {
-        struct error_quote_buffer room;
-        quoted.string = text_of(error_quote(&room, value.data, value.length));
+        struct error_quote_buffer buffer;
+        quoted.string = text_of(error_quote(&buffer, value.data, value.length));
         json_write(line, &quoted, false, NULL);
         return;
     }

@@ -180,9 +180,9 @@ bool job_find_whole(const struct spool *spool, struct text id, struct job_place 
 int job_find(const struct spool *spool, struct text id, struct job_place *place,
              struct error *error)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     if (id.length == 0 || id.length >= ID_SIZE) {
-        error_set(error, "\"%s\" is not the id of a job", error_quote(&room, id.data, id.length));
+        error_set(error, "\"%s\" is not the id of a job", error_quote(&buffer, id.data, id.length));
         return 1;
     }
     if (job_find_whole(spool, id, place) || (id_valid(id) && job_find_done(spool, id, place) == 1))
@@ -192,11 +192,11 @@ int job_find(const struct spool *spool, struct text id, struct job_place *place,
         if (jobs_walk(spool, (enum state)i, match, &search))
             return error_errno(error, "%s/ could not be read", state_name((enum state)i));
     if (search.count == 0)
-        error_set(error, "there is no job \"%s\" in %s", error_quote(&room, id.data, id.length),
+        error_set(error, "there is no job \"%s\" in %s", error_quote(&buffer, id.data, id.length),
                   spool->path);
     else if (search.count > 1)
         error_set(error, "%zu jobs have an id that starts with \"%s\"; give more of it",
-                  search.count, error_quote(&room, id.data, id.length));
+                  search.count, error_quote(&buffer, id.data, id.length));
     if (search.count != 1)
         return 1;
     *place = search.found;

@@ -83,8 +83,8 @@ static bool read_run(struct arena *arena, const struct event *event, struct past
 
 /* Those that are there twice count once: a table of what was met, by hash. */
 struct met {
-    size_t *slots; /* index of a run plus 1; 0: free */
-    size_t room;   /* a power of two, more than there are runs */
+    size_t *slots;   /* index of a run plus 1; 0: free */
+    size_t capacity; /* a power of two, more than there are runs */
 };
 
 static bool is_same(const struct past_run *a, const struct past_run *b)
@@ -98,8 +98,8 @@ static bool is_met(struct met *met, const struct past_run *runs, size_t at)
     size_t hash = (size_t)run->attempt * 31 + (size_t)run->size;
     for (size_t i = 0; i < run->id.length; i++)
         hash = (hash ^ (unsigned char)run->id.data[i]) * 0x9e3779b97f4a7c15u;
-    size_t slot = (hash ^ hash >> 29) & (met->room - 1);
-    for (; met->slots[slot]; slot = (slot + 1) & (met->room - 1))
+    size_t slot = (hash ^ hash >> 29) & (met->capacity - 1);
+    for (; met->slots[slot]; slot = (slot + 1) & (met->capacity - 1))
         if (is_same(&runs[met->slots[slot] - 1], run))
             return true;
     met->slots[slot] = at + 1;
@@ -117,10 +117,10 @@ static size_t count_lines(struct text source)
 void history_parse(struct arena *arena, struct text source, struct history *history)
 {
     size_t lines = count_lines(source);
-    struct met met = {.room = 16};
-    while (met.room < 2 * lines)
-        met.room *= 2;
-    met.slots = memory_allocate(met.room * sizeof(*met.slots));
+    struct met met = {.capacity = 16};
+    while (met.capacity < 2 * lines)
+        met.capacity *= 2;
+    met.slots = memory_allocate(met.capacity * sizeof(*met.slots));
     *history =
         (struct history){.runs = arena_allocate(arena, (lines + 1) * sizeof(*history->runs))};
     struct event event;

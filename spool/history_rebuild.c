@@ -22,7 +22,7 @@ struct old_job {
 struct rebuilding {
     const struct spool *spool;
     struct old_job *jobs;
-    size_t count, room;
+    size_t count, capacity;
     size_t bytes; /* of all lines */
 };
 
@@ -76,7 +76,7 @@ static int take_job(struct rebuilding *rebuilding, struct arena *arena, int job)
     history_runs(&record, &progress, true, true, ended, &lines);
     if (lines.length == 0)
         return -1;
-    rebuilding->jobs = memory_grow(rebuilding->jobs, rebuilding->count, &rebuilding->room,
+    rebuilding->jobs = memory_grow(rebuilding->jobs, rebuilding->count, &rebuilding->capacity,
                                    sizeof(*rebuilding->jobs));
     rebuilding->bytes += lines.length;
     rebuilding->jobs[rebuilding->count++] = (struct old_job){ended, lines.data};

@@ -12,29 +12,29 @@ enum { FILE_LIMIT = 256, FILE_MODE = 0644 };
 static const char file_name[] = ".identity", new_name[] = ".identity.new";
 
 /* The line of that identity, if the file with that status is the one that it was written into. */
-static int format_line(char *room, size_t size, const char *identity, const struct stat *root,
+static int format_line(char *buffer, size_t size, const char *identity, const struct stat *root,
                        const struct stat *file)
 {
-    return snprintf(room, size, "%s %" PRIuMAX " %" PRIuMAX "\n", identity, (uintmax_t)root->st_ino,
-                    (uintmax_t)file->st_ino);
+    return snprintf(buffer, size, "%s %" PRIuMAX " %" PRIuMAX "\n", identity,
+                    (uintmax_t)root->st_ino, (uintmax_t)file->st_ino);
 }
 
-void identity_read(const struct spool *spool, char room[static IDENTITY_SIZE])
+void identity_read(const struct spool *spool, char buffer[static IDENTITY_SIZE])
 {
     struct buffer bytes = {0};
     struct stat root, file;
     char expected[FILE_LIMIT];
-    room[0] = '\0';
+    buffer[0] = '\0';
     if (file_read_at(spool->root, file_name, FILE_LIMIT, &bytes, NULL) == 0 &&
         !sys.fstat(spool->root, &root) &&
         !sys.fstatat(spool->root, file_name, &file, AT_SYMLINK_NOFOLLOW) &&
         bytes.length >= IDENTITY_SIZE &&
         strspn(bytes.data, "0123456789abcdef") == IDENTITY_SIZE - 1) {
-        memcpy(room, bytes.data, IDENTITY_SIZE - 1);
-        room[IDENTITY_SIZE - 1] = '\0';
-        format_line(expected, sizeof(expected), room, &root, &file);
+        memcpy(buffer, bytes.data, IDENTITY_SIZE - 1);
+        buffer[IDENTITY_SIZE - 1] = '\0';
+        format_line(expected, sizeof(expected), buffer, &root, &file);
         if (!text_is(buffer_text(&bytes), expected))
-            room[0] = '\0';
+            buffer[0] = '\0';
     }
     buffer_free(&bytes);
 }

@@ -24,6 +24,6 @@ enum { IDENTITY_SIZE = 17 }; /* 16 hexadecimal digits and the final NUL */
 int identity_make(struct spool *spool, struct error *error);
 
 /* The spool's identity; "" when it has none, or a copied one. */
-void identity_read(const struct spool *spool, char room[static IDENTITY_SIZE]);
+void identity_read(const struct spool *spool, char buffer[static IDENTITY_SIZE]);
 
 #endif

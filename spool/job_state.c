@@ -25,11 +25,11 @@ const char *job_state_name(enum job_state state)
 
 /* ---- what the log tells ---- */
 
-static void take_word(const struct event *event, const char *key, char *room, size_t size)
+static void take_word(const struct event *event, const char *key, char *buffer, size_t size)
 {
     struct arena *arena = arena_new();
     struct text word = event_get(arena, event, key);
-    snprintf(room, size, "%.*s", (int)word.length, word.length ? word.data : "");
+    snprintf(buffer, size, "%.*s", (int)word.length, word.length ? word.data : "");
     arena_free(arena);
 }
 
@@ -54,10 +54,10 @@ static void take_listening(const struct event *event, struct job_situation *situ
         return;
     struct arena *arena = arena_new();
     struct text address = event_get(arena, event, "address");
-    char *room = situation->listening[situation->listening_count];
+    char *buffer = situation->listening[situation->listening_count];
     if (address.length && address.length < sizeof(situation->listening[0])) {
-        memcpy(room, address.data, address.length);
-        room[address.length] = '\0';
+        memcpy(buffer, address.data, address.length);
+        buffer[address.length] = '\0';
         situation->listening_count++;
     }
     arena_free(arena);

@@ -99,12 +99,12 @@ static bool has_name(const struct search *search, const struct job_record *recor
 static bool look_at(struct search *search, const struct job_place *place, bool by_name)
 {
     const struct meaning *meaning = search->meaning;
-    struct job_record room, *record = NULL;
+    struct job_record buffer, *record = NULL;
     int job = job_open(meaning->spool, place);
     if (job < 0 && errno != EACCES)
         return false;
     if (job >= 0) {
-        record = record_read(job, search->arena, &room, NULL) ? NULL : &room;
+        record = record_read(job, search->arena, &buffer, NULL) ? NULL : &buffer;
         sys.close(job);
     }
     if (by_name && !has_name(search, record))
@@ -159,7 +159,7 @@ static void prefer(struct search *search, bool (*wanted)(const struct candidate 
 
 static int decide(struct search *search, bool by_name, struct meant *meant, struct error *error)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     if (by_name)
         prefer(search, is_mine);
     if (by_name && search->meaning->applies) {
@@ -174,14 +174,14 @@ static int decide(struct search *search, bool by_name, struct meant *meant, stru
         return 0;
     error_set(error, "%zu jobs have %s \"%s\"; %s", meant->total,
               by_name ? "the name" : "an id that starts with",
-              error_quote(&room, search->word.data, search->word.length),
+              error_quote(&buffer, search->word.data, search->word.length),
               by_name ? "say which by its id" : "give more of it");
     return 1;
 }
 
 static int search_all(struct search *search, struct meant *meant, struct error *error)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     const struct spool *spool = search->meaning->spool;
     for (int i = 0; i < STATE_COUNT; i++)
         if (jobs_walk(spool, (enum state)i, match, search))
@@ -195,19 +195,19 @@ static int search_all(struct search *search, struct meant *meant, struct error *
     if (search->count)
         return decide(search, false, meant, error);
     error_set(error, "there is no job \"%s\" in %s",
-              error_quote(&room, search->word.data, search->word.length), spool->path);
+              error_quote(&buffer, search->word.data, search->word.length), spool->path);
     return 1;
 }
 
 int job_meant(const struct meaning *meaning, struct meant *meant, struct error *error)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     struct search search = {.meaning = meaning, .word = meaning->word};
     char id[ID_SIZE];
     *meant = (struct meant){.count = 0};
     if (search.word.length == 0 || search.word.length > NAME_MAX) {
         error_set(error, "\"%s\" is not the id or the name of a job",
-                  error_quote(&room, search.word.data, search.word.length));
+                  error_quote(&buffer, search.word.data, search.word.length));
         return 1;
     }
     if (is_whole_id(meaning, &meant->places[0])) {

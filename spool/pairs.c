@@ -11,7 +11,7 @@
 
 static void add_pair(struct buffer *line, const struct pair_field *field, const void *at)
 {
-    char room[CLOCK_TEXT_SIZE], number[NUMBER_TEXT_SIZE];
+    char buffer[CLOCK_TEXT_SIZE], number[NUMBER_TEXT_SIZE];
     switch (field->kind) {
     case PAIR_TEXT:
         if (((const struct text *)at)->length)
@@ -25,7 +25,7 @@ static void add_pair(struct buffer *line, const struct pair_field *field, const 
         break;
     case PAIR_TIME:
         if (*(const int64_t *)at)
-            eventlog_add_string(line, field->name, clock_format(*(const int64_t *)at, room));
+            eventlog_add_string(line, field->name, clock_format(*(const int64_t *)at, buffer));
         break;
     case PAIR_DOUBLE:
         number_format(*(const double *)at, number);

@@ -20,9 +20,9 @@ static void add_text(struct buffer *line, const char *key, struct text text)
 
 static void add_moment(struct buffer *line, const char *key, int64_t time)
 {
-    char room[CLOCK_TEXT_SIZE];
+    char buffer[CLOCK_TEXT_SIZE];
     if (time)
-        eventlog_add_string(line, key, clock_format(time, room));
+        eventlog_add_string(line, key, clock_format(time, buffer));
 }
 
 static void add_job(struct buffer *out, const struct planned_job *job)

@@ -199,7 +199,7 @@ static void read_null_executor(struct settings *settings)
 static int unknown(const struct member *member, const char *section, struct error *error)
 {
     const char *names[SETTING_COUNT + 1] = {NULL};
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     size_t count = 0, length = strlen(section);
     for (int i = 0; i < SETTING_COUNT; i++)
         if (strncmp(table[i].name, section, length) == 0 && !strchr(table[i].name + length, '.'))
@@ -207,7 +207,7 @@ static int unknown(const struct member *member, const char *section, struct erro
     struct nearest_hint hint;
     return error_set(error, "dlspool.yaml:%u:%u: there is no setting \"%s%s\"%s", member->line,
                      member->column, section,
-                     error_quote(&room, member->key.data, member->key.length),
+                     error_quote(&buffer, member->key.data, member->key.length),
                      nearest_hint(&hint, member->key, names));
 }
 

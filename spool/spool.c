@@ -216,11 +216,11 @@ int job_open(const struct spool *spool, const struct job_place *place)
     return job;
 }
 
-const char *place_text(const struct job_place *place, char room[static PLACE_TEXT_SIZE])
+const char *place_text(const struct job_place *place, char buffer[static PLACE_TEXT_SIZE])
 {
-    snprintf(room, PLACE_TEXT_SIZE, "%s/%s%s%s", state_names[place->state], place->date,
+    snprintf(buffer, PLACE_TEXT_SIZE, "%s/%s%s%s", state_names[place->state], place->date,
              place->date[0] ? "/" : "", place->id);
-    return room;
+    return buffer;
 }
 
 int job_create(struct spool *spool, const char *id, struct error *error)

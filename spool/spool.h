@@ -71,7 +71,7 @@ int job_open(const struct spool *spool, const struct job_place *place);
 
 /* "rendered/<id>" or "done/2026-11-21/<id>", for people. */
 enum { PLACE_TEXT_SIZE = 96 };
-const char *place_text(const struct job_place *place, char room[static PLACE_TEXT_SIZE]);
+const char *place_text(const struct job_place *place, char buffer[static PLACE_TEXT_SIZE]);
 
 /* Make a new job's directory in .new/ and open it.  -1 and a sentence. */
 int job_create(struct spool *spool, const char *id, struct error *error);

@@ -42,9 +42,9 @@ void waiting_remove(const struct spool *spool)
     sys.unlinkat(spool->root, file_name, 0);
 }
 
-static void copy(char *room, size_t size, struct text text)
+static void copy(char *buffer, size_t size, struct text text)
 {
-    snprintf(room, size, "%.*s", (int)text.length, text.length ? text.data : "");
+    snprintf(buffer, size, "%.*s", (int)text.length, text.length ? text.data : "");
 }
 
 static void take_line(struct waiting_file *waiting, struct text line)

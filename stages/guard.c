@@ -95,15 +95,15 @@ void guard_clear(struct guard *guard)
         memset(guard, 0, sizeof(*guard));
 }
 
-const char *guard_end(int status, char room[static GUARD_END_SIZE])
+const char *guard_end(int status, char buffer[static GUARD_END_SIZE])
 {
     if (WIFSIGNALED(status))
-        snprintf(room, GUARD_END_SIZE, "signal %d", WTERMSIG(status));
+        snprintf(buffer, GUARD_END_SIZE, "signal %d", WTERMSIG(status));
     else if (WEXITSTATUS(status) == GUARD_STALLED)
-        snprintf(room, GUARD_END_SIZE, "more than %d s of processor time", guard_patience);
+        snprintf(buffer, GUARD_END_SIZE, "more than %d s of processor time", guard_patience);
     else
-        snprintf(room, GUARD_END_SIZE, "status %d", WEXITSTATUS(status));
-    return room;
+        snprintf(buffer, GUARD_END_SIZE, "status %d", WEXITSTATUS(status));
+    return buffer;
 }
 
 /* Once a second of processor time: is it still the same job file?  Counting here costs those that

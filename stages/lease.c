@@ -57,9 +57,9 @@ static bool parse(const char *text, struct lease_line *line)
 
 static void describe(const struct lease_line *line, char *who)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     snprintf(who, LEASE_TEXT_SIZE, "%s process %d",
-             error_quote(&room, line->host, strlen(line->host)), line->process);
+             error_quote(&buffer, line->host, strlen(line->host)), line->process);
 }
 
 /* This host's name, as one word. */

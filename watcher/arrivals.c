@@ -152,10 +152,10 @@ static void notice(struct arrivals *arrivals, struct pending *pending, struct te
     int64_t waited = now - pending->memory.first;
     if (pending->noticed || waited < arrivals->notice)
         return;
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     char duration[CLOCK_TEXT_SIZE];
     log_say("%s: \"%s\" has waited for %s: %s", arrivals->path,
-            error_quote(&room, name.data, name.length), duration_format(waited, duration),
+            error_quote(&buffer, name.data, name.length), duration_format(waited, duration),
             why->text);
     pending->noticed = true;
 }
@@ -163,11 +163,11 @@ static void notice(struct arrivals *arrivals, struct pending *pending, struct te
 /* Files cannot be looked at, for a reason that is not theirs (errno): said once until one can. */
 static void say_trouble(struct arrivals *arrivals, struct text name)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     const char *reason = strerror(errno);
     if (!arrivals->troubled)
         log_warn("%s: \"%s\" cannot be looked at, and is retried: %s", arrivals->path,
-                 error_quote(&room, name.data, name.length), reason);
+                 error_quote(&buffer, name.data, name.length), reason);
     arrivals->troubled = true;
 }
 

@@ -11,8 +11,8 @@ enum { STALE_RETRIES = 3 }; /* NFSv3 forgets a file that was renamed; opening ag
 
 static enum drop_result refuse(struct error *error, struct text shown, const char *reason)
 {
-    struct error_quote_buffer room;
-    error_set(error, "\"%s\" %s", error_quote(&room, shown.data, shown.length), reason);
+    struct error_quote_buffer buffer;
+    error_set(error, "\"%s\" %s", error_quote(&buffer, shown.data, shown.length), reason);
     return DROP_REFUSED;
 }
 
@@ -25,8 +25,8 @@ static enum drop_result changing(struct error *error, struct text shown, const c
 static enum drop_result trouble(struct error *error, struct text shown, const char *what)
 {
     int number = errno;
-    struct error_quote_buffer room;
-    const char *quoted = error_quote(&room, shown.data, shown.length);
+    struct error_quote_buffer buffer;
+    const char *quoted = error_quote(&buffer, shown.data, shown.length);
     errno = number;
     error_errno(error, "\"%s\" %s", quoted, what);
     return DROP_ERROR;
@@ -128,9 +128,9 @@ static enum drop_result check(const struct stat *status, struct text shown, stru
     if (status->st_size == 0)
         return refuse(error, shown, "is empty; write the job into it and drop it again");
     if (status->st_size > DROP_LARGEST) {
-        struct error_quote_buffer room;
+        struct error_quote_buffer buffer;
         error_set(error, "\"%s\" has %lld bytes; a job file may have at most %d (1 MiB)",
-                  error_quote(&room, shown.data, shown.length), (long long)status->st_size,
+                  error_quote(&buffer, shown.data, shown.length), (long long)status->st_size,
                   DROP_LARGEST);
         return DROP_REFUSED;
     }
@@ -207,15 +207,15 @@ static enum drop_result judge_closed(int directory, const char *name, struct tex
     if (!S_ISREG(status.st_mode))
         return check(&status, shown, error);
     errno = number;
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     switch (number) {
     case EACCES:
     case EPERM:
-        error_quote(&room, shown.data, shown.length);
+        error_quote(&buffer, shown.data, shown.length);
         error_set(error,
                   "\"%s\" may not be read by dlspool's user (its mode is %04o); make it readable "
                   "and drop it again: chmod a+r \"%s\"",
-                  room.text, (unsigned int)status.st_mode & 07777, room.text);
+                  buffer.text, (unsigned int)status.st_mode & 07777, buffer.text);
         return DROP_REFUSED;
     case EXDEV:
         return refuse(error, shown, "is on a file system of its own; drop an ordinary file");

@@ -46,12 +46,12 @@ static bool is_ours(struct text name)
 
 static void name_it(struct leftovers *leftovers, struct text name, int64_t age)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     char duration[CLOCK_TEXT_SIZE];
     log_say(
         "%s: \"%s\" has waited for %s and is never taken: a name that begins with `.` or ends in "
         "~ .tmp .part .swp .filepart is that of a file which is still being written; rename it",
-        leftovers->path, error_quote(&room, name.data, name.length),
+        leftovers->path, error_quote(&buffer, name.data, name.length),
         duration_format(age / 1000 * 1000, duration));
     leftovers->count++;
 }

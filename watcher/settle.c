@@ -139,9 +139,9 @@ static enum settle judge_hopeless(const struct settle_memory *memory, int64_t pa
 {
     if (now - memory->since < patience)
         return wait_until(memory->since + patience, again, why, reason);
-    char room[CLOCK_TEXT_SIZE];
+    char buffer[CLOCK_TEXT_SIZE];
     error_set(why, "%s, and nobody has written to it for %s; %s", reason,
-              duration_format(patience, room), advice);
+              duration_format(patience, buffer), advice);
     return SETTLE_REFUSE;
 }
 

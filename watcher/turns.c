@@ -18,7 +18,7 @@ struct lane {
     struct lane *before, *after; /* in the ring */
     int64_t rest;                /* not to be served before then */
     struct turn **heap;
-    size_t count, room;
+    size_t count, capacity;
 };
 
 struct turns {
@@ -128,7 +128,7 @@ void turns_add(struct turns *turns, struct turn *turn, uid_t owner, bool news, i
     struct lane *lane = find(turns, owner, news);
     if (!lane)
         lane = make_lane(turns, owner, news);
-    lane->heap = memory_grow(lane->heap, lane->count, &lane->room, sizeof(struct turn *));
+    lane->heap = memory_grow(lane->heap, lane->count, &lane->capacity, sizeof(struct turn *));
     *turn = (struct turn){.lane = lane, .due = due, .serial = turns->serial++, .at = lane->count};
     lane->count++;
     sift_up(lane, turn);

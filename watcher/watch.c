@@ -220,10 +220,10 @@ static void take_event(struct watch *watch, const struct inotify_event *event)
         watch->owed = true;
 }
 
-/* Read what inotify has queued, until it is empty or `room` names wait. */
-static void read_events(struct watch *watch, size_t room)
+/* Read what inotify has queued, until it is empty or `capacity` names wait. */
+static void read_events(struct watch *watch, size_t capacity)
 {
-    while (watch->inotify >= 0 && names_count(watch->names) < room) {
+    while (watch->inotify >= 0 && names_count(watch->names) < capacity) {
         ssize_t count = read(watch->inotify, watch->events, READ_SIZE);
         if (count < 0 && errno == EINTR)
             continue;

@@ -93,9 +93,9 @@ static int set_tls_name(struct http_target *target, const char *name, struct err
         result = 0;
     }
     if (result) {
-        struct error_quote_buffer room;
+        struct error_quote_buffer buffer;
         error_set(error, "the TLS server name \"%s\" cannot be used for %s",
-                  error_quote(&room, name, strlen(name)), target->base);
+                  error_quote(&buffer, name, strlen(name)), target->base);
     }
     curl_free(host);
     curl_free(port);

@@ -225,8 +225,8 @@ static void end_request(struct slot *slot, CURLcode code)
     client->hangs = client->hangs || code == CURLE_OPERATION_TIMEDOUT;
     request->status = code == CURLE_OK ? (int)status : 0;
     request->retry_after = (int64_t)retry_after * 1000;
-    struct error_quote_buffer room;
-    const char *path = error_quote(&room, request->path, strlen(request->path));
+    struct error_quote_buffer buffer;
+    const char *path = error_quote(&buffer, request->path, strlen(request->path));
     if (code == CURLE_OK) {
         request->outcome = HTTP_ANSWERED;
     } else if (slot->too_long) {

@@ -74,8 +74,8 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *context)
     size_t length = size * count;
     stream->last = clock_elapsed();
     if (is_refused(stream)) {
-        size_t room = BODY_LIMIT - stream->input.length;
-        buffer_add(&stream->input, bytes, length < room ? length : room);
+        size_t left = BODY_LIMIT - stream->input.length;
+        buffer_add(&stream->input, bytes, length < left ? length : left);
         return length;
     }
     if (stream->lines && stream->input.length - stream->start > PAUSE_ABOVE) {
@@ -211,9 +211,9 @@ void http_stream_close(struct http_stream *stream)
 
 static void set_sentence(struct http_stream *stream, const char *words)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     error_set(&stream->error, "%s: GET %s: %s", stream->streams->target.base,
-              error_quote(&room, stream->path, strlen(stream->path)), words);
+              error_quote(&buffer, stream->path, strlen(stream->path)), words);
 }
 
 static void finish(struct http_stream *stream, CURLcode code)

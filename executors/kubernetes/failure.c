@@ -29,7 +29,7 @@ struct reading {
     const struct value *status;
     const struct value *container; /* state.terminated of the one that decides; may be NULL */
     const char *what;              /* "", "init container x: " */
-    char what_room[96];
+    char what_buffer[96];
 };
 
 static void fail(struct reading *reading, int exit_code, const char *reason, struct text message)
@@ -244,10 +244,10 @@ static void choose_container(struct reading *reading)
             if (is_main)
                 continue;
             char *clean = copy_clean(name, 63);
-            snprintf(reading->what_room, sizeof(reading->what_room), "%s%s ",
+            snprintf(reading->what_buffer, sizeof(reading->what_buffer), "%s%s ",
                      l ? "its container " : "its init container ", clean);
             free(clean);
-            reading->what = reading->what_room;
+            reading->what = reading->what_buffer;
         }
     }
 }

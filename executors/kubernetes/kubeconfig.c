@@ -86,11 +86,12 @@ static int no_such_context(const struct config_reader *reader, struct text name)
         }
     }
     struct buffer list = {0};
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     for (size_t i = 0; i < count; i++)
-        buffer_printf(&list, "%s%s", i ? ", " : "", error_quote(&room, names[i], strlen(names[i])));
+        buffer_printf(&list, "%s%s", i ? ", " : "",
+                      error_quote(&buffer, names[i], strlen(names[i])));
     error_set(reader->error, "%s: there is no context \"%s\" (there are: %s)",
-              reader->files[0].path, error_quote(&room, name.data, name.length),
+              reader->files[0].path, error_quote(&buffer, name.data, name.length),
               count ? list.data : "none");
     buffer_free(&list);
     return -1;
@@ -101,8 +102,8 @@ static int follow(const struct config_entry *context, const char *kind, const ch
                   struct config_entry *entry)
 {
     const char *name;
-    struct error_quote_buffer room;
-    char words[sizeof(room) + 32];
+    struct error_quote_buffer buffer;
+    char words[sizeof(buffer) + 32];
     if (config_string(context, context->object, kind, &name))
         return -1;
     if (!*name)
@@ -111,7 +112,7 @@ static int follow(const struct config_entry *context, const char *kind, const ch
     if (result <= 0)
         return result;
     snprintf(words, sizeof(words), "there is no \"%s\" in %s",
-             error_quote(&room, name, strlen(name)), list);
+             error_quote(&buffer, name, strlen(name)), list);
     return config_refuse(context, value_get(context->object, kind), kind, words);
 }
 

@@ -16,10 +16,10 @@ const char *config_beside(const struct config_entry *entry, struct text path)
 int config_refuse(const struct config_entry *entry, const struct value *value, const char *field,
                   const char *words)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     return error_set(entry->reader->error, "%s:%u: %s \"%s\": %s: %s", entry->file->path,
                      value ? value->line : entry->object->line, entry->kind,
-                     error_quote(&room, entry->name.data, entry->name.length), field, words);
+                     error_quote(&buffer, entry->name.data, entry->name.length), field, words);
 }
 
 int config_string(const struct config_entry *entry, const struct value *object, const char *field,

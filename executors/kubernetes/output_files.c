@@ -46,7 +46,7 @@ static void read_place(struct copying *copying, struct log_place *place)
 
 int output_write_place(struct copying *copying, const struct log_place *place)
 {
-    char room[LOG_PLACE_SIZE];
+    char buffer[LOG_PLACE_SIZE];
     struct stat status;
     struct error error;
     char name[OUTPUT_NAME_SIZE + 16];
@@ -54,11 +54,11 @@ int output_write_place(struct copying *copying, const struct log_place *place)
     int file = output_file_open(copying->job->directory, name, O_WRONLY | O_CREAT, &status);
     if (file < 0)
         return fail(copying, ".position could not be opened");
-    log_place_write(place, room);
+    log_place_write(place, buffer);
     int result = 0;
     if (status.st_size > LOG_PLACE_SIZE && sys.ftruncate(file, 0))
         result = fail(copying, ".position could not be shortened");
-    else if (file_write_all(file, (struct text){room, sizeof(room)}, copying->name, &error))
+    else if (file_write_all(file, (struct text){buffer, sizeof(buffer)}, copying->name, &error))
         result = fail(copying, ".position could not be written");
     sys.close(file);
     return result;
@@ -161,12 +161,12 @@ static int append(struct copying *copying, int file, uint64_t size, struct text 
  * it may not go into the next one, too. */
 static struct text cut_part(struct text rest, uint64_t length, uint64_t half, uint64_t size)
 {
-    uint64_t room = length < half ? half - length : 0;
+    uint64_t buffer = length < half ? half - length : 0;
     uint64_t least = size > length ? size - length : 0;
-    if (rest.length <= room || rest.length <= least)
+    if (rest.length <= buffer || rest.length <= least)
         return rest;
-    const char *end = room ? memrchr(rest.data, '\n', (size_t)room) : NULL;
-    size_t cut = end ? (size_t)(end - rest.data) + 1 : length ? 0 : (size_t)room;
+    const char *end = buffer ? memrchr(rest.data, '\n', (size_t)buffer) : NULL;
+    size_t cut = end ? (size_t)(end - rest.data) + 1 : length ? 0 : (size_t)buffer;
     return (struct text){rest.data, cut > least ? cut : (size_t)least};
 }
 

@@ -148,10 +148,10 @@ static int start(struct run *run, const struct kubeconfig_plugin *plugin, struct
     if (number == 0)
         return 0;
     run->process = 0;
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     const char *hint = plugin->install_hint ? plugin->install_hint : "";
     return error_set(error, "the credential plugin %s could not be started: %s%s%s", run->command,
-                     strerror(number), *hint ? "; " : "", error_quote(&room, hint, strlen(hint)));
+                     strerror(number), *hint ? "; " : "", error_quote(&buffer, hint, strlen(hint)));
 }
 
 /* ---- listening to it ---- */
@@ -168,8 +168,8 @@ static void take(int *pipe, struct buffer *out, size_t limit)
         *pipe = -1;
         return;
     }
-    size_t room = limit - out->length, length = (size_t)count;
-    buffer_add(out, bytes, length < room ? length : room);
+    size_t left = limit - out->length, length = (size_t)count;
+    buffer_add(out, bytes, length < left ? length : left);
     explicit_bzero(bytes, sizeof(bytes));
 }
 
@@ -219,7 +219,7 @@ static int wait_for(struct run *run)
 }
 
 /* What it complained about, quoted: the last line. */
-static const char *last_words(const struct run *run, struct error_quote_buffer *room)
+static const char *last_words(const struct run *run, struct error_quote_buffer *buffer)
 {
     struct text all = text_trim(buffer_text(&run->complained));
     for (size_t i = all.length; i > 0; i--)
@@ -227,13 +227,13 @@ static const char *last_words(const struct run *run, struct error_quote_buffer *
             all = (struct text){all.data + i, all.length - i};
             break;
         }
-    return all.length ? error_quote(room, all.data, all.length) : "it said nothing";
+    return all.length ? error_quote(buffer, all.data, all.length) : "it said nothing";
 }
 
 static int judge(const struct run *run, int status, struct error *error)
 {
-    struct error_quote_buffer room;
-    const char *words = last_words(run, &room);
+    struct error_quote_buffer buffer;
+    const char *words = last_words(run, &buffer);
     if (status == -1)
         return error_set(error, "the credential plugin %s did not end within %lld s: %s",
                          run->command, (long long)run->limit / 1000, words);
@@ -326,10 +326,10 @@ int kubernetes_plugin_read(struct text output, const char *api_version,
 int kubernetes_plugin_run(const struct kubeconfig_plugin *plugin, int64_t time_limit,
                           struct kubernetes_plugin_answer *answer, struct error *error)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     const char *command = plugin->arguments[0];
     struct run run = {
-        .command = error_quote(&room, command, strlen(command)),
+        .command = error_quote(&buffer, command, strlen(command)),
         .output = -1,
         .complaints = -1,
         .begin = clock_elapsed(),

@@ -132,7 +132,7 @@ static bool is_plain_path(struct text path)
 
 static void check_host_path(const struct policy *policy, const struct value *volume)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     struct text path = value_get_text(volume, "path");
     bool allowed = !policy->stamp;
     for (size_t i = 0; policy->stamp && i < policy->stamp->policy.host_path_count; i++)
@@ -143,7 +143,7 @@ static void check_host_path(const struct policy *policy, const struct value *vol
     schema_problem(policy->problems, volume,
                    "%s.hostPath: \"%s\" is at or below none of the directories that dlspool.yaml's "
                    "kubernetes.host_paths names",
-                   policy->path, error_quote(&room, path.data, path.length));
+                   policy->path, error_quote(&buffer, path.data, path.length));
 }
 
 static void check_volume(const struct policy *policy, const struct value *volume)

@@ -144,14 +144,14 @@ static void look_at_node(struct inquiries *inquiries, struct resize_change *chan
                       "its node has not said yet that it has changed the container's CPUs");
         return;
     }
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     struct text words = value_get_text(pending, "message");
     bool never = text_is(value_get_text(pending, "reason"), "Infeasible");
     char sentence[ERROR_TEXT_SIZE];
     snprintf(sentence, sizeof(sentence), "its node %s: %s",
              never ? "cannot give the container as many CPUs"
                    : "does not have these resources at the moment",
-             error_quote(&room, words.data ? words.data : "", words.length));
+             error_quote(&buffer, words.data ? words.data : "", words.length));
     resize_decide(change, never ? RESIZE_NOT_POSSIBLE : RESIZE_NO_ROOM, sentence);
     ask_cpus(inquiries, change, pod, has, change->job->outcome);
 }

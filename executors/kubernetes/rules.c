@@ -89,10 +89,10 @@ static bool is_label_key(struct text key)
 static void check_labels(const struct value *labels, const char *path,
                          struct schema_problems *problems)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     for (size_t i = 0; labels && i < labels->object.count; i++) {
         const struct member *label = &labels->object.members[i];
-        const char *key = error_quote(&room, label->key.data, label->key.length);
+        const char *key = error_quote(&buffer, label->key.data, label->key.length);
         if (!is_label_key(label->key))
             schema_problem(problems, label->value,
                            "%s.labels: \"%s\" is no label: expected name or domain/name, the name "
@@ -121,11 +121,11 @@ static bool is_templates(struct text key)
 static void check_annotations(const struct value *annotations, const char *path,
                               struct schema_problems *problems)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     size_t total = 0;
     for (size_t i = 0; annotations && i < annotations->object.count; i++) {
         const struct member *member = &annotations->object.members[i];
-        const char *key = error_quote(&room, member->key.data, member->key.length);
+        const char *key = error_quote(&buffer, member->key.data, member->key.length);
         total += member->key.length + member->value->string.length;
         if (!is_label_key(member->key))
             schema_problem(problems, member->value,
@@ -173,13 +173,13 @@ static bool has_named(const struct value *list, struct text name)
 static void check_names(const struct value *list, const char *path, bool labels,
                         struct schema_problems *problems)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     for (size_t i = 0; list && i < list->list.count; i++) {
         const struct value *item = list->list.items[i];
         struct text name = value_get_text(item, "name");
         const struct value before = {.kind = VALUE_LIST,
                                      .list = {.items = list->list.items, .count = i}};
-        const char *quoted = error_quote(&room, name.data ? name.data : "", name.length);
+        const char *quoted = error_quote(&buffer, name.data ? name.data : "", name.length);
         if (labels && !kubernetes_is_dns_label(name, false))
             schema_problem(problems, item,
                            "%s[%zu].name: found \"%s\", expected at most 63 small letters, digits "
@@ -193,7 +193,7 @@ static void check_names(const struct value *list, const char *path, bool labels,
 static void check_mounts(const struct value *container, const struct value *volumes,
                          const char *path, struct schema_problems *problems)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     const struct value *mounts = value_get(container, "volumeMounts");
     for (size_t i = 0; mounts && i < mounts->list.count; i++) {
         const struct value *mount = mounts->list.items[i];
@@ -202,7 +202,7 @@ static void check_mounts(const struct value *container, const struct value *volu
         struct text below = value_get_text(mount, "subPath"), part;
         if (!has_named(volumes, name))
             schema_problem(problems, mount, "%s.volumeMounts[%zu].name: there is no volume \"%s\"",
-                           path, i, error_quote(&room, name.data, name.length));
+                           path, i, error_quote(&buffer, name.data, name.length));
         if (!text_starts(target, "/") || memchr(target.data, ':', target.length))
             schema_problem(problems, mount,
                            "%s.volumeMounts[%zu].mountPath: expected an absolute path without a "
@@ -212,7 +212,7 @@ static void check_mounts(const struct value *container, const struct value *volu
             if (text_equal(target, value_get_text(mounts->list.items[j], "mountPath")))
                 schema_problem(problems, mount,
                                "%s.volumeMounts[%zu].mountPath: \"%s\" is there twice", path, i,
-                               error_quote(&room, target.data, target.length));
+                               error_quote(&buffer, target.data, target.length));
         bool bad = below.data && text_starts(below, "/");
         while (text_next(&below, '/', &part))
             bad = bad || text_is(part, "..");
@@ -226,7 +226,7 @@ static void check_mounts(const struct value *container, const struct value *volu
 static void check_environment(const struct value *container, const char *path,
                               struct schema_problems *problems)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     const struct value *env = value_get(container, "env");
     for (size_t i = 0; env && i < env->list.count; i++) {
         const struct value *item = env->list.items[i];
@@ -237,7 +237,7 @@ static void check_environment(const struct value *container, const char *path,
         if (bad)
             schema_problem(problems, item,
                            "%s.env[%zu].name: \"%s\" cannot be the name of a variable", path, i,
-                           error_quote(&room, name.data, name.length));
+                           error_quote(&buffer, name.data, name.length));
         if (value.length && memchr(value.data, '\0', value.length))
             schema_problem(problems, item, "%s.env[%zu].value: it holds a NUL byte", path, i);
         if (value.length && value_get(item, "valueFrom"))
@@ -253,7 +253,7 @@ static void check_resources(const struct value *container, const char *path,
     const struct value *resources = value_get(container, "resources");
     const struct value *limits = value_get(resources, "limits");
     const struct value *requests = value_get(resources, "requests");
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     for (size_t i = 0; requests && i < requests->object.count; i++) {
         const struct member *asked = &requests->object.members[i];
         const struct member *most = value_member(limits, asked->key);
@@ -261,7 +261,7 @@ static void check_resources(const struct value *container, const char *path,
             (!most || !value_equal(most->value, asked->value)))
             schema_problem(problems, asked->value,
                            "%s.resources.requests.%s: it must be the same as its limit", path,
-                           error_quote(&room, asked->key.data, asked->key.length));
+                           error_quote(&buffer, asked->key.data, asked->key.length));
     }
     for (int list = 0; list < 2; list++) {
         const struct value *amounts = list ? limits : requests;
@@ -273,7 +273,7 @@ static void check_resources(const struct value *container, const char *path,
             if (negative)
                 schema_problem(problems, amount, "%s.resources.%s.%s: it is below 0", path,
                                list ? "limits" : "requests",
-                               error_quote(&room, name.data, name.length));
+                               error_quote(&buffer, name.data, name.length));
         }
     }
 }
@@ -443,7 +443,7 @@ static void check_service(const struct value *tree, const char *path,
 static void check_data(const struct value *tree, const char *path, struct schema_problems *problems)
 {
     static const char *const members[] = {"data", "binaryData", "stringData", NULL};
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     size_t total = 0;
     for (size_t i = 0; members[i]; i++) {
         const struct value *data = value_get(tree, members[i]);
@@ -460,7 +460,7 @@ static void check_data(const struct value *tree, const char *path, struct schema
                 schema_problem(problems, member->value,
                                "%s.%s: \"%s\" is no key: expected letters, digits, - _ and .", path,
                                members[i],
-                               error_quote(&room, member->key.data, member->key.length));
+                               error_quote(&buffer, member->key.data, member->key.length));
         }
     }
     if (total > DATA_LONGEST)
@@ -475,7 +475,7 @@ static void check_generated(const struct kubernetes_object *object, const char *
     const struct value *tree = object->tree;
     const struct value *annotations = value_get(value_get(tree, "metadata"), "annotations");
     struct text what = value_get_text(annotations, KUBERNETES_ANNOTATION_GENERATE);
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     if (!what.data)
         return;
     if (!text_is(what, KUBERNETES_GENERATE_SSH_KEY) || strcmp(object->kind->kind, "Secret") != 0)
@@ -483,7 +483,7 @@ static void check_generated(const struct kubernetes_object *object, const char *
             problems, tree,
             "%s.metadata.annotations.%s: found \"%s\" of a %s, expected " KUBERNETES_GENERATE_SSH_KEY
             " of a Secret",
-            path, KUBERNETES_ANNOTATION_GENERATE, error_quote(&room, what.data, what.length),
+            path, KUBERNETES_ANNOTATION_GENERATE, error_quote(&buffer, what.data, what.length),
             object->kind->kind);
     else if (!text_is(value_get_text(tree, "type"), "kubernetes.io/ssh-auth"))
         schema_problem(problems, tree,
@@ -511,7 +511,7 @@ void kubernetes_check_object(struct kubernetes_object *object, const char *path,
                              struct schema_problems *problems)
 {
     const struct value *metadata = value_get(object->tree, "metadata");
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     object->name = value_get_text(metadata, "name");
     if (!kubernetes_is_dns_label(object->name, true))
         schema_problem(
@@ -519,7 +519,7 @@ void kubernetes_check_object(struct kubernetes_object *object, const char *path,
             "%s.metadata.name: found \"%s\", expected the job's token or what starts "
             "with it: at most 63 small letters, digits and inner hyphens, a letter first",
             path,
-            error_quote(&room, object->name.data ? object->name.data : "", object->name.length));
+            error_quote(&buffer, object->name.data ? object->name.data : "", object->name.length));
     if (value_get(object->tree, "status"))
         schema_problem(problems, object->tree,
                        "%s.status: this is not a template's to say; leave it out", path);
@@ -584,7 +584,7 @@ static void check_owner(const struct kubernetes_manifest *manifest, struct arena
         schema_problem(problems, tree, "items[0].metadata.annotations.%s: %s",
                        KUBERNETES_ANNOTATION_COMPLETE, error.text);
     for (size_t i = 0; read && i < read->count; i++) {
-        struct error_quote_buffer room;
+        struct error_quote_buffer buffer;
         bool found = false;
         for (size_t j = 0; j < manifest->count && !found; j++)
             found = manifest->objects[j].kind->is_job &&
@@ -594,7 +594,7 @@ static void check_owner(const struct kubernetes_manifest *manifest, struct arena
                 problems, tree,
                 "items[0].metadata.annotations.%s: there is no Job of the role \"%s\"",
                 KUBERNETES_ANNOTATION_COMPLETE,
-                error_quote(&room, read->roles[i].role.data, read->roles[i].role.length));
+                error_quote(&buffer, read->roles[i].role.data, read->roles[i].role.length));
     }
     for (size_t i = 0; i < debug.length; i++)
         if (!is_digit(debug.data[i]) || debug.length > 9) {

@@ -83,10 +83,10 @@ static struct {
 /* Remember the first thing that is wrong with the table itself. */
 static void give_up(const char *what, struct text where)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     if (!table.fault.text[0])
         error_set(&table.fault, "the table of fields: %s: %s", what,
-                  error_quote(&room, where.data, where.length));
+                  error_quote(&buffer, where.data, where.length));
 }
 
 static int compare_types(const void *a, const void *b)

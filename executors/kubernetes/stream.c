@@ -26,7 +26,7 @@ struct kubernetes_stream {
 struct kubernetes_stream *kubernetes_stream_open(struct kubernetes_connection *connection,
                                                  const char *path, struct error *error)
 {
-    const char *room[KUBERNETES_HEADERS];
+    const char *buffer[KUBERNETES_HEADERS];
     char words[CLOCK_TEXT_SIZE];
     int64_t quiet = kubernetes_quiet(connection);
     if (quiet) {
@@ -42,7 +42,7 @@ struct kubernetes_stream *kubernetes_stream_open(struct kubernetes_connection *c
         .line = LINE_LIMIT,
     };
     struct http_stream *http = http_stream_start(
-        connection->streams, path, kubernetes_headers(connection, room), &limits, error);
+        connection->streams, path, kubernetes_headers(connection, buffer), &limits, error);
     if (!http)
         return NULL;
     struct kubernetes_stream *stream = memory_allocate(sizeof(*stream));

@@ -7,9 +7,9 @@
 #include "base/clock.h"
 #include "base/json.h"
 
-void part_describe(const struct part *part, char room[static DESCRIPTION_SIZE])
+void part_describe(const struct part *part, char buffer[static DESCRIPTION_SIZE])
 {
-    snprintf(room, DESCRIPTION_SIZE, "the %s %.100s", part->object->kind->kind,
+    snprintf(buffer, DESCRIPTION_SIZE, "the %s %.100s", part->object->kind->kind,
              part->object->name.data);
 }
 
@@ -41,7 +41,7 @@ enum finding job_judge_found(const struct job *job, const struct part *part,
 {
     const struct submission *submission = job->submission;
     const struct kubernetes *kubernetes = job->kubernetes;
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     char what[DESCRIPTION_SIZE];
     part_describe(part, what);
     if (!kubernetes_is_of_job(kubernetes, object, submission->id, submission->attempt)) {
@@ -50,7 +50,7 @@ enum finding job_judge_found(const struct job *job, const struct part *part,
                   "%s in namespace %s is there already and was not made for this job%s%s%s: remove "
                   "it (kubectl delete -n %s %s %s), or submit the job under another name",
                   what, kubernetes->space, spool.length ? " but for one of spool " : "",
-                  spool.length ? error_quote(&room, spool.data, spool.length) : "",
+                  spool.length ? error_quote(&buffer, spool.data, spool.length) : "",
                   spool.length ? ", which shares the namespace" : "", kubernetes->space,
                   part->object->kind->plural, part->object->name.data);
         return FOUND_WRONG;

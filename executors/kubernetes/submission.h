@@ -68,7 +68,7 @@ enum finding job_judge_found(const struct job *job, const struct part *part,
 extern const char remedy_foreign[]; /* of FOUND_WRONG */
 bool object_is_released(const struct value *object);
 enum { DESCRIPTION_SIZE = 128 };
-void part_describe(const struct part *part, char room[static DESCRIPTION_SIZE]); /* "the Job x" */
+void part_describe(const struct part *part, char buffer[static DESCRIPTION_SIZE]); /* "the Job x" */
 
 void job_ask_create(struct job *job, struct part *part);
 void job_ask_look(struct job *job, struct part *part);

@@ -142,7 +142,7 @@ static const char *message_of(const struct waiting *waiting)
 }
 
 static void consider_job(struct choice *choice, const struct cached_token *token,
-                         const struct cached_job *job, struct waiting *room)
+                         const struct cached_job *job, struct waiting *buffer)
 {
     struct buffer words = {0};
     if (job->complete || job->failed || job->missing)
@@ -158,13 +158,13 @@ static void consider_job(struct choice *choice, const struct cached_token *token
                       job->event.cause == WAITING_KUEUE ? message_of(&job->event) : "");
     else
         buffer_add_string(&words, "the Job is suspended, and starts when it is released");
-    waiting_clear(room);
-    *room = (struct waiting){
+    waiting_clear(buffer);
+    *buffer = (struct waiting){
         .cause = job->queue ? WAITING_KUEUE : WAITING_SUSPENDED,
         .meaning = job->event.cause == WAITING_KUEUE ? job->event.meaning : 0,
         .text = words.data,
     };
-    consider(choice, room, job->role, 0);
+    consider(choice, buffer, job->role, 0);
 }
 
 static bool was_said(const struct cached_token *token, uint64_t meaning)
@@ -185,10 +185,10 @@ static void remember(struct cached_token *token, uint64_t meaning)
 const char *waiting_say(struct cached_token *token)
 {
     struct choice choice = {0};
-    struct waiting *rooms =
-        token->job_count ? memory_allocate(token->job_count * sizeof(*rooms)) : NULL;
+    struct waiting *buffers =
+        token->job_count ? memory_allocate(token->job_count * sizeof(*buffers)) : NULL;
     for (size_t i = 0; i < token->job_count; i++)
-        consider_job(&choice, token, &token->jobs[i], &rooms[i]);
+        consider_job(&choice, token, &token->jobs[i], &buffers[i]);
     for (size_t i = 0; i < token->pod_count; i++) {
         const struct cached_pod *pod = &token->pods[i];
         if (pod->phase != POD_PENDING || pod->deletion)
@@ -214,7 +214,7 @@ const char *waiting_say(struct cached_token *token)
         }
     }
     for (size_t i = 0; i < token->job_count; i++)
-        waiting_clear(&rooms[i]);
-    free(rooms);
+        waiting_clear(&buffers[i]);
+    free(buffers);
     return choice.waiting ? token->said.text : "";
 }

@@ -51,7 +51,7 @@ static void take_devices(struct search *search, const struct value *tree)
 static int read_specification(void *context, const char *name, unsigned char type)
 {
     struct search *search = context;
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     struct buffer bytes = {0};
     struct error error;
     struct text file = text_of(name);
@@ -59,7 +59,7 @@ static int read_specification(void *context, const char *name, unsigned char typ
     (void)type;
     if (!json && !text_ends(file, ".yaml") && !text_ends(file, ".yml"))
         return 0;
-    const char *quoted = error_quote(&room, name, strlen(name));
+    const char *quoted = error_quote(&buffer, name, strlen(name));
     if (file_read_at(search->descriptor, name, SPECIFICATION_LIMIT, &bytes, &error) == 0) {
         struct text source = arena_text(search->arena, bytes.data ? bytes.data : "", bytes.length);
         const struct value *tree =

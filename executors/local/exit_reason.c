@@ -25,7 +25,7 @@ enum {
 
 /* catatonit's last words when it could not start the task's command, or false. */
 static bool find_start_error(struct local *local, const struct podman_container *container,
-                             struct error_quote_buffer *room)
+                             struct error_quote_buffer *buffer)
 {
     enum { HEAD = 4096 };
     const struct text mark = TEXT("failed to exec pid1: ");
@@ -53,7 +53,7 @@ static bool find_start_error(struct local *local, const struct podman_container 
             (const char *)memmem(text.data, text.length, mark.data, mark.length) + mark.length;
         size_t left = text.length - (size_t)(words - text.data);
         const char *end = memchr(words, '\n', left);
-        error_quote(room, words, end ? (size_t)(end - words) : left);
+        error_quote(buffer, words, end ? (size_t)(end - words) : left);
     }
     buffer_free(&printed);
     return found;
@@ -156,15 +156,15 @@ static bool find_loss(struct finding *finding)
 
 static bool find_failed_start(struct finding *finding)
 {
-    struct error_quote_buffer room, command;
+    struct error_quote_buffer buffer, command;
     if (finding->container->exit_code != 1 ||
-        !find_start_error(finding->exit_reason->local, finding->container, &room))
+        !find_start_error(finding->exit_reason->local, finding->container, &buffer))
         return false;
-    bool missing = strcmp(room.text, "No such file or directory") == 0;
+    bool missing = strcmp(buffer.text, "No such file or directory") == 0;
     const char *starts = local_label(finding->container, "starts");
     error_quote(&command, starts, strlen(starts));
     find(finding, missing ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE, "StartError",
-         "could not start its command%s%s: %s", *starts ? " " : "", command.text, room.text);
+         "could not start its command%s%s: %s", *starts ? " " : "", command.text, buffer.text);
     return true;
 }
 

@@ -61,21 +61,21 @@ struct local {
     struct podman_service *service; /* NULL: the settings name a socket */
     bool has_init;                  /* catatonit is there to be each container's first process */
     struct log_position *positions;
-    size_t position_count, position_room;
+    size_t position_count, position_buffer;
     struct refusal *refusals;
     size_t refusal_count;
     struct control_mounts mounts;
     struct usage *usages;
-    size_t usage_count, usage_room;
+    size_t usage_count, usage_buffer;
     struct known_image *images;
     size_t image_count;
 };
 
 /* How a job's pod and the directory of its files are called: <id>-a<attempt>. */
-void local_job_name(char room[static LOCAL_NAME_SIZE], const char *id, int attempt);
+void local_job_name(char buffer[static LOCAL_NAME_SIZE], const char *id, int attempt);
 /* The pod's own container, which holds the network: <id>-a<attempt>-infra. */
-void local_infra_name(char room[static LOCAL_NAME_SIZE], const char *id, int attempt);
-void local_task_name(char room[static LOCAL_NAME_SIZE], const char *id, int attempt,
+void local_infra_name(char buffer[static LOCAL_NAME_SIZE], const char *id, int attempt);
+void local_task_name(char buffer[static LOCAL_NAME_SIZE], const char *id, int attempt,
                      struct text role, int index);
 
 /* Return once podman answers; -1 and a sentence when it does not. */
@@ -142,7 +142,7 @@ int local_list(struct local *local, struct arena *arena, bool all_spools,
 void local_available(const struct local *local, struct arena *arena,
                      struct free_resources *available, const struct podman_container *containers,
                      size_t count);
-/* Take what living containers count for from `room`; those that wait for their turn count for
+/* Take what living containers count for from `buffer`; those that wait for their turn count for
  * nothing but their devices. */
 void local_count(const struct local *local, struct free_resources *available,
                  const struct podman_container *containers, size_t count);

@@ -11,20 +11,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-void local_job_name(char room[static LOCAL_NAME_SIZE], const char *id, int attempt)
+void local_job_name(char buffer[static LOCAL_NAME_SIZE], const char *id, int attempt)
 {
-    snprintf(room, LOCAL_NAME_SIZE, "%s-a%d", id, attempt);
+    snprintf(buffer, LOCAL_NAME_SIZE, "%s-a%d", id, attempt);
 }
 
-void local_infra_name(char room[static LOCAL_NAME_SIZE], const char *id, int attempt)
+void local_infra_name(char buffer[static LOCAL_NAME_SIZE], const char *id, int attempt)
 {
-    snprintf(room, LOCAL_NAME_SIZE, "%s-a%d-infra", id, attempt);
+    snprintf(buffer, LOCAL_NAME_SIZE, "%s-a%d-infra", id, attempt);
 }
 
-void local_task_name(char room[static LOCAL_NAME_SIZE], const char *id, int attempt,
+void local_task_name(char buffer[static LOCAL_NAME_SIZE], const char *id, int attempt,
                      struct text role, int index)
 {
-    snprintf(room, LOCAL_NAME_SIZE, "%s-a%d-%.*s-%d", id, attempt, (int)role.length, role.data,
+    snprintf(buffer, LOCAL_NAME_SIZE, "%s-a%d-%.*s-%d", id, attempt, (int)role.length, role.data,
              index);
 }
 

@@ -24,9 +24,9 @@ static bool may(const char *path, int mode)
     return faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0;
 }
 
-static const char *quoted(struct error_quote_buffer *room, const char *path)
+static const char *quoted(struct error_quote_buffer *buffer, const char *path)
 {
-    return error_quote(room, path, strlen(path));
+    return error_quote(buffer, path, strlen(path));
 }
 
 /* Can it be typed as it stands as a word of a shell? */
@@ -45,8 +45,8 @@ static void advise(struct look *look, const char *words, const char *command, co
         buffer_printf(&look->remedy, ": %s %s", command, path);
 }
 
-/* The name in the directory that `name` was most probably meant to be, in `room`; or NULL. */
-static const char *nearest_in(const char *directory, const char *name, char room[NAME_MAX + 1])
+/* The name in the directory that `name` was most probably meant to be, in `buffer`; or NULL. */
+static const char *nearest_in(const char *directory, const char *name, char buffer[NAME_MAX + 1])
 {
     char *names[MOST_NAMES + 1];
     size_t count = 0;
@@ -59,15 +59,15 @@ static const char *nearest_in(const char *directory, const char *name, char room
     names[count] = NULL;
     const char *nearest = nearest_word(text_of(name), (const char *const *)names);
     if (nearest)
-        memcpy(room, nearest, strlen(nearest) + 1);
+        memcpy(buffer, nearest, strlen(nearest) + 1);
     for (size_t i = 0; i < count; i++)
         free(names[i]);
-    return nearest ? room : NULL;
+    return nearest ? buffer : NULL;
 }
 
 /* The first part of the path that is not there: `path` is cut behind it.  The name in its directory
  * that was probably meant, or NULL. */
-static const char *find_missing(char *path, char room[NAME_MAX + 1])
+static const char *find_missing(char *path, char buffer[NAME_MAX + 1])
 {
     struct stat status;
     for (char *slash = path; slash;) {
@@ -77,7 +77,7 @@ static const char *find_missing(char *path, char room[NAME_MAX + 1])
         if (lstat(path, &status)) {
             const char *nearest = NULL;
             *slash = '\0';
-            nearest = nearest_in(slash == path ? "/" : path, slash + 1, room);
+            nearest = nearest_in(slash == path ? "/" : path, slash + 1, buffer);
             *slash = '/';
             return nearest;
         }
@@ -103,13 +103,13 @@ static const char *closed_directory(char *path)
 /* A path or, when `entry`, a file below program. */
 static void say_missing(struct look *look, const char *path, bool entry, bool write)
 {
-    struct error_quote_buffer room, inner;
+    struct error_quote_buffer buffer, inner;
     char name[NAME_MAX + 1];
     char *copy = memory_copy_string(path);
     const char *nearest = find_missing(copy, name);
     buffer_printf(&look->sentence,
                   "%s%s: No such file or directory (checked on this machine as user %s)",
-                  entry ? "entry: " : "", quoted(&room, path), look->user);
+                  entry ? "entry: " : "", quoted(&buffer, path), look->user);
     if (nearest)
         buffer_printf(&look->sentence, "; did you mean %s?", quoted(&inner, nearest));
     if (write)
@@ -121,13 +121,13 @@ static void say_missing(struct look *look, const char *path, bool entry, bool wr
 
 static void say_unreachable(struct look *look, const char *path, bool write, int number)
 {
-    struct error_quote_buffer room, inner;
+    struct error_quote_buffer buffer, inner;
     struct stat status;
     char *copy = memory_copy_string(path);
     const char *closed = number == EACCES ? closed_directory(copy) : NULL;
     if (closed) {
         buffer_printf(&look->sentence, "%s: user %s may not enter the directory %s",
-                      quoted(&room, path), look->user, quoted(&inner, closed));
+                      quoted(&buffer, path), look->user, quoted(&inner, closed));
         if (!stat(closed, &status) && status.st_uid == look->uid)
             advise(look, "Let yourself in", "chmod u+x", closed);
         else
@@ -135,7 +135,7 @@ static void say_unreachable(struct look *look, const char *path, bool write, int
     } else if (number == ENOENT || number == ENOTDIR) {
         say_missing(look, path, false, write);
     } else {
-        buffer_printf(&look->sentence, "%s: user %s cannot reach it: %s", quoted(&room, path),
+        buffer_printf(&look->sentence, "%s: user %s cannot reach it: %s", quoted(&buffer, path),
                       look->user, strerror(number));
     }
     free(copy);
@@ -145,29 +145,29 @@ static void say_unreachable(struct look *look, const char *path, bool write, int
 static void say_denied(struct look *look, const char *path, const char *what, const char *bits,
                        int number, const struct stat *status)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     char command[32];
-    quoted(&room, path);
+    quoted(&buffer, path);
     if (number != EACCES) {
-        buffer_printf(&look->sentence, "user %s may not %s %s: %s", look->user, what, room.text,
+        buffer_printf(&look->sentence, "user %s may not %s %s: %s", look->user, what, buffer.text,
                       strerror(number));
         return;
     }
     buffer_printf(&look->sentence,
                   "user %s may not %s %s: it belongs to user %u and group %u, and its mode is %03o",
-                  look->user, what, room.text, status->st_uid, status->st_gid,
+                  look->user, what, buffer.text, status->st_uid, status->st_gid,
                   status->st_mode & 07777u);
     snprintf(command, sizeof(command), "chmod u+%s", bits);
     if (status->st_uid == look->uid)
         advise(look, "Change its mode", command, path);
     else
-        buffer_printf(&look->remedy, "Ask the owner of %s for access", room.text);
+        buffer_printf(&look->remedy, "Ask the owner of %s for access", buffer.text);
 }
 
 /* What is started has to be a file that can be read and, unless an interpreter reads it, executed. */
 static bool look_at_program(struct look *look, const char *path, bool entry, bool executable)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     struct stat status;
     if (stat(path, &status)) {
         /* A link may lead to what only the container has. */
@@ -182,7 +182,7 @@ static bool look_at_program(struct look *look, const char *path, bool entry, boo
         if (!entry)
             return true; /* a directory, of which a command uses what it likes */
         buffer_printf(&look->sentence, "entry: %s is a directory; name the file that is started",
-                      quoted(&room, path));
+                      quoted(&buffer, path));
     } else if (!may(path, R_OK)) {
         say_denied(look, path, "read", "r", errno, &status);
     } else if (executable && !may(path, X_OK)) {
@@ -207,7 +207,7 @@ static bool look_at_entry(struct look *look, const struct look_wanted *wanted)
 
 bool look_at(struct look *look, const struct look_wanted *wanted)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     struct stat status;
     bool granted = false;
     char *resolved = realpath(wanted->path, NULL);
@@ -216,7 +216,7 @@ bool look_at(struct look *look, const struct look_wanted *wanted)
     } else if (!S_ISDIR(status.st_mode) && !S_ISREG(status.st_mode)) {
         buffer_printf(&look->sentence,
                       "%s is neither a directory nor a file: only those are mounted",
-                      quoted(&room, wanted->path));
+                      quoted(&buffer, wanted->path));
     } else if (!may(resolved, R_OK | (S_ISDIR(status.st_mode) ? X_OK : 0))) {
         say_denied(look, wanted->path, "read", S_ISDIR(status.st_mode) ? "rx" : "r", errno,
                    &status);

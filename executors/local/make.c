@@ -107,8 +107,8 @@ static void note_created(struct batch *batch, struct subject *subject,
 {
     struct plan *plan = subject->plan;
     struct plan_task *task = subject->task;
-    struct error_quote_buffer room;
-    const char *image = error_quote(&room, task->task->image.data, task->task->image.length);
+    struct error_quote_buffer buffer;
+    const char *image = error_quote(&buffer, task->task->image.data, task->task->image.length);
     switch (call->outcome) {
     case PODMAN_DONE: {
         struct buffer warnings = {0};
@@ -195,10 +195,10 @@ static struct text last_causes(struct text chain)
     return shown;
 }
 
-/* The text of `error` in the last object that says one, in `room`; all of the answer when none can
+/* The text of `error` in the last object that says one, in `buffer`; all of the answer when none can
  * be read. */
 static const char *pull_error(struct arena *arena, struct text answer,
-                              struct error_quote_buffer *room)
+                              struct error_quote_buffer *buffer)
 {
     struct text rest = answer, line, said = answer;
     while (rest.length && text_next(&rest, '\n', &line)) {
@@ -210,7 +210,7 @@ static const char *pull_error(struct arena *arena, struct text answer,
             said = error;
     }
     said = last_causes(said);
-    return error_quote(room, said.data, said.length);
+    return error_quote(buffer, said.data, said.length);
 }
 
 /* Who can fix it is told what podman's words mean. */
@@ -241,19 +241,19 @@ static void note_pulled(struct arena *arena, struct subject *subject,
                         const struct podman_call *call)
 {
     struct plan *plan = subject->plan;
-    struct error_quote_buffer room, said;
+    struct error_quote_buffer buffer, said;
     const struct text image = subject->task->task->image;
     struct text answer = buffer_text(&call->http.response);
     subject->task->pulled = true;
     if (plan->decided)
         return;
-    error_quote(&room, image.data, image.length);
+    error_quote(&buffer, image.data, image.length);
     if (call->outcome == PODMAN_DOWN)
         step_trouble(plan, call);
     else if (call->outcome != PODMAN_DONE)
-        refuse_image(plan, room.text, call->error.text);
+        refuse_image(plan, buffer.text, call->error.text);
     else if (text_contains(answer, TEXT("\"error\"")))
-        refuse_image(plan, room.text, pull_error(arena, answer, &said));
+        refuse_image(plan, buffer.text, pull_error(arena, answer, &said));
 }
 
 static void pull_images(struct batch *batch)

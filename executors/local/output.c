@@ -50,7 +50,7 @@ static struct log_position *add_position(struct local *local, const char *job, c
 {
     if (local->position_count >= POSITIONS_MAX)
         local->position_count = 0;
-    local->positions = memory_grow(local->positions, local->position_count, &local->position_room,
+    local->positions = memory_grow(local->positions, local->position_count, &local->position_buffer,
                                    sizeof(*local->positions));
     struct log_position *position = &local->positions[local->position_count++];
     *position = (struct log_position){.source = 0, .target = 0};
@@ -77,7 +77,7 @@ void local_free_logs(struct local *local)
 {
     free(local->positions);
     local->positions = NULL;
-    local->position_count = local->position_room = 0;
+    local->position_count = local->position_buffer = 0;
 }
 
 /* ---- one task's log ---- */

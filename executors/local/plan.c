@@ -275,24 +275,24 @@ static bool has_type(const struct batch *batch, struct plan *plan, struct free_r
     const struct machine *machine = &batch->local->machine;
     bool asks = submission->gpu_type.length && demand_of(plan, false).gpus;
     struct text asked = asks ? submission->gpu_type : TEXT("");
-    struct error_quote_buffer rooms[2];
+    struct error_quote_buffer buffers[2];
     struct buffer types = {0};
     resources_want(available, asked);
     available->gpus_wanted = submission->gpus_wanted;
     if (!asks || machine_gpus_of(machine, asked))
         return true;
     list_types(machine, &types);
-    error_quote(&rooms[0], asked.data, asked.length);
+    error_quote(&buffers[0], asked.data, asked.length);
     if (types.length)
         error_set(&submission->error,
                   "the job asks for GPUs of the type %s, and this machine's are of the type %s",
-                  rooms[0].text, error_quote(&rooms[1], types.data, types.length));
+                  buffers[0].text, error_quote(&buffers[1], types.data, types.length));
     else
         error_set(
             &submission->error,
             "the job asks for GPUs of the type %s, and local.gpu_type of dlspool.yaml does not "
             "say what type this machine's are; leave gpu_type out to get any",
-            rooms[0].text);
+            buffers[0].text);
     buffer_free(&types);
     plan_decide(plan, SUBMIT_NEVER_FITS);
     return false;

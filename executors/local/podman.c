@@ -213,11 +213,11 @@ static void quote_message(struct podman_call *call, struct text message)
     size_t used = 0;
     sentence[0] = '\0';
     for (int i = 0; i < PIECES && message.length; i++) {
-        struct error_quote_buffer room;
+        struct error_quote_buffer buffer;
         size_t length = message.length < PIECE ? message.length : PIECE;
         while (length < message.length && length > 1 && (message.data[length] & 0xc0) == 0x80)
             length--; /* between characters */
-        const char *piece = error_quote(&room, message.data, length);
+        const char *piece = error_quote(&buffer, message.data, length);
         size_t wide = strlen(piece);
         if (used + wide + 1 > sizeof(sentence))
             break;
@@ -455,9 +455,9 @@ void podman_read_warnings(const struct podman_call *call, struct buffer *out)
         const struct value *warning = warnings->list.items[i];
         if (warning->kind != VALUE_STRING)
             continue;
-        struct error_quote_buffer room;
+        struct error_quote_buffer buffer;
         buffer_printf(out, "%s%s", out->length ? "; " : "",
-                      error_quote(&room, warning->string.data, warning->string.length));
+                      error_quote(&buffer, warning->string.data, warning->string.length));
     }
     arena_free(arena);
 }

@@ -66,8 +66,8 @@ static const char *unfit_file_system(int directory)
 static int prepare_storage(const struct podman_service *service, struct error *error)
 {
     const char *storage = service->storage;
-    struct error_quote_buffer room;
-    const char *quoted = error_quote(&room, storage, strlen(storage));
+    struct error_quote_buffer buffer;
+    const char *quoted = error_quote(&buffer, storage, strlen(storage));
     struct sockaddr_un address;
     if (strlen(service->socket) >= sizeof(address.sun_path))
         return error_set(error,
@@ -156,9 +156,9 @@ static void notice_restart(const struct podman_service *service)
 /* ---- the process ---- */
 
 /* The socket, as the service is told it. */
-static void socket_address(const struct podman_service *service, char room[static SOCKET_SIZE])
+static void socket_address(const struct podman_service *service, char buffer[static SOCKET_SIZE])
 {
-    snprintf(room, SOCKET_SIZE, "unix://%s", service->socket);
+    snprintf(buffer, SOCKET_SIZE, "unix://%s", service->socket);
 }
 
 static void write_identity(const struct podman_service *service, pid_t process)
@@ -216,14 +216,15 @@ static int end_service(const struct podman_service *service, struct error *error
 }
 
 /* What the service said last, for a sentence. */
-static void last_words(const struct podman_service *service, struct error_quote_buffer *room)
+static void last_words(const struct podman_service *service, struct error_quote_buffer *buffer)
 {
     struct buffer log = {0};
     file_read_at(service->directory, "service.log", 4 * LOG_LIMIT, &log, NULL);
     struct text words = text_trim(buffer_text(&log)), line = words, piece;
     while (text_next(&words, '\n', &piece))
         line = piece;
-    error_quote(room, line.length ? line.data : "it said nothing", line.length ? line.length : 15);
+    error_quote(buffer, line.length ? line.data : "it said nothing",
+                line.length ? line.length : 15);
     buffer_free(&log);
 }
 
@@ -313,11 +314,11 @@ static bool answers(struct podman *podman)
 /* Why the service ended: what it said, but for what its reader can do something about. */
 static int tell_end(const struct podman_service *service, struct error *error)
 {
-    struct error_quote_buffer room;
-    last_words(service, &room);
-    if (!strstr(room.text, "runroot is longer than"))
-        return error_set(error, "the podman service ended at once: %s", room.text);
-    const char *path = error_quote(&room, service->storage, strlen(service->storage));
+    struct error_quote_buffer buffer;
+    last_words(service, &buffer);
+    if (!strstr(buffer.text, "runroot is longer than"))
+        return error_set(error, "the podman service ended at once: %s", buffer.text);
+    const char *path = error_quote(&buffer, service->storage, strlen(service->storage));
     return error_set(
         error,
         "the path %s/run has %zu bytes, and this version of podman takes at most 50: set "
@@ -344,10 +345,10 @@ static int start_service(struct podman_service *service, struct podman *podman, 
         if (running_service(service, &group) == 0)
             return tell_end(service, error);
         if (clock_elapsed() - begin > START_WAIT) {
-            struct error_quote_buffer room;
-            last_words(service, &room);
+            struct error_quote_buffer buffer;
+            last_words(service, &buffer);
             return error_set(error, "the podman service does not answer at %s: %s", service->socket,
-                             room.text);
+                             buffer.text);
         }
         process_pause(PAUSE);
     }

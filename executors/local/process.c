@@ -145,18 +145,18 @@ int process_start_detached(const struct process_start *start, pid_t *process)
 }
 
 /* Read the start of a file of /proc/PROCESS, and end it with a NUL.  The bytes; 0 when it cannot be read. */
-static size_t read_proc(pid_t process, const char *name, char *room, size_t size)
+static size_t read_proc(pid_t process, const char *name, char *buffer, size_t size)
 {
     char path[64];
     snprintf(path, sizeof(path), "/proc/%d/%s", process, name);
     int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0)
         return 0;
-    ssize_t length = read_some(file, room, size - 1);
+    ssize_t length = read_some(file, buffer, size - 1);
     close(file);
     if (length <= 0)
         return 0;
-    room[length] = '\0';
+    buffer[length] = '\0';
     return (size_t)length;
 }
 

@@ -237,9 +237,9 @@ static bool has_own_hosts(const struct local_manifest *manifest, const struct lo
     return true;
 }
 
-static void task_directory(char room[static LOCAL_NAME_SIZE], const struct local_task *task)
+static void task_directory(char buffer[static LOCAL_NAME_SIZE], const struct local_task *task)
 {
-    snprintf(room, LOCAL_NAME_SIZE, "%.*s-%d", (int)task->role.length, task->role.data,
+    snprintf(buffer, LOCAL_NAME_SIZE, "%.*s-%d", (int)task->role.length, task->role.data,
              task->index);
 }
 

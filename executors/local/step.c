@@ -3,12 +3,12 @@
 
 struct step step_make(struct batch *batch)
 {
-    size_t room = 1;
+    size_t most = 1;
     for (size_t i = 0; i < batch->count; i++)
-        room += batch->plans[i].manifest ? batch->plans[i].manifest->task_count : 0;
+        most += batch->plans[i].manifest ? batch->plans[i].manifest->task_count : 0;
     return (struct step){
-        .calls = arena_allocate(batch->arena, room * sizeof(struct podman_call)),
-        .subjects = arena_allocate(batch->arena, room * sizeof(struct subject)),
+        .calls = arena_allocate(batch->arena, most * sizeof(struct podman_call)),
+        .subjects = arena_allocate(batch->arena, most * sizeof(struct subject)),
     };
 }
 

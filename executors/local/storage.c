@@ -18,8 +18,8 @@ enum { DEPTH_MAX = 6, NAME_ROOM = 512 };
 
 int local_storage_open(const char *path, struct error *error)
 {
-    struct error_quote_buffer room;
-    const char *quoted = error_quote(&room, path, strlen(path));
+    struct error_quote_buffer buffer;
+    const char *quoted = error_quote(&buffer, path, strlen(path));
     if (sys.mkdirat(AT_FDCWD, path, 0700) && errno != EEXIST)
         return error_errno(error,
                            "%s, where the local executor is to keep its files, could not "

@@ -49,7 +49,7 @@ static void note_usage(struct local *local, struct text name, int64_t cpu_time)
     if (!usage) {
         if (local->usage_count >= USAGES_MAX)
             local->usage_count = 0;
-        local->usages = memory_grow(local->usages, local->usage_count, &local->usage_room,
+        local->usages = memory_grow(local->usages, local->usage_count, &local->usage_buffer,
                                     sizeof(*local->usages));
         usage = &local->usages[local->usage_count++];
         snprintf(usage->name, sizeof(usage->name), "%.*s", (int)name.length, name.data);
@@ -87,5 +87,5 @@ void local_free_usage(struct local *local)
 {
     free(local->usages);
     local->usages = NULL;
-    local->usage_count = local->usage_room = 0;
+    local->usage_count = local->usage_buffer = 0;
 }

@@ -184,12 +184,12 @@ static void quote_words(struct buffer *out, struct text words)
     struct text rest =
         words.length > MESSAGE_MOST ? (struct text){words.data, MESSAGE_MOST} : words;
     while (rest.length) { /* error_quote() cuts what is longer than a piece */
-        struct error_quote_buffer room;
+        struct error_quote_buffer buffer;
         size_t length = rest.length < 72 ? rest.length : 72;
         while (length < rest.length && length > 60 &&
                ((unsigned char)rest.data[length] & 0xc0) == 0x80)
             length--;
-        buffer_add_string(out, error_quote(&room, rest.data, length));
+        buffer_add_string(out, error_quote(&buffer, rest.data, length));
         rest = (struct text){rest.data + length, rest.length - length};
     }
     if (words.length > MESSAGE_MOST)

@@ -78,9 +78,9 @@ static void take_gres(struct capacity *capacity, struct text entry, bool used)
         return;
     while (entry.length && text_next(&entry, ':', &piece)) {
         if (is_number(piece)) {
-            char room[16];
-            snprintf(room, sizeof(room), "%.*s", (int)piece.length, piece.data);
-            count = atoi(room);
+            char buffer[16];
+            snprintf(buffer, sizeof(buffer), "%.*s", (int)piece.length, piece.data);
+            count = atoi(buffer);
             count = count <= GPUS_MOST ? count : 0;
         } else if (!type.length && !text_is(piece, "no_consume")) {
             type = piece;

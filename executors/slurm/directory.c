@@ -22,16 +22,16 @@ enum {
 static const char gone[] = ".gone-";
 static const int open_directory = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
-void slurm_directory_name(char room[static SLURM_NAME_SIZE], const char *id, int attempt)
+void slurm_directory_name(char buffer[static SLURM_NAME_SIZE], const char *id, int attempt)
 {
-    snprintf(room, SLURM_NAME_SIZE, "%s-a%d", id, attempt);
+    snprintf(buffer, SLURM_NAME_SIZE, "%s-a%d", id, attempt);
 }
 
 int slurm_directory_open(const char *path, struct error *error)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     struct stat status;
-    const char *quoted = error_quote(&room, path, strlen(path));
+    const char *quoted = error_quote(&buffer, path, strlen(path));
     bool made = sys.mkdirat(AT_FDCWD, path, OWN_MODE) == 0;
     if (!made && errno != EEXIST)
         return error_errno(error,
@@ -234,12 +234,12 @@ static int give(int directory, const struct slurm_facts *facts, struct error *er
         return error_errno(error, "its mode could not be set");
     if (sys.fchown(directory, facts->uid, group)) {
         int keep = errno;
-        struct error_quote_buffer room;
+        struct error_quote_buffer buffer;
         error_errno(error,
                     "it could not be given to user %s, which the job must run as (dlspool must run "
                     "as root, or with CAP_CHOWN, on storage that lets it; or name the user that "
                     "it runs as as slurm.user)",
-                    error_quote(&room, facts->user.data, facts->user.length));
+                    error_quote(&buffer, facts->user.data, facts->user.length));
         errno = keep;
         return -1;
     }

@@ -21,7 +21,7 @@
 
 enum { SLURM_NAME_SIZE = 256 }; /* bytes of <id>-a<attempt>, with the final NUL */
 
-void slurm_directory_name(char room[static SLURM_NAME_SIZE], const char *id, int attempt);
+void slurm_directory_name(char buffer[static SLURM_NAME_SIZE], const char *id, int attempt);
 
 /* Make the directory if need be (its parent must exist) and open it.  A descriptor, or -1 and a
  * sentence, also when it is not ours, or others may write to it. */

@@ -33,7 +33,7 @@ struct endings {
     struct slurm_call *calls;
     struct slurm_call **batch;
     struct ending **of; /* each call's */
-    size_t call_count, room;
+    size_t call_count, capacity;
 };
 
 static void fail(struct job_call *call, const struct error *error)
@@ -62,11 +62,11 @@ static void open_calls(struct endings *endings, struct job_call **batch, size_t 
 static void add_call(struct endings *endings, struct ending *ending,
                      const struct slurm_version *version, const struct slurm_record *record)
 {
-    size_t room = endings->room;
-    endings->of = arena_grow(endings->arena, endings->of, endings->call_count, &room,
+    size_t capacity = endings->capacity;
+    endings->of = arena_grow(endings->arena, endings->of, endings->call_count, &capacity,
                              sizeof(struct ending *));
-    endings->calls = arena_grow(endings->arena, endings->calls, endings->call_count, &endings->room,
-                                sizeof(struct slurm_call));
+    endings->calls = arena_grow(endings->arena, endings->calls, endings->call_count,
+                                &endings->capacity, sizeof(struct slurm_call));
     struct slurm_call *call = &endings->calls[endings->call_count];
     *call = (struct slurm_call){.user = ending->user};
     slurm_call_cancel(call, endings->arena, version, record);

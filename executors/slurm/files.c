@@ -97,27 +97,27 @@ static int open_regular(int directory, const char *name, struct stat *status)
     return -1;
 }
 
-static size_t read_start(int directory, const char *name, char room[static MARK_LIMIT])
+static size_t read_start(int directory, const char *name, char buffer[static MARK_LIMIT])
 {
     struct stat status;
     int file = open_regular(directory, name, &status);
     ssize_t length = -1;
     if (file >= 0) {
         do
-            length = sys.pread(file, room, MARK_LIMIT - 1, 0);
+            length = sys.pread(file, buffer, MARK_LIMIT - 1, 0);
         while (length < 0 && errno == EINTR);
         sys.close(file);
     }
-    room[length > 0 ? length : 0] = '\0';
+    buffer[length > 0 ? length : 0] = '\0';
     return length > 0 ? (size_t)length : 0;
 }
 
 /* Read a number of 0 to 255 that a script wrote.  -1: there is none, or not a whole one yet. */
 static int slurm_file_read_code(int directory, const char *name)
 {
-    char room[MARK_LIMIT];
-    size_t length = read_start(directory, name, room);
-    struct text text = text_trim((struct text){room, length});
+    char buffer[MARK_LIMIT];
+    size_t length = read_start(directory, name, buffer);
+    struct text text = text_trim((struct text){buffer, length});
     int code = read_index(text);
     return code > 255 ? 255 : code;
 }
@@ -161,18 +161,18 @@ static void take_ended(const struct look *look, const char *name, struct slurm_t
 /* A line of printable characters, at most as long as there is room for it. */
 static void take_image(const struct look *look, const char *name, struct text role)
 {
-    char room[MARK_LIMIT];
+    char buffer[MARK_LIMIT];
     struct slurm_task *task = slurm_job_task(look->job, role, 0);
     if (!task)
         return;
-    size_t length = read_start(look->directory, name, room);
-    if (length && room[length - 1] == '\n')
-        room[--length] = '\0';
+    size_t length = read_start(look->directory, name, buffer);
+    if (length && buffer[length - 1] == '\n')
+        buffer[--length] = '\0';
     for (size_t i = 0; i < length; i++)
-        if (room[i] < ' ' || room[i] > '~')
+        if (buffer[i] < ' ' || buffer[i] > '~')
             return;
     if (length && length < IMAGE_RAN_SIZE)
-        memcpy(task->image, room, length + 1);
+        memcpy(task->image, buffer, length + 1);
 }
 
 /* A name or an address, and a port that is no system service's; anything else is passed over. */
@@ -180,15 +180,16 @@ static void take_address(const struct look *look, const char *name, struct slurm
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
     enum { PORT_LEAST = 1024, PORT_MOST = 65535 };
-    char room[MARK_LIMIT];
-    size_t length = read_start(look->directory, name, room), host = strspn(room, plain);
-    if (!task || task->address || !host || room[host] != ':' || room[length - 1] != '\n')
+    char buffer[MARK_LIMIT];
+    size_t length = read_start(look->directory, name, buffer), host = strspn(buffer, plain);
+    if (!task || task->address || !host || buffer[host] != ':' || buffer[length - 1] != '\n')
         return;
-    room[--length] = '\0';
-    int port =
-        strlen(room) == length ? read_index((struct text){room + host + 1, length - host - 1}) : -1;
+    buffer[--length] = '\0';
+    int port = strlen(buffer) == length
+                   ? read_index((struct text){buffer + host + 1, length - host - 1})
+                   : -1;
     if (port >= PORT_LEAST && port <= PORT_MOST && length < ADDRESS_SIZE)
-        task->address = arena_text(look->job->arena, room, length).data;
+        task->address = arena_text(look->job->arena, buffer, length).data;
 }
 
 static int64_t modified(const struct stat *status)
@@ -219,7 +220,7 @@ static int visit(void *context, const char *name, unsigned char type)
     struct slurm_task *element = file.index >= 0 && !file.role.data
                                      ? slurm_job_task(job, (struct text){0}, file.index)
                                      : NULL;
-    char room[MARK_LIMIT];
+    char buffer[MARK_LIMIT];
     switch (file.kind) {
     case SLURM_FILE_TASK_ENDED:
         take_ended(look, name, slurm_job_task(job, file.role, file.index));
@@ -236,9 +237,9 @@ static int visit(void *context, const char *name, unsigned char type)
         else
             take_beat(job, look->directory, name, true);
         if (!job->begun) {
-            read_start(look->directory, name, room);
-            room[strcspn(room, " \n")] = '\0';
-            snprintf(job->begun_as, sizeof(job->begun_as), "%.63s", room);
+            read_start(look->directory, name, buffer);
+            buffer[strcspn(buffer, " \n")] = '\0';
+            snprintf(job->begun_as, sizeof(job->begun_as), "%.63s", buffer);
         }
         job->begun = true;
         break;

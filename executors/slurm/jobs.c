@@ -108,10 +108,10 @@ static void read_elements(struct slurm *slurm, struct slurm_job *job)
     }
     struct text rest = buffer_text(&bytes);
     while (rest.length && text_next(&rest, '\n', &line)) {
-        char room[128], reason[64] = "";
+        char buffer[128], reason[64] = "";
         int index, code;
-        snprintf(room, sizeof(room), "%.*s", (int)line.length, line.data);
-        if (sscanf(room, "%d %d %63s", &index, &code, reason) < 2 || index < 0 ||
+        snprintf(buffer, sizeof(buffer), "%.*s", (int)line.length, line.data);
+        if (sscanf(buffer, "%d %d %63s", &index, &code, reason) < 2 || index < 0 ||
             (size_t)index >= job->task_count || code < 0 || code > 255)
             continue;
         struct slurm_task *task = &job->tasks[index];

@@ -90,16 +90,16 @@ bool slurm_reason_waits_for_ever(const struct slurm_record *record)
     return known && known->for_ever;
 }
 
-bool slurm_reason_waiting(const struct slurm_record *record, char *room, size_t size)
+bool slurm_reason_waiting(const struct slurm_record *record, char *buffer, size_t size)
 {
     struct error_quote_buffer quoted, described;
     struct text reason = record->reason;
     const struct waiting *known = find_waiting(record);
-    room[0] = '\0';
+    buffer[0] = '\0';
     if (!reason.length || text_is(reason, "None"))
         return false;
     bool more = record->description.length && !text_equal(record->description, reason);
-    snprintf(room, size, "Slurm's job %lld waits %s (%s%s%s)", (long long)record->number,
+    snprintf(buffer, size, "Slurm's job %lld waits %s (%s%s%s)", (long long)record->number,
              known ? known->words : "for a reason of Slurm's",
              error_quote(&quoted, reason.data, reason.length), more ? ": " : "",
              more ? error_quote(&described, record->description.data, record->description.length)
@@ -139,7 +139,7 @@ static const struct launch {
 };
 
 const char *slurm_reason_ended(const struct slurm_record *record, bool begun, int *exit_code,
-                               char *room, size_t size)
+                               char *buffer, size_t size)
 {
     const char *where = record->nodes.length ? " on " : "";
     struct error_quote_buffer nodes;
@@ -150,7 +150,7 @@ const char *slurm_reason_ended(const struct slurm_record *record, bool begun, in
         if (ending->state != record->state)
             continue;
         *exit_code = ending->exit_code;
-        snprintf(room, size, "Slurm's job %lld%s%s %s", (long long)record->number, where, quoted,
+        snprintf(buffer, size, "Slurm's job %lld%s%s %s", (long long)record->number, where, quoted,
                  ending->words);
         return ending->reason;
     }
@@ -160,23 +160,23 @@ const char *slurm_reason_ended(const struct slurm_record *record, bool begun, in
         if (!matches(record->reason, launches[i].reason) ||
             (begun && strcmp(launches[i].ours, "StartError") == 0))
             continue;
-        snprintf(room, size, "Slurm's job %lld%s%s %s (%s)", (long long)record->number, where,
+        snprintf(buffer, size, "Slurm's job %lld%s%s %s (%s)", (long long)record->number, where,
                  quoted, launches[i].words, launches[i].reason);
         return launches[i].ours;
     }
     if (!record->exit_code) {
-        snprintf(room, size,
+        snprintf(buffer, size,
                  "Slurm's job %lld%s%s failed, and Slurm does not say with what exit code",
                  (long long)record->number, where, quoted);
         return "Exited";
     }
     const char *name = *exit_code > 128 ? sigabbrev_np(*exit_code - 128) : NULL;
     if (name)
-        snprintf(room, size,
+        snprintf(buffer, size,
                  "the batch script of Slurm's job %lld%s%s was ended by signal %d (SIG%s)",
                  (long long)record->number, where, quoted, *exit_code - 128, name);
     else
-        snprintf(room, size, "the batch script of Slurm's job %lld%s%s ended with exit code %d",
+        snprintf(buffer, size, "the batch script of Slurm's job %lld%s%s ended with exit code %d",
                  (long long)record->number, where, quoted, *exit_code);
     return "Exited";
 }

@@ -4,8 +4,8 @@
 
 #include "executors/slurm/records.h"
 
-/* A sentence on why a record waits, into `room`.  False, and "", when there is nothing to say. */
-bool slurm_reason_waiting(const struct slurm_record *record, char *room, size_t size);
+/* A sentence on why a record waits, into `buffer`.  False, and "", when there is nothing to say. */
+bool slurm_reason_waiting(const struct slurm_record *record, char *buffer, size_t size);
 
 /* Will it wait for ever, as far as Slurm can tell? */
 bool slurm_reason_waits_for_ever(const struct slurm_record *record);
@@ -14,9 +14,9 @@ bool slurm_reason_waits_for_ever(const struct slurm_record *record);
 bool slurm_reason_is_launch(const struct slurm_record *record);
 
 /* The one word for how a record has ended, as retry.txt knows it; `exit_code` is what the failure
- * counts as where no task tells; the sentence goes to `room`.  `begun`: its script is known to have
+ * counts as where no task tells; the sentence goes to `buffer`.  `begun`: its script is known to have
  * begun.  For states that are over and are no success. */
 const char *slurm_reason_ended(const struct slurm_record *record, bool begun, int *exit_code,
-                               char *room, size_t size);
+                               char *buffer, size_t size);
 
 #endif

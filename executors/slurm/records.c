@@ -14,10 +14,10 @@
 static const char token_start[] = "dlspool:";
 static const struct yaml_limits record_limits = {.bytes = 64 << 20, .nodes = 2000000, .depth = 64};
 
-void slurm_token(char room[static SLURM_TOKEN_SIZE], const char *spool, const char *id, int attempt,
-                 const char *identity)
+void slurm_token(char buffer[static SLURM_TOKEN_SIZE], const char *spool, const char *id,
+                 int attempt, const char *identity)
 {
-    snprintf(room, SLURM_TOKEN_SIZE, "%s%s:%s:%d%s%s", token_start, spool, id, attempt,
+    snprintf(buffer, SLURM_TOKEN_SIZE, "%s%s:%s:%d%s%s", token_start, spool, id, attempt,
              identity[0] ? ":" : "", identity);
 }
 
@@ -247,7 +247,7 @@ struct gathering {
     struct arena *arena;
     const char *spool;
     struct text mark; /* what an object of ours has in it */
-    size_t room;
+    size_t capacity;
     struct error *error;
 };
 
@@ -264,8 +264,8 @@ static int take_object(struct gathering *gathering, struct text object)
         return -1;
     if (!slurm_record_read(&record, job, gathering->spool))
         return 0;
-    records->items = arena_grow(gathering->arena, records->items, records->count, &gathering->room,
-                                sizeof(record));
+    records->items = arena_grow(gathering->arena, records->items, records->count,
+                                &gathering->capacity, sizeof(record));
     records->items[records->count++] = record;
     return 0;
 }
@@ -323,9 +323,9 @@ static int check_rest(struct gathering *gathering, struct text answer, size_t fr
     int result = document && document->kind == VALUE_OBJECT ? 0 : -1;
     if (result == 0 && errors && errors->kind == VALUE_LIST && errors->list.count) {
         struct text words = value_get_text(errors->list.items[0], "error");
-        struct error_quote_buffer room;
+        struct error_quote_buffer buffer;
         result = error_set(gathering->error, "Slurm says: %s",
-                           error_quote(&room, words.length ? words.data : "an error",
+                           error_quote(&buffer, words.length ? words.data : "an error",
                                        words.length ? words.length : 8));
     }
     buffer_free(&rest);
@@ -383,15 +383,15 @@ bool slurm_array_has(struct text rest, int index)
     if (percent)
         rest.length = (size_t)(percent - rest.data);
     while (rest.length && text_next(&rest, ',', &piece)) {
-        char room[64];
+        char buffer[64];
         char *end;
-        snprintf(room, sizeof(room), "%.*s", (int)piece.length, piece.data);
-        long first = strtol(room, &end, 10), last = first, step = 1;
+        snprintf(buffer, sizeof(buffer), "%.*s", (int)piece.length, piece.data);
+        long first = strtol(buffer, &end, 10), last = first, step = 1;
         if (*end == '-')
             last = strtol(end + 1, &end, 10);
         if (*end == ':')
             step = strtol(end + 1, &end, 10);
-        if (end != room && step > 0 && index >= first && index <= last &&
+        if (end != buffer && step > 0 && index >= first && index <= last &&
             (index - first) % step == 0)
             return true;
     }

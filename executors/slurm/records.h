@@ -113,7 +113,7 @@ bool slurm_array_has(struct text rest, int index);
 
 enum { SLURM_TOKEN_SIZE = 256 };
 /* dlspool:<spool>:<id>:<attempt>:<identity>; without the last when that is "". */
-void slurm_token(char room[static SLURM_TOKEN_SIZE], const char *spool, const char *id, int attempt,
-                 const char *identity);
+void slurm_token(char buffer[static SLURM_TOKEN_SIZE], const char *spool, const char *id,
+                 int attempt, const char *identity);
 
 #endif

@@ -93,7 +93,7 @@ static int put_deadline(const struct writing *writing, struct value *job, const 
 {
     static const char *const forms[] = {"%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M", "%Y-%m-%d"};
     int64_t moment = 0;
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     if (clock_parse(value->string, &moment)) {
         for (size_t i = 0; i < ARRAY_COUNT(forms) && !moment; i++) {
             struct tm parts = {.tm_isdst = -1};
@@ -107,7 +107,7 @@ static int put_deadline(const struct writing *writing, struct value *job, const 
                          "job.deadline: found \"%s\", expected a date and time such "
                          "as 2026-12-31T18:00:00: v0.0.%d of slurmrestd's interface "
                          "takes no others",
-                         error_quote(&room, value->string.data, value->string.length),
+                         error_quote(&buffer, value->string.data, value->string.length),
                          writing->version->api);
     value_put(writing->arena, job, name, value_number(writing->arena, (double)(moment / 1000)));
     return 0;
@@ -149,7 +149,7 @@ static int put_gres_flags(const struct writing *writing, struct value *job, cons
                           const struct value *value)
 {
     (void)name;
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     if (text_is(value->string, "disable-binding"))
         add_flag(writing, job, "GRES_DISABLE_BINDING");
     else if (text_is(value->string, "enforce-binding"))
@@ -157,7 +157,7 @@ static int put_gres_flags(const struct writing *writing, struct value *job, cons
     else
         return error_set(writing->error,
                          "gres_flags: found \"%s\", expected disable-binding or enforce-binding",
-                         error_quote(&room, value->string.data, value->string.length));
+                         error_quote(&buffer, value->string.data, value->string.length));
     return 0;
 }
 

@@ -70,7 +70,7 @@ static void refuse(struct handing *job)
  * it is not handed in. */
 static bool lacks_gpu_type(struct round *round, struct handing *job)
 {
-    struct error_quote_buffer rooms[2];
+    struct error_quote_buffer buffers[2];
     bool lacks = false;
     for (size_t i = 0; i < job->manifest->component_count && !lacks; i++) {
         struct text type = job->manifest->components[i].gpu_type;
@@ -79,8 +79,8 @@ static bool lacks_gpu_type(struct round *round, struct handing *job)
         if (lacks)
             error_set(&job->submission->error,
                       "gpu_type: no node of the cluster has GPUs of the type %s; there are %s",
-                      error_quote(&rooms[0], type.data, type.length),
-                      error_quote(&rooms[1], there.data, there.length));
+                      error_quote(&buffers[0], type.data, type.length),
+                      error_quote(&buffers[1], there.data, there.length));
         buffer_free(&there);
     }
     return lacks;

@@ -332,7 +332,7 @@ const char *const *slurm_tokens_headers(struct slurm_tokens *tokens, const char 
                                         struct error *error)
 {
     const struct slurm_settings *settings = tokens->settings;
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     if (!settings->token_file.length && !settings->token_directory.length)
         return tokens->none;
     user = user ? user : "";
@@ -344,7 +344,7 @@ const char *const *slurm_tokens_headers(struct slurm_tokens *tokens, const char 
     }
     if (*user && !is_user_name(user)) {
         error_set(error, "found \"%s\", expected the name of a user who may have a token",
-                  error_quote(&room, user, strlen(user)));
+                  error_quote(&buffer, user, strlen(user)));
         return NULL;
     }
     struct holder *holder = find_holder(tokens, user);

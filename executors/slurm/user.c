@@ -20,14 +20,14 @@ static int take_entry(struct arena *arena, const struct passwd *entry, struct sl
 static int find_name(struct arena *arena, const char *name, struct slurm_facts *facts,
                      struct error *error)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     errno = 0;
     const struct passwd *entry = getpwnam(name);
     if (entry)
         return take_entry(arena, entry, facts);
     bool passing = errno && errno != ENOENT;
     error_set(error, "slurm.user: this machine knows no user \"%s\"",
-              error_quote(&room, name, strlen(name)));
+              error_quote(&buffer, name, strlen(name)));
     return passing ? 1 : -1;
 }
 
@@ -59,13 +59,13 @@ static int find_local(const struct slurm *slurm, struct arena *arena,
     if (result)
         return result;
     const struct text user = slurm->settings.user;
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     if (user.length && !text_equal(user, facts->user)) {
         error_set(
             error,
             "slurm.user is \"%s\", and slurmrestd at %s runs as %s and hands in everything as "
             "that user: name %s as slurm.user, or use tokens (slurm.token_file)",
-            error_quote(&room, user.data, user.length), slurm->settings.address.data,
+            error_quote(&buffer, user.data, user.length), slurm->settings.address.data,
             facts->user.data, facts->user.data);
         return -1;
     }

@@ -127,10 +127,10 @@ struct value *call_number(struct interpreter *self, struct value **arguments, si
     }
     if (read_with_base(text, &number))
         return make_number(self, number);
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     return interpreter_raise(self, BUILTIN_ERROR,
                              "invalid arguments to builtin: number: \"%s\" is not a number",
-                             error_quote(&room, text.data, text.length));
+                             error_quote(&buffer, text.data, text.length));
 }
 
 struct value *call_len(struct interpreter *self, struct value **arguments, size_t count)

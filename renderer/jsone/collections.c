@@ -168,33 +168,33 @@ static int compare_items(const struct value *a, const struct value *b)
 }
 
 static bool merge_halves(struct interpreter *self, struct sort_item *items, size_t half,
-                         size_t count, struct sort_item *room)
+                         size_t count, struct sort_item *spare)
 {
-    memcpy(room, items, half * sizeof(*items));
+    memcpy(spare, items, half * sizeof(*items));
     for (size_t left = 0, right = half, to = 0; left < half; to++) {
         bool take_right = false;
         if (right < count) {
             if (!interpreter_steps(self, 1) ||
-                (room[left].by->kind == VALUE_STRING &&
-                 !interpreter_bytes(self, room[left].by->string.length)))
+                (spare[left].by->kind == VALUE_STRING &&
+                 !interpreter_bytes(self, spare[left].by->string.length)))
                 return false;
-            take_right = compare_items(items[right].by, room[left].by) < 0;
+            take_right = compare_items(items[right].by, spare[left].by) < 0;
         }
-        items[to] = take_right ? items[right++] : room[left++];
+        items[to] = take_right ? items[right++] : spare[left++];
     }
     return true;
 }
 
 /* A merge sort: equal items stay in their order, and a limit can stop it. */
 static bool sort_items(struct interpreter *self, struct sort_item *items, size_t count,
-                       struct sort_item *room)
+                       struct sort_item *spare)
 {
     if (count < 2)
         return true;
     size_t half = count / 2;
-    return sort_items(self, items, half, room) &&
-           sort_items(self, items + half, count - half, room) &&
-           merge_halves(self, items, half, count, room);
+    return sort_items(self, items, half, spare) &&
+           sort_items(self, items + half, count - half, spare) &&
+           merge_halves(self, items, half, count, spare);
 }
 
 static const struct value *sort_key(struct interpreter *self, const struct operation *operation,

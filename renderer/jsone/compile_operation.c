@@ -89,13 +89,13 @@ static const char *name_unknown(struct compiler *self, const struct value *value
                                 const struct operator_rule *rule, const bool *known)
 {
     struct buffer message = {0};
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     size_t *order = value_sorted(self->arena, value);
     buffer_printf(&message, "%s has undefined properties:", rule->name);
     for (size_t i = 0; i < value->object.count; i++) {
         struct text key = value->object.members[order[i]].key;
         if (!known[order[i]])
-            buffer_printf(&message, " %s", error_quote(&room, key.data, key.length));
+            buffer_printf(&message, " %s", error_quote(&buffer, key.data, key.length));
     }
     const char *kept = arena_string(self->arena, message.data);
     buffer_free(&message);

@@ -232,9 +232,9 @@ static struct value *get_property(struct interpreter *self, const struct value *
     const struct member *member = value_member(value, name);
     if (member)
         return member->value;
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     return interpreter_raise(self, INTERPRETER_ERROR, "object has no property \"%s\"",
-                             error_quote(&room, name.data, name.length));
+                             error_quote(&buffer, name.data, name.length));
 }
 
 static size_t count_characters(struct text text)
@@ -378,9 +378,9 @@ static struct value *evaluate_name(struct interpreter *self, const struct syntax
     struct value *value = interpreter_find(self, syntax->name);
     if (value)
         return value;
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     return interpreter_raise(self, INTERPRETER_ERROR, "unknown context value %s",
-                             error_quote(&room, syntax->name.data, syntax->name.length));
+                             error_quote(&buffer, syntax->name.data, syntax->name.length));
 }
 
 static struct value *evaluate_compound(struct interpreter *self, const struct syntax *syntax)

@@ -53,10 +53,10 @@ static struct syntax *fail_expecting(struct parser *parser, struct token token,
 {
     if (token.kind == TOKEN_END)
         return fail(parser, "Unexpected end of input");
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     struct text found = token_text(parser, token);
     return fail(parser, arena_printf(parser->arena, "Found: %s token, expected one of: %s",
-                                     error_quote(&room, found.data, found.length), expected)
+                                     error_quote(&buffer, found.data, found.length), expected)
                             .data);
 }
 

@@ -121,16 +121,16 @@ struct value *from_now(struct interpreter *self, struct text offset, const struc
     if (!interpreter_bytes(self, offset.length))
         return NULL;
     if (!read_offset(offset, &milliseconds)) {
-        struct error_quote_buffer room;
+        struct error_quote_buffer buffer;
         return interpreter_raise(self, BUILTIN_ERROR, "String: '%s' isn't a time expression",
-                                 error_quote(&room, offset.data, offset.length));
+                                 error_quote(&buffer, offset.data, offset.length));
     }
     if (!read_reference(self, reference, &time))
         return NULL;
     time = trunc(time + milliseconds);
     if (!(time >= earliest && time <= latest))
         return interpreter_raise(self, BUILTIN_ERROR, "the time is not in the years 1000 to 9999");
-    char room[CLOCK_TEXT_SIZE];
-    const char *text = clock_format((int64_t)time, room);
+    char buffer[CLOCK_TEXT_SIZE];
+    const char *text = clock_format((int64_t)time, buffer);
     return make_text(self, text, strlen(text));
 }

@@ -27,13 +27,13 @@ static void write_place(struct buffer *out, const struct place *place)
     if (!place)
         return;
     write_place(out, place->outer);
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     if (!place->key.data)
         buffer_printf(out, "[%zu]", place->index);
     else if (is_plain_key(place->key))
-        buffer_printf(out, ".%s", error_quote(&room, place->key.data, place->key.length));
+        buffer_printf(out, ".%s", error_quote(&buffer, place->key.data, place->key.length));
     else
-        buffer_printf(out, "[\"%s\"]", error_quote(&room, place->key.data, place->key.length));
+        buffer_printf(out, "[\"%s\"]", error_quote(&buffer, place->key.data, place->key.length));
 }
 
 void fault_sentence(struct error *error, const char *name, uint32_t line, uint32_t column,
@@ -212,8 +212,8 @@ static struct value *find_given_function(struct interpreter *self, struct text n
 static struct value *clock_value(struct interpreter *self)
 {
     if (!self->now) {
-        char room[CLOCK_TEXT_SIZE];
-        self->now = value_string(self->arena, clock_format(self->rendering->now, room));
+        char buffer[CLOCK_TEXT_SIZE];
+        self->now = value_string(self->arena, clock_format(self->rendering->now, buffer));
     }
     return self->now;
 }
@@ -405,10 +405,10 @@ static void describe(struct buffer *out, const struct value *value)
 struct text value_describe(struct interpreter *self, const struct value *value)
 {
     struct buffer buffer = {0};
-    struct error_quote_buffer room;
+    struct error_quote_buffer quote;
     describe(&buffer, value);
     struct text all = buffer_text(&buffer);
-    const char *quoted = error_quote(&room, all.data, all.length);
+    const char *quoted = error_quote(&quote, all.data, all.length);
     struct text text = arena_text(self->arena, quoted, strlen(quoted));
     buffer_free(&buffer);
     return text;

@@ -160,14 +160,14 @@ static struct value *render_from_now(struct interpreter *self, const struct oper
 static struct value *render_included(struct interpreter *self, struct text path)
 {
     struct error reason = {""};
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     if (!self->rendering->include)
         return operator_fail(self, "$include is not available here");
     if (self->includes >= INCLUDES)
         return interpreter_raise(self, LIMIT_ERROR,
                                  "$include of \"%s\" reached the limit of %d includes in one "
                                  "another; does it include itself?",
-                                 error_quote(&room, path.data, path.length), INCLUDES);
+                                 error_quote(&buffer, path.data, path.length), INCLUDES);
     const struct template *included =
         self->rendering->include(self->rendering->include_context, path, &reason);
     if (!included)

@@ -23,9 +23,9 @@ static bool expression_text(struct interpreter *self, const struct expression *e
         return false;
     if (value->kind != VALUE_LIST && value->kind != VALUE_OBJECT && value->kind != VALUE_FUNCTION)
         return scalar_text(self, value, text);
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     interpreter_raise(self, TEMPLATE_ERROR, "interpolation of '%s' produced %s",
-                      error_quote(&room, expression->source.data, expression->source.length),
+                      error_quote(&buffer, expression->source.data, expression->source.length),
                       value->kind == VALUE_FUNCTION ? "a function" : "an array or object");
     return false;
 }

@@ -153,10 +153,10 @@ static struct text stem_of(struct arena *arena, struct text name)
 struct description *request_read(struct arena *arena, struct text source, const char *name,
                                  struct error *error)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     struct reading reading;
     struct text file = name && *name ? text_of(name) : TEXT("job file");
-    reading_start(&reading, arena, error_quote(&room, file.data, file.length));
+    reading_start(&reading, arena, error_quote(&buffer, file.data, file.length));
 
     const char *kind = file_kind(source);
     if (kind) {

@@ -134,13 +134,13 @@ static void read_role(struct reading *reading, const struct value_path *path,
                       const struct member *member, struct task_role *role,
                       struct completion *completion)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     struct draft_role given = {.replicas = 1, .failed = 1, .succeeded = NEVER};
     if (!is_role_name(member->key))
         problem_add(reading, path, member->line, member->column,
                     "found the name \"%s\", expected at most %d letters, digits, _ and -, the "
                     "first of them a letter",
-                    error_quote(&room, member->key.data, member->key.length),
+                    error_quote(&buffer, member->key.data, member->key.length),
                     (int)ROLE_NAME_LONGEST);
     read_map(reading, path, member->value, &role_table, &given);
     struct value_path command = {.above = path, .name = TEXT("cmd")};
@@ -269,11 +269,12 @@ struct description *dlworkspace_draft_read(struct reading *reading, const struct
         note_add(reading->arena, &job->notes, "user.email",
                  "no effect here: a job is of the user who drops the file");
     for (size_t i = 0; draft.options && i < draft.options->object.count; i++) {
-        struct error_quote_buffer room;
+        struct error_quote_buffer buffer;
         const struct text key = draft.options->object.members[i].key;
-        error_quote(&room, key.data, key.length);
+        error_quote(&buffer, key.data, key.length);
         note_add(reading->arena, &job->notes,
-                 arena_printf(reading->arena, "job.options.%s", room.text).data, "no effect here");
+                 arena_printf(reading->arena, "job.options.%s", buffer.text).data,
+                 "no effect here");
     }
     return job;
 }

@@ -249,13 +249,13 @@ static void read_plugins(struct work *work)
     for (size_t i = 0; plugins && i < plugins->object.count; i++) {
         const struct member *member = &plugins->object.members[i];
         struct value_path path = {.above = &above, .name = member->key};
-        struct error_quote_buffer room;
+        struct error_quote_buffer buffer;
         bool pull = text_is(member->key, "imagePull");
         if (member->value->kind == VALUE_LIST && member->value->list.count == 0)
             continue;
         if (!pull) {
-            error_quote(&room, member->key.data, member->key.length);
-            say(work, arena_printf(work->reading->arena, "plugins.%s", room.text).data,
+            error_quote(&buffer, member->key.data, member->key.length);
+            say(work, arena_printf(work->reading->arena, "plugins.%s", buffer.text).data,
                 "no effect here: there is no such plugin");
             continue;
         }

@@ -262,11 +262,11 @@ static void read_role(struct reading *reading, const struct value_path *path, si
     read_fields_of(reading, path, map, &role);
     struct value_path name_path = {.above = path, .name = TEXT("name")};
     const struct value *name = value_get(map, "name");
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     if (role.name.length && !role_name_is_new(reading->arena, names, role.name))
         problem_add(reading, &name_path, name->line, name->column,
                     "found \"%s\" a second time, expected a name for each role",
-                    error_quote(&room, role.name.data, role.name.length));
+                    error_quote(&buffer, role.name.data, role.name.length));
     struct value_path command_path = {.above = path, .name = TEXT("command")};
     if (role.command)
         openpai_command(reading, &command_path, role.command->string, role.command, task);

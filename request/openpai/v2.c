@@ -24,12 +24,12 @@ bool openpai_2_recognise(const struct value *root)
 
 const char *openpai_2_place(struct arena *arena, const struct value_path *path)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     const char *above = path->above ? openpai_2_place(arena, path->above) : "";
     if (!path->name.data)
         return arena_printf(arena, "%s[%zu]", above, path->index).data;
     return arena_printf(arena, "%s%s%s", above, *above ? "." : "",
-                        error_quote(&room, path->name.data, path->name.length))
+                        error_quote(&buffer, path->name.data, path->name.length))
         .data;
 }
 
@@ -106,7 +106,7 @@ static struct text render_credential(struct openpai_2 *file, const struct value_
     const struct value *value = value_get(auth, name);
     struct value_path path = {.above = above, .name = text_of(name)};
     struct openpai_2_names names = {
-        .secrets = value_get(file->root, "secrets"), .secrets_only = true, .room = &file->room};
+        .secrets = value_get(file->root, "secrets"), .secrets_only = true, .budget = &file->budget};
     struct openpai_2_text out = {0};
     if (!value)
         return text_of(otherwise);
@@ -177,7 +177,7 @@ static void read_defaults(struct openpai_2 *file)
 struct description *openpai_2_read(struct reading *reading, const struct value *root)
 {
     struct description *job = arena_allocate(reading->arena, sizeof(*job));
-    struct openpai_2 file = {.reading = reading, .root = root, .job = job, .room = ROOM};
+    struct openpai_2 file = {.reading = reading, .root = root, .job = job, .budget = ROOM};
     openpai_2_check_secrets(reading, root);
     if (!reading->found)
         openpai_2_check_shape(reading, root);

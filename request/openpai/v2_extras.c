@@ -120,12 +120,12 @@ static void read_plugins(struct openpai_2 *file, const struct value_path *path,
         while (plugins[at].name &&
                !(name && name->kind == VALUE_STRING && text_is(name->string, plugins[at].name)))
             at++;
-        struct error_quote_buffer room;
+        struct error_quote_buffer buffer;
         struct text named = name && name->kind == VALUE_STRING ? name->string : TEXT("plugin");
-        struct value_path field = {.above = &item,
-                                   .name =
-                                       arena_printf(file->reading->arena, "plugin %s",
-                                                    error_quote(&room, named.data, named.length))};
+        struct value_path field = {
+            .above = &item,
+            .name = arena_printf(file->reading->arena, "plugin %s",
+                                 error_quote(&buffer, named.data, named.length))};
         say(file, &field, plugins[at].sentence);
     }
     if (list->kind != VALUE_LIST && !asks_for_nothing(list))

@@ -22,7 +22,7 @@ struct openpai_2 {
     const struct value *root;
     struct description *job;
     const struct value *deployment; /* the one that defaults.deployment names, or NULL */
-    size_t room;                    /* bytes that texts may still grow by: a value of many
+    size_t budget;                  /* bytes that texts may still grow by: a value of many
                                            bytes can be named many times */
 };
 
@@ -46,7 +46,7 @@ struct openpai_2_names {
     const struct value *parameters, *secrets;   /* objects, or NULL */
     const struct value *script, *output, *data; /* the prerequisite that the role names, or NULL */
     bool secrets_only; /* of these only $secrets is known: credentials of a registry */
-    size_t *room;      /* bytes that all texts of the file may still grow by */
+    size_t *budget;    /* bytes that all texts of the file may still grow by */
 };
 
 /* A text with its tags replaced; and the same text with asterisks for what comes from secrets. */

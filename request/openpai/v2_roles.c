@@ -244,7 +244,7 @@ static void read_commands(struct role_reading *reading)
         .script = find_prerequisite(reading, "script", "script"),
         .output = find_prerequisite(reading, "output", "output"),
         .data = find_prerequisite(reading, "data", "data"),
-        .room = &reading->file->room,
+        .budget = &reading->file->budget,
     };
     buffer_add_text(&script->plain, first_line);
     buffer_add_text(&script->masked, first_line);

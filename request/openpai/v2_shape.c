@@ -51,7 +51,7 @@ static void read_map(struct reading *reading, const struct value_path *path,
 static void read_keyed(struct reading *reading, const struct value_path *path,
                        const struct value *value, const struct field *each, const char *what)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     if (value->kind != VALUE_OBJECT || value->object.count == 0) {
         problem_expected(reading, path, value, "a map of one or more %ss", what);
         return;
@@ -63,7 +63,7 @@ static void read_keyed(struct reading *reading, const struct value_path *path,
             problem_add(reading, &item, member->line, member->column,
                         "found the name \"%s\", expected a %s's name of letters, digits and _, "
                         "the first of them no digit",
-                        error_quote(&room, member->key.data, member->key.length), what);
+                        error_quote(&buffer, member->key.data, member->key.length), what);
         each->read(reading, &item, member->value, each, NULL);
     }
 }

@@ -39,9 +39,9 @@ static size_t find(struct text text, size_t from, struct text needle)
 
 static void problem(const struct tag *tag, const char *sentence)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     problem_add(tag->reading, tag->path, tag->value->line, tag->value->column, "<%% %s %%>: %s",
-                error_quote(&room, tag->name.data, tag->name.length), sentence);
+                error_quote(&buffer, tag->name.data, tag->name.length), sentence);
 }
 
 /* What a $name stands for; its value may be absent.  The name then ends in a NUL byte. */
@@ -75,18 +75,18 @@ static bool find_root(const struct tag *tag, struct text *name, const struct val
 static void list_names(struct buffer *out, const struct value *object, struct text wrong)
 {
     const char *names[KNOWN_SHOWN + 1] = {NULL};
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     size_t count = object->object.count;
     for (size_t i = 0; i < count && i < KNOWN_SHOWN; i++) {
         const struct text key = object->object.members[i].key;
         names[i] = key.data;
-        buffer_printf(out, "%s%s", i ? ", " : "", error_quote(&room, key.data, key.length));
+        buffer_printf(out, "%s%s", i ? ", " : "", error_quote(&buffer, key.data, key.length));
     }
     if (count > KNOWN_SHOWN)
         buffer_printf(out, " and %zu more", count - KNOWN_SHOWN);
     const char *near = nearest_word(wrong, names);
     if (near)
-        buffer_printf(out, "; did you mean %s?", error_quote(&room, near, strlen(near)));
+        buffer_printf(out, "; did you mean %s?", error_quote(&buffer, near, strlen(near)));
     if (out->length > LIST_LIMIT) {
         for (out->length = LIST_LIMIT; ((unsigned char)out->data[out->length] & 0xc0) == 0x80;)
             out->length--;
@@ -227,12 +227,12 @@ static void render_tag(const struct tag *tag, struct openpai_2_text *out)
         return;
     }
     size_t grown = out->plain.length - before;
-    if (grown > *tag->names->room) {
+    if (grown > *tag->names->budget) {
         out->plain.length = before;
         problem(tag, "with it the file's texts become too long");
         return;
     }
-    *tag->names->room -= grown;
+    *tag->names->budget -= grown;
     if (secret)
         buffer_add_string(&out->masked, "******");
     else

@@ -227,7 +227,7 @@ void openpai_environment(struct reading *reading, const struct value_path *path,
                          const struct value *map, struct environment *environment,
                          struct notes *notes)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     (void)path;
     environment->variables =
         arena_allocate(reading->arena, (map->object.count + 1) * sizeof(*environment->variables));
@@ -241,7 +241,7 @@ void openpai_environment(struct reading *reading, const struct value_path *path,
         else
             note_add(reading->arena, notes,
                      arena_printf(reading->arena, "jobEnvs.%s",
-                                  error_quote(&room, member->key.data, member->key.length))
+                                  error_quote(&buffer, member->key.data, member->key.length))
                          .data,
                      "%s", reason);
     }

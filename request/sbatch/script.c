@@ -156,7 +156,7 @@ static void read_directive(struct script *script, struct text line, uint32_t num
                            struct text content)
 {
     struct directive directive = {.line = line, .number = number, .key = content};
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     const char *equals = memchr(content.data, '=', content.length);
     if (equals) {
         const char *end = content.data + content.length;
@@ -170,7 +170,7 @@ static void read_directive(struct script *script, struct text line, uint32_t num
         problem_add(script->reading, NULL, number, column_at(&directive, content.data),
                     "found \"%s\", expected field=value, such as library=pytorch or "
                     "tasks.main.gpus=1",
-                    error_quote(&room, content.data, content.length));
+                    error_quote(&buffer, content.data, content.length));
         return;
     }
     struct value *value = read_value(script, &directive);
@@ -203,14 +203,14 @@ static void check_comment(struct script *script, struct text line, struct text t
  * for. */
 static void check_other(struct script *script)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     if (!script->other || script->root->object.count > 1)
         return;
     struct text word = text_trim(text_of(script->other_word));
     problem_add(script->reading, NULL, script->other, 1,
                 "%s lines are not read; write #DL lines beside them, such as #DL name=train, #DL "
                 "tasks.main.gpus=1, #DL tasks.main.memory=16Gi, #DL time_limit=2h",
-                error_quote(&room, word.data, word.length));
+                error_quote(&buffer, word.data, word.length));
 }
 
 /* The rest of a `#DL` line, trimmed; data NULL when the line is another comment. */

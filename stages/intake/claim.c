@@ -122,12 +122,12 @@ int claims_find_jobs(const struct spool *spool, struct claim **claims, size_t co
 int claim_dispose(struct spool *spool, const struct claim *claim, const struct job_place *place,
                   bool keep, struct error *error)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     if (!keep) {
         if (!sys.unlinkat(spool->claims, claim->file, 0) || errno == ENOENT)
             return 0;
         return error_errno(error, "the claim %s could not be removed",
-                           error_quote(&room, claim->file, strlen(claim->file)));
+                           error_quote(&buffer, claim->file, strlen(claim->file)));
     }
     int job = job_open(spool, place);
     if (job < 0)

@@ -101,9 +101,10 @@ static void count_blamed(struct intake *intake)
         log_warn("%s", error.text);
     snprintf(intake->blamed, sizeof(intake->blamed), "%s", claim.token);
     intake->blamed_tries = claim.tries;
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     log_warn("intake ended while it read the job file %s (%d of %d times; then it is quarantined)",
-             error_quote(&room, claim.source, strlen(claim.source)), claim.tries, GUARD_MOST_TRIES);
+             error_quote(&buffer, claim.source, strlen(claim.source)), claim.tries,
+             GUARD_MOST_TRIES);
     if (guard->ends < MOST_NARROWING)
         guard->ends++;
     guard_leave(guard);

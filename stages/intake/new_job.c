@@ -40,11 +40,11 @@ static struct job_record start_record(struct acceptor *acceptor, struct acceptan
      * has the group of the spool. */
     prepare_owner(arena, &record);
     struct text source = text_of(item->claim->source);
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     record.source =
         utf8_valid(source)
             ? source
-            : text_of(arena_string(arena, error_quote(&room, source.data, source.length)));
+            : text_of(arena_string(arena, error_quote(&buffer, source.data, source.length)));
     if (item->readable) {
         char digest[SHA256_HEX_SIZE];
         sha256_hex(buffer_text(&item->bytes), digest);

@@ -31,13 +31,13 @@ static bool falls_behind(const struct cached_job *job, int64_t now)
 
 enum { SIZES_TEXT_SIZE = 2 * SIZE_TEXT_SIZE + 16 };
 
-static const char *say_sizes(const struct cached_job *job, char room[static SIZES_TEXT_SIZE])
+static const char *say_sizes(const struct cached_job *job, char buffer[static SIZES_TEXT_SIZE])
 {
     char to[SIZE_TEXT_SIZE], from[SIZE_TEXT_SIZE];
     enum size_kind kind = job->record.sizes.kind;
-    snprintf(room, SIZES_TEXT_SIZE, "%s instead of %s", size_text(kind, job->next, to),
+    snprintf(buffer, SIZES_TEXT_SIZE, "%s instead of %s", size_text(kind, job->next, to),
              size_text(kind, job->size, from));
-    return room;
+    return buffer;
 }
 
 static void explain(const struct cached_job *job, enum leaning leaning, int64_t now,

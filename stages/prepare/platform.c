@@ -161,20 +161,20 @@ static int resolve_directory(struct resolving *work, const char *field, struct t
                              const char *effect, struct text *seen, struct text *path)
 {
     const char *why;
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     if (!location.length)
         return 0;
     *seen = expand(work, location);
     *path = map_location(work, *seen, &why);
     if (path->length)
         return 0;
-    error_quote(&room, seen->data, seen->length);
+    error_quote(&buffer, seen->data, seen->length);
     bool code = strcmp(field, work->words->code) == 0;
     if (text_is(value_get_text(work->map, "unmapped"), "refuse") ||
         (code && value_get_boolean(work->map, "strict", false)))
         return error_set(work->error, "%s: found \"%s\", expected a place that this site has: %s",
-                         field, room.text, why);
-    note_add(work->arena, work->notes, field, "no effect: %s: %s; %s", room.text, why, effect);
+                         field, buffer.text, why);
+    note_add(work->arena, work->notes, field, "no effect: %s: %s; %s", buffer.text, why, effect);
     return 0;
 }
 
@@ -221,7 +221,7 @@ static int resolve_queue(struct resolving *work)
     const struct value *map = value_get(work->map, "virtual_clusters");
     const struct value *queues = value_get(work->site, "queues");
     const struct member *member = value_member(map, cluster);
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     work->job->platform.cluster = cluster;
     if (member) {
         work->job->queue =
@@ -230,7 +230,7 @@ static int resolve_queue(struct resolving *work)
     }
     if (!cluster.length || text_is(cluster, "default"))
         return 0;
-    const char *name = error_quote(&room, cluster.data, cluster.length);
+    const char *name = error_quote(&buffer, cluster.data, cluster.length);
     if (lists(queues, cluster))
         work->job->queue = cluster;
     else if (is_empty(map))

@@ -38,10 +38,10 @@ static void compare_below(struct comparison *comparison, struct text step,
                           const struct value *before, const struct value *after)
 {
     size_t length = comparison->path.length;
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     if (length && !text_is(step, "[]"))
         buffer_add_byte(&comparison->path, '.');
-    buffer_add_string(&comparison->path, error_quote(&room, step.data, step.length));
+    buffer_add_string(&comparison->path, error_quote(&buffer, step.data, step.length));
     compare(comparison, before, after);
     comparison->path.length = length;
 }

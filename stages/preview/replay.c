@@ -9,7 +9,7 @@ static enum replay_found trouble(const struct spool *spool, const struct job_pla
                                  struct error *error)
 {
     int reason = errno;
-    char room[PLACE_TEXT_SIZE];
+    char buffer[PLACE_TEXT_SIZE];
     struct stat status;
     int job = job_open(spool, place);
     bool gone = job < 0 && errno == ENOENT;
@@ -22,9 +22,9 @@ static enum replay_found trouble(const struct spool *spool, const struct job_pla
         error_set(error,
                   "%s: you may not read what its owner wrote; root, the spool's user and the "
                   "owner's group may",
-                  place_text(place, room));
+                  place_text(place, buffer));
     else
-        error_prefix(error, "%s", place_text(place, room));
+        error_prefix(error, "%s", place_text(place, buffer));
     return gone ? REPLAY_GONE : forbidden ? REPLAY_FORBIDDEN : REPLAY_DAMAGED;
 }
 
@@ -37,9 +37,10 @@ static enum replay_found read_open(const struct spool *spool, int job, struct ar
     if (record_read(job, arena, record, error))
         return trouble(spool, place, error);
     if (!text_is(record->id, place->id)) {
-        struct error_quote_buffer room;
-        error_set(error, "job.yaml is that of %s: the directory was renamed or copied",
-                  error_quote(&room, record->id.length ? record->id.data : "", record->id.length));
+        struct error_quote_buffer buffer;
+        error_set(
+            error, "job.yaml is that of %s: the directory was renamed or copied",
+            error_quote(&buffer, record->id.length ? record->id.data : "", record->id.length));
         errno = EBADMSG;
         return trouble(spool, place, error);
     }

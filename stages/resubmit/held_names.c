@@ -27,11 +27,11 @@ static void ask_for_name(struct questions *questions, struct held *held,
                          struct held_condition *condition)
 {
     if (questions->count == questions->capacity) {
-        size_t room = questions->capacity = questions->capacity ? questions->capacity * 2 : 64;
-        questions->named = memory_resize(questions->named, room * sizeof(*questions->named));
+        size_t capacity = questions->capacity = questions->capacity ? questions->capacity * 2 : 64;
+        questions->named = memory_resize(questions->named, capacity * sizeof(*questions->named));
         questions->conditions =
-            memory_resize(questions->conditions, room * sizeof(struct held_condition *));
-        questions->askers = memory_resize(questions->askers, room * sizeof(struct held *));
+            memory_resize(questions->conditions, capacity * sizeof(struct held_condition *));
+        questions->askers = memory_resize(questions->askers, capacity * sizeof(struct held *));
     }
     questions->named[questions->count] =
         (struct named_job){.name = condition->awaited.job, .uid = held->uid, .id = held_id(held)};

@@ -103,9 +103,9 @@ static bool is_meant(struct search *search, struct candidate *candidate,
 /* Among those met so far: the youngest before it, or else the oldest after it. */
 static void choose(struct search *search, struct named_job *named_job)
 {
-    char room[ID_SIZE];
+    char buffer[ID_SIZE];
     struct text own = id_token(named_job->id);
-    struct family *family = names_find(search->families, family_name(named_job->name, room));
+    struct family *family = names_find(search->families, family_name(named_job->name, buffer));
     if (!family || !family->grown)
         return;
     if (!family->sorted)
@@ -194,9 +194,9 @@ int named_jobs_find(const struct spool *spool, struct named_job *named, size_t c
         .families = names_new(MOST_NAMES, sizeof(struct family)),
         .arena = arena_new(),
     };
-    char room[ID_SIZE];
+    char buffer[ID_SIZE];
     for (size_t i = 0; i < count; i++) {
-        struct text family = family_name(named[i].name, room);
+        struct text family = family_name(named[i].name, buffer);
         named[i].found[0] = '\0';
         if (!names_find(search.families, family))
             names_add(search.families, family);

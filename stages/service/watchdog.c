@@ -74,7 +74,7 @@ static bool is_well(struct watchdog *watchdog, size_t which, const char *name, i
 {
     struct pulse *pulse = &watchdog->pulses[which];
     int64_t silent = now - watchdog->hearts[which].beat;
-    char room[CLOCK_TEXT_SIZE];
+    char buffer[CLOCK_TEXT_SIZE];
     if (!pulse->expected || silent <= watchdog->patience) {
         if (pulse->said && pulse->expected)
             log_say("%s makes progress again", name);
@@ -83,7 +83,7 @@ static bool is_well(struct watchdog *watchdog, size_t which, const char *name, i
     }
     if (!pulse->said)
         log_warn("%s has made no progress for %s: it waits for the file system, or hangs", name,
-                 duration_format(silent, room));
+                 duration_format(silent, buffer));
     pulse->said = true;
     return false;
 }

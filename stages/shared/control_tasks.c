@@ -52,12 +52,12 @@ bool control_tasks_allow(enum control_verb verb, const struct job_place *place, 
                          const struct job_record *record, struct text tasks, struct error *error)
 {
     const char *id = place->id;
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     if (!record || place->state == STATE_DONE)
         return true; /* nothing can be asked of a job that is done, as control_allows() tells */
     if (!text_is(record->type, "array")) {
         error_set(error, "%s is no array (its type is %s): only the whole job can be %s", id,
-                  error_quote(&room, record->type.data, record->type.length), participle(verb));
+                  error_quote(&buffer, record->type.data, record->type.length), participle(verb));
         return false;
     }
     if (verb == CONTROL_HOLD && place->state == STATE_SUBMITTED) {
@@ -76,7 +76,7 @@ bool control_tasks_allow(enum control_verb verb, const struct job_place *place, 
     }
     if (!executor_ends_tasks(record->executor)) {
         error_set(error, "single tasks cannot be killed at the executor %s, only the whole job",
-                  error_quote(&room, record->executor.data, record->executor.length));
+                  error_quote(&buffer, record->executor.data, record->executor.length));
         return false;
     }
     bool waits = place->state != STATE_SUBMITTED;

@@ -111,23 +111,23 @@ static void take_error(struct diagnosis *diagnosis, const char *prefix, const st
 
 /* The name of the file as its owner knows it: `submit` puts a token into it.  NULL when a shell
  * would not take it as one word. */
-static const char *name_of(const char *source, char room[static SOURCE_SIZE])
+static const char *name_of(const char *source, char buffer[static SOURCE_SIZE])
 {
     static const char plain[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+,:=@%";
     struct text token;
-    snprintf(room, SOURCE_SIZE, "%s", source ? source : "");
-    if (id_token_in_file_name(text_of(room), &token))
-        memmove(room + (token.data - 1 - room), token.data + token.length,
+    snprintf(buffer, SOURCE_SIZE, "%s", source ? source : "");
+    if (id_token_in_file_name(text_of(buffer), &token))
+        memmove(buffer + (token.data - 1 - buffer), token.data + token.length,
                 strlen(token.data + token.length) + 1);
-    return room[0] && room[0] != '-' && !room[strspn(room, plain)] ? room : NULL;
+    return buffer[0] && buffer[0] != '-' && !buffer[strspn(buffer, plain)] ? buffer : NULL;
 }
 
 void diagnosis_bad_request(struct diagnosis *diagnosis, const char *source,
                            const struct error *error)
 {
-    char room[SOURCE_SIZE];
-    const char *name = name_of(source, room);
+    char buffer[SOURCE_SIZE];
+    const char *name = name_of(source, buffer);
     decide(diagnosis, "BadRequest", "permanent", RETRY_NEVER);
     take_error(diagnosis, "The job file cannot be used: ", error);
     say_next(diagnosis, "not retried. Correct %s and submit it again: dlspool submit %s",
@@ -391,8 +391,8 @@ void diagnosis_killed_tasks(struct diagnosis *diagnosis, const struct job_record
 
 void diagnosis_stops(struct diagnosis *diagnosis, const char *source, const char *stage, int tries)
 {
-    char room[SOURCE_SIZE];
-    const char *name = name_of(source, room);
+    char buffer[SOURCE_SIZE];
+    const char *name = name_of(source, buffer);
     decide(diagnosis, "StopsReader", "permanent", RETRY_NEVER);
     snprintf(diagnosis->sentence, sizeof(diagnosis->sentence),
              "Reading this job file ended dlspool's %s %d times, so it is not read again.", stage,

@@ -128,7 +128,7 @@ static int set_aside(struct stage *stage, const struct job_place *wrong,
 {
     struct spool *spool = &stage->spool;
     struct job_place aside = {.state = STATE_FAILED};
-    char from[PLACE_TEXT_SIZE], room[PLACE_TEXT_SIZE], path[PLACE_TEXT_SIZE];
+    char from[PLACE_TEXT_SIZE], buffer[PLACE_TEXT_SIZE], path[PLACE_TEXT_SIZE];
     char token[TOKEN_LENGTH + 1];
     struct text id = text_of(wrong->id);
     struct text name = {id.data, id.length - id_token(id).length - 1};
@@ -143,7 +143,7 @@ static int set_aside(struct stage *stage, const struct job_place *wrong,
         return error_errno(error, "failed/%s could not be opened", aside.id);
     snprintf(from, sizeof(from), "%s", state_name(wrong->state));
     int result =
-        explain(job, aside.id, from, place_text(right, room), right->state == STATE_DONE, error);
+        explain(job, aside.id, from, place_text(right, buffer), right->state == STATE_DONE, error);
     sys.close(job);
     if (!result)
         result = spool_sync(spool, error);

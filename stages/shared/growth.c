@@ -5,32 +5,32 @@
 #include <stdio.h>
 #include <string.h>
 
-static void add(char *room, size_t *used, const char *name, int64_t number)
+static void add(char *buffer, size_t *used, const char *name, int64_t number)
 {
     if (!*name || strpbrk(name, " =\n\"\\"))
         return;
-    int length = snprintf(room + *used, GROWTH_TEXT_SIZE - *used, "%s%s=%" PRId64, *used ? " " : "",
-                          name, number);
+    int length = snprintf(buffer + *used, GROWTH_TEXT_SIZE - *used, "%s%s=%" PRId64,
+                          *used ? " " : "", name, number);
     if (length < 0 || *used + (size_t)length >= GROWTH_TEXT_SIZE)
-        room[*used] = '\0';
+        buffer[*used] = '\0';
     else
         *used += (size_t)length;
 }
 
 const char *growth_describe(const struct executor *executor, const struct capacity *capacity,
-                            char room[static GROWTH_TEXT_SIZE])
+                            char buffer[static GROWTH_TEXT_SIZE])
 {
     size_t used = 0;
-    room[0] = '\0';
+    buffer[0] = '\0';
     if (!capacity)
-        return room;
-    add(room, &used, "cpus", capacity->cpus);
-    add(room, &used, "memory", capacity->memory);
-    add(room, &used, "gpus", capacity->gpus);
-    add(room, &used, "live", executor->live_max);
+        return buffer;
+    add(buffer, &used, "cpus", capacity->cpus);
+    add(buffer, &used, "memory", capacity->memory);
+    add(buffer, &used, "gpus", capacity->gpus);
+    add(buffer, &used, "live", executor->live_max);
     for (size_t i = 0; i < capacity->gpu_type_count; i++)
-        add(room, &used, capacity->gpu_types[i].type, capacity->gpu_types[i].count);
-    return room;
+        add(buffer, &used, capacity->gpu_types[i].type, capacity->gpu_types[i].count);
+    return buffer;
 }
 
 /* The number that the text has under the name, or -1. */
@@ -68,8 +68,8 @@ static bool is_short(int64_t before, int64_t now, int64_t wanted)
 bool growth_is_enough(struct text before, const struct executor *executor,
                       const struct capacity *capacity, const struct growth_wanted *wanted)
 {
-    char room[GROWTH_TEXT_SIZE];
-    struct text now = text_of(growth_describe(executor, capacity, room));
+    char buffer[GROWTH_TEXT_SIZE];
+    struct text now = text_of(growth_describe(executor, capacity, buffer));
     struct text rest = now, word, name;
     bool more = false;
     while (before.length && rest.length && text_next(&rest, ' ', &word)) {

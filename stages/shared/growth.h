@@ -17,9 +17,9 @@ struct growth_wanted {
     int gpus;
 };
 
-/* Write the text; returns `room`.  A NULL `capacity` (it could not be asked) gives "". */
+/* Write the text; returns `buffer`.  A NULL `capacity` (it could not be asked) gives "". */
 const char *growth_describe(const struct executor *executor, const struct capacity *capacity,
-                            char room[static GROWTH_TEXT_SIZE]);
+                            char buffer[static GROWTH_TEXT_SIZE]);
 
 /* Is there more of something than `before` says, and is what was too little then enough now?  `wanted`
  * may be NULL, when it is not known what the job asks for at once.  A text that says nothing of what is

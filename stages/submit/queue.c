@@ -35,7 +35,7 @@ struct owner {
 struct queue {
     struct owner **owners; /* all that were ever seen, by uid */
     struct owner **turns;  /* a heap of those who have jobs; both have room for owner_room */
-    size_t owner_count, turn_count, owner_room;
+    size_t owner_count, turn_count, owner_buffer;
     uint64_t turn; /* the last one's number */
     size_t ready;  /* jobs of all owners */
     struct heap later;
@@ -141,9 +141,9 @@ static struct owner *find_owner(struct queue *queue, uid_t uid)
     }
     if (low < queue->owner_count && queue->owners[low]->uid == uid)
         return queue->owners[low];
-    queue->owners =
-        memory_grow(queue->owners, queue->owner_count, &queue->owner_room, sizeof(struct owner *));
-    queue->turns = memory_resize(queue->turns, queue->owner_room * sizeof(struct owner *));
+    queue->owners = memory_grow(queue->owners, queue->owner_count, &queue->owner_buffer,
+                                sizeof(struct owner *));
+    queue->turns = memory_resize(queue->turns, queue->owner_buffer * sizeof(struct owner *));
     struct owner *owner = memory_allocate(sizeof(*owner));
     *owner = (struct owner){.uid = uid, .jobs = {.before = goes_before}};
     memmove(queue->owners + low + 1, queue->owners + low,

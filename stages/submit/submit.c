@@ -237,12 +237,12 @@ static void take_job(struct submitter *submitter, const char *id)
 /* Somebody has put a file into rendered/: that is said once. */
 static void tell_of_stranger(struct submitter *submitter, struct text name)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     if (name.length == 0 || name.data[0] == '.' || names_find(submitter->strangers, name) ||
         !names_add(submitter->strangers, name))
         return;
     log_warn("rendered/: \"%s\" is no job, and is ignored; job files go into incoming/",
-             error_quote(&room, name.data, name.length));
+             error_quote(&buffer, name.data, name.length));
 }
 
 /* Learn which jobs there are. */

@@ -40,11 +40,11 @@ static int capacity_write(const struct spool *spool, const struct capacity *capa
     return result;
 }
 
-static void copy_text(struct arena *arena, const struct event *event, const char *key, char *room,
+static void copy_text(struct arena *arena, const struct event *event, const char *key, char *buffer,
                       size_t size)
 {
     struct text text = event_get(arena, event, key);
-    snprintf(room, size, "%.*s", (int)text.length, text.length ? text.data : "");
+    snprintf(buffer, size, "%.*s", (int)text.length, text.length ? text.data : "");
 }
 
 static void take_whole(struct arena *arena, const struct event *event, struct capacity *capacity)

@@ -66,9 +66,9 @@ void follow_copy_output(struct round *round)
 
 static void add_double(struct buffer *line, const char *key, double value)
 {
-    char room[32];
-    snprintf(room, sizeof(room), "%.6g", value);
-    eventlog_add_string(line, key, room);
+    char buffer[32];
+    snprintf(buffer, sizeof(buffer), "%.6g", value);
+    eventlog_add_string(line, key, buffer);
 }
 
 int follow_note_measured(int job, const struct tracked *tracked, const struct job_record *record,

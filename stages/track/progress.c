@@ -9,9 +9,9 @@
 /* When something happened by the executor's clock, if it says so. */
 static void add_time(struct buffer *line, const char *key, int64_t time)
 {
-    char room[CLOCK_TEXT_SIZE];
+    char buffer[CLOCK_TEXT_SIZE];
     if (time)
-        eventlog_add_string(line, key, clock_format(time, room));
+        eventlog_add_string(line, key, clock_format(time, buffer));
 }
 
 int progress_started(int job, const struct job_poll *poll, struct error *error)

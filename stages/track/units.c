@@ -86,9 +86,9 @@ static bool look_at_line(const struct units *units, struct text line, struct uni
 
 static void keep_line(struct tail *tail, struct text piece)
 {
-    size_t room = tail->line.length < LINE_KEPT ? LINE_KEPT - tail->line.length : 0;
+    size_t left = tail->line.length < LINE_KEPT ? LINE_KEPT - tail->line.length : 0;
     tail->looked = false;
-    buffer_add(&tail->line, piece.data, piece.length < room ? piece.length : room);
+    buffer_add(&tail->line, piece.data, piece.length < left ? piece.length : left);
 }
 
 /* Lines end at LF, and at CR, with which programs draw bars. */

@@ -224,9 +224,9 @@ static const struct wanted all_wanted[] = {
 static int64_t time_of(struct checking *checking, const struct job_place *place, const char *name,
                        bool last, int64_t otherwise)
 {
-    char room[PLACE_TEXT_SIZE], job[1024];
+    char buffer[PLACE_TEXT_SIZE], job[1024];
     struct event event;
-    snprintf(job, sizeof(job), "%s/%s", checking->check->world->spool, place_text(place, room));
+    snprintf(job, sizeof(job), "%s/%s", checking->check->world->spool, place_text(place, buffer));
     struct buffer log = read_part(job, "log");
     struct text rest = buffer_text(&log);
     int64_t result = otherwise;
@@ -366,8 +366,8 @@ static int check_job(void *context, const struct job_place *place)
     struct checking *checking = context;
     struct job_record record;
     struct error error;
-    char room[PLACE_TEXT_SIZE], job[1024];
-    snprintf(job, sizeof(job), "%s/%s", checking->check->world->spool, place_text(place, room));
+    char buffer[PLACE_TEXT_SIZE], job[1024];
+    snprintf(job, sizeof(job), "%s/%s", checking->check->world->spool, place_text(place, buffer));
     if (is_damaged(checking, place->id)) {
         check_damaged_job(checking, job, place);
         return 0;

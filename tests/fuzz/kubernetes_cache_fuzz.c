@@ -14,9 +14,9 @@
 
 #include "tests/fuzz/fuzz.h"
 
-static void check_line(const char *text, size_t room)
+static void check_line(const char *text, size_t capacity)
 {
-    const char *end = memchr(text, '\0', room);
+    const char *end = memchr(text, '\0', buffer);
     CHECK(end);
     CHECK(utf8_valid((struct text){text, (size_t)(end - text)}));
     for (; text < end; text++)

@@ -10,10 +10,10 @@
 
 static void check_place(const struct log_place *place)
 {
-    char room[LOG_PLACE_SIZE];
+    char buffer[LOG_PLACE_SIZE];
     struct log_place back;
-    log_place_write(place, room);
-    CHECK(log_place_read(&back, (struct text){room, sizeof(room)}));
+    log_place_write(place, buffer);
+    CHECK(log_place_read(&back, (struct text){buffer, sizeof(buffer)}));
     CHECK(back.pod == place->pod && back.since == place->since && back.taken == place->taken &&
           back.anchor.second == place->anchor.second && back.inside == place->inside &&
           back.length == place->length && back.skip == place->skip);

@@ -15,30 +15,30 @@
 static void read_times(struct text text)
 {
     int64_t time, again;
-    char room[CLOCK_TEXT_SIZE], date[CLOCK_TEXT_SIZE];
+    char buffer[CLOCK_TEXT_SIZE], date[CLOCK_TEXT_SIZE];
     if (clock_parse(text, &time) == 0) {
-        clock_format(time, room);
-        CHECK(strlen(room) == 24 && clock_parse(text_of(room), &again) == 0 && again == time);
-        CHECK(strncmp(room, clock_date(time, date), 10) == 0);
+        clock_format(time, buffer);
+        CHECK(strlen(buffer) == 24 && clock_parse(text_of(buffer), &again) == 0 && again == time);
+        CHECK(strncmp(buffer, clock_date(time, date), 10) == 0);
     }
     if (duration_parse(text, &time) == 0) {
         CHECK(time >= 0 && time <= 3653 * 86400000LL);
-        CHECK(duration_format(time, room)[0]);
+        CHECK(duration_format(time, buffer)[0]);
     }
 }
 
 static void read_quantities(struct text text)
 {
     int64_t amount, again;
-    char room[QUANTITY_TEXT_SIZE];
+    char buffer[QUANTITY_TEXT_SIZE];
     if (quantity_parse_bytes(text, &amount) == 0) {
         CHECK(amount >= 0);
-        CHECK(quantity_format_bytes(amount, room)[0]);
+        CHECK(quantity_format_bytes(amount, buffer)[0]);
     }
     if (quantity_parse_cpus(text, &amount) == 0) {
         CHECK(amount >= 0);
-        quantity_format_cpus(amount, room);
-        CHECK(quantity_parse_cpus(text_of(room), &again) == 0 && again == amount);
+        quantity_format_cpus(amount, buffer);
+        CHECK(quantity_parse_cpus(text_of(buffer), &again) == 0 && again == amount);
     }
 }
 
@@ -46,27 +46,27 @@ static void read_quantities(struct text text)
 static void write_number(struct text text)
 {
     double number;
-    char room[NUMBER_TEXT_SIZE];
+    char buffer[NUMBER_TEXT_SIZE];
     if (text.length < sizeof(number))
         return;
     memcpy(&number, text.data, sizeof(number));
-    size_t length = number_format(number, room);
-    CHECK(length > 0 && length == strlen(room) && length < NUMBER_TEXT_SIZE);
+    size_t length = number_format(number, buffer);
+    CHECK(length > 0 && length == strlen(buffer) && length < NUMBER_TEXT_SIZE);
     if (isfinite(number))
-        CHECK(strtod(room, NULL) == number);
+        CHECK(strtod(buffer, NULL) == number);
 }
 
 static void quote(struct text text)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     struct error error = {""};
     struct buffer copy = {0};
-    error_set(&error, "\"%s\"", error_quote(&room, text.data, text.length));
+    error_set(&error, "\"%s\"", error_quote(&buffer, text.data, text.length));
     check_sentence(&error);
-    CHECK(!strchr(error.text, '\n') && strlen(room.text) < sizeof(room.text));
+    CHECK(!strchr(error.text, '\n') && strlen(buffer.text) < sizeof(buffer.text));
     /* What needs no quoting is left alone. */
     buffer_add(&copy, error.text + 1, strlen(error.text) - 2);
-    CHECK(text_equal(text, buffer_text(&copy)) || text.length > 80 || strchr(room.text, '\\'));
+    CHECK(text_equal(text, buffer_text(&copy)) || text.length > 80 || strchr(buffer.text, '\\'));
     buffer_free(&copy);
 }
 

@@ -17,10 +17,10 @@ enum { SLACK = 1 << 18 }; /* bytes: lists and objects grow by doubling */
 
 static const struct template *include(void *context, struct text path, struct error *error)
 {
-    struct error_quote_buffer room;
+    struct error_quote_buffer buffer;
     if (text_is(path, "self"))
         return context;
-    error_set(error, "there is no template \"%s\"", error_quote(&room, path.data, path.length));
+    error_set(error, "there is no template \"%s\"", error_quote(&buffer, path.data, path.length));
     return NULL;
 }
 

@@ -32,11 +32,11 @@ static inline void pause_for(int milliseconds)
 /* The path of a file in the server's directory; good for four calls. */
 static inline const char *in_directory(const char *name)
 {
-    static char rooms[4][512];
+    static char buffers[4][512];
     static size_t next;
-    char *room = rooms[next++ % 4];
-    snprintf(room, sizeof(rooms[0]), "%s/%s", server.directory, name);
-    return room;
+    char *buffer = buffers[next++ % 4];
+    snprintf(buffer, sizeof(buffers[0]), "%s/%s", server.directory, name);
+    return buffer;
 }
 
 /* Replace a file as a whole, as those do that renew tokens. */

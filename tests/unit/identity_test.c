@@ -15,12 +15,12 @@ static struct error error;
 
 static int open_new(void **state)
 {
-    char room[512];
+    char buffer[512];
     (void)state;
     path = unit_directory();
-    snprintf(room, sizeof(room), "%s/spool", path);
-    assert_int_equal(spool_create(room, &error), 0);
-    assert_int_equal(spool_open(&spool, room, &error), 0);
+    snprintf(buffer, sizeof(buffer), "%s/spool", path);
+    assert_int_equal(spool_create(buffer, &error), 0);
+    assert_int_equal(spool_open(&spool, buffer, &error), 0);
     return 0;
 }
 
@@ -70,10 +70,10 @@ static void a_copy_has_another(void **state)
     assert_int_equal(identity_make(&spool, &error), 0);
     for (size_t i = 0; i < ARRAY_COUNT(ways); i++) {
         struct spool copy;
-        char room[512], ours[IDENTITY_SIZE], theirs[IDENTITY_SIZE];
+        char buffer[512], ours[IDENTITY_SIZE], theirs[IDENTITY_SIZE];
         shell(ways[i]);
-        snprintf(room, sizeof(room), "%s/copy", path);
-        assert_int_equal(spool_open(&copy, room, &error), 0);
+        snprintf(buffer, sizeof(buffer), "%s/copy", path);
+        assert_int_equal(spool_open(&copy, buffer, &error), 0);
         identity_read(&copy, theirs);
         assert_string_equal(theirs, "");
         assert_int_equal(identity_make(&copy, &error), 0);

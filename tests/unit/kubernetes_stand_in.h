@@ -98,8 +98,8 @@ static inline const struct value *order(const char *format, ...)
     assert_int_equal(send(stand_in.control, text.data, text.length, 0), text.length);
     struct buffer reply = {0};
     do {
-        char *room = buffer_reserve(&reply, 65536);
-        ssize_t got = recv(stand_in.control, room, 65536, 0);
+        char *buffer = buffer_reserve(&reply, 65536);
+        ssize_t got = recv(stand_in.control, buffer, 65536, 0);
         assert_true(got > 0);
         reply.length += (size_t)got;
     } while (reply.data[reply.length - 1] != '\n');

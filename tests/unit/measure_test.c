@@ -421,12 +421,12 @@ static void the_role_that_says_it(void **state)
     assert_true(units_done() == 8);
 }
 
-static struct job_record file_record(char *room, size_t size)
+static struct job_record file_record(char *buffer, size_t size)
 {
     struct job_record record = make_record();
-    snprintf(room, size, "%s/progress-file", path);
+    snprintf(buffer, size, "%s/progress-file", path);
     record.units_pattern = TEXT("");
-    record.units_file = text_of(room);
+    record.units_file = text_of(buffer);
     return record;
 }
 
@@ -438,8 +438,8 @@ static void put_progress(const char *text)
 static void a_job_that_writes_a_file(void **state)
 {
     (void)state;
-    char room[4096];
-    struct job_record record = file_record(room, sizeof(room));
+    char buffer[4096];
+    struct job_record record = file_record(buffer, sizeof(buffer));
     measure = measure_new(job, &record);
     look(); /* it is not there yet */
     for (int i = 0; i < 60; i++) {
@@ -469,11 +469,11 @@ static int count_open(int directory, const char *name, int flags, mode_t mode)
 static void hostile_files(void **state)
 {
     (void)state;
-    char room[4096];
+    char buffer[4096];
     struct system_calls before = sys;
     sys.openat = count_open;
     opened = 0;
-    struct job_record record = file_record(room, sizeof(room));
+    struct job_record record = file_record(buffer, sizeof(buffer));
     put("other", "5/9", 3, false);
     measure = measure_new(job, &record);
     assert_int_equal(symlinkat("other", job, "progress-file"), 0);
@@ -530,8 +530,8 @@ static void expect_soon(double units)
 static void storage_that_hangs(void **state)
 {
     (void)state;
-    char room[4096];
-    struct job_record record = file_record(room, sizeof(room));
+    char buffer[4096];
+    struct job_record record = file_record(buffer, sizeof(buffer));
     struct job_record other = make_record();
     struct system_calls before = sys;
     sys.openat = open_at_the_gate;

@@ -136,9 +136,9 @@ static void bytes_are_written(void **state)
         {INT64_MIN, "-8 EiB"},
         {-1536, "-1.5 KiB"},
     };
-    char room[QUANTITY_TEXT_SIZE];
+    char buffer[QUANTITY_TEXT_SIZE];
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
-        assert_string_equal(quantity_format_bytes(cases[i].bytes, room), cases[i].text);
+        assert_string_equal(quantity_format_bytes(cases[i].bytes, buffer), cases[i].text);
 }
 
 static void written_cpus_read_back(void **state)
@@ -149,22 +149,23 @@ static void written_cpus_read_back(void **state)
         const char *text;
     } cases[] = {{0, "0"},    {1, "0.001"},   {10, "0.01"},    {500, "0.5"},
                  {1000, "1"}, {1250, "1.25"}, {100000, "100"}, {INT64_MAX, "9223372036854775.807"}};
-    char room[QUANTITY_TEXT_SIZE];
+    char buffer[QUANTITY_TEXT_SIZE];
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         int64_t again = UNTOUCHED;
-        assert_string_equal(quantity_format_cpus(cases[i].thousandths, room), cases[i].text);
-        assert_int_equal(quantity_parse_cpus(text_of(room), &again), 0);
+        assert_string_equal(quantity_format_cpus(cases[i].thousandths, buffer), cases[i].text);
+        assert_int_equal(quantity_parse_cpus(text_of(buffer), &again), 0);
         assert_int_equal(again, cases[i].thousandths);
     }
 }
 
 static void resources_are_written(void **state)
 {
-    char room[RESOURCES_TEXT_SIZE];
+    char buffer[RESOURCES_TEXT_SIZE];
     (void)state;
-    assert_string_equal(quantity_format_resources(1000, 1 << 30, 1, room), "1 CPU, 1 GiB, 1 GPU");
-    assert_string_equal(quantity_format_resources(2000, 1 << 20, 8, room), "2 CPUs, 1 MiB, 8 GPUs");
-    assert_string_equal(quantity_format_resources(500, 1, 0, room), "0.5 CPUs, 1 byte");
+    assert_string_equal(quantity_format_resources(1000, 1 << 30, 1, buffer), "1 CPU, 1 GiB, 1 GPU");
+    assert_string_equal(quantity_format_resources(2000, 1 << 20, 8, buffer),
+                        "2 CPUs, 1 MiB, 8 GPUs");
+    assert_string_equal(quantity_format_resources(500, 1, 0, buffer), "0.5 CPUs, 1 byte");
 }
 
 int main(void)

@@ -29,11 +29,11 @@ static int read_deadline(const char *deadline, int64_t *time)
 
 static void is_due(const char *deadline, const char *expected)
 {
-    char room[CLOCK_TEXT_SIZE];
+    char buffer[CLOCK_TEXT_SIZE];
     int64_t time;
     if (read_deadline(deadline, &time))
         fail_msg("%s: %s", deadline, error.text);
-    assert_string_equal(clock_format(time, room), expected);
+    assert_string_equal(clock_format(time, buffer), expected);
 }
 
 static void deadlines_are_times(void **state)

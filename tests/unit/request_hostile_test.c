@@ -192,7 +192,7 @@ static uint32_t draw(uint32_t below)
 }
 
 /* Change, insert, remove, or copy a piece of another sample over. */
-static size_t mutate(char *bytes, size_t length, size_t room)
+static size_t mutate(char *bytes, size_t length, size_t capacity)
 {
     static const char *const pieces[] = {": ",       "\n",
                                          "\n  ",     "\t",
@@ -240,7 +240,7 @@ static size_t mutate(char *bytes, size_t length, size_t room)
     }
     size_t added = strnlen(piece, 1 + draw(40));
     cut = cut < length - at ? cut : length - at;
-    if (length - cut + added > room)
+    if (length - cut + added > capacity)
         return length;
     memmove(bytes + at + added, bytes + at + cut, length - at - cut);
     memcpy(bytes + at, piece, added);

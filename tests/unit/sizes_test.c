@@ -59,16 +59,16 @@ static void many_sizes_are_thinned(void **state)
 static void sizes_are_said(void **state)
 {
     (void)state;
-    char room[SIZE_TEXT_SIZE];
-    assert_string_equal(size_text(SIZE_TASKS, 4, room), "4 tasks");
-    assert_string_equal(size_text(SIZE_TASKS, 1, room), "1 task");
-    assert_string_equal(size_text(SIZE_GPUS, 2, room), "2 GPUs");
-    assert_string_equal(size_text(SIZE_GPUS, 1, room), "1 GPU");
-    assert_string_equal(size_text(SIZE_CPUS, 1500, room), "1.5 CPUs");
-    assert_string_equal(size_text(SIZE_CPUS, 1000, room), "1 CPU");
-    assert_string_equal(size_text(SIZE_CPUS, 1, room), "0.001 CPUs");
-    assert_string_equal(size_text(SIZE_FIXED, 3, room), "3");
-    assert_string_equal(size_text(SIZE_TASKS, INT64_MAX, room), "9223372036854775807 tasks");
+    char buffer[SIZE_TEXT_SIZE];
+    assert_string_equal(size_text(SIZE_TASKS, 4, buffer), "4 tasks");
+    assert_string_equal(size_text(SIZE_TASKS, 1, buffer), "1 task");
+    assert_string_equal(size_text(SIZE_GPUS, 2, buffer), "2 GPUs");
+    assert_string_equal(size_text(SIZE_GPUS, 1, buffer), "1 GPU");
+    assert_string_equal(size_text(SIZE_CPUS, 1500, buffer), "1.5 CPUs");
+    assert_string_equal(size_text(SIZE_CPUS, 1000, buffer), "1 CPU");
+    assert_string_equal(size_text(SIZE_CPUS, 1, buffer), "0.001 CPUs");
+    assert_string_equal(size_text(SIZE_FIXED, 3, buffer), "3");
+    assert_string_equal(size_text(SIZE_TASKS, INT64_MAX, buffer), "9223372036854775807 tasks");
     assert_string_equal(size_kind_name(SIZE_FIXED), "fixed");
     assert_string_equal(size_kind_name(SIZE_TASKS), "tasks");
     assert_string_equal(size_kind_name(SIZE_GPUS), "gpus");

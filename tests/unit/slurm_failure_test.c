@@ -230,14 +230,14 @@ static int output_directory(void)
 
 static void assert_file(const char *name, const char *content)
 {
-    char path[100], room[1000] = "";
+    char path[100], buffer[1000] = "";
     snprintf(path, sizeof(path), "out/%.80s", name);
     int file = open(fake_path(path), O_RDONLY);
     if (file >= 0) {
-        assert_true(read(file, room, sizeof(room) - 1) >= 0);
+        assert_true(read(file, buffer, sizeof(buffer) - 1) >= 0);
         close(file);
     }
-    assert_string_equal(room, content);
+    assert_string_equal(buffer, content);
 }
 
 /* What the job's directory holds is its user's doing: links to other people's files, pipes, and

@@ -42,11 +42,11 @@ static inline int64_t fake_elapsed(void)
 
 static inline const char *fake_path(const char *name)
 {
-    static char rooms[4][512];
+    static char buffers[4][512];
     static size_t next;
-    char *room = rooms[next++ % 4];
-    snprintf(room, sizeof(rooms[0]), "%s/%s", fake.directory, name);
-    return room;
+    char *buffer = buffers[next++ % 4];
+    snprintf(buffer, sizeof(buffers[0]), "%s/%s", fake.directory, name);
+    return buffer;
 }
 
 static inline const char *fake_self(void)

@@ -19,14 +19,14 @@ static void write_file(const char *path, const char *content, mode_t mode)
 }
 
 /* What a program prints, at most 2047 bytes. */
-static void output_of(const char *command, char room[static 2048])
+static void output_of(const char *command, char buffer[static 2048])
 {
     FILE *pipe = popen(command, "r");
     assert_non_null(pipe);
-    size_t length = fread(room, 1, 2047, pipe);
-    room[length] = '\0';
+    size_t length = fread(buffer, 1, 2047, pipe);
+    buffer[length] = '\0';
     if (pclose(pipe) != 0)
-        fail_msg("%s: %s", command, room);
+        fail_msg("%s: %s", command, buffer);
 }
 
 static void ssh_keygen_reads_it(void **state)

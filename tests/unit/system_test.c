@@ -58,10 +58,10 @@ static void nothing_leads_out_of_the_directory(void **state)
 static int open_through_a_mount(void *context)
 {
     (void)context;
-    char room[512];
+    char buffer[512];
     if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
         return 77;
-    if (mount("none", scratch_path(&scratch, "sub", room), "tmpfs", 0, NULL))
+    if (mount("none", scratch_path(&scratch, "sub", buffer), "tmpfs", 0, NULL))
         return 77;
     /* The descriptor from before belongs to the mounts that were left behind. */
     scratch.directory = open(scratch.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -183,10 +183,10 @@ static void a_hard_link_is_refused(void **state)
     assert_int_equal(read_it("job.yaml"), DROP_TAKEN);
 }
 
-static ssize_t forbidden_pread(int file, void *room, size_t length, off_t offset)
+static ssize_t forbidden_pread(int file, void *buffer, size_t length, off_t offset)
 {
     (void)file;
-    (void)room;
+    (void)buffer;
     (void)length;
     (void)offset;
     errno = ENOTSUP;
@@ -308,33 +308,33 @@ static void write_at(off_t offset, const char *text)
     close(file);
 }
 
-static ssize_t pread_then_grow(int file, void *room, size_t length, off_t offset)
+static ssize_t pread_then_grow(int file, void *buffer, size_t length, off_t offset)
 {
-    ssize_t count = real.pread(file, room, length, offset);
+    ssize_t count = real.pread(file, buffer, length, offset);
     write_at(offset + count, "more\n");
     return count;
 }
 
-static ssize_t grow_then_pread(int file, void *room, size_t length, off_t offset)
+static ssize_t grow_then_pread(int file, void *buffer, size_t length, off_t offset)
 {
     sys.pread = real.pread;
     write_at(8, "more\n");
-    return real.pread(file, room, length, offset);
+    return real.pread(file, buffer, length, offset);
 }
 
-static ssize_t pread_then_overwrite(int file, void *room, size_t length, off_t offset)
+static ssize_t pread_then_overwrite(int file, void *buffer, size_t length, off_t offset)
 {
-    ssize_t count = real.pread(file, room, length, offset);
+    ssize_t count = real.pread(file, buffer, length, offset);
     write_at(6, "b");
     return count;
 }
 
-static ssize_t shrink_then_pread(int file, void *room, size_t length, off_t offset)
+static ssize_t shrink_then_pread(int file, void *buffer, size_t length, off_t offset)
 {
     sys.pread = real.pread;
     int writer = openat(incoming, "file", O_WRONLY | O_TRUNC | O_CLOEXEC);
     close(writer);
-    return real.pread(file, room, length, offset);
+    return real.pread(file, buffer, length, offset);
 }
 
 static void changes_while_reading_are_seen_without_leases(void **state)
@@ -394,19 +394,19 @@ static int stale_at_first(int directory, const char *name, int flags)
     return real.open_beneath(directory, name, flags);
 }
 
-static ssize_t interrupted_pread(int file, void *room, size_t length, off_t offset)
+static ssize_t interrupted_pread(int file, void *buffer, size_t length, off_t offset)
 {
     static int calls;
     if (calls++ % 2 == 0) {
         errno = EINTR;
         return -1;
     }
-    return real.pread(file, room, length > 3 ? 3 : length, offset);
+    return real.pread(file, buffer, length > 3 ? 3 : length, offset);
 }
 
-static ssize_t broken_pread(int file, void *room, size_t length, off_t offset)
+static ssize_t broken_pread(int file, void *buffer, size_t length, off_t offset)
 {
-    forbidden_pread(file, room, length, offset);
+    forbidden_pread(file, buffer, length, offset);
     errno = EIO;
     return -1;
 }

@@ -48,11 +48,11 @@ static void many_names_come_and_go(void **state)
     (void)state;
     enum { MANY = 20000 };
     struct names *names = names_new(MANY, sizeof(size_t));
-    char room[300];
+    char buffer[300];
     for (size_t i = 0; i < MANY; i++) {
-        memset(room, 'n', 255);
-        snprintf(room + i % 240, 16, "%zu", i);
-        struct text name = text_of(room);
+        memset(buffer, 'n', 255);
+        snprintf(buffer + i % 240, 16, "%zu", i);
+        struct text name = text_of(buffer);
         assert_null(names_find(names, name));
         size_t *payload = names_add(names, name);
         *payload = i;

@@ -55,10 +55,10 @@ __attribute__((unused)) static void scratch_close(struct scratch *scratch)
 }
 
 __attribute__((unused)) static const char *scratch_path(const struct scratch *scratch,
-                                                        const char *name, char room[static 512])
+                                                        const char *name, char buffer[static 512])
 {
-    snprintf(room, 512, "%s/%s", scratch->path, name);
-    return room;
+    snprintf(buffer, 512, "%s/%s", scratch->path, name);
+    return buffer;
 }
 
 /* Make or overwrite a file in one write. */

@@ -310,12 +310,12 @@ static void a_small_table_still_reaches_every_name(void **state)
     enum { MANY = 5000 };
     const struct watch_settings small = {.interval = 600000, .names = 100};
     struct watch *watch = open_watch(&small);
-    char room[32];
+    char buffer[32];
     unsigned char seen[MANY] = {0};
     int missing = MANY;
     for (int i = 0; i < MANY; i++) {
-        snprintf(room, sizeof(room), "%d", i);
-        put_renamed(scratch.directory, room, "");
+        snprintf(buffer, sizeof(buffer), "%d", i);
+        put_renamed(scratch.directory, buffer, "");
     }
     /* They are not removed, so that only going on from where it stopped reaches the last. */
     int64_t limit = clock_elapsed() + PATIENCE;
@@ -338,11 +338,11 @@ static void events_that_do_not_fit_lead_to_a_scan(void **state)
     const struct watch_settings small = {.interval = 600000, .names = 100};
     struct watch *watch = open_watch(&small);
     unsigned char seen[MANY] = {0};
-    char room[32];
+    char buffer[32];
     assert_nothing_waits(watch);
     for (int i = 0; i < MANY; i++) { /* fewer than one read of the queue brings */
-        snprintf(room, sizeof(room), "%d", i);
-        put_renamed(scratch.directory, room, "");
+        snprintf(buffer, sizeof(buffer), "%d", i);
+        put_renamed(scratch.directory, buffer, "");
     }
     int64_t limit = clock_elapsed() + PATIENCE;
     for (int missing = MANY; missing > 0;) {
@@ -383,14 +383,14 @@ static void a_hundred_thousand_names_are_scanned_quickly(void **state)
 {
     (void)state;
     enum { MANY = 100000 };
-    char room[32];
+    char buffer[32];
     for (int i = 0; i < MANY; i++) {
         if (i % 20000 == 0) { /* links, as above, but not too many to one file */
             unlinkat(scratch.directory, ".source", 0);
             assert_int_equal(mknodat(scratch.directory, ".source", S_IFREG | 0644, 0), 0);
         }
-        snprintf(room, sizeof(room), "job-%d.yaml", i);
-        assert_int_equal(linkat(scratch.directory, ".source", scratch.directory, room, 0), 0);
+        snprintf(buffer, sizeof(buffer), "job-%d.yaml", i);
+        assert_int_equal(linkat(scratch.directory, ".source", scratch.directory, buffer, 0), 0);
     }
     struct watch *watch = open_watch(&events_only);
     struct watch_name name;

@@ -1,4 +1,4 @@
-/* executors/resources.c - what this machine has for jobs, and what they have taken */
+/* executors/resources.c - what this machine has for jobs, and how much of it is free */
 #include "executors/resources.h"
 
 #include <stdio.h>
@@ -6,7 +6,7 @@
 
 #include "base/quantity.h"
 
-struct demand demand_typed(int64_t cpus, int64_t memory, int gpus, struct text gpu_type)
+struct demand resources_demand(int64_t cpus, int64_t memory, int gpus, struct text gpu_type)
 {
     struct demand demand = {cpus, memory, gpus, ""};
     snprintf(demand.gpu_type, sizeof(demand.gpu_type), "%.*s", (int)gpu_type.length,
@@ -14,7 +14,7 @@ struct demand demand_typed(int64_t cpus, int64_t memory, int gpus, struct text g
     return demand;
 }
 
-void gpu_types_add(struct buffer *types, const char *type)
+void resources_add_gpu_type(struct buffer *types, const char *type)
 {
     struct text rest = buffer_text(types), known;
     bool listed = !type[0];
@@ -24,9 +24,10 @@ void gpu_types_add(struct buffer *types, const char *type)
         buffer_printf(types, "%s%s", types->length ? "," : "", type);
 }
 
-void room_empty(struct room *room, struct arena *arena, const struct machine *machine)
+void resources_all_free(struct free_resources *available, struct arena *arena,
+                        const struct machine *machine)
 {
-    *room = (struct room){
+    *available = (struct free_resources){
         .machine = machine,
         .cpus = machine->cpus,
         .memory = machine->memory,
@@ -40,20 +41,20 @@ static bool is_of_type(const struct machine *machine, size_t gpu, struct text ty
     return type.length == 0 || (machine->gpu_types && text_equal(machine->gpu_types[gpu], type));
 }
 
-static bool counts(const struct room *room, size_t gpu)
+static bool gpu_counts(const struct free_resources *available, size_t gpu)
 {
-    return is_of_type(room->machine, gpu, room->gpu_type);
+    return is_of_type(available->machine, gpu, available->gpu_type);
 }
 
-void room_want(struct room *room, struct text gpu_type)
+void resources_want_gpu_type(struct free_resources *available, struct text gpu_type)
 {
-    room->gpu_type = gpu_type;
-    room->gpus = 0;
-    for (size_t i = 0; i < room->machine->gpu_count; i++)
-        room->gpus += counts(room, i) && !room->gpu_taken[i];
+    available->gpu_type = gpu_type;
+    available->gpus = 0;
+    for (size_t i = 0; i < available->machine->gpu_count; i++)
+        available->gpus += gpu_counts(available, i) && !available->gpu_taken[i];
 }
 
-size_t machine_gpus_of(const struct machine *machine, struct text gpu_type)
+size_t resources_count_gpus(const struct machine *machine, struct text gpu_type)
 {
     size_t count = 0;
     if (!gpu_type.length)
@@ -63,64 +64,66 @@ size_t machine_gpus_of(const struct machine *machine, struct text gpu_type)
     return count;
 }
 
-static void mark_gpus(struct room *room, struct text gpus, bool taken)
+static void mark_gpus(struct free_resources *available, struct text gpus, bool taken)
 {
     struct text name;
     while (gpus.length && text_next(&gpus, ',', &name)) {
-        for (size_t i = 0; i < room->machine->gpu_count; i++) {
-            if (!text_equal(room->machine->gpus[i], name) || room->gpu_taken[i] == taken)
+        for (size_t i = 0; i < available->machine->gpu_count; i++) {
+            if (!text_equal(available->machine->gpus[i], name) || available->gpu_taken[i] == taken)
                 continue;
-            room->gpu_taken[i] = taken;
-            if (counts(room, i))
-                room->gpus += taken ? -1 : 1;
+            available->gpu_taken[i] = taken;
+            if (gpu_counts(available, i))
+                available->gpus += taken ? -1 : 1;
         }
     }
 }
 
-void room_take(struct room *room, struct demand demand, struct text gpus)
+void resources_take(struct free_resources *available, struct demand demand, struct text gpus)
 {
-    room->cpus -= demand.cpus;
-    room->memory -= demand.memory;
-    mark_gpus(room, gpus, true);
+    available->cpus -= demand.cpus;
+    available->memory -= demand.memory;
+    mark_gpus(available, gpus, true);
 }
 
-void room_give(struct room *room, struct demand demand, struct text gpus)
+void resources_give_back(struct free_resources *available, struct demand demand, struct text gpus)
 {
-    room->cpus += demand.cpus;
-    room->memory += demand.memory;
-    mark_gpus(room, gpus, false);
+    available->cpus += demand.cpus;
+    available->memory += demand.memory;
+    mark_gpus(available, gpus, false);
 }
 
-void room_withhold(struct room *room, size_t gpu, const char *why)
+void resources_withhold_gpu(struct free_resources *available, size_t gpu, const char *why)
 {
-    if (room->gpu_taken[gpu])
+    if (available->gpu_taken[gpu])
         return;
-    room->gpu_taken[gpu] = true;
-    room->gpus -= counts(room, gpu);
-    if (!room->withheld)
-        room->withheld = why;
+    available->gpu_taken[gpu] = true;
+    available->gpus -= gpu_counts(available, gpu);
+    if (!available->withheld)
+        available->withheld = why;
 }
 
-/* How much others want a GPU: 0 when nobody does, most for the first type of the list. */
-static size_t how_wanted(const struct room *room, size_t gpu)
+/* How urgently other jobs wait for a GPU of this type: 0 when none does, most for the first of the list. */
+static size_t gpu_demand(const struct free_resources *available, size_t gpu)
 {
-    struct text rest = room->gpus_wanted, type;
+    struct text rest = available->gpus_wanted, type;
     size_t wanted = 0;
     bool found = false;
     while (rest.length && text_next(&rest, ',', &type)) {
-        found =
-            found || (room->machine->gpu_types && text_equal(room->machine->gpu_types[gpu], type));
+        found = found || (available->machine->gpu_types &&
+                          text_equal(available->machine->gpu_types[gpu], type));
         wanted += found;
     }
     return wanted;
 }
 
-/* The free device that is wanted least, the first of several; gpu_count when none is free. */
-static size_t choose_gpu(const struct room *room)
+/* The free GPU that other jobs want least, the first of equals; gpu_count when none is free. */
+static size_t choose_gpu(const struct free_resources *available)
 {
-    size_t chosen = room->machine->gpu_count, least = SIZE_MAX;
-    for (size_t i = 0; i < room->machine->gpu_count && least > 0; i++) {
-        size_t wanted = room->gpu_taken[i] || !counts(room, i) ? SIZE_MAX : how_wanted(room, i);
+    size_t chosen = available->machine->gpu_count, least = SIZE_MAX;
+    for (size_t i = 0; i < available->machine->gpu_count && least > 0; i++) {
+        size_t wanted = available->gpu_taken[i] || !gpu_counts(available, i)
+                            ? SIZE_MAX
+                            : gpu_demand(available, i);
         if (wanted >= least)
             continue;
         chosen = i;
@@ -129,16 +132,16 @@ static size_t choose_gpu(const struct room *room)
     return chosen;
 }
 
-struct text room_assign(struct room *room, struct arena *arena, int count)
+struct text resources_assign_gpus(struct free_resources *available, struct arena *arena, int count)
 {
     struct buffer names = {0};
     for (; count > 0; count--) {
-        size_t gpu = choose_gpu(room);
-        if (gpu == room->machine->gpu_count)
+        size_t gpu = choose_gpu(available);
+        if (gpu == available->machine->gpu_count)
             break;
-        room->gpu_taken[gpu] = true;
-        room->gpus--;
-        buffer_printf(&names, "%s%s", names.length ? "," : "", room->machine->gpus[gpu].data);
+        available->gpu_taken[gpu] = true;
+        available->gpus--;
+        buffer_printf(&names, "%s%s", names.length ? "," : "", available->machine->gpus[gpu].data);
     }
     struct text result = arena_text(arena, names.data ? names.data : "", names.length);
     buffer_free(&names);
@@ -150,7 +153,7 @@ static int64_t not_negative(int64_t amount)
     return amount > 0 ? amount : 0;
 }
 
-int room_fits_ever(const struct machine *machine, struct demand demand, struct error *error)
+int resources_fit_ever(const struct machine *machine, struct demand demand, struct error *error)
 {
     char sentence[512] = "";
     size_t used = 0;
@@ -173,32 +176,35 @@ int room_fits_ever(const struct machine *machine, struct demand demand, struct e
                      sentence + 2);
 }
 
-int room_fits_now(const struct room *room, struct demand demand, struct error *error)
+int resources_fit_now(const struct free_resources *available, struct demand demand,
+                      struct error *error)
 {
     char sentence[512] = "";
     size_t used = 0;
     char asked[QUANTITY_TEXT_SIZE], left[QUANTITY_TEXT_SIZE], all[QUANTITY_TEXT_SIZE];
-    const struct machine *machine = room->machine;
-    if (demand.cpus > room->cpus)
+    const struct machine *machine = available->machine;
+    if (demand.cpus > available->cpus)
         used += (size_t)snprintf(
             sentence + used, sizeof(sentence) - used, "; %s CPU%s, %s of %s free",
             quantity_format_cpus(demand.cpus, asked), quantity_plural_cpus(demand.cpus),
-            quantity_format_cpus(not_negative(room->cpus), left),
+            quantity_format_cpus(not_negative(available->cpus), left),
             quantity_format_cpus(machine->cpus, all));
-    if (demand.memory > room->memory)
+    if (demand.memory > available->memory)
         used += (size_t)snprintf(sentence + used, sizeof(sentence) - used,
                                  "; %s of memory, %s of %s free",
                                  quantity_format_bytes(demand.memory, asked),
-                                 quantity_format_bytes(not_negative(room->memory), left),
+                                 quantity_format_bytes(not_negative(available->memory), left),
                                  quantity_format_bytes(machine->memory, all));
-    if (demand.gpus > room->gpus)
+    if (demand.gpus > available->gpus)
         used += (size_t)snprintf(
             sentence + used, sizeof(sentence) - used, "; %d GPU%s%s%.63s, %d of %zu free",
-            demand.gpus, quantity_plural(demand.gpus), room->gpu_type.length ? " of type " : "",
-            room->gpu_type.length ? room->gpu_type.data : "", (int)not_negative(room->gpus),
-            machine_gpus_of(machine, room->gpu_type));
-    if (demand.gpus > room->gpus && room->withheld && used < sizeof(sentence))
-        used += (size_t)snprintf(sentence + used, sizeof(sentence) - used, " (%s)", room->withheld);
+            demand.gpus, quantity_plural(demand.gpus),
+            available->gpu_type.length ? " of type " : "",
+            available->gpu_type.length ? available->gpu_type.data : "",
+            (int)not_negative(available->gpus), resources_count_gpus(machine, available->gpu_type));
+    if (demand.gpus > available->gpus && available->withheld && used < sizeof(sentence))
+        used += (size_t)snprintf(sentence + used, sizeof(sentence) - used, " (%s)",
+                                 available->withheld);
     if (used == 0)
         return 0;
     return error_set(error, "needs %s", sentence + 2);

@@ -13,15 +13,15 @@ static size_t local_absent(const struct local *local, struct arena *arena, const
     return devices_look(arena, devices_directories, local->machine.gpus, count, *absent);
 }
 
-void local_room(const struct local *local, struct arena *arena, struct room *room,
+void local_room(const struct local *local, struct arena *arena, struct free_resources *room,
                 const struct podman_container *containers, size_t count)
 {
     const char **absent;
-    room_empty(room, arena, &local->machine);
+    resources_all_free(room, arena, &local->machine);
     if (local_absent(local, arena, &absent))
         for (size_t i = 0; i < local->machine.gpu_count; i++)
             if (absent[i])
-                room_withhold(room, i, absent[i]);
+                resources_withhold_gpu(room, i, absent[i]);
     local_count(local, room, containers, count);
 }
 

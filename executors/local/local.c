@@ -42,7 +42,7 @@ static int local_ready(struct executor *executor, struct error *error)
 }
 
 /* Types that are told, each once. */
-static void count_types(struct capacity *capacity, struct room *room)
+static void count_types(struct capacity *capacity, struct free_resources *room)
 {
     const struct machine *machine = room->machine;
     for (size_t i = 0; i < machine->gpu_count; i++) {
@@ -53,9 +53,9 @@ static void count_types(struct capacity *capacity, struct room *room)
         if (!type.length || known < capacity->gpu_type_count || known == MOST_GPU_TYPES)
             continue;
         struct gpu_capacity *of = &capacity->gpu_types[capacity->gpu_type_count++];
-        room_want(room, type);
+        resources_want_gpu_type(room, type);
         snprintf(of->type, sizeof(of->type), "%.*s", (int)type.length, type.data);
-        of->count = (int)machine_gpus_of(machine, type);
+        of->count = (int)resources_count_gpus(machine, type);
         of->free = room->gpus;
     }
 }
@@ -70,7 +70,7 @@ static int local_capacity(struct executor *executor, struct capacity *capacity, 
     size_t count;
     int result = local_list(local, arena, true, &containers, &count, error);
     if (result == 0) {
-        struct room room;
+        struct free_resources room;
         local_room(local, arena, &room, containers, count);
         *capacity = (struct capacity){
             .cpus = local->machine.cpus,

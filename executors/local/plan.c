@@ -269,7 +269,7 @@ static void list_types(const struct machine *machine, struct buffer *types)
 }
 
 /* Has this machine GPUs of the type that the job asks for?  Then only those count. */
-static bool has_type(const struct batch *batch, struct plan *plan, struct room *room)
+static bool has_type(const struct batch *batch, struct plan *plan, struct free_resources *room)
 {
     struct submission *submission = plan->submission;
     const struct machine *machine = &batch->local->machine;
@@ -277,9 +277,9 @@ static bool has_type(const struct batch *batch, struct plan *plan, struct room *
     struct text asked = asks ? submission->gpu_type : TEXT("");
     struct error_quote_room rooms[2];
     struct buffer types = {0};
-    room_want(room, asked);
+    resources_want_gpu_type(room, asked);
     room->gpus_wanted = submission->gpus_wanted;
-    if (!asks || machine_gpus_of(machine, asked))
+    if (!asks || resources_count_gpus(machine, asked))
         return true;
     list_types(machine, &types);
     error_quote(&rooms[0], asked.data, asked.length);
@@ -299,22 +299,22 @@ static bool has_type(const struct batch *batch, struct plan *plan, struct room *
 }
 
 /* Several tasks' memory may be more than an int64_t counts: one that is too large ends it. */
-static bool fits(struct plan *plan, struct room *room)
+static bool fits(struct plan *plan, struct free_resources *room)
 {
     struct submission *submission = plan->submission;
     struct machine machine = *room->machine;
-    machine.gpu_count = machine_gpus_of(room->machine, room->gpu_type);
+    machine.gpu_count = resources_count_gpus(room->machine, room->gpu_type);
     for (size_t i = 0; i < plan->manifest->task_count; i++) {
-        if (room_fits_ever(&machine, demand_of_task(plan->tasks[i].task), &submission->error)) {
+        if (resources_fit_ever(&machine, demand_of_task(plan->tasks[i].task), &submission->error)) {
             plan_decide(plan, SUBMIT_NEVER_FITS);
             return false;
         }
     }
     if (plan->manifest->parallelism)
         return true;
-    if (room_fits_ever(&machine, demand_of(plan, false), &submission->error))
+    if (resources_fit_ever(&machine, demand_of(plan, false), &submission->error))
         plan_decide(plan, SUBMIT_NEVER_FITS);
-    else if (room_fits_now(room, demand_of(plan, true), &submission->error))
+    else if (resources_fit_now(room, demand_of(plan, true), &submission->error))
         plan_decide(plan, SUBMIT_NO_ROOM);
     return !plan->decided;
 }
@@ -329,12 +329,14 @@ static const struct plan_task *holder_of(const struct plan *plan, size_t place)
 }
 
 /* The devices of each place, for all tasks that will have it one after another. */
-static void assign_places(struct batch *batch, struct plan *plan, struct room *room, size_t places)
+static void assign_places(struct batch *batch, struct plan *plan, struct free_resources *room,
+                          size_t places)
 {
     int gpus = plan->manifest->tasks[0].gpus;
     for (size_t place = 0; place < places; place++) {
         const struct plan_task *holder = holder_of(plan, place);
-        struct text devices = holder ? holder->gpus : room_assign(room, batch->arena, gpus);
+        struct text devices =
+            holder ? holder->gpus : resources_assign_gpus(room, batch->arena, gpus);
         for (size_t i = place; i < plan->manifest->task_count;
              i += (size_t)plan->specification.at_once)
             if (plan->tasks[i].progress == TASK_ABSENT)
@@ -344,7 +346,7 @@ static void assign_places(struct batch *batch, struct plan *plan, struct room *r
 
 /* Tasks that take turns all ask for the same.  As many are started as there is room for, and at
  * least one; GPUs are kept for as many as will ever run at once. */
-static void take_turns_room(struct batch *batch, struct plan *plan, struct room *room)
+static void take_turns_room(struct batch *batch, struct plan *plan, struct free_resources *room)
 {
     struct demand one = demand_of_task(plan->tasks[0].task), devices = {0};
     size_t count = plan->manifest->task_count, most = (size_t)plan->specification.at_once;
@@ -355,17 +357,18 @@ static void take_turns_room(struct batch *batch, struct plan *plan, struct room 
     for (size_t place = 0; place < most; place++)
         devices.gpus += holder_of(plan, place) ? 0 : one.gpus;
     one.gpus = 0;
-    if (room_fits_now(room, one, &plan->submission->error) ||
-        room_fits_now(room, devices, &plan->submission->error)) {
+    if (resources_fit_now(room, one, &plan->submission->error) ||
+        resources_fit_now(room, devices, &plan->submission->error)) {
         plan_decide(plan, SUBMIT_NO_ROOM);
         return;
     }
-    for (plan->starts = 0; plan->starts < most && !room_fits_now(room, one, NULL); plan->starts++)
-        room_take(room, one, (struct text){"", 0});
+    for (plan->starts = 0; plan->starts < most && !resources_fit_now(room, one, NULL);
+         plan->starts++)
+        resources_take(room, one, (struct text){"", 0});
     assign_places(batch, plan, room, most);
 }
 
-static void take_room(struct batch *batch, struct plan *plan, struct room *room)
+static void take_room(struct batch *batch, struct plan *plan, struct free_resources *room)
 {
     if (!has_type(batch, plan, room) || !fits(plan, room))
         return;
@@ -378,14 +381,14 @@ static void take_room(struct batch *batch, struct plan *plan, struct room *room)
         if (task->progress != TASK_ABSENT)
             continue;
         struct demand demand = {task->task->cpus, task->task->memory, 0, ""};
-        room_take(room, demand, (struct text){"", 0});
-        task->gpus = room_assign(room, batch->arena, task->task->gpus);
+        resources_take(room, demand, (struct text){"", 0});
+        task->gpus = resources_assign_gpus(room, batch->arena, task->task->gpus);
     }
 }
 
 void plan_take_room(struct batch *batch, const struct podman_container *containers, size_t count)
 {
-    struct room room;
+    struct free_resources room;
     local_room(batch->local, batch->arena, &room, containers, count);
     /* Those that name a type first: what they leave is good for the others. */
     for (int any = 0; any <= 1; any++)

@@ -107,17 +107,17 @@ static void put_off(struct change *changes, size_t count, const char *sentence)
             decide_not(&changes[i], RESIZE_UNAVAILABLE, "%s", sentence);
 }
 
-static void take_room(struct change *change, struct room *room)
+static void take_room(struct change *change, struct free_resources *room)
 {
     struct job_resize *job = change->job;
     struct demand more = {.cpus = job->size - change->from};
     struct demand whole = {.cpus = job->size};
-    if (room_fits_ever(room->machine, whole, &job->error))
+    if (resources_fit_ever(room->machine, whole, &job->error))
         decide(change, RESIZE_NOT_POSSIBLE);
-    else if (room_fits_now(room, more, &job->error))
+    else if (resources_fit_now(room, more, &job->error))
         decide(change, RESIZE_NO_ROOM);
     else
-        room_take(room, more, (struct text){"", 0});
+        resources_take(room, more, (struct text){"", 0});
 }
 
 /* ---- doing it ---- */
@@ -202,7 +202,7 @@ static void grow(struct local *local, struct arena *arena, struct change *change
     struct podman_container *containers;
     size_t container_count;
     struct error error;
-    struct room room;
+    struct free_resources room;
     int held = local_turns_hold(local, PATIENCE);
     if (held < 0) {
         put_off(changes, count, "other jobs are being started");

@@ -118,7 +118,7 @@ static bool is_in_use(const struct local_turns *job, const char *gpus)
 }
 
 /* Note those whose turn it is, as if they ran already, so that two do not take the same place. */
-static size_t choose(const struct local_turns *job, struct room *room,
+static size_t choose(const struct local_turns *job, struct free_resources *room,
                      struct podman_container **chosen)
 {
     size_t count = 0;
@@ -131,9 +131,9 @@ static size_t choose(const struct local_turns *job, struct room *room,
         demand.gpus = 0; /* the job has kept them */
         if (!waits(task) || is_in_use(job, local_label(task, "gpus_assigned")))
             continue;
-        if (room_fits_now(room, demand, NULL))
+        if (resources_fit_now(room, demand, NULL))
             break;
-        room_take(room, demand, (struct text){"", 0});
+        resources_take(room, demand, (struct text){"", 0});
         task->state = PODMAN_STATE_RUNNING;
         chosen[count++] = task;
         places--;
@@ -231,7 +231,7 @@ static bool any_waits(const struct local_turns *jobs, size_t count)
 }
 
 /* What all dlspool's containers leave; -1: podman does not say. */
-static int look_for_room(struct local *local, struct arena *arena, struct room *room)
+static int look_for_room(struct local *local, struct arena *arena, struct free_resources *room)
 {
     struct podman_container *containers;
     size_t count;
@@ -244,7 +244,7 @@ static int look_for_room(struct local *local, struct arena *arena, struct room *
 void local_turns_start(struct local *local, struct arena *arena, struct local_turns *jobs,
                        size_t count)
 {
-    struct room room;
+    struct free_resources room;
     size_t tasks = 1, chosen_count;
     if (!any_waits(jobs, count))
         return;

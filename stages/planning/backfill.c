@@ -185,12 +185,12 @@ static void tell_short(const struct backfill *backfill, const struct demand *dem
                                     .memory = backfill->all.memory,
                                     .gpu_count = count,
                                     .gpu_types = types};
-    const struct room room = {.machine = &machine,
-                              .cpus = backfill->free.cpus,
-                              .memory = backfill->free.memory,
-                              .gpu_type = type,
-                              .gpus = gpus_for(backfill, &backfill->free, demand)};
-    room_fits_now(&room, *demand, error);
+    const struct free_resources room = {.machine = &machine,
+                                        .cpus = backfill->free.cpus,
+                                        .memory = backfill->free.memory,
+                                        .gpu_type = type,
+                                        .gpus = gpus_for(backfill, &backfill->free, demand)};
+    resources_fit_now(&room, *demand, error);
     free(types);
 }
 
@@ -273,7 +273,7 @@ static void read_running(struct backfill *backfill, int job)
         backfill->running = memory_grow(backfill->running, backfill->count, &backfill->capacity,
                                         sizeof(struct running));
         backfill->running[backfill->count++] = (struct running){
-            .held = demand_typed(record.cpus, record.memory, record.gpus, record.gpu_type),
+            .held = resources_demand(record.cpus, record.memory, record.gpus, record.gpu_type),
             .end = find_end(backfill, job, &record)};
     }
     arena_free(arena);

@@ -11,19 +11,20 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/hash.h"
+#include "base/names.h"
 #include "executors/kubernetes/cache.h"
 
-enum { LEAST_SLOTS = 64, ATTEMPT_MAX = 1000000 };
+enum { ATTEMPT_MAX = 1000000 };
 
 struct kubernetes_jobs *kubernetes_jobs_new(void)
 {
     struct kubernetes_jobs *jobs = memory_allocate(sizeof(*jobs));
-    jobs->slot_count = LEAST_SLOTS;
-    jobs->slots = memory_allocate(jobs->slot_count * sizeof(struct cached_token *));
+    jobs->tokens = names_new(SIZE_MAX, sizeof(struct cached_token));
     return jobs;
 }
 
-static void free_token(struct cached_token *token)
+static void clear_token(struct cached_token *token)
 {
     for (size_t i = 0; i < token->job_count; i++)
         free_job(&token->jobs[i]);
@@ -33,57 +34,29 @@ static void free_token(struct cached_token *token)
     free(token->kept);
     free(token->jobs);
     free(token->pods);
-    free(token->name);
-    free(token);
 }
 
 void kubernetes_jobs_free(struct kubernetes_jobs *jobs)
 {
     if (!jobs)
         return;
-    for (size_t i = 0; i < jobs->slot_count; i++) {
-        while (jobs->slots[i]) {
-            struct cached_token *token = jobs->slots[i];
-            jobs->slots[i] = token->next;
-            free_token(token);
-        }
-    }
+    for (void *token = names_first(jobs->tokens); token; token = names_after(token))
+        clear_token(token);
     events_free(jobs);
-    free(jobs->slots);
+    names_free(jobs->tokens);
     free(jobs);
 }
 
 size_t kubernetes_jobs_count(const struct kubernetes_jobs *jobs)
 {
-    return jobs->count;
+    return names_count(jobs->tokens);
 }
 
 /* ---- tokens ---- */
 
 struct cached_token *cache_find_token(const struct kubernetes_jobs *jobs, struct text name)
 {
-    uint64_t hash = hash_text(name);
-    struct cached_token *token = jobs->slots[hash % jobs->slot_count];
-    while (token && (token->hash != hash || !text_is(name, token->name)))
-        token = token->next;
-    return token;
-}
-
-static void grow(struct kubernetes_jobs *jobs)
-{
-    size_t count = 2 * jobs->slot_count;
-    struct cached_token **slots = memory_allocate(count * sizeof(struct cached_token *));
-    for (size_t i = 0; i < jobs->slot_count; i++) {
-        while (jobs->slots[i]) {
-            struct cached_token *token = jobs->slots[i];
-            jobs->slots[i] = token->next;
-            token->next = slots[token->hash % count];
-            slots[token->hash % count] = token;
-        }
-    }
-    free(jobs->slots);
-    jobs->slots = slots;
-    jobs->slot_count = count;
+    return names_find(jobs->tokens, name);
 }
 
 static struct cached_token *add_token(struct kubernetes_jobs *jobs, struct text name)
@@ -91,15 +64,8 @@ static struct cached_token *add_token(struct kubernetes_jobs *jobs, struct text 
     struct cached_token *token = cache_find_token(jobs, name);
     if (token)
         return token;
-    if (jobs->count >= jobs->slot_count)
-        grow(jobs);
-    token = memory_allocate(sizeof(*token));
-    token->hash = hash_text(name);
-    token->name = memory_allocate(name.length + 1);
-    memcpy(token->name, name.data, name.length);
-    token->next = jobs->slots[token->hash % jobs->slot_count];
-    jobs->slots[token->hash % jobs->slot_count] = token;
-    jobs->count++;
+    token = names_add(jobs->tokens, name);
+    token->name = names_text(token).data;
     return token;
 }
 
@@ -126,12 +92,8 @@ static void drop_if_empty(struct kubernetes_jobs *jobs, struct cached_token *tok
             remove_pod(token, &token->pods[i]);
     if (token->job_count || token->pod_count)
         return;
-    struct cached_token **at = &jobs->slots[token->hash % jobs->slot_count];
-    while (*at != token)
-        at = &(*at)->next;
-    *at = token->next;
-    jobs->count--;
-    free_token(token);
+    clear_token(token);
+    names_remove(jobs->tokens, token);
 }
 
 static struct text name_token(char room[static CACHED_TOKEN_SIZE], const char *id, int attempt)
@@ -192,7 +154,7 @@ static void remove_job(struct cached_token *token, struct cached_job *job)
 
 static uint64_t uid_of(const struct value *object)
 {
-    return hash_text(value_get_text(value_get(object, "metadata"), "uid"));
+    return hash_text(HASH_START, value_get_text(value_get(object, "metadata"), "uid"));
 }
 
 static void take_job(struct kubernetes_jobs *jobs, struct cached_token *token,
@@ -302,13 +264,11 @@ static void drop_unseen(struct cached_token *token, enum followed_kind kind, uin
 
 void kubernetes_jobs_list_end(struct kubernetes_jobs *jobs, enum followed_kind kind)
 {
-    for (size_t i = 0; kind != FOLLOW_EVENTS && i < jobs->slot_count; i++) {
-        struct cached_token *next;
-        for (struct cached_token *token = jobs->slots[i]; token; token = next) {
-            next = token->next;
-            drop_unseen(token, kind, jobs->lists[kind]);
-            drop_if_empty(jobs, token);
-        }
+    struct cached_token *token = kind == FOLLOW_EVENTS ? NULL : names_first(jobs->tokens);
+    for (struct cached_token *next; token; token = next) {
+        next = names_after(token);
+        drop_unseen(token, kind, jobs->lists[kind]);
+        drop_if_empty(jobs, token);
     }
 }
 
@@ -332,19 +292,19 @@ static bool is_made_by(const struct cached_token *token, const char *identity)
 void kubernetes_jobs_list(const struct kubernetes_jobs *jobs, const char *identity,
                           executor_take *take, void *context)
 {
-    for (size_t i = 0; i < jobs->slot_count; i++)
-        for (const struct cached_token *token = jobs->slots[i]; token; token = token->next) {
-            char room[CACHED_TOKEN_SIZE];
-            char *dash;
-            if (!is_made_by(token, identity))
-                continue;
-            snprintf(room, sizeof(room), "%s", token->name);
-            dash = strrchr(room, '-');
-            if (!dash || dash[1] != 'a')
-                continue;
-            *dash = '\0';
-            take(context, room, (int)strtol(dash + 2, NULL, 10));
-        }
+    for (struct cached_token *token = names_first(jobs->tokens); token;
+         token = names_after(token)) {
+        char room[CACHED_TOKEN_SIZE];
+        char *dash;
+        if (!is_made_by(token, identity))
+            continue;
+        snprintf(room, sizeof(room), "%s", token->name);
+        dash = strrchr(room, '-');
+        if (!dash || dash[1] != 'a')
+            continue;
+        *dash = '\0';
+        take(context, room, (int)strtol(dash + 2, NULL, 10));
+    }
 }
 
 enum kubernetes_known kubernetes_jobs_poll(struct kubernetes_jobs *jobs, struct arena *arena,

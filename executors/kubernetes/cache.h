@@ -152,9 +152,7 @@ enum {
 };
 
 struct cached_token {
-    struct cached_token *next; /* in its slot */
-    uint64_t hash;
-    char *name;
+    const char *name; /* its own in the table */
     struct cached_job *jobs;
     size_t job_count;
     struct cached_pod *pods;
@@ -177,8 +175,7 @@ struct orphan { /* an Event that came before its object */
 };
 
 struct kubernetes_jobs {
-    struct cached_token **slots;
-    size_t slot_count, count;
+    struct names *tokens;         /* struct cached_token */
     uint32_t lists[FOLLOW_KINDS]; /* number of the last list */
     struct orphan orphans[ORPHANS];
     size_t next_orphan;
@@ -199,7 +196,6 @@ bool reduce_pod(struct cached_pod *pod, const struct value *object);
 bool reduce_job(struct cached_job *job, const struct value *object);
 void free_pod(struct cached_pod *pod);
 void free_job(struct cached_job *job);
-uint64_t hash_text(struct text text);
 /* Copy without control bytes and what is not UTF-8, cut between characters to `limit` bytes. */
 char *copy_clean(struct text text, size_t limit);
 

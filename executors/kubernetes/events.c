@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "executors/kubernetes/cache.h"
 
 static void clear_orphan(struct orphan *orphan)
@@ -87,7 +88,7 @@ void events_take(struct kubernetes_jobs *jobs, const struct value *object)
         !waiting_of_event(&event, value_get_text(about, "kind"), value_get_text(object, "reason"),
                           value_get_text(object, "message")))
         return;
-    uint64_t uid = hash_text(value_get_text(about, "uid"));
+    uint64_t uid = hash_text(HASH_START, value_get_text(about, "uid"));
     if (place_event(jobs, name, uid, &event))
         return;
     struct orphan *orphan = &jobs->orphans[jobs->next_orphan++ % ORPHANS];

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/hash.h"
 
 enum {
     STAMP_MOST = 40, /* bytes of a stamp with its space, at most */
@@ -202,14 +203,6 @@ void log_skip(struct log_place *place)
 
 /* ---- as text ---- */
 
-static uint64_t checksum(const char *bytes, size_t length)
-{
-    uint64_t hash = 14695981039346656037u;
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)bytes[i]) * 1099511628211u;
-    return hash;
-}
-
 enum { SUM_LENGTH = 20 }; /* "sum", a space, 16 digits */
 
 void log_place_write(const struct log_place *place, char room[static LOG_PLACE_SIZE])
@@ -224,7 +217,7 @@ void log_place_write(const struct log_place *place, char room[static LOG_PLACE_S
     size_t end = LOG_PLACE_SIZE - SUM_LENGTH - 2;
     memset(room + length, ' ', LOG_PLACE_SIZE - (size_t)length);
     char sum[SUM_LENGTH + 1];
-    snprintf(sum, sizeof(sum), "sum %016" PRIx64, checksum(room, end));
+    snprintf(sum, sizeof(sum), "sum %016" PRIx64, hash_text(HASH_START, (struct text){room, end}));
     memcpy(room + end + 1, sum, SUM_LENGTH);
     room[LOG_PLACE_SIZE - 1] = '\n';
 }
@@ -236,7 +229,8 @@ bool log_place_read(struct log_place *place, struct text text)
     size_t end = LOG_PLACE_SIZE - SUM_LENGTH - 2;
     if (text.length != LOG_PLACE_SIZE || memchr(text.data, '\0', text.length))
         return false;
-    snprintf(sum, sizeof(sum), "sum %016" PRIx64, checksum(text.data, end));
+    snprintf(sum, sizeof(sum), "sum %016" PRIx64,
+             hash_text(HASH_START, (struct text){text.data, end}));
     if (memcmp(text.data + end + 1, sum, SUM_LENGTH) != 0)
         return false;
     memcpy(copy, text.data, end);

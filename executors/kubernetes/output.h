@@ -9,9 +9,7 @@ enum { OUTPUT_NAME_SIZE = 160 }; /* bytes of a file's name: role (63), index, su
 
 /* What is remembered of one task's log. */
 struct task_log {
-    struct task_log *next;
-    uint64_t hash;
-    char *key; /* <token>/<role>-<index> */
+    const char *key; /* <token>/<role>-<index>; its name in the table */
     struct log_place place;
     bool loaded;        /* the place is what the files say */
     int64_t due, delay; /* of clock_elapsed(); ms */

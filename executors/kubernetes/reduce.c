@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/sha256.h"
 #include "executors/kubernetes/failure.h"
 
@@ -22,14 +23,6 @@ enum {
     RULE_LIMIT = 16 << 10,
     TASKS_LIMIT = 100000 /* of one Job */
 };
-
-uint64_t hash_text(struct text text)
-{
-    uint64_t hash = 14695981039346656037u;
-    for (size_t i = 0; i < text.length; i++)
-        hash = (hash ^ (unsigned char)text.data[i]) * 1099511628211u;
-    return hash;
-}
 
 char *copy_clean(struct text text, size_t limit)
 {
@@ -213,7 +206,7 @@ bool reduce_pod(struct cached_pod *pod, const struct value *object)
     struct text uid = value_get_text(metadata, "uid"), name = value_get_text(metadata, "name");
     if (!uid.length || !is_name(name))
         return false;
-    pod->uid = hash_text(uid);
+    pod->uid = hash_text(HASH_START, uid);
     pod->version = read_digits(value_get_text(metadata, "resourceVersion"));
     reduce_set_copy(&pod->name, name, NAME_LIMIT);
     set_role(&pod->role, value_get(metadata, "labels"));
@@ -320,7 +313,7 @@ bool reduce_job(struct cached_job *job, const struct value *object)
     struct text uid = value_get_text(metadata, "uid"), name = value_get_text(metadata, "name");
     if (!uid.length || !is_name(name))
         return false;
-    job->uid = hash_text(uid);
+    job->uid = hash_text(HASH_START, uid);
     job->version = read_digits(value_get_text(metadata, "resourceVersion"));
     reduce_set_copy(&job->name, name, NAME_LIMIT);
     set_role(&job->role, labels);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "executors/kubernetes/cache.h"
 
 enum { MESSAGE_SIZE = 400 }; /* bytes of a message that are kept */
@@ -25,14 +26,14 @@ void waiting_clear(struct waiting *waiting)
 /* One part of a message, without what changes by itself. */
 static uint64_t hash_part(struct text part)
 {
-    uint64_t hash = 14695981039346656037u;
+    uint64_t hash = HASH_START;
     bool quoted = false;
     for (size_t i = 0; i < part.length; i++) {
         unsigned char byte = (unsigned char)part.data[i];
         quoted ^= byte == '"';
         if (quoted || byte == '"' || isdigit(byte) || byte == ' ')
             continue;
-        hash = (hash ^ byte) * 1099511628211u;
+        hash = hash_byte(hash, byte);
     }
     return hash;
 }
@@ -199,7 +200,7 @@ const char *waiting_say(struct cached_token *token)
     }
     if (choice.waiting) {
         bool other = token->said.cause != choice.waiting->cause;
-        uint64_t meaning = choice.waiting->meaning ^ hash_text(text_of(choice.role));
+        uint64_t meaning = choice.waiting->meaning ^ hash_text(HASH_START, text_of(choice.role));
         meaning += meaning == 0;
         if (other)
             memset(token->said_before, 0, sizeof(token->said_before));

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/path.h"
 #include "executors/completion.h"
 
 enum {
@@ -199,7 +200,7 @@ static void check_mounts(const struct value *container, const struct value *volu
         const struct value *mount = mounts->list.items[i];
         struct text name = value_get_text(mount, "name");
         struct text target = value_get_text(mount, "mountPath");
-        struct text below = value_get_text(mount, "subPath"), part;
+        struct text below = value_get_text(mount, "subPath");
         if (!has_named(volumes, name))
             schema_problem(problems, mount, "%s.volumeMounts[%zu].name: there is no volume \"%s\"",
                            path, i, error_quote(&room, name.data, name.length));
@@ -213,10 +214,7 @@ static void check_mounts(const struct value *container, const struct value *volu
                 schema_problem(problems, mount,
                                "%s.volumeMounts[%zu].mountPath: \"%s\" is there twice", path, i,
                                error_quote(&room, target.data, target.length));
-        bool bad = below.data && text_starts(below, "/");
-        while (text_next(&below, '/', &part))
-            bad = bad || text_is(part, "..");
-        if (bad)
+        if (text_starts(below, "/") || path_climbs(below))
             schema_problem(problems, mount,
                            "%s.volumeMounts[%zu].subPath: expected a relative path without \"..\"",
                            path, i);

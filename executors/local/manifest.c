@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "base/yaml.h"
 #include "executors/manifest_fields.h"
 
@@ -41,12 +42,8 @@ static int read_path(struct manifest_reading *reading, const struct value_path *
 {
     static const char what[] = "an absolute path without \"..\"";
     if (!manifest_is_plain(value) || !text_starts(value->string, "/") ||
-        value->string.length > PATH_MAX_BYTES)
+        value->string.length > PATH_MAX_BYTES || !path_is_plain(value->string))
         return manifest_expected(reading, place, value, what);
-    struct text rest = value->string, part;
-    while (text_next(&rest, '/', &part))
-        if (text_is(part, "..") || text_is(part, "."))
-            return manifest_expected(reading, place, value, what);
     *(struct text *)target = value->string;
     return 0;
 }
@@ -90,12 +87,8 @@ static int read_below(struct manifest_reading *reading, const struct value_path 
 {
     static const char what[] = "a path below the source, without \"..\"";
     if (!manifest_is_plain(value) || text_starts(value->string, "/") || value->string.length == 0 ||
-        value->string.length > PATH_MAX_BYTES)
+        value->string.length > PATH_MAX_BYTES || path_climbs(value->string))
         return manifest_expected(reading, place, value, what);
-    struct text rest = value->string, part;
-    while (text_next(&rest, '/', &part))
-        if (text_is(part, ".."))
-            return manifest_expected(reading, place, value, what);
     *(struct text *)target = value->string;
     return 0;
 }

@@ -1,4 +1,4 @@
-/* executors/output_file.c - opening the files that what tasks print is copied to */
+/* executors/output_file.c - the files that the output of tasks is copied to */
 #include "executors/output_file.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 enum { OUTPUT_MODE = 0640 };
 
-/* Only root may give files away; for others the own group has to do. */
+/* Set the mode, and the directory's group: only root may give files away, so for others their own group stays. */
 static int make_private(int directory, int file, const struct stat *status)
 {
     struct stat above;
@@ -42,18 +42,18 @@ int output_file_open(int directory, const char *name, int flags, struct stat *st
     return -1;
 }
 
-const char *output_file_times_name(const char *name, char room[static OUTPUT_TIMES_NAME_SIZE])
+const char *output_file_times_name(const char *name, char buffer[static OUTPUT_TIMES_NAME_SIZE])
 {
-    snprintf(room, OUTPUT_TIMES_NAME_SIZE, ".%s.times", name);
-    return room;
+    snprintf(buffer, OUTPUT_TIMES_NAME_SIZE, ".%s.times", name);
+    return buffer;
 }
 
 void output_file_note_time(int directory, const char *name, int64_t size)
 {
-    char room[OUTPUT_TIMES_NAME_SIZE], line[64];
+    char buffer[OUTPUT_TIMES_NAME_SIZE], line[64];
     struct stat status;
     int64_t now = clock_now();
-    int file = output_file_open(directory, output_file_times_name(name, room),
+    int file = output_file_open(directory, output_file_times_name(name, buffer),
                                 O_WRONLY | O_APPEND | O_CREAT, &status);
     if (file < 0)
         return;

@@ -95,7 +95,7 @@ void kubernetes_streams_drive(struct kubernetes_connection *connection, int64_t 
     for (struct kubernetes_stream *stream = connection->first_stream; stream;
          stream = stream->next) {
         struct http_stream_state state;
-        http_stream_look(stream->http, &state);
+        http_stream_get_state(stream->http, &state);
         if (state.ended && !stream->judged)
             judge(stream, &state);
         else if (!state.ended)
@@ -112,7 +112,7 @@ const char *kubernetes_stream_ended(const struct kubernetes_stream *stream, int 
                                     enum kubernetes_outcome *outcome)
 {
     struct http_stream_state state;
-    http_stream_look(stream->http, &state);
+    http_stream_get_state(stream->http, &state);
     if (status)
         *status = stream->judged ? stream->status : state.status;
     if (outcome)

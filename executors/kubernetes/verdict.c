@@ -68,7 +68,7 @@ static size_t list_tasks(struct look *look)
         for (int i = 0; i < job->completions; i++, at++) {
             look->tasks[at].job = job;
             look->tasks[at].state.index = i;
-            look->tasks[at].state.killed = job_poll_killed(look->poll, i);
+            look->tasks[at].state.killed = executor_task_is_killed(look->poll, i);
             snprintf(look->tasks[at].state.role, sizeof(look->tasks[at].state.role), "%s",
                      job->role);
         }
@@ -233,15 +233,15 @@ static int compare_tasks(const void *a, const void *b)
 }
 
 /* The shortest run of ends that decides: more ends never undo a decision. */
-static struct completion_verdict decide(struct look *look, const struct completion_rule *rule,
+static struct completion_outcome decide(struct look *look, const struct completion_rule *rule,
                                         size_t ended, size_t *deciding)
 {
-    struct completion_verdict verdict =
+    struct completion_outcome verdict =
         completion_judge(rule, look->poll->tasks, ended, look->count);
     size_t low = 0, high = ended;
     while (verdict.state != COMPLETION_RUNNING && low < high) {
         size_t middle = low + (high - low) / 2;
-        struct completion_verdict earlier =
+        struct completion_outcome earlier =
             completion_judge(rule, look->poll->tasks, middle, look->count);
         if (earlier.state == COMPLETION_RUNNING) {
             low = middle + 1;
@@ -294,7 +294,7 @@ static void judge(struct look *look)
     }
     struct completion_rule *rule =
         look->rule ? completion_read(look->arena, text_of(look->rule->rule), NULL) : NULL;
-    struct completion_verdict verdict = decide(look, rule, ended, &deciding);
+    struct completion_outcome verdict = decide(look, rule, ended, &deciding);
     if (verdict.state == COMPLETION_SUCCEEDED) {
         poll->phase = PHASE_SUCCEEDED;
     } else if (verdict.state == COMPLETION_FAILED && look->token->kept) {

@@ -114,7 +114,7 @@ static void fill_tasks(struct assessment *assessment)
         state->index = task->index;
         state->ended = task->ended;
         state->exit_code = task->exit_code;
-        state->killed = job_poll_killed(poll, task->index);
+        state->killed = executor_task_is_killed(poll, task->index);
         memcpy(state->image, task->image, sizeof(state->image));
         snprintf(state->address, sizeof(state->address), "%s", task->address ? task->address : "");
         snprintf(state->reason, sizeof(state->reason), "%s",
@@ -163,7 +163,7 @@ static void fail_by_task(struct job_poll *poll, const struct task_state *task)
                  task->index, task->exit_code);
 }
 
-static struct completion_verdict judge(const struct assessment *assessment)
+static struct completion_outcome judge(const struct assessment *assessment)
 {
     const struct job_poll *poll = assessment->poll;
     return completion_judge(assessment->job->rule, poll->tasks, poll->task_count, poll->task_count);
@@ -193,7 +193,7 @@ static void judge_running(struct assessment *assessment)
     poll->phase = PHASE_RUNNING;
     if (all_ended(poll))
         return;
-    struct completion_verdict verdict = judge(assessment);
+    struct completion_outcome verdict = judge(assessment);
     if (verdict.state == COMPLETION_RUNNING)
         return;
     if (verdict.state == COMPLETION_FAILED && verdict.decider)
@@ -238,7 +238,7 @@ static void judge_ended(struct assessment *assessment)
     struct slurm_job *job = assessment->job;
     struct job_poll *poll = assessment->poll;
     const struct slurm_record *leader = assessment->leader;
-    struct completion_verdict verdict = judge(assessment);
+    struct completion_outcome verdict = judge(assessment);
     int exit_code = job->ended ? job->exit_code : 255;
     bool good = leader ? leader->state == SLURM_STATE_COMPLETED && !leader->exit_code
                        : job->ended && job->exit_code == 0;
@@ -441,7 +441,7 @@ static int note_silent(struct assessment *assessment, struct slurm_task *task,
     char words[256];
     int exit_code = 0;
     const char *reason = "Exited";
-    if (job_poll_killed(assessment->poll, task->index))
+    if (executor_task_is_killed(assessment->poll, task->index))
         reason = "Killed", exit_code = EXIT_KILLED;
     else if (record && record->state != SLURM_STATE_COMPLETED)
         reason = slurm_reason_ended(record, task->begun, &exit_code, words, sizeof(words));
@@ -509,7 +509,7 @@ static void assess_array(struct assessment *assessment)
         judge_running(assessment);
         return;
     }
-    struct completion_verdict verdict = judge(assessment);
+    struct completion_outcome verdict = judge(assessment);
     assessment->need->decide = lingering;
     poll->phase = PHASE_SUCCEEDED;
     if (verdict.state == COMPLETION_FAILED && verdict.decider)

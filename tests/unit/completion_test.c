@@ -33,7 +33,7 @@ static void decides(const char *rule, const char *written, size_t missing,
     struct completion_rule *read = completion_read(arena, text_of(rule), &error);
     if (!read)
         fail_msg("%s", error.text);
-    struct completion_verdict verdict = completion_judge(read, tasks, count, count + missing);
+    struct completion_outcome verdict = completion_judge(read, tasks, count, count + missing);
     if (verdict.state != state || (verdict.decider ? verdict.decider->index : -1) != decider)
         fail_msg("%s of %s: %d by %d, expected %d by %d", rule, written, (int)verdict.state,
                  verdict.decider ? verdict.decider->index : -1, (int)state, decider);
@@ -100,7 +100,7 @@ static void tasks_may_be_judged_each_by_itself(void **state)
     struct task_state tasks[] = {{.role = "w", .index = 5, .ended = true, .exit_code = 1},
                                  {.role = "w", .index = 2, .ended = true, .exit_code = 3},
                                  {.role = "w", .index = 9, .ended = true}};
-    struct completion_verdict verdict =
+    struct completion_outcome verdict =
         completion_judge(completion_read(arena, text_of(rule), &error), tasks, 3, 3);
     assert_int_equal(verdict.state, COMPLETION_FAILED);
     assert_ptr_equal(verdict.decider, &tasks[1]);

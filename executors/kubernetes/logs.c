@@ -11,19 +11,19 @@ struct kubernetes_logs {
     struct names *names; /* struct task_log */
 };
 
-struct kubernetes_logs *logs_new(void)
+struct kubernetes_logs *kubernetes_logs_new(void)
 {
     struct kubernetes_logs *logs = memory_allocate(sizeof(*logs));
     logs->names = names_new(SIZE_MAX, sizeof(struct task_log));
     return logs;
 }
 
-size_t logs_count(const struct kubernetes_logs *logs)
+size_t kubernetes_logs_count(const struct kubernetes_logs *logs)
 {
     return names_count(logs->names);
 }
 
-struct task_log *logs_find(struct kubernetes_logs *logs, const char *key)
+struct task_log *kubernetes_logs_find(struct kubernetes_logs *logs, const char *key)
 {
     struct task_log *log = names_find(logs->names, text_of(key));
     if (!log) {
@@ -43,7 +43,7 @@ static void forget_prefix(struct kubernetes_logs *logs, const char *prefix)
     }
 }
 
-void logs_forget_all(struct kubernetes_logs *logs)
+void kubernetes_logs_forget_all(struct kubernetes_logs *logs)
 {
     forget_prefix(logs, "");
 }

@@ -19,7 +19,7 @@ struct policy {
 static void refuse(const struct policy *policy, const struct value *at, const char *name,
                    const char *sentence)
 {
-    schema_problem(policy->problems, at, "%s.%s: %s", policy->path, name, sentence);
+    kubernetes_schema_problem(policy->problems, at, "%s.%s: %s", policy->path, name, sentence);
 }
 
 static bool is_true(const struct value *value)
@@ -122,10 +122,11 @@ static void check_host_path(const struct policy *policy, const struct value *vol
     if (plain && allowed)
         return;
     policy->problems->settings_count += policy->stamp && plain;
-    schema_problem(policy->problems, volume,
-                   "%s.hostPath: \"%s\" is at or below none of the directories that dlspool.yaml's "
-                   "kubernetes.host_paths names",
-                   policy->path, error_quote(&room, path.data, path.length));
+    kubernetes_schema_problem(
+        policy->problems, volume,
+        "%s.hostPath: \"%s\" is at or below none of the directories that dlspool.yaml's "
+        "kubernetes.host_paths names",
+        policy->path, error_quote(&room, path.data, path.length));
 }
 
 static void check_volume(const struct policy *policy, const struct value *volume)
@@ -191,7 +192,7 @@ static void check_containers(const struct policy *policy, const struct value *po
     }
 }
 
-void kubernetes_check_policy(const struct value *pod, const char *path,
+void kubernetes_policy_check(const struct value *pod, const char *path,
                              const struct kubernetes_stamp *stamp, struct schema_problems *problems)
 {
     static const char *const never_true[] = {"hostPID", "hostIPC", "automountServiceAccountToken",

@@ -83,8 +83,8 @@ static void judge(struct kubernetes_stream *stream, const struct http_stream_sta
     struct value *answer;
     struct arena *arena = arena_new();
     kubernetes_take_note(stream->connection, state->status, retry_after);
-    stream->outcome = kubernetes_judge(arena, &question, state->status, state->body, true, &answer,
-                                       &retry_after, &remedy, &stream->error);
+    stream->outcome = kubernetes_status_judge(arena, &question, state->status, state->body, true,
+                                              &answer, &retry_after, &remedy, &stream->error);
     arena_free(arena);
 }
 

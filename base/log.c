@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/json.h"
 #include "base/text.h"
 
@@ -25,11 +26,11 @@ enum {
 };
 
 static struct {
-    size_t hash[REPEATS];
+    uint64_t hash[REPEATS];
     int64_t said[REPEATS]; /* of clock_elapsed; 0: free */
     size_t oldest;
     struct kind {
-        size_t hash;
+        uint64_t hash;
         int64_t since; /* of clock_elapsed; 0: free */
         int said;
     } kinds[REPEATS];
@@ -121,23 +122,16 @@ static void say(const struct level *level, const char *format, va_list arguments
     buffer_free(&line);
 }
 
-static size_t hash_text(size_t hash, struct text text)
-{
-    for (size_t i = 0; i < text.length; i++)
-        hash = hash * 33 ^ (unsigned char)text.data[i];
-    return hash;
-}
-
 /* Of the words without a digit. */
-static size_t hash_kind(struct text line)
+static uint64_t hash_kind(struct text line)
 {
-    size_t hash = 0;
+    uint64_t hash = HASH_START;
     struct text word;
     while (text_next(&line, ' ', &word)) {
         bool digit = false;
         for (size_t i = 0; i < word.length; i++)
             digit = digit || (word.data[i] >= '0' && word.data[i] <= '9');
-        hash = hash_text(hash * 33, digit ? TEXT("0") : word);
+        hash = hash_text(hash_byte(hash, 0), digit ? TEXT("0") : word);
     }
     return hash;
 }
@@ -145,7 +139,7 @@ static size_t hash_kind(struct text line)
 /* Whether enough of its kind were said a short while ago; it counts as one more. */
 static bool is_common(struct text line, int64_t now)
 {
-    size_t hash = hash_kind(line);
+    uint64_t hash = hash_kind(line);
     for (size_t i = 0; i < REPEATS; i++) {
         struct kind *kind = &limits.kinds[i];
         if (kind->since && kind->hash == hash && now - kind->since < REPEAT_INTERVAL)
@@ -159,7 +153,7 @@ static bool is_common(struct text line, int64_t now)
 /* Whether the same warning was said a short while ago; it is remembered from now on. */
 static bool is_repeated(struct text line, int64_t now)
 {
-    size_t hash = hash_text(5381, line);
+    uint64_t hash = hash_text(HASH_START, line);
     for (size_t i = 0; i < REPEATS; i++)
         if (limits.said[i] && limits.hash[i] == hash && now - limits.said[i] < REPEAT_INTERVAL)
             return true;

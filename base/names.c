@@ -1,4 +1,4 @@
-/* base/names.c - a bounded table of file names, in the order in which they came
+/* base/names.c - a bounded table of names, in the order in which they came
  *
  * One block of memory for each name: links, then the payload, then the name.  The table of
  * chains is doubled whenever there are more names than chains.
@@ -9,7 +9,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
+
+#include "base/hash.h"
 
 enum { FIRST_CHAINS = 64, MOST_CHAINS = 1 << 24 };
 
@@ -24,7 +25,6 @@ struct entry {
 struct names {
     size_t limit, count;
     uint16_t payload;
-    uint64_t seed;
     uint32_t mask;
     struct entry *oldest, *youngest;
     struct entry **chains;
@@ -33,15 +33,6 @@ struct names {
 static struct entry *entry_of(void *payload)
 {
     return (struct entry *)(void *)((unsigned char *)payload - offsetof(struct entry, bytes));
-}
-
-/* FNV-1a with a secret start, and its high bits mixed in at the end. */
-static uint32_t hash_of(const struct names *names, struct text name)
-{
-    uint64_t hash = names->seed;
-    for (size_t i = 0; i < name.length; i++)
-        hash = (hash ^ (unsigned char)name.data[i]) * UINT64_C(0x100000001b3);
-    return (uint32_t)(hash ^ hash >> 32);
 }
 
 /* Twice the chains.  A table for all the names that may come would be touched all over by the first
@@ -68,8 +59,6 @@ struct names *names_new(size_t limit, size_t payload)
                             .payload = (uint16_t)payload,
                             .mask = FIRST_CHAINS - 1,
                             .chains = memory_allocate(FIRST_CHAINS * sizeof(struct entry *))};
-    if (getrandom(&names->seed, sizeof(names->seed), GRND_NONBLOCK) != sizeof(names->seed))
-        names->seed = UINT64_C(0xcbf29ce484222325) ^ (uint64_t)(uintptr_t)names;
     return names;
 }
 
@@ -89,7 +78,7 @@ void names_free(struct names *names)
 
 void *names_find(const struct names *names, struct text name)
 {
-    struct entry *entry = names->chains[hash_of(names, name) & names->mask];
+    struct entry *entry = names->chains[(uint32_t)hash_secret(name) & names->mask];
     for (; entry; entry = entry->chain)
         if (entry->length == name.length &&
             memcmp(entry->bytes + entry->payload, name.data, name.length) == 0)
@@ -104,7 +93,7 @@ void *names_add(struct names *names, struct text name)
     if (names->count > names->mask && names->mask < MOST_CHAINS - 1)
         grow(names);
     struct entry *entry = memory_allocate(sizeof(*entry) + names->payload + name.length + 1);
-    entry->hash = hash_of(names, name);
+    entry->hash = (uint32_t)hash_secret(name);
     entry->length = (uint16_t)name.length;
     entry->payload = names->payload;
     memcpy(entry->bytes + entry->payload, name.data, name.length);

@@ -1,6 +1,6 @@
-/* base/names.h - a bounded table of file names, in the order in which they came
+/* base/names.h - a bounded table of names, in the order in which they came
  *
- * Names are raw bytes, 1 to 255 of them, none NUL.  Each has a payload of the size that was given
+ * Names are raw bytes, at most 65,535 of them, none NUL.  Each has a payload of the size that was given
  * to names_new(), zeroed when the name is added; a payload's address is its handle and stays the
  * same until the name is removed.  Finding, adding and removing take constant time; the hash is
  * seeded, so that nobody can choose names that fall together.  Memory is bounded by the limit:

@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
+
+#include "base/hash.h"
 
 enum { SMALL_OBJECT = 12 };
 
@@ -69,21 +70,10 @@ void value_append(struct arena *arena, struct value *list, struct value *item)
     list->list.items[list->list.count++] = item;
 }
 
-static uint64_t hash_key(struct text key)
-{
-    static uint64_t seed;
-    if (seed == 0 && getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != (ssize_t)sizeof(seed))
-        seed = 0x9e3779b97f4a7c15u;
-    uint64_t hash = seed ^ 0xcbf29ce484222325u;
-    for (size_t i = 0; i < key.length; i++)
-        hash = ((hash ^ (unsigned char)key.data[i]) * 0x100000001b3u) ^ (hash >> 29);
-    return hash ^ (hash >> 32);
-}
-
 static void slot_insert(struct value *object, size_t index)
 {
     size_t mask = object->object.slot_count - 1;
-    size_t slot = hash_key(object->object.members[index].key) & mask;
+    size_t slot = hash_secret(object->object.members[index].key) & mask;
     while (object->object.slots[slot])
         slot = (slot + 1) & mask;
     object->object.slots[slot] = (uint32_t)(index + 1);
@@ -118,7 +108,8 @@ struct member *value_member(const struct value *object, struct text key)
         return NULL;
     }
     size_t mask = object->object.slot_count - 1;
-    for (size_t slot = hash_key(key) & mask; object->object.slots[slot]; slot = (slot + 1) & mask) {
+    for (size_t slot = hash_secret(key) & mask; object->object.slots[slot];
+         slot = (slot + 1) & mask) {
         struct member *member = &object->object.members[object->object.slots[slot] - 1];
         if (text_equal(member->key, key))
             return member;

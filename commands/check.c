@@ -26,7 +26,7 @@ static int accept_manifest(void *context, const char *executor, struct text mani
 {
     (void)context;
     (void)manifest;
-    return executor_check_tree(executor, tree, error);
+    return registry_check_tree(executor, tree, error);
 }
 
 /* What is being done, and what came of it. */

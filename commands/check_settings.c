@@ -107,7 +107,7 @@ bool check_settings(const struct spool *spool, struct repository *repository,
         findings_say(findings, "%s", error.text);
         return false;
     }
-    if (executor_check_settings(settings.tree, &error)) {
+    if (registry_check_settings(settings.tree, &error)) {
         findings_say(findings, "%s", error.text);
         look.problems++;
     } else {

@@ -1,4 +1,4 @@
-/* executors/completion.c - when the tasks of several roles make an ended job */
+/* executors/completion.c - when a job has ended, by the ends of its tasks */
 #include "executors/completion.h"
 
 #include <math.h>
@@ -86,10 +86,9 @@ static bool has_failed(const struct task_state *task)
     return task->ended && (task->exit_code != 0 || task->killed);
 }
 
-/* The task among those of the first one's role that makes the number of failures, or of successes,
- * full; NULL when it is not reached.  `last` becomes false when another such task is to come. */
-static const struct task_state *reaching(const struct task_state *tasks, size_t count,
-                                         const char *role, bool failures, int wanted)
+/* The `wanted`-th failed (or succeeded) task of a role; NULL when there are fewer. */
+static const struct task_state *find_nth_end(const struct task_state *tasks, size_t count,
+                                             const char *role, bool failures, int wanted)
 {
     int found = 0;
     for (size_t i = 0; i < count && wanted > 0; i++)
@@ -99,7 +98,7 @@ static const struct task_state *reaching(const struct task_state *tasks, size_t 
     return NULL;
 }
 
-/* Was this role among the tasks before? */
+/* Has a task before this one the same role? */
 static bool seen_before(const struct task_state *tasks, size_t index)
 {
     for (size_t i = 0; i < index; i++)
@@ -108,7 +107,7 @@ static bool seen_before(const struct task_state *tasks, size_t index)
     return false;
 }
 
-/* How many failures, or successes, of a role decide; -1 or 0: no number of them does. */
+/* The number of failures (or successes) of a role that ends the job; -1 or 0: no number does. */
 static int wanted_of(const struct completion_role *role, bool failures)
 {
     if (!role)
@@ -118,8 +117,11 @@ static int wanted_of(const struct completion_role *role, bool failures)
     return failures && !role->failed ? 1 : failures ? role->failed : role->succeeded;
 }
 
-static const struct task_state *decider(const struct completion_rule *rule,
-                                        const struct task_state *tasks, size_t count, bool failures)
+/* The task whose end ends the job by a failure (or success), in the first role that reaches its number;
+ * NULL when no role does. */
+static const struct task_state *find_decider(const struct completion_rule *rule,
+                                             const struct task_state *tasks, size_t count,
+                                             bool failures)
 {
     for (size_t i = 0; i < count; i++) {
         if (i > 0 && strcmp(tasks[i].role, tasks[i - 1].role) == 0)
@@ -127,15 +129,16 @@ static const struct task_state *decider(const struct completion_rule *rule,
         if (seen_before(tasks, i))
             continue;
         int wanted = wanted_of(find_role(rule, tasks[i].role), failures);
-        const struct task_state *found = reaching(tasks, count, tasks[i].role, failures, wanted);
+        const struct task_state *found =
+            find_nth_end(tasks, count, tasks[i].role, failures, wanted);
         if (found)
             return found;
     }
     return NULL;
 }
 
-/* The failed task of the smallest index among those that are judged each by itself, or NULL; one that was
- * killed only where there is no other. */
+/* The failed task of the smallest index in roles with `each`, or NULL.  A task that was killed is
+ * taken only when no other has failed. */
 static const struct task_state *first_of_each(const struct completion_rule *rule,
                                               const struct task_state *tasks, size_t count)
 {
@@ -156,10 +159,10 @@ struct completion_outcome completion_judge(const struct completion_rule *rule,
                                            const struct task_state *tasks, size_t count,
                                            size_t total)
 {
-    const struct task_state *task = decider(rule, tasks, count, true);
+    const struct task_state *task = find_decider(rule, tasks, count, true);
     if (task)
         return (struct completion_outcome){COMPLETION_FAILED, task, false};
-    task = decider(rule, tasks, count, false);
+    task = find_decider(rule, tasks, count, false);
     if (task)
         return (struct completion_outcome){COMPLETION_SUCCEEDED, task, false};
     for (size_t i = 0; i < count; i++)

@@ -3,12 +3,12 @@
 
 #include "base/clock.h"
 
-bool job_poll_killed(const struct job_poll *poll, int index)
+bool executor_task_is_killed(const struct job_poll *poll, int index)
 {
     return index >= 0 && (size_t)index < poll->killed_count && poll->killed[index];
 }
 
-bool job_call_means(const struct job_call *call, int index)
+bool executor_call_names_task(const struct job_call *call, int index)
 {
     for (size_t i = 0; i < call->task_count; i++)
         if (call->tasks[i] == index)

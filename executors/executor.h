@@ -245,9 +245,9 @@ struct executor {
 };
 
 /* Is the task of that index in poll->killed? */
-bool job_poll_killed(const struct job_poll *poll, int index);
+bool executor_task_is_killed(const struct job_poll *poll, int index);
 /* Is it among call->tasks, or does that mean all? */
-bool job_call_means(const struct job_call *call, int index);
+bool executor_call_names_task(const struct job_call *call, int index);
 
 /* The same for one job.  -1 and a sentence. */
 int executor_cancel(struct executor *executor, const char *id, int attempt, bool force,

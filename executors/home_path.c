@@ -6,16 +6,16 @@
 
 #include "base/array.h"
 
-/* Places of a container that no directory may hide, and one that Debian gives to who has none. */
-static bool is_taken(const char *path)
+/* Paths of a container that no mount may hide, and the one that Debian gives to accounts without a home. */
+static bool is_reserved(const char *path)
 {
-    static const char *const taken[] = {"/",    "/job", "/tmp",        "/dev", "/proc",
-                                        "/sys", "/etc", "/usr",        "/bin", "/sbin",
-                                        "/lib", "/run", "/nonexistent"};
-    for (size_t i = 0; i < ARRAY_COUNT(taken); i++) {
-        size_t length = strlen(taken[i]);
-        if (strcmp(path, taken[i]) == 0 ||
-            (length > 1 && strncmp(path, taken[i], length) == 0 && path[length] == '/'))
+    static const char *const reserved[] = {"/",    "/job", "/tmp",        "/dev", "/proc",
+                                           "/sys", "/etc", "/usr",        "/bin", "/sbin",
+                                           "/lib", "/run", "/nonexistent"};
+    for (size_t i = 0; i < ARRAY_COUNT(reserved); i++) {
+        size_t length = strlen(reserved[i]);
+        if (strcmp(path, reserved[i]) == 0 ||
+            (length > 1 && strncmp(path, reserved[i], length) == 0 && path[length] == '/'))
             return true;
     }
     return false;
@@ -23,5 +23,5 @@ static bool is_taken(const char *path)
 
 bool home_path_fits(const char *path)
 {
-    return path[0] == '/' && !strstr(path, "/..") && !is_taken(path);
+    return path[0] == '/' && !strstr(path, "/..") && !is_reserved(path);
 }

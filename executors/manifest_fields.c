@@ -29,8 +29,8 @@ refuse(struct manifest_reading *reading, const struct value_path *place, uint32_
     return -1;
 }
 
-int manifest_expected(struct manifest_reading *reading, const struct value_path *place,
-                      const struct value *value, const char *what)
+int manifest_fields_expected(struct manifest_reading *reading, const struct value_path *place,
+                             const struct value *value, const char *what)
 {
     struct buffer found = {0};
     value_found_add(&found, value);
@@ -62,12 +62,12 @@ static int unknown_field(struct manifest_reading *reading, const struct value_pa
     return -1;
 }
 
-int manifest_read_fields(struct manifest_reading *reading, const struct value_path *place,
+int manifest_fields_read(struct manifest_reading *reading, const struct value_path *place,
                          const struct value *value, const struct manifest_field *fields,
                          void *target)
 {
     if (value->kind != VALUE_OBJECT)
-        return manifest_expected(reading, place, value, "an object");
+        return manifest_fields_expected(reading, place, value, "an object");
     for (size_t i = 0; i < value->object.count; i++) {
         const struct member *member = &value->object.members[i];
         const struct manifest_field *field = fields;
@@ -89,27 +89,27 @@ int manifest_read_fields(struct manifest_reading *reading, const struct value_pa
 
 /* ---- leaves ---- */
 
-bool manifest_is_plain(const struct value *value)
+bool manifest_fields_is_plain(const struct value *value)
 {
     return value->kind == VALUE_STRING && !memchr(value->string.data, '\0', value->string.length);
 }
 
-int manifest_read_content(struct manifest_reading *reading, const struct value_path *place,
-                          struct value *value, void *target)
+int manifest_fields_read_content(struct manifest_reading *reading, const struct value_path *place,
+                                 struct value *value, void *target)
 {
     if (value->kind != VALUE_STRING)
-        return manifest_expected(reading, place, value, "a string");
+        return manifest_fields_expected(reading, place, value, "a string");
     *(struct text *)target = value->string;
     return 0;
 }
 
-int manifest_read_role(struct manifest_reading *reading, const struct value_path *place,
-                       struct value *value, void *target)
+int manifest_fields_read_role(struct manifest_reading *reading, const struct value_path *place,
+                              struct value *value, void *target)
 {
     static const char what[] = "a name of at most 15 small letters, digits and inner hyphens that "
                                "starts with a letter";
     if (value->kind != VALUE_STRING || value->string.length == 0 || value->string.length > ROLE_MAX)
-        return manifest_expected(reading, place, value, what);
+        return manifest_fields_expected(reading, place, value, what);
     struct text role = value->string;
     for (size_t i = 0; i < role.length; i++) {
         char byte = role.data[i];
@@ -117,14 +117,14 @@ int manifest_read_role(struct manifest_reading *reading, const struct value_path
         bool digit = byte >= '0' && byte <= '9';
         bool hyphen = byte == '-' && i + 1 < role.length;
         if (!letter && (i == 0 || (!digit && !hyphen)))
-            return manifest_expected(reading, place, value, what);
+            return manifest_fields_expected(reading, place, value, what);
     }
     *(struct text *)target = role;
     return 0;
 }
 
-int manifest_read_bytes(struct manifest_reading *reading, const struct value_path *place,
-                        struct value *value, void *target)
+int manifest_fields_read_bytes(struct manifest_reading *reading, const struct value_path *place,
+                               struct value *value, void *target)
 {
     static const char what[] = "a number of bytes from 1, or a size such as \"2Gi\"";
     int64_t bytes = 0;
@@ -132,59 +132,61 @@ int manifest_read_bytes(struct manifest_reading *reading, const struct value_pat
         floor(value->number) == value->number)
         bytes = (int64_t)value->number;
     else if (value->kind != VALUE_STRING || quantity_parse_bytes(value->string, &bytes))
-        return manifest_expected(reading, place, value, what);
+        return manifest_fields_expected(reading, place, value, what);
     if (bytes < 1)
-        return manifest_expected(reading, place, value, what);
+        return manifest_fields_expected(reading, place, value, what);
     *(int64_t *)target = bytes;
     return 0;
 }
 
-int manifest_read_count(struct manifest_reading *reading, const struct value_path *place,
-                        struct value *value, int max, const char *what, void *target)
+int manifest_fields_read_count(struct manifest_reading *reading, const struct value_path *place,
+                               struct value *value, int max, const char *what, void *target)
 {
     if (value->kind != VALUE_NUMBER || value->number < 0 || value->number > max ||
         floor(value->number) != value->number)
-        return manifest_expected(reading, place, value, what);
+        return manifest_fields_expected(reading, place, value, what);
     *(int *)target = (int)value->number;
     return 0;
 }
 
-int manifest_read_boolean(struct manifest_reading *reading, const struct value_path *place,
-                          struct value *value, void *target)
+int manifest_fields_read_boolean(struct manifest_reading *reading, const struct value_path *place,
+                                 struct value *value, void *target)
 {
     if (value->kind != VALUE_BOOLEAN)
-        return manifest_expected(reading, place, value, "true or false");
+        return manifest_fields_expected(reading, place, value, "true or false");
     *(bool *)target = value->boolean;
     return 0;
 }
 
-int manifest_read_environment(struct manifest_reading *reading, const struct value_path *place,
-                              struct value *value, void *target)
+int manifest_fields_read_environment(struct manifest_reading *reading,
+                                     const struct value_path *place, struct value *value,
+                                     void *target)
 {
     if (value->kind != VALUE_OBJECT)
-        return manifest_expected(reading, place, value, "an object of strings");
+        return manifest_fields_expected(reading, place, value, "an object of strings");
     for (size_t i = 0; i < value->object.count; i++) {
         const struct member *member = &value->object.members[i];
         struct value_path inner = {.above = place, .name = member->key};
         if (member->key.length == 0 || memchr(member->key.data, '=', member->key.length) ||
             memchr(member->key.data, '\0', member->key.length))
-            return manifest_expected(reading, &inner, member->value,
-                                     "the name before it to be one of a variable");
-        if (!manifest_is_plain(member->value))
-            return manifest_expected(reading, &inner, member->value, "a string without NUL bytes");
+            return manifest_fields_expected(reading, &inner, member->value,
+                                            "the name before it to be one of a variable");
+        if (!manifest_fields_is_plain(member->value))
+            return manifest_fields_expected(reading, &inner, member->value,
+                                            "a string without NUL bytes");
     }
     *(struct value **)target = value;
     return 0;
 }
 
-int manifest_read_complete(struct manifest_reading *reading, const struct value_path *place,
-                           struct value *value, void *target)
+int manifest_fields_read_complete(struct manifest_reading *reading, const struct value_path *place,
+                                  struct value *value, void *target)
 {
     struct error problem;
     if (!completion_of(reading->arena, value, &problem)) {
         char what[ERROR_TEXT_SIZE + 32];
         snprintf(what, sizeof(what), "a rule for each role (%s)", problem.text);
-        return manifest_expected(reading, place, value, what);
+        return manifest_fields_expected(reading, place, value, what);
     }
     *(struct value **)target = value;
     return 0;

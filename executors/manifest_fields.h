@@ -31,25 +31,25 @@ struct manifest_field {
 };
 
 /* Read an object; -1 and a sentence. */
-int manifest_read_fields(struct manifest_reading *reading, const struct value_path *place,
+int manifest_fields_read(struct manifest_reading *reading, const struct value_path *place,
                          const struct value *value, const struct manifest_field *fields,
                          void *target);
 
 /* Set the sentence "... found <value>, expected <what>"; -1. */
-int manifest_expected(struct manifest_reading *reading, const struct value_path *place,
-                      const struct value *value, const char *what);
+int manifest_fields_expected(struct manifest_reading *reading, const struct value_path *place,
+                             const struct value *value, const char *what);
 
 /* A whole number from 0 to `max`, into an int. */
-int manifest_read_count(struct manifest_reading *reading, const struct value_path *place,
-                        struct value *value, int max, const char *what, void *target);
+int manifest_fields_read_count(struct manifest_reading *reading, const struct value_path *place,
+                               struct value *value, int max, const char *what, void *target);
 
-bool manifest_is_plain(const struct value *value); /* a string without NUL bytes */
+bool manifest_fields_is_plain(const struct value *value); /* a string without NUL bytes */
 
-manifest_reader manifest_read_content;     /* struct text: any string */
-manifest_reader manifest_read_role;        /* struct text: the name of a role */
-manifest_reader manifest_read_bytes;       /* int64_t, from 1 */
-manifest_reader manifest_read_boolean;     /* bool */
-manifest_reader manifest_read_environment; /* struct value *: an object of plain strings */
-manifest_reader manifest_read_complete;    /* struct value *: a rule of completion.h */
+manifest_reader manifest_fields_read_content;     /* struct text: any string */
+manifest_reader manifest_fields_read_role;        /* struct text: the name of a role */
+manifest_reader manifest_fields_read_bytes;       /* int64_t, from 1 */
+manifest_reader manifest_fields_read_boolean;     /* bool */
+manifest_reader manifest_fields_read_environment; /* struct value *: an object of plain strings */
+manifest_reader manifest_fields_read_complete;    /* struct value *: a rule of completion.h */
 
 #endif

@@ -1,4 +1,4 @@
-/* executors/output_file.c - opening the files that what tasks print is copied to */
+/* executors/output_file.c - the files that the output of tasks is copied to */
 #include "executors/output_file.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 enum { OUTPUT_MODE = 0640 };
 
-/* Only root may give files away; for others the own group has to do. */
+/* Set the mode, and the directory's group: only root may give files away, so for others their own group stays. */
 static int make_private(int directory, int file, const struct stat *status)
 {
     struct stat above;

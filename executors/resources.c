@@ -1,4 +1,4 @@
-/* executors/resources.c - what this machine has for jobs, and what they have taken */
+/* executors/resources.c - what this machine has for jobs, and how much of it is free */
 #include "executors/resources.h"
 
 #include <stdio.h>
@@ -6,7 +6,7 @@
 
 #include "base/quantity.h"
 
-struct demand demand_typed(int64_t cpus, int64_t memory, int gpus, struct text gpu_type)
+struct demand resources_demand(int64_t cpus, int64_t memory, int gpus, struct text gpu_type)
 {
     struct demand demand = {cpus, memory, gpus, ""};
     snprintf(demand.gpu_type, sizeof(demand.gpu_type), "%.*s", (int)gpu_type.length,
@@ -14,7 +14,7 @@ struct demand demand_typed(int64_t cpus, int64_t memory, int gpus, struct text g
     return demand;
 }
 
-void gpu_types_add(struct buffer *types, const char *type)
+void resources_add_gpu_type(struct buffer *types, const char *type)
 {
     struct text rest = buffer_text(types), known;
     bool listed = !type[0];
@@ -24,8 +24,8 @@ void gpu_types_add(struct buffer *types, const char *type)
         buffer_printf(types, "%s%s", types->length ? "," : "", type);
 }
 
-void resources_empty(struct free_resources *available, struct arena *arena,
-                     const struct machine *machine)
+void resources_all_free(struct free_resources *available, struct arena *arena,
+                        const struct machine *machine)
 {
     *available = (struct free_resources){
         .machine = machine,
@@ -41,20 +41,20 @@ static bool is_of_type(const struct machine *machine, size_t gpu, struct text ty
     return type.length == 0 || (machine->gpu_types && text_equal(machine->gpu_types[gpu], type));
 }
 
-static bool counts(const struct free_resources *available, size_t gpu)
+static bool gpu_counts(const struct free_resources *available, size_t gpu)
 {
     return is_of_type(available->machine, gpu, available->gpu_type);
 }
 
-void resources_want(struct free_resources *available, struct text gpu_type)
+void resources_want_gpu_type(struct free_resources *available, struct text gpu_type)
 {
     available->gpu_type = gpu_type;
     available->gpus = 0;
     for (size_t i = 0; i < available->machine->gpu_count; i++)
-        available->gpus += counts(available, i) && !available->gpu_taken[i];
+        available->gpus += gpu_counts(available, i) && !available->gpu_taken[i];
 }
 
-size_t machine_gpus_of(const struct machine *machine, struct text gpu_type)
+size_t resources_count_gpus(const struct machine *machine, struct text gpu_type)
 {
     size_t count = 0;
     if (!gpu_type.length)
@@ -72,7 +72,7 @@ static void mark_gpus(struct free_resources *available, struct text gpus, bool t
             if (!text_equal(available->machine->gpus[i], name) || available->gpu_taken[i] == taken)
                 continue;
             available->gpu_taken[i] = taken;
-            if (counts(available, i))
+            if (gpu_counts(available, i))
                 available->gpus += taken ? -1 : 1;
         }
     }
@@ -85,25 +85,25 @@ void resources_take(struct free_resources *available, struct demand demand, stru
     mark_gpus(available, gpus, true);
 }
 
-void resources_give(struct free_resources *available, struct demand demand, struct text gpus)
+void resources_give_back(struct free_resources *available, struct demand demand, struct text gpus)
 {
     available->cpus += demand.cpus;
     available->memory += demand.memory;
     mark_gpus(available, gpus, false);
 }
 
-void resources_withhold(struct free_resources *available, size_t gpu, const char *why)
+void resources_withhold_gpu(struct free_resources *available, size_t gpu, const char *why)
 {
     if (available->gpu_taken[gpu])
         return;
     available->gpu_taken[gpu] = true;
-    available->gpus -= counts(available, gpu);
+    available->gpus -= gpu_counts(available, gpu);
     if (!available->withheld)
         available->withheld = why;
 }
 
-/* How much others want a GPU: 0 when nobody does, most for the first type of the list. */
-static size_t how_wanted(const struct free_resources *available, size_t gpu)
+/* How urgently other jobs wait for a GPU of this type: 0 when none does, most for the first of the list. */
+static size_t gpu_demand(const struct free_resources *available, size_t gpu)
 {
     struct text rest = available->gpus_wanted, type;
     size_t wanted = 0;
@@ -116,13 +116,14 @@ static size_t how_wanted(const struct free_resources *available, size_t gpu)
     return wanted;
 }
 
-/* The free device that is wanted least, the first of several; gpu_count when none is free. */
+/* The free GPU that other jobs want least, the first of equals; gpu_count when none is free. */
 static size_t choose_gpu(const struct free_resources *available)
 {
     size_t chosen = available->machine->gpu_count, least = SIZE_MAX;
     for (size_t i = 0; i < available->machine->gpu_count && least > 0; i++) {
-        size_t wanted =
-            available->gpu_taken[i] || !counts(available, i) ? SIZE_MAX : how_wanted(available, i);
+        size_t wanted = available->gpu_taken[i] || !gpu_counts(available, i)
+                            ? SIZE_MAX
+                            : gpu_demand(available, i);
         if (wanted >= least)
             continue;
         chosen = i;
@@ -131,7 +132,7 @@ static size_t choose_gpu(const struct free_resources *available)
     return chosen;
 }
 
-struct text resources_assign(struct free_resources *available, struct arena *arena, int count)
+struct text resources_assign_gpus(struct free_resources *available, struct arena *arena, int count)
 {
     struct buffer names = {0};
     for (; count > 0; count--) {
@@ -152,7 +153,7 @@ static int64_t not_negative(int64_t amount)
     return amount > 0 ? amount : 0;
 }
 
-int resources_fits_ever(const struct machine *machine, struct demand demand, struct error *error)
+int resources_fit_ever(const struct machine *machine, struct demand demand, struct error *error)
 {
     char sentence[512] = "";
     size_t used = 0;
@@ -175,8 +176,8 @@ int resources_fits_ever(const struct machine *machine, struct demand demand, str
                      sentence + 2);
 }
 
-int resources_fits_now(const struct free_resources *available, struct demand demand,
-                       struct error *error)
+int resources_fit_now(const struct free_resources *available, struct demand demand,
+                      struct error *error)
 {
     char sentence[512] = "";
     size_t used = 0;
@@ -200,7 +201,7 @@ int resources_fits_now(const struct free_resources *available, struct demand dem
             demand.gpus, quantity_plural(demand.gpus),
             available->gpu_type.length ? " of type " : "",
             available->gpu_type.length ? available->gpu_type.data : "",
-            (int)not_negative(available->gpus), machine_gpus_of(machine, available->gpu_type));
+            (int)not_negative(available->gpus), resources_count_gpus(machine, available->gpu_type));
     if (demand.gpus > available->gpus && available->withheld && used < sizeof(sentence))
         used += (size_t)snprintf(sentence + used, sizeof(sentence) - used, " (%s)",
                                  available->withheld);

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/nearest.h"
+#include "base/path.h"
 #include "base/quantity.h"
 #include "base/value_path.h"
 
@@ -80,21 +81,11 @@ int section_path(const struct section *section, const struct value *value, const
     static const char what[] = "an absolute path without \"..\"";
     if (!section_is_plain(value) || !text_starts(value->string, "/"))
         return section_expected(section, value, field, what);
-    struct buffer normal = {0};
-    struct text rest = value->string, part;
-    bool good = true;
-    while (text_next(&rest, '/', &part)) {
-        good = good && !text_is(part, "..");
-        if (part.length == 0 || text_is(part, "."))
-            continue;
-        buffer_add_byte(&normal, '/');
-        buffer_add_text(&normal, part);
-    }
-    if (normal.length == 0)
-        buffer_add_byte(&normal, '/');
-    *target = arena_text(section->arena, normal.data, normal.length);
-    buffer_free(&normal);
-    return good ? 0 : section_expected(section, value, field, what);
+    if (path_climbs(value->string))
+        return section_expected(section, value, field, what);
+    if (!path_clean(section->arena, value->string, target))
+        *target = TEXT("/");
+    return 0;
 }
 
 static int read_text(const struct section *section, const struct value *value,

@@ -28,8 +28,8 @@ struct bytes {
     size_t length;
 };
 
-/* What is put together here is of a fixed length, which fits. */
-static void add(struct bytes *bytes, const void *data, size_t length)
+/* All that is added here has a fixed length, and fits. */
+static void add_bytes(struct bytes *bytes, const void *data, size_t length)
 {
     memcpy(bytes->data + bytes->length, data, length);
     bytes->length += length;
@@ -39,13 +39,13 @@ static void add_number(struct bytes *bytes, uint32_t number)
 {
     const unsigned char data[] = {(unsigned char)(number >> 24), (unsigned char)(number >> 16),
                                   (unsigned char)(number >> 8), (unsigned char)number};
-    add(bytes, data, sizeof(data));
+    add_bytes(bytes, data, sizeof(data));
 }
 
 static void add_string(struct bytes *bytes, const void *data, size_t length)
 {
     add_number(bytes, (uint32_t)length);
-    add(bytes, data, length);
+    add_bytes(bytes, data, length);
 }
 
 static void add_public(struct bytes *bytes, const unsigned char public[static PART])
@@ -63,11 +63,11 @@ static void add_private(struct bytes *bytes, uint32_t check, const unsigned char
     add_number(bytes, check);
     add_public(bytes, public);
     add_number(bytes, 2 * PART);
-    add(bytes, seed, PART);
-    add(bytes, public, PART);
+    add_bytes(bytes, seed, PART);
+    add_bytes(bytes, public, PART);
     add_string(bytes, comment, sizeof(comment) - 1);
     for (unsigned char pad = 1; bytes->length % BLOCK; pad++)
-        add(bytes, &pad, 1);
+        add_bytes(bytes, &pad, 1);
 }
 
 static void write_private(char buffer[static SSH_KEY_SIZE], const struct bytes *binary)
@@ -89,11 +89,11 @@ static void write_files(struct ssh_key *key, uint32_t check, const unsigned char
     struct bytes blob = {.length = 0}, private = {.length = 0}, whole = {.length = 0};
     add_public(&blob, public);
     add_private(&private, check, seed, public);
-    add(&whole, magic, sizeof(magic));
+    add_bytes(&whole, magic, sizeof(magic));
     add_string(&whole, "none", 4); /* no cipher, */
-    add_string(&whole, "none", 4); /* nothing that makes a key for it, */
-    add_string(&whole, "", 0);     /* and no options for that */
-    add_number(&whole, 1);         /* how many keys there are */
+    add_string(&whole, "none", 4); /* no key derivation, */
+    add_string(&whole, "", 0);     /* and no options for it */
+    add_number(&whole, 1);         /* number of keys */
     add_string(&whole, blob.data, blob.length);
     add_string(&whole, private.data, private.length);
     write_private(key->id, &whole);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "base/hash.h"
 
 struct index {
     uint32_t *newest; /* by hash: a run's number plus 1; 0: none */
@@ -70,14 +71,11 @@ static bool is_like(enum similarity similarity, const struct predict_key *a,
 static size_t hash_key(enum similarity similarity, const struct predict_key *key)
 {
     struct text parts[4];
-    uint64_t hash = 1469598103934665603u;
+    uint64_t hash = HASH_START;
     if (!parts_of(similarity, key, parts))
         return 0;
-    for (int i = 0; i < 4; i++) {
-        for (size_t j = 0; j < parts[i].length; j++)
-            hash = (hash ^ (unsigned char)parts[i].data[j]) * 1099511628211u;
-        hash = (hash ^ 0x1ff) * 1099511628211u;
-    }
+    for (int i = 0; i < 4; i++)
+        hash = hash_byte(hash_text(hash, parts[i]), 0x1ff);
     return (size_t)(hash ^ hash >> 31);
 }
 

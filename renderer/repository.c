@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/path.h"
 #include "base/yaml.h"
 #include "renderer/snapshot.h"
 
@@ -237,9 +238,8 @@ static int check_path(struct text path, struct error *error)
     struct text rest = path, name;
     bool valid = path.length > 0 && path.length <= LONGEST_PATH;
     while (valid && text_next(&rest, '/', &name))
-        valid = name.length && !text_is(name, ".") && !text_is(name, "..") &&
-                !memchr(name.data, '\0', name.length);
-    if (!valid)
+        valid = name.length > 0;
+    if (!valid || !path_is_plain(path) || memchr(path.data, '\0', path.length))
         return error_set(error,
                          "\"%s\" is not a path in the templates repository; expected one from its "
                          "top, such as common/part.yaml, without . and ..",

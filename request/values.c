@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/path.h"
 #include "base/quantity.h"
 
 bool take_scalar_text(const struct value *value, bool booleans, struct text *text)
@@ -83,27 +84,6 @@ static bool is_printable(struct text text)
     return true;
 }
 
-/* The path's parts joined by single slashes, without empty ones and `.`; false when one is `..`. */
-static bool clean_path(struct arena *arena, struct text path, struct text *clean)
-{
-    char *copy = arena_allocate(arena, path.length + 1);
-    size_t length = 0;
-    bool absolute = text_starts(path, "/");
-    struct text rest = path, part;
-    while (text_next(&rest, '/', &part)) {
-        if (part.length == 0 || text_is(part, "."))
-            continue;
-        if (text_is(part, ".."))
-            return false;
-        if (length || absolute)
-            copy[length++] = '/';
-        memcpy(copy + length, part.data, part.length);
-        length += part.length;
-    }
-    *clean = (struct text){copy, length};
-    return length > 0;
-}
-
 /* Shells replace these; a job file is read by none. */
 static bool is_for_a_shell(struct text path)
 {
@@ -127,7 +107,7 @@ static void read_path(struct reading *reading, const struct value_path *path,
         problem_expected(reading, path, value, "at most %" PRId64 " bytes", field->most);
     else if (!is_printable(value->string))
         problem_expected(reading, path, value, "a path without control characters");
-    else if (!clean_path(reading->arena, value->string, &clean))
+    else if (!path_clean(reading->arena, value->string, &clean))
         problem_expected(reading, path, value, "%s, without .. parts", expected);
     else
         *(struct text *)into = clean;

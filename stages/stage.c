@@ -102,7 +102,7 @@ bool stage_wait(struct stage *stage, int descriptor, int64_t until)
     return !stage->stopping;
 }
 
-executor_opener *stage_open_executor = executor_open;
+executor_opener *stage_open_executor = registry_open;
 
 struct executor *stage_executor(struct stage *stage, struct error *error)
 {

@@ -46,7 +46,7 @@ bool stage_is_fenced(struct stage *stage);
 
 /* The executor and the template repository that the settings name. */
 struct executor *stage_executor(struct stage *stage, struct error *error);
-/* What stage_executor() opens one with: executor_open(), unless a test puts its own here. */
+/* What stage_executor() opens one with: registry_open(), unless a test puts its own here. */
 typedef struct executor *executor_opener(const struct value *settings, const char *spool,
                                          const char *directory, struct error *error);
 extern executor_opener *stage_open_executor;

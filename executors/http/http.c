@@ -11,7 +11,7 @@
 #include <strings.h>
 
 #include "base/heartbeat.h"
-#include "executors/http/easy.h"
+#include "executors/http/target.h"
 
 enum {
     WAIT_SLICE = 1000, /* milliseconds; libcurl's own timers usually end a wait sooner */
@@ -38,8 +38,8 @@ struct http_client {
     struct http_target target;
     int64_t timeout, stall_timeout;
     size_t response_limit;
-    bool hangs;   /* a request of this batch had no answer in its time */
-    bool stopped; /* go_on() wants no more of this batch */
+    bool hangs;   /* a request of this batch timed out */
+    bool stopped; /* go_on() stopped this batch */
     bool (*go_on)(void *context, const struct http_request *ended);
     void *context;
 };
@@ -52,7 +52,7 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *context)
     long status = 0;
     curl_easy_getinfo(slot->easy, CURLINFO_RESPONSE_CODE, &status);
     if (status < 200 || status > 299)
-        keep = 0; /* why it refuses is wanted whole */
+        keep = 0; /* keep the whole explanation of a refusal */
     if (keep && length > keep - response->length) {
         slot->request->cut_off = true;
         buffer_add(response, bytes, keep - response->length);
@@ -66,7 +66,7 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *context)
     return length;
 }
 
-/* What stands between the quotes of a Warning header, without their escapes. */
+/* Append the quoted text of a Warning header, unescaped. */
 static void take_warning(struct buffer *warnings, struct text line)
 {
     const char *at = memchr(line.data, '"', line.length), *end = line.data + line.length;
@@ -80,8 +80,8 @@ static void take_warning(struct buffer *warnings, struct text line)
     buffer_add_byte(warnings, '\n');
 }
 
-/* libcurl takes an answer whose connection ends between two headers for a whole one without a body:
- * a refusal without its reason. */
+/* Note whether the headers are complete: libcurl accepts an answer whose connection ends between two
+ * headers as a complete one without a body, which would be a refusal without its reason. */
 static size_t take_header(char *bytes, size_t size, size_t count, void *context)
 {
     struct slot *slot = context;
@@ -131,13 +131,13 @@ void http_close(struct http_client *client)
 {
     if (!client)
         return;
-    struct http_guard guard;
-    http_guard_begin(&guard);
+    struct http_sigpipe sigpipe;
+    http_target_block_sigpipe(&sigpipe);
     for (size_t i = 0; i < client->slot_count; i++)
         curl_easy_cleanup(client->slots[i].easy);
     if (client->multi)
         curl_multi_cleanup(client->multi);
-    http_guard_end(&guard);
+    http_target_restore_sigpipe(&sigpipe);
     http_target_free(&client->target);
     free(client->slots);
     free(client);
@@ -152,12 +152,12 @@ static void set_body(struct slot *slot, const struct http_request *request)
         curl_easy_setopt(slot->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body.length);
     }
     curl_easy_setopt(slot->easy, CURLOPT_CUSTOMREQUEST, request->method);
-    /* curl would announce a form, and wait for "100 Continue" before a larger body. */
+    /* By default libcurl sends a form's type, and waits for "100 Continue" before a larger body. */
     char type[256];
     snprintf(type, sizeof(type), "Content-Type: %s",
              request->content_type ? request->content_type : "application/json");
-    http_add_header(&slot->headers, has_body ? type : "Content-Type:");
-    http_add_header(&slot->headers, "Expect:");
+    http_target_add_header(&slot->headers, has_body ? type : "Content-Type:");
+    http_target_add_header(&slot->headers, "Expect:");
 }
 
 static void set_times(struct slot *slot, const struct http_request *request)
@@ -189,7 +189,7 @@ static void start_request(struct slot *slot, struct http_request *request)
 
     curl_easy_reset(easy);
     http_target_apply(&slot->client->target, easy, request->path, &slot->headers);
-    http_add_headers(&slot->headers, request->headers);
+    http_target_add_headers(&slot->headers, request->headers);
     set_body(slot, request);
     set_times(slot, request);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, slot->headers);
@@ -203,7 +203,7 @@ static void start_request(struct slot *slot, struct http_request *request)
     if (code) {
         error_set(&request->error, "%s %s could not be started: %s", request->method, request->path,
                   curl_multi_strerror(code));
-        http_free_headers(&slot->headers);
+        http_target_free_headers(&slot->headers);
         slot->request = NULL;
     }
 }
@@ -225,8 +225,8 @@ static void end_request(struct slot *slot, CURLcode code)
     client->hangs = client->hangs || code == CURLE_OPERATION_TIMEDOUT;
     request->status = code == CURLE_OK ? (int)status : 0;
     request->retry_after = (int64_t)retry_after * 1000;
-    struct error_quote_buffer buffer;
-    const char *path = error_quote(&buffer, request->path, strlen(request->path));
+    struct error_quote_buffer quote;
+    const char *path = error_quote(&quote, request->path, strlen(request->path));
     if (code == CURLE_OK) {
         request->outcome = HTTP_ANSWERED;
     } else if (slot->too_long) {
@@ -234,13 +234,13 @@ static void end_request(struct slot *slot, CURLcode code)
         error_set(&request->error, "the answer to %s %s is longer than %zu bytes", request->method,
                   path, client->response_limit);
     } else {
-        request->outcome =
-            http_was_sent(&client->target, slot->easy, code) ? HTTP_NO_ANSWER : HTTP_NOT_SENT;
+        request->outcome = http_target_was_sent(&client->target, slot->easy, code) ? HTTP_NO_ANSWER
+                                                                                   : HTTP_NOT_SENT;
         error_set(&request->error, "%s: %s %s: %s", server, request->method, path,
                   slot->problem[0] ? slot->problem : curl_easy_strerror(code));
     }
     curl_multi_remove_handle(client->multi, slot->easy);
-    http_free_headers(&slot->headers);
+    http_target_free_headers(&slot->headers);
     slot->request = NULL;
     if (client->go_on && !client->go_on(client->context, request))
         client->stopped = true;
@@ -261,10 +261,10 @@ static void take_finished(struct http_client *client)
     }
 }
 
-/* Requests that are not begun, because others of the batch had no answer in their time, or one
- * that go_on() did not like. */
-static void give_up(const struct http_client *client, struct http_request *const *batch,
-                    size_t count)
+/* Fail requests that are not begun, because another of the batch timed out or go_on() stopped the
+ * batch. */
+static void fail_unsent(const struct http_client *client, struct http_request *const *batch,
+                        size_t count)
 {
     const char *server =
         client->target.unix_socket ? client->target.unix_socket : client->target.base;
@@ -286,7 +286,7 @@ static void run_batch(struct http_client *client, struct http_request *const *ba
     client->hangs = client->stopped = false;
     for (;;) {
         if (client->hangs || client->stopped) {
-            give_up(client, batch + next, count - next);
+            fail_unsent(client, batch + next, count - next);
             next = count;
         }
         size_t busy = 0;
@@ -309,10 +309,10 @@ static void run_batch(struct http_client *client, struct http_request *const *ba
 
 void http_run(struct http_client *client, struct http_request *const *batch, size_t count)
 {
-    struct http_guard guard;
-    http_guard_begin(&guard);
+    struct http_sigpipe sigpipe;
+    http_target_block_sigpipe(&sigpipe);
     run_batch(client, batch, count);
-    http_guard_end(&guard);
+    http_target_restore_sigpipe(&sigpipe);
 }
 
 void http_request_clear(struct http_request *request)

@@ -2,15 +2,15 @@
  *
  * One client talks to one server, over TCP or a unix socket, through libcurl's multi interface;
  * its connections are kept alive between calls.  A batch of requests is run to its end before
- * http_run() returns: each request has a time-out of its own, and once one has run into it no
- * other of the batch is begun (they are HTTP_NOT_SENT), so a server that hangs costs one time-out,
- * whatever the batch.
+ * http_run() returns.  Each request has its own time-out; after one has timed out no other of the
+ * batch is begun (they are HTTP_NOT_SENT), so a server that hangs costs one time-out for a batch of
+ * any size.
  *
  * The outcome of a request tells what the server may have done:
  *   HTTP_ANSWERED    there is a complete answer; its status may be anything
  *   HTTP_NOT_SENT    no connection: the server has certainly not seen the request
- *   HTTP_NO_ANSWER   the request went out, wholly or in part, and no complete answer came: nobody
- *                    knows whether it was acted upon
+ *   HTTP_NO_ANSWER   the request was sent, at least in part, and no complete answer came: the server
+ *                    may have acted on it
  *
  * Nothing is retried and no redirection is followed.  TLS is always verified.  SIGPIPE does not
  * reach the process.  Not for use by two threads at once.
@@ -52,11 +52,11 @@ struct http_request {
 
 struct http_client;
 
-/* What the settings point to is copied.  NULL and a sentence on failure. */
+/* Copies the settings.  NULL and a sentence on failure. */
 struct http_client *http_open(const struct http_settings *settings, struct error *error);
 void http_close(struct http_client *client); /* NULL is fine */
 
-/* Run all requests of the batch to their end.  The members that are filled in are set for each. */
+/* Run all requests of the batch to their end, and fill in their members. */
 void http_run(struct http_client *client, struct http_request *const *batch, size_t count);
 
 void http_request_clear(struct http_request *request); /* frees the response */

@@ -1,4 +1,4 @@
-/* executors/http/stream.c - answers that come in lines and do not end soon */
+/* executors/http/stream.c - long-lived answers, read line by line */
 #include "executors/http/stream.h"
 
 #include <stdlib.h>
@@ -6,11 +6,11 @@
 
 #include "base/clock.h"
 #include "base/heartbeat.h"
-#include "executors/http/easy.h"
+#include "executors/http/target.h"
 
 enum {
     WAIT_SLICE = 1000,     /* milliseconds */
-    PAUSE_ABOVE = 4 << 20, /* bytes that wait to be fetched, when a whole line is among them */
+    PAUSE_ABOVE = 4 << 20, /* unfetched bytes, with at least one whole line */
     BODY_LIMIT = 64 << 10  /* bytes of a refusal that are kept */
 };
 
@@ -28,7 +28,7 @@ struct http_stream {
     struct curl_slist *headers;
     struct http_stream_limits limits;
     struct buffer input;
-    size_t start; /* where the first line starts that was not fetched */
+    size_t start; /* of the first line that was not fetched */
     size_t lines; /* line ends after `start` */
     bool paused, too_long, headed;
     int64_t last; /* clock_elapsed() of the last byte, or of the start */
@@ -38,7 +38,7 @@ struct http_stream {
     struct error error;
 };
 
-/* ---- what comes ---- */
+/* ---- receiving ---- */
 
 static bool is_refused(const struct http_stream *stream)
 {
@@ -57,8 +57,8 @@ static size_t take_header(char *bytes, size_t size, size_t count, void *context)
     return line.length;
 }
 
-/* Make room at the front when most of it has been fetched. */
-static void compact(struct http_stream *stream)
+/* Remove fetched lines from the front once they are most of the buffer. */
+static void drop_fetched(struct http_stream *stream)
 {
     struct buffer *input = &stream->input;
     if (stream->start == 0 || stream->start < input->length / 2)
@@ -74,15 +74,15 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *context)
     size_t length = size * count;
     stream->last = clock_elapsed();
     if (is_refused(stream)) {
-        size_t left = BODY_LIMIT - stream->input.length;
-        buffer_add(&stream->input, bytes, length < left ? length : left);
+        size_t space = BODY_LIMIT - stream->input.length;
+        buffer_add(&stream->input, bytes, length < space ? length : space);
         return length;
     }
     if (stream->lines && stream->input.length - stream->start > PAUSE_ABOVE) {
         stream->paused = true;
         return CURL_WRITEFUNC_PAUSE;
     }
-    compact(stream);
+    drop_fetched(stream);
     const char *end = bytes;
     for (size_t i = 0; i < length; i++)
         if (bytes[i] == '\n') {
@@ -119,13 +119,13 @@ static void end_stream(struct http_stream *stream)
 {
     if (!stream->easy)
         return;
-    struct http_guard guard;
-    http_guard_begin(&guard);
+    struct http_sigpipe sigpipe;
+    http_target_block_sigpipe(&sigpipe);
     curl_multi_remove_handle(stream->streams->multi, stream->easy);
     curl_easy_cleanup(stream->easy);
-    http_guard_end(&guard);
+    http_target_restore_sigpipe(&sigpipe);
     stream->easy = NULL;
-    http_free_headers(&stream->headers);
+    http_target_free_headers(&stream->headers);
     stream->state.ended = true;
     stream->streams->news = true;
 }
@@ -134,8 +134,8 @@ void http_streams_close(struct http_streams *streams)
 {
     if (!streams)
         return;
-    struct http_guard guard;
-    http_guard_begin(&guard);
+    struct http_sigpipe sigpipe;
+    http_target_block_sigpipe(&sigpipe);
     for (struct http_stream *stream = streams->first; stream; stream = stream->next) {
         if (stream->easy) {
             stream->state.outcome = HTTP_NO_ANSWER;
@@ -146,7 +146,7 @@ void http_streams_close(struct http_streams *streams)
     }
     if (streams->multi)
         curl_multi_cleanup(streams->multi);
-    http_guard_end(&guard);
+    http_target_restore_sigpipe(&sigpipe);
     http_target_free(&streams->target);
     free(streams);
 }
@@ -155,7 +155,7 @@ static void set_options(struct http_stream *stream, const char *const *headers)
 {
     CURL *easy = stream->easy;
     http_target_apply(&stream->streams->target, easy, stream->path, &stream->headers);
-    http_add_headers(&stream->headers, headers);
+    http_target_add_headers(&stream->headers, headers);
     curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, stream->headers);
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, stream->problem);
@@ -211,12 +211,12 @@ void http_stream_close(struct http_stream *stream)
 
 static void set_sentence(struct http_stream *stream, const char *words)
 {
-    struct error_quote_buffer buffer;
+    struct error_quote_buffer quote;
     error_set(&stream->error, "%s: GET %s: %s", stream->streams->target.base,
-              error_quote(&buffer, stream->path, strlen(stream->path)), words);
+              error_quote(&quote, stream->path, strlen(stream->path)), words);
 }
 
-static void finish(struct http_stream *stream, CURLcode code)
+static void finish_stream(struct http_stream *stream, CURLcode code)
 {
     const struct http_target *target = &stream->streams->target;
     curl_off_t retry_after = 0;
@@ -225,9 +225,9 @@ static void finish(struct http_stream *stream, CURLcode code)
     stream->state.retry_after = (int64_t)retry_after * 1000;
     if (code == CURLE_OK && !stream->headed)
         code = CURLE_GOT_NOTHING;
-    stream->state.outcome = code == CURLE_OK                            ? HTTP_ANSWERED
-                            : http_was_sent(target, stream->easy, code) ? HTTP_NO_ANSWER
-                                                                        : HTTP_NOT_SENT;
+    stream->state.outcome = code == CURLE_OK                                   ? HTTP_ANSWERED
+                            : http_target_was_sent(target, stream->easy, code) ? HTTP_NO_ANSWER
+                                                                               : HTTP_NOT_SENT;
     if (stream->too_long) {
         snprintf(words, sizeof(words), "a line is longer than %zu bytes", stream->limits.line);
         set_sentence(stream, words);
@@ -248,12 +248,13 @@ static void take_finished(struct http_streams *streams)
         char *stream = NULL;
         curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &stream);
         if (stream)
-            finish((struct http_stream *)(void *)stream, code);
+            finish_stream((struct http_stream *)(void *)stream, code);
     }
 }
 
-/* Let go of streams whose server says nothing, and let those go on that were read from. */
-static void look_after(struct http_streams *streams, size_t *open)
+/* End streams whose server has sent nothing for too long, and resume paused ones whose lines were
+ * fetched.  *open becomes the number that is left. */
+static void check_stalls(struct http_streams *streams, size_t *open)
 {
     int64_t now = clock_elapsed();
     *open = 0;
@@ -272,7 +273,7 @@ static void look_after(struct http_streams *streams, size_t *open)
                      (long long)(now - stream->last + 500) / 1000);
             set_sentence(stream, words);
             stream->state.outcome =
-                http_was_sent(&streams->target, stream->easy, CURLE_OPERATION_TIMEDOUT)
+                http_target_was_sent(&streams->target, stream->easy, CURLE_OPERATION_TIMEDOUT)
                     ? HTTP_NO_ANSWER
                     : HTTP_NOT_SENT;
             end_stream(stream);
@@ -281,7 +282,7 @@ static void look_after(struct http_streams *streams, size_t *open)
     }
 }
 
-static void drive(struct http_streams *streams, int64_t wait)
+static void drive_until_news(struct http_streams *streams, int64_t wait)
 {
     int64_t begin = clock_elapsed();
     streams->news = false;
@@ -291,7 +292,7 @@ static void drive(struct http_streams *streams, int64_t wait)
         heartbeat();
         curl_multi_perform(streams->multi, &running);
         take_finished(streams);
-        look_after(streams, &open);
+        check_stalls(streams, &open);
         int64_t left = wait - (clock_elapsed() - begin);
         if (streams->news || open == 0 || left <= 0)
             return;
@@ -302,10 +303,10 @@ static void drive(struct http_streams *streams, int64_t wait)
 
 void http_streams_drive(struct http_streams *streams, int64_t wait)
 {
-    struct http_guard guard;
-    http_guard_begin(&guard);
-    drive(streams, wait);
-    http_guard_end(&guard);
+    struct http_sigpipe sigpipe;
+    http_target_block_sigpipe(&sigpipe);
+    drive_until_news(streams, wait);
+    http_target_restore_sigpipe(&sigpipe);
 }
 
 /* ---- what the caller sees ---- */
@@ -326,7 +327,7 @@ bool http_stream_line(struct http_stream *stream, struct text *line)
     return true;
 }
 
-void http_stream_look(const struct http_stream *stream, struct http_stream_state *state)
+void http_stream_get_state(const struct http_stream *stream, struct http_stream_state *state)
 {
     *state = stream->state;
     state->has_lines = stream->lines > 0;

@@ -340,9 +340,9 @@ static void take_result(struct kubernetes_connection *connection, struct arena *
     const struct kubernetes_question question = {call->method, call->path.data, call->body.length};
     call->status = request->status;
     call->retry_after = request->retry_after;
-    call->outcome =
-        kubernetes_judge(arena, &question, request->status, buffer_text(&request->response),
-                         call->raw, &call->answer, &call->retry_after, &call->remedy, &call->error);
+    call->outcome = kubernetes_status_judge(
+        arena, &question, request->status, buffer_text(&request->response), call->raw,
+        &call->answer, &call->retry_after, &call->remedy, &call->error);
     call->retry_after = bound_patience(call);
     struct buffer none = call->warnings;
     call->warnings = request->warnings;

@@ -11,101 +11,68 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/hash.h"
+#include "base/names.h"
 #include "executors/kubernetes/cache.h"
 
-enum { LEAST_SLOTS = 64, ATTEMPT_MAX = 1000000 };
+enum { ATTEMPT_MAX = 1000000 };
 
-struct kubernetes_jobs *kubernetes_jobs_new(void)
+struct kubernetes_cache *kubernetes_cache_new(void)
 {
-    struct kubernetes_jobs *jobs = memory_allocate(sizeof(*jobs));
-    jobs->slot_count = LEAST_SLOTS;
-    jobs->slots = memory_allocate(jobs->slot_count * sizeof(struct cached_token *));
+    struct kubernetes_cache *jobs = memory_allocate(sizeof(*jobs));
+    jobs->tokens = names_new(SIZE_MAX, sizeof(struct cached_token));
     return jobs;
 }
 
-static void free_token(struct cached_token *token)
+static void clear_token(struct cached_token *token)
 {
     for (size_t i = 0; i < token->job_count; i++)
-        free_job(&token->jobs[i]);
+        cached_job_free(&token->jobs[i]);
     for (size_t i = 0; i < token->pod_count; i++)
-        free_pod(&token->pods[i]);
-    waiting_clear(&token->said);
+        cached_pod_free(&token->pods[i]);
+    kubernetes_waiting_clear(&token->said);
     free(token->kept);
     free(token->jobs);
     free(token->pods);
-    free(token->name);
-    free(token);
 }
 
-void kubernetes_jobs_free(struct kubernetes_jobs *jobs)
+void kubernetes_cache_free(struct kubernetes_cache *jobs)
 {
     if (!jobs)
         return;
-    for (size_t i = 0; i < jobs->slot_count; i++) {
-        while (jobs->slots[i]) {
-            struct cached_token *token = jobs->slots[i];
-            jobs->slots[i] = token->next;
-            free_token(token);
-        }
-    }
-    events_free(jobs);
-    free(jobs->slots);
+    for (void *token = names_first(jobs->tokens); token; token = names_after(token))
+        clear_token(token);
+    kubernetes_events_free(jobs);
+    names_free(jobs->tokens);
     free(jobs);
 }
 
-size_t kubernetes_jobs_count(const struct kubernetes_jobs *jobs)
+size_t kubernetes_cache_count(const struct kubernetes_cache *jobs)
 {
-    return jobs->count;
+    return names_count(jobs->tokens);
 }
 
 /* ---- tokens ---- */
 
-struct cached_token *cache_find_token(const struct kubernetes_jobs *jobs, struct text name)
+struct cached_token *kubernetes_cache_find_token(const struct kubernetes_cache *jobs,
+                                                 struct text name)
 {
-    uint64_t hash = hash_text(name);
-    struct cached_token *token = jobs->slots[hash % jobs->slot_count];
-    while (token && (token->hash != hash || !text_is(name, token->name)))
-        token = token->next;
-    return token;
+    return names_find(jobs->tokens, name);
 }
 
-static void grow(struct kubernetes_jobs *jobs)
+static struct cached_token *add_token(struct kubernetes_cache *jobs, struct text name)
 {
-    size_t count = 2 * jobs->slot_count;
-    struct cached_token **slots = memory_allocate(count * sizeof(struct cached_token *));
-    for (size_t i = 0; i < jobs->slot_count; i++) {
-        while (jobs->slots[i]) {
-            struct cached_token *token = jobs->slots[i];
-            jobs->slots[i] = token->next;
-            token->next = slots[token->hash % count];
-            slots[token->hash % count] = token;
-        }
-    }
-    free(jobs->slots);
-    jobs->slots = slots;
-    jobs->slot_count = count;
-}
-
-static struct cached_token *add_token(struct kubernetes_jobs *jobs, struct text name)
-{
-    struct cached_token *token = cache_find_token(jobs, name);
+    struct cached_token *token = kubernetes_cache_find_token(jobs, name);
     if (token)
         return token;
-    if (jobs->count >= jobs->slot_count)
-        grow(jobs);
-    token = memory_allocate(sizeof(*token));
-    token->hash = hash_text(name);
-    token->name = memory_allocate(name.length + 1);
-    memcpy(token->name, name.data, name.length);
-    token->next = jobs->slots[token->hash % jobs->slot_count];
-    jobs->slots[token->hash % jobs->slot_count] = token;
-    jobs->count++;
+    token = names_add(jobs->tokens, name);
+    token->name = names_text(token).data;
     return token;
 }
 
 static void remove_pod(struct cached_token *token, struct cached_pod *pod)
 {
-    free_pod(pod);
+    cached_pod_free(pod);
     *pod = token->pods[--token->pod_count];
 }
 
@@ -119,19 +86,15 @@ static void lose_pod(struct cached_token *token, struct cached_pod *pod)
 }
 
 /* A token without objects is none, nor is one with nothing but pods that are gone. */
-static void drop_if_empty(struct kubernetes_jobs *jobs, struct cached_token *token)
+static void drop_if_empty(struct kubernetes_cache *jobs, struct cached_token *token)
 {
     for (size_t i = token->job_count ? 0 : token->pod_count; i-- > 0;)
         if (token->pods[i].gone)
             remove_pod(token, &token->pods[i]);
     if (token->job_count || token->pod_count)
         return;
-    struct cached_token **at = &jobs->slots[token->hash % jobs->slot_count];
-    while (*at != token)
-        at = &(*at)->next;
-    *at = token->next;
-    jobs->count--;
-    free_token(token);
+    clear_token(token);
+    names_remove(jobs->tokens, token);
 }
 
 static struct text name_token(char buffer[static CACHED_TOKEN_SIZE], const char *id, int attempt)
@@ -178,11 +141,11 @@ static void remove_job(struct cached_token *token, struct cached_job *job)
         job->missing = true;
         return;
     }
-    free_job(job);
+    cached_job_free(job);
     *job = token->jobs[--token->job_count];
     for (size_t i = 0; i < token->job_count;) {
         if (token->jobs[i].missing) {
-            free_job(&token->jobs[i]);
+            cached_job_free(&token->jobs[i]);
             token->jobs[i] = token->jobs[--token->job_count];
         } else {
             i++;
@@ -192,10 +155,10 @@ static void remove_job(struct cached_token *token, struct cached_job *job)
 
 static uint64_t uid_of(const struct value *object)
 {
-    return hash_text(value_get_text(value_get(object, "metadata"), "uid"));
+    return hash_text(HASH_START, value_get_text(value_get(object, "metadata"), "uid"));
 }
 
-static void take_job(struct kubernetes_jobs *jobs, struct cached_token *token,
+static void take_job(struct kubernetes_cache *jobs, struct cached_token *token,
                      const struct value *object, bool deleted, bool listed)
 {
     struct cached_job *job = find_job(token, uid_of(object)), fresh = {0};
@@ -204,26 +167,26 @@ static void take_job(struct kubernetes_jobs *jobs, struct cached_token *token,
     if (deleted)
         return;
     if (!job) {
-        if (!reduce_job(&fresh, object)) {
-            free_job(&fresh);
+        if (!kubernetes_reduce_job(&fresh, object)) {
+            cached_job_free(&fresh);
             return;
         }
         token->jobs = memory_resize(token->jobs, (token->job_count + 1) * sizeof(*token->jobs));
         job = &token->jobs[token->job_count++];
         *job = fresh;
         job->seen = jobs->lists[FOLLOW_JOBS];
-        events_place_orphans(jobs, token->name);
+        kubernetes_events_place_orphans(jobs, token->name);
         return;
     }
-    reduce_job(&fresh, object);
+    kubernetes_reduce_job(&fresh, object);
     bool stale = !listed && fresh.version && fresh.version < job->version;
-    free_job(&fresh);
+    cached_job_free(&fresh);
     if (!stale)
-        reduce_job(job, object);
+        kubernetes_reduce_job(job, object);
     job->seen = jobs->lists[FOLLOW_JOBS];
 }
 
-static void take_pod(struct kubernetes_jobs *jobs, struct cached_token *token,
+static void take_pod(struct kubernetes_cache *jobs, struct cached_token *token,
                      const struct value *object, bool deleted, bool listed)
 {
     struct cached_pod *pod = find_pod(token, uid_of(object)), fresh = {0};
@@ -232,8 +195,8 @@ static void take_pod(struct kubernetes_jobs *jobs, struct cached_token *token,
     if (deleted)
         return;
     if (!pod) {
-        if (!reduce_pod(&fresh, object)) {
-            free_pod(&fresh);
+        if (!kubernetes_reduce_pod(&fresh, object)) {
+            cached_pod_free(&fresh);
             return;
         }
         if (token->pod_count == token->pod_capacity) {
@@ -243,30 +206,31 @@ static void take_pod(struct kubernetes_jobs *jobs, struct cached_token *token,
         pod = &token->pods[token->pod_count++];
         *pod = fresh;
         pod->seen = jobs->lists[FOLLOW_PODS];
-        events_place_orphans(jobs, token->name);
+        kubernetes_events_place_orphans(jobs, token->name);
         return;
     }
-    reduce_pod(&fresh, object);
+    kubernetes_reduce_pod(&fresh, object);
     bool stale = !listed && fresh.version && fresh.version < pod->version;
-    free_pod(&fresh);
+    cached_pod_free(&fresh);
     if (!stale)
-        reduce_pod(pod, object);
+        kubernetes_reduce_pod(pod, object);
     pod->seen = jobs->lists[FOLLOW_PODS];
 }
 
-void kubernetes_jobs_take(struct kubernetes_jobs *jobs, enum followed_kind kind,
-                          const struct value *object, bool deleted, bool listed)
+void kubernetes_cache_take(struct kubernetes_cache *jobs, enum followed_kind kind,
+                           const struct value *object, bool deleted, bool listed)
 {
     char buffer[CACHED_TOKEN_SIZE];
     if (kind == FOLLOW_EVENTS) {
         if (!deleted) /* it is only forgotten, after an hour */
-            events_take(jobs, object);
+            kubernetes_events_take(jobs, object);
         return;
     }
     struct text name = read_token(buffer, object);
     if (!name.length)
         return;
-    struct cached_token *token = deleted ? cache_find_token(jobs, name) : add_token(jobs, name);
+    struct cached_token *token =
+        deleted ? kubernetes_cache_find_token(jobs, name) : add_token(jobs, name);
     if (!token)
         return;
     if (kind == FOLLOW_JOBS)
@@ -278,7 +242,7 @@ void kubernetes_jobs_take(struct kubernetes_jobs *jobs, enum followed_kind kind,
 
 /* ---- lists ---- */
 
-void kubernetes_jobs_list_begin(struct kubernetes_jobs *jobs, enum followed_kind kind)
+void kubernetes_cache_list_begin(struct kubernetes_cache *jobs, enum followed_kind kind)
 {
     jobs->lists[kind]++;
 }
@@ -297,27 +261,26 @@ static void drop_unseen(struct cached_token *token, enum followed_kind kind, uin
     for (size_t i = 0; i < token->job_count; i++)
         alive |= !token->jobs[i].missing;
     while (!alive && token->job_count)
-        free_job(&token->jobs[--token->job_count]);
+        cached_job_free(&token->jobs[--token->job_count]);
 }
 
-void kubernetes_jobs_list_end(struct kubernetes_jobs *jobs, enum followed_kind kind)
+void kubernetes_cache_list_end(struct kubernetes_cache *jobs, enum followed_kind kind)
 {
-    for (size_t i = 0; kind != FOLLOW_EVENTS && i < jobs->slot_count; i++) {
-        struct cached_token *next;
-        for (struct cached_token *token = jobs->slots[i]; token; token = next) {
-            next = token->next;
-            drop_unseen(token, kind, jobs->lists[kind]);
-            drop_if_empty(jobs, token);
-        }
+    struct cached_token *token = kind == FOLLOW_EVENTS ? NULL : names_first(jobs->tokens);
+    for (struct cached_token *next; token; token = next) {
+        next = names_after(token);
+        drop_unseen(token, kind, jobs->lists[kind]);
+        drop_if_empty(jobs, token);
     }
 }
 
 /* ---- questions ---- */
 
-bool kubernetes_jobs_has(const struct kubernetes_jobs *jobs, const char *id, int attempt)
+bool kubernetes_cache_has(const struct kubernetes_cache *jobs, const char *id, int attempt)
 {
     char buffer[CACHED_TOKEN_SIZE];
-    const struct cached_token *token = cache_find_token(jobs, name_token(buffer, id, attempt));
+    const struct cached_token *token =
+        kubernetes_cache_find_token(jobs, name_token(buffer, id, attempt));
     return token && token->job_count;
 }
 
@@ -329,39 +292,39 @@ static bool is_made_by(const struct cached_token *token, const char *identity)
     return false;
 }
 
-void kubernetes_jobs_list(const struct kubernetes_jobs *jobs, const char *identity,
-                          executor_take *take, void *context)
+void kubernetes_cache_list(const struct kubernetes_cache *jobs, const char *identity,
+                           executor_take *take, void *context)
 {
-    for (size_t i = 0; i < jobs->slot_count; i++)
-        for (const struct cached_token *token = jobs->slots[i]; token; token = token->next) {
-            char buffer[CACHED_TOKEN_SIZE];
-            char *dash;
-            if (!is_made_by(token, identity))
-                continue;
-            snprintf(buffer, sizeof(buffer), "%s", token->name);
-            dash = strrchr(buffer, '-');
-            if (!dash || dash[1] != 'a')
-                continue;
-            *dash = '\0';
-            take(context, buffer, (int)strtol(dash + 2, NULL, 10));
-        }
+    for (struct cached_token *token = names_first(jobs->tokens); token;
+         token = names_after(token)) {
+        char buffer[CACHED_TOKEN_SIZE];
+        char *dash;
+        if (!is_made_by(token, identity))
+            continue;
+        snprintf(buffer, sizeof(buffer), "%s", token->name);
+        dash = strrchr(buffer, '-');
+        if (!dash || dash[1] != 'a')
+            continue;
+        *dash = '\0';
+        take(context, buffer, (int)strtol(dash + 2, NULL, 10));
+    }
 }
 
-enum kubernetes_known kubernetes_jobs_poll(struct kubernetes_jobs *jobs, struct arena *arena,
-                                           struct job_poll *poll)
+enum kubernetes_known kubernetes_cache_poll(struct kubernetes_cache *jobs, struct arena *arena,
+                                            struct job_poll *poll)
 {
     char buffer[CACHED_TOKEN_SIZE];
     struct cached_token *token =
-        cache_find_token(jobs, name_token(buffer, poll->id, poll->attempt));
+        kubernetes_cache_find_token(jobs, name_token(buffer, poll->id, poll->attempt));
     if (!token || !token->job_count)
         return KUBERNETES_NOT_KNOWN;
-    return outcome_poll(token, arena, poll);
+    return kubernetes_phase_poll(token, arena, poll);
 }
 
-void kubernetes_jobs_confirm(struct kubernetes_jobs *jobs, const char *id, int attempt)
+void kubernetes_cache_confirm(struct kubernetes_cache *jobs, const char *id, int attempt)
 {
     char buffer[CACHED_TOKEN_SIZE];
-    struct cached_token *token = cache_find_token(jobs, name_token(buffer, id, attempt));
+    struct cached_token *token = kubernetes_cache_find_token(jobs, name_token(buffer, id, attempt));
     if (token)
         token->confirmed = true;
 }
@@ -378,11 +341,11 @@ static int compare_pods(const void *a, const void *b)
     return order ? order : strcmp(first->name, second->name);
 }
 
-const struct cached_pod **kubernetes_jobs_pods(struct kubernetes_jobs *jobs, struct arena *arena,
-                                               const char *id, int attempt, size_t *count)
+const struct cached_pod **kubernetes_cache_pods(struct kubernetes_cache *jobs, struct arena *arena,
+                                                const char *id, int attempt, size_t *count)
 {
     char buffer[CACHED_TOKEN_SIZE];
-    struct cached_token *token = cache_find_token(jobs, name_token(buffer, id, attempt));
+    struct cached_token *token = kubernetes_cache_find_token(jobs, name_token(buffer, id, attempt));
     size_t all = token ? token->pod_count : 0;
     const struct cached_pod **pods =
         arena_allocate(arena, (all + 1) * sizeof(const struct cached_pod *));

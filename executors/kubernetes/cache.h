@@ -3,7 +3,7 @@
  * Objects come as trees, from lists and watches in any order and any number of times, and are
  * reduced at once to what a poll needs: a few hundred bytes for a Pod, so that ten thousand take
  * some MiB.  Nobody is asked anything here.  reduce.c reads objects, cache.c
- * keeps them by token, events.c the warnings about them, outcome.c answers polls, waiting.c says why a job waits.
+ * keeps them by token, events.c the warnings about them, phase.c answers polls, waiting.c says why a job waits.
  *
  * What objects look like is of k8s.io/api (batch/v1, core/v1) as in Kubernetes 1.36; which reasons
  * the kubelet, the scheduler and the controllers write was read in their sources.
@@ -107,41 +107,41 @@ struct cached_job {
     struct waiting event;
 };
 
-struct kubernetes_jobs;
+struct kubernetes_cache;
 
-struct kubernetes_jobs *kubernetes_jobs_new(void);
-void kubernetes_jobs_free(struct kubernetes_jobs *jobs); /* NULL is fine */
+struct kubernetes_cache *kubernetes_cache_new(void);
+void kubernetes_cache_free(struct kubernetes_cache *jobs); /* NULL is fine */
 
 /* Take an object as it is now; `deleted`: as it was when it went.  What is no object of ours, or
  * malformed, is passed over.  With `listed`, it is the truth whatever its version. */
-void kubernetes_jobs_take(struct kubernetes_jobs *jobs, enum followed_kind kind,
-                          const struct value *object, bool deleted, bool listed);
+void kubernetes_cache_take(struct kubernetes_cache *jobs, enum followed_kind kind,
+                           const struct value *object, bool deleted, bool listed);
 /* A list begins; and it is whole: what it did not hold is no more. */
-void kubernetes_jobs_list_begin(struct kubernetes_jobs *jobs, enum followed_kind kind);
-void kubernetes_jobs_list_end(struct kubernetes_jobs *jobs, enum followed_kind kind);
+void kubernetes_cache_list_begin(struct kubernetes_cache *jobs, enum followed_kind kind);
+void kubernetes_cache_list_end(struct kubernetes_cache *jobs, enum followed_kind kind);
 
 enum kubernetes_known {
     KUBERNETES_KNOWN,     /* the poll is filled in */
     KUBERNETES_NOT_KNOWN, /* no Job of that token: ask for it */
     KUBERNETES_DOUBTFUL   /* filled in, but pods are missing that may have printed: ask for
-                                   them, and say so by kubernetes_jobs_confirm() */
+                                   them, and say so by kubernetes_cache_confirm() */
 };
 
 /* Fill in `poll`, of which id and attempt are set and all else is zero. */
-enum kubernetes_known kubernetes_jobs_poll(struct kubernetes_jobs *jobs, struct arena *arena,
-                                           struct job_poll *poll);
-void kubernetes_jobs_confirm(struct kubernetes_jobs *jobs, const char *id, int attempt);
+enum kubernetes_known kubernetes_cache_poll(struct kubernetes_cache *jobs, struct arena *arena,
+                                            struct job_poll *poll);
+void kubernetes_cache_confirm(struct kubernetes_cache *jobs, const char *id, int attempt);
 
 /* Tell the jobs whose owner the spool of that identity made, and which nobody removes yet. */
-void kubernetes_jobs_list(const struct kubernetes_jobs *jobs, const char *identity,
-                          executor_take *take, void *context);
+void kubernetes_cache_list(const struct kubernetes_cache *jobs, const char *identity,
+                           executor_take *take, void *context);
 
 /* Whether the token has a Job. */
-bool kubernetes_jobs_has(const struct kubernetes_jobs *jobs, const char *id, int attempt);
+bool kubernetes_cache_has(const struct kubernetes_cache *jobs, const char *id, int attempt);
 /* Its pods that are there, by role, index and age; in the arena, valid until the next object is taken. */
-const struct cached_pod **kubernetes_jobs_pods(struct kubernetes_jobs *jobs, struct arena *arena,
-                                               const char *id, int attempt, size_t *count);
-size_t kubernetes_jobs_count(const struct kubernetes_jobs *jobs); /* tokens */
+const struct cached_pod **kubernetes_cache_pods(struct kubernetes_cache *jobs, struct arena *arena,
+                                                const char *id, int attempt, size_t *count);
+size_t kubernetes_cache_count(const struct kubernetes_cache *jobs); /* tokens */
 
 /* ---- between the files of the cache ---- */
 
@@ -152,9 +152,7 @@ enum {
 };
 
 struct cached_token {
-    struct cached_token *next; /* in its slot */
-    uint64_t hash;
-    char *name;
+    const char *name; /* its own in the table */
     struct cached_job *jobs;
     size_t job_count;
     struct cached_pod *pods;
@@ -176,45 +174,44 @@ struct orphan { /* an Event that came before its object */
     uint64_t uid;
 };
 
-struct kubernetes_jobs {
-    struct cached_token **slots;
-    size_t slot_count, count;
+struct kubernetes_cache {
+    struct names *tokens;         /* struct cached_token */
     uint32_t lists[FOLLOW_KINDS]; /* number of the last list */
     struct orphan orphans[ORPHANS];
     size_t next_orphan;
 };
 
 /* cache.c */
-struct cached_token *cache_find_token(const struct kubernetes_jobs *jobs, struct text name);
+struct cached_token *kubernetes_cache_find_token(const struct kubernetes_cache *jobs,
+                                                 struct text name);
 
 /* events.c */
-void events_take(struct kubernetes_jobs *jobs, const struct value *object);
+void kubernetes_events_take(struct kubernetes_cache *jobs, const struct value *object);
 /* An object of the token is new: is there an Event that came before it? */
-void events_place_orphans(struct kubernetes_jobs *jobs, const char *token);
-void events_free(struct kubernetes_jobs *jobs);
+void kubernetes_events_place_orphans(struct kubernetes_cache *jobs, const char *token);
+void kubernetes_events_free(struct kubernetes_cache *jobs);
 
 /* reduce.c: false when the object is not fit.  `pod` and `job` are zero, or as they were:
  * what is replaced is freed. */
-bool reduce_pod(struct cached_pod *pod, const struct value *object);
-bool reduce_job(struct cached_job *job, const struct value *object);
-void free_pod(struct cached_pod *pod);
-void free_job(struct cached_job *job);
-uint64_t hash_text(struct text text);
+bool kubernetes_reduce_pod(struct cached_pod *pod, const struct value *object);
+bool kubernetes_reduce_job(struct cached_job *job, const struct value *object);
+void cached_pod_free(struct cached_pod *pod);
+void cached_job_free(struct cached_job *job);
 /* Copy without control bytes and what is not UTF-8, cut between characters to `limit` bytes. */
-char *copy_clean(struct text text, size_t limit);
+char *cached_copy_text(struct text text, size_t limit);
 
 /* waiting.c */
-void waiting_set(struct waiting *waiting, enum waiting_cause cause, const char *word,
-                 struct text message);
-void waiting_clear(struct waiting *waiting);
+void kubernetes_waiting_set(struct waiting *waiting, enum waiting_cause cause, const char *word,
+                            struct text message);
+void kubernetes_waiting_clear(struct waiting *waiting);
 /* What an Event means; false when nothing that is waited for. */
-bool waiting_of_event(struct waiting *waiting, struct text kind, struct text reason,
-                      struct text message);
+bool kubernetes_waiting_of_event(struct waiting *waiting, struct text kind, struct text reason,
+                                 struct text message);
 /* The sentence for a waiting job: the same words for as long as the meaning is. */
-const char *waiting_say(struct cached_token *token);
+const char *kubernetes_waiting_say(struct cached_token *token);
 
-/* outcome.c */
-enum kubernetes_known outcome_poll(struct cached_token *token, struct arena *arena,
-                                   struct job_poll *poll);
+/* phase.c */
+enum kubernetes_known kubernetes_phase_poll(struct cached_token *token, struct arena *arena,
+                                            struct job_poll *poll);
 
 #endif

@@ -70,7 +70,7 @@ static int check_certificate(struct text bytes, const struct stat *status, const
                              struct error *error)
 {
     (void)status;
-    return kubeconfig_is_pem(bytes, "CERTIFICATE")
+    return kubeconfig_pem_is_encoded(bytes, "CERTIFICATE")
                ? 0
                : error_set(error, "%s is not PEM of a CERTIFICATE", path);
 }
@@ -79,7 +79,7 @@ static int check_key(struct text bytes, const struct stat *status, const char *p
                      struct error *error)
 {
     (void)status;
-    return kubeconfig_is_pem(bytes, "PRIVATE KEY")
+    return kubeconfig_pem_is_encoded(bytes, "PRIVATE KEY")
                ? 0
                : error_set(error, "%s is not PEM of a PRIVATE KEY", path);
 }

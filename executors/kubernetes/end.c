@@ -27,7 +27,8 @@ static void ask_cancel(struct inquiries *inquiries, struct inquiry *inquiry)
     clock_format(clock_now(), now);
     for (size_t i = 0; i < inquiry->job_count; i++) {
         struct found_job *found = &inquiry->jobs[i];
-        if (found_is_finished(found) || found_is_cancelled(found) || found_is_leaving(found))
+        if (inquiry_job_is_finished(found) || inquiry_job_is_cancelled(found) ||
+            inquiry_job_is_leaving(found))
             continue;
         inquiry_ask(inquiries, found, "PATCH",
                     arena_printf(inquiries->arena,
@@ -173,7 +174,7 @@ static void ask_linger(struct inquiries *inquiries, struct found_job *found, boo
                        int64_t seconds)
 {
     struct buffer specification = {0};
-    if (!found_is_finished(found))
+    if (!inquiry_job_is_finished(found))
         buffer_add_string(&specification, "\"activeDeadlineSeconds\":1");
     if (owner)
         buffer_printf(&specification, "%s\"ttlSecondsAfterFinished\":%lld",
@@ -188,7 +189,7 @@ static void ask_linger(struct inquiries *inquiries, struct found_job *found, boo
 /* A Job that was never started has no deadline, so it would stay: there is nothing to look at. */
 static bool can_linger(const struct found_job *owner)
 {
-    return found_is_finished(owner) ||
+    return inquiry_job_is_finished(owner) ||
            value_get_text(value_get(owner->object, "status"), "startTime").length > 0;
 }
 
@@ -201,7 +202,7 @@ static void ask_remove(struct inquiries *inquiries, struct inquiry *inquiry)
     for (size_t i = 0; i < inquiry->job_count; i++) {
         struct found_job *found = &inquiry->jobs[i];
         bool owner = !is_dependent(inquiry, found);
-        if (found_is_leaving(found))
+        if (inquiry_job_is_leaving(found))
             continue;
         if (debug > 0)
             ask_linger(inquiries, found, owner, debug);

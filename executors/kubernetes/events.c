@@ -7,26 +7,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "executors/kubernetes/cache.h"
 
 static void clear_orphan(struct orphan *orphan)
 {
-    waiting_clear(&orphan->waiting);
+    kubernetes_waiting_clear(&orphan->waiting);
     free(orphan->name);
     orphan->name = NULL;
 }
 
-void events_free(struct kubernetes_jobs *jobs)
+void kubernetes_events_free(struct kubernetes_cache *jobs)
 {
     for (size_t i = 0; i < ORPHANS; i++)
         clear_orphan(&jobs->orphans[i]);
 }
 
 /* The token that an object's name starts with: names are made of it, a dash and something. */
-static struct cached_token *find_by_name(const struct kubernetes_jobs *jobs, struct text name)
+static struct cached_token *find_by_name(const struct kubernetes_cache *jobs, struct text name)
 {
     for (;;) {
-        struct cached_token *token = cache_find_token(jobs, name);
+        struct cached_token *token = kubernetes_cache_find_token(jobs, name);
         if (token || !name.length)
             return token;
         while (name.length && name.data[name.length - 1] != '-')
@@ -38,7 +39,7 @@ static struct cached_token *find_by_name(const struct kubernetes_jobs *jobs, str
 
 /* Kueue calls the Workload of a Job job-<name>-<five letters>, and cuts long names; it is owned by
  * the Job, which an Event does not tell. */
-static struct cached_token *find_by_workload(const struct kubernetes_jobs *jobs, struct text name)
+static struct cached_token *find_by_workload(const struct kubernetes_cache *jobs, struct text name)
 {
     if (!text_starts(name, "job-"))
         return NULL;
@@ -47,13 +48,13 @@ static struct cached_token *find_by_workload(const struct kubernetes_jobs *jobs,
 
 static void put_event(struct waiting *to, struct waiting *event)
 {
-    waiting_clear(to);
+    kubernetes_waiting_clear(to);
     *to = *event;
     *event = (struct waiting){0};
 }
 
 /* Hand an Event to what it is about; false when that is not known. */
-static bool place_event(const struct kubernetes_jobs *jobs, struct text name, uint64_t uid,
+static bool place_event(const struct kubernetes_cache *jobs, struct text name, uint64_t uid,
                         struct waiting *event)
 {
     bool workload = event->cause == WAITING_KUEUE;
@@ -78,25 +79,26 @@ static bool place_event(const struct kubernetes_jobs *jobs, struct text name, ui
     return false;
 }
 
-void events_take(struct kubernetes_jobs *jobs, const struct value *object)
+void kubernetes_events_take(struct kubernetes_cache *jobs, const struct value *object)
 {
     const struct value *about = value_get(object, "involvedObject");
     struct text name = value_get_text(about, "name");
     struct waiting event = {0};
     if (!name.length || name.length >= CACHED_TOKEN_SIZE ||
-        !waiting_of_event(&event, value_get_text(about, "kind"), value_get_text(object, "reason"),
-                          value_get_text(object, "message")))
+        !kubernetes_waiting_of_event(&event, value_get_text(about, "kind"),
+                                     value_get_text(object, "reason"),
+                                     value_get_text(object, "message")))
         return;
-    uint64_t uid = hash_text(value_get_text(about, "uid"));
+    uint64_t uid = hash_text(HASH_START, value_get_text(about, "uid"));
     if (place_event(jobs, name, uid, &event))
         return;
     struct orphan *orphan = &jobs->orphans[jobs->next_orphan++ % ORPHANS];
     clear_orphan(orphan);
-    *orphan =
-        (struct orphan){.waiting = event, .uid = uid, .name = copy_clean(name, CACHED_TOKEN_SIZE)};
+    *orphan = (struct orphan){
+        .waiting = event, .uid = uid, .name = cached_copy_text(name, CACHED_TOKEN_SIZE)};
 }
 
-void events_place_orphans(struct kubernetes_jobs *jobs, const char *token)
+void kubernetes_events_place_orphans(struct kubernetes_cache *jobs, const char *token)
 {
     size_t length = strlen(token);
     for (size_t i = 0; i < ORPHANS; i++) {

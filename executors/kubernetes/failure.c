@@ -36,7 +36,7 @@ static void fail(struct reading *reading, int exit_code, const char *reason, str
 {
     reading->pod->exit_code = exit_code;
     reading->pod->reason = reason;
-    reduce_set_copy(&reading->pod->message, message, MESSAGE_SIZE);
+    cached_set_text(&reading->pod->message, message, MESSAGE_SIZE);
 }
 
 static void fail_words(struct reading *reading, int exit_code, const char *reason,
@@ -99,7 +99,7 @@ static bool find_pod_reason(struct reading *reading)
     if (!text_starts(reason, "OutOf")) /* a resource's name follows: OutOfcpu, OutOfrdma/hca */
         return false;
     char words[128];
-    char *clean = copy_clean(reason, 70);
+    char *clean = cached_copy_text(reason, 70);
     snprintf(words, sizeof(words), "was refused by its node (%s)", clean);
     free(clean);
     fail_words(reading, EXIT_UNKNOWN, "NodeRefused", words, message);
@@ -144,7 +144,7 @@ static bool find_disruption(struct reading *reading)
         {"EvictionByEvictionAPI", "Evicted", "was evicted"},
         {"TerminationByKubelet", "Evicted", "was ended by its node to make room"},
     };
-    const struct value *condition = reduce_true_condition(reading->status, "DisruptionTarget");
+    const struct value *condition = cached_true_condition(reading->status, "DisruptionTarget");
     struct text reason = value_get_text(condition, "reason");
     for (size_t i = 0; condition && i < ARRAY_COUNT(table); i++) {
         if (!text_is(reason, table[i].reason))
@@ -200,7 +200,7 @@ static bool find_nothing(struct reading *reading)
 {
     struct text reason = value_get_text(reading->status, "reason");
     char words[128];
-    char *clean = copy_clean(reason, 60);
+    char *clean = cached_copy_text(reason, 60);
     snprintf(words, sizeof(words), "failed%s%s%s", clean[0] ? " (" : "", clean,
              clean[0] ? ")" : ", and the cluster does not say how");
     free(clean);
@@ -231,7 +231,7 @@ static void choose_container(struct reading *reading)
     int best = 0;
     for (size_t l = 0; l < 2; l++) {
         const struct value *list = value_get(reading->status, lists[l]);
-        for (size_t i = 0; i < reduce_list_length(list); i++) {
+        for (size_t i = 0; i < cached_list_length(list); i++) {
             const struct value *container = list->list.items[i];
             struct text name = value_get_text(container, "name");
             bool is_main = l == 1 && text_is(name, "main");
@@ -243,7 +243,7 @@ static void choose_container(struct reading *reading)
             reading->what = "";
             if (is_main)
                 continue;
-            char *clean = copy_clean(name, 63);
+            char *clean = cached_copy_text(name, 63);
             snprintf(reading->what_buffer, sizeof(reading->what_buffer), "%s%s ",
                      l ? "its container " : "its init container ", clean);
             free(clean);
@@ -252,7 +252,7 @@ static void choose_container(struct reading *reading)
     }
 }
 
-void reduce_failure(struct cached_pod *pod, const struct value *status)
+void kubernetes_failure_read(struct cached_pod *pod, const struct value *status)
 {
     static bool (*const causes[])(struct reading *) = {
         find_storage,   find_pod_reason, find_memory,  find_disruption,
@@ -299,7 +299,7 @@ static void read_image(struct cached_pod *pod, struct text reason, struct text m
     pod->image_missing = says_missing(message) || text_is(reason, "InvalidImageName");
     char word[64];
     snprintf(word, sizeof(word), "%.*s", (int)reason.length, reason.data);
-    waiting_set(&pod->waiting, WAITING_IMAGE, word, message);
+    kubernetes_waiting_set(&pod->waiting, WAITING_IMAGE, word, message);
 }
 
 /* What keeps a container from running: false when nothing that is worth a line. */
@@ -330,29 +330,29 @@ static bool read_container_waiting(struct cached_pod *pod, const struct value *c
         if (table[i].cause == WAITING_IMAGE)
             read_image(pod, reason, message);
         else
-            waiting_set(&pod->waiting, table[i].cause, table[i].reason, message);
+            kubernetes_waiting_set(&pod->waiting, table[i].cause, table[i].reason, message);
         return true;
     }
     return false;
 }
 
-void reduce_waiting(struct cached_pod *pod, const struct value *status)
+void kubernetes_failure_read_waiting(struct cached_pod *pod, const struct value *status)
 {
     static const char *const lists[] = {"initContainerStatuses", "containerStatuses"};
     for (size_t l = 0; l < 2; l++) {
         const struct value *list = value_get(status, lists[l]);
-        for (size_t i = 0; i < reduce_list_length(list); i++)
+        for (size_t i = 0; i < cached_list_length(list); i++)
             if (read_container_waiting(pod, list->list.items[i]))
                 return;
     }
-    waiting_clear(&pod->waiting);
-    const struct value *condition = reduce_find_condition(status, "PodScheduled");
+    kubernetes_waiting_clear(&pod->waiting);
+    const struct value *condition = cached_find_condition(status, "PodScheduled");
     if (!text_is(value_get_text(condition, "status"), "False"))
         return;
     struct text reason = value_get_text(condition, "reason");
     struct text message = value_get_text(condition, "message");
     if (text_is(reason, "SchedulingGated"))
-        waiting_set(&pod->waiting, WAITING_GATE, "SchedulingGated", message);
+        kubernetes_waiting_set(&pod->waiting, WAITING_GATE, "SchedulingGated", message);
     else if (!text_is(reason, "SchedulerError") || message.length)
-        waiting_set(&pod->waiting, WAITING_NODE, "Unschedulable", message);
+        kubernetes_waiting_set(&pod->waiting, WAITING_NODE, "Unschedulable", message);
 }

@@ -6,16 +6,16 @@
 #include "executors/kubernetes/cache.h"
 
 /* Fill in exit_code, reason and message of a pod that has failed, from its status. */
-void reduce_failure(struct cached_pod *pod, const struct value *status);
+void kubernetes_failure_read(struct cached_pod *pod, const struct value *status);
 /* Fill in `waiting` and what goes with it, of a pod that is pending. */
-void reduce_waiting(struct cached_pod *pod, const struct value *status);
+void kubernetes_failure_read_waiting(struct cached_pod *pod, const struct value *status);
 
 /* ---- reduce.c ---- */
 
-size_t reduce_list_length(const struct value *list); /* 0 when it is none */
-const struct value *reduce_find_condition(const struct value *status, const char *type);
-const struct value *reduce_true_condition(const struct value *status, const char *type);
+size_t cached_list_length(const struct value *list); /* 0 when it is none */
+const struct value *cached_find_condition(const struct value *status, const char *type);
+const struct value *cached_true_condition(const struct value *status, const char *type);
 /* Replace a copy by a clean one; NULL for the empty text. */
-void reduce_set_copy(char **to, struct text text, size_t limit);
+void cached_set_text(char **to, struct text text, size_t limit);
 
 #endif

@@ -11,7 +11,7 @@
 int kubernetes_follow(struct kubernetes *kubernetes, struct error *error);
 
 /* NULL before the first kubernetes_follow(). */
-struct kubernetes_jobs *kubernetes_followed(struct kubernetes *kubernetes);
+struct kubernetes_cache *kubernetes_followed(struct kubernetes *kubernetes);
 
 /* A token that is looked up. */
 struct lookup {

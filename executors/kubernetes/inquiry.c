@@ -164,7 +164,7 @@ void inquiry_judge(struct inquiry *inquiry)
     }
 }
 
-bool found_is_finished(const struct found_job *found)
+bool inquiry_job_is_finished(const struct found_job *found)
 {
     const struct value *conditions = value_get(value_get(found->object, "status"), "conditions");
     for (size_t i = 0; conditions && conditions->kind == VALUE_LIST && i < conditions->list.count;
@@ -178,12 +178,12 @@ bool found_is_finished(const struct found_job *found)
     return false;
 }
 
-bool found_is_leaving(const struct found_job *found)
+bool inquiry_job_is_leaving(const struct found_job *found)
 {
     return value_get_text(value_get(found->object, "metadata"), "deletionTimestamp").length > 0;
 }
 
-bool found_is_cancelled(const struct found_job *found)
+bool inquiry_job_is_cancelled(const struct found_job *found)
 {
     return kubernetes_annotation_of(found->object, KUBERNETES_ANNOTATION_CANCELLED).data &&
            value_get_number(value_get(found->object, "spec"), "parallelism", 1) < 1;

@@ -50,8 +50,8 @@ void inquiry_ask(struct inquiries *inquiries, struct found_job *found, const cha
 /* What the answers to those mean for the job: what is gone needs nothing.  Frees the calls. */
 void inquiry_judge(struct inquiry *inquiry);
 
-bool found_is_finished(const struct found_job *found);
-bool found_is_leaving(const struct found_job *found); /* it is being deleted */
-bool found_is_cancelled(const struct found_job *found);
+bool inquiry_job_is_finished(const struct found_job *found);
+bool inquiry_job_is_leaving(const struct found_job *found); /* it is being deleted */
+bool inquiry_job_is_cancelled(const struct found_job *found);
 
 #endif

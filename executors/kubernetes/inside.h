@@ -31,8 +31,8 @@
 #include "executors/kubernetes/manifest.h"
 #include "executors/kubernetes/settings.h"
 
-struct kubernetes_cache; /* cache.h */
-struct kubernetes_logs;  /* logs.c */
+struct kubernetes_follower; /* poll.c */
+struct kubernetes_logs;     /* logs.c */
 
 enum {
     KUBERNETES_NAME_SIZE = 256, /* bytes of an object's name, with the final NUL */
@@ -54,8 +54,8 @@ struct kubernetes {
     struct capacity capacity;   /* as it was told last, good until capacity_until, which is of
                                    clock_elapsed() */
     int64_t capacity_until;
-    struct kubernetes_cache *cache; /* NULL until the first poll */
-    struct kubernetes_logs *logs;   /* NULL until the first output */
+    struct kubernetes_follower *follower; /* NULL until the first poll */
+    struct kubernetes_logs *logs;         /* NULL until the first output */
 };
 
 /* ---- kubernetes.c ---- */
@@ -122,7 +122,8 @@ int kubernetes_poll(struct executor *executor, struct arena *arena, struct job_p
                     size_t count, struct error *error);
 int kubernetes_list(struct executor *executor, executor_take *take, void *context,
                     struct error *error);
-void kubernetes_cache_free(struct kubernetes_cache *cache); /* NULL is fine; ends its watches */
+void kubernetes_follow_close(
+    struct kubernetes_follower *cache); /* NULL is fine; ends its watches */
 /* output.c */
 void kubernetes_output(struct executor *executor, struct job_call **batch, size_t count);
 /* Forget what is known of a job's logs (after remove); all of it at the end. */

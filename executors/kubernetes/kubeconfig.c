@@ -67,7 +67,7 @@ static int find_entry(const struct config_reader *reader, const char *list, cons
             *entry = (struct config_entry){reader, &reader->files[i], kind, name, own ? own : item};
             if (!own || own->kind == VALUE_OBJECT)
                 return 0;
-            return config_refuse(entry, own, kind, "expected an object");
+            return kubeconfig_fields_refuse(entry, own, kind, "expected an object");
         }
     }
     return 1;
@@ -104,16 +104,16 @@ static int follow(const struct config_entry *context, const char *kind, const ch
     const char *name;
     struct error_quote_buffer buffer;
     char words[sizeof(buffer) + 32];
-    if (config_string(context, context->object, kind, &name))
+    if (kubeconfig_fields_string(context, context->object, kind, &name))
         return -1;
     if (!*name)
-        return config_refuse(context, NULL, kind, "is missing");
+        return kubeconfig_fields_refuse(context, NULL, kind, "is missing");
     int result = find_entry(context->reader, list, kind, text_of(name), entry);
     if (result <= 0)
         return result;
     snprintf(words, sizeof(words), "there is no \"%s\" in %s",
              error_quote(&buffer, name, strlen(name)), list);
-    return config_refuse(context, value_get(context->object, kind), kind, words);
+    return kubeconfig_fields_refuse(context, value_get(context->object, kind), kind, words);
 }
 
 /* ---- the cluster ---- */
@@ -122,27 +122,27 @@ static int read_cluster(const struct config_entry *cluster, struct kubeconfig *c
 {
     const char *server;
     bool insecure;
-    if (config_string(cluster, cluster->object, "server", &server) ||
-        config_string(cluster, cluster->object, "tls-server-name", &config->tls_name) ||
-        config_string(cluster, cluster->object, "proxy-url", &config->proxy) ||
-        config_boolean(cluster, cluster->object, "insecure-skip-tls-verify", &insecure))
+    if (kubeconfig_fields_string(cluster, cluster->object, "server", &server) ||
+        kubeconfig_fields_string(cluster, cluster->object, "tls-server-name", &config->tls_name) ||
+        kubeconfig_fields_string(cluster, cluster->object, "proxy-url", &config->proxy) ||
+        kubeconfig_fields_boolean(cluster, cluster->object, "insecure-skip-tls-verify", &insecure))
         return -1;
     const struct value *where = value_get(cluster->object, "server");
     if (insecure)
-        return config_refuse(
+        return kubeconfig_fields_refuse(
             cluster, value_get(cluster->object, "insecure-skip-tls-verify"),
             "insecure-skip-tls-verify",
             "dlspool does not talk to a server whose certificate it may not verify; name "
             "the cluster's own authority in certificate-authority instead");
     if (!*server)
-        return config_refuse(cluster, NULL, "server", "is missing");
+        return kubeconfig_fields_refuse(cluster, NULL, "server", "is missing");
     if (strncmp(server, "https://", 8) != 0 || server[8] == '\0' || strpbrk(server, " ?#@\"\\"))
-        return config_refuse(cluster, where, "server", "expected https://HOST:PORT");
+        return kubeconfig_fields_refuse(cluster, where, "server", "expected https://HOST:PORT");
     struct text trimmed = text_of(server);
     while (text_ends(trimmed, "/"))
         trimmed.length--;
     config->server = arena_text(cluster->reader->arena, trimmed.data, trimmed.length).data;
-    return config_pem(cluster, "certificate-authority", "CERTIFICATE", &config->ca);
+    return kubeconfig_fields_pem(cluster, "certificate-authority", "CERTIFICATE", &config->ca);
 }
 
 /* ---- all of it ---- */
@@ -177,8 +177,8 @@ static struct kubeconfig *read_files(const struct config_reader *reader, const c
         return NULL;
     config->source = context.file->path;
     config->context = name.data;
-    if (config_string(&context, context.object, "namespace", &config->namespace) ||
-        read_cluster(&cluster, config) || config_read_user(&user, &cluster, config))
+    if (kubeconfig_fields_string(&context, context.object, "namespace", &config->namespace) ||
+        read_cluster(&cluster, config) || kubeconfig_fields_read_user(&user, &cluster, config))
         return NULL;
     bool secret = config->token.length || config->key.bytes.data;
     if (secret && others_may_read(user.file->path))
@@ -311,7 +311,7 @@ struct kubeconfig *kubeconfig_parse(struct arena *arena, struct text source, con
 
 void kubeconfig_wipe(struct kubeconfig *config)
 {
-    config_wipe(config->token);
-    config_wipe(config->key.bytes);
+    kubeconfig_fields_wipe(config->token);
+    kubeconfig_fields_wipe(config->key.bytes);
     config->token = config->key.bytes = (struct text){0};
 }

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-const char *config_beside(const struct config_entry *entry, struct text path)
+const char *kubeconfig_fields_beside(const struct config_entry *entry, struct text path)
 {
     const char *slash = strrchr(entry->file->path, '/');
     if (text_starts(path, "/") || !slash)
@@ -13,8 +13,8 @@ const char *config_beside(const struct config_entry *entry, struct text path)
         .data;
 }
 
-int config_refuse(const struct config_entry *entry, const struct value *value, const char *field,
-                  const char *words)
+int kubeconfig_fields_refuse(const struct config_entry *entry, const struct value *value,
+                             const char *field, const char *words)
 {
     struct error_quote_buffer buffer;
     return error_set(entry->reader->error, "%s:%u: %s \"%s\": %s: %s", entry->file->path,
@@ -22,45 +22,47 @@ int config_refuse(const struct config_entry *entry, const struct value *value, c
                      error_quote(&buffer, entry->name.data, entry->name.length), field, words);
 }
 
-int config_string(const struct config_entry *entry, const struct value *object, const char *field,
-                  const char **target)
+int kubeconfig_fields_string(const struct config_entry *entry, const struct value *object,
+                             const char *field, const char **target)
 {
     const struct value *value = value_get(object, field);
     *target = "";
     if (!value || value->kind == VALUE_NULL)
         return 0;
     if (value->kind != VALUE_STRING)
-        return config_refuse(entry, value, field, "expected a string (put it in quotes)");
+        return kubeconfig_fields_refuse(entry, value, field,
+                                        "expected a string (put it in quotes)");
     for (size_t i = 0; i < value->string.length; i++)
         if ((unsigned char)value->string.data[i] < ' ' || value->string.data[i] == 0x7f)
-            return config_refuse(entry, value, field, "there is a control character in it");
+            return kubeconfig_fields_refuse(entry, value, field,
+                                            "there is a control character in it");
     *target = value->string.data;
     return 0;
 }
 
-int config_path(const struct config_entry *entry, const char *field, const char **target)
+int kubeconfig_fields_path(const struct config_entry *entry, const char *field, const char **target)
 {
     const char *path;
-    if (config_string(entry, entry->object, field, &path))
+    if (kubeconfig_fields_string(entry, entry->object, field, &path))
         return -1;
-    *target = *path ? config_beside(entry, text_of(path)) : NULL;
+    *target = *path ? kubeconfig_fields_beside(entry, text_of(path)) : NULL;
     return 0;
 }
 
-int config_boolean(const struct config_entry *entry, const struct value *object, const char *field,
-                   bool *target)
+int kubeconfig_fields_boolean(const struct config_entry *entry, const struct value *object,
+                              const char *field, bool *target)
 {
     const struct value *value = value_get(object, field);
     *target = false;
     if (!value || value->kind == VALUE_NULL)
         return 0;
     if (value->kind != VALUE_BOOLEAN)
-        return config_refuse(entry, value, field, "expected true or false");
+        return kubeconfig_fields_refuse(entry, value, field, "expected true or false");
     *target = value->boolean;
     return 0;
 }
 
-void config_wipe(struct text text)
+void kubeconfig_fields_wipe(struct text text)
 {
     union {
         const char *data;
@@ -70,29 +72,30 @@ void config_wipe(struct text text)
         explicit_bzero(bytes.own, text.length);
 }
 
-int config_pem(const struct config_entry *entry, const char *field, const char *kind,
-               struct kubeconfig_pem *pem)
+int kubeconfig_fields_pem(const struct config_entry *entry, const char *field, const char *kind,
+                          struct kubeconfig_pem *pem)
 {
     const struct config_reader *reader = entry->reader;
     const char *data_field = arena_printf(reader->arena, "%s-data", field).data;
     const struct value *value = value_get(entry->object, data_field);
     if (!value || value->kind == VALUE_NULL ||
         (value->kind == VALUE_STRING && value->string.length == 0))
-        return config_path(entry, field, &pem->file);
+        return kubeconfig_fields_path(entry, field, &pem->file);
     if (value->kind != VALUE_STRING)
-        return config_refuse(entry, value, data_field, "expected PEM in base64");
+        return kubeconfig_fields_refuse(entry, value, data_field, "expected PEM in base64");
     struct buffer bytes = {0};
-    int result = kubeconfig_decode(&bytes, value->string);
+    int result = kubeconfig_pem_decode(&bytes, value->string);
     if (result)
-        config_refuse(entry, value, data_field, "this is not base64");
-    else if (!kubeconfig_is_pem(buffer_text(&bytes), kind))
-        result = config_refuse(entry, value, data_field, "what is encoded there is not PEM");
+        kubeconfig_fields_refuse(entry, value, data_field, "this is not base64");
+    else if (!kubeconfig_pem_is_encoded(buffer_text(&bytes), kind))
+        result =
+            kubeconfig_fields_refuse(entry, value, data_field, "what is encoded there is not PEM");
     else
         pem->bytes = arena_text(reader->arena, bytes.data, bytes.length);
     if (bytes.data)
         explicit_bzero(bytes.data, bytes.capacity);
     buffer_free(&bytes);
     if (strcmp(kind, "PRIVATE KEY") == 0)
-        config_wipe(value->string);
+        kubeconfig_fields_wipe(value->string);
     return result;
 }

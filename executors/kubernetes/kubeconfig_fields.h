@@ -36,29 +36,30 @@ struct config_entry {
 };
 
 /* The sentence for a field that is not as it should be; -1. */
-int config_refuse(const struct config_entry *entry, const struct value *value, const char *field,
-                  const char *words);
+int kubeconfig_fields_refuse(const struct config_entry *entry, const struct value *value,
+                             const char *field, const char *words);
 
 /* A field without control characters, which would end up in headers and file names; "" when it
  * is not there. */
-int config_string(const struct config_entry *entry, const struct value *object, const char *field,
-                  const char **target);
+int kubeconfig_fields_string(const struct config_entry *entry, const struct value *object,
+                             const char *field, const char **target);
 
 /* A file's name, NULL when it is not there; relative ones are beside the kubeconfig. */
-int config_path(const struct config_entry *entry, const char *field, const char **target);
-const char *config_beside(const struct config_entry *entry, struct text path);
+int kubeconfig_fields_path(const struct config_entry *entry, const char *field,
+                           const char **target);
+const char *kubeconfig_fields_beside(const struct config_entry *entry, struct text path);
 
-int config_boolean(const struct config_entry *entry, const struct value *object, const char *field,
-                   bool *target);
+int kubeconfig_fields_boolean(const struct config_entry *entry, const struct value *object,
+                              const char *field, bool *target);
 
 /* `<field>-data`, which comes first, or `<field>`, a file. */
-int config_pem(const struct config_entry *entry, const char *field, const char *kind,
-               struct kubeconfig_pem *pem);
+int kubeconfig_fields_pem(const struct config_entry *entry, const char *field, const char *kind,
+                          struct kubeconfig_pem *pem);
 
-void config_wipe(struct text text); /* overwrite bytes of an arena of our own */
+void kubeconfig_fields_wipe(struct text text); /* overwrite bytes of an arena of our own */
 
 /* kubeconfig_user.c: how the user authenticates; `cluster` is what a plugin may be told of. */
-int config_read_user(const struct config_entry *user, const struct config_entry *cluster,
-                     struct kubeconfig *config);
+int kubeconfig_fields_read_user(const struct config_entry *user, const struct config_entry *cluster,
+                                struct kubeconfig *config);
 
 #endif

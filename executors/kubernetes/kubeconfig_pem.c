@@ -11,7 +11,7 @@ static int letter_value(char letter)
     return found ? (int)(found - letters) : -1;
 }
 
-int kubeconfig_decode(struct buffer *out, struct text base64)
+int kubeconfig_pem_decode(struct buffer *out, struct text base64)
 {
     unsigned int bits = 0, count = 0;
     size_t letters = 0, padding = 0;
@@ -37,7 +37,7 @@ int kubeconfig_decode(struct buffer *out, struct text base64)
     return letters % 4 || padding > 2 ? -1 : 0;
 }
 
-bool kubeconfig_is_pem(struct text bytes, const char *kind)
+bool kubeconfig_pem_is_encoded(struct text bytes, const char *kind)
 {
     struct buffer mark = {0};
     buffer_printf(&mark, "%s-----", kind);

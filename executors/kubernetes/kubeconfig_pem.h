@@ -14,9 +14,9 @@ struct kubeconfig_pem {
 };
 
 /* Append the bytes of base64 text; white space in it is allowed.  -1 when it is not base64. */
-int kubeconfig_decode(struct buffer *out, struct text base64);
+int kubeconfig_pem_decode(struct buffer *out, struct text base64);
 
 /* Does it start like PEM of that kind, such as "CERTIFICATE" or "PRIVATE KEY"? */
-bool kubeconfig_is_pem(struct text bytes, const char *kind);
+bool kubeconfig_pem_is_encoded(struct text bytes, const char *kind);
 
 #endif

@@ -13,14 +13,15 @@ static int get_arguments(const struct config_entry *user, const struct value *ex
     const struct value *list = value_get(exec, "args");
     size_t count = list && list->kind == VALUE_LIST ? list->list.count : 0;
     if (list && list->kind != VALUE_LIST && list->kind != VALUE_NULL)
-        return config_refuse(user, list, "exec.args", "expected a list of strings");
+        return kubeconfig_fields_refuse(user, list, "exec.args", "expected a list of strings");
     plugin->arguments = arena_allocate(arena, (count + 2) * sizeof(*plugin->arguments));
     /* A name without a slash is looked for in PATH. */
-    plugin->arguments[0] = strchr(command, '/') ? config_beside(user, text_of(command)) : command;
+    plugin->arguments[0] =
+        strchr(command, '/') ? kubeconfig_fields_beside(user, text_of(command)) : command;
     for (size_t i = 0; i < count; i++) {
         const struct value *item = list->list.items[i];
         if (item->kind != VALUE_STRING || memchr(item->string.data, '\0', item->string.length))
-            return config_refuse(user, item, "exec.args", "expected strings");
+            return kubeconfig_fields_refuse(user, item, "exec.args", "expected strings");
         plugin->arguments[i + 1] = item->string.data;
     }
     return 0;
@@ -32,7 +33,8 @@ static int get_variables(const struct config_entry *user, const struct value *ex
     const struct value *list = value_get(exec, "env");
     size_t count = list && list->kind == VALUE_LIST ? list->list.count : 0;
     if (list && list->kind != VALUE_LIST && list->kind != VALUE_NULL)
-        return config_refuse(user, list, "exec.env", "expected a list of names and values");
+        return kubeconfig_fields_refuse(user, list, "exec.env",
+                                        "expected a list of names and values");
     plugin->variables =
         arena_allocate(user->reader->arena, (2 * count + 1) * sizeof(*plugin->variables));
     for (size_t i = 0; i < count; i++) {
@@ -40,8 +42,8 @@ static int get_variables(const struct config_entry *user, const struct value *ex
         struct text value = value_get_text(list->list.items[i], "value");
         if (!name.length || !value.data || memchr(name.data, '\0', name.length) ||
             memchr(name.data, '=', name.length) || memchr(value.data, '\0', value.length))
-            return config_refuse(user, list->list.items[i], "exec.env",
-                                 "expected a name and a value");
+            return kubeconfig_fields_refuse(user, list->list.items[i], "exec.env",
+                                            "expected a name and a value");
         plugin->variables[2 * i] = name.data;
         plugin->variables[2 * i + 1] = value.data;
     }
@@ -77,20 +79,20 @@ static int read_plugin(const struct config_entry *user, const struct config_entr
     bool informed;
     struct kubeconfig_plugin *plugin = arena_allocate(user->reader->arena, sizeof(*plugin));
     if (exec->kind != VALUE_OBJECT)
-        return config_refuse(user, exec, "exec", "expected an object");
-    if (config_string(user, exec, "command", &command) ||
-        config_string(user, exec, "interactiveMode", &mode) ||
-        config_string(user, exec, "apiVersion", &version) ||
-        config_boolean(user, exec, "provideClusterInfo", &informed))
+        return kubeconfig_fields_refuse(user, exec, "exec", "expected an object");
+    if (kubeconfig_fields_string(user, exec, "command", &command) ||
+        kubeconfig_fields_string(user, exec, "interactiveMode", &mode) ||
+        kubeconfig_fields_string(user, exec, "apiVersion", &version) ||
+        kubeconfig_fields_boolean(user, exec, "provideClusterInfo", &informed))
         return -1;
     if (!*command)
-        return config_refuse(user, exec, "exec.command", "is missing");
+        return kubeconfig_fields_refuse(user, exec, "exec.command", "is missing");
     if (strcmp(version, "client.authentication.k8s.io/v1") != 0 &&
         strcmp(version, "client.authentication.k8s.io/v1beta1") != 0)
-        return config_refuse(user, exec, "exec.apiVersion",
-                             "expected client.authentication.k8s.io/v1 or .../v1beta1");
+        return kubeconfig_fields_refuse(user, exec, "exec.apiVersion",
+                                        "expected client.authentication.k8s.io/v1 or .../v1beta1");
     if (strcmp(mode, "Always") == 0)
-        return config_refuse(
+        return kubeconfig_fields_refuse(
             user, exec, "exec.interactiveMode",
             "this plugin wants a terminal, and dlspool has none; give dlspool a service "
             "account's token");
@@ -111,12 +113,12 @@ static int read_impersonation(const struct config_entry *user, struct kubeconfig
     const char *as, *uid;
     const struct value *groups = value_get(user->object, "as-groups");
     size_t count = groups && groups->kind == VALUE_LIST ? groups->list.count : 0, used = 0;
-    if (config_string(user, user->object, "as", &as) ||
-        config_string(user, user->object, "as-uid", &uid))
+    if (kubeconfig_fields_string(user, user->object, "as", &as) ||
+        kubeconfig_fields_string(user, user->object, "as-uid", &uid))
         return -1;
     if (value_get(user->object, "as-user-extra"))
-        return config_refuse(user, value_get(user->object, "as-user-extra"), "as-user-extra",
-                             "dlspool cannot do this");
+        return kubeconfig_fields_refuse(user, value_get(user->object, "as-user-extra"),
+                                        "as-user-extra", "dlspool cannot do this");
     config->impersonate = arena_allocate(arena, (count + 3) * sizeof(*config->impersonate));
     if (*as)
         config->impersonate[used++] = arena_printf(arena, "Impersonate-User: %s", as).data;
@@ -126,7 +128,7 @@ static int read_impersonation(const struct config_entry *user, struct kubeconfig
         const struct value *group = groups->list.items[i];
         if (group->kind != VALUE_STRING || strpbrk(group->string.data, "\r\n") ||
             strlen(group->string.data) != group->string.length)
-            return config_refuse(user, group, "as-groups", "expected names of groups");
+            return kubeconfig_fields_refuse(user, group, "as-groups", "expected names of groups");
         config->impersonate[used++] =
             arena_printf(arena, "Impersonate-Group: %s", group->string.data).data;
     }
@@ -140,39 +142,40 @@ static int has_credential(const struct config_entry *user, const struct kubeconf
         config->certificate.bytes.data)
         return 0;
     if (provider && provider->kind != VALUE_NULL)
-        return config_refuse(
+        return kubeconfig_fields_refuse(
             user, provider, "auth-provider",
             "kubectl itself has dropped these; use the provider's exec plugin, or a "
             "service account's token");
     if (value_get_text(object, "username").length || value_get_text(object, "password").length)
-        return config_refuse(
+        return kubeconfig_fields_refuse(
             user, object, "username",
             "API servers no longer take passwords; use a token or a client certificate");
-    return config_refuse(
+    return kubeconfig_fields_refuse(
         user, object, "token",
         "there is no credential; expected token, tokenFile, client-certificate or exec");
 }
 
-int config_read_user(const struct config_entry *user, const struct config_entry *cluster,
-                     struct kubeconfig *config)
+int kubeconfig_fields_read_user(const struct config_entry *user, const struct config_entry *cluster,
+                                struct kubeconfig *config)
 {
     const char *token;
     const struct value *exec = value_get(user->object, "exec");
-    if (config_string(user, user->object, "token", &token) ||
-        config_path(user, "tokenFile", &config->token_file) ||
-        config_pem(user, "client-certificate", "CERTIFICATE", &config->certificate) ||
-        config_pem(user, "client-key", "PRIVATE KEY", &config->key) ||
+    if (kubeconfig_fields_string(user, user->object, "token", &token) ||
+        kubeconfig_fields_path(user, "tokenFile", &config->token_file) ||
+        kubeconfig_fields_pem(user, "client-certificate", "CERTIFICATE", &config->certificate) ||
+        kubeconfig_fields_pem(user, "client-key", "PRIVATE KEY", &config->key) ||
         read_impersonation(user, config))
         return -1;
     if (strpbrk(token, " \t"))
-        return config_refuse(user, value_get(user->object, "token"), "token",
-                             "there is a space in it");
+        return kubeconfig_fields_refuse(user, value_get(user->object, "token"), "token",
+                                        "there is a space in it");
     config->token = *token ? text_of(token) : (struct text){0};
     bool certificate = config->certificate.file || config->certificate.bytes.data;
     bool key = config->key.file || config->key.bytes.data;
     if (certificate != key)
-        return config_refuse(user, NULL, certificate ? "client-key" : "client-certificate",
-                             "is missing; certificate and key go together");
+        return kubeconfig_fields_refuse(user, NULL,
+                                        certificate ? "client-key" : "client-certificate",
+                                        "is missing; certificate and key go together");
     if (exec && exec->kind != VALUE_NULL && read_plugin(user, cluster, config))
         return -1;
     return has_credential(user, config);

@@ -226,7 +226,7 @@ static void kubernetes_close(struct executor *executor)
         return;
     struct kubernetes *kubernetes = kubernetes_of(executor);
     kubernetes_logs_free(kubernetes->logs);
-    kubernetes_cache_free(kubernetes->cache);
+    kubernetes_follow_close(kubernetes->follower);
     kubernetes_disconnect(kubernetes->connection);
     free(kubernetes->spool);
     arena_free(kubernetes->arena);

@@ -3,60 +3,47 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/names.h"
 #include "executors/kubernetes/cache.h"
 #include "executors/kubernetes/output.h"
 
-enum { SLOTS = 1024 };
-
 struct kubernetes_logs {
-    struct task_log *slots[SLOTS];
-    size_t count;
+    struct names *names; /* struct task_log */
 };
 
-struct kubernetes_logs *logs_new(void)
+struct kubernetes_logs *kubernetes_logs_new(void)
 {
-    return memory_allocate(sizeof(struct kubernetes_logs));
+    struct kubernetes_logs *logs = memory_allocate(sizeof(*logs));
+    logs->names = names_new(SIZE_MAX, sizeof(struct task_log));
+    return logs;
 }
 
-size_t logs_count(const struct kubernetes_logs *logs)
+size_t kubernetes_logs_count(const struct kubernetes_logs *logs)
 {
-    return logs->count;
+    return names_count(logs->names);
 }
 
-struct task_log *logs_find(struct kubernetes_logs *logs, const char *key)
+struct task_log *kubernetes_logs_find(struct kubernetes_logs *logs, const char *key)
 {
-    uint64_t hash = hash_text(text_of(key));
-    struct task_log **slot = &logs->slots[hash % SLOTS];
-    for (struct task_log *log = *slot; log; log = log->next)
-        if (log->hash == hash && strcmp(log->key, key) == 0)
-            return log;
-    struct task_log *log = memory_allocate(sizeof(*log));
-    *log = (struct task_log){.next = *slot, .hash = hash, .key = memory_copy_string(key)};
-    *slot = log;
-    logs->count++;
+    struct task_log *log = names_find(logs->names, text_of(key));
+    if (!log) {
+        log = names_add(logs->names, text_of(key));
+        log->key = names_text(log).data;
+    }
     return log;
 }
 
 static void forget_prefix(struct kubernetes_logs *logs, const char *prefix)
 {
-    size_t length = strlen(prefix);
-    for (size_t i = 0; i < SLOTS; i++) {
-        struct task_log **at = &logs->slots[i];
-        while (*at) {
-            struct task_log *log = *at;
-            if (strncmp(log->key, prefix, length) != 0) {
-                at = &log->next;
-                continue;
-            }
-            *at = log->next;
-            logs->count--;
-            free(log->key);
-            free(log);
-        }
+    struct task_log *log = names_first(logs->names);
+    for (struct task_log *next; log; log = next) {
+        next = names_after(log);
+        if (text_starts(names_text(log), prefix))
+            names_remove(logs->names, log);
     }
 }
 
-void logs_forget_all(struct kubernetes_logs *logs)
+void kubernetes_logs_forget_all(struct kubernetes_logs *logs)
 {
     forget_prefix(logs, "");
 }
@@ -74,6 +61,6 @@ void kubernetes_logs_free(struct kubernetes_logs *logs)
 {
     if (!logs)
         return;
-    logs_forget_all(logs);
+    names_free(logs->names);
     free(logs);
 }

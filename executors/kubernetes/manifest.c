@@ -38,18 +38,18 @@ static void read_object(struct kubernetes_object *object, struct value *tree, si
     object->kind = find_kind(tree);
     if (!object->kind) {
         struct text a = value_get_text(tree, "kind"), b = value_get_text(tree, "apiVersion");
-        schema_problem(problems, tree,
-                       "%s: found kind \"%s\" of apiVersion \"%s\", expected Job of batch/v1; "
-                       "Service, Secret or ConfigMap of v1; or PodGroup of "
-                       "scheduling.volcano.sh/v1beta1",
-                       path, error_quote(&kind, a.data, a.length),
-                       error_quote(&version, b.data, b.length));
+        kubernetes_schema_problem(
+            problems, tree,
+            "%s: found kind \"%s\" of apiVersion \"%s\", expected Job of batch/v1; "
+            "Service, Secret or ConfigMap of v1; or PodGroup of "
+            "scheduling.volcano.sh/v1beta1",
+            path, error_quote(&kind, a.data, a.length), error_quote(&version, b.data, b.length));
         return;
     }
     size_t before = problems->count;
     kubernetes_schema_check(object->kind->type, tree, path, problems);
     if (problems->count == before)
-        kubernetes_check_object(object, path, problems);
+        kubernetes_rules_check_object(object, path, problems);
 }
 
 /* {apiVersion: v1, kind: List, items: [...]}, and nothing else. */
@@ -61,12 +61,12 @@ static const struct value *list_items(const struct value *document,
     if (!text_is(value_get_text(document, "apiVersion"), "v1") ||
         !text_is(value_get_text(document, "kind"), "List") || document->object.count > 3 ||
         !items || items->kind != VALUE_LIST) {
-        schema_problem(problems, document, "%s", what);
+        kubernetes_schema_problem(problems, document, "%s", what);
         return NULL;
     }
     if (items->list.count == 0 || items->list.count > MOST_OBJECTS) {
-        schema_problem(problems, items, "items: found %zu objects, expected 1 to %d",
-                       items->list.count, (int)MOST_OBJECTS);
+        kubernetes_schema_problem(problems, items, "items: found %zu objects, expected 1 to %d",
+                                  items->list.count, (int)MOST_OBJECTS);
         return NULL;
     }
     return items;
@@ -86,14 +86,14 @@ static void read_document(struct kubernetes_manifest *manifest, struct arena *ar
     }
     const struct kubernetes_kind *first = manifest->objects[0].kind;
     if (first && !first->is_job)
-        schema_problem(problems, manifest->objects[0].tree,
-                       "items[0]: found a %s, expected a Job: the first object owns the others",
-                       first->kind);
+        kubernetes_schema_problem(
+            problems, manifest->objects[0].tree,
+            "items[0]: found a %s, expected a Job: the first object owns the others", first->kind);
     if (problems->count == 0)
-        kubernetes_check_together(manifest, arena, problems);
+        kubernetes_rules_check_together(manifest, arena, problems);
 }
 
-int kubernetes_problems_report(const struct schema_problems *problems, struct error *error)
+int kubernetes_rules_report(const struct schema_problems *problems, struct error *error)
 {
     if (problems->count == 0)
         return 0;
@@ -120,9 +120,9 @@ struct kubernetes_manifest *kubernetes_manifest_of(struct arena *arena, struct v
     if (document->kind == VALUE_OBJECT)
         read_document(manifest, arena, document, &problems);
     else
-        schema_problem(&problems, document, "found a %s, expected a List of objects",
-                       value_kind_name(document->kind));
-    int failed = kubernetes_problems_report(&problems, error);
+        kubernetes_schema_problem(&problems, document, "found a %s, expected a List of objects",
+                                  value_kind_name(document->kind));
+    int failed = kubernetes_rules_report(&problems, error);
     buffer_free(&problems.text);
     return failed ? NULL : manifest;
 }

@@ -49,7 +49,7 @@ enum { HANGS_MOST = 3 }; /* times in a row after which a lost pod's log is given
 /* The pod whose turn it is: the one that the place tells of, or the first after it. */
 static void choose_pod(struct copying *copying, struct buffer *out)
 {
-    struct log_place *place = &copying->log->place;
+    struct pod_log_place *place = &copying->log->place;
     size_t at = 0;
     while (place->pod && at < copying->pod_count && copying->pods[at]->uid != place->pod)
         at++;
@@ -69,11 +69,11 @@ static void choose_pod(struct copying *copying, struct buffer *out)
     if (place->pod)
         buffer_printf(out, "%s[dlspool: the task was started again, as pod %s]\n",
                       place->inside ? "\n" : "", copying->pods[at]->name);
-    *place = (struct log_place){.pod = copying->pods[at]->uid,
-                                .created = copying->pods[at]->created,
-                                .file = place->file,
-                                .length = place->length,
-                                .skip = place->skip};
+    *place = (struct pod_log_place){.pod = copying->pods[at]->uid,
+                                    .created = copying->pods[at]->created,
+                                    .file = place->file,
+                                    .length = place->length,
+                                    .skip = place->skip};
     copying->log->hangs = 0;
     copying->log->due = 0;
 }
@@ -83,11 +83,11 @@ static bool is_wanted(struct copying *copying)
 {
     struct task_log *log = copying->log;
     struct buffer out = {0};
-    if (output_load_place(copying))
+    if (kubernetes_output_load_place(copying))
         return false;
-    struct log_place before = log->place;
+    struct pod_log_place before = log->place;
     choose_pod(copying, &out);
-    int result = out.length ? output_write(copying, &before, buffer_text(&out)) : 0;
+    int result = out.length ? kubernetes_output_write(copying, &before, buffer_text(&out)) : 0;
     buffer_free(&out);
     if (result || copying->pod >= copying->pod_count || log->place.whole)
         return false;
@@ -104,7 +104,7 @@ static bool is_wanted(struct copying *copying)
 
 static void prepare_call(struct copying *copying, struct arena *arena)
 {
-    const struct log_place *place = &copying->log->place;
+    const struct pod_log_place *place = &copying->log->place;
     char since[64] = "", time[CLOCK_TEXT_SIZE];
     if (!copying->log->piece)
         copying->log->piece = PIECE;
@@ -136,7 +136,7 @@ static void give_up(struct copying *copying, const char *why)
              copying->pods[copying->pod]->name, why);
     copying->log->place.whole = true;
     copying->more = false;
-    output_write_place(copying, &copying->log->place);
+    kubernetes_output_write_place(copying, &copying->log->place);
 }
 
 static void take_log(struct copying *copying)
@@ -146,12 +146,12 @@ static void take_log(struct copying *copying)
     static const char skip_note[] =
         "\n[dlspool: more was printed in a second than can be copied; a part of it is missing]\n";
     struct task_log *log = copying->log;
-    struct log_place before = log->place;
+    struct pod_log_place before = log->place;
     struct buffer out = {0}, text = {0};
     struct text answer = buffer_text(&copying->call.response);
     bool full = copying->call.cut_off || answer.length >= copying->limit;
     bool final = copying->ended && !full;
-    enum log_taken taken = log_take(&log->place, answer, final, &text);
+    enum pod_log_taken taken = pod_log_take(&log->place, answer, final, &text);
     if (taken == LOG_NO_LOG && copying->ended) {
         struct error_quote_buffer buffer;
         answer = text_trim(answer);
@@ -164,7 +164,7 @@ static void take_log(struct copying *copying)
     if (full && taken == LOG_NOTHING && log->piece < PIECE_MOST) {
         log->piece *= 2;
     } else if (full && (taken == LOG_NOTHING || log->place.taken > PIECE_MOST)) {
-        log_skip(&log->place);
+        pod_log_skip(&log->place);
         buffer_add_string(&out, skip_note);
         log->piece = PIECE;
     }
@@ -177,7 +177,7 @@ static void take_log(struct copying *copying)
     if (final)
         log->place.whole = true;
     if (memcmp(&before, &log->place, sizeof(before)) != 0)
-        output_write(copying, &before, buffer_text(&out));
+        kubernetes_output_write(copying, &before, buffer_text(&out));
     if (final && copying->pod + 1 < copying->pod_count && copying->job->result == 0)
         copying->more = is_wanted(copying); /* on to the one that took its place */
     buffer_free(&out);
@@ -300,7 +300,7 @@ static void add_tasks(struct kubernetes *kubernetes, struct job_call *job, struc
         snprintf(copying->name, sizeof(copying->name), "%s-%d", pods[i]->role, pods[i]->index);
         char key[KUBERNETES_NAME_SIZE + OUTPUT_NAME_SIZE];
         snprintf(key, sizeof(key), "%s-a%d/%s", job->id, job->attempt, copying->name);
-        copying->log = logs_find(kubernetes->logs, key);
+        copying->log = kubernetes_logs_find(kubernetes->logs, key);
     }
 }
 
@@ -313,7 +313,7 @@ static void learn_unknown(struct kubernetes *kubernetes, struct arena *arena,
     size_t asks = 0;
     for (size_t i = 0; i < count; i++) {
         if (!batch[i]->last ||
-            kubernetes_jobs_has(kubernetes_followed(kubernetes), batch[i]->id, batch[i]->attempt))
+            kubernetes_cache_has(kubernetes_followed(kubernetes), batch[i]->id, batch[i]->attempt))
             continue;
         lookups[i] = (struct lookup){.id = batch[i]->id, .attempt = batch[i]->attempt};
         asked[asks++] = &lookups[i];
@@ -327,7 +327,7 @@ static void learn_unknown(struct kubernetes *kubernetes, struct arena *arena,
                 &batch[i]->error, "the server could not be asked for the pods of %s", batch[i]->id);
     size_t found = 0;
     for (size_t i = 0; i < asks; i++)
-        if (kubernetes_jobs_has(kubernetes_followed(kubernetes), asked[i]->id, asked[i]->attempt))
+        if (kubernetes_cache_has(kubernetes_followed(kubernetes), asked[i]->id, asked[i]->attempt))
             asked[found++] = asked[i];
     if (found)
         kubernetes_look_up_pods(kubernetes, asked, found);
@@ -341,8 +341,8 @@ static void copy_batch(struct kubernetes *kubernetes, struct arena *arena, struc
     size_t *pod_counts = arena_allocate(arena, (count + 1) * sizeof(size_t)), total = 0;
     for (size_t i = 0; i < count; i++) {
         if (batch[i]->result == 0)
-            pods[i] = kubernetes_jobs_pods(kubernetes_followed(kubernetes), arena, batch[i]->id,
-                                           batch[i]->attempt, &pod_counts[i]);
+            pods[i] = kubernetes_cache_pods(kubernetes_followed(kubernetes), arena, batch[i]->id,
+                                            batch[i]->attempt, &pod_counts[i]);
         total += pod_counts[i];
     }
     struct copying *copyings = memory_allocate((total + 1) * sizeof(*copyings));
@@ -368,10 +368,10 @@ void kubernetes_output(struct executor *executor, struct job_call **batch, size_
     }
     if (result)
         return;
-    if (kubernetes->logs && logs_count(kubernetes->logs) > LOGS_MOST)
-        logs_forget_all(kubernetes->logs);
+    if (kubernetes->logs && kubernetes_logs_count(kubernetes->logs) > LOGS_MOST)
+        kubernetes_logs_forget_all(kubernetes->logs);
     if (!kubernetes->logs)
-        kubernetes->logs = logs_new();
+        kubernetes->logs = kubernetes_logs_new();
     struct arena *arena = arena_new();
     learn_unknown(kubernetes, arena, batch, count);
     copy_batch(kubernetes, arena, batch, count, last);

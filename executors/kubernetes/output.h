@@ -3,16 +3,14 @@
 #define EXECUTORS_KUBERNETES_OUTPUT_H
 
 #include "executors/kubernetes/follow.h"
-#include "executors/kubernetes/log.h"
+#include "executors/kubernetes/pod_log.h"
 
 enum { OUTPUT_NAME_SIZE = 160 }; /* bytes of a file's name: role (63), index, suffix */
 
 /* What is remembered of one task's log. */
 struct task_log {
-    struct task_log *next;
-    uint64_t hash;
-    char *key; /* <token>/<role>-<index> */
-    struct log_place place;
+    const char *key; /* <token>/<role>-<index>; its name in the table */
+    struct pod_log_place place;
     bool loaded;        /* the place is what the files say */
     int64_t due, delay; /* of clock_elapsed(); ms */
     int hangs;
@@ -35,17 +33,19 @@ struct copying {
 };
 
 /* logs.c */
-struct kubernetes_logs *logs_new(void);
-size_t logs_count(const struct kubernetes_logs *logs);
-struct task_log *logs_find(struct kubernetes_logs *logs, const char *key); /* made when new */
-void logs_forget_all(struct kubernetes_logs *logs);
+struct kubernetes_logs *kubernetes_logs_new(void);
+size_t kubernetes_logs_count(const struct kubernetes_logs *logs);
+struct task_log *kubernetes_logs_find(struct kubernetes_logs *logs,
+                                      const char *key); /* made when new */
+void kubernetes_logs_forget_all(struct kubernetes_logs *logs);
 
 /* output_files.c: 0, or -1 with the job's sentence set and the place to be read again. */
 
 /* Find out where we are, from the files; only the first time. */
-int output_load_place(struct copying *copying);
-int output_write_place(struct copying *copying, const struct log_place *place);
+int kubernetes_output_load_place(struct copying *copying);
+int kubernetes_output_write_place(struct copying *copying, const struct pod_log_place *place);
 /* Append what lies between the place `before` and the one that is remembered, and write that. */
-int output_write(struct copying *copying, const struct log_place *before, struct text out);
+int kubernetes_output_write(struct copying *copying, const struct pod_log_place *before,
+                            struct text out);
 
 #endif

@@ -32,19 +32,19 @@ static int fail(struct copying *copying, const char *what)
 }
 
 /* The place that the file tells of; an empty one when it tells nothing. */
-static void read_place(struct copying *copying, struct log_place *place)
+static void read_place(struct copying *copying, struct pod_log_place *place)
 {
     struct buffer bytes = {0};
     char name[OUTPUT_NAME_SIZE + 16];
     position_name(copying, name);
-    *place = (struct log_place){0};
+    *place = (struct pod_log_place){0};
     if (file_read_at(copying->job->directory, name, LOG_PLACE_SIZE, &bytes, NULL) ||
-        !log_place_read(place, buffer_text(&bytes)))
-        *place = (struct log_place){0};
+        !pod_log_place_read(place, buffer_text(&bytes)))
+        *place = (struct pod_log_place){0};
     buffer_free(&bytes);
 }
 
-int output_write_place(struct copying *copying, const struct log_place *place)
+int kubernetes_output_write_place(struct copying *copying, const struct pod_log_place *place)
 {
     char buffer[LOG_PLACE_SIZE];
     struct stat status;
@@ -54,7 +54,7 @@ int output_write_place(struct copying *copying, const struct log_place *place)
     int file = output_file_open(copying->job->directory, name, O_WRONLY | O_CREAT, &status);
     if (file < 0)
         return fail(copying, ".position could not be opened");
-    log_place_write(place, buffer);
+    pod_log_place_write(place, buffer);
     int result = 0;
     if (status.st_size > LOG_PLACE_SIZE && sys.ftruncate(file, 0))
         result = fail(copying, ".position could not be shortened");
@@ -65,9 +65,9 @@ int output_write_place(struct copying *copying, const struct log_place *place)
 }
 
 /* Find out where we are; what the files and the place say of one another decides. */
-int output_load_place(struct copying *copying)
+int kubernetes_output_load_place(struct copying *copying)
 {
-    struct log_place *place = &copying->log->place;
+    struct pod_log_place *place = &copying->log->place;
     struct stat status = {0}, older = {0};
     char name[OUTPUT_NAME_SIZE + 16];
     if (copying->log->loaded)
@@ -88,7 +88,7 @@ int output_load_place(struct copying *copying)
     }
     if (place->length > (uint64_t)status.st_size) {
         /* The machine went down before the log was on disk: begin again, and compare. */
-        *place = (struct log_place){.file = place->file};
+        *place = (struct pod_log_place){.file = place->file};
     }
     copying->log->loaded = true;
     return 0;
@@ -112,16 +112,16 @@ static size_t compare_file(int file, uint64_t place, uint64_t size, struct text 
 
 /* `before` is the place that the bytes which are being written begin at, `written` how many of them
  * are in the file. */
-static int rotate(struct copying *copying, const struct log_place *before, uint64_t written)
+static int rotate(struct copying *copying, const struct pod_log_place *before, uint64_t written)
 {
-    struct log_place place = *before;
+    struct pod_log_place place = *before;
     char from[OUTPUT_NAME_SIZE + 16], to[OUTPUT_NAME_SIZE + 16];
     snprintf(from, sizeof(from), "%s.log", copying->name);
     snprintf(to, sizeof(to), "%s.log.1", copying->name);
     place.skip = written;
     place.file = copying->log->place.file;
     place.length = copying->log->place.length;
-    if (output_write_place(copying, &place))
+    if (kubernetes_output_write_place(copying, &place))
         return -1;
     /* Its times go first, so that those of one file are never taken for those of the next. */
     char times[OUTPUT_TIMES_NAME_SIZE], older_times[OUTPUT_TIMES_NAME_SIZE];
@@ -140,7 +140,7 @@ static int append(struct copying *copying, int file, uint64_t size, struct text 
     static const char note[] =
         "\n[dlspool: what was copied before a crash differs from what the pod says now; "
         "it follows once more]\n";
-    struct log_place *place = &copying->log->place;
+    struct pod_log_place *place = &copying->log->place;
     struct error error;
     size_t same = compare_file(file, place->length, size, bytes);
     if (same == SIZE_MAX) {
@@ -171,9 +171,10 @@ static struct text cut_part(struct text rest, uint64_t length, uint64_t half, ui
 }
 
 /* Write what lies between the place `before` and the one that is remembered. */
-int output_write(struct copying *copying, const struct log_place *before, struct text out)
+int kubernetes_output_write(struct copying *copying, const struct pod_log_place *before,
+                            struct text out)
 {
-    struct log_place *place = &copying->log->place;
+    struct pod_log_place *place = &copying->log->place;
     uint64_t half = (uint64_t)copying->kubernetes->settings.log_limit / 2;
     half = half < LEAST_HALF ? LEAST_HALF : half;
     size_t written = before->skip < out.length ? (size_t)before->skip : out.length;
@@ -198,5 +199,5 @@ int output_write(struct copying *copying, const struct log_place *before, struct
         if (result || (written < out.length && rotate(copying, before, written)))
             return -1;
     } while (written < out.length);
-    return output_write_place(copying, place);
+    return kubernetes_output_write_place(copying, place);
 }

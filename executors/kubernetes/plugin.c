@@ -255,7 +255,7 @@ static int add_pem(struct buffer *out, struct text pem, const char *kind, struct
 {
     if (!pem.length)
         return 0;
-    if (!kubeconfig_is_pem(pem, kind))
+    if (!kubeconfig_pem_is_encoded(pem, kind))
         return error_set(error, "there is no PEM of a %s in its status", kind);
     buffer_add_text(out, pem);
     return 0;

@@ -3,6 +3,7 @@
  * What a manifest may say of a pod's rights is listed; a field that is not in the list is refused,
  * so a field that a later version of Kubernetes adds gives no way around.
  */
+#include "base/path.h"
 #include "executors/kubernetes/rules.h"
 
 #include <stdio.h>
@@ -18,7 +19,7 @@ struct policy {
 static void refuse(const struct policy *policy, const struct value *at, const char *name,
                    const char *sentence)
 {
-    schema_problem(policy->problems, at, "%s.%s: %s", policy->path, name, sentence);
+    kubernetes_schema_problem(policy->problems, at, "%s.%s: %s", policy->path, name, sentence);
 }
 
 static bool is_true(const struct value *value)
@@ -110,40 +111,22 @@ static void check_container_context(const struct policy *policy, const struct va
 
 /* ---- volumes ---- */
 
-/* Is the path at `root` or below it?  Both are absolute, without "..". */
-static bool lies_below(struct text path, struct text root)
-{
-    while (root.length > 1 && root.data[root.length - 1] == '/')
-        root.length--;
-    if (root.length == 0 || path.length < root.length ||
-        memcmp(path.data, root.data, root.length) != 0)
-        return false;
-    return root.length == 1 || path.length == root.length || path.data[root.length] == '/';
-}
-
-static bool is_plain_path(struct text path)
-{
-    struct text rest = path, part;
-    bool plain = text_starts(path, "/");
-    while (text_next(&rest, '/', &part))
-        plain = plain && !text_is(part, "..") && !text_is(part, ".");
-    return plain;
-}
-
 static void check_host_path(const struct policy *policy, const struct value *volume)
 {
     struct error_quote_buffer buffer;
     struct text path = value_get_text(volume, "path");
     bool allowed = !policy->stamp;
     for (size_t i = 0; policy->stamp && i < policy->stamp->policy.host_path_count; i++)
-        allowed = allowed || lies_below(path, policy->stamp->policy.host_paths[i]);
-    if (is_plain_path(path) && allowed)
+        allowed = allowed || path_is_below(path, policy->stamp->policy.host_paths[i]);
+    bool plain = text_starts(path, "/") && path_is_plain(path);
+    if (plain && allowed)
         return;
-    policy->problems->settings_count += policy->stamp && is_plain_path(path);
-    schema_problem(policy->problems, volume,
-                   "%s.hostPath: \"%s\" is at or below none of the directories that dlspool.yaml's "
-                   "kubernetes.host_paths names",
-                   policy->path, error_quote(&buffer, path.data, path.length));
+    policy->problems->settings_count += policy->stamp && plain;
+    kubernetes_schema_problem(
+        policy->problems, volume,
+        "%s.hostPath: \"%s\" is at or below none of the directories that dlspool.yaml's "
+        "kubernetes.host_paths names",
+        policy->path, error_quote(&buffer, path.data, path.length));
 }
 
 static void check_volume(const struct policy *policy, const struct value *volume)
@@ -209,7 +192,7 @@ static void check_containers(const struct policy *policy, const struct value *po
     }
 }
 
-void kubernetes_check_policy(const struct value *pod, const char *path,
+void kubernetes_policy_check(const struct value *pod, const char *path,
                              const struct kubernetes_stamp *stamp, struct schema_problems *problems)
 {
     static const char *const never_true[] = {"hostPID", "hostIPC", "automountServiceAccountToken",

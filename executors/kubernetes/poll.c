@@ -35,12 +35,12 @@ static const int64_t trim_interval = 5000; /* ms */
 static const int64_t stream_wait = 10;     /* milliseconds that a poll waits for news */
 
 struct feed {
-    struct kubernetes_jobs *jobs;
+    struct kubernetes_cache *cache;
     enum followed_kind kind;
 };
 
-struct kubernetes_cache {
-    struct kubernetes_jobs *jobs;
+struct kubernetes_follower {
+    struct kubernetes_cache *cache;
     struct feed feeds[FOLLOW_KINDS];
     struct kubernetes_watch *watches[FOLLOW_KINDS];
     bool events_missed; /* that they cannot be watched was said */
@@ -52,19 +52,19 @@ struct kubernetes_cache {
 static void begin_feed(void *context)
 {
     const struct feed *feed = context;
-    kubernetes_jobs_list_begin(feed->jobs, feed->kind);
+    kubernetes_cache_list_begin(feed->cache, feed->kind);
 }
 
 static void feed_object(void *context, const struct value *object, bool deleted, bool listed)
 {
     const struct feed *feed = context;
-    kubernetes_jobs_take(feed->jobs, feed->kind, object, deleted, listed);
+    kubernetes_cache_take(feed->cache, feed->kind, object, deleted, listed);
 }
 
 static void end_feed(void *context)
 {
     const struct feed *feed = context;
-    kubernetes_jobs_list_end(feed->jobs, feed->kind);
+    kubernetes_cache_list_end(feed->cache, feed->kind);
 }
 
 static struct text collection_path(struct arena *arena, const struct kubernetes *kubernetes,
@@ -76,64 +76,64 @@ static struct text collection_path(struct arena *arena, const struct kubernetes 
                         plurals[kind]);
 }
 
-static struct kubernetes_cache *open_cache(struct kubernetes *kubernetes)
+static struct kubernetes_follower *open_follower(struct kubernetes *kubernetes)
 {
     static const int pages[] = {PAGE_JOBS, PAGE_PODS, PAGE_EVENTS};
-    struct kubernetes_cache *cache = memory_allocate(sizeof(*cache));
+    struct kubernetes_follower *follower = memory_allocate(sizeof(*follower));
     struct arena *arena = arena_new();
-    cache->jobs = kubernetes_jobs_new();
+    follower->cache = kubernetes_cache_new();
     /* Events have none of our labels.  All that is of use to us is a warning. */
     struct text ours =
         arena_printf(arena, "labelSelector=dlspool%%2Fspool%%3D%s", kubernetes->spool);
     for (enum followed_kind kind = 0; kind < FOLLOW_KINDS; kind++) {
-        cache->feeds[kind] = (struct feed){cache->jobs, kind};
+        follower->feeds[kind] = (struct feed){follower->cache, kind};
         const struct kubernetes_consumer consumer = {
             .list_begin = begin_feed,
             .object = feed_object,
             .list_end = end_feed,
-            .context = &cache->feeds[kind],
+            .context = &follower->feeds[kind],
         };
-        cache->watches[kind] =
+        follower->watches[kind] =
             kubernetes_watch_new(collection_path(arena, kubernetes, kind).data,
                                  kind == FOLLOW_EVENTS ? "fieldSelector=type%3DWarning" : ours.data,
                                  pages[kind], &consumer);
     }
     arena_free(arena);
-    return cache;
+    return follower;
 }
 
-void kubernetes_cache_free(struct kubernetes_cache *cache)
+void kubernetes_follow_close(struct kubernetes_follower *follower)
 {
-    if (!cache)
+    if (!follower)
         return;
     for (enum followed_kind kind = 0; kind < FOLLOW_KINDS; kind++)
-        kubernetes_watch_free(cache->watches[kind]);
-    kubernetes_jobs_free(cache->jobs);
-    free(cache);
+        kubernetes_watch_free(follower->watches[kind]);
+    kubernetes_cache_free(follower->cache);
+    free(follower);
 }
 
-struct kubernetes_jobs *kubernetes_followed(struct kubernetes *kubernetes)
+struct kubernetes_cache *kubernetes_followed(struct kubernetes *kubernetes)
 {
-    return kubernetes->cache ? kubernetes->cache->jobs : NULL;
+    return kubernetes->follower ? kubernetes->follower->cache : NULL;
 }
 
-static void mind_events(struct kubernetes_cache *cache)
+static void report_missed_events(struct kubernetes_follower *follower)
 {
-    const struct kubernetes_watch *events = cache->watches[FOLLOW_EVENTS];
+    const struct kubernetes_watch *events = follower->watches[FOLLOW_EVENTS];
     bool missed =
         kubernetes_watch_blind(events) > blind_limit / 2 && kubernetes_watch_trouble(events)[0];
-    if (missed && !cache->events_missed)
+    if (missed && !follower->events_missed)
         log_warn("Events cannot be watched, so that some reasons why jobs wait are not seen: %s",
                  kubernetes_watch_trouble(events));
-    cache->events_missed = missed;
+    follower->events_missed = missed;
 }
 
 int kubernetes_follow(struct kubernetes *kubernetes, struct error *error)
 {
-    if (!kubernetes->cache)
-        kubernetes->cache = open_cache(kubernetes);
-    struct kubernetes_cache *cache = kubernetes->cache;
-    struct kubernetes_watch *const *watches = cache->watches;
+    if (!kubernetes->follower)
+        kubernetes->follower = open_follower(kubernetes);
+    struct kubernetes_follower *follower = kubernetes->follower;
+    struct kubernetes_watch *const *watches = follower->watches;
     kubernetes_watches_drive(kubernetes->connection, watches, FOLLOW_EVENTS, stream_wait);
     for (enum followed_kind kind = 0; kind < FOLLOW_EVENTS; kind++) {
         bool listed = kubernetes_watch_listed(watches[kind]);
@@ -147,7 +147,7 @@ int kubernetes_follow(struct kubernetes *kubernetes, struct error *error)
     }
     /* What Events are about is known by now. */
     kubernetes_watches_drive(kubernetes->connection, &watches[FOLLOW_EVENTS], 1, 0);
-    mind_events(cache);
+    report_missed_events(follower);
     return 0;
 }
 
@@ -158,7 +158,8 @@ static void take_items(struct kubernetes *kubernetes, enum followed_kind kind,
 {
     const struct value *items = value_get(call->answer, "items");
     for (size_t i = 0; items && items->kind == VALUE_LIST && i < items->list.count; i++)
-        kubernetes_jobs_take(kubernetes->cache->jobs, kind, items->list.items[i], false, false);
+        kubernetes_cache_take(kubernetes->follower->cache, kind, items->list.items[i], false,
+                              false);
 }
 
 /* Whether the answer is a whole list. */
@@ -264,7 +265,7 @@ void kubernetes_look_up_pods(struct kubernetes *kubernetes, struct lookup *const
         lookups[i]->answered = ask_pods(kubernetes, lookups[i]);
         if (!lookups[i]->answered)
             break; /* the others would only wait for the same time-out */
-        kubernetes_jobs_confirm(kubernetes->cache->jobs, lookups[i]->id, lookups[i]->attempt);
+        kubernetes_cache_confirm(kubernetes->follower->cache, lookups[i]->id, lookups[i]->attempt);
     }
 }
 
@@ -292,8 +293,8 @@ struct question {
 static void answer_from_cache(struct question *question, size_t at)
 {
     clear_poll(question->jobs[at]);
-    question->known[at] = kubernetes_jobs_poll(question->kubernetes->cache->jobs, question->arena,
-                                               question->jobs[at]);
+    question->known[at] = kubernetes_cache_poll(question->kubernetes->follower->cache,
+                                                question->arena, question->jobs[at]);
 }
 
 /* Have those that the cache answered like that looked up. */
@@ -340,12 +341,12 @@ static void ask_for_doubtful(struct question *question)
 }
 
 /* Lists take much memory for a moment, which malloc() would keep. */
-static void give_back(struct kubernetes_cache *cache)
+static void trim_heap(struct kubernetes_follower *follower)
 {
-    if (clock_elapsed() < cache->give_back)
+    if (clock_elapsed() < follower->give_back)
         return;
     malloc_trim(0);
-    cache->give_back = clock_elapsed() + trim_interval;
+    follower->give_back = clock_elapsed() + trim_interval;
 }
 
 /* Asks no more than a poll does: the watch on this spool's Jobs has them all. */
@@ -357,7 +358,7 @@ int kubernetes_list(struct executor *executor, executor_take *take, void *contex
         return 0;
     if (kubernetes_follow(kubernetes, error))
         return -1;
-    kubernetes_jobs_list(kubernetes->cache->jobs, executor->identity, take, context);
+    kubernetes_cache_list(kubernetes->follower->cache, executor->identity, take, context);
     return 0;
 }
 
@@ -384,6 +385,6 @@ int kubernetes_poll(struct executor *executor, struct arena *arena, struct job_p
     }
     ask_for_unknown(&question);
     ask_for_doubtful(&question);
-    give_back(kubernetes->cache);
+    trim_heap(kubernetes->follower);
     return 0;
 }

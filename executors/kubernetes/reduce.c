@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/sha256.h"
 #include "executors/kubernetes/failure.h"
 
@@ -23,15 +24,7 @@ enum {
     TASKS_LIMIT = 100000 /* of one Job */
 };
 
-uint64_t hash_text(struct text text)
-{
-    uint64_t hash = 14695981039346656037u;
-    for (size_t i = 0; i < text.length; i++)
-        hash = (hash ^ (unsigned char)text.data[i]) * 1099511628211u;
-    return hash;
-}
-
-char *copy_clean(struct text text, size_t limit)
+char *cached_copy_text(struct text text, size_t limit)
 {
     struct buffer out = {0};
     buffer_reserve(&out, (text.length < limit ? text.length : limit) + 4);
@@ -57,10 +50,10 @@ char *copy_clean(struct text text, size_t limit)
     return out.data;
 }
 
-void reduce_set_copy(char **to, struct text text, size_t limit)
+void cached_set_text(char **to, struct text text, size_t limit)
 {
     free(*to);
-    *to = text.length ? copy_clean(text, limit) : NULL;
+    *to = text.length ? cached_copy_text(text, limit) : NULL;
 }
 
 /* A role that can be part of a file's name, else "task". */
@@ -95,23 +88,23 @@ static int get_count(const struct value *object, const char *key, int otherwise)
     return number > TASKS_LIMIT ? TASKS_LIMIT : (int)number;
 }
 
-size_t reduce_list_length(const struct value *list)
+size_t cached_list_length(const struct value *list)
 {
     return list && list->kind == VALUE_LIST ? list->list.count : 0;
 }
 
-const struct value *reduce_find_condition(const struct value *status, const char *type)
+const struct value *cached_find_condition(const struct value *status, const char *type)
 {
     const struct value *conditions = value_get(status, "conditions");
-    for (size_t i = 0; i < reduce_list_length(conditions); i++)
+    for (size_t i = 0; i < cached_list_length(conditions); i++)
         if (text_is(value_get_text(conditions->list.items[i], "type"), type))
             return conditions->list.items[i];
     return NULL;
 }
 
-const struct value *reduce_true_condition(const struct value *status, const char *type)
+const struct value *cached_true_condition(const struct value *status, const char *type)
 {
-    const struct value *condition = reduce_find_condition(status, type);
+    const struct value *condition = cached_find_condition(status, type);
     return text_is(value_get_text(condition, "status"), "True") ? condition : NULL;
 }
 
@@ -156,7 +149,7 @@ static void read_containers(struct cached_pod *pod, const struct value *status)
     const struct value *list = value_get(status, "containerStatuses");
     pod->started = pod->main_ended = false;
     pod->start = pod->end = 0;
-    for (size_t i = 0; i < reduce_list_length(list); i++) {
+    for (size_t i = 0; i < cached_list_length(list); i++) {
         const struct value *container = list->list.items[i];
         const struct value *state = value_get(container, "state");
         const struct value *running = value_get(state, "running");
@@ -164,7 +157,7 @@ static void read_containers(struct cached_pod *pod, const struct value *status)
         int64_t start = get_time(running ? running : terminated, "startedAt");
         int64_t end = get_time(terminated, "finishedAt");
         pod->end = end > pod->end ? end : pod->end;
-        if (!text_is(value_get_text(container, "name"), "main") && reduce_list_length(list) > 1)
+        if (!text_is(value_get_text(container, "name"), "main") && cached_list_length(list) > 1)
             continue;
         /* A container that could not be started has the epoch for its start; one that the node has
          * lost sight of has none. */
@@ -191,7 +184,7 @@ static int read_index(const struct value *metadata)
 static bool is_tracked(const struct value *metadata)
 {
     const struct value *finalizers = value_get(metadata, "finalizers");
-    for (size_t i = 0; i < reduce_list_length(finalizers); i++)
+    for (size_t i = 0; i < cached_list_length(finalizers); i++)
         if (text_is(finalizers->list.items[i]->string, "batch.kubernetes.io/job-tracking"))
             return true;
     return false;
@@ -206,16 +199,16 @@ static enum cached_phase read_phase(struct text phase)
                                          : POD_PENDING;
 }
 
-bool reduce_pod(struct cached_pod *pod, const struct value *object)
+bool kubernetes_reduce_pod(struct cached_pod *pod, const struct value *object)
 {
     const struct value *metadata = value_get(object, "metadata");
     const struct value *status = value_get(object, "status");
     struct text uid = value_get_text(metadata, "uid"), name = value_get_text(metadata, "name");
     if (!uid.length || !is_name(name))
         return false;
-    pod->uid = hash_text(uid);
+    pod->uid = hash_text(HASH_START, uid);
     pod->version = read_digits(value_get_text(metadata, "resourceVersion"));
-    reduce_set_copy(&pod->name, name, NAME_LIMIT);
+    cached_set_text(&pod->name, name, NAME_LIMIT);
     set_role(&pod->role, value_get(metadata, "labels"));
     struct text node = value_get_text(value_get(object, "spec"), "nodeName");
     snprintf(pod->node, sizeof(pod->node), "%.*s", (int)node.length, node.length ? node.data : "");
@@ -232,31 +225,31 @@ bool reduce_pod(struct cached_pod *pod, const struct value *object)
         (pod->phase == POD_SUCCEEDED || pod->phase == POD_FAILED) && is_tracked(metadata);
     read_containers(pod, status);
     struct text disruption =
-        value_get_text(reduce_true_condition(status, "DisruptionTarget"), "reason");
+        value_get_text(cached_true_condition(status, "DisruptionTarget"), "reason");
     pod->lost = text_is(value_get_text(status, "reason"), "NodeLost") ||
                 text_is(disruption, "DeletionByTaintManager") ||
                 text_is(disruption, "DeletionByPodGC");
     if (pod->phase == POD_PENDING)
-        reduce_waiting(pod, status);
+        kubernetes_failure_read_waiting(pod, status);
     else
-        waiting_clear(&pod->waiting);
+        kubernetes_waiting_clear(&pod->waiting);
     if (pod->waiting.cause != WAITING_IMAGE)
         pod->image_since = 0;
     pod->exit_code = 0;
     pod->reason = "";
-    reduce_set_copy(&pod->message, TEXT(""), 1);
+    cached_set_text(&pod->message, TEXT(""), 1);
     if (pod->phase == POD_FAILED)
-        reduce_failure(pod, status);
+        kubernetes_failure_read(pod, status);
     return true;
 }
 
-void free_pod(struct cached_pod *pod)
+void cached_pod_free(struct cached_pod *pod)
 {
     free(pod->name);
     free(pod->role);
     free(pod->message);
-    waiting_clear(&pod->waiting);
-    waiting_clear(&pod->event);
+    kubernetes_waiting_clear(&pod->waiting);
+    kubernetes_waiting_clear(&pod->event);
 }
 
 /* ---- a Job ---- */
@@ -264,7 +257,7 @@ void free_pod(struct cached_pod *pod)
 static bool owned_by_job(const struct value *metadata)
 {
     const struct value *owners = value_get(metadata, "ownerReferences");
-    for (size_t i = 0; i < reduce_list_length(owners); i++)
+    for (size_t i = 0; i < cached_list_length(owners); i++)
         if (text_is(value_get_text(owners->list.items[i], "kind"), "Job"))
             return true;
     return false;
@@ -272,17 +265,17 @@ static bool owned_by_job(const struct value *metadata)
 
 static void read_conditions(struct cached_job *job, const struct value *status)
 {
-    const struct value *failed = reduce_true_condition(status, "Failed");
-    const struct value *complete = reduce_true_condition(status, "Complete");
+    const struct value *failed = cached_true_condition(status, "Failed");
+    const struct value *complete = cached_true_condition(status, "Complete");
     job->settled = failed || complete;
     if (!failed)
-        failed = reduce_true_condition(status, "FailureTarget");
+        failed = cached_true_condition(status, "FailureTarget");
     if (!complete)
-        complete = reduce_true_condition(status, "SuccessCriteriaMet");
+        complete = cached_true_condition(status, "SuccessCriteriaMet");
     job->failed = failed != NULL;
     job->complete = complete && !failed;
     job->deadline = text_is(value_get_text(failed, "reason"), "DeadlineExceeded");
-    reduce_set_copy(&job->message, value_get_text(failed, "message"), MESSAGE_SIZE);
+    cached_set_text(&job->message, value_get_text(failed, "message"), MESSAGE_SIZE);
     job->end = get_time(status, "completionTime");
     if (!job->end)
         job->end = get_time(failed ? failed : complete, "lastTransitionTime");
@@ -300,17 +293,17 @@ static void read_retrying(struct cached_job *job, const struct value *spec)
                        ? get_count(spec, "backoffLimitPerIndex", 0) > 0
                        : get_count(spec, "backoffLimit", 0) > 0;
     job->replaces = false;
-    for (size_t i = 0; i < reduce_list_length(rules); i++) {
+    for (size_t i = 0; i < cached_list_length(rules); i++) {
         const struct value *patterns = value_get(rules->list.items[i], "onPodConditions");
         if (!text_is(value_get_text(rules->list.items[i], "action"), "Ignore"))
             continue;
-        for (size_t j = 0; j < reduce_list_length(patterns); j++)
+        for (size_t j = 0; j < cached_list_length(patterns); j++)
             job->replaces |=
                 text_is(value_get_text(patterns->list.items[j], "type"), "DisruptionTarget");
     }
 }
 
-bool reduce_job(struct cached_job *job, const struct value *object)
+bool kubernetes_reduce_job(struct cached_job *job, const struct value *object)
 {
     const struct value *metadata = value_get(object, "metadata");
     const struct value *labels = value_get(metadata, "labels");
@@ -320,9 +313,9 @@ bool reduce_job(struct cached_job *job, const struct value *object)
     struct text uid = value_get_text(metadata, "uid"), name = value_get_text(metadata, "name");
     if (!uid.length || !is_name(name))
         return false;
-    job->uid = hash_text(uid);
+    job->uid = hash_text(HASH_START, uid);
     job->version = read_digits(value_get_text(metadata, "resourceVersion"));
-    reduce_set_copy(&job->name, name, NAME_LIMIT);
+    cached_set_text(&job->name, name, NAME_LIMIT);
     set_role(&job->role, labels);
     job->owner = !owned_by_job(metadata);
     /* A Job that was cancelled has no parallelism any more. */
@@ -336,10 +329,10 @@ bool reduce_job(struct cached_job *job, const struct value *object)
              identity.length ? identity.data : "");
     job->removed =
         value_get(metadata, "deletionTimestamp") || value_get(spec, "ttlSecondsAfterFinished");
-    reduce_set_copy(&job->queue, value_get_text(labels, "kueue.x-k8s.io/queue-name"), 63);
-    reduce_set_copy(&job->rule, value_get_text(annotations, "dlspool/complete"), RULE_LIMIT);
-    reduce_set_copy(&job->completed, value_get_text(status, "completedIndexes"), INDEXES_LIMIT);
-    reduce_set_copy(&job->given_up, value_get_text(status, "failedIndexes"), INDEXES_LIMIT);
+    cached_set_text(&job->queue, value_get_text(labels, "kueue.x-k8s.io/queue-name"), 63);
+    cached_set_text(&job->rule, value_get_text(annotations, "dlspool/complete"), RULE_LIMIT);
+    cached_set_text(&job->completed, value_get_text(status, "completedIndexes"), INDEXES_LIMIT);
+    cached_set_text(&job->given_up, value_get_text(status, "failedIndexes"), INDEXES_LIMIT);
     read_retrying(job, spec);
     job->finished = get_count(status, "succeeded", 0) + get_count(status, "failed", 0);
     job->start = get_time(status, "startTime");
@@ -347,7 +340,7 @@ bool reduce_job(struct cached_job *job, const struct value *object)
     return true;
 }
 
-void free_job(struct cached_job *job)
+void cached_job_free(struct cached_job *job)
 {
     free(job->name);
     free(job->role);
@@ -356,5 +349,5 @@ void free_job(struct cached_job *job)
     free(job->completed);
     free(job->given_up);
     free(job->rule);
-    waiting_clear(&job->event);
+    kubernetes_waiting_clear(&job->event);
 }

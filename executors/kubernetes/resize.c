@@ -22,7 +22,8 @@
 
 static const char merge_patch[] = "application/merge-patch+json";
 
-void resize_decide(struct resize_change *change, enum resize_outcome outcome, const char *sentence)
+void kubernetes_resize_decide(struct resize_change *change, enum resize_outcome outcome,
+                              const char *sentence)
 {
     change->job->outcome = outcome;
     change->decided = true;
@@ -66,7 +67,8 @@ bool kubernetes_resizable(struct executor *executor, struct text manifest, enum 
     if (owner && kind == SIZE_TASKS)
         can = is_elastic(owner) && !is_kueues(owner);
     else if (owner && kind == SIZE_CPUS)
-        can = resize_is_one_pod(owner) && resize_pods_served(kubernetes_of(executor));
+        can = kubernetes_resize_is_one_pod(owner) &&
+              kubernetes_resize_pods_served(kubernetes_of(executor));
     arena_free(arena);
     return can;
 }
@@ -78,25 +80,26 @@ static void judge_patch(struct resize_change *change)
     switch (change->patch.outcome) {
     case KUBERNETES_DONE:
         if (change->after == RESIZE_DONE)
-            resize_decide(change, RESIZE_DONE, NULL);
+            kubernetes_resize_decide(change, RESIZE_DONE, NULL);
         else if (!change->decided)
-            resize_decide(change, change->after,
-                          "its node has been asked, and has not said yet that it has "
-                          "changed the container's CPUs");
+            kubernetes_resize_decide(change, change->after,
+                                     "its node has been asked, and has not said yet that it has "
+                                     "changed the container's CPUs");
         break;
     case KUBERNETES_NO_ROOM:
-        resize_decide(change, RESIZE_NO_ROOM, change->patch.error.text);
+        kubernetes_resize_decide(change, RESIZE_NO_ROOM, change->patch.error.text);
         break;
     case KUBERNETES_REFUSED:
-        resize_decide(change, RESIZE_NOT_POSSIBLE, change->patch.error.text);
+        kubernetes_resize_decide(change, RESIZE_NOT_POSSIBLE, change->patch.error.text);
         break;
     default: /* another has changed it meanwhile, or it is gone, or there was no answer */
-        resize_decide(change, RESIZE_UNAVAILABLE, change->patch.error.text);
+        kubernetes_resize_decide(change, RESIZE_UNAVAILABLE, change->patch.error.text);
     }
 }
 
-void resize_patch(struct inquiries *inquiries, struct resize_change *change, struct text path,
-                  const char *type, struct text body, enum resize_outcome after)
+void kubernetes_resize_patch(struct inquiries *inquiries, struct resize_change *change,
+                             struct text path, const char *type, struct text body,
+                             enum resize_outcome after)
 {
     change->patch = (struct kubernetes_call){
         .method = "PATCH", .path = path, .body = body, .content_type = type, .raw = true};
@@ -181,23 +184,24 @@ static void resize_tasks(struct inquiries *inquiries, struct resize_change *chan
     const struct found_job *found = &change->inquiry->jobs[0];
     struct arena *arena = inquiries->arena;
     if (!is_elastic(found->object))
-        resize_decide(
+        kubernetes_resize_decide(
             change, RESIZE_NOT_POSSIBLE,
             "the number of its tasks is fixed: its Job is no elastic one (dlspool/elastic, "
             "completionMode Indexed, parallelism and completions the same)");
     else if (is_kueues(found->object))
-        resize_decide(
+        kubernetes_resize_decide(
             change, RESIZE_NOT_POSSIBLE,
             "Kueue would suspend the Job: only its elastic Jobs (kueue.x-k8s.io/elastic-job) can "
             "have another number of tasks while they run");
     else if ((int64_t)value_get_number(value_get(found->object, "spec"), "completions", 0) ==
              change->job->size)
-        resize_decide(change, RESIZE_DONE, NULL);
+        kubernetes_resize_decide(change, RESIZE_DONE, NULL);
     else
-        resize_patch(inquiries, change,
-                     kubernetes_path(arena, &kubernetes_kinds[0], inquiries->kubernetes->space,
-                                     found->name.data),
-                     merge_patch, tasks_body(arena, found, change->job->size), RESIZE_DONE);
+        kubernetes_resize_patch(inquiries, change,
+                                kubernetes_path(arena, &kubernetes_kinds[0],
+                                                inquiries->kubernetes->space, found->name.data),
+                                merge_patch, tasks_body(arena, found, change->job->size),
+                                RESIZE_DONE);
 }
 
 /* ---- a batch ---- */
@@ -207,21 +211,23 @@ static void begin(struct inquiries *inquiries, struct resize_change *change)
 {
     const struct inquiry *inquiry = change->inquiry;
     if (change->request.result)
-        resize_decide(change, RESIZE_UNAVAILABLE, change->request.error.text);
+        kubernetes_resize_decide(change, RESIZE_UNAVAILABLE, change->request.error.text);
     else if (change->job->kind != SIZE_TASKS && change->job->kind != SIZE_CPUS)
-        resize_decide(change, RESIZE_NOT_POSSIBLE, "the GPUs of a pod that runs cannot be changed");
+        kubernetes_resize_decide(change, RESIZE_NOT_POSSIBLE,
+                                 "the GPUs of a pod that runs cannot be changed");
     else if (inquiry->job_count == 0)
-        resize_decide(change, RESIZE_UNAVAILABLE,
-                      "the cluster has no Job of this job at the moment");
+        kubernetes_resize_decide(change, RESIZE_UNAVAILABLE,
+                                 "the cluster has no Job of this job at the moment");
     else if (inquiry->job_count > 1)
-        resize_decide(change, RESIZE_NOT_POSSIBLE, "the job has several roles");
-    else if (found_is_finished(&inquiry->jobs[0]) || found_is_leaving(&inquiry->jobs[0]) ||
+        kubernetes_resize_decide(change, RESIZE_NOT_POSSIBLE, "the job has several roles");
+    else if (inquiry_job_is_finished(&inquiry->jobs[0]) ||
+             inquiry_job_is_leaving(&inquiry->jobs[0]) ||
              annotation(inquiry->jobs[0].object, KUBERNETES_ANNOTATION_CANCELLED).data)
-        resize_decide(change, RESIZE_UNAVAILABLE, "the job is at its end");
+        kubernetes_resize_decide(change, RESIZE_UNAVAILABLE, "the job is at its end");
     else if (change->job->kind == SIZE_TASKS)
         resize_tasks(inquiries, change);
     else
-        resize_ask_pods(inquiries, change);
+        kubernetes_resize_ask_pods(inquiries, change);
 }
 
 void kubernetes_resize(struct executor *executor, struct job_resize **batch, size_t count)
@@ -243,7 +249,7 @@ void kubernetes_resize(struct executor *executor, struct job_resize **batch, siz
     for (size_t i = 0; i < count; i++) {
         changes[i].patched = false;
         if (changes[i].inquiry->asked && !changes[i].decided)
-            resize_take_pods(&inquiries, &changes[i]);
+            kubernetes_resize_take_pods(&inquiries, &changes[i]);
         if (changes[i].inquiry->asked)
             kubernetes_call_free(&changes[i].inquiry->pods_call);
     }

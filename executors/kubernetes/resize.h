@@ -19,20 +19,22 @@ struct resize_change { /* one job of the batch */
 };
 
 /* The outcome for the job, with its sentence; of RESIZE_DONE NULL. */
-void resize_decide(struct resize_change *change, enum resize_outcome outcome, const char *sentence);
+void kubernetes_resize_decide(struct resize_change *change, enum resize_outcome outcome,
+                              const char *sentence);
 
 /* Add a patch to those that are sent together.  When it is done, the outcome is `after`, unless it was
  * decided before. */
-void resize_patch(struct inquiries *inquiries, struct resize_change *change, struct text path,
-                  const char *type, struct text body, enum resize_outcome after);
+void kubernetes_resize_patch(struct inquiries *inquiries, struct resize_change *change,
+                             struct text path, const char *type, struct text body,
+                             enum resize_outcome after);
 
 /* Is the Job one of a single pod whose CPUs have a limit that can be changed while it runs? */
-bool resize_is_one_pod(const struct value *object);
+bool kubernetes_resize_is_one_pod(const struct value *object);
 /* Does the server know of that?  One that cannot be asked now may. */
-bool resize_pods_served(struct kubernetes *kubernetes);
+bool kubernetes_resize_pods_served(struct kubernetes *kubernetes);
 
 /* Ask for the job's pod, or decide; and go by the answer. */
-void resize_ask_pods(struct inquiries *inquiries, struct resize_change *change);
-void resize_take_pods(struct inquiries *inquiries, struct resize_change *change);
+void kubernetes_resize_ask_pods(struct inquiries *inquiries, struct resize_change *change);
+void kubernetes_resize_take_pods(struct inquiries *inquiries, struct resize_change *change);
 
 #endif

@@ -43,7 +43,7 @@ static bool restarts(const struct value *container)
     return false;
 }
 
-bool resize_is_one_pod(const struct value *object)
+bool kubernetes_resize_is_one_pod(const struct value *object)
 {
     const struct value *spec = value_get(object, "spec");
     const struct value *pod = value_get(value_get(spec, "template"), "spec");
@@ -54,7 +54,7 @@ bool resize_is_one_pod(const struct value *object)
 }
 
 /* One that cannot be asked now may be able to. */
-bool resize_pods_served(struct kubernetes *kubernetes)
+bool kubernetes_resize_pods_served(struct kubernetes *kubernetes)
 {
     struct error error;
     return kubernetes_check_version(kubernetes, &error) != KUBERNETES_DONE || !kubernetes->minor ||
@@ -115,7 +115,7 @@ static void ask_cpus(struct inquiries *inquiries, struct resize_change *change,
     const struct value *container = main_container(value_get(value_get(pod, "spec"), "containers"));
     char amount[QUANTITY_TEXT_SIZE];
     quantity_format_cpus(cpus, amount);
-    resize_patch(
+    kubernetes_resize_patch(
         inquiries, change,
         arena_printf(arena, "/api/v1/namespaces/%s/pods/%s/resize", inquiries->kubernetes->space,
                      value_get_text(metadata, "name").data),
@@ -136,12 +136,13 @@ static void look_at_node(struct inquiries *inquiries, struct resize_change *chan
     const struct value *pending = condition(pod, pending_condition);
     int64_t has = cpus_in_use(pod);
     if (!pending && has == change->job->size) {
-        resize_decide(change, RESIZE_DONE, NULL);
+        kubernetes_resize_decide(change, RESIZE_DONE, NULL);
         return;
     }
     if (!pending || has <= 0) {
-        resize_decide(change, RESIZE_UNAVAILABLE,
-                      "its node has not said yet that it has changed the container's CPUs");
+        kubernetes_resize_decide(
+            change, RESIZE_UNAVAILABLE,
+            "its node has not said yet that it has changed the container's CPUs");
         return;
     }
     struct error_quote_buffer buffer;
@@ -152,7 +153,7 @@ static void look_at_node(struct inquiries *inquiries, struct resize_change *chan
              never ? "cannot give the container as many CPUs"
                    : "does not have these resources at the moment",
              error_quote(&buffer, words.data ? words.data : "", words.length));
-    resize_decide(change, never ? RESIZE_NOT_POSSIBLE : RESIZE_NO_ROOM, sentence);
+    kubernetes_resize_decide(change, never ? RESIZE_NOT_POSSIBLE : RESIZE_NO_ROOM, sentence);
     ask_cpus(inquiries, change, pod, has, change->job->outcome);
 }
 
@@ -163,22 +164,23 @@ static void wait_for_node(struct inquiries *inquiries, struct resize_change *cha
 {
     int64_t has = cpus_in_use(pod);
     const struct value *container = main_container(value_get(value_get(pod, "spec"), "containers"));
-    resize_decide(change, RESIZE_UNAVAILABLE,
-                  "its node still says something about an earlier size");
+    kubernetes_resize_decide(change, RESIZE_UNAVAILABLE,
+                             "its node still says something about an earlier size");
     if (has > 0 && cpus_of(value_get(container, "resources"), "limits") != has)
         ask_cpus(inquiries, change, pod, has, RESIZE_UNAVAILABLE);
 }
 
-void resize_ask_pods(struct inquiries *inquiries, struct resize_change *change)
+void kubernetes_resize_ask_pods(struct inquiries *inquiries, struct resize_change *change)
 {
     struct kubernetes *kubernetes = inquiries->kubernetes;
     struct inquiry *inquiry = change->inquiry;
-    if (!resize_pods_served(kubernetes)) {
-        resize_decide(change, RESIZE_NOT_POSSIBLE,
-                      "a pod's CPUs can be changed while it runs as of Kubernetes 1.33, and this "
-                      "server is older");
-    } else if (!resize_is_one_pod(inquiry->jobs[0].object)) {
-        resize_decide(
+    if (!kubernetes_resize_pods_served(kubernetes)) {
+        kubernetes_resize_decide(
+            change, RESIZE_NOT_POSSIBLE,
+            "a pod's CPUs can be changed while it runs as of Kubernetes 1.33, and this "
+            "server is older");
+    } else if (!kubernetes_resize_is_one_pod(inquiry->jobs[0].object)) {
+        kubernetes_resize_decide(
             change, RESIZE_NOT_POSSIBLE,
             "its CPUs cannot be changed while it runs: the Job has several tasks, no limit "
             "of CPUs, or a resizePolicy that restarts the container");
@@ -194,16 +196,17 @@ void resize_ask_pods(struct inquiries *inquiries, struct resize_change *change)
     }
 }
 
-void resize_take_pods(struct inquiries *inquiries, struct resize_change *change)
+void kubernetes_resize_take_pods(struct inquiries *inquiries, struct resize_change *change)
 {
     const struct kubernetes_call *call = &change->inquiry->pods_call;
     const struct value *pod = call->outcome == KUBERNETES_DONE ? running_pod(call->answer) : NULL;
     const struct value *container = main_container(value_get(value_get(pod, "spec"), "containers"));
     const struct value *resources = value_get(container, "resources");
     if (call->outcome != KUBERNETES_DONE)
-        resize_decide(change, RESIZE_UNAVAILABLE, call->error.text);
+        kubernetes_resize_decide(change, RESIZE_UNAVAILABLE, call->error.text);
     else if (!pod || !kubernetes_is_plain(value_get_text(container, "name")))
-        resize_decide(change, RESIZE_UNAVAILABLE, "the job's pod does not run at the moment");
+        kubernetes_resize_decide(change, RESIZE_UNAVAILABLE,
+                                 "the job's pod does not run at the moment");
     else if (cpus_of(resources, "limits") == change->job->size &&
              cpus_of(resources, "requests") == change->job->size)
         look_at_node(inquiries, change, pod);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/path.h"
 #include "executors/completion.h"
 
 enum {
@@ -94,18 +95,21 @@ static void check_labels(const struct value *labels, const char *path,
         const struct member *label = &labels->object.members[i];
         const char *key = error_quote(&buffer, label->key.data, label->key.length);
         if (!is_label_key(label->key))
-            schema_problem(problems, label->value,
-                           "%s.labels: \"%s\" is no label: expected name or domain/name, the name "
-                           "of at most 63 letters, digits, - _ and .",
-                           path, key);
+            kubernetes_schema_problem(
+                problems, label->value,
+                "%s.labels: \"%s\" is no label: expected name or domain/name, the name "
+                "of at most 63 letters, digits, - _ and .",
+                path, key);
         else if (!kubernetes_is_label_value(label->value->string))
-            schema_problem(problems, label->value,
-                           "%s.labels.%s: its value is none of a label: expected at most 63 "
-                           "letters, digits and inner - _ and .",
-                           path, key);
+            kubernetes_schema_problem(
+                problems, label->value,
+                "%s.labels.%s: its value is none of a label: expected at most 63 "
+                "letters, digits and inner - _ and .",
+                path, key);
         else if (text_starts(label->key, "dlspool/") && !text_is(label->key, KUBERNETES_LABEL_ROLE))
-            schema_problem(problems, label->value,
-                           "%s.labels.%s: dlspool sets this itself; leave it out", path, key);
+            kubernetes_schema_problem(problems, label->value,
+                                      "%s.labels.%s: dlspool sets this itself; leave it out", path,
+                                      key);
     }
 }
 
@@ -128,17 +132,20 @@ static void check_annotations(const struct value *annotations, const char *path,
         const char *key = error_quote(&buffer, member->key.data, member->key.length);
         total += member->key.length + member->value->string.length;
         if (!is_label_key(member->key))
-            schema_problem(problems, member->value,
-                           "%s.annotations: \"%s\" is no annotation: expected name or domain/name, "
-                           "the name of at most 63 letters, digits, - _ and .",
-                           path, key);
+            kubernetes_schema_problem(
+                problems, member->value,
+                "%s.annotations: \"%s\" is no annotation: expected name or domain/name, "
+                "the name of at most 63 letters, digits, - _ and .",
+                path, key);
         else if (text_starts(member->key, "dlspool/") && !is_templates(member->key))
-            schema_problem(problems, member->value,
-                           "%s.annotations.%s: dlspool sets this itself; leave it out", path, key);
+            kubernetes_schema_problem(problems, member->value,
+                                      "%s.annotations.%s: dlspool sets this itself; leave it out",
+                                      path, key);
     }
     if (total > ANNOTATIONS_LONGEST)
-        schema_problem(problems, annotations, "%s.annotations: %zu bytes, expected at most %d",
-                       path, total, (int)ANNOTATIONS_LONGEST);
+        kubernetes_schema_problem(problems, annotations,
+                                  "%s.annotations: %zu bytes, expected at most %d", path, total,
+                                  (int)ANNOTATIONS_LONGEST);
 }
 
 static void check_metadata(const struct value *metadata, const char *path, bool has_name,
@@ -151,9 +158,9 @@ static void check_metadata(const struct value *metadata, const char *path, bool 
         if (text_is(member->key, "labels") || text_is(member->key, "annotations") ||
             (has_name && text_is(member->key, "name")))
             continue;
-        schema_problem(problems, member->value,
-                       "%s.%s: this is not a template's to say; leave it out", inner,
-                       member->key.data);
+        kubernetes_schema_problem(problems, member->value,
+                                  "%s.%s: this is not a template's to say; leave it out", inner,
+                                  member->key.data);
     }
     check_labels(value_get(metadata, "labels"), inner, problems);
     check_annotations(value_get(metadata, "annotations"), inner, problems);
@@ -181,12 +188,14 @@ static void check_names(const struct value *list, const char *path, bool labels,
                                      .list = {.items = list->list.items, .count = i}};
         const char *quoted = error_quote(&buffer, name.data ? name.data : "", name.length);
         if (labels && !kubernetes_is_dns_label(name, false))
-            schema_problem(problems, item,
-                           "%s[%zu].name: found \"%s\", expected at most 63 small letters, digits "
-                           "and inner hyphens",
-                           path, i, quoted);
+            kubernetes_schema_problem(
+                problems, item,
+                "%s[%zu].name: found \"%s\", expected at most 63 small letters, digits "
+                "and inner hyphens",
+                path, i, quoted);
         else if (labels && has_named(&before, name))
-            schema_problem(problems, item, "%s[%zu].name: \"%s\" is there twice", path, i, quoted);
+            kubernetes_schema_problem(problems, item, "%s[%zu].name: \"%s\" is there twice", path,
+                                      i, quoted);
     }
 }
 
@@ -199,27 +208,26 @@ static void check_mounts(const struct value *container, const struct value *volu
         const struct value *mount = mounts->list.items[i];
         struct text name = value_get_text(mount, "name");
         struct text target = value_get_text(mount, "mountPath");
-        struct text below = value_get_text(mount, "subPath"), part;
+        struct text below = value_get_text(mount, "subPath");
         if (!has_named(volumes, name))
-            schema_problem(problems, mount, "%s.volumeMounts[%zu].name: there is no volume \"%s\"",
-                           path, i, error_quote(&buffer, name.data, name.length));
+            kubernetes_schema_problem(problems, mount,
+                                      "%s.volumeMounts[%zu].name: there is no volume \"%s\"", path,
+                                      i, error_quote(&buffer, name.data, name.length));
         if (!text_starts(target, "/") || memchr(target.data, ':', target.length))
-            schema_problem(problems, mount,
-                           "%s.volumeMounts[%zu].mountPath: expected an absolute path without a "
-                           "colon",
-                           path, i);
+            kubernetes_schema_problem(
+                problems, mount,
+                "%s.volumeMounts[%zu].mountPath: expected an absolute path without a "
+                "colon",
+                path, i);
         for (size_t j = 0; j < i; j++)
             if (text_equal(target, value_get_text(mounts->list.items[j], "mountPath")))
-                schema_problem(problems, mount,
-                               "%s.volumeMounts[%zu].mountPath: \"%s\" is there twice", path, i,
-                               error_quote(&buffer, target.data, target.length));
-        bool bad = below.data && text_starts(below, "/");
-        while (text_next(&below, '/', &part))
-            bad = bad || text_is(part, "..");
-        if (bad)
-            schema_problem(problems, mount,
-                           "%s.volumeMounts[%zu].subPath: expected a relative path without \"..\"",
-                           path, i);
+                kubernetes_schema_problem(
+                    problems, mount, "%s.volumeMounts[%zu].mountPath: \"%s\" is there twice", path,
+                    i, error_quote(&buffer, target.data, target.length));
+        if (text_starts(below, "/") || path_climbs(below))
+            kubernetes_schema_problem(
+                problems, mount,
+                "%s.volumeMounts[%zu].subPath: expected a relative path without \"..\"", path, i);
     }
 }
 
@@ -235,13 +243,15 @@ static void check_environment(const struct value *container, const char *path,
         for (size_t j = 0; j < name.length; j++)
             bad = bad || name.data[j] < ' ' || name.data[j] > '~' || name.data[j] == '=';
         if (bad)
-            schema_problem(problems, item,
-                           "%s.env[%zu].name: \"%s\" cannot be the name of a variable", path, i,
-                           error_quote(&buffer, name.data, name.length));
+            kubernetes_schema_problem(problems, item,
+                                      "%s.env[%zu].name: \"%s\" cannot be the name of a variable",
+                                      path, i, error_quote(&buffer, name.data, name.length));
         if (value.length && memchr(value.data, '\0', value.length))
-            schema_problem(problems, item, "%s.env[%zu].value: it holds a NUL byte", path, i);
+            kubernetes_schema_problem(problems, item, "%s.env[%zu].value: it holds a NUL byte",
+                                      path, i);
         if (value.length && value_get(item, "valueFrom"))
-            schema_problem(problems, item, "%s.env[%zu]: it has both value and valueFrom", path, i);
+            kubernetes_schema_problem(problems, item,
+                                      "%s.env[%zu]: it has both value and valueFrom", path, i);
     }
 }
 
@@ -259,9 +269,10 @@ static void check_resources(const struct value *container, const char *path,
         const struct member *most = value_member(limits, asked->key);
         if (memchr(asked->key.data, '/', asked->key.length) &&
             (!most || !value_equal(most->value, asked->value)))
-            schema_problem(problems, asked->value,
-                           "%s.resources.requests.%s: it must be the same as its limit", path,
-                           error_quote(&buffer, asked->key.data, asked->key.length));
+            kubernetes_schema_problem(problems, asked->value,
+                                      "%s.resources.requests.%s: it must be the same as its limit",
+                                      path,
+                                      error_quote(&buffer, asked->key.data, asked->key.length));
     }
     for (int list = 0; list < 2; list++) {
         const struct value *amounts = list ? limits : requests;
@@ -271,9 +282,9 @@ static void check_resources(const struct value *container, const char *path,
             bool negative = amount->kind == VALUE_NUMBER ? amount->number < 0
                                                          : text_starts(amount->string, "-");
             if (negative)
-                schema_problem(problems, amount, "%s.resources.%s.%s: it is below 0", path,
-                               list ? "limits" : "requests",
-                               error_quote(&buffer, name.data, name.length));
+                kubernetes_schema_problem(problems, amount, "%s.resources.%s.%s: it is below 0",
+                                          path, list ? "limits" : "requests",
+                                          error_quote(&buffer, name.data, name.length));
         }
     }
 }
@@ -290,12 +301,14 @@ static void check_containers(const struct value *pod, const char *list, const ch
         struct text image = value_get_text(container, "image");
         snprintf(inner, sizeof(inner), "%.80s.%s[%zu]", path, list, i);
         if (image.length == 0 || text_trim(image).length != image.length)
-            schema_problem(problems, container, "%s.image: expected the name of an image", inner);
+            kubernetes_schema_problem(problems, container,
+                                      "%s.image: expected the name of an image", inner);
         if (text_is(image, "host"))
-            schema_problem(problems, container,
-                           "%s.image: `host` is for the local executor only; let images.txt name "
-                           "an image",
-                           inner);
+            kubernetes_schema_problem(
+                problems, container,
+                "%s.image: `host` is for the local executor only; let images.txt name "
+                "an image",
+                inner);
         check_mounts(container, value_get(pod, "volumes"), inner, problems);
         check_environment(container, inner, problems);
         check_resources(container, inner, problems);
@@ -307,23 +320,24 @@ static void check_pod(const struct value *pod, const char *path, struct schema_p
     char inner[128];
     const struct value *containers = value_get(pod, "containers");
     if (!text_is(value_get_text(pod, "restartPolicy"), "Never"))
-        schema_problem(problems, pod,
-                       "%s.restartPolicy: expected Never: dlspool itself tries a job again", path);
+        kubernetes_schema_problem(
+            problems, pod, "%s.restartPolicy: expected Never: dlspool itself tries a job again",
+            path);
     if (!has_named(containers, TEXT(KUBERNETES_MAIN_CONTAINER)))
-        schema_problem(problems, pod,
-                       "%s.containers: expected one that is called main: it is the task", path);
+        kubernetes_schema_problem(
+            problems, pod, "%s.containers: expected one that is called main: it is the task", path);
     double deadline = value_get_number(pod, "activeDeadlineSeconds", 1);
     if (!(deadline >= 1 && deadline <= INT32_MAX))
-        schema_problem(problems, pod, "%s.activeDeadlineSeconds: expected 1 to %d", path,
-                       (int)INT32_MAX);
+        kubernetes_schema_problem(problems, pod, "%s.activeDeadlineSeconds: expected 1 to %d", path,
+                                  (int)INT32_MAX);
     snprintf(inner, sizeof(inner), "%.80s.volumes", path);
     check_names(value_get(pod, "volumes"), inner, true, problems);
     check_containers(pod, "initContainers", path, problems);
     check_containers(pod, "containers", path, problems);
     struct text subdomain = value_get_text(pod, "subdomain");
     if (subdomain.length && !kubernetes_is_dns_label(subdomain, false))
-        schema_problem(problems, pod, "%s.subdomain: expected a DNS label", path);
-    kubernetes_check_policy(pod, path, NULL, problems);
+        kubernetes_schema_problem(problems, pod, "%s.subdomain: expected a DNS label", path);
+    kubernetes_policy_check(pod, path, NULL, problems);
 }
 
 /* ---- Jobs ---- */
@@ -342,10 +356,11 @@ static void check_host_names(const struct kubernetes_object *object, const char 
     int digits = snprintf(last, sizeof(last), "%d", object->tasks - 1);
     size_t length = object->name.length + 1 + (size_t)digits;
     if (length > KUBERNETES_LABEL_LONGEST)
-        schema_problem(problems, object->tree,
-                       "%s.metadata.name: with the index of the last task it has %zu bytes, and a "
-                       "pod's host name has at most %d; choose a shorter name for the role",
-                       path, length, (int)KUBERNETES_LABEL_LONGEST);
+        kubernetes_schema_problem(
+            problems, object->tree,
+            "%s.metadata.name: with the index of the last task it has %zu bytes, and a "
+            "pod's host name has at most %d; choose a shorter name for the role",
+            path, length, (int)KUBERNETES_LABEL_LONGEST);
 }
 
 static void check_job_form(const struct value *spec, const char *path,
@@ -355,36 +370,39 @@ static void check_job_form(const struct value *spec, const char *path,
                                              "managedBy",     "ttlSecondsAfterFinished",
                                              "successPolicy", NULL};
     if (!text_is(value_get_text(spec, "completionMode"), "Indexed"))
-        schema_problem(problems, spec, "%s.spec.completionMode: expected Indexed", path);
+        kubernetes_schema_problem(problems, spec, "%s.spec.completionMode: expected Indexed", path);
     if (whole(spec, "parallelism", 0) < 1 ||
         whole(spec, "parallelism", 0) > whole(spec, "completions", 0))
-        schema_problem(problems, spec,
-                       "%s.spec: expected completions from 1 to %d, and parallelism from 1 to as "
-                       "many",
-                       path, (int)MOST_COMPLETIONS);
+        kubernetes_schema_problem(
+            problems, spec,
+            "%s.spec: expected completions from 1 to %d, and parallelism from 1 to as "
+            "many",
+            path, (int)MOST_COMPLETIONS);
     bool by_index = whole(spec, "backoffLimitPerIndex", 1) == 0;
     if (!by_index && whole(spec, "backoffLimit", 1) != 0)
-        schema_problem(problems, spec,
-                       "%s.spec.backoffLimit: expected 0 (or backoffLimitPerIndex 0): dlspool "
-                       "itself tries a job again",
-                       path);
+        kubernetes_schema_problem(
+            problems, spec,
+            "%s.spec.backoffLimit: expected 0 (or backoffLimitPerIndex 0): dlspool "
+            "itself tries a job again",
+            path);
     if (value_get(spec, "maxFailedIndexes") && !by_index)
-        schema_problem(problems, spec, "%s.spec.maxFailedIndexes: it needs backoffLimitPerIndex: 0",
-                       path);
+        kubernetes_schema_problem(
+            problems, spec, "%s.spec.maxFailedIndexes: it needs backoffLimitPerIndex: 0", path);
     if (!text_is(value_get_text(spec, "podReplacementPolicy"), "Failed"))
-        schema_problem(
+        kubernetes_schema_problem(
             problems, spec,
             "%s.spec.podReplacementPolicy: expected Failed: a task must not run twice at "
             "a time",
             path);
     if (value_get(spec, "activeDeadlineSeconds") &&
         value_get_number(spec, "activeDeadlineSeconds", 0) < 1)
-        schema_problem(problems, spec, "%s.spec.activeDeadlineSeconds: expected at least 1", path);
+        kubernetes_schema_problem(problems, spec,
+                                  "%s.spec.activeDeadlineSeconds: expected at least 1", path);
     for (size_t i = 0; not_theirs[i]; i++)
         if (value_get(spec, not_theirs[i]))
-            schema_problem(problems, spec,
-                           "%s.spec.%s: this is not a template's to say; leave it out", path,
-                           not_theirs[i]);
+            kubernetes_schema_problem(problems, spec,
+                                      "%s.spec.%s: this is not a template's to say; leave it out",
+                                      path, not_theirs[i]);
 }
 
 static void check_job(struct kubernetes_object *object, const char *path,
@@ -394,7 +412,7 @@ static void check_job(struct kubernetes_object *object, const char *path,
     const struct value *spec = value_get(object->tree, "spec");
     const struct value *labels = value_get(value_get(object->tree, "metadata"), "labels");
     if (!spec) {
-        schema_problem(problems, object->tree, "%s.spec: missing", path);
+        kubernetes_schema_problem(problems, object->tree, "%s.spec: missing", path);
         return;
     }
     const struct value *template = value_get(spec, "template");
@@ -407,7 +425,7 @@ static void check_job(struct kubernetes_object *object, const char *path,
     snprintf(inner, sizeof(inner), "%.32s.spec.template", path);
     check_metadata(value_get(template, "metadata"), inner, false, problems);
     if (!value_get(template, "spec")) {
-        schema_problem(problems, object->tree, "%s.spec: missing", inner);
+        kubernetes_schema_problem(problems, object->tree, "%s.spec: missing", inner);
         return;
     }
     snprintf(inner, sizeof(inner), "%.32s.spec.template.spec", path);
@@ -422,21 +440,23 @@ static void check_service(const struct value *tree, const char *path,
     const struct value *spec = value_get(tree, "spec"), *ports = value_get(spec, "ports");
     struct text type = value_get_text(spec, "type");
     if (!text_is(value_get_text(spec, "clusterIP"), "None") && !(ports && ports->list.count))
-        schema_problem(problems, tree, "%s.spec.ports: missing, as clusterIP is not None", path);
+        kubernetes_schema_problem(problems, tree,
+                                  "%s.spec.ports: missing, as clusterIP is not None", path);
     if (type.length && !text_is(type, "ClusterIP"))
-        schema_problem(problems, tree,
-                       "%s.spec.type: found %s, expected ClusterIP: a job's ports are for its own "
-                       "tasks",
-                       path, type.data);
+        kubernetes_schema_problem(
+            problems, tree,
+            "%s.spec.type: found %s, expected ClusterIP: a job's ports are for its own "
+            "tasks",
+            path, type.data);
     for (size_t i = 0; ports && i < ports->list.count; i++) {
         double port = value_get_number(ports->list.items[i], "port", 0);
         if (port < 1 || port > 65535)
-            schema_problem(problems, ports->list.items[i],
-                           "%s.spec.ports[%zu].port: expected 1 to 65535", path, i);
+            kubernetes_schema_problem(problems, ports->list.items[i],
+                                      "%s.spec.ports[%zu].port: expected 1 to 65535", path, i);
         if (ports->list.count > 1 &&
             !kubernetes_is_dns_label(value_get_text(ports->list.items[i], "name"), false))
-            schema_problem(problems, ports->list.items[i],
-                           "%s.spec.ports[%zu].name: expected a DNS label", path, i);
+            kubernetes_schema_problem(problems, ports->list.items[i],
+                                      "%s.spec.ports[%zu].name: expected a DNS label", path, i);
     }
 }
 
@@ -457,15 +477,15 @@ static void check_data(const struct value *tree, const char *path, struct schema
             }
             total += member->value->string.length;
             if (bad)
-                schema_problem(problems, member->value,
-                               "%s.%s: \"%s\" is no key: expected letters, digits, - _ and .", path,
-                               members[i],
-                               error_quote(&buffer, member->key.data, member->key.length));
+                kubernetes_schema_problem(
+                    problems, member->value,
+                    "%s.%s: \"%s\" is no key: expected letters, digits, - _ and .", path,
+                    members[i], error_quote(&buffer, member->key.data, member->key.length));
         }
     }
     if (total > DATA_LONGEST)
-        schema_problem(problems, tree, "%s: %zu bytes of data, expected at most %d", path, total,
-                       (int)DATA_LONGEST);
+        kubernetes_schema_problem(problems, tree, "%s: %zu bytes of data, expected at most %d",
+                                  path, total, (int)DATA_LONGEST);
 }
 
 /* What will be filled with keys holds nothing else, and says what it is. */
@@ -479,18 +499,19 @@ static void check_generated(const struct kubernetes_object *object, const char *
     if (!what.data)
         return;
     if (!text_is(what, KUBERNETES_GENERATE_SSH_KEY) || strcmp(object->kind->kind, "Secret") != 0)
-        schema_problem(
+        kubernetes_schema_problem(
             problems, tree,
             "%s.metadata.annotations.%s: found \"%s\" of a %s, expected " KUBERNETES_GENERATE_SSH_KEY
             " of a Secret",
             path, KUBERNETES_ANNOTATION_GENERATE, error_quote(&buffer, what.data, what.length),
             object->kind->kind);
     else if (!text_is(value_get_text(tree, "type"), "kubernetes.io/ssh-auth"))
-        schema_problem(problems, tree,
-                       "%s.type: expected kubernetes.io/ssh-auth, as keys are put into it", path);
+        kubernetes_schema_problem(
+            problems, tree, "%s.type: expected kubernetes.io/ssh-auth, as keys are put into it",
+            path);
     else if (value_get(tree, "data") || value_get(tree, "stringData"))
-        schema_problem(problems, tree, "%s: it has data, and keys are put into it; leave one out",
-                       path);
+        kubernetes_schema_problem(problems, tree,
+                                  "%s: it has data, and keys are put into it; leave one out", path);
 }
 
 static void check_size(const struct value *tree, const char *path, struct schema_problems *problems)
@@ -498,31 +519,32 @@ static void check_size(const struct value *tree, const char *path, struct schema
     struct buffer json = {0};
     struct error error;
     if (json_write(&json, tree, false, &error))
-        schema_problem(problems, tree, "%s: %s", path, error.text);
+        kubernetes_schema_problem(problems, tree, "%s: %s", path, error.text);
     else if (json.length > KUBERNETES_OBJECT_LONGEST)
-        schema_problem(problems, tree,
-                       "%s: %zu bytes, and a cluster stores at most %d of one object: shorten the "
-                       "script, the arguments or the environment",
-                       path, json.length, (int)KUBERNETES_OBJECT_LONGEST);
+        kubernetes_schema_problem(
+            problems, tree,
+            "%s: %zu bytes, and a cluster stores at most %d of one object: shorten the "
+            "script, the arguments or the environment",
+            path, json.length, (int)KUBERNETES_OBJECT_LONGEST);
     buffer_free(&json);
 }
 
-void kubernetes_check_object(struct kubernetes_object *object, const char *path,
-                             struct schema_problems *problems)
+void kubernetes_rules_check_object(struct kubernetes_object *object, const char *path,
+                                   struct schema_problems *problems)
 {
     const struct value *metadata = value_get(object->tree, "metadata");
     struct error_quote_buffer buffer;
     object->name = value_get_text(metadata, "name");
     if (!kubernetes_is_dns_label(object->name, true))
-        schema_problem(
+        kubernetes_schema_problem(
             problems, metadata ? metadata : object->tree,
             "%s.metadata.name: found \"%s\", expected the job's token or what starts "
             "with it: at most 63 small letters, digits and inner hyphens, a letter first",
             path,
             error_quote(&buffer, object->name.data ? object->name.data : "", object->name.length));
     if (value_get(object->tree, "status"))
-        schema_problem(problems, object->tree,
-                       "%s.status: this is not a template's to say; leave it out", path);
+        kubernetes_schema_problem(problems, object->tree,
+                                  "%s.status: this is not a template's to say; leave it out", path);
     check_metadata(metadata, path, true, problems);
     if (object->kind->is_job)
         check_job(object, path, problems);
@@ -543,14 +565,16 @@ static void check_duplicates(const struct kubernetes_manifest *manifest, size_t 
     for (size_t i = 0; i < index; i++) {
         const struct kubernetes_object *other = &manifest->objects[i];
         if (other->kind == object->kind && text_equal(other->name, object->name))
-            schema_problem(problems, object->tree,
-                           "items[%zu].metadata.name: items[%zu] is a %s of that name too", index,
-                           i, object->kind->kind);
+            kubernetes_schema_problem(
+                problems, object->tree,
+                "items[%zu].metadata.name: items[%zu] is a %s of that name too", index, i,
+                object->kind->kind);
         if (object->kind->is_job && other->kind->is_job && text_equal(other->role, object->role))
-            schema_problem(problems, object->tree,
-                           "items[%zu]: items[%zu] is a Job of the same role; each needs a label "
-                           "dlspool/role of its own",
-                           index, i);
+            kubernetes_schema_problem(
+                problems, object->tree,
+                "items[%zu]: items[%zu] is a Job of the same role; each needs a label "
+                "dlspool/role of its own",
+                index, i);
     }
 }
 
@@ -565,10 +589,11 @@ static void check_subdomain(const struct kubernetes_manifest *manifest, size_t i
         found = strcmp(manifest->objects[i].kind->kind, "Service") == 0 &&
                 text_equal(manifest->objects[i].name, subdomain);
     if (!found)
-        schema_problem(problems, manifest->objects[index].tree,
-                       "items[%zu].spec.template.spec.subdomain: no Service of that name is in the "
-                       "manifest",
-                       index);
+        kubernetes_schema_problem(
+            problems, manifest->objects[index].tree,
+            "items[%zu].spec.template.spec.subdomain: no Service of that name is in the "
+            "manifest",
+            index);
 }
 
 static void check_owner(const struct kubernetes_manifest *manifest, struct arena *arena,
@@ -581,8 +606,8 @@ static void check_owner(const struct kubernetes_manifest *manifest, struct arena
     struct error error;
     struct completion_rule *read = completion_read(arena, rule, &error);
     if (!read)
-        schema_problem(problems, tree, "items[0].metadata.annotations.%s: %s",
-                       KUBERNETES_ANNOTATION_COMPLETE, error.text);
+        kubernetes_schema_problem(problems, tree, "items[0].metadata.annotations.%s: %s",
+                                  KUBERNETES_ANNOTATION_COMPLETE, error.text);
     for (size_t i = 0; read && i < read->count; i++) {
         struct error_quote_buffer buffer;
         bool found = false;
@@ -590,7 +615,7 @@ static void check_owner(const struct kubernetes_manifest *manifest, struct arena
             found = manifest->objects[j].kind->is_job &&
                     text_equal(manifest->objects[j].role, read->roles[i].role);
         if (!found)
-            schema_problem(
+            kubernetes_schema_problem(
                 problems, tree,
                 "items[0].metadata.annotations.%s: there is no Job of the role \"%s\"",
                 KUBERNETES_ANNOTATION_COMPLETE,
@@ -598,15 +623,15 @@ static void check_owner(const struct kubernetes_manifest *manifest, struct arena
     }
     for (size_t i = 0; i < debug.length; i++)
         if (!is_digit(debug.data[i]) || debug.length > 9) {
-            schema_problem(problems, tree,
-                           "items[0].metadata.annotations.%s: expected a number of seconds",
-                           KUBERNETES_ANNOTATION_DEBUG);
+            kubernetes_schema_problem(
+                problems, tree, "items[0].metadata.annotations.%s: expected a number of seconds",
+                KUBERNETES_ANNOTATION_DEBUG);
             break;
         }
 }
 
-void kubernetes_check_together(const struct kubernetes_manifest *manifest, struct arena *arena,
-                               struct schema_problems *problems)
+void kubernetes_rules_check_together(const struct kubernetes_manifest *manifest,
+                                     struct arena *arena, struct schema_problems *problems)
 {
     size_t jobs = 0;
     for (size_t i = 0; i < manifest->count; i++)
@@ -619,10 +644,11 @@ void kubernetes_check_together(const struct kubernetes_manifest *manifest, struc
         if (object->role.length == 0 && jobs == 1)
             object->role = TEXT("main");
         if (!kubernetes_is_dns_label(object->role, false))
-            schema_problem(problems, object->tree,
-                           "items[%zu].metadata.labels.%s: missing, or no DNS label; it names the "
-                           "role",
-                           i, KUBERNETES_LABEL_ROLE);
+            kubernetes_schema_problem(
+                problems, object->tree,
+                "items[%zu].metadata.labels.%s: missing, or no DNS label; it names the "
+                "role",
+                i, KUBERNETES_LABEL_ROLE);
         check_subdomain(manifest, i, problems);
     }
     check_owner(manifest, arena, problems);

@@ -16,21 +16,21 @@ enum {
 };
 
 /* Check an object and fill in its role, tasks, suspended and queued. */
-void kubernetes_check_object(struct kubernetes_object *object, const char *path,
-                             struct schema_problems *problems);
+void kubernetes_rules_check_object(struct kubernetes_object *object, const char *path,
+                                   struct schema_problems *problems);
 
 /* What the objects are to one another: names and roles that are there twice, subdomains without a
  * Service, a completion rule for roles that there are not. */
-void kubernetes_check_together(const struct kubernetes_manifest *manifest, struct arena *arena,
-                               struct schema_problems *problems);
+void kubernetes_rules_check_together(const struct kubernetes_manifest *manifest,
+                                     struct arena *arena, struct schema_problems *problems);
 
 /* The policy (manifest.h) on a pod's spec; `stamp` NULL: only what no stamp allows. */
-void kubernetes_check_policy(const struct value *pod, const char *path,
+void kubernetes_policy_check(const struct value *pod, const char *path,
                              const struct kubernetes_stamp *stamp,
                              struct schema_problems *problems);
 
 /* The problems as one sentence of several lines, each with the manifest's name.  0 when there are
  * none, else -1. */
-int kubernetes_problems_report(const struct schema_problems *problems, struct error *error);
+int kubernetes_rules_report(const struct schema_problems *problems, struct error *error);
 
 #endif

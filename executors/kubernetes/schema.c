@@ -224,8 +224,8 @@ static void begin_problem(struct schema_problems *problems, uint32_t line, uint3
         buffer_printf(&problems->text, "%u:%u: ", line, column);
 }
 
-void schema_problem(struct schema_problems *problems, const struct value *at, const char *format,
-                    ...)
+void kubernetes_schema_problem(struct schema_problems *problems, const struct value *at,
+                               const char *format, ...)
 {
     if (problems->count++ >= SCHEMA_PROBLEMS_SHOWN)
         return;
@@ -293,7 +293,7 @@ static bool is_exponent(struct text text)
     return at < text.length && digits_at(text, at) == text.length - at;
 }
 
-bool schema_is_quantity(struct text text)
+bool kubernetes_schema_is_quantity(struct text text)
 {
     static const char *const suffixes[] = {"",  "m", "k",  "M",  "G",  "T",  "P",  "E",
                                            "n", "u", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
@@ -362,7 +362,8 @@ static bool leaf_fits(const struct schema_field *field, const struct value *valu
     case BASIC_NUMBER:
         return value->kind == VALUE_NUMBER;
     case BASIC_QUANTITY:
-        return value->kind == VALUE_NUMBER || (string && schema_is_quantity(value->string));
+        return value->kind == VALUE_NUMBER ||
+               (string && kubernetes_schema_is_quantity(value->string));
     case BASIC_INTORSTRING:
         return string || is_whole(value, 0x1p31);
     case BASIC_TIME:
@@ -477,9 +478,9 @@ void kubernetes_schema_check(const char *type, const struct value *tree, const c
     const struct schema_type *found = find_type(text_of(type));
     struct value_path place = {.name = text_of(path)};
     if (table.fault.text[0])
-        schema_problem(problems, tree, "%s", table.fault.text);
+        kubernetes_schema_problem(problems, tree, "%s", table.fault.text);
     else if (!found)
-        schema_problem(problems, tree, "%s: the table has no type %s", path, type);
+        kubernetes_schema_problem(problems, tree, "%s: the table has no type %s", path, type);
     else
         check_object(found, tree, *path ? &place : NULL, problems);
 }

@@ -32,11 +32,11 @@ void kubernetes_schema_check(const char *type, const struct value *tree, const c
                              struct schema_problems *problems);
 
 /* Add a problem of one's own, with the position of the value (may be NULL). */
-void schema_problem(struct schema_problems *problems, const struct value *at, const char *format,
-                    ...) __attribute__((format(printf, 3, 4)));
+void kubernetes_schema_problem(struct schema_problems *problems, const struct value *at,
+                               const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* Is it a quantity: a decimal number, perhaps with a sign, and a suffix m, k, M, G, T, P, E, n, u,
  * Ki, Mi, Gi, Ti, Pi, Ei, or an exponent? */
-bool schema_is_quantity(struct text text);
+bool kubernetes_schema_is_quantity(struct text text);
 
 #endif

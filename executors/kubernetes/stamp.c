@@ -202,13 +202,14 @@ static void check_stamp(struct arena *arena, const struct kubernetes_manifest *m
         const struct kubernetes_object *object = &manifest->objects[i];
         const struct value *spec = value_get(object->tree, "spec");
         if (!is_of_token(object->name, token))
-            schema_problem(problems, object->tree,
-                           "items[%zu].metadata.name: found \"%s\", expected \"%s\" or what starts "
-                           "with it and a hyphen; templates have it as job.token",
-                           i, object->name.data, token.data);
+            kubernetes_schema_problem(
+                problems, object->tree,
+                "items[%zu].metadata.name: found \"%s\", expected \"%s\" or what starts "
+                "with it and a hyphen; templates have it as job.token",
+                i, object->name.data, token.data);
         snprintf(path, sizeof(path), "items[%zu].spec.template.spec", i);
         if (object->kind->is_job)
-            kubernetes_check_policy(value_get(value_get(spec, "template"), "spec"), path, stamp,
+            kubernetes_policy_check(value_get(value_get(spec, "template"), "spec"), path, stamp,
                                     problems);
     }
 }
@@ -218,7 +219,7 @@ int kubernetes_manifest_stamp(struct arena *arena, struct kubernetes_manifest *m
 {
     struct schema_problems problems = {0};
     check_stamp(arena, manifest, stamp, &problems);
-    int failed = kubernetes_problems_report(&problems, error);
+    int failed = kubernetes_rules_report(&problems, error);
     manifest->settings_forbid = problems.count > 0 && problems.count == problems.settings_count;
     buffer_free(&problems.text);
     if (failed)

@@ -231,11 +231,11 @@ static bool is_status(const struct value *tree)
     return tree && text_is(value_get_text(tree, "kind"), "Status");
 }
 
-enum kubernetes_outcome kubernetes_judge(struct arena *arena,
-                                         const struct kubernetes_question *question, int status,
-                                         struct text body, bool raw, struct value **answer,
-                                         int64_t *retry_after, const char **remedy,
-                                         struct error *error)
+enum kubernetes_outcome kubernetes_status_judge(struct arena *arena,
+                                                const struct kubernetes_question *question,
+                                                int status, struct text body, bool raw,
+                                                struct value **answer, int64_t *retry_after,
+                                                const char **remedy, struct error *error)
 {
     struct facts facts = {.code = status, .sent = question->sent};
     bool good = status >= 200 && status <= 299;

@@ -37,11 +37,11 @@ struct kubernetes_question {
  * `raw` the body of a 2xx is parsed too.  Set are *answer (the parsed body, or NULL), *retry_after (left
  * alone when the body says nothing), *remedy (what an administrator does, outside the spool, or NULL; it
  * is not freed) and, unless KUBERNETES_DONE, the sentence. */
-enum kubernetes_outcome kubernetes_judge(struct arena *arena,
-                                         const struct kubernetes_question *question, int status,
-                                         struct text body, bool raw, struct value **answer,
-                                         int64_t *retry_after, const char **remedy,
-                                         struct error *error);
+enum kubernetes_outcome kubernetes_status_judge(struct arena *arena,
+                                                const struct kubernetes_question *question,
+                                                int status, struct text body, bool raw,
+                                                struct value **answer, int64_t *retry_after,
+                                                const char **remedy, struct error *error);
 
 /* What the Status in a watch's ERROR event (or any other) means: the sentence goes to `error`. */
 enum kubernetes_outcome kubernetes_status_outcome(const struct value *status, struct error *error);

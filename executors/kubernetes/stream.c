@@ -83,8 +83,8 @@ static void judge(struct kubernetes_stream *stream, const struct http_stream_sta
     struct value *answer;
     struct arena *arena = arena_new();
     kubernetes_take_note(stream->connection, state->status, retry_after);
-    stream->outcome = kubernetes_judge(arena, &question, state->status, state->body, true, &answer,
-                                       &retry_after, &remedy, &stream->error);
+    stream->outcome = kubernetes_status_judge(arena, &question, state->status, state->body, true,
+                                              &answer, &retry_after, &remedy, &stream->error);
     arena_free(arena);
 }
 
@@ -95,7 +95,7 @@ void kubernetes_streams_drive(struct kubernetes_connection *connection, int64_t 
     for (struct kubernetes_stream *stream = connection->first_stream; stream;
          stream = stream->next) {
         struct http_stream_state state;
-        http_stream_look(stream->http, &state);
+        http_stream_get_state(stream->http, &state);
         if (state.ended && !stream->judged)
             judge(stream, &state);
         else if (!state.ended)
@@ -112,7 +112,7 @@ const char *kubernetes_stream_ended(const struct kubernetes_stream *stream, int 
                                     enum kubernetes_outcome *outcome)
 {
     struct http_stream_state state;
-    http_stream_look(stream->http, &state);
+    http_stream_get_state(stream->http, &state);
     if (status)
         *status = stream->judged ? stream->status : state.status;
     if (outcome)

@@ -12,11 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "executors/kubernetes/cache.h"
 
 enum { MESSAGE_SIZE = 400 }; /* bytes of a message that are kept */
 
-void waiting_clear(struct waiting *waiting)
+void kubernetes_waiting_clear(struct waiting *waiting)
 {
     free(waiting->text);
     *waiting = (struct waiting){0};
@@ -25,14 +26,14 @@ void waiting_clear(struct waiting *waiting)
 /* One part of a message, without what changes by itself. */
 static uint64_t hash_part(struct text part)
 {
-    uint64_t hash = 14695981039346656037u;
+    uint64_t hash = HASH_START;
     bool quoted = false;
     for (size_t i = 0; i < part.length; i++) {
         unsigned char byte = (unsigned char)part.data[i];
         quoted ^= byte == '"';
         if (quoted || byte == '"' || isdigit(byte) || byte == ' ')
             continue;
-        hash = (hash ^ byte) * 1099511628211u;
+        hash = hash_byte(hash, byte);
     }
     return hash;
 }
@@ -59,21 +60,21 @@ static uint64_t hash_meaning(struct text message)
     return sum;
 }
 
-void waiting_set(struct waiting *waiting, enum waiting_cause cause, const char *word,
-                 struct text message)
+void kubernetes_waiting_set(struct waiting *waiting, enum waiting_cause cause, const char *word,
+                            struct text message)
 {
-    waiting_clear(waiting);
+    kubernetes_waiting_clear(waiting);
     waiting->cause = cause;
     waiting->meaning = hash_meaning(message);
-    char *clean = copy_clean(message, MESSAGE_SIZE);
+    char *clean = cached_copy_text(message, MESSAGE_SIZE);
     struct buffer text = {0};
     buffer_printf(&text, "%s%s%s", word, clean[0] ? ": " : "", clean);
     free(clean);
     waiting->text = text.data;
 }
 
-bool waiting_of_event(struct waiting *waiting, struct text kind, struct text reason,
-                      struct text message)
+bool kubernetes_waiting_of_event(struct waiting *waiting, struct text kind, struct text reason,
+                                 struct text message)
 {
     static const struct {
         const char *kind, *reason;
@@ -94,7 +95,7 @@ bool waiting_of_event(struct waiting *waiting, struct text kind, struct text rea
         if (!text_is(kind, table[i].kind) || !text_is(reason, table[i].reason))
             continue;
         const char *word = table[i].cause == WAITING_NODE ? "Unschedulable" : table[i].reason;
-        waiting_set(waiting, table[i].cause, word, message);
+        kubernetes_waiting_set(waiting, table[i].cause, word, message);
         return true;
     }
     return false;
@@ -158,7 +159,7 @@ static void consider_job(struct choice *choice, const struct cached_token *token
                       job->event.cause == WAITING_KUEUE ? message_of(&job->event) : "");
     else
         buffer_add_string(&words, "the Job is suspended, and starts when it is released");
-    waiting_clear(buffer);
+    kubernetes_waiting_clear(buffer);
     *buffer = (struct waiting){
         .cause = job->queue ? WAITING_KUEUE : WAITING_SUSPENDED,
         .meaning = job->event.cause == WAITING_KUEUE ? job->event.meaning : 0,
@@ -182,7 +183,7 @@ static void remember(struct cached_token *token, uint64_t meaning)
     token->said_before[0] = meaning;
 }
 
-const char *waiting_say(struct cached_token *token)
+const char *kubernetes_waiting_say(struct cached_token *token)
 {
     struct choice choice = {0};
     struct waiting *buffers =
@@ -199,7 +200,7 @@ const char *waiting_say(struct cached_token *token)
     }
     if (choice.waiting) {
         bool other = token->said.cause != choice.waiting->cause;
-        uint64_t meaning = choice.waiting->meaning ^ hash_text(text_of(choice.role));
+        uint64_t meaning = choice.waiting->meaning ^ hash_text(HASH_START, text_of(choice.role));
         meaning += meaning == 0;
         if (other)
             memset(token->said_before, 0, sizeof(token->said_before));
@@ -208,13 +209,13 @@ const char *waiting_say(struct cached_token *token)
             if (token->job_count > 1)
                 buffer_printf(&text, "role %s: ", choice.role);
             buffer_add_string(&text, choice.waiting->text);
-            waiting_clear(&token->said);
+            kubernetes_waiting_clear(&token->said);
             token->said = (struct waiting){choice.waiting->cause, meaning, text.data};
             remember(token, meaning);
         }
     }
     for (size_t i = 0; i < token->job_count; i++)
-        waiting_clear(&buffers[i]);
+        kubernetes_waiting_clear(&buffers[i]);
     free(buffers);
     return choice.waiting ? token->said.text : "";
 }

@@ -65,7 +65,7 @@ static int cancel_one(struct executor *executor, struct job_call *call)
         result = local_run_calls(local, calls, removed, error);
         for (size_t i = 0; i < count; i++)
             if (containers[i].state == PODMAN_STATE_RUNNING &&
-                job_call_means(call, (int)local_label_number(&containers[i], "index")))
+                executor_call_names_task(call, (int)local_label_number(&containers[i], "index")))
                 podman_call_kill(&calls[removed + killed++], name_of(&containers[i]),
                                  call->force ? "KILL" : "TERM");
         if (local_run_calls(local, calls + removed, killed, error))

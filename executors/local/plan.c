@@ -234,7 +234,7 @@ void plan_look(struct batch *batch, struct podman_container *containers, size_t 
             look(batch, &batch->plans[i], containers, count);
 }
 
-/* ---- free resources ---- */
+/* ---- room ---- */
 
 static struct demand demand_of_task(const struct local_task *task)
 {
@@ -269,7 +269,7 @@ static void list_types(const struct machine *machine, struct buffer *types)
 }
 
 /* Has this machine GPUs of the type that the job asks for?  Then only those count. */
-static bool has_type(const struct batch *batch, struct plan *plan, struct free_resources *available)
+static bool has_type(const struct batch *batch, struct plan *plan, struct free_resources *buffer)
 {
     struct submission *submission = plan->submission;
     const struct machine *machine = &batch->local->machine;
@@ -277,9 +277,9 @@ static bool has_type(const struct batch *batch, struct plan *plan, struct free_r
     struct text asked = asks ? submission->gpu_type : TEXT("");
     struct error_quote_buffer buffers[2];
     struct buffer types = {0};
-    resources_want(available, asked);
-    available->gpus_wanted = submission->gpus_wanted;
-    if (!asks || machine_gpus_of(machine, asked))
+    resources_want_gpu_type(buffer, asked);
+    buffer->gpus_wanted = submission->gpus_wanted;
+    if (!asks || resources_count_gpus(machine, asked))
         return true;
     list_types(machine, &types);
     error_quote(&buffers[0], asked.data, asked.length);
@@ -299,23 +299,22 @@ static bool has_type(const struct batch *batch, struct plan *plan, struct free_r
 }
 
 /* Several tasks' memory may be more than an int64_t counts: one that is too large ends it. */
-static bool fits(struct plan *plan, struct free_resources *available)
+static bool fits(struct plan *plan, struct free_resources *buffer)
 {
     struct submission *submission = plan->submission;
-    struct machine machine = *available->machine;
-    machine.gpu_count = machine_gpus_of(available->machine, available->gpu_type);
+    struct machine machine = *buffer->machine;
+    machine.gpu_count = resources_count_gpus(buffer->machine, buffer->gpu_type);
     for (size_t i = 0; i < plan->manifest->task_count; i++) {
-        if (resources_fits_ever(&machine, demand_of_task(plan->tasks[i].task),
-                                &submission->error)) {
+        if (resources_fit_ever(&machine, demand_of_task(plan->tasks[i].task), &submission->error)) {
             plan_decide(plan, SUBMIT_NEVER_FITS);
             return false;
         }
     }
     if (plan->manifest->parallelism)
         return true;
-    if (resources_fits_ever(&machine, demand_of(plan, false), &submission->error))
+    if (resources_fit_ever(&machine, demand_of(plan, false), &submission->error))
         plan_decide(plan, SUBMIT_NEVER_FITS);
-    else if (resources_fits_now(available, demand_of(plan, true), &submission->error))
+    else if (resources_fit_now(buffer, demand_of(plan, true), &submission->error))
         plan_decide(plan, SUBMIT_NO_ROOM);
     return !plan->decided;
 }
@@ -330,14 +329,14 @@ static const struct plan_task *holder_of(const struct plan *plan, size_t place)
 }
 
 /* The devices of each place, for all tasks that will have it one after another. */
-static void assign_places(struct batch *batch, struct plan *plan, struct free_resources *available,
+static void assign_places(struct batch *batch, struct plan *plan, struct free_resources *buffer,
                           size_t places)
 {
     int gpus = plan->manifest->tasks[0].gpus;
     for (size_t place = 0; place < places; place++) {
         const struct plan_task *holder = holder_of(plan, place);
         struct text devices =
-            holder ? holder->gpus : resources_assign(available, batch->arena, gpus);
+            holder ? holder->gpus : resources_assign_gpus(buffer, batch->arena, gpus);
         for (size_t i = place; i < plan->manifest->task_count;
              i += (size_t)plan->specification.at_once)
             if (plan->tasks[i].progress == TASK_ABSENT)
@@ -347,35 +346,34 @@ static void assign_places(struct batch *batch, struct plan *plan, struct free_re
 
 /* Tasks that take turns all ask for the same.  As many are started as there is room for, and at
  * least one; GPUs are kept for as many as will ever run at once. */
-static void take_turns_room(struct batch *batch, struct plan *plan,
-                            struct free_resources *available)
+static void take_turns_room(struct batch *batch, struct plan *plan, struct free_resources *buffer)
 {
     struct demand one = demand_of_task(plan->tasks[0].task), devices = {0};
     size_t count = plan->manifest->task_count, most = (size_t)plan->specification.at_once;
-    if (one.gpus && !plan->made && (size_t)(available->gpus / one.gpus) < most)
-        most = available->gpus > one.gpus ? (size_t)(available->gpus / one.gpus) : 1;
+    if (one.gpus && !plan->made && (size_t)(buffer->gpus / one.gpus) < most)
+        most = buffer->gpus > one.gpus ? (size_t)(buffer->gpus / one.gpus) : 1;
     plan->specification.at_once = (int)most;
     most = most < count ? most : count;
     for (size_t place = 0; place < most; place++)
         devices.gpus += holder_of(plan, place) ? 0 : one.gpus;
     one.gpus = 0;
-    if (resources_fits_now(available, one, &plan->submission->error) ||
-        resources_fits_now(available, devices, &plan->submission->error)) {
+    if (resources_fit_now(buffer, one, &plan->submission->error) ||
+        resources_fit_now(buffer, devices, &plan->submission->error)) {
         plan_decide(plan, SUBMIT_NO_ROOM);
         return;
     }
-    for (plan->starts = 0; plan->starts < most && !resources_fits_now(available, one, NULL);
+    for (plan->starts = 0; plan->starts < most && !resources_fit_now(buffer, one, NULL);
          plan->starts++)
-        resources_take(available, one, (struct text){"", 0});
-    assign_places(batch, plan, available, most);
+        resources_take(buffer, one, (struct text){"", 0});
+    assign_places(batch, plan, buffer, most);
 }
 
-static void take_room(struct batch *batch, struct plan *plan, struct free_resources *available)
+static void take_room(struct batch *batch, struct plan *plan, struct free_resources *buffer)
 {
-    if (!has_type(batch, plan, available) || !fits(plan, available))
+    if (!has_type(batch, plan, buffer) || !fits(plan, buffer))
         return;
     if (plan->manifest->parallelism) {
-        take_turns_room(batch, plan, available);
+        take_turns_room(batch, plan, buffer);
         return;
     }
     for (size_t i = 0; i < plan->manifest->task_count; i++) {
@@ -383,20 +381,20 @@ static void take_room(struct batch *batch, struct plan *plan, struct free_resour
         if (task->progress != TASK_ABSENT)
             continue;
         struct demand demand = {task->task->cpus, task->task->memory, 0, ""};
-        resources_take(available, demand, (struct text){"", 0});
-        task->gpus = resources_assign(available, batch->arena, task->task->gpus);
+        resources_take(buffer, demand, (struct text){"", 0});
+        task->gpus = resources_assign_gpus(buffer, batch->arena, task->task->gpus);
     }
 }
 
 void plan_take_room(struct batch *batch, const struct podman_container *containers, size_t count)
 {
-    struct free_resources available;
-    local_available(batch->local, batch->arena, &available, containers, count);
+    struct free_resources buffer;
+    local_room(batch->local, batch->arena, &buffer, containers, count);
     /* Those that name a type first: what they leave is good for the others. */
     for (int any = 0; any <= 1; any++)
         for (size_t i = 0; i < batch->count; i++)
             if (!batch->plans[i].decided && any == !batch->plans[i].submission->gpu_type.length)
-                take_room(batch, &batch->plans[i], &available);
+                take_room(batch, &batch->plans[i], &buffer);
 }
 
 /* ---- the users' paths ---- */

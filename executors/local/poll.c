@@ -134,7 +134,7 @@ static void judge(struct arena *arena, struct group *group, const struct job_pol
         tasks[i].index = (int)local_label_number(container, "index");
         tasks[i].ended = container->state == PODMAN_STATE_ENDED;
         tasks[i].exit_code = container->exit_code;
-        tasks[i].killed = job_poll_killed(poll, tasks[i].index);
+        tasks[i].killed = executor_task_is_killed(poll, tasks[i].index);
     }
     struct completion_outcome outcome = completion_judge(rule, tasks, group->count, group->wanted);
     if (outcome.each)
@@ -234,7 +234,7 @@ static void take_tasks(struct exit_reason *exit_reason, struct arena *arena,
         snprintf(task->role, sizeof(task->role), "%s", local_label(container, "role"));
         task->index = (int)local_label_number(container, "index");
         task->ended = container->state == PODMAN_STATE_ENDED;
-        task->killed = job_poll_killed(poll, task->index);
+        task->killed = executor_task_is_killed(poll, task->index);
         int64_t used = local_cpu_time(exit_reason->local, container);
         poll->cpu_time += used > 0 ? used : 0;
         int64_t started = started_at(container);
@@ -320,7 +320,7 @@ static void settle(const struct local *local, const struct group *group,
         struct podman_container *container = group->entries[i].container;
         local_turns_settle(local, container);
         if (container->state != PODMAN_STATE_CREATED || container->started ||
-            !job_poll_killed(poll, (int)local_label_number(container, "index")))
+            !executor_task_is_killed(poll, (int)local_label_number(container, "index")))
             continue;
         container->state = PODMAN_STATE_ENDED;
         container->exit_code = EXIT_KILLED;

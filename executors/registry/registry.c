@@ -114,19 +114,19 @@ static const struct kind *find_kind(const struct value *settings, struct error *
     return NULL;
 }
 
-struct executor *executor_open(const struct value *settings, const char *spool,
+struct executor *registry_open(const struct value *settings, const char *spool,
                                const char *directory, struct error *error)
 {
     const struct kind *kind = find_kind(settings, error);
     return kind ? kind->open(settings, spool, directory, error) : NULL;
 }
 
-bool executor_ends_tasks(struct text name)
+bool registry_ends_tasks(struct text name)
 {
     return text_is(name, "local") || text_is(name, "kubernetes") || text_is(name, "slurm");
 }
 
-int executor_check_settings(const struct value *settings, struct error *error)
+int registry_check_settings(const struct value *settings, struct error *error)
 {
     if (!find_kind(settings, error))
         return -1;
@@ -139,7 +139,7 @@ int executor_check_settings(const struct value *settings, struct error *error)
     return result;
 }
 
-int executor_check_tree(const char *name, struct value *manifest, struct error *error)
+int registry_check_tree(const char *name, struct value *manifest, struct error *error)
 {
     const struct kind *kind = kind_of(text_of(name));
     if (!kind || !kind->check_manifest)
@@ -150,14 +150,14 @@ int executor_check_tree(const char *name, struct value *manifest, struct error *
     return result;
 }
 
-int executor_check(const char *name, struct text manifest, struct error *error)
+int registry_check_manifest(const char *name, struct text manifest, struct error *error)
 {
     const struct kind *kind = kind_of(text_of(name));
     if (!kind || !kind->check_manifest)
         return 0;
     struct arena *arena = arena_new();
     struct value *tree = yaml_read(arena, manifest, "manifest.yaml", &yaml_trusted_limits, error);
-    int result = tree ? executor_check_tree(name, tree, error) : -1;
+    int result = tree ? registry_check_tree(name, tree, error) : -1;
     arena_free(arena);
     return result;
 }

@@ -11,19 +11,19 @@
  * that tells this spool's jobs from those of other spools at the same scheduler; `directory` is
  * the spool's absolute path, below which the executor may keep a socket or storage of its own.
  * NULL and a sentence on failure.  The caller ends it with operations->close. */
-struct executor *executor_open(const struct value *settings, const char *spool,
+struct executor *registry_open(const struct value *settings, const char *spool,
                                const char *directory, struct error *error);
 
-/* Are the settings fit for executor_open()?  Opens nothing.  -1 and a sentence when not. */
-int executor_check_settings(const struct value *settings, struct error *error);
+/* Are the settings fit for registry_open()?  Opens nothing.  -1 and a sentence when not. */
+int registry_check_settings(const struct value *settings, struct error *error);
 
 /* Would the executor of that name accept this manifest?  Asks nobody.  -1 and a sentence that says
  * which field is wrong when not. */
-int executor_check(const char *name, struct text manifest, struct error *error);
+int registry_check_manifest(const char *name, struct text manifest, struct error *error);
 /* The same of one that was read already, with yaml_trusted_limits. */
-int executor_check_tree(const char *name, struct value *manifest, struct error *error);
+int registry_check_tree(const char *name, struct value *manifest, struct error *error);
 
 /* Does that executor's cancel() end single tasks of an array? */
-bool executor_ends_tasks(struct text name);
+bool registry_ends_tasks(struct text name);
 
 #endif

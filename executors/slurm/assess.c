@@ -114,7 +114,7 @@ static void fill_tasks(struct assessment *assessment)
         state->index = task->index;
         state->ended = task->ended;
         state->exit_code = task->exit_code;
-        state->killed = job_poll_killed(poll, task->index);
+        state->killed = executor_task_is_killed(poll, task->index);
         memcpy(state->image, task->image, sizeof(state->image));
         snprintf(state->address, sizeof(state->address), "%s", task->address ? task->address : "");
         snprintf(state->reason, sizeof(state->reason), "%s",
@@ -441,7 +441,7 @@ static int note_silent(struct assessment *assessment, struct slurm_task *task,
     char words[256];
     int exit_code = 0;
     const char *reason = "Exited";
-    if (job_poll_killed(assessment->poll, task->index))
+    if (executor_task_is_killed(assessment->poll, task->index))
         reason = "Killed", exit_code = EXIT_KILLED;
     else if (record && record->state != SLURM_STATE_COMPLETED)
         reason = slurm_reason_ended(record, task->begun, &exit_code, words, sizeof(words));

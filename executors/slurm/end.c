@@ -94,7 +94,7 @@ static void end_elements(struct endings *endings, struct ending *ending,
              !slurm_record_is_of(&record, ending->job->facts.user, ending->job->facts.uid)) ||
             !record.array_number)
             continue;
-        if (record.array_index >= 0 && job_call_means(call, record.array_index))
+        if (record.array_index >= 0 && executor_call_names_task(call, record.array_index))
             end_record(endings, ending, version, &record);
         for (size_t j = 0; record.array_rest.length && j < call->task_count; j++) {
             if (!slurm_array_has(found->items[i].array_rest, call->tasks[j]))

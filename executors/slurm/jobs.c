@@ -8,55 +8,30 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/names.h"
 #include "executors/slurm/files.h"
 
-enum { SLOTS = 4096 }; /* of a hash table with lists */
-
-struct entry {
-    struct slurm_job job;
-    struct entry *next;
-};
-
 struct slurm_jobs {
-    struct entry *slots[SLOTS];
+    struct names *names; /* struct slurm_job */
 };
-
-static size_t slot_of(const char *name)
-{
-    uint64_t hash = 14695981039346656037u;
-    for (; *name; name++)
-        hash = (hash ^ (unsigned char)*name) * 1099511628211u;
-    return (size_t)(hash % SLOTS);
-}
-
-static void free_entry(struct entry *entry)
-{
-    arena_free(entry->job.arena);
-    free(entry);
-}
 
 void slurm_jobs_free(struct slurm_jobs *jobs)
 {
-    for (size_t i = 0; jobs && i < SLOTS; i++)
-        for (struct entry *entry = jobs->slots[i], *next; entry; entry = next) {
-            next = entry->next;
-            free_entry(entry);
-        }
+    if (!jobs)
+        return;
+    for (struct slurm_job *job = names_first(jobs->names); job; job = names_after(job))
+        arena_free(job->arena);
+    names_free(jobs->names);
     free(jobs);
 }
 
 void slurm_jobs_forget(struct slurm *slurm, const char *name)
 {
-    if (!slurm->jobs)
+    struct slurm_job *job = slurm->jobs ? names_find(slurm->jobs->names, text_of(name)) : NULL;
+    if (!job)
         return;
-    struct entry **at = &slurm->jobs->slots[slot_of(name)];
-    while (*at && strcmp((*at)->job.name, name) != 0)
-        at = &(*at)->next;
-    struct entry *entry = *at;
-    if (!entry)
-        return;
-    *at = entry->next;
-    free_entry(entry);
+    arena_free(job->arena);
+    names_remove(slurm->jobs->names, job);
 }
 
 /* ---- what was handed in ---- */
@@ -146,23 +121,21 @@ struct slurm_job *slurm_jobs_find(struct slurm *slurm, const char *id, int attem
 {
     char name[SLURM_NAME_SIZE];
     slurm_directory_name(name, id, attempt);
-    if (!slurm->jobs)
+    if (!slurm->jobs) {
         slurm->jobs = memory_allocate(sizeof(*slurm->jobs));
-    struct entry **at = &slurm->jobs->slots[slot_of(name)], *entry = *at;
-    while (entry && strcmp(entry->job.name, name) != 0)
-        entry = entry->next;
-    if (!entry) {
-        entry = memory_allocate(sizeof(*entry));
-        memcpy(entry->job.name, name, sizeof(name));
-        entry->job.arena = arena_new();
-        entry->next = *at;
-        *at = entry;
+        slurm->jobs->names = names_new(SIZE_MAX, sizeof(struct slurm_job));
     }
-    if (entry->job.known)
-        return &entry->job;
-    arena_reset(entry->job.arena);
-    entry->job.task_count = 0;
-    return learn(slurm, &entry->job, error) < 0 ? NULL : &entry->job;
+    struct slurm_job *job = names_find(slurm->jobs->names, text_of(name));
+    if (!job) {
+        job = names_add(slurm->jobs->names, text_of(name));
+        memcpy(job->name, name, sizeof(name));
+        job->arena = arena_new();
+    }
+    if (job->known)
+        return job;
+    arena_reset(job->arena);
+    job->task_count = 0;
+    return learn(slurm, job, error) < 0 ? NULL : job;
 }
 
 /* ---- what is decided ---- */

@@ -69,7 +69,7 @@ static int check_property(struct manifest_reading *reading, const struct value_p
     char what[128];
     switch (rule->kind) {
     case SLURM_TEXT:
-        if (manifest_is_plain(value) && value->string.length > 0 &&
+        if (manifest_fields_is_plain(value) && value->string.length > 0 &&
             value->string.length <= TEXT_MAX_BYTES && !has_control_byte(value->string))
             return 0;
         snprintf(what, sizeof(what), "a text of 1 to %d bytes in one line", TEXT_MAX_BYTES);
@@ -87,7 +87,7 @@ static int check_property(struct manifest_reading *reading, const struct value_p
         snprintf(what, sizeof(what), "true or false");
         break;
     }
-    return manifest_expected(reading, place, value, what);
+    return manifest_fields_expected(reading, place, value, what);
 }
 
 /* A name that is none of those that may stand here. */
@@ -101,7 +101,7 @@ static int unknown_property(struct manifest_reading *reading, const struct value
     for (const struct slurm_property_rule *rule = slurm_properties; rule->name; rule++) {
         if (text_is(member->key, rule->name)) {
             snprintf(what, sizeof(what), "%s to be said of the whole job only", rule->name);
-            return manifest_expected(reading, &place, member->value, what);
+            return manifest_fields_expected(reading, &place, member->value, what);
         }
         if (rule->component || !component)
             names[count++] = rule->name;
@@ -110,7 +110,7 @@ static int unknown_property(struct manifest_reading *reading, const struct value
     struct nearest_hint hint;
     snprintf(what, sizeof(what), "the name of a property that a manifest may set%s",
              nearest_hint(&hint, member->key, names));
-    return manifest_expected(reading, &place, member->value, what);
+    return manifest_fields_expected(reading, &place, member->value, what);
 }
 
 static int read_property_list(struct manifest_reading *reading, const struct value_path *place,
@@ -118,7 +118,7 @@ static int read_property_list(struct manifest_reading *reading, const struct val
                               struct slurm_property_list *list)
 {
     if (value->kind != VALUE_OBJECT)
-        return manifest_expected(reading, place, value, "an object of properties");
+        return manifest_fields_expected(reading, place, value, "an object of properties");
     list->items = arena_allocate(reading->arena, (value->object.count + 1) * sizeof(*list->items));
     for (size_t i = 0; i < value->object.count; i++) {
         const struct member *member = &value->object.members[i];
@@ -163,8 +163,8 @@ static int read_from_one(struct manifest_reading *reading, const struct value_pa
     char what[64];
     snprintf(what, sizeof(what), "a whole number from 1 to %d", most);
     if (value->kind == VALUE_NUMBER && value->number < 1)
-        return manifest_expected(reading, place, value, what);
-    return manifest_read_count(reading, place, value, most, what, target);
+        return manifest_fields_expected(reading, place, value, what);
+    return manifest_fields_read_count(reading, place, value, most, what, target);
 }
 
 static int read_count(struct manifest_reading *reading, const struct value_path *place,
@@ -182,8 +182,8 @@ static int read_cpus(struct manifest_reading *reading, const struct value_path *
 static int read_gpus(struct manifest_reading *reading, const struct value_path *place,
                      struct value *value, void *target)
 {
-    return manifest_read_count(reading, place, value, GPUS_MAX, "a whole number from 0 to 1024",
-                               target);
+    return manifest_fields_read_count(reading, place, value, GPUS_MAX,
+                                      "a whole number from 0 to 1024", target);
 }
 
 /* It becomes a part of gpu:TYPE:COUNT. */
@@ -193,14 +193,14 @@ static int read_gpu_type(struct manifest_reading *reading, const struct value_pa
     static const char what[] = "a name of at most 63 letters, digits and inner . _ - characters";
     if (value->kind != VALUE_STRING || value->string.length == 0 ||
         value->string.length > GPU_TYPE_MAX)
-        return manifest_expected(reading, place, value, what);
+        return manifest_fields_expected(reading, place, value, what);
     for (size_t i = 0; i < value->string.length; i++) {
         char byte = value->string.data[i];
         bool plain = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
                      (byte >= '0' && byte <= '9');
         bool inner = i > 0 && (byte == '.' || byte == '_' || byte == '-');
         if (!plain && !inner)
-            return manifest_expected(reading, place, value, what);
+            return manifest_fields_expected(reading, place, value, what);
     }
     *(struct text *)target = value->string;
     return 0;
@@ -209,9 +209,9 @@ static int read_gpu_type(struct manifest_reading *reading, const struct value_pa
 static int read_script(struct manifest_reading *reading, const struct value_path *place,
                        struct value *value, void *target)
 {
-    if (!manifest_is_plain(value) || !text_starts(value->string, "#!") ||
+    if (!manifest_fields_is_plain(value) || !text_starts(value->string, "#!") ||
         value->string.length > SCRIPT_MAX)
-        return manifest_expected(
+        return manifest_fields_expected(
             reading, place, value,
             "a text that starts with #!, of at most 4194303 bytes without NUL");
     *(struct text *)target = value->string;
@@ -229,13 +229,13 @@ static const struct manifest_field array_fields[] = {
 static int read_array(struct manifest_reading *reading, const struct value_path *place,
                       struct value *value, void *target)
 {
-    return manifest_read_fields(reading, place, value, array_fields, target);
+    return manifest_fields_read(reading, place, value, array_fields, target);
 }
 
 static const struct manifest_field component_fields[] = {
     {"tasks", true, read_count, offsetof(struct slurm_component, tasks)},
     {"cpus_per_task", true, read_cpus, offsetof(struct slurm_component, cpus_per_task)},
-    {"memory_per_task", true, manifest_read_bytes,
+    {"memory_per_task", true, manifest_fields_read_bytes,
      offsetof(struct slurm_component, memory_per_task)},
     {"gpus_per_task", false, read_gpus, offsetof(struct slurm_component, gpus_per_task)},
     {"gpu_type", false, read_gpu_type, offsetof(struct slurm_component, gpu_type)},
@@ -249,28 +249,28 @@ static int read_components(struct manifest_reading *reading, const struct value_
 {
     struct slurm_manifest *manifest = target;
     if (value->kind != VALUE_LIST || value->list.count == 0 || value->list.count > COMPONENTS_MAX)
-        return manifest_expected(reading, place, value, "a list of 1 to 128 components");
+        return manifest_fields_expected(reading, place, value, "a list of 1 to 128 components");
     manifest->components =
         arena_allocate(reading->arena, value->list.count * sizeof(*manifest->components));
     for (size_t i = 0; i < value->list.count; i++) {
         struct slurm_component *component = &manifest->components[i];
         struct value *item = value->list.items[i];
         struct value_path inner = {.above = place, .index = i};
-        if (manifest_read_fields(reading, &inner, item, component_fields, component))
+        if (manifest_fields_read(reading, &inner, item, component_fields, component))
             return -1;
         if (component->gpu_type.length && !component->gpus_per_task)
-            return manifest_expected(reading, &inner, item, "gpus_per_task beside gpu_type");
+            return manifest_fields_expected(reading, &inner, item, "gpus_per_task beside gpu_type");
         if (component->nodes > component->tasks)
-            return manifest_expected(reading, &inner, item, "nodes to be at most tasks");
+            return manifest_fields_expected(reading, &inner, item, "nodes to be at most tasks");
     }
     manifest->component_count = value->list.count;
     return 0;
 }
 
 static const struct manifest_field tasks_fields[] = {
-    {"role", true, manifest_read_role, offsetof(struct slurm_tasks, role)},
+    {"role", true, manifest_fields_read_role, offsetof(struct slurm_tasks, role)},
     {"count", true, read_count, offsetof(struct slurm_tasks, count)},
-    {"beside", false, manifest_read_boolean, offsetof(struct slurm_tasks, beside)},
+    {"beside", false, manifest_fields_read_boolean, offsetof(struct slurm_tasks, beside)},
     {NULL, false, NULL, 0},
 };
 
@@ -279,20 +279,21 @@ static int read_tasks(struct manifest_reading *reading, const struct value_path 
 {
     struct slurm_manifest *manifest = target;
     if (value->kind != VALUE_LIST || value->list.count == 0 || value->list.count > COMPONENTS_MAX)
-        return manifest_expected(reading, place, value, "a list of 1 to 128 roles");
+        return manifest_fields_expected(reading, place, value, "a list of 1 to 128 roles");
     manifest->tasks = arena_allocate(reading->arena, value->list.count * sizeof(*manifest->tasks));
     for (size_t i = 0; i < value->list.count; i++) {
         struct slurm_tasks *tasks = &manifest->tasks[i];
         struct value *item = value->list.items[i];
         struct value_path inner = {.above = place, .index = i};
-        if (manifest_read_fields(reading, &inner, item, tasks_fields, tasks))
+        if (manifest_fields_read(reading, &inner, item, tasks_fields, tasks))
             return -1;
         for (size_t j = 0; j < i; j++)
             if (text_equal(manifest->tasks[j].role, tasks->role))
-                return manifest_expected(reading, &inner, item, "a role that none before it has");
+                return manifest_fields_expected(reading, &inner, item,
+                                                "a role that none before it has");
         manifest->task_total += tasks->count;
         if (manifest->task_total > TASKS_MAX)
-            return manifest_expected(reading, &inner, item, "at most 100000 tasks in all");
+            return manifest_fields_expected(reading, &inner, item, "at most 100000 tasks in all");
     }
     manifest->tasks_count = value->list.count;
     return 0;
@@ -303,7 +304,7 @@ static int read_kind(struct manifest_reading *reading, const struct value_path *
 {
     (void)target;
     if (value->kind != VALUE_STRING || !text_is(value->string, "dlspool/slurm/v1"))
-        return manifest_expected(reading, place, value, "dlspool/slurm/v1");
+        return manifest_fields_expected(reading, place, value, "dlspool/slurm/v1");
     return 0;
 }
 
@@ -313,9 +314,10 @@ static const struct manifest_field manifest_fields[] = {
     {"array", false, read_array, 0},
     {"components", true, read_components, 0},
     {"tasks", true, read_tasks, 0},
-    {"complete", false, manifest_read_complete, offsetof(struct slurm_manifest, complete)},
-    {"environment", false, manifest_read_environment, offsetof(struct slurm_manifest, environment)},
-    {"listens", false, manifest_read_boolean, offsetof(struct slurm_manifest, listens)},
+    {"complete", false, manifest_fields_read_complete, offsetof(struct slurm_manifest, complete)},
+    {"environment", false, manifest_fields_read_environment,
+     offsetof(struct slurm_manifest, environment)},
+    {"listens", false, manifest_fields_read_boolean, offsetof(struct slurm_manifest, listens)},
     {"script", true, read_script, offsetof(struct slurm_manifest, script)},
     {NULL, false, NULL, 0},
 };
@@ -333,7 +335,8 @@ static int check_complete(struct manifest_reading *reading, const struct slurm_m
         while (role < manifest->tasks_count && !text_equal(manifest->tasks[role].role, member->key))
             role++;
         if (role == manifest->tasks_count)
-            return manifest_expected(reading, &place, member->value, "only roles that tasks have");
+            return manifest_fields_expected(reading, &place, member->value,
+                                            "only roles that tasks have");
     }
     return 0;
 }
@@ -348,27 +351,28 @@ static int check_places(struct manifest_reading *reading, const struct value *do
     char what[96];
     for (size_t i = 0; i < manifest->component_count; i++) {
         if (manifest->components[i].tasks > TASKS_MAX - placed)
-            return manifest_expected(reading, &place, components, "at most 100000 tasks in all");
+            return manifest_fields_expected(reading, &place, components,
+                                            "at most 100000 tasks in all");
         placed += manifest->components[i].tasks;
     }
     for (size_t i = 0; i < manifest->tasks_count; i++)
         wanted += manifest->tasks[i].beside ? 0 : manifest->tasks[i].count;
     if (manifest->array_count) {
         if (placed != 1)
-            return manifest_expected(reading, &place, components,
-                                     "one component of one task, as there is an array");
+            return manifest_fields_expected(reading, &place, components,
+                                            "one component of one task, as there is an array");
         place.name = TEXT("tasks");
         if (manifest->tasks_count == 1 && wanted == manifest->array_count)
             return 0;
         snprintf(what, sizeof(what), "one role of %d tasks, as many as the array has",
                  manifest->array_count);
-        return manifest_expected(reading, &place, value_get(document, "tasks"), what);
+        return manifest_fields_expected(reading, &place, value_get(document, "tasks"), what);
     }
     if (placed == wanted)
         return 0;
     snprintf(what, sizeof(what), "components of %d tasks in all, as many as the roles have",
              wanted);
-    return manifest_expected(reading, &place, components, what);
+    return manifest_fields_expected(reading, &place, components, what);
 }
 
 struct slurm_manifest *slurm_manifest_of(struct arena *arena, struct value *document,
@@ -376,7 +380,7 @@ struct slurm_manifest *slurm_manifest_of(struct arena *arena, struct value *docu
 {
     struct manifest_reading reading = {.arena = arena, .error = error};
     struct slurm_manifest *manifest = arena_allocate(arena, sizeof(*manifest));
-    if (manifest_read_fields(&reading, NULL, document, manifest_fields, manifest) ||
+    if (manifest_fields_read(&reading, NULL, document, manifest_fields, manifest) ||
         check_complete(&reading, manifest) || check_places(&reading, document, manifest))
         return NULL;
     return manifest;

@@ -185,12 +185,12 @@ static void tell_short(const struct backfill *backfill, const struct demand *dem
                                     .memory = backfill->all.memory,
                                     .gpu_count = count,
                                     .gpu_types = types};
-    const struct free_resources available = {.machine = &machine,
-                                             .cpus = backfill->free.cpus,
-                                             .memory = backfill->free.memory,
-                                             .gpu_type = type,
-                                             .gpus = gpus_for(backfill, &backfill->free, demand)};
-    resources_fits_now(&available, *demand, error);
+    const struct free_resources buffer = {.machine = &machine,
+                                          .cpus = backfill->free.cpus,
+                                          .memory = backfill->free.memory,
+                                          .gpu_type = type,
+                                          .gpus = gpus_for(backfill, &backfill->free, demand)};
+    resources_fit_now(&buffer, *demand, error);
     free(types);
 }
 
@@ -273,7 +273,7 @@ static void read_running(struct backfill *backfill, int job)
         backfill->running = memory_grow(backfill->running, backfill->count, &backfill->capacity,
                                         sizeof(struct running));
         backfill->running[backfill->count++] = (struct running){
-            .held = demand_typed(record.cpus, record.memory, record.gpus, record.gpu_type),
+            .held = resources_demand(record.cpus, record.memory, record.gpus, record.gpu_type),
             .end = find_end(backfill, job, &record)};
     }
     arena_free(arena);
@@ -309,7 +309,7 @@ static void look_at_all_running(struct backfill *backfill)
     backfill->count = 0;
     runs_refresh(backfill->runs);
     if (jobs_walk(backfill->spool, STATE_SUBMITTED, look_at_running, backfill))
-        log_warn("submitted/ could not be read; when there will be available is not known");
+        log_warn("submitted/ could not be read; when there will be room is not known");
     if (backfill->count)
         qsort(backfill->running, backfill->count, sizeof(*backfill->running), by_end);
 }
@@ -318,17 +318,17 @@ static void look_at_all_running(struct backfill *backfill)
 
 void backfill_reserve(struct backfill *backfill, const struct demand *demand)
 {
-    struct stock available = backfill->free;
+    struct stock buffer = backfill->free;
     look_at_all_running(backfill);
     backfill->turn = NEVER;
     for (size_t i = 0; i < backfill->count && backfill->turn == NEVER; i++) {
         if (backfill->running[i].end == NEVER)
             break;
-        give(backfill, &available, &backfill->running[i].held);
-        if (fits(backfill, demand, &available))
+        give(backfill, &buffer, &backfill->running[i].held);
+        if (fits(backfill, demand, &buffer))
             backfill->turn = backfill->running[i].end;
     }
-    backfill->beside = backfill->turn == NEVER ? backfill->free : available;
+    backfill->beside = backfill->turn == NEVER ? backfill->free : buffer;
     keep(backfill, &backfill->beside, demand);
 }
 
@@ -340,8 +340,8 @@ bool backfill_may_pass(const struct backfill *backfill, const struct demand *dem
 
 bool backfill_is_shut(const struct backfill *backfill)
 {
-    const struct stock *available = backfill->turn == NEVER ? &backfill->beside : &backfill->free;
-    return available->cpus <= 0 || available->memory <= 0;
+    const struct stock *buffer = backfill->turn == NEVER ? &backfill->beside : &backfill->free;
+    return buffer->cpus <= 0 || buffer->memory <= 0;
 }
 
 bool backfill_pass(struct backfill *backfill, const struct job_record *record,

@@ -18,7 +18,7 @@ static struct demand demand_of(const struct cached_job *job)
                    : job->record.sizes.kind == SIZE_FIXED ? 1
                                                           : job->record.sizes.least;
     struct need need = job_cache_need(job, size);
-    return demand_typed(need.cpus, need.memory, need.gpus, job->record.gpu_type);
+    return resources_demand(need.cpus, need.memory, need.gpus, job->record.gpu_type);
 }
 
 static int by_key(const void *a, const void *b)

@@ -109,8 +109,8 @@ static void list_wanted(struct planning *planning)
         if (job->state != STATE_RENDERED || !planning_counts(job) || job->next > 0 ||
             !job->record.gpus)
             continue;
-        struct demand demand = demand_typed(0, 0, job->record.gpus, job->record.gpu_type);
-        gpu_types_add(&planning->wanted, demand.gpu_type);
+        struct demand demand = resources_demand(0, 0, job->record.gpus, job->record.gpu_type);
+        resources_add_gpu_type(&planning->wanted, demand.gpu_type);
     }
 }
 

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/path.h"
+
 /* What a platform calls things, and what it means that the site has no counterpart. */
 struct words {
     const char *platform;
@@ -122,15 +124,6 @@ static const struct value *find_place(struct resolving *work, struct text locati
     return best;
 }
 
-static bool has_dots(struct text path)
-{
-    struct text part;
-    while (text_next(&path, '/', &part))
-        if (text_is(part, ".."))
-            return true;
-    return false;
-}
-
 /* The path of a location; empty, and *why says why, when it has none. */
 static struct text map_location(struct resolving *work, struct text location, const char **why)
 {
@@ -142,7 +135,7 @@ static struct text map_location(struct resolving *work, struct text location, co
     if (!place)
         return (struct text){NULL, 0};
     *why = "it has .. parts";
-    if (has_dots(rest))
+    if (path_climbs(rest))
         return (struct text){NULL, 0};
     struct buffer path = {0};
     buffer_add_text(&path, without_slash(value_get_text(place, "path")));

@@ -276,7 +276,8 @@ static bool is_declined(const struct planner *planner, struct text before, struc
                         struct error *error)
 {
     const char *executor = planner->request->executor.data;
-    if (!executor_check(executor, after, error) || executor_check(executor, before, NULL))
+    if (!registry_check_manifest(executor, after, error) ||
+        registry_check_manifest(executor, before, NULL))
         return false;
     error_prefix(error, "the executor %s would not take it", executor);
     return true;

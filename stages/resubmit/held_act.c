@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/log.h"
 #include "spool/eventlog.h"
 #include "stages/guard.h"
@@ -80,13 +81,9 @@ static int write_found(struct resubmitter *resubmitter, struct held *held, int j
     return result;
 }
 
-/* FNV-1a; never 0. */
 static uint64_t digest_of(struct text text)
 {
-    uint64_t digest = 14695981039346656037u;
-    for (size_t i = 0; i < text.length; i++)
-        digest = (digest ^ (unsigned char)text.data[i]) * 1099511628211u;
-    return digest ? digest : 1;
+    return hash_text(HASH_START, text) | 1; /* never 0 */
 }
 
 /* Say what the job waits for, unless `why` says so already. */

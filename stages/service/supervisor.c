@@ -257,7 +257,7 @@ static int read_settings(struct settings *settings, const struct spool *spool, s
 {
     if (settings_read(settings, spool, error))
         return -1;
-    if (executor_check_settings(settings->tree, error)) {
+    if (registry_check_settings(settings->tree, error)) {
         settings_free(settings);
         return -1;
     }

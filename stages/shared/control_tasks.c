@@ -74,7 +74,7 @@ bool control_tasks_allow(enum control_verb verb, const struct job_place *place, 
         error_set(error, "%s has ended; there is no task to be killed", id);
         return false;
     }
-    if (!executor_ends_tasks(record->executor)) {
+    if (!registry_ends_tasks(record->executor)) {
         error_set(error, "single tasks cannot be killed at the executor %s, only the whole job",
                   error_quote(&buffer, record->executor.data, record->executor.length));
         return false;

@@ -61,7 +61,8 @@ static void look_closely(struct submitter *submitter, struct queue_job *job, str
     struct demand demand = {0};
     if (submitter->executor->operations->needs(submitter->executor, buffer_text(&item->manifest),
                                                &demand) == 0)
-        job->demand = demand_typed(demand.cpus, demand.memory, demand.gpus, item->record.gpu_type);
+        job->demand =
+            resources_demand(demand.cpus, demand.memory, demand.gpus, item->record.gpu_type);
 }
 
 /* Does the job, which was opened, start now?  Otherwise it stays. */
@@ -92,10 +93,10 @@ static struct text list_wanted(const struct taking *taking, struct arena *arena)
     const struct queue_job *first = &taking->submitter->first;
     struct buffer list = {0};
     if (first->id[0] && first->demand.gpus)
-        gpu_types_add(&list, first->demand.gpu_type);
+        resources_add_gpu_type(&list, first->demand.gpu_type);
     for (size_t i = 0; i < taking->passed_count; i++)
         if (taking->passed[i].demand.gpus)
-            gpu_types_add(&list, taking->passed[i].demand.gpu_type);
+            resources_add_gpu_type(&list, taking->passed[i].demand.gpu_type);
     struct text result = arena_text(arena, list.data ? list.data : "", list.length);
     buffer_free(&list);
     return result;

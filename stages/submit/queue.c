@@ -2,7 +2,7 @@
  *
  * Each owner has a binary heap of their jobs that may go, by (priority, token).  The owners who have
  * any are in a heap of their own, by (priority of the first job, when served last, its token).
- * Those put back are in one more heap, by time.  An open-addressed table of ids sees to it that
+ * Those put back are in one more heap, by time.  A table of ids sees to it that
  * each is in one of them once.  An owner, once known, stays known: there are as many as users.
  */
 #include "stages/submit/queue.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/text.h"
+#include "base/names.h"
 
 struct entry {
     struct queue_job job;
@@ -39,8 +39,7 @@ struct queue {
     uint64_t turn; /* the last one's number */
     size_t ready;  /* jobs of all owners */
     struct heap later;
-    char (*table)[ID_SIZE]; /* "" is free */
-    size_t slots, used;
+    struct names *ids;
 };
 
 /* What is unsettled comes before any priority. */
@@ -176,70 +175,13 @@ static struct entry ready_pop(struct queue *queue)
     return entry;
 }
 
-/* ---- the table of ids ---- */
-
-/* Tokens are unique and end in random digits, so they hash well as they are. */
-
-static size_t hash_id(const char *id)
-{
-    size_t hash = 5381;
-    for (; *id; id++)
-        hash = hash * 33 ^ (unsigned char)*id;
-    return hash;
-}
-
-static size_t find_slot(const struct queue *queue, const char *id)
-{
-    size_t mask = queue->slots - 1;
-    size_t slot = hash_id(id) & mask;
-    while (queue->table[slot][0] && strcmp(queue->table[slot], id) != 0)
-        slot = (slot + 1) & mask;
-    return slot;
-}
-
-static void table_add(struct queue *queue, const char *id)
-{
-    if ((queue->used + 1) * 2 > queue->slots) {
-        size_t old_slots = queue->slots;
-        char(*old)[ID_SIZE] = queue->table;
-        queue->slots = old_slots ? old_slots * 2 : 128;
-        queue->table = memory_allocate(queue->slots * sizeof(*queue->table));
-        for (size_t i = 0; i < old_slots; i++)
-            if (old[i][0])
-                memcpy(queue->table[find_slot(queue, old[i])], old[i], ID_SIZE);
-        free(old);
-    }
-    size_t slot = find_slot(queue, id);
-    if (!queue->table[slot][0]) {
-        memcpy(queue->table[slot], id, strlen(id) + 1);
-        queue->used++;
-    }
-}
-
-static void table_remove(struct queue *queue, const char *id)
-{
-    size_t mask = queue->slots - 1;
-    size_t hole = find_slot(queue, id);
-    if (!queue->table[hole][0])
-        return;
-    queue->used--;
-    /* Close the gap: move back what was pushed past it. */
-    for (size_t next = (hole + 1) & mask; queue->table[next][0]; next = (next + 1) & mask) {
-        size_t home = hash_id(queue->table[next]) & mask;
-        if (((next - home) & mask) >= ((next - hole) & mask)) {
-            memcpy(queue->table[hole], queue->table[next], ID_SIZE);
-            hole = next;
-        }
-    }
-    queue->table[hole][0] = '\0';
-}
-
 /* ---- the queue ---- */
 
 struct queue *queue_new(void)
 {
     struct queue *queue = memory_allocate(sizeof(*queue));
     queue->later.before = is_earlier;
+    queue->ids = names_new(SIZE_MAX, 0);
     return queue;
 }
 
@@ -254,7 +196,7 @@ void queue_free(struct queue *queue)
     free(queue->owners);
     free(queue->turns);
     free(queue->later.entries);
-    free(queue->table);
+    names_free(queue->ids);
     free(queue);
 }
 
@@ -267,7 +209,7 @@ static void add(struct queue *queue, const struct queue_job *job, int64_t time)
         heap_push(&queue->later, &entry);
     else
         ready_push(queue, &entry);
-    table_add(queue, job->id);
+    names_add(queue->ids, text_of(job->id));
 }
 
 void queue_later(struct queue *queue, const struct queue_job *job, int64_t time)
@@ -292,7 +234,7 @@ void queue_return(struct queue *queue, const struct queue_job *job)
 
 bool queue_has(const struct queue *queue, const char *id)
 {
-    return queue->slots && queue->table[find_slot(queue, id)][0];
+    return names_find(queue->ids, text_of(id));
 }
 
 bool queue_take(struct queue *queue, struct queue_job *job)
@@ -306,7 +248,7 @@ bool queue_take(struct queue *queue, struct queue_job *job)
         return false;
     struct entry entry = ready_pop(queue);
     *job = entry.job;
-    table_remove(queue, job->id);
+    names_remove(queue->ids, names_find(queue->ids, text_of(job->id)));
     return true;
 }
 

@@ -111,7 +111,7 @@ static void put_back(struct submitter *submitter, const struct item *item)
     struct queue_job job = {
         .owner = record->uid,
         .priority = record->priority,
-        .demand = demand_typed(record->cpus, record->memory, record->gpus, record->gpu_type),
+        .demand = resources_demand(record->cpus, record->memory, record->gpus, record->gpu_type),
         .unsettled = submitter->backfill && item->fate == ITEM_KEEP};
     memcpy(job.id, item->place.id, ID_SIZE);
     if (guard_is_narrow(submitter->guard))
@@ -221,7 +221,7 @@ static void take_job(struct submitter *submitter, const char *id)
     if (readable) {
         queued.owner = record.uid;
         queued.priority = record.priority;
-        queued.demand = demand_typed(record.cpus, record.memory, record.gpus, record.gpu_type);
+        queued.demand = resources_demand(record.cpus, record.memory, record.gpus, record.gpu_type);
     }
     /* What the executor may have, and what is damaged, does not wait for room, nor does what somebody
      * has asked for meanwhile. */

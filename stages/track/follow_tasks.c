@@ -83,8 +83,8 @@ static bool find_new(const struct followed *followed, bool *killed, bool *misjud
     memcpy(killed, poll->killed, kills->count);
     for (size_t i = 0; i < poll->task_count; i++) {
         const struct task_state *task = &poll->tasks[i];
-        if (!job_poll_killed(poll, task->index) || kills->killed[task->index] || !task->ended ||
-            strcmp(task->reason, "Killed") == 0)
+        if (!executor_task_is_killed(poll, task->index) || kills->killed[task->index] ||
+            !task->ended || strcmp(task->reason, "Killed") == 0)
             continue;
         kills->late[task->index] = true;
         killed[task->index] = false;
@@ -174,7 +174,7 @@ bool follow_tasks_decide(struct tracker *tracker, struct followed *followed)
         return false;
     for (size_t i = 0; i < followed->poll.task_count; i++)
         followed->poll.tasks[i].killed =
-            job_poll_killed(&followed->poll, followed->poll.tasks[i].index);
+            executor_task_is_killed(&followed->poll, followed->poll.tasks[i].index);
     if (phase == PHASE_RUNNING || phase == PHASE_WAITING)
         want_stop(tracker, followed);
     return true;

@@ -49,7 +49,7 @@ static struct executor *open_executor(struct arena *arena, char **words, long in
                                     words[1], words[2], in_flight);
     const struct value *settings = yaml_read(arena, text, "settings", &yaml_trusted_limits, &error);
     struct executor *executor =
-        settings ? executor_open(settings, "bench", words[2], &error) : NULL;
+        settings ? registry_open(settings, "bench", words[2], &error) : NULL;
     if (!executor) {
         fprintf(stderr, "%s\n", error.text);
         exit(1);

@@ -22,9 +22,9 @@ static struct text asked(struct text word)
 }
 
 /* What the row has; a version of * fits jobs that name none. */
-static struct image_wish wish_for(const struct image_row *row, bool version)
+static struct image_query query_for(const struct image_row *row, bool version)
 {
-    return (struct image_wish){
+    return (struct image_query){
         .library = asked(row->library),
         .version = version && !text_is(row->version, "*") ? row->version : TEXT(""),
         .type = asked(row->type),
@@ -40,16 +40,16 @@ static void check_row(const struct images *images, const struct image_row *row)
     for (size_t i = 0; i < ARRAY_COUNT(words); i++)
         check_word(words[i]);
     CHECK(image_name_valid(row->image) && !strchr("-:@+#", row->image.data[0]));
-    struct image_wish wish = wish_for(row, true), any_version = wish_for(row, false);
-    const struct image_row *found = images_find(images, &wish);
+    struct image_query query = query_for(row, true), any_version = query_for(row, false);
+    const struct image_row *found = images_find(images, &query);
     CHECK(found && found <= row && found->line <= row->line);
     CHECK(images_serve(images, asked(row->library), asked(row->type), true));
     /* A version that was not asked for fits as well. */
     const struct image_row *any = images_find(images, &any_version);
     CHECK(any && any <= found);
     /* No row gives another version than the one that was named. */
-    struct text version = images_version(found, &wish);
-    CHECK(!wish.version.length || version_begins(version, wish.version));
+    struct text version = images_version(found, &query);
+    CHECK(!query.version.length || version_begins(version, query.version));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)

@@ -20,7 +20,7 @@ static void check_line(const char *line)
 static void check_pem(const struct kubeconfig_pem *pem, const char *kind)
 {
     if (pem->bytes.data)
-        CHECK(kubeconfig_is_pem(pem->bytes, kind));
+        CHECK(kubeconfig_pem_is_encoded(pem->bytes, kind));
     if (pem->file)
         CHECK(pem->file[0] == '/');
 }

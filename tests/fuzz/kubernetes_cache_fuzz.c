@@ -16,7 +16,7 @@
 
 static void check_line(const char *text, size_t capacity)
 {
-    const char *end = memchr(text, '\0', buffer);
+    const char *end = memchr(text, '\0', capacity);
     CHECK(end);
     CHECK(utf8_valid((struct text){text, (size_t)(end - text)}));
     for (; text < end; text++)
@@ -30,14 +30,14 @@ static void check_name(const char *name)
         CHECK(isalnum((unsigned char)*name) || strchr("-._", *name));
 }
 
-static void check_poll(struct kubernetes_jobs *jobs, struct arena *arena, const char *id,
+static void check_poll(struct kubernetes_cache *jobs, struct arena *arena, const char *id,
                        int attempt)
 {
     struct job_poll poll = {.id = id, .attempt = attempt};
-    enum kubernetes_known known = kubernetes_jobs_poll(jobs, arena, &poll);
+    enum kubernetes_known known = kubernetes_cache_poll(jobs, arena, &poll);
     if (known == KUBERNETES_NOT_KNOWN)
         return;
-    CHECK(kubernetes_jobs_has(jobs, id, attempt));
+    CHECK(kubernetes_cache_has(jobs, id, attempt));
     CHECK(poll.phase >= PHASE_WAITING && poll.phase <= PHASE_FAILED);
     CHECK(poll.phase != PHASE_FAILED || poll.exit_code != 0);
     CHECK(poll.phase != PHASE_FAILED || poll.reason[0]);
@@ -52,7 +52,7 @@ static void check_poll(struct kubernetes_jobs *jobs, struct arena *arena, const 
         CHECK(poll.phase != PHASE_SUCCEEDED || poll.tasks[i].ended || poll.task_count > 1);
     }
     size_t count;
-    const struct cached_pod **pods = kubernetes_jobs_pods(jobs, arena, id, attempt, &count);
+    const struct cached_pod **pods = kubernetes_cache_pods(jobs, arena, id, attempt, &count);
     for (size_t i = 0; i < count; i++) {
         check_name(pods[i]->name);
         check_name(pods[i]->role);
@@ -60,7 +60,7 @@ static void check_poll(struct kubernetes_jobs *jobs, struct arena *arena, const 
     }
 }
 
-static void take_part(struct kubernetes_jobs *jobs, struct arena *arena, struct text part)
+static void take_part(struct kubernetes_cache *jobs, struct arena *arena, struct text part)
 {
     static const struct yaml_limits limits = {1 << 20, 10000, 50};
     struct text head;
@@ -70,21 +70,21 @@ static void take_part(struct kubernetes_jobs *jobs, struct arena *arena, struct 
                               : text_starts(head, "event") ? FOLLOW_EVENTS
                                                            : FOLLOW_JOBS;
     if (text_contains(head, TEXT("begin"))) {
-        kubernetes_jobs_list_begin(jobs, kind);
+        kubernetes_cache_list_begin(jobs, kind);
     } else if (text_contains(head, TEXT("end"))) {
-        kubernetes_jobs_list_end(jobs, kind);
+        kubernetes_cache_list_end(jobs, kind);
     } else {
         const struct value *object = json_read(arena, part, "object", &limits, NULL);
         if (object)
-            kubernetes_jobs_take(jobs, kind, object, text_contains(head, TEXT("deleted")),
-                                 text_contains(head, TEXT("listed")));
+            kubernetes_cache_take(jobs, kind, object, text_contains(head, TEXT("deleted")),
+                                  text_contains(head, TEXT("listed")));
     }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
     struct text rest = fuzz_text(bytes, length);
-    struct kubernetes_jobs *jobs = kubernetes_jobs_new();
+    struct kubernetes_cache *jobs = kubernetes_cache_new();
     for (int i = 0; rest.length && i < 30; i++) {
         struct arena *arena = arena_new();
         take_part(jobs, arena, fuzz_part(&rest));
@@ -92,6 +92,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
         check_poll(jobs, arena, "job", 1);
         arena_free(arena);
     }
-    kubernetes_jobs_free(jobs);
+    kubernetes_cache_free(jobs);
     return 0;
 }

@@ -54,8 +54,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     struct value *answer = NULL;
     int64_t retry_after = 0;
     const char *remedy = "";
-    enum kubernetes_outcome outcome = kubernetes_judge(arena, &question, status, body, false,
-                                                       &answer, &retry_after, &remedy, &error);
+    enum kubernetes_outcome outcome = kubernetes_status_judge(
+        arena, &question, status, body, false, &answer, &retry_after, &remedy, &error);
     CHECK(!remedy || (*remedy && outcome == KUBERNETES_REFUSED));
     check_outcome(outcome, status, reads);
     CHECK(retry_after >= 0 && retry_after <= 300000);

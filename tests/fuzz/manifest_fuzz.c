@@ -60,7 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
         check_manifest(manifest);
     else
         check_sentence(&error);
-    CHECK((executor_check("local", source, &error) == 0) == (manifest != NULL));
+    CHECK((registry_check_manifest("local", source, &error) == 0) == (manifest != NULL));
     arena_free(arena);
     return 0;
 }

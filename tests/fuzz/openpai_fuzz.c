@@ -36,7 +36,7 @@ static void check_role(const struct description *job, size_t number)
     CHECK(role->command_count == 3);
     check_data(role->command[2]);
     for (size_t i = 0; i < role->ports_count; i++) {
-        const struct port_wish *port = &role->ports[i];
+        const struct port_request *port = &role->ports[i];
         CHECK(port->label.length > 0 && port->count >= 1);
         CHECK(port->first >= 0 && port->first + port->count - 1 <= PORTS);
         for (size_t j = 0; j < i; j++)

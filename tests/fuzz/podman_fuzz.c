@@ -145,7 +145,7 @@ static struct executor *open_executor(void)
     value_put(arena, local, "socket", value_string(arena, "/nowhere.sock"));
     value_put(arena, local, "storage", value_string(arena, storage));
     value_put(arena, settings, "local", local);
-    struct executor *executor = executor_open(settings, "spool", storage, &error);
+    struct executor *executor = registry_open(settings, "spool", storage, &error);
     CHECK(executor);
     arena_free(arena);
     return executor;

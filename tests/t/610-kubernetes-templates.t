@@ -61,4 +61,18 @@ like "$manifest" 'kueue.x-k8s.io/queue-name"?: "night"' "and queues labels"
 like "$(render any single 'queue: day')" "queue \"day\" is none of this site's: site.yaml of templates.git lists night" \
     "a queue that the site does not list is refused"
 
+# The table of fields is renewed from what a server says of itself.
+cat >"$scratch/openapi.json" <<'JSON'
+{"info": {"version": "v1.37.2"}, "definitions": {
+ "io.k8s.api.core.v1.Pod": {"required": ["spec"], "properties": {"spec": {"$ref": "#/definitions/io.k8s.api.core.v1.PodSpec"}}},
+ "io.k8s.api.core.v1.PodSpec": {"properties": {"size": {"$ref": "#/definitions/io.k8s.Quantity"}, "words": {"type": "array", "items": {"enum": ["b", "a"]}},
+  "map": {"type": "object", "additionalProperties": {"type": "integer", "format": "int32"}}}},
+ "io.k8s.api.core.v1.Unused": {"properties": {}}, "io.k8s.Quantity": {"type": "string"}}}
+JSON
+made=$("$top"/tools/kubernetes-schema "$scratch/openapi.json" "$top"/executors/kubernetes/schema.txt)
+is "$(grep -v -e '^#' -e '^ ' -e ^Volcano <<<"$made")" "Pod: spec=PodSpec!
+PodSpec: map={integer32} size=quantity words=[a|b]" "a table of fields is made from what a server says of itself"
+like "$made" 'server of version 1\.37 knows' "and says of which version it is"
+like "$made" '^VolcanoPodGroup: ' "and Volcano's types stay"
+
 done_testing

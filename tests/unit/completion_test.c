@@ -33,10 +33,10 @@ static void decides(const char *rule, const char *written, size_t missing,
     struct completion_rule *read = completion_read(arena, text_of(rule), &error);
     if (!read)
         fail_msg("%s", error.text);
-    struct completion_outcome outcome = completion_judge(read, tasks, count, count + missing);
-    if (outcome.state != state || (outcome.decider ? outcome.decider->index : -1) != decider)
-        fail_msg("%s of %s: %d by %d, expected %d by %d", rule, written, (int)outcome.state,
-                 outcome.decider ? outcome.decider->index : -1, (int)state, decider);
+    struct completion_outcome verdict = completion_judge(read, tasks, count, count + missing);
+    if (verdict.state != state || (verdict.decider ? verdict.decider->index : -1) != decider)
+        fail_msg("%s of %s: %d by %d, expected %d by %d", rule, written, (int)verdict.state,
+                 verdict.decider ? verdict.decider->index : -1, (int)state, decider);
 }
 
 static void without_a_rule_one_failure_fails_and_all_successes_succeed(void **state)
@@ -100,19 +100,19 @@ static void tasks_may_be_judged_each_by_itself(void **state)
     struct task_state tasks[] = {{.role = "w", .index = 5, .ended = true, .exit_code = 1},
                                  {.role = "w", .index = 2, .ended = true, .exit_code = 3},
                                  {.role = "w", .index = 9, .ended = true}};
-    struct completion_outcome outcome =
+    struct completion_outcome verdict =
         completion_judge(completion_read(arena, text_of(rule), &error), tasks, 3, 3);
-    assert_int_equal(outcome.state, COMPLETION_FAILED);
-    assert_ptr_equal(outcome.decider, &tasks[1]);
-    assert_true(outcome.each);
+    assert_int_equal(verdict.state, COMPLETION_FAILED);
+    assert_ptr_equal(verdict.decider, &tasks[1]);
+    assert_true(verdict.each);
     /* What somebody killed decides only where nothing else has failed, and has failed itself. */
     struct completion_rule *each = completion_read(arena, text_of(rule), &error);
     tasks[1].killed = true;
     assert_ptr_equal(completion_judge(each, tasks, 3, 3).decider, &tasks[0]);
     tasks[0].exit_code = tasks[1].exit_code = 0;
-    outcome = completion_judge(each, tasks, 3, 3);
-    assert_int_equal(outcome.state, COMPLETION_FAILED);
-    assert_ptr_equal(outcome.decider, &tasks[1]);
+    verdict = completion_judge(each, tasks, 3, 3);
+    assert_int_equal(verdict.state, COMPLETION_FAILED);
+    assert_ptr_equal(verdict.decider, &tasks[1]);
 }
 
 static void wrong_rules_are_refused(void **state)

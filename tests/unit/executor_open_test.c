@@ -17,7 +17,7 @@ static const char *refusal(struct error *error, const char *settings)
         yaml_read(arena, text_of(settings), "dlspool.yaml", &yaml_trusted_limits, error);
     if (!tree)
         fail_msg("%s", error->text);
-    struct executor *executor = executor_open(tree, "test", directory, error);
+    struct executor *executor = registry_open(tree, "test", directory, error);
     if (executor)
         executor->operations->close(executor);
     unit_remove(directory);

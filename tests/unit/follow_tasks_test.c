@@ -51,7 +51,7 @@ static int fake_poll(struct executor *executor, struct arena *arena, struct job_
         return 0;
     }
     for (int i = 0; i < TASKS; i++) {
-        fake.killed[i] = job_poll_killed(poll, i);
+        fake.killed[i] = executor_task_is_killed(poll, i);
         poll->tasks[i] = (struct task_state){.role = "main",
                                              .index = i,
                                              .ended = fake.ended[i],

@@ -159,7 +159,7 @@ static size_t drain(struct http_streams *streams, struct http_stream *stream,
         http_streams_drive(streams, 1000);
         while (http_stream_line(stream, &line))
             lines++;
-        http_stream_look(stream, state);
+        http_stream_get_state(stream, state);
     } while (!state->ended);
     return lines;
 }
@@ -223,7 +223,7 @@ static void a_stream_that_is_not_read_from_waits(void **state)
         before = flooded;
     }
     assert_true(flooded > 2000 && flooded < FLOOD_LINES / 2);
-    http_stream_look(stream, &seen);
+    http_stream_get_state(stream, &seen);
     assert_false(seen.ended);
     assert_true(seen.has_lines);
     int next = 0;
@@ -234,7 +234,7 @@ static void a_stream_that_is_not_read_from_waits(void **state)
             assert_int_equal(line.length, FLOOD_LINE - 1);
             assert_int_equal(atoi(line.data), next++);
         }
-        http_stream_look(stream, &seen);
+        http_stream_get_state(stream, &seen);
     }
     assert_int_equal(next, FLOOD_LINES);
     assert_int_equal(seen.outcome, HTTP_ANSWERED);
@@ -258,7 +258,7 @@ static void what_refuses_a_stream_is_kept(void **state)
     stream = start(streams, "/stall");
     http_streams_drive(streams, 1000);
     http_streams_close(streams);
-    http_stream_look(stream, &seen);
+    http_stream_get_state(stream, &seen);
     assert_true(seen.ended);
     assert_non_null(strstr(seen.error->text, "was closed"));
     http_stream_close(stream);

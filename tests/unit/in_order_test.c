@@ -65,7 +65,8 @@ static struct demand demand_of(const char *id)
     struct arena *arena = arena_new();
     int job = open_job(id, STATE_RENDERED);
     assert_int_equal(record_read(job, arena, &record, &error), 0);
-    struct demand demand = demand_typed(record.cpus, record.memory, record.gpus, record.gpu_type);
+    struct demand demand =
+        resources_demand(record.cpus, record.memory, record.gpus, record.gpu_type);
     close(job);
     arena_free(arena);
     return demand;

@@ -242,7 +242,7 @@ static void base64_is_decoded(void **state)
     };
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct buffer out = {0};
-        int result = kubeconfig_decode(&out, text_of(cases[i].encoded));
+        int result = kubeconfig_pem_decode(&out, text_of(cases[i].encoded));
         assert_int_equal(result, cases[i].decoded ? 0 : -1);
         if (cases[i].decoded)
             assert_true(text_is(buffer_text(&out), cases[i].decoded));

@@ -16,7 +16,7 @@
 #include "executors/kubernetes/cache.h"
 #include "kubernetes_fake.h"
 
-static struct kubernetes_jobs *jobs;
+static struct kubernetes_cache *jobs;
 static struct arena *arena;
 static int64_t elapsed, today;
 
@@ -33,7 +33,7 @@ static int64_t get_today(void)
 static int set_up(void **state)
 {
     (void)state;
-    jobs = kubernetes_jobs_new();
+    jobs = kubernetes_cache_new();
     arena = arena_new();
     elapsed = 1000000;
     assert_int_equal(clock_parse(TEXT("2026-11-21T07:00:00Z"), &today), 0);
@@ -44,7 +44,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    kubernetes_jobs_free(jobs);
+    kubernetes_cache_free(jobs);
     arena_free(arena);
     clock_replace(NULL, NULL);
     return 0;
@@ -71,7 +71,7 @@ static struct value *make_job(const char *role, const char *spec, const char *st
 
 static void take_job(const char *role, const char *spec, const char *status)
 {
-    kubernetes_jobs_take(jobs, FOLLOW_JOBS, make_job(role, spec, status), false, false);
+    kubernetes_cache_take(jobs, FOLLOW_JOBS, make_job(role, spec, status), false, false);
 }
 
 static struct value *make_pod(const char *role, int index, const char *more, const char *status)
@@ -88,19 +88,19 @@ static struct value *make_pod(const char *role, int index, const char *more, con
 
 static void take_pod(const char *role, int index, const char *more, const char *status)
 {
-    kubernetes_jobs_take(jobs, FOLLOW_PODS, make_pod(role, index, more, status), false, false);
+    kubernetes_cache_take(jobs, FOLLOW_PODS, make_pod(role, index, more, status), false, false);
 }
 
 static void take_event(const char *kind, const char *name, const char *uid, const char *reason,
                        const char *message)
 {
-    kubernetes_jobs_take(jobs, FOLLOW_EVENTS,
-                         fake_json(arena,
-                                   "{'metadata':{'name':'e'},'involvedObject':{'kind':'%s',"
-                                   "'name':'%s','uid':'%s'},'type':'Warning','reason':'%s',"
-                                   "'message':'%s'}",
-                                   kind, name, uid, reason, message),
-                         false, false);
+    kubernetes_cache_take(jobs, FOLLOW_EVENTS,
+                          fake_json(arena,
+                                    "{'metadata':{'name':'e'},'involvedObject':{'kind':'%s',"
+                                    "'name':'%s','uid':'%s'},'type':'Warning','reason':'%s',"
+                                    "'message':'%s'}",
+                                    kind, name, uid, reason, message),
+                          false, false);
 }
 
 #define MAIN(state) "'containerStatuses':[{'name':'main','state':{" state "}}]"
@@ -118,7 +118,7 @@ static void take_event(const char *kind, const char *name, const char *uid, cons
 static struct job_poll ask(void)
 {
     struct job_poll poll = {.id = "train-abc", .attempt = 1};
-    kubernetes_jobs_poll(jobs, arena, &poll);
+    kubernetes_cache_poll(jobs, arena, &poll);
     return poll;
 }
 
@@ -147,7 +147,7 @@ static void a_job_runs_and_succeeds(void **state)
 {
     (void)state;
     struct job_poll poll = {.id = "train-abc", .attempt = 1};
-    assert_int_equal(kubernetes_jobs_poll(jobs, arena, &poll), KUBERNETES_NOT_KNOWN);
+    assert_int_equal(kubernetes_cache_poll(jobs, arena, &poll), KUBERNETES_NOT_KNOWN);
     take_job("worker", "", "");
     expect_wait("");
     take_pod("worker", 0, "", "'phase':'Pending'");
@@ -179,9 +179,9 @@ static void a_complete_job_without_pods_has_succeeded(void **state)
     take_job("worker", "", "'succeeded':1," CONDITION("Complete", "CompletionsReached", ""));
     struct job_poll poll = {.id = "train-abc", .attempt = 1};
     /* ... but they may just not have come yet: the server is asked, once. */
-    assert_int_equal(kubernetes_jobs_poll(jobs, arena, &poll), KUBERNETES_DOUBTFUL);
-    kubernetes_jobs_confirm(jobs, "train-abc", 1);
-    assert_int_equal(kubernetes_jobs_poll(jobs, arena, &poll), KUBERNETES_KNOWN);
+    assert_int_equal(kubernetes_cache_poll(jobs, arena, &poll), KUBERNETES_DOUBTFUL);
+    kubernetes_cache_confirm(jobs, "train-abc", 1);
+    assert_int_equal(kubernetes_cache_poll(jobs, arena, &poll), KUBERNETES_KNOWN);
     expect(PHASE_SUCCEEDED, 0, "", "");
 }
 
@@ -292,7 +292,7 @@ static void a_deadline_is_a_time_limit(void **state)
              CONDITION("Failed", "DeadlineExceeded",
                        "Job was active longer than specified "
                        "deadline"));
-    kubernetes_jobs_take(jobs, FOLLOW_PODS, make_pod("worker", 0, "", ""), true, false);
+    kubernetes_cache_take(jobs, FOLLOW_PODS, make_pod("worker", 0, "", ""), true, false);
     expect(PHASE_FAILED, 255, "TimeLimit", "longer than specified");
 }
 
@@ -313,7 +313,7 @@ static void a_lost_node_is_waited_for_a_while(void **state)
 
 static void remove_pod(const char *role, int index)
 {
-    kubernetes_jobs_take(jobs, FOLLOW_PODS, make_pod(role, index, "", ""), true, false);
+    kubernetes_cache_take(jobs, FOLLOW_PODS, make_pod(role, index, "", ""), true, false);
 }
 
 /* kubectl drain: the pod ends, its Job counts it, and it is gone before anybody asks. */
@@ -329,8 +329,8 @@ static void a_pod_that_is_gone_is_remembered(void **state)
                  FAILED("143", "05") "," CONDITION("DisruptionTarget", "EvictionByEvictionAPI",
                                                    "Eviction API: evicting"));
         if (by_list) {
-            kubernetes_jobs_list_begin(jobs, FOLLOW_PODS);
-            kubernetes_jobs_list_end(jobs, FOLLOW_PODS);
+            kubernetes_cache_list_begin(jobs, FOLLOW_PODS);
+            kubernetes_cache_list_end(jobs, FOLLOW_PODS);
         } else {
             remove_pod("worker", 0);
         }
@@ -338,11 +338,11 @@ static void a_pod_that_is_gone_is_remembered(void **state)
                  "'failed':1," CONDITION("Failed", "BackoffLimitExceeded", "Job has reached"));
         expect(PHASE_FAILED, 143, "Evicted", "Eviction API");
         struct job_poll poll = {.id = "train-abc", .attempt = 1};
-        assert_int_equal(kubernetes_jobs_poll(jobs, arena, &poll), KUBERNETES_KNOWN);
-        kubernetes_jobs_pods(jobs, arena, "train-abc", 1, &count);
+        assert_int_equal(kubernetes_cache_poll(jobs, arena, &poll), KUBERNETES_KNOWN);
+        kubernetes_cache_pods(jobs, arena, "train-abc", 1, &count);
         assert_int_equal(count, 0);
-        kubernetes_jobs_take(jobs, FOLLOW_JOBS, make_job("worker", "", ""), true, false);
-        assert_int_equal(kubernetes_jobs_count(jobs), 0);
+        kubernetes_cache_take(jobs, FOLLOW_JOBS, make_job("worker", "", ""), true, false);
+        assert_int_equal(kubernetes_cache_count(jobs), 0);
     }
 }
 
@@ -353,12 +353,12 @@ static void those_that_had_to_go_were_not_first(void **state)
     static const char two[] = "{'metadata':{'name':'train-abc-a1','uid':'job-worker','labels':{"
                               "'dlspool/job':'train-abc','dlspool/attempt':'1','dlspool/role':"
                               "'worker'}},'spec':{'completions':2},'status':{%s}}";
-    kubernetes_jobs_take(jobs, FOLLOW_JOBS, fake_json(arena, two, ""), false, false);
+    kubernetes_cache_take(jobs, FOLLOW_JOBS, fake_json(arena, two, ""), false, false);
     take_pod("worker", 0, TRACKED ",'deletionTimestamp':'2026-11-21T06:40:30Z'",
              FAILED("143", "04"));
     take_pod("worker", 1, TRACKED, FAILED("7", "05"));
     const char *failed = CONDITION("FailureTarget", "BackoffLimitExceeded", "Job has reached");
-    kubernetes_jobs_take(jobs, FOLLOW_JOBS, fake_json(arena, two, failed), false, false);
+    kubernetes_cache_take(jobs, FOLLOW_JOBS, fake_json(arena, two, failed), false, false);
     expect(PHASE_FAILED, 7, "Exited", "task worker-1 ended with exit code 7");
 }
 
@@ -376,7 +376,7 @@ static void a_replaced_pod_does_not_count(void **state)
     take_pod("worker", 0, ",'annotations':{'x':'second'}", RUNNING);
     expect(PHASE_RUNNING, 0, "", "");
     size_t count;
-    const struct cached_pod **pods = kubernetes_jobs_pods(jobs, arena, "train-abc", 1, &count);
+    const struct cached_pod **pods = kubernetes_cache_pods(jobs, arena, "train-abc", 1, &count);
     assert_int_equal(count, 2);
     assert_true(pods[0]->uid != pods[1]->uid);
 }
@@ -387,7 +387,7 @@ static const char rule[] = "'dlspool/complete':'{\\'worker\\':{\\'failed\\':1,\\
 
 static void take_worker_job(const char *annotations, const char *more, const char *status)
 {
-    kubernetes_jobs_take(
+    kubernetes_cache_take(
         jobs, FOLLOW_JOBS,
         fake_json(arena,
                   "{'metadata':{'name':'train-abc-a1-worker','uid':'job-worker','resourceVersion':"
@@ -484,7 +484,7 @@ static void a_cancelled_job_has_failed_once_it_is_still(void **state)
     take_pod("worker", 0, "", RUNNING);
     assert_int_equal(ask().phase, PHASE_FAILED); /* one of two never ran */
     assert_false(ask().tasks[0].ended);          /* and the other is yet to end */
-    kubernetes_jobs_take(jobs, FOLLOW_PODS, make_pod("worker", 0, "", ""), true, false);
+    kubernetes_cache_take(jobs, FOLLOW_PODS, make_pod("worker", 0, "", ""), true, false);
     expect(PHASE_FAILED, 143, "Killed", "was stopped because the job was cancelled");
     assert_true(ask().tasks[0].ended && ask().tasks[1].ended);
 }
@@ -560,7 +560,7 @@ static void an_image_is_waited_for_and_then_not(void **state)
     assert_true(ask().tasks[0].ended);
     /* The reason outlives the pod. */
     take_worker_job("'dlspool/cancelled':'now'", "", "");
-    kubernetes_jobs_take(jobs, FOLLOW_PODS, make_pod("worker", 0, "", ""), true, false);
+    kubernetes_cache_take(jobs, FOLLOW_PODS, make_pod("worker", 0, "", ""), true, false);
     expect(PHASE_FAILED, 255, "ImagePull", "i/o timeout");
 }
 
@@ -644,9 +644,9 @@ static void late_and_double_news_are_harmless(void **state)
     struct value *old = make_pod("worker", 0, "", RUNNING);
     take_job("worker", "", "");
     take_pod("worker", 0, "", SUCCEEDED("00"));
-    kubernetes_jobs_take(jobs, FOLLOW_PODS, old, false, false);
+    kubernetes_cache_take(jobs, FOLLOW_PODS, old, false, false);
     expect(PHASE_SUCCEEDED, 0, "", "");
-    kubernetes_jobs_take(jobs, FOLLOW_PODS, old, false, true); /* a list is the truth */
+    kubernetes_cache_take(jobs, FOLLOW_PODS, old, false, true); /* a list is the truth */
     expect(PHASE_RUNNING, 0, "", "");
 }
 
@@ -656,28 +656,28 @@ static void a_list_replaces_what_there_was(void **state)
     take_job("worker", "", "");
     take_job("ps", "", "");
     take_pod("worker", 0, "", RUNNING);
-    kubernetes_jobs_list_begin(jobs, FOLLOW_PODS);
-    kubernetes_jobs_list_end(jobs, FOLLOW_PODS);
+    kubernetes_cache_list_begin(jobs, FOLLOW_PODS);
+    kubernetes_cache_list_end(jobs, FOLLOW_PODS);
     assert_int_equal(ask().phase, PHASE_WAITING);
-    kubernetes_jobs_list_begin(jobs, FOLLOW_JOBS);
-    kubernetes_jobs_list_begin(jobs, FOLLOW_JOBS); /* begun again, after a 410 */
-    kubernetes_jobs_take(jobs, FOLLOW_JOBS, make_job("worker", "", ""), false, true);
-    kubernetes_jobs_list_end(jobs, FOLLOW_JOBS);
+    kubernetes_cache_list_begin(jobs, FOLLOW_JOBS);
+    kubernetes_cache_list_begin(jobs, FOLLOW_JOBS); /* begun again, after a 410 */
+    kubernetes_cache_take(jobs, FOLLOW_JOBS, make_job("worker", "", ""), false, true);
+    kubernetes_cache_list_end(jobs, FOLLOW_JOBS);
     expect(PHASE_FAILED, 255, "Vanished", "task ps-0 is gone: its Job was deleted");
-    kubernetes_jobs_list_begin(jobs, FOLLOW_JOBS);
-    kubernetes_jobs_list_end(jobs, FOLLOW_JOBS);
-    assert_false(kubernetes_jobs_has(jobs, "train-abc", 1));
-    assert_int_equal(kubernetes_jobs_count(jobs), 0);
+    kubernetes_cache_list_begin(jobs, FOLLOW_JOBS);
+    kubernetes_cache_list_end(jobs, FOLLOW_JOBS);
+    assert_false(kubernetes_cache_has(jobs, "train-abc", 1));
+    assert_int_equal(kubernetes_cache_count(jobs), 0);
 }
 
 static void deletion_takes_the_job(void **state)
 {
     (void)state;
     struct value *job = make_job("worker", "", "");
-    kubernetes_jobs_take(jobs, FOLLOW_JOBS, job, false, false);
-    kubernetes_jobs_take(jobs, FOLLOW_JOBS, job, true, false);
+    kubernetes_cache_take(jobs, FOLLOW_JOBS, job, false, false);
+    kubernetes_cache_take(jobs, FOLLOW_JOBS, job, true, false);
     struct job_poll poll = {.id = "train-abc", .attempt = 1};
-    assert_int_equal(kubernetes_jobs_poll(jobs, arena, &poll), KUBERNETES_NOT_KNOWN);
+    assert_int_equal(kubernetes_cache_poll(jobs, arena, &poll), KUBERNETES_NOT_KNOWN);
 }
 
 static void ten_thousand_pods_take_little(void **state)
@@ -685,7 +685,7 @@ static void ten_thousand_pods_take_little(void **state)
     (void)state;
     struct arena *scratch = arena_new();
     for (int i = 0; i < 10000; i++) {
-        kubernetes_jobs_take(
+        kubernetes_cache_take(
             jobs, FOLLOW_PODS,
             fake_json(scratch,
                       "{'metadata':{'name':'job-%05d-a1-worker-0-abcde','uid':'uid-%d','labels':{"
@@ -696,7 +696,7 @@ static void ten_thousand_pods_take_little(void **state)
         arena_reset(scratch);
     }
     arena_free(scratch);
-    assert_int_equal(kubernetes_jobs_count(jobs), 10000);
+    assert_int_equal(kubernetes_cache_count(jobs), 10000);
     assert_true(sizeof(struct cached_pod) + sizeof(struct cached_token) < 512);
 }
 

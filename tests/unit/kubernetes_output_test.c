@@ -18,7 +18,7 @@
 #include "base/log.h"
 #include "base/system.h"
 #include "executors/kubernetes/follow.h"
-#include "executors/kubernetes/log.h"
+#include "executors/kubernetes/pod_log.h"
 #include "kubernetes_fake.h"
 
 /* ---- a kubelet ---- */
@@ -143,10 +143,10 @@ static void start(void)
 static void stop(void)
 {
     kubernetes_logs_free(kubernetes.logs);
-    kubernetes_cache_free(kubernetes.cache);
+    kubernetes_follow_close(kubernetes.follower);
     free(kubernetes.spool);
     kubernetes.logs = NULL;
-    kubernetes.cache = NULL;
+    kubernetes.follower = NULL;
     kubernetes.spool = NULL;
 }
 
@@ -164,9 +164,9 @@ static void know(const char *format, ...)
     va_end(arguments);
     if (!kubernetes_followed(&kubernetes))
         assert_int_equal(kubernetes_follow(&kubernetes, &error), 0);
-    kubernetes_jobs_take(kubernetes_followed(&kubernetes),
-                         strstr(text, "completions") ? FOLLOW_JOBS : FOLLOW_PODS,
-                         fake_json(arena, "%s", text), false, false);
+    kubernetes_cache_take(kubernetes_followed(&kubernetes),
+                          strstr(text, "completions") ? FOLLOW_JOBS : FOLLOW_PODS,
+                          fake_json(arena, "%s", text), false, false);
     arena_free(arena);
 }
 
@@ -579,17 +579,17 @@ static void no_byte_is_lost_or_doubled(void **state)
 static void stamps_are_read(void **state)
 {
     (void)state;
-    struct log_stamp stamp;
-    assert_true(log_stamp_read(TEXT("2026-11-21T06:38:55.123456789Z"), &stamp));
+    struct pod_log_stamp stamp;
+    assert_true(pod_log_stamp_read(TEXT("2026-11-21T06:38:55.123456789Z"), &stamp));
     assert_int_equal(stamp.nanosecond, 123456789);
-    assert_true(log_stamp_read(TEXT("2026-11-21T08:38:55.5+02:00"), &stamp));
+    assert_true(pod_log_stamp_read(TEXT("2026-11-21T08:38:55.5+02:00"), &stamp));
     assert_int_equal(stamp.nanosecond, 500000000);
     assert_int_equal(stamp.second, 1795243135);
-    assert_true(log_stamp_read(TEXT("2026-11-21T06:38:55Z"), &stamp));
-    assert_false(log_stamp_read(TEXT("2026-11-21T06:38:55.Z"), &stamp));
-    assert_false(log_stamp_read(TEXT("2026-11-21T06:38:55.1234567890Z"), &stamp));
-    assert_false(log_stamp_read(TEXT("2026-11-21 06:38:55"), &stamp));
-    assert_false(log_stamp_read(TEXT("Traceback (most recent call"), &stamp));
+    assert_true(pod_log_stamp_read(TEXT("2026-11-21T06:38:55Z"), &stamp));
+    assert_false(pod_log_stamp_read(TEXT("2026-11-21T06:38:55.Z"), &stamp));
+    assert_false(pod_log_stamp_read(TEXT("2026-11-21T06:38:55.1234567890Z"), &stamp));
+    assert_false(pod_log_stamp_read(TEXT("2026-11-21 06:38:55"), &stamp));
+    assert_false(pod_log_stamp_read(TEXT("Traceback (most recent call"), &stamp));
 }
 
 int main(void)

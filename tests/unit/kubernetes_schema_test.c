@@ -94,10 +94,10 @@ static void quantities_are_told_from_other_words(void **state)
     static const char *const bad[] = {"",  "Gi",  "1gi", "1K",  "1 Gi", "1GB", "1e",   "1e3Gi",
                                       ".", "--1", "1mm", "0x1", "1,5",  "e3",  "1.5.5"};
     for (size_t i = 0; i < ARRAY_COUNT(good); i++)
-        if (!schema_is_quantity(text_of(good[i])))
+        if (!kubernetes_schema_is_quantity(text_of(good[i])))
             fail_msg("%s is a quantity", good[i]);
     for (size_t i = 0; i < ARRAY_COUNT(bad); i++)
-        if (schema_is_quantity(text_of(bad[i])))
+        if (kubernetes_schema_is_quantity(text_of(bad[i])))
             fail_msg("%s is no quantity", bad[i]);
 }
 

@@ -130,8 +130,8 @@ static enum kubernetes_outcome judge(struct arena *arena, const char *method, in
     const struct kubernetes_question question = {method, "/x?dryRun=All", 10};
     struct value *answer;
     const char *remedy;
-    return kubernetes_judge(arena, &question, status, text_of(body), false, &answer, retry_after,
-                            &remedy, error);
+    return kubernetes_status_judge(arena, &question, status, text_of(body), false, &answer,
+                                   retry_after, &remedy, error);
 }
 
 /* What nobody mends by another manifest says what an administrator does; all else says nothing. */
@@ -170,8 +170,8 @@ static void who_can_mend_it_is_told(void **state)
         struct value *answer;
         const char *remedy = "what was there before";
         int64_t retry_after = 0;
-        kubernetes_judge(arena, &question, refusals[i].status, text_of(refusals[i].body), false,
-                         &answer, &retry_after, &remedy, &error);
+        kubernetes_status_judge(arena, &question, refusals[i].status, text_of(refusals[i].body),
+                                false, &answer, &retry_after, &remedy, &error);
         if (!remedy != !refusals[i].remedy || (remedy && strcmp(remedy, refusals[i].remedy) != 0))
             fail_msg("%d %s: %s", refusals[i].status, refusals[i].body,
                      remedy ? remedy : "nothing");

@@ -297,7 +297,7 @@ static bool render(const char *executor, const char *library, const struct shape
             fail_msg("%s/%s/%s: %s", executor, library, shape->type, error.text);
         return false;
     }
-    if (executor_check(executor, result.manifest, &error))
+    if (registry_check_manifest(executor, result.manifest, &error))
         fail_msg("%s/%s/%s: %s", executor, library, shape->type, error.text);
     *rendered = tasks_of(executor, result.manifest);
     return true;

@@ -69,7 +69,7 @@ static inline void fixture_open_executor(struct fixture *fixture)
                                   &yaml_trusted_limits, &error);
     if (!fixture->settings)
         fail_msg("%s", error.text);
-    fixture->executor = executor_open(fixture->settings, "test", fixture->directory, &error);
+    fixture->executor = registry_open(fixture->settings, "test", fixture->directory, &error);
     if (!fixture->executor)
         fail_msg("%s", error.text);
 }

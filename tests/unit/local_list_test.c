@@ -33,7 +33,7 @@ static int start(void **state)
     arena = arena_new();
     const struct value *settings =
         yaml_read(arena, text_of(text), "dlspool.yaml", &yaml_trusted_limits, &error);
-    executor = settings ? executor_open(settings, "test", stand_in.directory, &error) : NULL;
+    executor = settings ? registry_open(settings, "test", stand_in.directory, &error) : NULL;
     if (!executor)
         print_message("%s\n", error.text);
     return executor ? 0 : -1;

@@ -72,7 +72,7 @@ static int start(void **state)
              stand_in.directory, REQUEST_TIMEOUT);
     arena = arena_new();
     settings = yaml_read(arena, text_of(text), "dlspool.yaml", &yaml_trusted_limits, &last_error);
-    executor = settings ? executor_open(settings, "test", stand_in.directory, &last_error) : NULL;
+    executor = settings ? registry_open(settings, "test", stand_in.directory, &last_error) : NULL;
     if (!executor)
         print_message("%s\n", last_error.text);
     return executor ? 0 : -1;

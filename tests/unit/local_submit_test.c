@@ -514,7 +514,7 @@ static void processes_that_start_together_share_one_service(void **state)
     for (int i = 0; i < PROCESSES; i++) {
         children[i] = fork();
         if (children[i] == 0) {
-            struct executor *executor = executor_open(f->settings, "test", f->directory, NULL);
+            struct executor *executor = registry_open(f->settings, "test", f->directory, NULL);
             _exit(executor && executor->operations->ready(executor, NULL) == 0 ? 0 : 1);
         }
     }

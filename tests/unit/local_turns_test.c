@@ -38,7 +38,7 @@ static int start(void **state)
     arena = arena_new();
     kept = arena_new();
     settings = yaml_read(kept, text_of(text), "dlspool.yaml", &yaml_trusted_limits, &error);
-    executor = settings ? executor_open(settings, "test", stand_in.directory, &error) : NULL;
+    executor = settings ? registry_open(settings, "test", stand_in.directory, &error) : NULL;
     if (!executor)
         print_message("%s\n", error.text);
     return executor ? 0 : -1;
@@ -58,7 +58,7 @@ static int stop(void **state)
 static void reopen(void)
 {
     executor->operations->close(executor);
-    executor = executor_open(settings, "test", stand_in.directory, &error);
+    executor = registry_open(settings, "test", stand_in.directory, &error);
     assert_non_null(executor);
 }
 

@@ -100,7 +100,7 @@ static inline void never_started_fails(struct executor *executor, const char *re
     track_stage.close(stage);
     sigprocmask(SIG_SETMASK, &signals, NULL);
     executor->operations = real;
-    stage_open_executor = executor_open;
+    stage_open_executor = registry_open;
     if (job < 0)
         fail_msg("the job did not come to failed/");
     struct arena *arena = arena_new();

@@ -80,7 +80,7 @@ static inline void fake_open(const char *settings)
         fake.executor->operations->close(fake.executor);
     struct value *tree = yaml_read(fake.arena, text_of(arena_string(fake.arena, text)),
                                    "dlspool.yaml", &yaml_trusted_limits, &error);
-    fake.executor = tree ? executor_open(tree, "test", fake.directory, &error) : NULL;
+    fake.executor = tree ? registry_open(tree, "test", fake.directory, &error) : NULL;
     if (!fake.executor)
         fail_msg("%s", error.text);
 }

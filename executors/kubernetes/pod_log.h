@@ -1,4 +1,4 @@
-/* executors/kubernetes/log.h - finding a position in a pod's log, whose bytes have no addresses
+/* executors/kubernetes/pod_log.h - finding a position in a pod's log, whose bytes have no addresses
  *
  * The server gives a log's lines with the nanosecond each was written at, from a given second on
  * (sinceTime), and no more than a number of bytes (limitBytes).  For one such second the answer only
@@ -19,32 +19,32 @@
  *
  * (k8s.io/cri-client/pkg/logs: ReadLogs and logWriter.write.)
  */
-#ifndef EXECUTORS_KUBERNETES_LOG_H
-#define EXECUTORS_KUBERNETES_LOG_H
+#ifndef EXECUTORS_KUBERNETES_POD_LOG_H
+#define EXECUTORS_KUBERNETES_POD_LOG_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/text.h"
 
-struct log_stamp {
+struct pod_log_stamp {
     int64_t second; /* since 1970 */
     int32_t nanosecond;
 };
 
-struct log_place {
-    uint64_t pod;            /* whose log: hash of its uid; 0: none yet */
-    int64_t created;         /* its creation, time of day */
-    int64_t since;           /* the second asked for; 0: from the start */
-    struct log_stamp anchor; /* second 0: nothing was taken yet */
-    uint64_t taken;          /* bytes of the answer, from the anchor's line on */
-    bool inside;             /* the last of them was not the end of a line */
-    bool whole;              /* the container has ended, and all of it was taken */
-    uint64_t file, length;   /* where it went: inode and length of <role>-<index>.log */
-    uint64_t skip;           /* bytes that come next, and were written before it was rotated */
+struct pod_log_place {
+    uint64_t pod;                /* whose log: hash of its uid; 0: none yet */
+    int64_t created;             /* its creation, time of day */
+    int64_t since;               /* the second asked for; 0: from the start */
+    struct pod_log_stamp anchor; /* second 0: nothing was taken yet */
+    uint64_t taken;              /* bytes of the answer, from the anchor's line on */
+    bool inside;                 /* the last of them was not the end of a line */
+    bool whole;                  /* the container has ended, and all of it was taken */
+    uint64_t file, length;       /* where it went: inode and length of <role>-<index>.log */
+    uint64_t skip;               /* bytes that come next, and were written before it was rotated */
 };
 
-enum log_taken {
+enum pod_log_taken {
     LOG_NOTHING, /* nothing new */
     LOG_TAKEN,
     LOG_GAP,   /* taken, but something between may be lost */
@@ -53,19 +53,19 @@ enum log_taken {
 
 /* Append what is new in the answer to `out` and move the place.  `final`: nothing will come after
  * it, so what does not look like a line of a log is taken too. */
-enum log_taken log_take(struct log_place *place, struct text answer, bool final,
-                        struct buffer *out);
+enum pod_log_taken pod_log_take(struct pod_log_place *place, struct text answer, bool final,
+                                struct buffer *out);
 
 /* The rest of this second is given up: the next answer begins after it, with a gap. */
-void log_skip(struct log_place *place);
+void pod_log_skip(struct pod_log_place *place);
 
 /* "2026-11-21T06:38:55.123456789Z", with or without fraction, Z or offset; false when not one. */
-bool log_stamp_read(struct text text, struct log_stamp *stamp);
+bool pod_log_stamp_read(struct text text, struct pod_log_stamp *stamp);
 
 /* The place as text, of always the same length, with a checksum; and back: false when it was not
  * written by this. */
 enum { LOG_PLACE_SIZE = 320 };
-void log_place_write(const struct log_place *place, char buffer[static LOG_PLACE_SIZE]);
-bool log_place_read(struct log_place *place, struct text text);
+void pod_log_place_write(const struct pod_log_place *place, char buffer[static LOG_PLACE_SIZE]);
+bool pod_log_place_read(struct pod_log_place *place, struct text text);
 
 #endif

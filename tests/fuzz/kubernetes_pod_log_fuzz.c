@@ -1,19 +1,19 @@
-/* tests/fuzz/kubernetes_log_fuzz.c - executors/kubernetes/log.h: any bytes as a pod's log
+/* tests/fuzz/kubernetes_pod_log_fuzz.c - executors/kubernetes/pod_log.h: any bytes as a pod's log
  *
  * The input is a position file, a line of `---`, and an answer.  The position is read or not, and
  * written reads back.  Taken in two steps, cut anywhere, the answer gives what it gives at once.
  *
  * Seen to fail with: bytes after the anchor miscounted; a stamp that is cut taken for a line.
  */
-#include "executors/kubernetes/log.h"
+#include "executors/kubernetes/pod_log.h"
 #include "tests/fuzz/fuzz.h"
 
-static void check_place(const struct log_place *place)
+static void check_place(const struct pod_log_place *place)
 {
     char buffer[LOG_PLACE_SIZE];
-    struct log_place back;
-    log_place_write(place, buffer);
-    CHECK(log_place_read(&back, (struct text){buffer, sizeof(buffer)}));
+    struct pod_log_place back;
+    pod_log_place_write(place, buffer);
+    CHECK(pod_log_place_read(&back, (struct text){buffer, sizeof(buffer)}));
     CHECK(back.pod == place->pod && back.since == place->since && back.taken == place->taken &&
           back.anchor.second == place->anchor.second && back.inside == place->inside &&
           back.length == place->length && back.skip == place->skip);
@@ -22,9 +22,10 @@ static void check_place(const struct log_place *place)
 /* The second that a line was printed in; -1 when it does not say. */
 static int64_t second_of(struct text line)
 {
-    struct log_stamp stamp;
+    struct pod_log_stamp stamp;
     const char *space = line.length ? memchr(line.data, ' ', line.length) : NULL;
-    if (!space || !log_stamp_read((struct text){line.data, (size_t)(space - line.data)}, &stamp))
+    if (!space ||
+        !pod_log_stamp_read((struct text){line.data, (size_t)(space - line.data)}, &stamp))
         return -1;
     return stamp.second;
 }
@@ -51,13 +52,13 @@ static bool filter(struct text answer, int64_t since, struct buffer *out)
 /* What has been printed up to `cut`, and later all of it. */
 static void check_growth(struct text answer, size_t cut)
 {
-    struct log_place at_once = {0}, by_steps = {0};
+    struct pod_log_place at_once = {0}, by_steps = {0};
     struct buffer one = {0}, two = {0}, rest = {0};
-    log_take(&at_once, answer, false, &one);
-    log_take(&by_steps, (struct text){answer.data, cut}, false, &two);
+    pod_log_take(&at_once, answer, false, &one);
+    pod_log_take(&by_steps, (struct text){answer.data, cut}, false, &two);
     check_place(&by_steps);
     if (filter(answer, by_steps.since, &rest)) {
-        log_take(&by_steps, buffer_text(&rest), false, &two);
+        pod_log_take(&by_steps, buffer_text(&rest), false, &two);
         CHECK(text_equal(buffer_text(&one), buffer_text(&two)));
     }
     check_place(&at_once);
@@ -70,11 +71,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
     struct text rest = fuzz_text(bytes, length);
     struct text position = fuzz_part(&rest);
-    struct log_place place;
-    if (log_place_read(&place, position)) {
+    struct pod_log_place place;
+    if (pod_log_place_read(&place, position)) {
         struct buffer out = {0};
         check_place(&place);
-        log_take(&place, rest, true, &out);
+        pod_log_take(&place, rest, true, &out);
         CHECK(out.length <= rest.length);
         buffer_free(&out);
     }

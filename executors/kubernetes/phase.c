@@ -1,8 +1,8 @@
-/* executors/kubernetes/outcome.c - how a job fares, from what is known of its Jobs and Pods
+/* executors/kubernetes/phase.c - a job's phase, from what the cache knows of its Jobs and Pods
  *
- * Tasks are all indexes of all Jobs.  Where an index has several pods (one was lost, and replaced)
- * one that succeeded counts, else the newest.  A task without a pod is what its Job says: done when
- * the Job lists its index or is complete, failed when the Job has failed.
+ * The tasks are all indexes of all Jobs.  Of several pods of an index (one was lost, and replaced) the
+ * one that succeeded counts, otherwise the newest.  The state of a task without a pod comes from its
+ * Job: done when the Job lists its index or is complete, failed when the Job has failed.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ struct task {
     const char *words; /* of its failure */
 };
 
-struct look {
+struct assessment {
     struct cached_token *token;
     struct arena *arena;
     struct job_poll *poll;
@@ -53,24 +53,25 @@ static bool is_better(const struct cached_pod *a, const struct cached_pod *b)
     return strcmp(a->name, b->name) > 0;
 }
 
-static size_t list_tasks(struct look *look)
+static size_t list_tasks(struct assessment *assessment)
 {
-    const struct cached_token *token = look->token;
+    const struct cached_token *token = assessment->token;
     size_t total = 0;
     for (size_t j = 0; j < token->job_count; j++)
         total += (size_t)token->jobs[j].completions;
-    look->tasks = arena_allocate(look->arena, (total + 1) * sizeof(*look->tasks));
-    look->poll->tasks = arena_allocate(look->arena, (total + 1) * sizeof(*look->poll->tasks));
+    assessment->tasks = arena_allocate(assessment->arena, (total + 1) * sizeof(*assessment->tasks));
+    assessment->poll->tasks =
+        arena_allocate(assessment->arena, (total + 1) * sizeof(*assessment->poll->tasks));
     size_t at = 0;
     for (size_t j = 0; j < token->job_count; j++) {
         const struct cached_job *job = &token->jobs[j];
-        struct task *first = &look->tasks[at];
+        struct task *first = &assessment->tasks[at];
         for (int i = 0; i < job->completions; i++, at++) {
-            look->tasks[at].job = job;
-            look->tasks[at].state.index = i;
-            look->tasks[at].state.killed = job_poll_killed(look->poll, i);
-            snprintf(look->tasks[at].state.role, sizeof(look->tasks[at].state.role), "%s",
-                     job->role);
+            assessment->tasks[at].job = job;
+            assessment->tasks[at].state.index = i;
+            assessment->tasks[at].state.killed = executor_task_is_killed(assessment->poll, i);
+            snprintf(assessment->tasks[at].state.role, sizeof(assessment->tasks[at].state.role),
+                     "%s", job->role);
         }
         for (size_t p = 0; p < token->pod_count; p++) {
             const struct cached_pod *pod = &token->pods[p];
@@ -78,8 +79,8 @@ static size_t list_tasks(struct look *look)
                 is_better(pod, first[pod->index].pod))
                 first[pod->index].pod = pod;
         }
-        if (job->rule && (!look->rule || job->owner))
-            look->rule = job;
+        if (job->rule && (!assessment->rule || job->owner))
+            assessment->rule = job;
     }
     return total;
 }
@@ -123,7 +124,7 @@ static bool is_replaced(const struct cached_job *job, const struct cached_pod *p
 }
 
 /* A pod that is at its end. */
-static void look_at_ended_pod(struct task *task)
+static void assess_ended_pod(struct task *task)
 {
     const struct cached_pod *pod = task->pod;
     bool told = task->job->cancelled && pod->deletion;
@@ -144,7 +145,7 @@ static void look_at_ended_pod(struct task *task)
         end_task(task, pod->exit_code, pod->reason, pod->message ? pod->message : "failed");
 }
 
-static void look_at_active_pod(struct task *task)
+static void assess_active_pod(struct task *task)
 {
     const struct cached_pod *pod = task->pod;
     const struct cached_job *job = task->job;
@@ -165,7 +166,7 @@ static void look_at_active_pod(struct task *task)
                  job->message ? job->message : "failed with its Job");
 }
 
-static void look_at_no_pod(struct task *task)
+static void assess_missing_pod(struct task *task)
 {
     const struct cached_job *job = task->job;
     if (job->missing) {
@@ -183,26 +184,26 @@ static void look_at_no_pod(struct task *task)
     }
 }
 
-static void look_at_task(struct look *look, struct task *task)
+static void assess_task(struct assessment *assessment, struct task *task)
 {
     const struct cached_pod *pod = task->pod;
     if (!pod)
-        look_at_no_pod(task);
+        assess_missing_pod(task);
     else if (pod->phase == POD_SUCCEEDED || pod->phase == POD_FAILED)
-        look_at_ended_pod(task);
+        assess_ended_pod(task);
     else
-        look_at_active_pod(task);
+        assess_active_pod(task);
     task->end = pod && pod->end ? pod->end : task->job->end ? task->job->end : INT64_MAX;
     if (pod && pod->started) {
         memcpy(task->state.image, pod->image, sizeof(task->state.image));
-        look->started = true;
-        if (pod->start && (!look->poll->started || pod->start < look->poll->started))
-            look->poll->started = pod->start;
-        if (!look->poll->node[0])
-            memcpy(look->poll->node, pod->node, sizeof(look->poll->node));
+        assessment->started = true;
+        if (pod->start && (!assessment->poll->started || pod->start < assessment->poll->started))
+            assessment->poll->started = pod->start;
+        if (!assessment->poll->node[0])
+            memcpy(assessment->poll->node, pod->node, sizeof(assessment->poll->node));
     }
-    if (task->state.ended && task->end != INT64_MAX && task->end > look->poll->ended)
-        look->poll->ended = task->end;
+    if (task->state.ended && task->end != INT64_MAX && task->end > assessment->poll->ended)
+        assessment->poll->ended = task->end;
 }
 
 /* ---- the decision ---- */
@@ -233,16 +234,17 @@ static int compare_tasks(const void *a, const void *b)
 }
 
 /* The shortest run of ends that decides: more ends never undo a decision. */
-static struct completion_outcome decide(struct look *look, const struct completion_rule *rule,
-                                        size_t ended, size_t *deciding)
+static struct completion_outcome find_decision(struct assessment *assessment,
+                                               const struct completion_rule *rule, size_t ended,
+                                               size_t *deciding)
 {
     struct completion_outcome outcome =
-        completion_judge(rule, look->poll->tasks, ended, look->count);
+        completion_judge(rule, assessment->poll->tasks, ended, assessment->count);
     size_t low = 0, high = ended;
     while (outcome.state != COMPLETION_RUNNING && low < high) {
         size_t middle = low + (high - low) / 2;
         struct completion_outcome earlier =
-            completion_judge(rule, look->poll->tasks, middle, look->count);
+            completion_judge(rule, assessment->poll->tasks, middle, assessment->count);
         if (earlier.state == COMPLETION_RUNNING) {
             low = middle + 1;
         } else {
@@ -250,17 +252,17 @@ static struct completion_outcome decide(struct look *look, const struct completi
             outcome = earlier;
         }
     }
-    *deciding = outcome.decider ? (size_t)(outcome.decider - look->poll->tasks) : ended;
+    *deciding = outcome.decider ? (size_t)(outcome.decider - assessment->poll->tasks) : ended;
     return outcome;
 }
 
-static void explain_failure(struct look *look, const struct task *task)
+static void explain_failure(struct assessment *assessment, const struct task *task)
 {
-    struct cached_token *token = look->token;
-    struct job_poll *poll = look->poll;
+    struct cached_token *token = assessment->token;
+    struct job_poll *poll = assessment->poll;
     poll->exit_code = task->state.exit_code;
     memcpy(poll->reason, task->state.reason, sizeof(poll->reason));
-    char *clean = copy_clean(text_of(task->words), sizeof(poll->detail) - 100);
+    char *clean = cached_copy_text(text_of(task->words), sizeof(poll->detail) - 100);
     bool waiting = strncmp(task->state.reason, "Image", 5) == 0;
     snprintf(poll->detail, sizeof(poll->detail), "task %s-%d %s%s", task->state.role,
              task->state.index, waiting ? "does not get its image: " : "", clean);
@@ -274,41 +276,42 @@ static void explain_failure(struct look *look, const struct task *task)
     }
 }
 
-static void fail_as_kept(struct look *look)
+static void fail_as_kept(struct assessment *assessment)
 {
-    const struct kept_failure *kept = look->token->kept;
-    look->poll->phase = PHASE_FAILED;
-    look->poll->exit_code = kept->exit_code;
-    memcpy(look->poll->reason, kept->reason, sizeof(look->poll->reason));
-    memcpy(look->poll->detail, kept->detail, sizeof(look->poll->detail));
+    const struct kept_failure *kept = assessment->token->kept;
+    assessment->poll->phase = PHASE_FAILED;
+    assessment->poll->exit_code = kept->exit_code;
+    memcpy(assessment->poll->reason, kept->reason, sizeof(assessment->poll->reason));
+    memcpy(assessment->poll->detail, kept->detail, sizeof(assessment->poll->detail));
 }
 
-static void judge(struct look *look)
+static void decide_phase(struct assessment *assessment)
 {
-    struct job_poll *poll = look->poll;
+    struct job_poll *poll = assessment->poll;
     size_t ended = 0, deciding;
-    qsort(look->tasks, look->count, sizeof(*look->tasks), compare_ends);
-    for (size_t i = 0; i < look->count; i++) {
-        poll->tasks[i] = look->tasks[i].state;
-        ended += look->tasks[i].state.ended;
+    qsort(assessment->tasks, assessment->count, sizeof(*assessment->tasks), compare_ends);
+    for (size_t i = 0; i < assessment->count; i++) {
+        poll->tasks[i] = assessment->tasks[i].state;
+        ended += assessment->tasks[i].state.ended;
     }
     struct completion_rule *rule =
-        look->rule ? completion_read(look->arena, text_of(look->rule->rule), NULL) : NULL;
-    struct completion_outcome outcome = decide(look, rule, ended, &deciding);
+        assessment->rule ? completion_read(assessment->arena, text_of(assessment->rule->rule), NULL)
+                         : NULL;
+    struct completion_outcome outcome = find_decision(assessment, rule, ended, &deciding);
     if (outcome.state == COMPLETION_SUCCEEDED) {
         poll->phase = PHASE_SUCCEEDED;
-    } else if (outcome.state == COMPLETION_FAILED && look->token->kept) {
-        fail_as_kept(look);
+    } else if (outcome.state == COMPLETION_FAILED && assessment->token->kept) {
+        fail_as_kept(assessment);
     } else if (outcome.state == COMPLETION_FAILED) {
         poll->phase = PHASE_FAILED;
         if (deciding < ended)
-            explain_failure(look, &look->tasks[deciding]);
+            explain_failure(assessment, &assessment->tasks[deciding]);
     } else {
-        poll->phase = look->started ? PHASE_RUNNING : PHASE_WAITING;
+        poll->phase = assessment->started ? PHASE_RUNNING : PHASE_WAITING;
         poll->ended = 0;
     }
-    qsort(poll->tasks, look->count, sizeof(*poll->tasks), compare_tasks);
-    poll->task_count = look->count;
+    qsort(poll->tasks, assessment->count, sizeof(*poll->tasks), compare_tasks);
+    poll->task_count = assessment->count;
 }
 
 /* The Jobs count more finished pods than are known here: those may have printed something. */
@@ -323,16 +326,16 @@ static bool lacks_pods(const struct cached_token *token)
     return finished > known;
 }
 
-enum kubernetes_known outcome_poll(struct cached_token *token, struct arena *arena,
-                                   struct job_poll *poll)
+enum kubernetes_known kubernetes_phase_poll(struct cached_token *token, struct arena *arena,
+                                            struct job_poll *poll)
 {
-    struct look look = {.token = token, .arena = arena, .poll = poll};
-    look.count = list_tasks(&look);
-    for (size_t i = 0; i < look.count; i++)
-        look_at_task(&look, &look.tasks[i]);
-    judge(&look);
+    struct assessment assessment = {.token = token, .arena = arena, .poll = poll};
+    assessment.count = list_tasks(&assessment);
+    for (size_t i = 0; i < assessment.count; i++)
+        assess_task(&assessment, &assessment.tasks[i]);
+    decide_phase(&assessment);
     if (poll->phase == PHASE_WAITING)
-        snprintf(poll->detail, sizeof(poll->detail), "%s", waiting_say(token));
+        snprintf(poll->detail, sizeof(poll->detail), "%s", kubernetes_waiting_say(token));
     if (poll->ended && poll->ended < poll->started)
         poll->ended = poll->started;
     bool ended = poll->phase == PHASE_SUCCEEDED || poll->phase == PHASE_FAILED;

@@ -1,18 +1,19 @@
-/* executors/kubernetes/log.c - finding the way in a pod's log */
-#include "executors/kubernetes/log.h"
+/* executors/kubernetes/pod_log.c - finding the way in a pod's log */
+#include "executors/kubernetes/pod_log.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/hash.h"
 
 enum {
     STAMP_MOST = 40, /* bytes of a stamp with its space, at most */
     WINDOW = 1 << 20 /* bytes that are asked for again, at most, where it can be helped */
 };
 
-bool log_stamp_read(struct text text, struct log_stamp *stamp)
+bool pod_log_stamp_read(struct text text, struct pod_log_stamp *stamp)
 {
     /* The clock reads milliseconds; the fraction is read here. */
     char plain[STAMP_MOST];
@@ -38,11 +39,11 @@ bool log_stamp_read(struct text text, struct log_stamp *stamp)
     struct text whole = {plain, 19 + text.length - at};
     if (clock_parse(whole, &time) || time < 0)
         return false;
-    *stamp = (struct log_stamp){time / 1000, nanosecond};
+    *stamp = (struct pod_log_stamp){time / 1000, nanosecond};
     return true;
 }
 
-static int compare_stamps(struct log_stamp a, struct log_stamp b)
+static int compare_stamps(struct pod_log_stamp a, struct pod_log_stamp b)
 {
     if (a.second != b.second)
         return a.second < b.second ? -1 : 1;
@@ -51,7 +52,7 @@ static int compare_stamps(struct log_stamp a, struct log_stamp b)
 
 /* The stamp at the start of a line, and how long it is with its space.  0: there is none; -1: there
  * may be one, of which the end is missing. */
-static int find_stamp(struct text answer, size_t at, struct log_stamp *stamp)
+static int find_stamp(struct text answer, size_t at, struct pod_log_stamp *stamp)
 {
     size_t left = answer.length - at;
     size_t most = left < STAMP_MOST ? left : STAMP_MOST;
@@ -63,7 +64,7 @@ static int find_stamp(struct text answer, size_t at, struct log_stamp *stamp)
     if (!space)
         return left < STAMP_MOST ? -1 : 0;
     size_t length = (size_t)(space - start);
-    return log_stamp_read((struct text){start, length}, stamp) ? (int)length + 1 : 0;
+    return pod_log_stamp_read((struct text){start, length}, stamp) ? (int)length + 1 : 0;
 }
 
 /* The start of the line after `at`. */
@@ -76,12 +77,12 @@ static size_t next_line(struct text answer, size_t at)
 
 /* Where the anchor's line starts, or the first after it; `*exact` tells which.  The answer's length
  * when there is neither. */
-static size_t find_anchor(const struct log_place *place, struct text answer, bool *exact)
+static size_t find_anchor(const struct pod_log_place *place, struct text answer, bool *exact)
 {
     size_t later = answer.length;
     *exact = false;
     for (size_t at = 0; at < answer.length; at = next_line(answer, at)) {
-        struct log_stamp stamp;
+        struct pod_log_stamp stamp;
         if (find_stamp(answer, at, &stamp) <= 0)
             continue;
         int order = place->anchor.second ? compare_stamps(stamp, place->anchor) : 0;
@@ -98,15 +99,16 @@ static size_t find_anchor(const struct log_place *place, struct text answer, boo
 /* What is read of the answer. */
 struct walk {
     struct text answer;
-    size_t start, at;      /* the anchor's line; what is taken so far */
-    struct log_stamp last; /* of the last line that began */
+    size_t start, at;          /* the anchor's line; what is taken so far */
+    struct pod_log_stamp last; /* of the last line that began */
 };
 
-static void walk_lines(struct walk *walk, struct log_place *place, bool final, struct buffer *out)
+static void walk_lines(struct walk *walk, struct pod_log_place *place, bool final,
+                       struct buffer *out)
 {
     while (walk->at < walk->answer.length) {
         if (!place->inside) {
-            struct log_stamp stamp;
+            struct pod_log_stamp stamp;
             int length = find_stamp(walk->answer, walk->at, &stamp);
             if (length <= 0 && !final)
                 return;
@@ -125,11 +127,11 @@ static void walk_lines(struct walk *walk, struct log_place *place, bool final, s
 
 /* Move the second on to shortly before the last line: the first line from there on is the anchor,
  * and what was taken is counted from it, without lines that the next answer leaves out. */
-static void move_on(struct walk *walk, struct log_place *place, int64_t since)
+static void move_on(struct walk *walk, struct pod_log_place *place, int64_t since)
 {
     if (since <= place->since)
         return;
-    struct log_stamp stamp, anchor = {0, 0};
+    struct pod_log_stamp stamp, anchor = {0, 0};
     uint64_t taken = 0;
     for (size_t at = walk->start; at < walk->at;) {
         size_t end = next_line(walk->answer, at);
@@ -156,7 +158,8 @@ static bool is_excuse(struct text answer)
            text_starts(answer, "failed to open log file ");
 }
 
-enum log_taken log_take(struct log_place *place, struct text answer, bool final, struct buffer *out)
+enum pod_log_taken pod_log_take(struct pod_log_place *place, struct text answer, bool final,
+                                struct buffer *out)
 {
     bool exact, gap = false;
     struct walk walk = {.answer = answer};
@@ -192,27 +195,19 @@ enum log_taken log_take(struct log_place *place, struct text answer, bool final,
     return out->length > before || walk.at > from ? LOG_TAKEN : LOG_NOTHING;
 }
 
-void log_skip(struct log_place *place)
+void pod_log_skip(struct pod_log_place *place)
 {
     place->since = (place->since > place->anchor.second ? place->since : place->anchor.second) + 1;
-    place->anchor = (struct log_stamp){place->since, 0};
+    place->anchor = (struct pod_log_stamp){place->since, 0};
     place->taken = 0;
     place->inside = false;
 }
 
 /* ---- as text ---- */
 
-static uint64_t checksum(const char *bytes, size_t length)
-{
-    uint64_t hash = 14695981039346656037u;
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)bytes[i]) * 1099511628211u;
-    return hash;
-}
-
 enum { SUM_LENGTH = 20 }; /* "sum", a space, 16 digits */
 
-void log_place_write(const struct log_place *place, char buffer[static LOG_PLACE_SIZE])
+void pod_log_place_write(const struct pod_log_place *place, char buffer[static LOG_PLACE_SIZE])
 {
     int length = snprintf(buffer, LOG_PLACE_SIZE,
                           "dlspool-position-1 pod %016" PRIx64 " created %" PRId64 " since %" PRId64
@@ -224,24 +219,26 @@ void log_place_write(const struct log_place *place, char buffer[static LOG_PLACE
     size_t end = LOG_PLACE_SIZE - SUM_LENGTH - 2;
     memset(buffer + length, ' ', LOG_PLACE_SIZE - (size_t)length);
     char sum[SUM_LENGTH + 1];
-    snprintf(sum, sizeof(sum), "sum %016" PRIx64, checksum(buffer, end));
+    snprintf(sum, sizeof(sum), "sum %016" PRIx64,
+             hash_text(HASH_START, (struct text){buffer, end}));
     memcpy(buffer + end + 1, sum, SUM_LENGTH);
     buffer[LOG_PLACE_SIZE - 1] = '\n';
 }
 
-bool log_place_read(struct log_place *place, struct text text)
+bool pod_log_place_read(struct pod_log_place *place, struct text text)
 {
     int inside, whole;
     char sum[SUM_LENGTH + 1], copy[LOG_PLACE_SIZE];
     size_t end = LOG_PLACE_SIZE - SUM_LENGTH - 2;
     if (text.length != LOG_PLACE_SIZE || memchr(text.data, '\0', text.length))
         return false;
-    snprintf(sum, sizeof(sum), "sum %016" PRIx64, checksum(text.data, end));
+    snprintf(sum, sizeof(sum), "sum %016" PRIx64,
+             hash_text(HASH_START, (struct text){text.data, end}));
     if (memcmp(text.data + end + 1, sum, SUM_LENGTH) != 0)
         return false;
     memcpy(copy, text.data, end);
     copy[end] = '\0';
-    *place = (struct log_place){0};
+    *place = (struct pod_log_place){0};
     int read = sscanf(copy,
                       "dlspool-position-1 pod %" SCNx64 " created %" SCNd64 " since %" SCNd64
                       " anchor %" SCNd64 ".%" SCNd32 " taken %" SCNu64

@@ -1,12 +1,12 @@
-/* executors/http/easy.c - what http.c and stream.c tell libcurl about a server
+/* executors/http/target.c - what http.c and stream.c tell libcurl about a server
  *
- * Certificates are always verified, names too.  With certificates of authorities of its own, those
- * of the machine count for nothing.
+ * Certificates and host names are always verified.  Where the settings give certificate authorities,
+ * those of the machine are not trusted.
  *
  * Known weakness: with a TLS name of its own, NO_PROXY is compared with that name, not with the
  * server's.
  */
-#include "executors/http/easy.h"
+#include "executors/http/target.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,7 @@ static void wipe_text(struct text *text)
 
 /* ---- headers ---- */
 
-void http_add_header(struct curl_slist **list, const char *header)
+void http_target_add_header(struct curl_slist **list, const char *header)
 {
     struct curl_slist *longer = curl_slist_append(*list, header);
     if (longer)
@@ -49,13 +49,13 @@ void http_add_header(struct curl_slist **list, const char *header)
         abort(); /* out of memory, as everywhere */
 }
 
-void http_add_headers(struct curl_slist **list, const char *const *headers)
+void http_target_add_headers(struct curl_slist **list, const char *const *headers)
 {
     for (; headers && *headers; headers++)
-        http_add_header(list, *headers);
+        http_target_add_header(list, *headers);
 }
 
-void http_free_headers(struct curl_slist **list)
+void http_target_free_headers(struct curl_slist **list)
 {
     for (struct curl_slist *header = *list; header; header = header->next)
         explicit_bzero(header->data, strlen(header->data));
@@ -65,8 +65,8 @@ void http_free_headers(struct curl_slist **list)
 
 /* ---- the server ---- */
 
-/* The server's certificate is to bear another name than its URL: libcurl is given a URL with that
- * name, and told where it really is. */
+/* Expect another name in the server's certificate than in its URL: libcurl gets a URL with that
+ * name, and connects to the real host. */
 static int set_tls_name(struct http_target *target, const char *name, struct error *error)
 {
     char *host = NULL, *port = NULL, *shown = NULL, *url = NULL;
@@ -80,10 +80,10 @@ static int set_tls_name(struct http_target *target, const char *name, struct err
         !curl_url_get(parts, CURLUPART_URL, &url, 0)) {
         struct buffer line = {0};
         buffer_printf(&line, "%s:%s:%s:%s", shown, port, host, port);
-        http_add_header(&target->connect_to, line.data);
+        http_target_add_header(&target->connect_to, line.data);
         buffer_clear(&line);
         buffer_printf(&line, "Host: %s:%s", host, port);
-        http_add_header(&target->headers, line.data);
+        http_target_add_header(&target->headers, line.data);
         buffer_free(&line);
         size_t length = strlen(url);
         while (length && url[length - 1] == '/')
@@ -93,9 +93,9 @@ static int set_tls_name(struct http_target *target, const char *name, struct err
         result = 0;
     }
     if (result) {
-        struct error_quote_buffer buffer;
+        struct error_quote_buffer quote;
         error_set(error, "the TLS server name \"%s\" cannot be used for %s",
-                  error_quote(&buffer, name, strlen(name)), target->base);
+                  error_quote(&quote, name, strlen(name)), target->base);
     }
     curl_free(host);
     curl_free(port);
@@ -128,7 +128,7 @@ int http_target_set(struct http_target *target, const struct http_settings *sett
             settings->connect_timeout ? settings->connect_timeout : settings->timeout,
         .secure = text_starts(text_of(settings->base), "https:"),
     };
-    http_add_headers(&target->headers, settings->headers);
+    http_target_add_headers(&target->headers, settings->headers);
     return settings->tls_name && *settings->tls_name
                ? set_tls_name(target, settings->tls_name, error)
                : 0;
@@ -139,7 +139,7 @@ void http_target_free(struct http_target *target)
     wipe_text(&target->ca);
     wipe_text(&target->certificate);
     wipe_text(&target->key);
-    http_free_headers(&target->headers);
+    http_target_free_headers(&target->headers);
     curl_slist_free_all(target->connect_to);
     if (target->proxy) /* may hold a password */
         explicit_bzero(target->proxy, strlen(target->proxy));
@@ -178,7 +178,7 @@ static void apply_tls(const struct http_target *target, CURL *easy)
         curl_easy_setopt(easy, CURLOPT_SSLKEY, target->key_file);
     set_blob(easy, CURLOPT_SSLCERT_BLOB, target->certificate);
     set_blob(easy, CURLOPT_SSLKEY_BLOB, target->key);
-    curl_easy_setopt(easy, CURLOPT_KEYPASSWD, ""); /* nobody is asked for one */
+    curl_easy_setopt(easy, CURLOPT_KEYPASSWD, ""); /* never prompt */
 }
 
 void http_target_apply(const struct http_target *target, CURL *easy, const char *path,
@@ -189,7 +189,7 @@ void http_target_apply(const struct http_target *target, CURL *easy, const char 
     curl_easy_setopt(easy, CURLOPT_URL, url.data);
     buffer_free(&url);
     for (const struct curl_slist *header = target->headers; header; header = header->next)
-        http_add_header(headers, header->data);
+        http_target_add_header(headers, header->data);
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     if (target->unix_socket) {
         curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, target->unix_socket);
@@ -203,7 +203,7 @@ void http_target_apply(const struct http_target *target, CURL *easy, const char 
     apply_tls(target, easy);
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-    /* The proxy's words about itself are no answer. */
+    /* A proxy's reply to CONNECT is no part of the answer. */
     curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)target->connect_timeout);
     if (!target->unix_socket) {
@@ -214,7 +214,7 @@ void http_target_apply(const struct http_target *target, CURL *easy, const char 
     }
 }
 
-bool http_was_sent(const struct http_target *target, CURL *easy, CURLcode code)
+bool http_target_was_sent(const struct http_target *target, CURL *easy, CURLcode code)
 {
     long sent = 0, connects = 0;
     curl_off_t handshake = 0;
@@ -225,27 +225,27 @@ bool http_was_sent(const struct http_target *target, CURL *easy, CURLcode code)
     curl_easy_getinfo(easy, CURLINFO_REQUEST_SIZE, &sent);
     curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &connects);
     curl_easy_getinfo(easy, CURLINFO_APPCONNECT_TIME_T, &handshake);
-    /* What a proxy was asked counts as sent, but before TLS the server has seen nothing. */
+    /* A request to a proxy counts as sent, but the server has seen nothing before the TLS handshake. */
     return sent > 0 && !(target->secure && connects > 0 && handshake == 0);
 }
 
 /* ---- signals ---- */
 
-void http_guard_begin(struct http_guard *guard)
+void http_target_block_sigpipe(struct http_sigpipe *sigpipe)
 {
     sigset_t pipe, pending;
     sigemptyset(&pipe);
     sigaddset(&pipe, SIGPIPE);
-    guard->pending = sigpending(&pending) == 0 && sigismember(&pending, SIGPIPE);
-    pthread_sigmask(SIG_BLOCK, &pipe, &guard->before);
+    sigpipe->pending = sigpending(&pending) == 0 && sigismember(&pending, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe, &sigpipe->before);
 }
 
-void http_guard_end(const struct http_guard *guard)
+void http_target_restore_sigpipe(const struct http_sigpipe *sigpipe)
 {
     sigset_t pipe;
     sigemptyset(&pipe);
     sigaddset(&pipe, SIGPIPE);
-    if (!guard->pending)
+    if (!sigpipe->pending)
         sigtimedwait(&pipe, NULL, &(struct timespec){0, 0});
-    pthread_sigmask(SIG_SETMASK, &guard->before, NULL);
+    pthread_sigmask(SIG_SETMASK, &sigpipe->before, NULL);
 }

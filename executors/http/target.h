@@ -1,0 +1,50 @@
+/* executors/http/target.h - what http.c and stream.c tell libcurl about a server */
+#ifndef EXECUTORS_HTTP_TARGET_H
+#define EXECUTORS_HTTP_TARGET_H
+
+#include <curl/curl.h>
+#include <signal.h>
+
+#include "base/error.h"
+#include "executors/http/settings.h"
+
+/* The settings' part about the server, copied. */
+struct http_target {
+    char *base; /* as given, for sentences */
+    char *url;  /* what goes before a path */
+    char *unix_socket, *ca_file, *certificate_file, *key_file, *proxy;
+    struct text ca, certificate, key;
+    struct curl_slist *connect_to; /* with a TLS name of its own */
+    struct curl_slist *headers;
+    int64_t connect_timeout; /* milliseconds */
+    bool secure;             /* over TLS */
+};
+
+/* -1 and a sentence on failure.  The caller calls http_target_free() in either case. */
+int http_target_set(struct http_target *target, const struct http_settings *settings,
+                    struct error *error);
+void http_target_free(struct http_target *target); /* secrets are wiped */
+
+/* Set the URL and all options of the connection in a handle that was reset, and append the client's
+ * headers to the list.  The target must outlive the transfer. */
+void http_target_apply(const struct http_target *target, CURL *easy, const char *path,
+                       struct curl_slist **headers);
+
+void http_target_add_header(struct curl_slist **list, const char *header);
+void http_target_add_headers(struct curl_slist **list,
+                             const char *const *headers); /* NULL is fine */
+void http_target_free_headers(struct curl_slist **list);  /* wiped, and set to NULL */
+
+/* Whether the server may have seen some part of the request that has ended. */
+bool http_target_was_sent(const struct http_target *target, CURL *easy, CURLcode code);
+
+/* Between these two calls a closed connection raises no SIGPIPE; libcurl prevents it only where it
+ * may use signals. */
+struct http_sigpipe {
+    sigset_t before;
+    bool pending;
+};
+void http_target_block_sigpipe(struct http_sigpipe *sigpipe);
+void http_target_restore_sigpipe(const struct http_sigpipe *sigpipe);
+
+#endif

@@ -36,7 +36,7 @@ static void check_role(const struct description *job, size_t number)
     CHECK(role->command_count == 3);
     check_data(role->command[2]);
     for (size_t i = 0; i < role->ports_count; i++) {
-        const struct port_wish *port = &role->ports[i];
+        const struct port_request *port = &role->ports[i];
         CHECK(port->label.length > 0 && port->count >= 1);
         CHECK(port->first >= 0 && port->first + port->count - 1 <= PORTS);
         for (size_t j = 0; j < i; j++)
@@ -64,11 +64,11 @@ static void check_ports(struct arena *arena, const struct description *job,
     struct context_role *roles = arena_allocate(arena, job->tasks_count * sizeof(*roles));
     int tasks = 0;
     for (size_t i = 0; i < job->tasks_count; i++) {
-        struct role_port *ports =
+        struct port_request *ports =
             arena_allocate(arena, (job->tasks[i].ports_count + 1) * sizeof(*ports));
         for (size_t j = 0; j < job->tasks[i].ports_count; j++)
-            ports[j] =
-                (struct role_port){job->tasks[i].ports[j].label, job->tasks[i].ports[j].count, 0};
+            ports[j] = (struct port_request){job->tasks[i].ports[j].label,
+                                             job->tasks[i].ports[j].count, 0};
         roles[i] = (struct context_role){.role = job->tasks[i].role,
                                          .count = job->tasks[i].count,
                                          .ports = ports,

@@ -30,10 +30,7 @@ bool submission_is_released(const struct value *object)
 static bool is_owned_by(const struct value *object, const char *uid)
 {
     const struct value *owners = value_get(value_get(object, "metadata"), "ownerReferences");
-    for (size_t i = 0; owners && owners->kind == VALUE_LIST && i < owners->list.count; i++)
-        if (text_is(value_get_text(owners->list.items[i], "uid"), uid))
-            return true;
-    return false;
+    return value_find(owners, "uid", text_of(uid)) != NULL;
 }
 
 const char submission_foreign_remedy[] =

@@ -167,6 +167,21 @@ bool value_get_boolean(const struct value *object, const char *key, bool otherwi
     return value && value->kind == VALUE_BOOLEAN ? value->boolean : otherwise;
 }
 
+size_t value_length(const struct value *list)
+{
+    return list && list->kind == VALUE_LIST ? list->list.count : 0;
+}
+
+struct value *value_find(const struct value *list, const char *key, struct text string)
+{
+    for (size_t i = 0; i < value_length(list); i++) {
+        struct text found = value_get_text(list->list.items[i], key);
+        if (found.data && text_equal(found, string))
+            return list->list.items[i];
+    }
+    return NULL;
+}
+
 bool value_equal(const struct value *a, const struct value *b)
 {
     if (a == b)

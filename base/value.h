@@ -90,6 +90,12 @@ struct text value_get_text(const struct value *object, const char *key);
 double value_get_number(const struct value *object, const char *key, double otherwise);
 bool value_get_boolean(const struct value *object, const char *key, bool otherwise);
 
+/* The number of items; 0 when `list` is NULL or not a list. */
+size_t value_length(const struct value *list);
+
+/* The first item of a list that is an object whose member `key` is that string, or NULL. */
+struct value *value_find(const struct value *list, const char *key, struct text string);
+
 bool value_equal(const struct value *a, const struct value *b); /* deep; order of keys is free */
 
 /* A deep copy in another arena. */

@@ -122,7 +122,7 @@ static struct value *task_ports(struct arena *arena, struct port_book *book,
 {
     struct value *object = value_object(arena);
     for (size_t i = 0; i < role->ports_count; i++) {
-        const struct role_port *port = &role->ports[i];
+        const struct port_request *port = &role->ports[i];
         struct value *numbers = value_list(arena);
         for (int number = 0; number < port->count; number++)
             value_append(arena, numbers,
@@ -134,11 +134,11 @@ static struct value *task_ports(struct arena *arena, struct port_book *book,
     return object;
 }
 
-static struct value *choice_list(struct arena *arena, const struct context_array *array)
+static struct value *choice_list(struct arena *arena, const struct array *array)
 {
     struct value *list = value_list(arena);
     for (size_t i = 0; i < array->choices_count; i++) {
-        const struct context_choice *choice = &array->choices[i];
+        const struct array_choice *choice = &array->choices[i];
         struct value *object = value_object(arena);
         value_put(arena, object, "name", value_text(arena, choice->name));
         value_put(arena, object, "values", word_list(arena, choice->values, choice->count));
@@ -148,7 +148,7 @@ static struct value *choice_list(struct arena *arena, const struct context_array
     return list;
 }
 
-static struct value *array_object(struct arena *arena, const struct context_array *array)
+static struct value *array_object(struct arena *arena, const struct array *array)
 {
     if (!array->count)
         return value_null(arena);
@@ -170,14 +170,14 @@ static struct value *array_object(struct arena *arena, const struct context_arra
 }
 
 /* What one task of a sweep is given. */
-static struct value *task_array(struct arena *arena, const struct context_array *array, int rank)
+static struct value *task_array(struct arena *arena, const struct array *array, int rank)
 {
     if ((size_t)rank >= array->count)
         return value_null(arena);
     struct value *object = value_object(arena), *values = value_object(arena);
     size_t index = (size_t)array->indexes[rank];
     for (size_t i = 0; i < array->choices_count; i++) {
-        const struct context_choice *choice = &array->choices[i];
+        const struct array_choice *choice = &array->choices[i];
         value_set(arena, values, choice->name,
                   value_text(arena, choice->values[index / choice->stride % choice->count]));
     }

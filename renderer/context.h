@@ -85,6 +85,7 @@
 #include <sys/types.h>
 
 #include "base/value.h"
+#include "job/parts.h"
 #include "renderer/ports.h"
 
 /* What the `job` object is built from.  Texts of length 0, and a NULL `env`, stand for "not given".
@@ -102,32 +103,11 @@ struct context_role {
     struct value *env; /* object of strings: the role's own; may be NULL */
     struct text name;  /* empty: as `role` */
     int64_t storage;   /* bytes; 0: not given */
-    const struct role_port *ports;
+    const struct port_request *ports;
     size_t ports_count;
     struct text image;  /* empty: the job's */
     struct text script; /* empty: none */
     bool secret;
-};
-
-/* The tasks of a sweep. */
-struct context_choice {
-    struct text name;
-    const struct text *values;
-    size_t count, stride; /* at least 1 */
-};
-
-struct context_array {
-    const int *indexes; /* ascending; as many as the one role has tasks */
-    size_t count;       /* 0: it is no array */
-    size_t total;       /* of all attempts; 0: as `count` */
-    int at_once;        /* 0: all */
-    const struct context_choice *choices;
-    size_t choices_count;
-};
-
-/* Who may fetch images from a registry. */
-struct context_registry {
-    struct text server, user, password;
 };
 
 /* What another system's programs take for granted; `name` empty: nothing. */
@@ -154,7 +134,7 @@ struct context_job {
     struct text queue;
     int64_t debug;          /* milliseconds; 0: not given */
     struct value *complete; /* object; NULL: not given */
-    struct context_array array;
+    struct array array;     /* of the type array: one role, of as many tasks */
     int size_min, size_max; /* 0: it is not elastic */
     const struct context_role *roles;
     size_t roles_count;
@@ -162,7 +142,7 @@ struct context_job {
     struct context_platform platform;
     const struct text *pull_secrets;
     size_t pull_secrets_count;
-    const struct context_registry *registries;
+    const struct registry *registries;
     size_t registries_count;
 };
 

@@ -19,13 +19,6 @@
 
 #include "base/text.h"
 
-/* Ports of each task of a role under one label. */
-struct role_port {
-    struct text label;
-    int count;
-    int first; /* a fixed number; 0: chosen */
-};
-
 struct port_range {
     int first, last;
 };

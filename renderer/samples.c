@@ -139,26 +139,26 @@ static void add_script(struct context_role *role, bool second)
 }
 
 /* A sweep is one of indexes with gaps, as a second attempt has it, or one of values. */
-static struct context_array sample_array(bool choices, bool at_once)
+static struct array sample_array(bool choices, bool at_once)
 {
     static const int gaps[] = {3, 7}, all[] = {0, 1};
     static const struct text rates[] = {{"0.1", 3}}, sizes[] = {{"32", 2}, {"64", 2}};
-    static const struct context_choice values[] = {{{"RATE", 4}, rates, 1, 2},
-                                                   {{"SIZE", 4}, sizes, 2, 1}};
-    return (struct context_array){.indexes = choices ? all : gaps,
-                                  .count = 2,
-                                  .at_once = at_once,
-                                  .choices = values,
-                                  .choices_count = choices ? 2 : 0};
+    static const struct array_choice values[] = {{{"RATE", 4}, rates, 1, 2},
+                                                 {{"SIZE", 4}, sizes, 2, 1}};
+    return (struct array){.indexes = choices ? all : gaps,
+                          .count = 2,
+                          .at_once = at_once,
+                          .choices = values,
+                          .choices_count = choices ? 2 : 0};
 }
 
 struct sample sample_build(struct arena *arena, const char *library, const char *type,
                            size_t number)
 {
     static const struct text words[] = {{"train", 5}, {"--rate=0.1", 10}};
-    static const struct context_registry registries[] = {
+    static const struct registry registries[] = {
         {{"registry.example.org", 20}, {"somebody", 8}, {"secret", 6}}};
-    static const struct role_port ports[] = {{{"http", 4}, 1, 0}, {{"data.x", 6}, 2, 0}};
+    static const struct port_request ports[] = {{{"http", 4}, 1, 0}, {{"data.x", 6}, 2, 0}};
     const struct form *form = &forms[number / OPTION_SETS % FORMS];
     const struct shape *shape = first_shape(type) + number / OPTION_SETS / FORMS;
     size_t options = option_set(number % OPTION_SETS);

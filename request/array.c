@@ -22,9 +22,10 @@
 /* The indexes 0 to count - 1. */
 static void take_count(struct reading *reading, struct array *array, size_t count)
 {
-    array->indexes = arena_allocate(reading->arena, count * sizeof(*array->indexes));
+    int *indexes = arena_allocate(reading->arena, count * sizeof(*indexes));
     for (size_t i = 0; i < count; i++)
-        array->indexes[i] = (int)i;
+        indexes[i] = (int)i;
+    array->indexes = indexes;
     array->count = count;
 }
 
@@ -55,6 +56,7 @@ static void read_indexes(struct reading *reading, const struct value_path *path,
                          const struct value *value, struct text text, struct array *array)
 {
     struct error error;
+    int *indexes;
     if (is_all_digits(text)) {
         int count = small_number(text);
         if (count)
@@ -63,9 +65,10 @@ static void read_indexes(struct reading *reading, const struct value_path *path,
             problem_expected(reading, path, value,
                              "from 1 to %d tasks; the index N alone is written N-N",
                              (int)ARRAY_MOST);
-    } else if (ranges_parse(reading->arena, text, ARRAY_MOST, &array->indexes, &array->count,
-                            &error)) {
+    } else if (ranges_parse(reading->arena, text, ARRAY_MOST, &indexes, &array->count, &error)) {
         problem_add(reading, path, value->line, value->column, "%s", error.text);
+    } else {
+        array->indexes = indexes;
     }
 }
 
@@ -115,11 +118,11 @@ static void read_choice(struct reading *reading, const struct value_path *above,
         return;
     }
     choice->count = list->list.count;
-    choice->values = arena_allocate(reading->arena, choice->count * sizeof(*choice->values));
+    struct text *values = arena_allocate(reading->arena, choice->count * sizeof(*values));
+    choice->values = values;
     for (size_t i = 0; i < choice->count; i++) {
         struct value_path item = {.above = &path, .index = i};
-        read_process_text(reading, &item, list->list.items[i], member->key.length + 1,
-                          &choice->values[i]);
+        read_process_text(reading, &item, list->list.items[i], member->key.length + 1, &values[i]);
     }
 }
 
@@ -136,9 +139,11 @@ static void read_values_field(struct reading *reading, const struct value_path *
         return;
     }
     array->choices_count = value->object.count;
-    array->choices = arena_allocate(reading->arena, array->choices_count * sizeof(*array->choices));
+    struct array_choice *choices =
+        arena_allocate(reading->arena, array->choices_count * sizeof(*choices));
+    array->choices = choices;
     for (size_t i = array->choices_count; i-- > 0;) {
-        struct array_choice *choice = &array->choices[i];
+        struct array_choice *choice = &choices[i];
         read_choice(reading, path, &value->object.members[i], choice);
         choice->stride = total;
         if (total <= ARRAY_MOST)

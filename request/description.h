@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "base/value.h"
+#include "job/parts.h"
 #include "job/sizes.h"
 
 struct environment_variable {
@@ -25,13 +26,6 @@ struct environment_variable {
 struct environment {
     struct environment_variable *variables;
     size_t count;
-};
-
-/* Ports that each task of a role is to have under one name. */
-struct port_request {
-    struct text label; /* letters, digits and . _ ~ */
-    int count;         /* from 1 */
-    int first;         /* the first of fixed numbers; 0: dlspool chooses */
 };
 
 struct task_role {
@@ -64,25 +58,6 @@ struct completion {
                                    roles */
 };
 
-/* Values of which every combination makes one task.  The task of the index i has
- * values[(i / stride) % count]. */
-struct array_choice {
-    struct text name; /* of an environment variable */
-    struct text *values;
-    size_t count, stride; /* at least 1 */
-};
-
-/* The tasks of a job of the type array; `count` 0: it is of another type. */
-struct array {
-    int *indexes; /* ascending; 0 to 1,000,000,000 */
-    size_t count; /* at most 10,000 */
-    size_t total; /* as many were asked for; `count` is less when only some of them
-                                   are to run again */
-    int at_once;  /* tasks that may run at once; 0: all */
-    struct array_choice *choices;
-    size_t choices_count; /* 0: there is only the index */
-};
-
 /* What has to have become of another job before this one begins. */
 enum condition {
     AFTER_OK,    /* it has finished well */
@@ -95,12 +70,6 @@ bool condition_find(struct text word, enum condition *condition);
 struct dependency {
     enum condition condition;
     struct text job; /* its name or its id, as the user wrote it */
-};
-
-/* Who may fetch images from a registry; all of it is secret. */
-struct registry {
-    struct text server; /* as its name stands in images' names, or a URL */
-    struct text user, password;
 };
 
 /* What the owner is told in the job's log: something was understood, and has no effect here. */

@@ -21,6 +21,7 @@
 
 #include "base/clock.h"
 #include "executors/http/http.h"
+#include "executors/kubernetes/condition.h"
 
 enum {
     PAGE = 100,     /* objects in an answer; a node with its images may have 50 KiB */
@@ -103,20 +104,11 @@ static struct text type_name(const struct value *node, struct text resource)
     return text_starts(resource, "nvidia.com/gpu") && product.length ? product : resource;
 }
 
-static bool condition_is_true(const struct value *object, const char *wanted)
-{
-    const struct value *list = value_get(value_get(object, "status"), "conditions");
-    for (size_t i = 0; list && list->kind == VALUE_LIST && i < list->list.count; i++)
-        if (text_is(value_get_text(list->list.items[i], "type"), wanted))
-            return text_is(value_get_text(list->list.items[i], "status"), "True");
-    return false;
-}
-
 /* A node that is kept for the control plane takes no job, though it is ready. */
 static bool is_kept(const struct value *node)
 {
     const struct value *taints = value_get(value_get(node, "spec"), "taints");
-    for (size_t i = 0; taints && taints->kind == VALUE_LIST && i < taints->list.count; i++) {
+    for (size_t i = 0; i < value_length(taints); i++) {
         struct text key = value_get_text(taints->list.items[i], "key");
         if ((text_is(key, "node-role.kubernetes.io/control-plane") ||
              text_is(key, "node-role.kubernetes.io/master")) &&
@@ -153,7 +145,8 @@ static void count_node(struct count *count, const struct value *node)
     if (is_kept(node))
         return;
     capacity->nodes++;
-    if (!name.length || !allocatable || !condition_is_true(node, "Ready") ||
+    if (!name.length || !allocatable ||
+        !kubernetes_condition_find_true(value_get(node, "status"), "Ready") ||
         value_get_boolean(value_get(node, "spec"), "unschedulable", false))
         return;
     capacity->nodes_ready++;
@@ -190,10 +183,9 @@ static double pod_request(const struct value *spec, struct text resource)
     const struct value *containers = value_get(spec, "containers");
     const struct value *initial = value_get(spec, "initContainers");
     double running = 0, sidecars = 0, starting = 0;
-    for (size_t i = 0; containers && containers->kind == VALUE_LIST && i < containers->list.count;
-         i++)
+    for (size_t i = 0; i < value_length(containers); i++)
         running += quantity_of(requests_of(containers->list.items[i]), resource);
-    for (size_t i = 0; initial && initial->kind == VALUE_LIST && i < initial->list.count; i++) {
+    for (size_t i = 0; i < value_length(initial); i++) {
         const struct value *container = initial->list.items[i];
         double request = quantity_of(requests_of(container), resource);
         if (text_is(value_get_text(container, "restartPolicy"), "Always"))
@@ -250,9 +242,7 @@ static enum kubernetes_outcome list_pages(struct count *count, const char *path,
         const struct value *items = value_get(call.answer, "items");
         if (outcome != KUBERNETES_DONE)
             *error = call.error;
-        for (size_t i = 0; outcome == KUBERNETES_DONE && items && items->kind == VALUE_LIST &&
-                           i < items->list.count;
-             i++)
+        for (size_t i = 0; outcome == KUBERNETES_DONE && i < value_length(items); i++)
             take(count, items->list.items[i]);
         more = value_get_text(value_get(call.answer, "metadata"), "continue");
         buffer_clear(&next);
@@ -357,9 +347,7 @@ static int count_quota(struct count *count, const struct error *refusal, struct 
     const struct value *items = value_get(call.answer, "items");
     bool any = false;
     *capacity = (struct capacity){0};
-    for (size_t i = 0;
-         outcome == KUBERNETES_DONE && items && items->kind == VALUE_LIST && i < items->list.count;
-         i++) {
+    for (size_t i = 0; outcome == KUBERNETES_DONE && i < value_length(items); i++) {
         const struct value *status = value_get(items->list.items[i], "status");
         take_grant(&cpus, status);
         take_grant(&memory, status);

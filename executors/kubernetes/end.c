@@ -143,10 +143,9 @@ void kubernetes_cancel(struct executor *executor, struct job_call **batch, size_
 static bool is_dependent(const struct inquiry *inquiry, const struct found_job *found)
 {
     const struct value *owners = value_get(value_get(found->object, "metadata"), "ownerReferences");
-    for (size_t i = 0; owners && owners->kind == VALUE_LIST && i < owners->list.count; i++)
-        for (size_t at = 0; at < inquiry->job_count; at++)
-            if (text_equal(value_get_text(owners->list.items[i], "uid"), inquiry->jobs[at].uid))
-                return true;
+    for (size_t i = 0; i < inquiry->job_count; i++)
+        if (value_find(owners, "uid", inquiry->jobs[i].uid))
+            return true;
     return false;
 }
 

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "executors/kubernetes/condition.h"
 
 enum {
     MESSAGE_SIZE = 300, /* bytes of a message in a sentence */
@@ -144,7 +145,8 @@ static bool find_disruption(struct reading *reading)
         {"EvictionByEvictionAPI", "Evicted", "was evicted"},
         {"TerminationByKubelet", "Evicted", "was ended by its node to make room"},
     };
-    const struct value *condition = cached_true_condition(reading->status, "DisruptionTarget");
+    const struct value *condition =
+        kubernetes_condition_find_true(reading->status, "DisruptionTarget");
     struct text reason = value_get_text(condition, "reason");
     for (size_t i = 0; condition && i < ARRAY_COUNT(table); i++) {
         if (!text_is(reason, table[i].reason))
@@ -231,7 +233,7 @@ static void choose_container(struct reading *reading)
     int best = 0;
     for (size_t l = 0; l < 2; l++) {
         const struct value *list = value_get(reading->status, lists[l]);
-        for (size_t i = 0; i < cached_list_length(list); i++) {
+        for (size_t i = 0; i < value_length(list); i++) {
             const struct value *container = list->list.items[i];
             struct text name = value_get_text(container, "name");
             bool is_main = l == 1 && text_is(name, "main");
@@ -341,12 +343,12 @@ void kubernetes_failure_read_waiting(struct cached_pod *pod, const struct value 
     static const char *const lists[] = {"initContainerStatuses", "containerStatuses"};
     for (size_t l = 0; l < 2; l++) {
         const struct value *list = value_get(status, lists[l]);
-        for (size_t i = 0; i < cached_list_length(list); i++)
+        for (size_t i = 0; i < value_length(list); i++)
             if (read_container_waiting(pod, list->list.items[i]))
                 return;
     }
     kubernetes_waiting_clear(&pod->waiting);
-    const struct value *condition = cached_find_condition(status, "PodScheduled");
+    const struct value *condition = kubernetes_condition_find(status, "PodScheduled");
     if (!text_is(value_get_text(condition, "status"), "False"))
         return;
     struct text reason = value_get_text(condition, "reason");

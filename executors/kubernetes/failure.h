@@ -12,9 +12,6 @@ void kubernetes_failure_read_waiting(struct cached_pod *pod, const struct value 
 
 /* ---- reduce.c ---- */
 
-size_t cached_list_length(const struct value *list); /* 0 when it is none */
-const struct value *cached_find_condition(const struct value *status, const char *type);
-const struct value *cached_true_condition(const struct value *status, const char *type);
 /* Replace a copy by a clean one; NULL for the empty text. */
 void cached_set_text(char **to, struct text text, size_t limit);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "executors/http/http.h"
+#include "executors/kubernetes/condition.h"
 
 enum {
     MOST_IDS = 40, /* jobs asked about in one request: its line has to be short enough */
@@ -77,7 +78,7 @@ static void take_page(struct inquiries *inquiries, size_t first, size_t count,
                       const struct value *page)
 {
     const struct value *items = value_get(page, "items");
-    for (size_t i = 0; items && items->kind == VALUE_LIST && i < items->list.count; i++)
+    for (size_t i = 0; i < value_length(items); i++)
         for (size_t at = first; at < first + count; at++) {
             const struct job_call *request = inquiries->items[at].request;
             if (kubernetes_is_of_job(inquiries->kubernetes, items->list.items[i], request->id,
@@ -166,16 +167,9 @@ void inquiry_judge(struct inquiry *inquiry)
 
 bool inquiry_job_is_finished(const struct found_job *found)
 {
-    const struct value *conditions = value_get(value_get(found->object, "status"), "conditions");
-    for (size_t i = 0; conditions && conditions->kind == VALUE_LIST && i < conditions->list.count;
-         i++) {
-        const struct value *condition = conditions->list.items[i];
-        struct text type = value_get_text(condition, "type");
-        if ((text_is(type, "Complete") || text_is(type, "Failed")) &&
-            text_is(value_get_text(condition, "status"), "True"))
-            return true;
-    }
-    return false;
+    const struct value *status = value_get(found->object, "status");
+    return kubernetes_condition_find_true(status, "Complete") ||
+           kubernetes_condition_find_true(status, "Failed");
 }
 
 bool inquiry_job_is_leaving(const struct found_job *found)

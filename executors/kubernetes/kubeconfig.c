@@ -60,7 +60,7 @@ static int find_entry(const struct config_reader *reader, const char *list, cons
 {
     for (size_t i = 0; i < reader->count; i++) {
         const struct value *items = value_get(reader->files[i].tree, list);
-        for (size_t j = 0; items && items->kind == VALUE_LIST && j < items->list.count; j++) {
+        for (size_t j = 0; j < value_length(items); j++) {
             const struct value *item = items->list.items[j], *own = value_get(item, kind);
             if (!text_equal(value_get_text(item, "name"), name))
                 continue;
@@ -79,7 +79,7 @@ static int no_such_context(const struct config_reader *reader, struct text name)
     size_t count = 0;
     for (size_t i = 0; i < reader->count; i++) {
         const struct value *items = value_get(reader->files[i].tree, "contexts");
-        for (size_t j = 0; items && items->kind == VALUE_LIST && j < items->list.count; j++) {
+        for (size_t j = 0; j < value_length(items); j++) {
             struct text found = value_get_text(items->list.items[j], "name");
             if (found.data && count < NAMES_SHOWN)
                 names[count++] = found.data;

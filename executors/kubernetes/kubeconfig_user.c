@@ -11,7 +11,7 @@ static int get_arguments(const struct config_entry *user, const struct value *ex
 {
     struct arena *arena = user->reader->arena;
     const struct value *list = value_get(exec, "args");
-    size_t count = list && list->kind == VALUE_LIST ? list->list.count : 0;
+    size_t count = value_length(list);
     if (list && list->kind != VALUE_LIST && list->kind != VALUE_NULL)
         return kubeconfig_fields_refuse(user, list, "exec.args", "expected a list of strings");
     plugin->arguments = arena_allocate(arena, (count + 2) * sizeof(*plugin->arguments));
@@ -31,7 +31,7 @@ static int get_variables(const struct config_entry *user, const struct value *ex
                          struct kubeconfig_plugin *plugin)
 {
     const struct value *list = value_get(exec, "env");
-    size_t count = list && list->kind == VALUE_LIST ? list->list.count : 0;
+    size_t count = value_length(list);
     if (list && list->kind != VALUE_LIST && list->kind != VALUE_NULL)
         return kubeconfig_fields_refuse(user, list, "exec.env",
                                         "expected a list of names and values");
@@ -62,7 +62,7 @@ static const struct value *describe_cluster(struct arena *arena, const struct co
             value_put(arena, object, copied[i], value);
     }
     const struct value *list = value_get(cluster->object, "extensions");
-    for (size_t i = 0; list && list->kind == VALUE_LIST && i < list->list.count; i++) {
+    for (size_t i = 0; i < value_length(list); i++) {
         struct value *extension = value_get(list->list.items[i], "extension");
         if (extension && text_is(value_get_text(list->list.items[i], "name"),
                                  "client.authentication.k8s.io/exec"))
@@ -112,7 +112,7 @@ static int read_impersonation(const struct config_entry *user, struct kubeconfig
     struct arena *arena = user->reader->arena;
     const char *as, *uid;
     const struct value *groups = value_get(user->object, "as-groups");
-    size_t count = groups && groups->kind == VALUE_LIST ? groups->list.count : 0, used = 0;
+    size_t count = value_length(groups), used = 0;
     if (kubeconfig_fields_string(user, user->object, "as", &as) ||
         kubeconfig_fields_string(user, user->object, "as-uid", &uid))
         return -1;

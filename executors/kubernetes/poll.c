@@ -157,7 +157,7 @@ static void take_items(struct kubernetes *kubernetes, enum followed_kind kind,
                        const struct kubernetes_call *call)
 {
     const struct value *items = value_get(call->answer, "items");
-    for (size_t i = 0; items && items->kind == VALUE_LIST && i < items->list.count; i++)
+    for (size_t i = 0; i < value_length(items); i++)
         kubernetes_cache_take(kubernetes->follower->cache, kind, items->list.items[i], false,
                               false);
 }

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/sha256.h"
+#include "executors/kubernetes/condition.h"
 #include "executors/kubernetes/failure.h"
 
 enum {
@@ -88,26 +89,6 @@ static int get_count(const struct value *object, const char *key, int otherwise)
     return number > TASKS_LIMIT ? TASKS_LIMIT : (int)number;
 }
 
-size_t cached_list_length(const struct value *list)
-{
-    return list && list->kind == VALUE_LIST ? list->list.count : 0;
-}
-
-const struct value *cached_find_condition(const struct value *status, const char *type)
-{
-    const struct value *conditions = value_get(status, "conditions");
-    for (size_t i = 0; i < cached_list_length(conditions); i++)
-        if (text_is(value_get_text(conditions->list.items[i], "type"), type))
-            return conditions->list.items[i];
-    return NULL;
-}
-
-const struct value *cached_true_condition(const struct value *status, const char *type)
-{
-    const struct value *condition = cached_find_condition(status, type);
-    return text_is(value_get_text(condition, "status"), "True") ? condition : NULL;
-}
-
 /* A number as it is written, or 0. */
 static uint64_t read_digits(struct text text)
 {
@@ -149,7 +130,7 @@ static void read_containers(struct cached_pod *pod, const struct value *status)
     const struct value *list = value_get(status, "containerStatuses");
     pod->started = pod->main_ended = false;
     pod->start = pod->end = 0;
-    for (size_t i = 0; i < cached_list_length(list); i++) {
+    for (size_t i = 0; i < value_length(list); i++) {
         const struct value *container = list->list.items[i];
         const struct value *state = value_get(container, "state");
         const struct value *running = value_get(state, "running");
@@ -157,7 +138,7 @@ static void read_containers(struct cached_pod *pod, const struct value *status)
         int64_t start = get_time(running ? running : terminated, "startedAt");
         int64_t end = get_time(terminated, "finishedAt");
         pod->end = end > pod->end ? end : pod->end;
-        if (!text_is(value_get_text(container, "name"), "main") && cached_list_length(list) > 1)
+        if (!text_is(value_get_text(container, "name"), "main") && value_length(list) > 1)
             continue;
         /* A container that could not be started has the epoch for its start; one that the node has
          * lost sight of has none. */
@@ -184,7 +165,7 @@ static int read_index(const struct value *metadata)
 static bool is_tracked(const struct value *metadata)
 {
     const struct value *finalizers = value_get(metadata, "finalizers");
-    for (size_t i = 0; i < cached_list_length(finalizers); i++)
+    for (size_t i = 0; i < value_length(finalizers); i++)
         if (text_is(finalizers->list.items[i]->string, "batch.kubernetes.io/job-tracking"))
             return true;
     return false;
@@ -225,7 +206,7 @@ bool kubernetes_reduce_pod(struct cached_pod *pod, const struct value *object)
         (pod->phase == POD_SUCCEEDED || pod->phase == POD_FAILED) && is_tracked(metadata);
     read_containers(pod, status);
     struct text disruption =
-        value_get_text(cached_true_condition(status, "DisruptionTarget"), "reason");
+        value_get_text(kubernetes_condition_find_true(status, "DisruptionTarget"), "reason");
     pod->lost = text_is(value_get_text(status, "reason"), "NodeLost") ||
                 text_is(disruption, "DeletionByTaintManager") ||
                 text_is(disruption, "DeletionByPodGC");
@@ -257,21 +238,18 @@ void cached_pod_free(struct cached_pod *pod)
 static bool owned_by_job(const struct value *metadata)
 {
     const struct value *owners = value_get(metadata, "ownerReferences");
-    for (size_t i = 0; i < cached_list_length(owners); i++)
-        if (text_is(value_get_text(owners->list.items[i], "kind"), "Job"))
-            return true;
-    return false;
+    return value_find(owners, "kind", TEXT("Job")) != NULL;
 }
 
 static void read_conditions(struct cached_job *job, const struct value *status)
 {
-    const struct value *failed = cached_true_condition(status, "Failed");
-    const struct value *complete = cached_true_condition(status, "Complete");
+    const struct value *failed = kubernetes_condition_find_true(status, "Failed");
+    const struct value *complete = kubernetes_condition_find_true(status, "Complete");
     job->settled = failed || complete;
     if (!failed)
-        failed = cached_true_condition(status, "FailureTarget");
+        failed = kubernetes_condition_find_true(status, "FailureTarget");
     if (!complete)
-        complete = cached_true_condition(status, "SuccessCriteriaMet");
+        complete = kubernetes_condition_find_true(status, "SuccessCriteriaMet");
     job->failed = failed != NULL;
     job->complete = complete && !failed;
     job->deadline = text_is(value_get_text(failed, "reason"), "DeadlineExceeded");
@@ -293,11 +271,11 @@ static void read_retrying(struct cached_job *job, const struct value *spec)
                        ? get_count(spec, "backoffLimitPerIndex", 0) > 0
                        : get_count(spec, "backoffLimit", 0) > 0;
     job->replaces = false;
-    for (size_t i = 0; i < cached_list_length(rules); i++) {
+    for (size_t i = 0; i < value_length(rules); i++) {
         const struct value *patterns = value_get(rules->list.items[i], "onPodConditions");
         if (!text_is(value_get_text(rules->list.items[i], "action"), "Ignore"))
             continue;
-        for (size_t j = 0; j < cached_list_length(patterns); j++)
+        for (size_t j = 0; j < value_length(patterns); j++)
             job->replaces |=
                 text_is(value_get_text(patterns->list.items[j], "type"), "DisruptionTarget");
     }

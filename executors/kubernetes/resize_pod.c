@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #include "base/quantity.h"
+#include "executors/kubernetes/condition.h"
 
 enum { RESIZE_MINOR = 33 }; /* the first version whose pods can be resized without more ado */
 
@@ -36,7 +37,7 @@ static const struct value *main_container(const struct value *containers)
 static bool restarts(const struct value *container)
 {
     const struct value *policies = value_get(container, "resizePolicy");
-    for (size_t i = 0; policies && policies->kind == VALUE_LIST && i < policies->list.count; i++)
+    for (size_t i = 0; i < value_length(policies); i++)
         if (text_is(value_get_text(policies->list.items[i], "resourceName"), "cpu") &&
             !text_is(value_get_text(policies->list.items[i], "restartPolicy"), "NotRequired"))
             return true;
@@ -72,17 +73,6 @@ static int64_t cpus_of(const struct value *resources, const char *which)
                : -1;
 }
 
-static const struct value *condition(const struct value *pod, const char *type)
-{
-    const struct value *conditions = value_get(value_get(pod, "status"), "conditions");
-    for (size_t i = 0; conditions && conditions->kind == VALUE_LIST && i < conditions->list.count;
-         i++)
-        if (text_is(value_get_text(conditions->list.items[i], "type"), type) &&
-            text_is(value_get_text(conditions->list.items[i], "status"), "True"))
-            return conditions->list.items[i];
-    return NULL;
-}
-
 /* What the task's container has, as its node says; -1: it does not say, or it is between two. */
 static int64_t cpus_in_use(const struct value *pod)
 {
@@ -96,7 +86,7 @@ static int64_t cpus_in_use(const struct value *pod)
 static const struct value *running_pod(const struct value *list)
 {
     const struct value *items = value_get(list, "items");
-    for (size_t i = 0; items && items->kind == VALUE_LIST && i < items->list.count; i++) {
+    for (size_t i = 0; i < value_length(items); i++) {
         const struct value *pod = items->list.items[i], *metadata = value_get(pod, "metadata");
         if (text_is(value_get_text(value_get(pod, "status"), "phase"), "Running") &&
             !value_get_text(metadata, "deletionTimestamp").length &&
@@ -133,7 +123,8 @@ static void ask_cpus(struct inquiries *inquiries, struct resize_change *change,
 static void look_at_node(struct inquiries *inquiries, struct resize_change *change,
                          const struct value *pod)
 {
-    const struct value *pending = condition(pod, pending_condition);
+    const struct value *pending =
+        kubernetes_condition_find_true(value_get(pod, "status"), pending_condition);
     int64_t has = cpus_in_use(pod);
     if (!pending && has == change->job->size) {
         kubernetes_resize_decide(change, RESIZE_DONE, NULL);
@@ -210,7 +201,7 @@ void kubernetes_resize_take_pods(struct inquiries *inquiries, struct resize_chan
     else if (cpus_of(resources, "limits") == change->job->size &&
              cpus_of(resources, "requests") == change->job->size)
         look_at_node(inquiries, change, pod);
-    else if (condition(pod, pending_condition))
+    else if (kubernetes_condition_find_true(value_get(pod, "status"), pending_condition))
         wait_for_node(inquiries, change, pod);
     else
         ask_cpus(inquiries, change, pod, change->job->size, RESIZE_UNAVAILABLE);

@@ -168,14 +168,6 @@ static void check_metadata(const struct value *metadata, const char *path, bool 
 
 /* ---- pods ---- */
 
-static bool has_named(const struct value *list, struct text name)
-{
-    for (size_t i = 0; list && i < list->list.count; i++)
-        if (text_equal(value_get_text(list->list.items[i], "name"), name))
-            return true;
-    return false;
-}
-
 /* The items of a list have names of their own. */
 static void check_names(const struct value *list, const char *path, bool labels,
                         struct schema_problems *problems)
@@ -193,7 +185,7 @@ static void check_names(const struct value *list, const char *path, bool labels,
                 "%s[%zu].name: found \"%s\", expected at most 63 small letters, digits "
                 "and inner hyphens",
                 path, i, quoted);
-        else if (labels && has_named(&before, name))
+        else if (labels && value_find(&before, "name", name))
             kubernetes_schema_problem(problems, item, "%s[%zu].name: \"%s\" is there twice", path,
                                       i, quoted);
     }
@@ -209,7 +201,7 @@ static void check_mounts(const struct value *container, const struct value *volu
         struct text name = value_get_text(mount, "name");
         struct text target = value_get_text(mount, "mountPath");
         struct text below = value_get_text(mount, "subPath");
-        if (!has_named(volumes, name))
+        if (!value_find(volumes, "name", name))
             kubernetes_schema_problem(problems, mount,
                                       "%s.volumeMounts[%zu].name: there is no volume \"%s\"", path,
                                       i, error_quote(&buffer, name.data, name.length));
@@ -323,7 +315,7 @@ static void check_pod(const struct value *pod, const char *path, struct schema_p
         kubernetes_schema_problem(
             problems, pod, "%s.restartPolicy: expected Never: dlspool itself tries a job again",
             path);
-    if (!has_named(containers, TEXT(KUBERNETES_MAIN_CONTAINER)))
+    if (!value_find(containers, "name", TEXT(KUBERNETES_MAIN_CONTAINER)))
         kubernetes_schema_problem(
             problems, pod, "%s.containers: expected one that is called main: it is the task", path);
     double deadline = value_get_number(pod, "activeDeadlineSeconds", 1);

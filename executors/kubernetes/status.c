@@ -213,9 +213,8 @@ static void look_into(struct facts *facts, const struct value *status)
     facts->message = value_get_text(status, "message");
     facts->kind = value_get_text(details, "kind");
     facts->name = value_get_text(details, "name");
-    for (size_t i = 0; causes && causes->kind == VALUE_LIST && i < causes->list.count; i++)
-        if (text_is(value_get_text(causes->list.items[i], "reason"), "NamespaceTerminating"))
-            facts->terminating = true;
+    if (value_find(causes, "reason", TEXT("NamespaceTerminating")))
+        facts->terminating = true;
 }
 
 static int64_t retry_seconds(const struct value *status)

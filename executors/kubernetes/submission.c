@@ -6,10 +6,12 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/quantity.h"
 
-void part_describe(const struct part *part, char buffer[static DESCRIPTION_SIZE])
+void submission_describe_part(const struct submission_part *part,
+                              char buffer[static SUBMISSION_PART_SIZE])
 {
-    snprintf(buffer, DESCRIPTION_SIZE, "the %s %.100s", part->object->kind->kind,
+    snprintf(buffer, SUBMISSION_PART_SIZE, "the %s %.100s", part->object->kind->kind,
              part->object->name.data);
 }
 
@@ -20,7 +22,7 @@ static bool object_is_leaving(const struct value *object)
     return value_get_text(value_get(object, "metadata"), "deletionTimestamp").length > 0;
 }
 
-bool object_is_released(const struct value *object)
+bool submission_is_released(const struct value *object)
 {
     return kubernetes_annotation_of(object, KUBERNETES_ANNOTATION_RELEASED).data != NULL;
 }
@@ -28,29 +30,28 @@ bool object_is_released(const struct value *object)
 static bool is_owned_by(const struct value *object, const char *uid)
 {
     const struct value *owners = value_get(value_get(object, "metadata"), "ownerReferences");
-    for (size_t i = 0; owners && owners->kind == VALUE_LIST && i < owners->list.count; i++)
-        if (text_is(value_get_text(owners->list.items[i], "uid"), uid))
-            return true;
-    return false;
+    return value_find(owners, "uid", text_of(uid)) != NULL;
 }
 
-const char remedy_foreign[] = "Remove that object, or ask an administrator of the cluster to";
+const char submission_foreign_remedy[] =
+    "Remove that object, or ask an administrator of the cluster to";
 
-enum finding job_judge_found(const struct job *job, const struct part *part,
-                             const struct value *object, struct error *error)
+enum finding submission_identify(const struct kubernetes_submission *job,
+                                 const struct submission_part *part, const struct value *object,
+                                 struct error *error)
 {
     const struct submission *submission = job->submission;
     const struct kubernetes *kubernetes = job->kubernetes;
-    struct error_quote_buffer buffer;
-    char what[DESCRIPTION_SIZE];
-    part_describe(part, what);
+    struct error_quote_buffer quote;
+    char what[SUBMISSION_PART_SIZE];
+    submission_describe_part(part, what);
     if (!kubernetes_is_of_job(kubernetes, object, submission->id, submission->attempt)) {
         struct text spool = kubernetes_label_of(object, KUBERNETES_LABEL_SPOOL);
         error_set(error,
                   "%s in namespace %s is there already and was not made for this job%s%s%s: remove "
                   "it (kubectl delete -n %s %s %s), or submit the job under another name",
                   what, kubernetes->space, spool.length ? " but for one of spool " : "",
-                  spool.length ? error_quote(&buffer, spool.data, spool.length) : "",
+                  spool.length ? error_quote(&quote, spool.data, spool.length) : "",
                   spool.length ? ", which shares the namespace" : "", kubernetes->space,
                   part->object->kind->plural, part->object->name.data);
         return FOUND_WRONG;
@@ -76,7 +77,7 @@ enum finding job_judge_found(const struct job *job, const struct part *part,
 
 /* ---- requests ---- */
 
-static void ask(struct part *part, const char *method, struct text path)
+static void prepare_request(struct submission_part *part, const char *method, struct text path)
 {
     part->asked = true;
     part->call = (struct kubernetes_call){.method = method, .path = path};
@@ -106,7 +107,7 @@ static struct kubernetes_object without_queue(struct arena *arena,
     return copy;
 }
 
-void job_ask_create(struct job *job, struct part *part)
+void submission_ask_create(struct kubernetes_submission *job, struct submission_part *part)
 {
     struct arena *arena = job->arena;
     struct text path = kubernetes_path(arena, part->object->kind, job->kubernetes->space, NULL);
@@ -114,20 +115,20 @@ void job_ask_create(struct job *job, struct part *part)
     struct kubernetes_object object = *part->object;
     if (!alone && object.queued)
         object = without_queue(arena, &object);
-    ask(part, "POST", arena_printf(arena, "%s?fieldValidation=Strict", path.data));
+    prepare_request(part, "POST", arena_printf(arena, "%s?fieldValidation=Strict", path.data));
     part->call.body = kubernetes_object_body(arena, &object, owner ? NULL : job->parts[0].object,
                                              owner ? NULL : job->uid, !alone);
-    part->call.raw = alone || !owner; /* only the uid of an owner is of use */
+    part->call.raw = alone || !owner; /* of the answers only an owner's uid is used */
 }
 
-void job_ask_look(struct job *job, struct part *part)
+void submission_ask_look(struct kubernetes_submission *job, struct submission_part *part)
 {
-    ask(part, "GET",
-        kubernetes_path(job->arena, part->object->kind, job->kubernetes->space,
-                        part->object->name.data));
+    prepare_request(part, "GET",
+                    kubernetes_path(job->arena, part->object->kind, job->kubernetes->space,
+                                    part->object->name.data));
 }
 
-void job_ask_release(struct job *job, struct part *part)
+void submission_ask_release(struct kubernetes_submission *job, struct submission_part *part)
 {
     struct arena *arena = job->arena;
     const struct kubernetes_object *object = part->object;
@@ -137,7 +138,7 @@ void job_ask_release(struct job *job, struct part *part)
     value_put(arena, annotations, KUBERNETES_ANNOTATION_RELEASED,
               value_string(arena, clock_format(clock_now(), now)));
     value_put(arena, metadata, "annotations", annotations);
-    /* The server refuses the change of another uid's object. */
+    /* The server refuses the change when the object has another uid. */
     if (part == job->parts)
         value_put(arena, metadata, "uid", value_string(arena, job->uid));
     value_put(arena, body, "metadata", metadata);
@@ -156,19 +157,19 @@ void job_ask_release(struct job *job, struct part *part)
     json_write(&text, body, false, NULL);
     struct text path =
         kubernetes_path(arena, object->kind, job->kubernetes->space, object->name.data);
-    ask(part, "PATCH", arena_printf(arena, "%s?fieldValidation=Strict", path.data));
+    prepare_request(part, "PATCH", arena_printf(arena, "%s?fieldValidation=Strict", path.data));
     part->call.content_type = "application/merge-patch+json";
     part->call.body = arena_text(arena, text.data, text.length);
     part->call.raw = true;
     buffer_free(&text);
 }
 
-void job_ask_undo(struct job *job)
+void submission_ask_undo(struct kubernetes_submission *job)
 {
-    struct part *owner = &job->parts[0];
-    ask(owner, "DELETE",
-        kubernetes_path(job->arena, owner->object->kind, job->kubernetes->space,
-                        owner->object->name.data));
+    struct submission_part *owner = &job->parts[0];
+    prepare_request(owner, "DELETE",
+                    kubernetes_path(job->arena, owner->object->kind, job->kubernetes->space,
+                                    owner->object->name.data));
     owner->call.body = arena_printf(job->arena,
                                     "{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\","
                                     "\"propagationPolicy\":\"Background\","
@@ -177,17 +178,17 @@ void job_ask_undo(struct job *job)
     owner->call.raw = true;
 }
 
-void job_ask_stop(struct job *job)
+void submission_ask_stop(struct kubernetes_submission *job)
 {
     char now[CLOCK_TEXT_SIZE];
     clock_format(clock_now(), now);
     for (size_t i = 0; i < job->count; i++) {
-        struct part *part = &job->parts[i];
+        struct submission_part *part = &job->parts[i];
         if (!part->object->kind->is_job)
             continue;
-        ask(part, "PATCH",
-            kubernetes_path(job->arena, part->object->kind, job->kubernetes->space,
-                            part->object->name.data));
+        prepare_request(part, "PATCH",
+                        kubernetes_path(job->arena, part->object->kind, job->kubernetes->space,
+                                        part->object->name.data));
         part->call.content_type = "application/merge-patch+json";
         part->call.body = arena_printf(job->arena,
                                        "{\"metadata\":{\"annotations\":{\"%s\":\"%s\"}},"
@@ -195,4 +196,56 @@ void job_ask_stop(struct job *job)
                                        KUBERNETES_ANNOTATION_CANCELLED, now);
         part->call.raw = true;
     }
+}
+
+/* ---- how a submission ends ---- */
+
+void submission_end(struct kubernetes_submission *job, enum submit_outcome outcome,
+                    const struct error *error)
+{
+    struct submission *submission = job->submission;
+    submission->outcome = outcome;
+    if (error)
+        submission->error = *error;
+    job->step = STEP_ENDED;
+}
+
+void submission_refuse(struct kubernetes_submission *job, const struct error *error,
+                       const char *remedy)
+{
+    struct submission *submission = job->submission;
+    submission->mender = remedy ? MENDER_SITE : MENDER_MANIFEST;
+    snprintf(submission->remedy, sizeof(submission->remedy), "%s", remedy ? remedy : "");
+    submission_end(job, SUBMIT_REFUSED, error);
+}
+
+void submission_accept(struct kubernetes_submission *job, const char *remark)
+{
+    const struct kubernetes *kubernetes = job->kubernetes;
+    char gone[96] = "";
+    if (job->gone)
+        snprintf(gone, sizeof(gone), "; %zu of its Jobs were deleted by somebody", job->gone);
+    snprintf(job->submission->note, sizeof(job->submission->note),
+             "%zu object%s at %.200s, namespace %.64s%s%s", job->count,
+             quantity_plural((int64_t)job->count), kubernetes->server, kubernetes->space, gone,
+             remark);
+    submission_end(job, SUBMIT_ACCEPTED, NULL);
+}
+
+void submission_fail(struct kubernetes_submission *job, enum submit_outcome failure,
+                     const struct error *why, const char *remedy)
+{
+    if (job->failed && (job->failure == failure || job->failure == SUBMIT_REFUSED))
+        return;
+    job->failed = true;
+    job->failure = failure;
+    job->why = *why;
+    job->remedy = remedy;
+}
+
+void submission_doubt(struct kubernetes_submission *job, const struct error *doubt)
+{
+    if (!job->unsure)
+        job->doubt = *doubt;
+    job->unsure = true;
 }

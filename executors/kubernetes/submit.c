@@ -1,109 +1,58 @@
-/* executors/kubernetes/submit.c - jobs to the cluster, each exactly once
+/* executors/kubernetes/submit.c - submit jobs to the cluster, each exactly once
  *
- * The life of a submission is told in inside.h.  Each job of a batch is at a step of its own;
- * a round sends the requests of all jobs' steps together, and each step's judge says which is next.
+ * inside.h describes the life of a submission.  Each job of a batch is at its own step; a round sends
+ * the requests of all jobs' steps together, and each step's judge chooses the next step.
  *
- * What is promised, whatever is lost, refused or killed between any two requests:
- *   - an object is made once under its name.  A POST whose outcome is unknown is made again by the
- *     same submission; one that is refused for whatever reason is looked for, since quotas and
- *     permissions are judged before a name that is taken (the object itself may fill the quota)
- *   - nothing of a job runs before all its objects were there; after that nothing is made
- *   - a job that is refused, or has no room, leaves nothing: its owner is deleted.  Where that
- *     cannot be confirmed, or anything is there and trouble is temporary, the outcome is
- *     SUBMIT_UNKNOWN: the same submission made again completes the one or the other.  Only a job
- *     of which a part runs already is ended in place, and counts as accepted
- *   - an object that is not ours is never changed or deleted: each was seen to be ours, and the
- *     owner's uid goes with what is done to it
+ * Guarantees, whatever is lost, refused or killed between any two requests:
+ *   - an object is created once under its name.  A POST whose outcome is unknown is repeated by the
+ *     same submission; after one that was refused, for any reason, the object is looked up, because
+ *     the server checks quotas and permissions before it finds that the name exists (the object
+ *     itself may fill the quota)
+ *   - nothing of a job runs before all its objects exist; after that nothing is created
+ *   - a job that is refused, or does not fit now, leaves nothing: its owner is deleted.  Where that
+ *     cannot be confirmed, or an object exists and the trouble is temporary, the outcome is
+ *     SUBMIT_UNKNOWN: the same submission, repeated, completes or undoes it.  Only a job that runs
+ *     in part is ended in place, and counts as accepted
+ *   - an object that is not ours is never changed or deleted: each was seen to be ours, and a change
+ *     names the owner's uid
  *
- * Known weakness: an object that somebody deletes between two tries of a submission is made again,
- * because nothing is left to tell that it was there.
+ * Known weakness: an object that somebody deletes between two tries of a submission is created
+ * again, because nothing shows that it existed.
  */
 #include "executors/kubernetes/submission.h"
 
 #include <malloc.h>
-#include <stdio.h>
-
-#include "base/quantity.h"
 
 enum { AT_A_TIME = 128 }; /* jobs whose objects are in memory, some 100 KiB each */
 
-/* ---- where a job's submission ends ---- */
-
-void job_end(struct job *job, enum submit_outcome outcome, const struct error *error)
-{
-    struct submission *submission = job->submission;
-    submission->outcome = outcome;
-    if (error)
-        submission->error = *error;
-    job->step = STEP_ENDED;
-}
-
-void job_refuse(struct job *job, const struct error *error, const char *remedy)
-{
-    struct submission *submission = job->submission;
-    submission->mender = remedy ? MENDER_SITE : MENDER_MANIFEST;
-    snprintf(submission->remedy, sizeof(submission->remedy), "%s", remedy ? remedy : "");
-    job_end(job, SUBMIT_REFUSED, error);
-}
-
-void job_accept(struct job *job, const char *remark)
-{
-    const struct kubernetes *kubernetes = job->kubernetes;
-    char gone[96] = "";
-    if (job->gone)
-        snprintf(gone, sizeof(gone), "; %zu of its Jobs were deleted by somebody", job->gone);
-    snprintf(job->submission->note, sizeof(job->submission->note),
-             "%zu object%s at %.200s, namespace %.64s%s%s", job->count,
-             quantity_plural((int64_t)job->count), kubernetes->server, kubernetes->space, gone,
-             remark);
-    job_end(job, SUBMIT_ACCEPTED, NULL);
-}
-
-/* Refusal goes before want of room, and the first sentence before later ones. */
-void job_fail(struct job *job, enum submit_outcome failure, const struct error *why,
-              const char *remedy)
-{
-    if (job->failed && (job->failure == failure || job->failure == SUBMIT_REFUSED))
-        return;
-    job->failed = true;
-    job->failure = failure;
-    job->why = *why;
-    job->remedy = remedy;
-}
-
-void job_doubt(struct job *job, const struct error *doubt)
-{
-    if (!job->unsure)
-        job->doubt = *doubt;
-    job->unsure = true;
-}
+/* ---- the steps ---- */
 
 static const struct {
-    void (*prepare)(struct job *job);
-    void (*judge)(struct job *job);
+    void (*prepare)(struct kubernetes_submission *job);
+    void (*judge)(struct kubernetes_submission *job);
 } steps[STEPS] = {
-    [STEP_CREATE_OWNER] = {submit_prepare_create_owner, submit_judge_create_owner},
-    [STEP_LOOK_OWNER] = {submit_prepare_look_owner, submit_judge_look_owner},
-    [STEP_CREATE_OTHERS] = {submit_prepare_create_others, submit_judge_create_others},
-    [STEP_LOOK_OTHERS] = {submit_prepare_look_others, submit_judge_look_others},
-    [STEP_RELEASE_OWNER] = {submit_prepare_release_owner, submit_judge_release_owner},
-    [STEP_LOOK_BEGUN] = {submit_prepare_look_begun, submit_judge_look_begun},
-    [STEP_RELEASE_OTHERS] = {submit_prepare_release_others, submit_judge_release_others},
-    [STEP_UNDO] = {job_ask_undo, submit_judge_undo},
-    [STEP_STOP] = {job_ask_stop, submit_judge_stop},
+    [STEP_CREATE_OWNER] = {submission_prepare_create_owner, submission_judge_create_owner},
+    [STEP_LOOK_OWNER] = {submission_prepare_look_owner, submission_judge_look_owner},
+    [STEP_CREATE_OTHERS] = {submission_prepare_create_others, submission_judge_create_others},
+    [STEP_LOOK_OTHERS] = {submission_prepare_look_others, submission_judge_look_others},
+    [STEP_RELEASE_OWNER] = {submission_prepare_release_owner, submission_judge_release_owner},
+    [STEP_LOOK_BEGUN] = {submission_prepare_look_begun, submission_judge_look_begun},
+    [STEP_RELEASE_OTHERS] = {submission_prepare_release_others, submission_judge_release_others},
+    [STEP_UNDO] = {submission_ask_undo, submission_judge_undo},
+    [STEP_STOP] = {submission_ask_stop, submission_judge_stop},
 };
 
 /* ---- a batch ---- */
 
-/* Read, check and stamp the job's manifest.  False when that ends it. */
-static bool open_job(struct job *job)
+/* Read, check and stamp the job's manifest.  False, with the submission ended, when it is refused. */
+static bool open_job(struct kubernetes_submission *job)
 {
     struct submission *submission = job->submission;
     const char *remedy;
     job->manifest = kubernetes_submission_objects(job->kubernetes, job->arena, submission,
                                                   job->hash, &remedy, &submission->error);
     if (!job->manifest) {
-        job_refuse(job, NULL, remedy);
+        submission_refuse(job, NULL, remedy);
         return false;
     }
     job->count = job->manifest->count;
@@ -114,7 +63,7 @@ static bool open_job(struct job *job)
     return true;
 }
 
-static void judge_round(struct job *job)
+static void judge_round(struct kubernetes_submission *job)
 {
     steps[job->step].judge(job);
     for (size_t i = 0; i < job->count; i++) {
@@ -124,14 +73,15 @@ static void judge_round(struct job *job)
     }
 }
 
-/* Send what all jobs have to ask now.  False when there are none any more. */
-static bool run_round(struct kubernetes *kubernetes, struct arena *arena, struct job *jobs,
-                      size_t count, struct kubernetes_call **calls)
+/* Send the requests of all jobs' present steps, and judge the answers.  False when all jobs have ended. */
+static bool run_round(struct kubernetes *kubernetes, struct arena *arena,
+                      struct kubernetes_submission *jobs, size_t count,
+                      struct kubernetes_call **calls)
 {
     size_t call_count = 0;
     bool busy = false;
     for (size_t i = 0; i < count; i++) {
-        struct job *job = &jobs[i];
+        struct kubernetes_submission *job = &jobs[i];
         if (job->step == STEP_ENDED)
             continue;
         busy = true;
@@ -148,13 +98,14 @@ static bool run_round(struct kubernetes *kubernetes, struct arena *arena, struct
     return busy;
 }
 
+/* Submit jobs that fit into memory together: rounds until all have ended. */
 static void submit_some(struct kubernetes *kubernetes, struct submission **batch, size_t count)
 {
     struct arena *arena = arena_new();
-    struct job *jobs = arena_allocate(arena, count * sizeof(*jobs));
+    struct kubernetes_submission *jobs = arena_allocate(arena, count * sizeof(*jobs));
     size_t objects = 0;
     for (size_t i = 0; i < count; i++) {
-        jobs[i] = (struct job){
+        jobs[i] = (struct kubernetes_submission){
             .kubernetes = kubernetes, .arena = arena, .submission = batch[i], .step = STEP_ENDED};
         batch[i]->note[0] = '\0';
         batch[i]->unsettled = false;
@@ -183,5 +134,5 @@ void kubernetes_submit(struct executor *executor, struct submission **batch, siz
     }
     for (size_t i = 0; i < count && usable; i += AT_A_TIME)
         submit_some(kubernetes, batch + i, count - i < AT_A_TIME ? count - i : AT_A_TIME);
-    malloc_trim(0); /* manifests take much for a moment, which malloc() would keep */
+    malloc_trim(0); /* malloc() would keep the memory of the manifests */
 }

@@ -165,7 +165,7 @@ static void take_page(struct kubernetes_watch *watch)
     const struct value *items = value_get(call->answer, "items");
     if (watch->state == WATCH_LIST)
         watch->consumer.list_begin(watch->consumer.context);
-    for (size_t i = 0; items && items->kind == VALUE_LIST && i < items->list.count; i++)
+    for (size_t i = 0; i < value_length(items); i++)
         watch->consumer.object(watch->consumer.context, items->list.items[i], false, true);
     set_text(&watch->next, value_get_text(metadata, "continue"));
     watch->state = WATCH_PAGE;

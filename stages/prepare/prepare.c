@@ -46,46 +46,6 @@ static struct value *complete_tree(struct arena *arena, const struct description
     return tree;
 }
 
-static const struct role_port *role_ports(struct arena *arena, const struct task_role *task)
-{
-    struct role_port *ports = arena_allocate(arena, (task->ports_count + 1) * sizeof(*ports));
-    for (size_t i = 0; i < task->ports_count; i++)
-        ports[i] = (struct role_port){
-            .label = task->ports[i].label,
-            .count = task->ports[i].count,
-            .first = task->ports[i].first,
-        };
-    return ports;
-}
-
-static const struct context_registry *context_registries(struct arena *arena,
-                                                         const struct description *description)
-{
-    size_t count = description->registries_count;
-    struct context_registry *registries = arena_allocate(arena, (count + 1) * sizeof(*registries));
-    for (size_t i = 0; i < count; i++)
-        registries[i] = (struct context_registry){
-            .server = description->registries[i].server,
-            .user = description->registries[i].user,
-            .password = description->registries[i].password,
-        };
-    return registries;
-}
-
-static const struct context_choice *context_choices(struct arena *arena, const struct array *array)
-{
-    struct context_choice *choices =
-        arena_allocate(arena, (array->choices_count + 1) * sizeof(*choices));
-    for (size_t i = 0; i < array->choices_count; i++)
-        choices[i] = (struct context_choice){
-            .name = array->choices[i].name,
-            .values = array->choices[i].values,
-            .count = array->choices[i].count,
-            .stride = array->choices[i].stride,
-        };
-    return choices;
-}
-
 static struct context_job context_of(struct arena *arena, const struct description *description,
                                      const struct job_record *record)
 {
@@ -105,7 +65,7 @@ static struct context_job context_of(struct arena *arena, const struct descripti
             .env = environment_tree(arena, &task->environment),
             .name = task->name,
             .storage = task->storage,
-            .ports = role_ports(arena, task),
+            .ports = task->ports,
             .ports_count = task->ports_count,
             .image = task->image,
             .script = task->script,
@@ -139,17 +99,12 @@ static struct context_job context_of(struct arena *arena, const struct descripti
         .queue = description->queue,
         .debug = description->debug,
         .complete = complete_tree(arena, description),
-        .array = {.indexes = description->array.indexes,
-                  .count = description->array.count,
-                  .total = description->array.total,
-                  .at_once = description->array.at_once,
-                  .choices = context_choices(arena, &description->array),
-                  .choices_count = description->array.choices_count},
+        .array = description->array,
         .size_min = description->size_min,
         .size_max = description->size_max,
         .roles = roles,
         .roles_count = description->tasks_count,
-        .registries = context_registries(arena, description),
+        .registries = description->registries,
         .registries_count = description->registries_count,
     };
 }

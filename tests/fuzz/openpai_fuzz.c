@@ -64,11 +64,11 @@ static void check_ports(struct arena *arena, const struct description *job,
     struct context_role *roles = arena_allocate(arena, job->tasks_count * sizeof(*roles));
     int tasks = 0;
     for (size_t i = 0; i < job->tasks_count; i++) {
-        struct role_port *ports =
+        struct port_request *ports =
             arena_allocate(arena, (job->tasks[i].ports_count + 1) * sizeof(*ports));
         for (size_t j = 0; j < job->tasks[i].ports_count; j++)
-            ports[j] =
-                (struct role_port){job->tasks[i].ports[j].label, job->tasks[i].ports[j].count, 0};
+            ports[j] = (struct port_request){job->tasks[i].ports[j].label,
+                                             job->tasks[i].ports[j].count, 0};
         roles[i] = (struct context_role){.role = job->tasks[i].role,
                                          .count = job->tasks[i].count,
                                          .ports = ports,

@@ -538,7 +538,7 @@ static void a_gang_is_as_many_as_start_together(void **state)
         add_role(&shape, "worker", 4);
         shape.job.queue = TEXT("gang");
         if (strcmp(cases[i].type, "array") == 0)
-            shape.job.array = (struct context_array){.indexes = indexes, .count = 4, .at_once = 2};
+            shape.job.array = (struct array){.indexes = indexes, .count = 4, .at_once = 2};
         if (strcmp(cases[i].type, "elastic") == 0) {
             shape.job.size_min = 2;
             shape.job.size_max = 4;

@@ -133,7 +133,7 @@ static const struct shape shapes[] = {
 };
 
 static struct context_role roles[MOST_ROLES];
-static struct context_array sweep; /* instead of the usual one, when it has a count */
+static struct array sweep; /* instead of the usual one, when it has a count */
 
 static struct value *job_of(const char *library, const struct shape *shape)
 {
@@ -162,9 +162,8 @@ static struct value *job_of(const char *library, const struct shape *shape)
         };
     }
     if (strcmp(shape->type, "array") == 0)
-        job.array = sweep.count
-                        ? sweep
-                        : (struct context_array){.indexes = indexes, .count = 3, .at_once = 2};
+        job.array =
+            sweep.count ? sweep : (struct array){.indexes = indexes, .count = 3, .at_once = 2};
     if (strcmp(shape->type, "elastic") == 0) {
         job.size_min = LEAST;
         job.size_max = MOST;
@@ -803,10 +802,10 @@ static void an_array_gives_each_task_its_own(void **state)
     const struct text rates[] = {TEXT("0.1"), TEXT("it's $HOME `x` \"2\""), TEXT("")};
     const struct text sizes[] = {TEXT("32"), TEXT("$(DLSPOOL_INDEX) $$ 64\n"), TEXT("a b"),
                                  TEXT("-n")};
-    const struct context_choice choices[] = {{TEXT("RATE"), rates, 3, 4},
-                                             {TEXT("SIZE"), sizes, 4, 1}};
+    const struct array_choice choices[] = {{TEXT("RATE"), rates, 3, 4},
+                                           {TEXT("SIZE"), sizes, 4, 1}};
     static const struct shape shape = {"array", {"main"}, {3}};
-    sweep = (struct context_array){
+    sweep = (struct array){
         .indexes = indexes, .count = 3, .at_once = 2, .choices = choices, .choices_count = 2};
     for (size_t e = 0; e < ARRAY_COUNT(executors); e++) {
         struct rendered rendered;

@@ -262,7 +262,7 @@ static void no_two_ports_are_the_same(void **state)
 static void tasks_have_their_ports(void **state)
 {
     (void)state;
-    struct role_port ports[] = {{text("http"), 1, 0}, {text("web"), 2, 16000}};
+    struct port_request ports[] = {{text("http"), 1, 0}, {text("web"), 2, 16000}};
     struct context_role roles[] = {
         {.role = text("a"),
          .count = 2,

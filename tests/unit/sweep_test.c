@@ -258,8 +258,8 @@ static void templates_see_indexes_and_values(void **state)
     static const int indexes[] = {1, 4};
     static const struct text rates[] = {{"0.1", 3}, {"0.2", 3}},
                              sizes[] = {{"x", 1}, {"y", 1}, {"z", 1}};
-    static const struct context_choice choices[] = {{{"RATE", 4}, rates, 2, 3},
-                                                    {{"SIZE", 4}, sizes, 3, 1}};
+    static const struct array_choice choices[] = {{{"RATE", 4}, rates, 2, 3},
+                                                  {{"SIZE", 4}, sizes, 3, 1}};
     const struct context_role role = {.role = TEXT("main"), .count = 2};
     struct context_job job = {.id = TEXT("a-1"),
                               .type = TEXT("array"),
@@ -278,7 +278,7 @@ static void templates_see_indexes_and_values(void **state)
     json_write(&json, value_get(tasks->list.items[1], "array"), true, &error);
     assert_string_equal(json.data, "{\"index\":4,\"values\":{\"RATE\":\"0.2\",\"SIZE\":\"y\"}}");
     assert_int_equal(value_get(object, "size")->kind, VALUE_NULL);
-    job.array = (struct context_array){.indexes = (const int[]){0, 1}, .count = 2};
+    job.array = (struct array){.indexes = (const int[]){0, 1}, .count = 2};
     job.size_min = 1;
     job.size_max = 3;
     object = context_job(arena, &job);
@@ -286,7 +286,7 @@ static void templates_see_indexes_and_values(void **state)
     assert_int_equal(value_get_number(value_get(object, "array"), "at_once", 0), 2);
     assert_int_equal(value_get_number(value_get(object, "array"), "total", 0), 2);
     assert_int_equal(value_get_number(value_get(object, "size"), "max", 0), 3);
-    job.array = (struct context_array){0};
+    job.array = (struct array){0};
     object = context_job(arena, &job);
     assert_int_equal(value_get(object, "array")->kind, VALUE_NULL);
     tasks = value_get(object, "tasks");

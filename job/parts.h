@@ -1,0 +1,42 @@
+/* job/parts.h - parts of a job that are read from its job file, and that templates are given
+ *
+ * Whoever reads them, and samples.c, make them; from there on nothing changes them.
+ */
+#ifndef JOB_PARTS_H
+#define JOB_PARTS_H
+
+#include "base/text.h"
+
+/* Ports that each task of a role is to have under one name. */
+struct port_request {
+    struct text label; /* letters, digits and . _ ~ */
+    int count;         /* from 1 */
+    int first;         /* the first of fixed numbers; 0: dlspool chooses */
+};
+
+/* Values of which every combination makes one task.  The task of the index i has
+ * values[(i / stride) % count]. */
+struct array_choice {
+    struct text name; /* of an environment variable */
+    const struct text *values;
+    size_t count, stride; /* at least 1 */
+};
+
+/* The tasks of a job of the type array; `count` 0: it is of another type. */
+struct array {
+    const int *indexes; /* ascending; 0 to 1,000,000,000 */
+    size_t count;       /* at most 10,000 */
+    size_t total;       /* as many were asked for; `count` is less when only some of them are to run
+                         * again; 0: as `count` */
+    int at_once;        /* tasks that may run at once; 0: all */
+    const struct array_choice *choices;
+    size_t choices_count; /* 0: there is only the index */
+};
+
+/* Who may fetch images from a registry; all of it is secret. */
+struct registry {
+    struct text server; /* as its name stands in images' names, or a URL */
+    struct text user, password;
+};
+
+#endif

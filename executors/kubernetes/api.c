@@ -83,7 +83,7 @@ static void close_clients(struct kubernetes_connection *connection)
     connection->streams = NULL;
 }
 
-static struct text copy(struct arena *arena, struct text text)
+static struct text copy_text(struct arena *arena, struct text text)
 {
     return arena_text(arena, text.data ? text.data : "", text.length);
 }
@@ -97,10 +97,10 @@ struct kubernetes_connection *kubernetes_connect_from(const struct kubernetes_se
     connection->arena = arena_new();
     connection->service_account = arena_string(connection->arena, service_account);
     *own = *settings;
-    own->kubeconfig = copy(connection->arena, settings->kubeconfig);
-    own->context = copy(connection->arena, settings->context);
-    own->namespace = copy(connection->arena, settings->namespace);
-    own->proxy = copy(connection->arena, settings->proxy);
+    own->kubeconfig = copy_text(connection->arena, settings->kubeconfig);
+    own->context = copy_text(connection->arena, settings->context);
+    own->namespace = copy_text(connection->arena, settings->namespace);
+    own->proxy = copy_text(connection->arena, settings->proxy);
     own->host_paths = NULL; /* none of our business */
     own->host_path_count = 0;
     if (load_config(connection, error)) {
@@ -215,16 +215,16 @@ int kubernetes_prepare(struct kubernetes_connection *connection, struct error *e
 }
 
 const char *const *kubernetes_headers(const struct kubernetes_connection *connection,
-                                      const char *room[static KUBERNETES_HEADERS])
+                                      const char *buffer[static KUBERNETES_HEADERS])
 {
     size_t used = 0;
     for (const char *const *header = (const char *const *)connection->headers; *header; header++)
-        room[used++] = *header;
+        buffer[used++] = *header;
     const char *authorization = kubernetes_credential_header(connection->credential);
     if (authorization)
-        room[used++] = authorization;
-    room[used] = NULL;
-    return room;
+        buffer[used++] = authorization;
+    buffer[used] = NULL;
+    return buffer;
 }
 
 int64_t kubernetes_quiet(struct kubernetes_connection *connection)
@@ -267,12 +267,12 @@ static void clear_call(struct kubernetes_call *call)
 
 static void put_off(struct kubernetes_call *call, int64_t quiet)
 {
-    char room[CLOCK_TEXT_SIZE];
+    char buffer[CLOCK_TEXT_SIZE];
     clear_call(call);
     call->outcome = KUBERNETES_UNAVAILABLE;
     call->retry_after = quiet;
     error_set(&call->error, "%s: not sent, because the API server asked to be left alone for %s",
-              call->method, duration_format(quiet, room));
+              call->method, duration_format(quiet, buffer));
 }
 
 static void fail_all(struct kubernetes_call *const *calls, size_t count, const struct error *error)
@@ -359,8 +359,8 @@ static void take_result(struct kubernetes_connection *connection, struct arena *
 static void run_pass(struct kubernetes_connection *connection, struct kubernetes_call *const *calls,
                      struct http_request *requests, struct http_request **batch, size_t count)
 {
-    const char *room[KUBERNETES_HEADERS];
-    const char *const *headers = kubernetes_headers(connection, room);
+    const char *buffer[KUBERNETES_HEADERS];
+    const char *const *headers = kubernetes_headers(connection, buffer);
     size_t used = 0;
     for (size_t i = 0; i < count; i++) {
         bool again = connection->repeats && requests[i].status != 401 &&

@@ -97,23 +97,23 @@ static void drop_if_empty(struct kubernetes_cache *jobs, struct cached_token *to
     names_remove(jobs->tokens, token);
 }
 
-static struct text name_token(char room[static CACHED_TOKEN_SIZE], const char *id, int attempt)
+static struct text name_token(char buffer[static CACHED_TOKEN_SIZE], const char *id, int attempt)
 {
-    int length = snprintf(room, CACHED_TOKEN_SIZE, "%s-a%d", id, attempt);
-    return (struct text){room, length > 0 && length < CACHED_TOKEN_SIZE ? (size_t)length : 0};
+    int length = snprintf(buffer, CACHED_TOKEN_SIZE, "%s-a%d", id, attempt);
+    return (struct text){buffer, length > 0 && length < CACHED_TOKEN_SIZE ? (size_t)length : 0};
 }
 
 /* The token of an object's labels; empty when it is none of ours. */
-static struct text read_token(char room[static CACHED_TOKEN_SIZE], const struct value *object)
+static struct text read_token(char buffer[static CACHED_TOKEN_SIZE], const struct value *object)
 {
     const struct value *labels = value_get(value_get(object, "metadata"), "labels");
     struct text id = value_get_text(labels, "dlspool/job");
     struct text attempt = value_get_text(labels, "dlspool/attempt");
     if (!id.length || id.length > 63 || !attempt.length || attempt.length > 7)
         return TEXT("");
-    int length = snprintf(room, CACHED_TOKEN_SIZE, "%.*s-a%.*s", (int)id.length, id.data,
+    int length = snprintf(buffer, CACHED_TOKEN_SIZE, "%.*s-a%.*s", (int)id.length, id.data,
                           (int)attempt.length, attempt.data);
-    return (struct text){room, (size_t)length};
+    return (struct text){buffer, (size_t)length};
 }
 
 /* ---- objects ---- */
@@ -199,9 +199,9 @@ static void take_pod(struct kubernetes_cache *jobs, struct cached_token *token,
             cached_pod_free(&fresh);
             return;
         }
-        if (token->pod_count == token->pod_room) {
-            token->pod_room = token->pod_room ? 2 * token->pod_room : 1;
-            token->pods = memory_resize(token->pods, token->pod_room * sizeof(*token->pods));
+        if (token->pod_count == token->pod_capacity) {
+            token->pod_capacity = token->pod_capacity ? 2 * token->pod_capacity : 1;
+            token->pods = memory_resize(token->pods, token->pod_capacity * sizeof(*token->pods));
         }
         pod = &token->pods[token->pod_count++];
         *pod = fresh;
@@ -220,13 +220,13 @@ static void take_pod(struct kubernetes_cache *jobs, struct cached_token *token,
 void kubernetes_cache_take(struct kubernetes_cache *jobs, enum followed_kind kind,
                            const struct value *object, bool deleted, bool listed)
 {
-    char room[CACHED_TOKEN_SIZE];
+    char buffer[CACHED_TOKEN_SIZE];
     if (kind == FOLLOW_EVENTS) {
         if (!deleted) /* it is only forgotten, after an hour */
             kubernetes_events_take(jobs, object);
         return;
     }
-    struct text name = read_token(room, object);
+    struct text name = read_token(buffer, object);
     if (!name.length)
         return;
     struct cached_token *token =
@@ -278,9 +278,9 @@ void kubernetes_cache_list_end(struct kubernetes_cache *jobs, enum followed_kind
 
 bool kubernetes_cache_has(const struct kubernetes_cache *jobs, const char *id, int attempt)
 {
-    char room[CACHED_TOKEN_SIZE];
+    char buffer[CACHED_TOKEN_SIZE];
     const struct cached_token *token =
-        kubernetes_cache_find_token(jobs, name_token(room, id, attempt));
+        kubernetes_cache_find_token(jobs, name_token(buffer, id, attempt));
     return token && token->job_count;
 }
 
@@ -297,25 +297,25 @@ void kubernetes_cache_list(const struct kubernetes_cache *jobs, const char *iden
 {
     for (struct cached_token *token = names_first(jobs->tokens); token;
          token = names_after(token)) {
-        char room[CACHED_TOKEN_SIZE];
+        char buffer[CACHED_TOKEN_SIZE];
         char *dash;
         if (!is_made_by(token, identity))
             continue;
-        snprintf(room, sizeof(room), "%s", token->name);
-        dash = strrchr(room, '-');
+        snprintf(buffer, sizeof(buffer), "%s", token->name);
+        dash = strrchr(buffer, '-');
         if (!dash || dash[1] != 'a')
             continue;
         *dash = '\0';
-        take(context, room, (int)strtol(dash + 2, NULL, 10));
+        take(context, buffer, (int)strtol(dash + 2, NULL, 10));
     }
 }
 
 enum kubernetes_known kubernetes_cache_poll(struct kubernetes_cache *jobs, struct arena *arena,
                                             struct job_poll *poll)
 {
-    char room[CACHED_TOKEN_SIZE];
+    char buffer[CACHED_TOKEN_SIZE];
     struct cached_token *token =
-        kubernetes_cache_find_token(jobs, name_token(room, poll->id, poll->attempt));
+        kubernetes_cache_find_token(jobs, name_token(buffer, poll->id, poll->attempt));
     if (!token || !token->job_count)
         return KUBERNETES_NOT_KNOWN;
     return kubernetes_phase_poll(token, arena, poll);
@@ -323,8 +323,8 @@ enum kubernetes_known kubernetes_cache_poll(struct kubernetes_cache *jobs, struc
 
 void kubernetes_cache_confirm(struct kubernetes_cache *jobs, const char *id, int attempt)
 {
-    char room[CACHED_TOKEN_SIZE];
-    struct cached_token *token = kubernetes_cache_find_token(jobs, name_token(room, id, attempt));
+    char buffer[CACHED_TOKEN_SIZE];
+    struct cached_token *token = kubernetes_cache_find_token(jobs, name_token(buffer, id, attempt));
     if (token)
         token->confirmed = true;
 }
@@ -344,8 +344,8 @@ static int compare_pods(const void *a, const void *b)
 const struct cached_pod **kubernetes_cache_pods(struct kubernetes_cache *jobs, struct arena *arena,
                                                 const char *id, int attempt, size_t *count)
 {
-    char room[CACHED_TOKEN_SIZE];
-    struct cached_token *token = kubernetes_cache_find_token(jobs, name_token(room, id, attempt));
+    char buffer[CACHED_TOKEN_SIZE];
+    struct cached_token *token = kubernetes_cache_find_token(jobs, name_token(buffer, id, attempt));
     size_t all = token ? token->pod_count : 0;
     const struct cached_pod **pods =
         arena_allocate(arena, (all + 1) * sizeof(const struct cached_pod *));

@@ -156,7 +156,7 @@ struct cached_token {
     struct cached_job *jobs;
     size_t job_count;
     struct cached_pod *pods;
-    size_t pod_count, pod_room;
+    size_t pod_count, pod_capacity;
     bool confirmed;
     struct waiting said; /* what the last polls answered */
     uint64_t said_before[WAITING_SAID];

@@ -207,9 +207,9 @@ void pod_log_skip(struct pod_log_place *place)
 
 enum { SUM_LENGTH = 20 }; /* "sum", a space, 16 digits */
 
-void pod_log_place_write(const struct pod_log_place *place, char room[static LOG_PLACE_SIZE])
+void pod_log_place_write(const struct pod_log_place *place, char buffer[static LOG_PLACE_SIZE])
 {
-    int length = snprintf(room, LOG_PLACE_SIZE,
+    int length = snprintf(buffer, LOG_PLACE_SIZE,
                           "dlspool-position-1 pod %016" PRIx64 " created %" PRId64 " since %" PRId64
                           " anchor %" PRId64 ".%09" PRId32 " taken %" PRIu64
                           " inside %d whole %d file %" PRIu64 " length %" PRIu64 " skip %" PRIu64,
@@ -217,11 +217,12 @@ void pod_log_place_write(const struct pod_log_place *place, char room[static LOG
                           place->anchor.nanosecond, place->taken, place->inside, place->whole,
                           place->file, place->length, place->skip);
     size_t end = LOG_PLACE_SIZE - SUM_LENGTH - 2;
-    memset(room + length, ' ', LOG_PLACE_SIZE - (size_t)length);
+    memset(buffer + length, ' ', LOG_PLACE_SIZE - (size_t)length);
     char sum[SUM_LENGTH + 1];
-    snprintf(sum, sizeof(sum), "sum %016" PRIx64, hash_text(HASH_START, (struct text){room, end}));
-    memcpy(room + end + 1, sum, SUM_LENGTH);
-    room[LOG_PLACE_SIZE - 1] = '\n';
+    snprintf(sum, sizeof(sum), "sum %016" PRIx64,
+             hash_text(HASH_START, (struct text){buffer, end}));
+    memcpy(buffer + end + 1, sum, SUM_LENGTH);
+    buffer[LOG_PLACE_SIZE - 1] = '\n';
 }
 
 bool pod_log_place_read(struct pod_log_place *place, struct text text)

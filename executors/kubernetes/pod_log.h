@@ -65,7 +65,7 @@ bool pod_log_stamp_read(struct text text, struct pod_log_stamp *stamp);
 /* The place as text, of always the same length, with a checksum; and back: false when it was not
  * written by this. */
 enum { LOG_PLACE_SIZE = 320 };
-void pod_log_place_write(const struct pod_log_place *place, char room[static LOG_PLACE_SIZE]);
+void pod_log_place_write(const struct pod_log_place *place, char buffer[static LOG_PLACE_SIZE]);
 bool pod_log_place_read(struct pod_log_place *place, struct text text);
 
 #endif

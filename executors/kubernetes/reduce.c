@@ -58,20 +58,20 @@ void cached_set_text(char **to, struct text text, size_t limit)
 }
 
 /* A role that can be part of a file's name, else "task". */
-static const char *clean_role(char room[static 64], struct text role)
+static const char *clean_role(char buffer[static 64], struct text role)
 {
     bool good = role.length > 0 && role.length < 64 && role.data[0] != '.' && role.data[0] != '-';
     for (size_t i = 0; good && i < role.length; i++)
         good = isalnum((unsigned char)role.data[i]) || memchr("-._", role.data[i], 3);
-    snprintf(room, 64, "%.*s", good ? (int)role.length : 4, good ? role.data : "task");
-    return room;
+    snprintf(buffer, 64, "%.*s", good ? (int)role.length : 4, good ? role.data : "task");
+    return buffer;
 }
 
 static void set_role(char **to, const struct value *labels)
 {
-    char room[64];
+    char buffer[64];
     free(*to);
-    *to = memory_copy_string(clean_role(room, value_get_text(labels, "dlspool/role")));
+    *to = memory_copy_string(clean_role(buffer, value_get_text(labels, "dlspool/role")));
 }
 
 static int64_t get_time(const struct value *object, const char *key)

@@ -26,7 +26,7 @@ struct kubernetes_stream {
 struct kubernetes_stream *kubernetes_stream_open(struct kubernetes_connection *connection,
                                                  const char *path, struct error *error)
 {
-    const char *room[KUBERNETES_HEADERS];
+    const char *buffer[KUBERNETES_HEADERS];
     char words[CLOCK_TEXT_SIZE];
     int64_t quiet = kubernetes_quiet(connection);
     if (quiet) {
@@ -42,7 +42,7 @@ struct kubernetes_stream *kubernetes_stream_open(struct kubernetes_connection *c
         .line = LINE_LIMIT,
     };
     struct http_stream *http = http_stream_start(
-        connection->streams, path, kubernetes_headers(connection, room), &limits, error);
+        connection->streams, path, kubernetes_headers(connection, buffer), &limits, error);
     if (!http)
         return NULL;
     struct kubernetes_stream *stream = memory_allocate(sizeof(*stream));
@@ -68,7 +68,7 @@ void kubernetes_stream_close(struct kubernetes_stream *stream)
 }
 
 /* It has ended: what does that mean? */
-static void judge(struct kubernetes_stream *stream, const struct http_stream_state *state)
+static void judge_end(struct kubernetes_stream *stream, const struct http_stream_state *state)
 {
     const struct kubernetes_question question = {"GET", stream->path, 0};
     stream->judged = true;
@@ -97,7 +97,7 @@ void kubernetes_streams_drive(struct kubernetes_connection *connection, int64_t 
         struct http_stream_state state;
         http_stream_get_state(stream->http, &state);
         if (state.ended && !stream->judged)
-            judge(stream, &state);
+            judge_end(stream, &state);
         else if (!state.ended)
             stream->status = state.status;
     }

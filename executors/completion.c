@@ -21,8 +21,8 @@ static int read_number(const struct value *value, const char *role, const char *
 
 static int read_role(const struct member *member, struct completion_role *role, struct error *error)
 {
-    struct error_quote_buffer buffers[2];
-    const char *name = error_quote(&buffers[0], member->key.data, member->key.length);
+    struct error_quote_buffer quotes[2];
+    const char *name = error_quote(&quotes[0], member->key.data, member->key.length);
     *role = (struct completion_role){.role = member->key};
     if (member->value->kind != VALUE_OBJECT)
         return error_set(error, "%s: expected {failed: N, succeeded: N} or {each: true}", name);
@@ -37,7 +37,7 @@ static int read_role(const struct member *member, struct completion_role *role, 
         }
         if (!failed && !text_is(field->key, "succeeded"))
             return error_set(error, "%s.%s: unknown field, expected failed, succeeded or each",
-                             name, error_quote(&buffers[1], field->key.data, field->key.length));
+                             name, error_quote(&quotes[1], field->key.data, field->key.length));
         if (read_number(field->value, name, failed ? "failed" : "succeeded",
                         failed ? &role->failed : &role->succeeded, error))
             return -1;

@@ -150,11 +150,11 @@ static int unknown_field(const struct section *section, const struct section_fie
     const char *names[MOST_FIELDS + 1] = {NULL};
     for (size_t i = 0; i < count && i < MOST_FIELDS; i++)
         names[i] = fields[i].name;
-    struct error_quote_buffer buffer;
-    error_quote(&buffer, member->key.data, member->key.length);
+    struct error_quote_buffer quote;
+    error_quote(&quote, member->key.data, member->key.length);
     struct nearest_hint hint;
     return error_set(section->error, "dlspool.yaml:%u: %s.%s: unknown setting%s", member->line,
-                     section->name, buffer.text, nearest_hint(&hint, member->key, names));
+                     section->name, quote.text, nearest_hint(&hint, member->key, names));
 }
 
 int section_read(const struct section *section, const struct value *settings,

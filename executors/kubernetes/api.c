@@ -83,7 +83,7 @@ static void close_clients(struct kubernetes_connection *connection)
     connection->streams = NULL;
 }
 
-static struct text copy(struct arena *arena, struct text text)
+static struct text copy_text(struct arena *arena, struct text text)
 {
     return arena_text(arena, text.data ? text.data : "", text.length);
 }
@@ -97,10 +97,10 @@ struct kubernetes_connection *kubernetes_connect_from(const struct kubernetes_se
     connection->arena = arena_new();
     connection->service_account = arena_string(connection->arena, service_account);
     *own = *settings;
-    own->kubeconfig = copy(connection->arena, settings->kubeconfig);
-    own->context = copy(connection->arena, settings->context);
-    own->namespace = copy(connection->arena, settings->namespace);
-    own->proxy = copy(connection->arena, settings->proxy);
+    own->kubeconfig = copy_text(connection->arena, settings->kubeconfig);
+    own->context = copy_text(connection->arena, settings->context);
+    own->namespace = copy_text(connection->arena, settings->namespace);
+    own->proxy = copy_text(connection->arena, settings->proxy);
     own->host_paths = NULL; /* none of our business */
     own->host_path_count = 0;
     if (load_config(connection, error)) {

@@ -32,7 +32,7 @@ struct kubernetes_connection *kubernetes_connect_from(const struct kubernetes_se
 /* Have a credential that is good now, and clients for it.  -1 and a sentence. */
 int kubernetes_prepare(struct kubernetes_connection *connection, struct error *error);
 
-/* The headers of a request, in `buffer`, which is good until the credential is refreshed. */
+/* The headers of a request, in `buffer`, valid until the credential is refreshed. */
 enum { KUBERNETES_HEADERS = 64 };
 const char *const *kubernetes_headers(const struct kubernetes_connection *connection,
                                       const char *buffer[static KUBERNETES_HEADERS]);

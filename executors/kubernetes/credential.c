@@ -96,7 +96,7 @@ static int refresh_files(struct kubernetes_credential *credential, struct error 
 
 /* ---- the plugin ---- */
 
-static bool replace(struct buffer *old, struct buffer *new)
+static bool replace_secret(struct buffer *old, struct buffer *new)
 {
     bool same = text_equal(buffer_text(old), buffer_text(new));
     secret_wipe(old);
@@ -128,10 +128,10 @@ static int refresh_plugin(struct kubernetes_credential *credential, struct error
         error_set(error, "%s", credential->failure.text);
     if (!result) {
         bool own = config->certificate.file || config->certificate.bytes.data;
-        replace(&credential->token.bytes, &answer.token);
+        replace_secret(&credential->token.bytes, &answer.token);
         if (!own)
-            result = replace(&credential->certificate.bytes, &answer.certificate) |
-                     replace(&credential->key.bytes, &answer.key);
+            result = replace_secret(&credential->certificate.bytes, &answer.certificate) |
+                     replace_secret(&credential->key.bytes, &answer.key);
         credential->expires = answer.expires;
         credential->asked = true;
     } else if (credential->asked && credential->expires > clock_now()) {

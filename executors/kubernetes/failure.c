@@ -4,7 +4,7 @@
  *   StorageFull            it was evicted for what it stored itself
  *   status.reason          the kubelet or a controller ended it: Evicted, NodeLost, ...
  *   OOMKilled              of the main container, or of any
- *   DisruptionTarget       the condition that says who made room, and why
+ *   DisruptionTarget       the condition that says why it was disrupted
  *   the container's reason StartError, ContainerStatusUnknown, ...
  *   exit code              its own
  */
@@ -33,7 +33,8 @@ struct reading {
     char what_buffer[96];
 };
 
-static void fail(struct reading *reading, int exit_code, const char *reason, struct text message)
+static void set_failure(struct reading *reading, int exit_code, const char *reason,
+                        struct text message)
 {
     reading->pod->exit_code = exit_code;
     reading->pod->reason = reason;
@@ -49,7 +50,7 @@ static void fail_words(struct reading *reading, int exit_code, const char *reaso
         buffer_add_string(&text, ": ");
         buffer_add_text(&text, message);
     }
-    fail(reading, exit_code, reason, buffer_text(&text));
+    set_failure(reading, exit_code, reason, buffer_text(&text));
     buffer_free(&text);
 }
 
@@ -216,7 +217,7 @@ static const struct value *terminated_of(const struct value *container)
 }
 
 /* How telling the end of a container is. */
-static int weigh(const struct value *container)
+static int rank_container(const struct value *container)
 {
     const struct value *terminated = terminated_of(container);
     if (!terminated || terminated->kind != VALUE_OBJECT)
@@ -237,7 +238,7 @@ static void choose_container(struct reading *reading)
             const struct value *container = list->list.items[i];
             struct text name = value_get_text(container, "name");
             bool is_main = l == 1 && text_is(name, "main");
-            int weight = 2 * weigh(container) + (is_main ? 1 : 0);
+            int weight = 2 * rank_container(container) + (is_main ? 1 : 0);
             if (weight < 2 || weight <= best)
                 continue;
             best = weight;

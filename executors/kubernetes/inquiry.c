@@ -17,8 +17,8 @@ static const char merge_patch[] = "application/merge-patch+json";
 
 void inquiries_add(struct inquiries *inquiries, struct kubernetes_call *call)
 {
-    inquiries->calls = memory_grow(inquiries->calls, inquiries->call_count, &inquiries->call_buffer,
-                                   sizeof(struct kubernetes_call *));
+    inquiries->calls = memory_grow(inquiries->calls, inquiries->call_count,
+                                   &inquiries->call_capacity, sizeof(struct kubernetes_call *));
     inquiries->calls[inquiries->call_count++] = call;
 }
 
@@ -69,7 +69,7 @@ static void add_found(struct inquiries *inquiries, struct inquiry *inquiry,
     if (!kubernetes_is_plain(found.name) || !kubernetes_is_plain(found.uid))
         return;
     inquiry->jobs = arena_grow(inquiries->arena, inquiry->jobs, inquiry->job_count,
-                               &inquiry->job_buffer, sizeof(found));
+                               &inquiry->job_capacity, sizeof(found));
     inquiry->jobs[inquiry->job_count++] = found;
 }
 

@@ -18,7 +18,7 @@ struct found_job { /* a Job of the cluster that is one of ours */
 struct inquiry {              /* one job that is asked about */
     struct job_call *request; /* its result is -1 as soon as something of it fails */
     struct found_job *jobs;
-    size_t job_count, job_buffer;
+    size_t job_count, job_capacity;
     struct kubernetes_call pods_call; /* for its pods */
     bool asked;                       /* ... it was made */
 };
@@ -29,7 +29,7 @@ struct inquiries {
     struct inquiry *items;
     size_t count;
     struct kubernetes_call **calls; /* to be sent together */
-    size_t call_count, call_buffer;
+    size_t call_count, call_capacity;
 };
 
 /* Find the Jobs of all; results and errors of the batch are cleared first.  inquiries_close() frees. */

@@ -86,24 +86,24 @@ static int no_such_context(const struct config_reader *reader, struct text name)
         }
     }
     struct buffer list = {0};
-    struct error_quote_buffer buffer;
+    struct error_quote_buffer quote;
     for (size_t i = 0; i < count; i++)
         buffer_printf(&list, "%s%s", i ? ", " : "",
-                      error_quote(&buffer, names[i], strlen(names[i])));
+                      error_quote(&quote, names[i], strlen(names[i])));
     error_set(reader->error, "%s: there is no context \"%s\" (there are: %s)",
-              reader->files[0].path, error_quote(&buffer, name.data, name.length),
+              reader->files[0].path, error_quote(&quote, name.data, name.length),
               count ? list.data : "none");
     buffer_free(&list);
     return -1;
 }
 
 /* The entry that the context names as its cluster or user. */
-static int follow(const struct config_entry *context, const char *kind, const char *list,
-                  struct config_entry *entry)
+static int find_named_entry(const struct config_entry *context, const char *kind, const char *list,
+                            struct config_entry *entry)
 {
     const char *name;
-    struct error_quote_buffer buffer;
-    char words[sizeof(buffer) + 32];
+    struct error_quote_buffer quote;
+    char words[sizeof(quote) + 32];
     if (kubeconfig_fields_string(context, context->object, kind, &name))
         return -1;
     if (!*name)
@@ -112,7 +112,7 @@ static int follow(const struct config_entry *context, const char *kind, const ch
     if (result <= 0)
         return result;
     snprintf(words, sizeof(words), "there is no \"%s\" in %s",
-             error_quote(&buffer, name, strlen(name)), list);
+             error_quote(&quote, name, strlen(name)), list);
     return kubeconfig_fields_refuse(context, value_get(context->object, kind), kind, words);
 }
 
@@ -172,8 +172,8 @@ static struct kubeconfig *read_files(const struct config_reader *reader, const c
     int found = find_entry(reader, "contexts", "context", name, &context);
     if (found > 0)
         no_such_context(reader, name);
-    if (found || follow(&context, "cluster", "clusters", &cluster) ||
-        follow(&context, "user", "users", &user))
+    if (found || find_named_entry(&context, "cluster", "clusters", &cluster) ||
+        find_named_entry(&context, "user", "users", &user))
         return NULL;
     config->source = context.file->path;
     config->context = name.data;

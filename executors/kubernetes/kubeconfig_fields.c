@@ -16,10 +16,10 @@ const char *kubeconfig_fields_beside(const struct config_entry *entry, struct te
 int kubeconfig_fields_refuse(const struct config_entry *entry, const struct value *value,
                              const char *field, const char *words)
 {
-    struct error_quote_buffer buffer;
+    struct error_quote_buffer quote;
     return error_set(entry->reader->error, "%s:%u: %s \"%s\": %s: %s", entry->file->path,
                      value ? value->line : entry->object->line, entry->kind,
-                     error_quote(&buffer, entry->name.data, entry->name.length), field, words);
+                     error_quote(&quote, entry->name.data, entry->name.length), field, words);
 }
 
 int kubeconfig_fields_string(const struct config_entry *entry, const struct value *object,

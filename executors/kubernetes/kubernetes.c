@@ -82,7 +82,7 @@ static enum kubernetes_outcome judge_version(struct kubernetes *kubernetes,
                                              const struct kubernetes_call *call,
                                              struct error *error)
 {
-    struct error_quote_buffer major_buffer, minor_buffer;
+    struct error_quote_buffer major_quote, minor_quote;
     struct text major = value_get_text(call->answer, "major");
     struct text minor = value_get_text(call->answer, "minor");
     int minor_number = leading_number(minor);
@@ -105,8 +105,8 @@ static enum kubernetes_outcome judge_version(struct kubernetes *kubernetes,
         "backoffLimitPerIndex; before 1.24 also suspend and completionMode Indexed), so that jobs "
         "would be retried, or run twice, against the job file.  Upgrade it, or name another in the "
         "kubeconfig",
-        kubernetes->server, error_quote(&major_buffer, major.data, major.length),
-        error_quote(&minor_buffer, minor.data, minor.length), KUBERNETES_LEAST_MINOR);
+        kubernetes->server, error_quote(&major_quote, major.data, major.length),
+        error_quote(&minor_quote, minor.data, minor.length), KUBERNETES_LEAST_MINOR);
     return KUBERNETES_REFUSED;
 }
 
@@ -163,7 +163,7 @@ static int judge_access(const struct kubernetes *kubernetes, const struct kubern
                         struct error *error)
 {
     const struct value *status = value_get(call->answer, "status");
-    struct error_quote_buffer buffer;
+    struct error_quote_buffer quote;
     if (call->outcome == KUBERNETES_DONE) {
         if (value_get_boolean(status, "allowed", false))
             return 0;
@@ -173,7 +173,7 @@ static int judge_access(const struct kubernetes *kubernetes, const struct kubern
                          "see that the namespace is there, and let the cluster's administrator "
                          "apply %s in it with that user as the subject of its RoleBinding",
                          kubernetes->space, kubernetes->server, reason.length ? " (" : "",
-                         reason.length ? error_quote(&buffer, reason.data, reason.length) : "",
+                         reason.length ? error_quote(&quote, reason.data, reason.length) : "",
                          reason.length ? ")" : "", role_file);
     }
     /* Who may not ask this, or where nobody can be asked, is found out by the first submission. */

@@ -153,9 +153,9 @@ static void take_log(struct copying *copying)
     bool final = copying->ended && !full;
     enum pod_log_taken taken = pod_log_take(&log->place, answer, final, &text);
     if (taken == LOG_NO_LOG && copying->ended) {
-        struct error_quote_buffer buffer;
+        struct error_quote_buffer quote;
         answer = text_trim(answer);
-        give_up(copying, error_quote(&buffer, answer.data, answer.length));
+        give_up(copying, error_quote(&quote, answer.data, answer.length));
         return;
     }
     if (taken == LOG_GAP)

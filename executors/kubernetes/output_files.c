@@ -23,7 +23,7 @@ static void position_name(const struct copying *copying, char name[static OUTPUT
     snprintf(name, OUTPUT_NAME_SIZE + 16, ".%s.position", copying->name);
 }
 
-static int fail(struct copying *copying, const char *what)
+static int fail_copy(struct copying *copying, const char *what)
 {
     copying->log->loaded = false;
     copying->more = false;
@@ -53,13 +53,13 @@ int kubernetes_output_write_place(struct copying *copying, const struct pod_log_
     position_name(copying, name);
     int file = output_file_open(copying->job->directory, name, O_WRONLY | O_CREAT, &status);
     if (file < 0)
-        return fail(copying, ".position could not be opened");
+        return fail_copy(copying, ".position could not be opened");
     pod_log_place_write(place, buffer);
     int result = 0;
     if (status.st_size > LOG_PLACE_SIZE && sys.ftruncate(file, 0))
-        result = fail(copying, ".position could not be shortened");
+        result = fail_copy(copying, ".position could not be shortened");
     else if (file_write_all(file, (struct text){buffer, sizeof(buffer)}, copying->name, &error))
-        result = fail(copying, ".position could not be written");
+        result = fail_copy(copying, ".position could not be written");
     sys.close(file);
     return result;
 }
@@ -75,7 +75,7 @@ int kubernetes_output_load_place(struct copying *copying)
     snprintf(name, sizeof(name), "%s.log", copying->name);
     int found = sys.fstatat(copying->job->directory, name, &status, AT_SYMLINK_NOFOLLOW);
     if (found && errno != ENOENT)
-        return fail(copying, ".log could not be looked at");
+        return fail_copy(copying, ".log could not be looked at");
     if (found)
         status = (struct stat){0};
     snprintf(name, sizeof(name), "%s.log.1", copying->name);
@@ -112,7 +112,8 @@ static size_t compare_file(int file, uint64_t place, uint64_t size, struct text 
 
 /* `before` is the place that the bytes which are being written begin at, `written` how many of them
  * are in the file. */
-static int rotate(struct copying *copying, const struct pod_log_place *before, uint64_t written)
+static int rotate_file(struct copying *copying, const struct pod_log_place *before,
+                       uint64_t written)
 {
     struct pod_log_place place = *before;
     char from[OUTPUT_NAME_SIZE + 16], to[OUTPUT_NAME_SIZE + 16];
@@ -128,14 +129,14 @@ static int rotate(struct copying *copying, const struct pod_log_place *before, u
     sys.renameat(copying->job->directory, output_file_times_name(from, times),
                  copying->job->directory, output_file_times_name(to, older_times));
     if (sys.renameat(copying->job->directory, from, copying->job->directory, to))
-        return fail(copying, ".log could not be rotated");
+        return fail_copy(copying, ".log could not be rotated");
     copying->log->place.file = 0;
     copying->log->place.length = 0;
     return 0;
 }
 
 /* Append to the file that is open, as far as it is not there yet. */
-static int append(struct copying *copying, int file, uint64_t size, struct text bytes)
+static int append_new(struct copying *copying, int file, uint64_t size, struct text bytes)
 {
     static const char note[] =
         "\n[dlspool: what was copied before a crash differs from what the pod says now; "
@@ -145,13 +146,13 @@ static int append(struct copying *copying, int file, uint64_t size, struct text 
     size_t same = compare_file(file, place->length, size, bytes);
     if (same == SIZE_MAX) {
         if (file_write_all(file, text_of(note), copying->name, &error))
-            return fail(copying, ".log could not be written");
+            return fail_copy(copying, ".log could not be written");
         place->length = size + sizeof(note) - 1;
         same = 0;
     }
     struct text rest = {bytes.data + same, bytes.length - same};
     if (rest.length && file_write_all(file, rest, copying->name, &error))
-        return fail(copying, ".log could not be written");
+        return fail_copy(copying, ".log could not be written");
     place->length += bytes.length;
     return 0;
 }
@@ -161,12 +162,12 @@ static int append(struct copying *copying, int file, uint64_t size, struct text 
  * it may not go into the next one, too. */
 static struct text cut_part(struct text rest, uint64_t length, uint64_t half, uint64_t size)
 {
-    uint64_t buffer = length < half ? half - length : 0;
+    uint64_t space = length < half ? half - length : 0;
     uint64_t least = size > length ? size - length : 0;
-    if (rest.length <= buffer || rest.length <= least)
+    if (rest.length <= space || rest.length <= least)
         return rest;
-    const char *end = buffer ? memrchr(rest.data, '\n', (size_t)buffer) : NULL;
-    size_t cut = end ? (size_t)(end - rest.data) + 1 : length ? 0 : (size_t)buffer;
+    const char *end = space ? memrchr(rest.data, '\n', (size_t)space) : NULL;
+    size_t cut = end ? (size_t)(end - rest.data) + 1 : length ? 0 : (size_t)space;
     return (struct text){rest.data, cut > least ? cut : (size_t)least};
 }
 
@@ -187,16 +188,16 @@ int kubernetes_output_write(struct copying *copying, const struct pod_log_place 
         int file =
             output_file_open(copying->job->directory, name, O_RDWR | O_APPEND | O_CREAT, &status);
         if (file < 0)
-            return fail(copying, ".log could not be opened");
+            return fail_copy(copying, ".log could not be opened");
         place->file = status.st_ino;
         struct text part = cut_part(rest, place->length, half, (uint64_t)status.st_size);
-        int result = append(copying, file, (uint64_t)status.st_size, part);
+        int result = append_new(copying, file, (uint64_t)status.st_size, part);
         if (sys.close(file) && result == 0)
-            result = fail(copying, ".log could not be written");
+            result = fail_copy(copying, ".log could not be written");
         if (result == 0 && place->length > (uint64_t)status.st_size)
             output_file_note_time(copying->job->directory, name, (int64_t)status.st_size);
         written += part.length;
-        if (result || (written < out.length && rotate(copying, before, written)))
+        if (result || (written < out.length && rotate_file(copying, before, written)))
             return -1;
     } while (written < out.length);
     return kubernetes_output_write_place(copying, place);

@@ -97,7 +97,8 @@ static void free_environment(char **environment)
     free(environment);
 }
 
-static int spawn(const struct kubeconfig_plugin *plugin, int output, int complaints, pid_t *process)
+static int spawn_plugin(const struct kubeconfig_plugin *plugin, int output, int complaints,
+                        pid_t *process)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -127,7 +128,8 @@ static int spawn(const struct kubeconfig_plugin *plugin, int output, int complai
     return number;
 }
 
-static int start(struct run *run, const struct kubeconfig_plugin *plugin, struct error *error)
+static int start_plugin(struct run *run, const struct kubeconfig_plugin *plugin,
+                        struct error *error)
 {
     /* The dup2() of the child must not meet the ends themselves: they are never 0, 1 or 2, unless
      * those are closed here, which dlspool ensures. */
@@ -140,7 +142,7 @@ static int start(struct run *run, const struct kubeconfig_plugin *plugin, struct
         close(output[1]);
         return -1;
     }
-    int number = spawn(plugin, output[1], complaints[1], &run->process);
+    int number = spawn_plugin(plugin, output[1], complaints[1], &run->process);
     close(output[1]);
     close(complaints[1]);
     run->output = output[0];
@@ -148,16 +150,16 @@ static int start(struct run *run, const struct kubeconfig_plugin *plugin, struct
     if (number == 0)
         return 0;
     run->process = 0;
-    struct error_quote_buffer buffer;
+    struct error_quote_buffer quote;
     const char *hint = plugin->install_hint ? plugin->install_hint : "";
     return error_set(error, "the credential plugin %s could not be started: %s%s%s", run->command,
-                     strerror(number), *hint ? "; " : "", error_quote(&buffer, hint, strlen(hint)));
+                     strerror(number), *hint ? "; " : "", error_quote(&quote, hint, strlen(hint)));
 }
 
 /* ---- listening to it ---- */
 
 /* Take what has come; the pipe is closed at its end. */
-static void take(int *pipe, struct buffer *out, size_t limit)
+static void read_available(int *pipe, struct buffer *out, size_t limit)
 {
     char bytes[4096];
     ssize_t count = read(*pipe, bytes, sizeof(bytes));
@@ -168,8 +170,8 @@ static void take(int *pipe, struct buffer *out, size_t limit)
         *pipe = -1;
         return;
     }
-    size_t left = limit - out->length, length = (size_t)count;
-    buffer_add(out, bytes, length < left ? length : left);
+    size_t space = limit - out->length, length = (size_t)count;
+    buffer_add(out, bytes, length < space ? length : space);
     explicit_bzero(bytes, sizeof(bytes));
 }
 
@@ -186,9 +188,9 @@ static void listen_to(struct run *run)
         if (count < 0 && errno != EINTR)
             return;
         if (count > 0 && files[0].revents)
-            take(&run->output, &run->written, OUTPUT_LIMIT + 1);
+            read_available(&run->output, &run->written, OUTPUT_LIMIT + 1);
         if (count > 0 && files[1].revents)
-            take(&run->complaints, &run->complained, COMPLAINT_LIMIT);
+            read_available(&run->complaints, &run->complained, COMPLAINT_LIMIT);
     }
 }
 
@@ -213,13 +215,13 @@ static int wait_for(struct run *run)
         ;
     if (run->complaints >= 0) { /* its last words */
         fcntl(run->complaints, F_SETFL, O_NONBLOCK);
-        take(&run->complaints, &run->complained, COMPLAINT_LIMIT);
+        read_available(&run->complaints, &run->complained, COMPLAINT_LIMIT);
     }
     return late ? -1 : status;
 }
 
 /* What it complained about, quoted: the last line. */
-static const char *last_words(const struct run *run, struct error_quote_buffer *buffer)
+static const char *last_words(const struct run *run, struct error_quote_buffer *quote)
 {
     struct text all = text_trim(buffer_text(&run->complained));
     for (size_t i = all.length; i > 0; i--)
@@ -227,13 +229,13 @@ static const char *last_words(const struct run *run, struct error_quote_buffer *
             all = (struct text){all.data + i, all.length - i};
             break;
         }
-    return all.length ? error_quote(buffer, all.data, all.length) : "it said nothing";
+    return all.length ? error_quote(quote, all.data, all.length) : "it said nothing";
 }
 
-static int judge(const struct run *run, int status, struct error *error)
+static int check_end(const struct run *run, int status, struct error *error)
 {
-    struct error_quote_buffer buffer;
-    const char *words = last_words(run, &buffer);
+    struct error_quote_buffer quote;
+    const char *words = last_words(run, &quote);
     if (status == -1)
         return error_set(error, "the credential plugin %s did not end within %lld s: %s",
                          run->command, (long long)run->limit / 1000, words);
@@ -326,19 +328,19 @@ int kubernetes_plugin_read(struct text output, const char *api_version,
 int kubernetes_plugin_run(const struct kubeconfig_plugin *plugin, int64_t time_limit,
                           struct kubernetes_plugin_answer *answer, struct error *error)
 {
-    struct error_quote_buffer buffer;
+    struct error_quote_buffer quote;
     const char *command = plugin->arguments[0];
     struct run run = {
-        .command = error_quote(&buffer, command, strlen(command)),
+        .command = error_quote(&quote, command, strlen(command)),
         .output = -1,
         .complaints = -1,
         .begin = clock_elapsed(),
         .limit = time_limit,
     };
-    int result = start(&run, plugin, error);
+    int result = start_plugin(&run, plugin, error);
     if (!result) {
         listen_to(&run);
-        result = judge(&run, wait_for(&run), error);
+        result = check_end(&run, wait_for(&run), error);
     }
     if (!result &&
         kubernetes_plugin_read(buffer_text(&run.written), plugin->api_version, answer, error))

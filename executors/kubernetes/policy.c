@@ -16,8 +16,8 @@ struct policy {
     const char *path;
 };
 
-static void refuse(const struct policy *policy, const struct value *at, const char *name,
-                   const char *sentence)
+static void refuse_field(const struct policy *policy, const struct value *at, const char *name,
+                         const char *sentence)
 {
     kubernetes_schema_problem(policy->problems, at, "%s.%s: %s", policy->path, name, sentence);
 }
@@ -58,16 +58,16 @@ static bool check_shared_member(const struct policy *policy, const struct member
     double uid = stamp ? stamp->uid : 0, gid = stamp ? stamp->gid : 0;
     if (text_is(member->key, "runAsUser")) {
         if (is_other_number(value, stamp, uid))
-            refuse(policy, value, "runAsUser", runs_as);
+            refuse_field(policy, value, "runAsUser", runs_as);
     } else if (text_is(member->key, "runAsGroup")) {
         if (is_other_number(value, stamp, gid))
-            refuse(policy, value, "runAsGroup", runs_as);
+            refuse_field(policy, value, "runAsGroup", runs_as);
     } else if (text_is(member->key, "runAsNonRoot")) {
         if (stamp && is_true(value) != (stamp->uid != 0))
-            refuse(policy, value, "runAsNonRoot", "leave it out: it follows from the user");
+            refuse_field(policy, value, "runAsNonRoot", "leave it out: it follows from the user");
     } else if (text_is(member->key, "seccompProfile")) {
         if (!is_runtime_default(value))
-            refuse(policy, value, "seccompProfile", "expected {type: RuntimeDefault}");
+            refuse_field(policy, value, "seccompProfile", "expected {type: RuntimeDefault}");
     } else {
         return false;
     }
@@ -81,11 +81,11 @@ static void check_pod_context(const struct policy *policy, const struct value *c
         if (check_shared_member(policy, member) || text_is(member->key, "fsGroupChangePolicy"))
             continue;
         if (!text_is(member->key, "fsGroup"))
-            refuse(policy, member->value, member->key.data, "no template may set this");
+            refuse_field(policy, member->value, member->key.data, "no template may set this");
         else if (is_other_number(member->value, policy->stamp,
                                  policy->stamp ? policy->stamp->gid : 0))
-            refuse(policy, member->value, "fsGroup",
-                   "expected the group of the user who asked, job.gid");
+            refuse_field(policy, member->value, "fsGroup",
+                         "expected the group of the user who asked, job.gid");
     }
 }
 
@@ -99,12 +99,12 @@ static void check_container_context(const struct policy *policy, const struct va
         if (text_is(member->key, "allowPrivilegeEscalation") ||
             text_is(member->key, "privileged")) {
             if (is_true(value))
-                refuse(policy, value, member->key.data, "found true, expected false");
+                refuse_field(policy, value, member->key.data, "found true, expected false");
         } else if (text_is(member->key, "capabilities")) {
             if (!drops_all(value))
-                refuse(policy, value, "capabilities", "expected {drop: [ALL]}");
+                refuse_field(policy, value, "capabilities", "expected {drop: [ALL]}");
         } else {
-            refuse(policy, value, member->key.data, "no template may set this");
+            refuse_field(policy, value, member->key.data, "no template may set this");
         }
     }
 }
@@ -113,7 +113,7 @@ static void check_container_context(const struct policy *policy, const struct va
 
 static void check_host_path(const struct policy *policy, const struct value *volume)
 {
-    struct error_quote_buffer buffer;
+    struct error_quote_buffer quote;
     struct text path = value_get_text(volume, "path");
     bool allowed = !policy->stamp;
     for (size_t i = 0; policy->stamp && i < policy->stamp->policy.host_path_count; i++)
@@ -126,7 +126,7 @@ static void check_host_path(const struct policy *policy, const struct value *vol
         policy->problems, volume,
         "%s.hostPath: \"%s\" is at or below none of the directories that dlspool.yaml's "
         "kubernetes.host_paths names",
-        policy->path, error_quote(&buffer, path.data, path.length));
+        policy->path, error_quote(&quote, path.data, path.length));
 }
 
 static void check_volume(const struct policy *policy, const struct value *volume)
@@ -144,14 +144,15 @@ static void check_volume(const struct policy *policy, const struct value *volume
         while (kinds[kind] && !text_is(member->key, kinds[kind]))
             kind++;
         if (!kinds[kind])
-            refuse(policy, member->value, member->key.data,
-                   "a volume of this kind is not allowed; use nfs, persistentVolumeClaim or csi");
+            refuse_field(
+                policy, member->value, member->key.data,
+                "a volume of this kind is not allowed; use nfs, persistentVolumeClaim or csi");
     }
     for (size_t i = 0; sources && i < sources->list.count; i++)
         if (value_get(sources->list.items[i], "serviceAccountToken") ||
             value_get(sources->list.items[i], "podCertificate"))
-            refuse(policy, sources->list.items[i], "projected",
-                   "a pod gets no credential of the cluster");
+            refuse_field(policy, sources->list.items[i], "projected",
+                         "a pod gets no credential of the cluster");
     if (host)
         check_host_path(policy, host);
 }
@@ -164,8 +165,8 @@ static void check_network(const struct policy *policy, const struct value *pod)
     if (!policy->stamp || policy->stamp->policy.allow_host_network || !host || !is_true(host))
         return;
     policy->problems->settings_count++;
-    refuse(policy, host, "hostNetwork",
-           "dlspool.yaml does not allow it (kubernetes.allow_host_network)");
+    refuse_field(policy, host, "hostNetwork",
+                 "dlspool.yaml does not allow it (kubernetes.allow_host_network)");
 }
 
 static void check_ports(const struct policy *policy, const struct value *container, bool host)
@@ -173,7 +174,8 @@ static void check_ports(const struct policy *policy, const struct value *contain
     const struct value *ports = value_get(container, "ports");
     for (size_t i = 0; ports && i < ports->list.count; i++)
         if (value_get(ports->list.items[i], "hostPort") && !host)
-            refuse(policy, ports->list.items[i], "ports", "a hostPort needs hostNetwork: true");
+            refuse_field(policy, ports->list.items[i], "ports",
+                         "a hostPort needs hostNetwork: true");
 }
 
 static void check_containers(const struct policy *policy, const struct value *pod, const char *list)
@@ -203,11 +205,11 @@ void kubernetes_policy_check(const struct value *pod, const char *path,
     for (size_t i = 0; never_true[i]; i++) {
         const struct value *value = value_get(pod, never_true[i]);
         if (value && is_true(value))
-            refuse(&policy, value, never_true[i], "found true, expected false");
+            refuse_field(&policy, value, never_true[i], "found true, expected false");
     }
     for (size_t i = 0; never[i]; i++)
         if (value_get(pod, never[i]))
-            refuse(&policy, value_get(pod, never[i]), never[i], "no template may set this");
+            refuse_field(&policy, value_get(pod, never[i]), never[i], "no template may set this");
     check_network(&policy, pod);
     snprintf(inner, sizeof(inner), "%.80s.securityContext", path);
     const struct policy context = {stamp, problems, inner};

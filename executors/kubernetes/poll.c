@@ -215,7 +215,7 @@ void kubernetes_look_up_jobs(struct kubernetes *kubernetes, struct lookup *const
     arena_free(arena);
 }
 
-static struct text escape(struct arena *arena, struct text text)
+static struct text escape_token(struct arena *arena, struct text text)
 {
     struct buffer out = {0};
     for (size_t i = 0; i < text.length; i++)
@@ -234,7 +234,7 @@ static bool ask_pods(struct kubernetes *kubernetes, const struct lookup *lookup)
         struct arena *arena = arena_new();
         struct text selector =
             kubernetes_job_selector(arena, kubernetes, lookup->id, lookup->attempt);
-        struct text token = escape(arena, buffer_text(&next));
+        struct text token = escape_token(arena, buffer_text(&next));
         struct kubernetes_call call = {
             .method = "GET",
             .path = arena_printf(

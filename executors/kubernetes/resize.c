@@ -33,18 +33,13 @@ void kubernetes_resize_decide(struct resize_change *change, enum resize_outcome 
         error_set(&change->job->error, "%s", sentence);
 }
 
-static struct text annotation(const struct value *object, const char *name)
-{
-    return kubernetes_annotation_of(object, name);
-}
-
 /* ---- what can be resized ---- */
 
 static bool is_elastic(const struct value *object)
 {
     const struct value *spec = value_get(object, "spec");
     double completions = value_get_number(spec, "completions", 0);
-    return text_is(annotation(object, KUBERNETES_ANNOTATION_ELASTIC), "true") &&
+    return text_is(kubernetes_annotation_of(object, KUBERNETES_ANNOTATION_ELASTIC), "true") &&
            text_is(value_get_text(spec, "completionMode"), "Indexed") && completions >= 1 &&
            value_get_number(spec, "parallelism", 1) == completions;
 }
@@ -52,7 +47,7 @@ static bool is_elastic(const struct value *object)
 static bool is_kueues(const struct value *object)
 {
     return kubernetes_label_of(object, KUBERNETES_LABEL_QUEUE).length &&
-           !text_is(annotation(object, "kueue.x-k8s.io/elastic-job"), "true");
+           !text_is(kubernetes_annotation_of(object, "kueue.x-k8s.io/elastic-job"), "true");
 }
 
 bool kubernetes_resizable(struct executor *executor, struct text manifest, enum size_kind kind)
@@ -125,7 +120,7 @@ static void run_patches(struct inquiries *inquiries, struct resize_change *chang
  * that would change. */
 static struct text shift_rule(struct arena *arena, const struct value *object, int64_t more)
 {
-    struct text written = annotation(object, KUBERNETES_ANNOTATION_COMPLETE);
+    struct text written = kubernetes_annotation_of(object, KUBERNETES_ANNOTATION_COMPLETE);
     struct text role = kubernetes_label_of(object, KUBERNETES_LABEL_ROLE), shifted = {NULL, 0};
     struct error error;
     struct value *rule =
@@ -206,8 +201,8 @@ static void resize_tasks(struct inquiries *inquiries, struct resize_change *chan
 
 /* ---- a batch ---- */
 
-/* Begin with what was found of the job's Jobs. */
-static void begin(struct inquiries *inquiries, struct resize_change *change)
+/* Decide by the Jobs that were found, or send the first request. */
+static void decide_or_ask(struct inquiries *inquiries, struct resize_change *change)
 {
     const struct inquiry *inquiry = change->inquiry;
     if (change->request.result)
@@ -222,7 +217,8 @@ static void begin(struct inquiries *inquiries, struct resize_change *change)
         kubernetes_resize_decide(change, RESIZE_NOT_POSSIBLE, "the job has several roles");
     else if (inquiry_job_is_finished(&inquiry->jobs[0]) ||
              inquiry_job_is_leaving(&inquiry->jobs[0]) ||
-             annotation(inquiry->jobs[0].object, KUBERNETES_ANNOTATION_CANCELLED).data)
+             kubernetes_annotation_of(inquiry->jobs[0].object, KUBERNETES_ANNOTATION_CANCELLED)
+                 .data)
         kubernetes_resize_decide(change, RESIZE_UNAVAILABLE, "the job is at its end");
     else if (change->job->kind == SIZE_TASKS)
         resize_tasks(inquiries, change);
@@ -243,7 +239,7 @@ void kubernetes_resize(struct executor *executor, struct job_resize **batch, siz
     inquiries_open(&inquiries, executor, requests, count);
     for (size_t i = 0; i < count; i++) {
         changes[i].inquiry = &inquiries.items[i];
-        begin(&inquiries, &changes[i]);
+        decide_or_ask(&inquiries, &changes[i]);
     }
     run_patches(&inquiries, changes, count);
     for (size_t i = 0; i < count; i++) {

@@ -34,7 +34,7 @@ static const struct value *main_container(const struct value *containers)
 }
 
 /* Would the container be started again? */
-static bool restarts(const struct value *container)
+static bool restarts_on_resize(const struct value *container)
 {
     const struct value *policies = value_get(container, "resizePolicy");
     for (size_t i = 0; i < value_length(policies); i++)
@@ -51,7 +51,7 @@ bool kubernetes_resize_is_one_pod(const struct value *object)
     const struct value *container = main_container(value_get(pod, "containers"));
     return value_get_number(spec, "completions", 1) == 1 &&
            value_get(value_get(value_get(container, "resources"), "limits"), "cpu") &&
-           !restarts(container);
+           !restarts_on_resize(container);
 }
 
 /* One that cannot be asked now may be able to. */
@@ -136,14 +136,14 @@ static void look_at_node(struct inquiries *inquiries, struct resize_change *chan
             "its node has not said yet that it has changed the container's CPUs");
         return;
     }
-    struct error_quote_buffer buffer;
+    struct error_quote_buffer quote;
     struct text words = value_get_text(pending, "message");
     bool never = text_is(value_get_text(pending, "reason"), "Infeasible");
     char sentence[ERROR_TEXT_SIZE];
     snprintf(sentence, sizeof(sentence), "its node %s: %s",
              never ? "cannot give the container as many CPUs"
                    : "does not have these resources at the moment",
-             error_quote(&buffer, words.data ? words.data : "", words.length));
+             error_quote(&quote, words.data ? words.data : "", words.length));
     kubernetes_resize_decide(change, never ? RESIZE_NOT_POSSIBLE : RESIZE_NO_ROOM, sentence);
     ask_cpus(inquiries, change, pod, has, change->job->outcome);
 }

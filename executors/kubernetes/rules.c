@@ -90,10 +90,10 @@ static bool is_label_key(struct text key)
 static void check_labels(const struct value *labels, const char *path,
                          struct schema_problems *problems)
 {
-    struct error_quote_buffer buffer;
+    struct error_quote_buffer quote;
     for (size_t i = 0; labels && i < labels->object.count; i++) {
         const struct member *label = &labels->object.members[i];
-        const char *key = error_quote(&buffer, label->key.data, label->key.length);
+        const char *key = error_quote(&quote, label->key.data, label->key.length);
         if (!is_label_key(label->key))
             kubernetes_schema_problem(
                 problems, label->value,
@@ -125,11 +125,11 @@ static bool is_templates(struct text key)
 static void check_annotations(const struct value *annotations, const char *path,
                               struct schema_problems *problems)
 {
-    struct error_quote_buffer buffer;
+    struct error_quote_buffer quote;
     size_t total = 0;
     for (size_t i = 0; annotations && i < annotations->object.count; i++) {
         const struct member *member = &annotations->object.members[i];
-        const char *key = error_quote(&buffer, member->key.data, member->key.length);
+        const char *key = error_quote(&quote, member->key.data, member->key.length);
         total += member->key.length + member->value->string.length;
         if (!is_label_key(member->key))
             kubernetes_schema_problem(
@@ -172,13 +172,13 @@ static void check_metadata(const struct value *metadata, const char *path, bool 
 static void check_names(const struct value *list, const char *path, bool labels,
                         struct schema_problems *problems)
 {
-    struct error_quote_buffer buffer;
+    struct error_quote_buffer quote;
     for (size_t i = 0; list && i < list->list.count; i++) {
         const struct value *item = list->list.items[i];
         struct text name = value_get_text(item, "name");
         const struct value before = {.kind = VALUE_LIST,
                                      .list = {.items = list->list.items, .count = i}};
-        const char *quoted = error_quote(&buffer, name.data ? name.data : "", name.length);
+        const char *quoted = error_quote(&quote, name.data ? name.data : "", name.length);
         if (labels && !kubernetes_is_dns_label(name, false))
             kubernetes_schema_problem(
                 problems, item,
@@ -194,7 +194,7 @@ static void check_names(const struct value *list, const char *path, bool labels,
 static void check_mounts(const struct value *container, const struct value *volumes,
                          const char *path, struct schema_problems *problems)
 {
-    struct error_quote_buffer buffer;
+    struct error_quote_buffer quote;
     const struct value *mounts = value_get(container, "volumeMounts");
     for (size_t i = 0; mounts && i < mounts->list.count; i++) {
         const struct value *mount = mounts->list.items[i];
@@ -204,7 +204,7 @@ static void check_mounts(const struct value *container, const struct value *volu
         if (!value_find(volumes, "name", name))
             kubernetes_schema_problem(problems, mount,
                                       "%s.volumeMounts[%zu].name: there is no volume \"%s\"", path,
-                                      i, error_quote(&buffer, name.data, name.length));
+                                      i, error_quote(&quote, name.data, name.length));
         if (!text_starts(target, "/") || memchr(target.data, ':', target.length))
             kubernetes_schema_problem(
                 problems, mount,
@@ -213,9 +213,9 @@ static void check_mounts(const struct value *container, const struct value *volu
                 path, i);
         for (size_t j = 0; j < i; j++)
             if (text_equal(target, value_get_text(mounts->list.items[j], "mountPath")))
-                kubernetes_schema_problem(
-                    problems, mount, "%s.volumeMounts[%zu].mountPath: \"%s\" is there twice", path,
-                    i, error_quote(&buffer, target.data, target.length));
+                kubernetes_schema_problem(problems, mount,
+                                          "%s.volumeMounts[%zu].mountPath: \"%s\" is there twice",
+                                          path, i, error_quote(&quote, target.data, target.length));
         if (text_starts(below, "/") || path_climbs(below))
             kubernetes_schema_problem(
                 problems, mount,
@@ -226,7 +226,7 @@ static void check_mounts(const struct value *container, const struct value *volu
 static void check_environment(const struct value *container, const char *path,
                               struct schema_problems *problems)
 {
-    struct error_quote_buffer buffer;
+    struct error_quote_buffer quote;
     const struct value *env = value_get(container, "env");
     for (size_t i = 0; env && i < env->list.count; i++) {
         const struct value *item = env->list.items[i];
@@ -237,7 +237,7 @@ static void check_environment(const struct value *container, const char *path,
         if (bad)
             kubernetes_schema_problem(problems, item,
                                       "%s.env[%zu].name: \"%s\" cannot be the name of a variable",
-                                      path, i, error_quote(&buffer, name.data, name.length));
+                                      path, i, error_quote(&quote, name.data, name.length));
         if (value.length && memchr(value.data, '\0', value.length))
             kubernetes_schema_problem(problems, item, "%s.env[%zu].value: it holds a NUL byte",
                                       path, i);
@@ -255,7 +255,7 @@ static void check_resources(const struct value *container, const char *path,
     const struct value *resources = value_get(container, "resources");
     const struct value *limits = value_get(resources, "limits");
     const struct value *requests = value_get(resources, "requests");
-    struct error_quote_buffer buffer;
+    struct error_quote_buffer quote;
     for (size_t i = 0; requests && i < requests->object.count; i++) {
         const struct member *asked = &requests->object.members[i];
         const struct member *most = value_member(limits, asked->key);
@@ -264,7 +264,7 @@ static void check_resources(const struct value *container, const char *path,
             kubernetes_schema_problem(problems, asked->value,
                                       "%s.resources.requests.%s: it must be the same as its limit",
                                       path,
-                                      error_quote(&buffer, asked->key.data, asked->key.length));
+                                      error_quote(&quote, asked->key.data, asked->key.length));
     }
     for (int list = 0; list < 2; list++) {
         const struct value *amounts = list ? limits : requests;
@@ -276,7 +276,7 @@ static void check_resources(const struct value *container, const char *path,
             if (negative)
                 kubernetes_schema_problem(problems, amount, "%s.resources.%s.%s: it is below 0",
                                           path, list ? "limits" : "requests",
-                                          error_quote(&buffer, name.data, name.length));
+                                          error_quote(&quote, name.data, name.length));
         }
     }
 }
@@ -334,7 +334,7 @@ static void check_pod(const struct value *pod, const char *path, struct schema_p
 
 /* ---- Jobs ---- */
 
-static int whole(const struct value *object, const char *key, int otherwise)
+static int read_whole_number(const struct value *object, const char *key, int otherwise)
 {
     double number = value_get_number(object, key, otherwise);
     return number >= -1 && number <= MOST_COMPLETIONS ? (int)number : -1;
@@ -363,15 +363,15 @@ static void check_job_form(const struct value *spec, const char *path,
                                              "successPolicy", NULL};
     if (!text_is(value_get_text(spec, "completionMode"), "Indexed"))
         kubernetes_schema_problem(problems, spec, "%s.spec.completionMode: expected Indexed", path);
-    if (whole(spec, "parallelism", 0) < 1 ||
-        whole(spec, "parallelism", 0) > whole(spec, "completions", 0))
+    if (read_whole_number(spec, "parallelism", 0) < 1 ||
+        read_whole_number(spec, "parallelism", 0) > read_whole_number(spec, "completions", 0))
         kubernetes_schema_problem(
             problems, spec,
             "%s.spec: expected completions from 1 to %d, and parallelism from 1 to as "
             "many",
             path, (int)MOST_COMPLETIONS);
-    bool by_index = whole(spec, "backoffLimitPerIndex", 1) == 0;
-    if (!by_index && whole(spec, "backoffLimit", 1) != 0)
+    bool by_index = read_whole_number(spec, "backoffLimitPerIndex", 1) == 0;
+    if (!by_index && read_whole_number(spec, "backoffLimit", 1) != 0)
         kubernetes_schema_problem(
             problems, spec,
             "%s.spec.backoffLimit: expected 0 (or backoffLimitPerIndex 0): dlspool "
@@ -408,7 +408,7 @@ static void check_job(struct kubernetes_object *object, const char *path,
         return;
     }
     const struct value *template = value_get(spec, "template");
-    object->tasks = whole(spec, "completions", 0);
+    object->tasks = read_whole_number(spec, "completions", 0);
     object->role = value_get_text(labels, KUBERNETES_LABEL_ROLE);
     object->suspended = value_get_boolean(spec, "suspend", false);
     object->queued = value_get_text(labels, KUBERNETES_LABEL_QUEUE).length > 0;
@@ -455,7 +455,7 @@ static void check_service(const struct value *tree, const char *path,
 static void check_data(const struct value *tree, const char *path, struct schema_problems *problems)
 {
     static const char *const members[] = {"data", "binaryData", "stringData", NULL};
-    struct error_quote_buffer buffer;
+    struct error_quote_buffer quote;
     size_t total = 0;
     for (size_t i = 0; members[i]; i++) {
         const struct value *data = value_get(tree, members[i]);
@@ -472,7 +472,7 @@ static void check_data(const struct value *tree, const char *path, struct schema
                 kubernetes_schema_problem(
                     problems, member->value,
                     "%s.%s: \"%s\" is no key: expected letters, digits, - _ and .", path,
-                    members[i], error_quote(&buffer, member->key.data, member->key.length));
+                    members[i], error_quote(&quote, member->key.data, member->key.length));
         }
     }
     if (total > DATA_LONGEST)
@@ -487,7 +487,7 @@ static void check_generated(const struct kubernetes_object *object, const char *
     const struct value *tree = object->tree;
     const struct value *annotations = value_get(value_get(tree, "metadata"), "annotations");
     struct text what = value_get_text(annotations, KUBERNETES_ANNOTATION_GENERATE);
-    struct error_quote_buffer buffer;
+    struct error_quote_buffer quote;
     if (!what.data)
         return;
     if (!text_is(what, KUBERNETES_GENERATE_SSH_KEY) || strcmp(object->kind->kind, "Secret") != 0)
@@ -495,7 +495,7 @@ static void check_generated(const struct kubernetes_object *object, const char *
             problems, tree,
             "%s.metadata.annotations.%s: found \"%s\" of a %s, expected " KUBERNETES_GENERATE_SSH_KEY
             " of a Secret",
-            path, KUBERNETES_ANNOTATION_GENERATE, error_quote(&buffer, what.data, what.length),
+            path, KUBERNETES_ANNOTATION_GENERATE, error_quote(&quote, what.data, what.length),
             object->kind->kind);
     else if (!text_is(value_get_text(tree, "type"), "kubernetes.io/ssh-auth"))
         kubernetes_schema_problem(
@@ -525,7 +525,7 @@ void kubernetes_rules_check_object(struct kubernetes_object *object, const char 
                                    struct schema_problems *problems)
 {
     const struct value *metadata = value_get(object->tree, "metadata");
-    struct error_quote_buffer buffer;
+    struct error_quote_buffer quote;
     object->name = value_get_text(metadata, "name");
     if (!kubernetes_is_dns_label(object->name, true))
         kubernetes_schema_problem(
@@ -533,7 +533,7 @@ void kubernetes_rules_check_object(struct kubernetes_object *object, const char 
             "%s.metadata.name: found \"%s\", expected the job's token or what starts "
             "with it: at most 63 small letters, digits and inner hyphens, a letter first",
             path,
-            error_quote(&buffer, object->name.data ? object->name.data : "", object->name.length));
+            error_quote(&quote, object->name.data ? object->name.data : "", object->name.length));
     if (value_get(object->tree, "status"))
         kubernetes_schema_problem(problems, object->tree,
                                   "%s.status: this is not a template's to say; leave it out", path);
@@ -601,7 +601,7 @@ static void check_owner(const struct kubernetes_manifest *manifest, struct arena
         kubernetes_schema_problem(problems, tree, "items[0].metadata.annotations.%s: %s",
                                   KUBERNETES_ANNOTATION_COMPLETE, error.text);
     for (size_t i = 0; read && i < read->count; i++) {
-        struct error_quote_buffer buffer;
+        struct error_quote_buffer quote;
         bool found = false;
         for (size_t j = 0; j < manifest->count && !found; j++)
             found = manifest->objects[j].kind->is_job &&
@@ -611,7 +611,7 @@ static void check_owner(const struct kubernetes_manifest *manifest, struct arena
                 problems, tree,
                 "items[0].metadata.annotations.%s: there is no Job of the role \"%s\"",
                 KUBERNETES_ANNOTATION_COMPLETE,
-                error_quote(&buffer, read->roles[i].role.data, read->roles[i].role.length));
+                error_quote(&quote, read->roles[i].role.data, read->roles[i].role.length));
     }
     for (size_t i = 0; i < debug.length; i++)
         if (!is_digit(debug.data[i]) || debug.length > 9) {

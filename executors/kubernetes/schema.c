@@ -81,12 +81,12 @@ static struct {
 /* ---- the table ---- */
 
 /* Remember the first thing that is wrong with the table itself. */
-static void give_up(const char *what, struct text where)
+static void fail_table(const char *what, struct text where)
 {
-    struct error_quote_buffer buffer;
+    struct error_quote_buffer quote;
     if (!table.fault.text[0])
         error_set(&table.fault, "the table of fields: %s: %s", what,
-                  error_quote(&buffer, where.data, where.length));
+                  error_quote(&quote, where.data, where.length));
 }
 
 static int compare_types(const void *a, const void *b)
@@ -120,7 +120,7 @@ static void read_field(struct text word, struct schema_field *field)
 {
     const char *equals = memchr(word.data, '=', word.length);
     if (!equals) {
-        give_up("expected name=type", word);
+        fail_table("expected name=type", word);
         return;
     }
     field->name = (struct text){word.data, (size_t)(equals - word.data)};
@@ -134,7 +134,7 @@ static void read_field(struct text word, struct schema_field *field)
     if (field->container != CONTAINER_NONE)
         type = (struct text){type.data + 1, type.length > 1 ? type.length - 2 : 0};
     if (type.length == 0)
-        give_up("expected a type", word);
+        fail_table("expected a type", word);
     field->written = type;
     field->basic = memchr(type.data, '|', type.length) ? BASIC_WORDS : BASIC_TYPE;
     for (size_t i = BASIC_STRING; i < ARRAY_COUNT(basics); i++)
@@ -155,7 +155,7 @@ static void read_type(struct text lines, struct schema_type *type)
 {
     const char *colon = memchr(lines.data, ':', lines.length);
     if (!colon) {
-        give_up("expected Type: fields", lines);
+        fail_table("expected Type: fields", lines);
         return;
     }
     type->name = (struct text){lines.data, (size_t)(colon - lines.data)};
@@ -192,11 +192,11 @@ static void link_types(void)
                 continue;
             field->type = find_type(field->written);
             if (!field->type)
-                give_up("no such type", field->written);
+                fail_table("no such type", field->written);
         }
 }
 
-static void load(void)
+static void load_table(void)
 {
     if (table.arena)
         return;
@@ -251,8 +251,8 @@ problem(struct schema_problems *problems, const struct value_path *place, uint32
     va_end(arguments);
 }
 
-static void expected(struct schema_problems *problems, const struct value_path *place,
-                     const struct value *value, const char *what)
+static void add_expected(struct schema_problems *problems, const struct value_path *place,
+                         const struct value *value, const char *what)
 {
     struct buffer found = {0};
     value_found_add(&found, value);
@@ -382,7 +382,7 @@ static void leaf_problem(struct schema_problems *problems, const struct value_pa
                          const struct schema_field *field, const struct value *value)
 {
     if (field->basic != BASIC_WORDS) {
-        expected(problems, place, value, basics[field->basic].expected);
+        add_expected(problems, place, value, basics[field->basic].expected);
         return;
     }
     struct buffer words = {0};
@@ -393,7 +393,7 @@ static void leaf_problem(struct schema_problems *problems, const struct value_pa
         buffer_add_string(&words, first ? "" : last ? " or " : ", ");
         buffer_add_text(&words, word);
     }
-    expected(problems, place, value, words.data ? words.data : "");
+    add_expected(problems, place, value, words.data ? words.data : "");
     buffer_free(&words);
 }
 
@@ -423,7 +423,7 @@ static void check_field(const struct schema_field *field, const struct value *va
         check_item(field, value, place, problems);
     } else if (field->container == CONTAINER_LIST) {
         if (value->kind != VALUE_LIST) {
-            expected(problems, place, value, "a list");
+            add_expected(problems, place, value, "a list");
             return;
         }
         for (size_t i = 0; i < value->list.count; i++) {
@@ -432,7 +432,7 @@ static void check_field(const struct schema_field *field, const struct value *va
         }
     } else {
         if (value->kind != VALUE_OBJECT) {
-            expected(problems, place, value, "an object");
+            add_expected(problems, place, value, "an object");
             return;
         }
         for (size_t i = 0; i < value->object.count; i++) {
@@ -447,7 +447,7 @@ static void check_object(const struct schema_type *type, const struct value *val
                          const struct value_path *place, struct schema_problems *problems)
 {
     if (value->kind != VALUE_OBJECT) {
-        expected(problems, place, value, "an object");
+        add_expected(problems, place, value, "an object");
         return;
     }
     if (depth_of(place) > DEEPEST) {
@@ -474,7 +474,7 @@ static void check_object(const struct schema_type *type, const struct value *val
 void kubernetes_schema_check(const char *type, const struct value *tree, const char *path,
                              struct schema_problems *problems)
 {
-    load();
+    load_table();
     const struct schema_type *found = find_type(text_of(type));
     struct value_path place = {.name = text_of(path)};
     if (table.fault.text[0])

@@ -165,13 +165,13 @@ static void add_quoted(struct buffer *out, struct text words, size_t limit)
     enum { PIECE = 64 }; /* bytes, fewer than error_quote() cuts at */
     size_t at = 0, most = words.length < limit ? words.length : limit;
     while (at < most) {
-        struct error_quote_buffer buffer;
+        struct error_quote_buffer quote;
         size_t end = at;
         while (end < most && end - at < PIECE) {
             size_t length = utf8_sequence(words.data + end, words.length - end);
             end += length ? length : 1;
         }
-        buffer_add_string(out, error_quote(&buffer, words.data + at, end - at));
+        buffer_add_string(out, error_quote(&quote, words.data + at, end - at));
         at = end;
     }
     if (at < words.length)
@@ -249,9 +249,9 @@ enum kubernetes_outcome kubernetes_status_judge(struct arena *arena,
     if (good && *answer)
         return KUBERNETES_DONE;
     if (good) {
-        struct error_quote_buffer buffer;
+        struct error_quote_buffer quote;
         error_set(error, "%s %s: the API server answered %d, but not with JSON", question->method,
-                  error_quote(&buffer, question->path, strcspn(question->path, "?")), status);
+                  error_quote(&quote, question->path, strcspn(question->path, "?")), status);
         return facts.reads ? KUBERNETES_UNAVAILABLE : KUBERNETES_UNKNOWN;
     }
     if (is_status(*answer)) {

@@ -68,7 +68,7 @@ void kubernetes_stream_close(struct kubernetes_stream *stream)
 }
 
 /* It has ended: what does that mean? */
-static void judge(struct kubernetes_stream *stream, const struct http_stream_state *state)
+static void judge_end(struct kubernetes_stream *stream, const struct http_stream_state *state)
 {
     const struct kubernetes_question question = {"GET", stream->path, 0};
     stream->judged = true;
@@ -97,7 +97,7 @@ void kubernetes_streams_drive(struct kubernetes_connection *connection, int64_t 
         struct http_stream_state state;
         http_stream_get_state(stream->http, &state);
         if (state.ended && !stream->judged)
-            judge(stream, &state);
+            judge_end(stream, &state);
         else if (!state.ended)
             stream->status = state.status;
     }

@@ -82,11 +82,11 @@ static void add_warnings(struct buffer *answer, const struct kubernetes_object *
                          const struct kubernetes_call *call)
 {
     struct text rest = buffer_text(&call->warnings), line;
-    struct error_quote_buffer buffer;
+    struct error_quote_buffer quote;
     while (text_next(&rest, '\n', &line))
         if (line.length)
             buffer_printf(answer, "# the server warns of the %s %s: %s\n", object->kind->kind,
-                          object->name.data, error_quote(&buffer, line.data, line.length));
+                          object->name.data, error_quote(&quote, line.data, line.length));
 }
 
 /* The server's own record of who wrote which field is long, and tells nothing here.  Keys that were

@@ -109,8 +109,8 @@ struct choice {
     int index;
 };
 
-static void consider(struct choice *choice, const struct waiting *waiting, const char *role,
-                     int index)
+static void choose_more_telling(struct choice *choice, const struct waiting *waiting,
+                                const char *role, int index)
 {
     if (waiting->cause == WAITING_NOT)
         return;
@@ -143,14 +143,14 @@ static const char *message_of(const struct waiting *waiting)
 }
 
 static void consider_job(struct choice *choice, const struct cached_token *token,
-                         const struct cached_job *job, struct waiting *buffer)
+                         const struct cached_job *job, struct waiting *own)
 {
     struct buffer words = {0};
     if (job->complete || job->failed || job->missing)
         return;
     if (!job->suspended) {
         if (job->event.cause == WAITING_CREATION && lacks_pods(token, job))
-            consider(choice, &job->event, job->role, 0);
+            choose_more_telling(choice, &job->event, job->role, 0);
         return;
     }
     if (job->queue)
@@ -159,13 +159,13 @@ static void consider_job(struct choice *choice, const struct cached_token *token
                       job->event.cause == WAITING_KUEUE ? message_of(&job->event) : "");
     else
         buffer_add_string(&words, "the Job is suspended, and starts when it is released");
-    kubernetes_waiting_clear(buffer);
-    *buffer = (struct waiting){
+    kubernetes_waiting_clear(own);
+    *own = (struct waiting){
         .cause = job->queue ? WAITING_KUEUE : WAITING_SUSPENDED,
         .meaning = job->event.cause == WAITING_KUEUE ? job->event.meaning : 0,
         .text = words.data,
     };
-    consider(choice, buffer, job->role, 0);
+    choose_more_telling(choice, own, job->role, 0);
 }
 
 static bool was_said(const struct cached_token *token, uint64_t meaning)
@@ -176,7 +176,7 @@ static bool was_said(const struct cached_token *token, uint64_t meaning)
     return false;
 }
 
-static void remember(struct cached_token *token, uint64_t meaning)
+static void remember_said(struct cached_token *token, uint64_t meaning)
 {
     memmove(token->said_before + 1, token->said_before,
             sizeof(token->said_before) - sizeof(token->said_before[0]));
@@ -186,17 +186,17 @@ static void remember(struct cached_token *token, uint64_t meaning)
 const char *kubernetes_waiting_say(struct cached_token *token)
 {
     struct choice choice = {0};
-    struct waiting *buffers =
-        token->job_count ? memory_allocate(token->job_count * sizeof(*buffers)) : NULL;
+    struct waiting *own =
+        token->job_count ? memory_allocate(token->job_count * sizeof(*own)) : NULL;
     for (size_t i = 0; i < token->job_count; i++)
-        consider_job(&choice, token, &token->jobs[i], &buffers[i]);
+        consider_job(&choice, token, &token->jobs[i], &own[i]);
     for (size_t i = 0; i < token->pod_count; i++) {
         const struct cached_pod *pod = &token->pods[i];
         if (pod->phase != POD_PENDING || pod->deletion)
             continue;
-        consider(&choice, &pod->waiting, pod->role, pod->index);
+        choose_more_telling(&choice, &pod->waiting, pod->role, pod->index);
         if (pod->event.cause != WAITING_NODE || pod->waiting.cause == WAITING_NOT)
-            consider(&choice, &pod->event, pod->role, pod->index);
+            choose_more_telling(&choice, &pod->event, pod->role, pod->index);
     }
     if (choice.waiting) {
         bool other = token->said.cause != choice.waiting->cause;
@@ -211,11 +211,11 @@ const char *kubernetes_waiting_say(struct cached_token *token)
             buffer_add_string(&text, choice.waiting->text);
             kubernetes_waiting_clear(&token->said);
             token->said = (struct waiting){choice.waiting->cause, meaning, text.data};
-            remember(token, meaning);
+            remember_said(token, meaning);
         }
     }
     for (size_t i = 0; i < token->job_count; i++)
-        kubernetes_waiting_clear(&buffers[i]);
-    free(buffers);
+        kubernetes_waiting_clear(&own[i]);
+    free(own);
     return choice.waiting ? token->said.text : "";
 }

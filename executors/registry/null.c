@@ -92,9 +92,9 @@ struct executor *executor_null_open(const struct value *settings, struct error *
     const struct value *tree = value_get(settings, "null");
     if (tree && tree->kind == VALUE_OBJECT && tree->object.count) {
         const struct member *member = &tree->object.members[0];
-        struct error_quote_buffer buffer;
+        struct error_quote_buffer quote;
         error_set(error, "dlspool.yaml:%u: null.%s: unknown setting; the null executor has none",
-                  member->line, error_quote(&buffer, member->key.data, member->key.length));
+                  member->line, error_quote(&quote, member->key.data, member->key.length));
         return NULL;
     }
     struct executor *executor = memory_allocate(sizeof(*executor));

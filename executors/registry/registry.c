@@ -102,14 +102,14 @@ static const struct kind *find_kind(const struct value *settings, struct error *
     const struct kind *kind = kind_of(named->string);
     if (kind)
         return kind;
-    struct error_quote_buffer buffer;
+    struct error_quote_buffer quote;
     for (size_t i = 0; i < KINDS; i++)
         names[i] = kinds[i].name;
     struct nearest_hint hint;
     error_set(
         error,
         "dlspool.yaml:%u: executor: found \"%s\", expected local, kubernetes, slurm or null%s",
-        named->line, error_quote(&buffer, named->string.data, named->string.length),
+        named->line, error_quote(&quote, named->string.data, named->string.length),
         nearest_hint(&hint, named->string, names));
     return NULL;
 }

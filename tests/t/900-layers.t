@@ -3,7 +3,7 @@
 # include, and no room and no module comes back to itself, however long the way.
 # Seen to fail with: base/error.h including spool/id.h; executors/completion.c including the registry;
 # a new directory with a .c file and no line here; stages/shared/control_file.h including control.h; a mutant
-# whose context has changed, or that names no test.
+# whose context has changed, or that names no test; arena_free() called space_free().
 . "$(dirname "$0")/lib.bash"
 cd "$top" || exit 1
 
@@ -65,6 +65,8 @@ is "$(sed -E 's|/[^/ ]* | |; s|/[^/ ]*$||' <<<"$modules" | circles)" "" \
     "no room includes itself in a circle"
 # A module is a .c file with the .h of its name.
 is "$(circles <<<"$modules")" "" "no module includes itself in a circle"
+
+is "$(tools/modules --prefixes 2>&1)" "" "what headers declare begins with a prefix that is their module's alone"
 
 found=$(grep -nE '\b(strcpy|strcat|sprintf|gets|alloca|strtok|system|popen)\(' $(of '\.c$'))
 is "$found" "" "no function that is banned is called"

@@ -76,7 +76,7 @@ static int check_templates(struct checking *checking)
     };
     const struct check_result *result = &checking->templates;
     const char *commit = repository_commit(checking->repository);
-    int problems = repository_check(checking->repository, &options, &report, &checking->templates);
+    int problems = check_repository(checking->repository, &options, &report, &checking->templates);
     findings_lines(&checking->findings, buffer_text(&report));
     if (problems)
         remark("%zu %s in commit %.10s", result->problems,

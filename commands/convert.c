@@ -56,7 +56,7 @@ static int convert_text(struct arena *arena, struct text source, const char *pat
     job->image = platform_image(arena, NULL, job->platform.name, job->image);
     for (size_t i = 0; i < job->tasks_count; i++)
         job->tasks[i].image = platform_image(arena, NULL, job->platform.name, job->tasks[i].image);
-    struct value *tree = description_convert(arena, job);
+    struct value *tree = convert_description(arena, job);
     int result = yaml_write(&out, tree, error);
     if (!result)
         print_notes(path, &job->notes);

@@ -27,7 +27,7 @@ static void make_absolute(const char *path, struct buffer *bytes)
     struct arena *arena = arena_new();
     struct buffer said = {0};
     struct text before = buffer_text(bytes), line;
-    struct text after = request_absolute(arena, before, directory, &said);
+    struct text after = relative_make_absolute(arena, before, directory, &said);
     if (after.data != before.data) {
         buffer_clear(bytes);
         buffer_add_text(bytes, after);

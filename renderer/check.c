@@ -84,9 +84,9 @@ static void check_words(struct check *check)
     const struct images *images = repository_images(check->repository, NULL);
     const struct value *site = repository_site(check->repository, NULL);
     if (images && names.libraries)
-        check_image_names(check->repository, images, site, &names);
+        check_names_of_images(check->repository, images, site, &names);
     if (site)
-        check_site_names(check->repository, site, &names);
+        check_names_of_site(check->repository, site, &names);
 }
 
 static void check_tables(struct check *check)
@@ -296,7 +296,7 @@ static int visit_includes(void *context, const char *path)
     return 0;
 }
 
-int repository_check(struct repository *repository, const struct check_options *options,
+int check_repository(struct repository *repository, const struct check_options *options,
                      struct buffer *report, struct check_result *result)
 {
     struct check check = {repository, options, report, result, NULL, 0};

@@ -26,7 +26,7 @@ struct check_result {
 /* Check the served commit of a repository on which repository_serve_faulty() was called.  One line
  * for each finding is appended to the report: `path:line[:column]: sentence`, warnings with
  * `warning: ` before the sentence.  0 when there is no problem (perhaps warnings), else -1. */
-int repository_check(struct repository *repository, const struct check_options *options,
+int check_repository(struct repository *repository, const struct check_options *options,
                      struct buffer *report, struct check_result *result);
 
 #endif

@@ -8,8 +8,8 @@
 
 enum { MOST_NAMES = 256, NAME_ROOM = 160 };
 
-static void tell(const struct check_names *names, bool fault, const char *place,
-                 const char *sentence, struct text found, const char *const *known)
+static void tell_unknown(const struct check_names *names, bool fault, const char *place,
+                         const char *sentence, struct text found, const char *const *known)
 {
     struct error line;
     struct nearest_hint hint;
@@ -26,7 +26,7 @@ static void tell_of_row(const struct check_names *names, bool fault, const struc
     snprintf(place, sizeof(place), "images.txt:%d", row->line);
     snprintf(sentence, sizeof(sentence), "the %s \"%s\" is not known", what,
              error_quote(&buffer, found.data, found.length));
-    tell(names, fault, place, sentence, found, known);
+    tell_unknown(names, fault, place, sentence, found, known);
 }
 
 static bool is_among(struct text word, const char *const *list)
@@ -81,8 +81,8 @@ static size_t list_kinds(const struct value *site, const char *kinds[static MOST
     return count;
 }
 
-void check_image_names(struct repository *repository, const struct images *images,
-                       const struct value *site, const struct check_names *names)
+void check_names_of_images(struct repository *repository, const struct images *images,
+                           const struct value *site, const struct check_names *names)
 {
     const char *kinds[MOST_NAMES + 1];
     bool listed = list_kinds(site, kinds) > 2;
@@ -168,7 +168,7 @@ static void check_members(struct repository *repository, const struct value *tre
         snprintf(sentence, sizeof(sentence), "%s%s: not known, and no template reads it", above,
                  error_quote(&buffer, member->key.data, member->key.length));
         if (!same && !is_read(repository, above, member->key))
-            tell(names, true, place, sentence, member->key, known);
+            tell_unknown(names, true, place, sentence, member->key, known);
         /* What is empty in the model holds the site's own names. */
         if (!same || same->value->kind != VALUE_OBJECT || same->value->object.count == 0 ||
             member->value->kind != VALUE_OBJECT)
@@ -178,8 +178,8 @@ static void check_members(struct repository *repository, const struct value *tre
     }
 }
 
-void check_site_names(struct repository *repository, const struct value *site,
-                      const struct check_names *names)
+void check_names_of_site(struct repository *repository, const struct value *site,
+                         const struct check_names *names)
 {
     if (names->site && names->site->kind == VALUE_OBJECT && site->kind == VALUE_OBJECT)
         check_members(repository, site, names->site, "", names);

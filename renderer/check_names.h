@@ -20,9 +20,9 @@ struct check_names {
     void *context;
 };
 
-void check_image_names(struct repository *repository, const struct images *images,
-                       const struct value *site, const struct check_names *names);
-void check_site_names(struct repository *repository, const struct value *site,
-                      const struct check_names *names);
+void check_names_of_images(struct repository *repository, const struct images *images,
+                           const struct value *site, const struct check_names *names);
+void check_names_of_site(struct repository *repository, const struct value *site,
+                         const struct check_names *names);
 
 #endif

@@ -77,7 +77,7 @@ static void render_sample(struct work *work, size_t number)
     enum render_failure failure;
     struct error error;
     arena_reset(work->arena);
-    struct sample sample = sample_build(work->arena, template->library, template->type, number);
+    struct sample sample = samples_build(work->arena, template->library, template->type, number);
     if (text_is(sample.image, "host") && !template->host)
         return;
     template->renderings++;
@@ -104,7 +104,7 @@ static void render_sample(struct work *work, size_t number)
 
 static void render_samples(struct work *work)
 {
-    size_t count = sample_count(work->template->type);
+    size_t count = samples_count(work->template->type);
     work->found = 0;
     for (size_t i = 0; i < count && work->found < MOST_FINDINGS; i++)
         render_sample(work, i);
@@ -198,7 +198,7 @@ static void add_to(struct piece *piece, size_t number, const struct sampled_temp
 {
     piece->templates = memory_resize(piece->templates, (piece->count + 1) * sizeof(number));
     piece->templates[piece->count++] = number;
-    piece->samples += sample_count(template->type);
+    piece->samples += samples_count(template->type);
 }
 
 void check_samples(struct repository *repository, const struct check_options *options,

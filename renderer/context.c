@@ -111,9 +111,9 @@ static void reserve_ports(struct port_book *book, const struct context_job *job)
         tasks += role->count;
         for (size_t j = 0; j < role->ports_count; j++)
             if (role->ports[j].first)
-                port_book_reserve(book, role->ports[j].first, role->ports[j].count);
+                ports_reserve(book, role->ports[j].first, role->ports[j].count);
     }
-    port_book_reserve(book, context_port(job->id), tasks);
+    ports_reserve(book, context_port(job->id), tasks);
 }
 
 /* {label: [numbers]} of one task. */
@@ -127,8 +127,8 @@ static struct value *task_ports(struct arena *arena, struct port_book *book,
         for (int number = 0; number < port->count; number++)
             value_append(arena, numbers,
                          value_number(arena, port->first ? port->first + number
-                                                         : port_book_choose(book, role->role, index,
-                                                                            port->label, number)));
+                                                         : ports_choose(book, role->role, index,
+                                                                        port->label, number)));
         value_set(arena, object, port->label, numbers);
     }
     return object;
@@ -212,8 +212,8 @@ static void add_roles(struct arena *arena, struct value *object, const struct co
 {
     struct value *tasks = value_list(arena), *roles = value_list(arena);
     struct port_book book;
-    port_book_start(&book, job->port_range.first ? job->port_range : port_range_usual,
-                    value_get_text(object, "token"));
+    ports_start(&book, job->port_range.first ? job->port_range : port_range_usual,
+                value_get_text(object, "token"));
     reserve_ports(&book, job);
     int rank = 0;
     for (size_t i = 0; i < job->roles_count; i++) {

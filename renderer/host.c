@@ -57,7 +57,7 @@ const struct host_library *host_find(const struct host *host, struct text librar
     return NULL;
 }
 
-bool version_begins(struct text version, struct text asked)
+bool host_version_begins(struct text version, struct text asked)
 {
     if (asked.length == 0 || text_equal(version, asked))
         return true;

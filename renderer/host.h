@@ -43,6 +43,6 @@ const struct host_library *host_find(const struct host *host, struct text librar
 
 /* Is `asked` the version, or a beginning of it in whole parts (2.1 of 2.1.3 and 2.1+cu118, not of 2.10)?
  * An empty `asked` is one of any. */
-bool version_begins(struct text version, struct text asked);
+bool host_version_begins(struct text version, struct text asked);
 
 #endif

@@ -42,7 +42,7 @@ static bool next_word(struct text *rest, struct text *word)
     return true;
 }
 
-bool image_name_valid(struct text image)
+bool images_name_valid(struct text image)
 {
     if (image.length == 0 || image.length > LONGEST_IMAGE)
         return false;
@@ -83,7 +83,7 @@ static int check_row(const struct image_row *row, struct error *error)
         return -1;
     if (text_is(row->image, "*"))
         return error_set(error, "image is *, expected the name of one image");
-    if (!image_name_valid(row->image))
+    if (!images_name_valid(row->image))
         return error_set(error, "image is \"%s\", which cannot be the name of an image",
                          error_quote(&buffer, row->image.data, row->image.length));
     return 0;
@@ -145,7 +145,7 @@ static bool image_serves(struct text image, bool host)
 /* A row of `*` fits only jobs that name no version, and so does any before it. */
 static bool version_hides(struct text earlier, struct text later)
 {
-    return text_is(later, "*") || (!text_is(earlier, "*") && version_begins(earlier, later));
+    return text_is(later, "*") || (!text_is(earlier, "*") && host_version_begins(earlier, later));
 }
 
 /* The earlier row that matches whatever `row` matches, or NULL. */
@@ -200,7 +200,7 @@ static const struct host_library *on_machine(const struct image_query *query)
 
 static bool version_fits(struct text row, struct text asked)
 {
-    return asked.length == 0 || (!text_is(row, "*") && version_begins(row, asked));
+    return asked.length == 0 || (!text_is(row, "*") && host_version_begins(row, asked));
 }
 
 /* Does the machine have what the row and the job want of it? */
@@ -209,8 +209,8 @@ static bool machine_fits(const struct image_row *row, const struct image_query *
 {
     const struct host_library *library = on_machine(query);
     return library && (library->gpus || text_is(accelerator, "none")) &&
-           (text_is(row->version, "*") || version_begins(library->version, row->version)) &&
-           version_begins(library->version, query->version);
+           (text_is(row->version, "*") || host_version_begins(library->version, row->version)) &&
+           host_version_begins(library->version, query->version);
 }
 
 static bool row_fits(const struct image_row *row, const struct image_query *query)

@@ -66,6 +66,6 @@ bool images_host_counts(const char *executor, const struct value *site);
 
 /* May `image` be the name of an image?  A letter, digit, `.`, `/` or `_` first, then also
  * `: @ + - #`; at most 512 bytes. */
-bool image_name_valid(struct text image);
+bool images_name_valid(struct text image);
 
 #endif

@@ -138,7 +138,7 @@ static int check_image(struct work *work, const struct value *site, struct text 
     const char *rule[2];
     bool foreign = value_get_text(value_get(work->input->job, "platform"), "name").length > 0;
     error_quote(&buffer, image.data, image.length);
-    if (!image_name_valid(image))
+    if (!images_name_valid(image))
         return error_set(work->error, "image is \"%s\", which cannot be the name of an image",
                          buffer.text);
     if (!image_allowed_to(work->input->job, site, image, rule))

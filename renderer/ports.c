@@ -16,7 +16,7 @@ enum {
 /* Above the ports that services are known by, below those that Linux gives out by itself. */
 const struct port_range port_range_usual = {15000, 31999};
 
-void port_book_start(struct port_book *book, struct port_range range, struct text token)
+void ports_start(struct port_book *book, struct port_range range, struct text token)
 {
     *book = (struct port_book){.range = range, .token = token};
 }
@@ -26,16 +26,16 @@ static bool is_taken(const struct port_book *book, int port)
     return book->taken[port / 64] >> (port % 64) & 1;
 }
 
-static int take(struct port_book *book, int port)
+static int take_port(struct port_book *book, int port)
 {
     book->taken[port / 64] |= (uint64_t)1 << (port % 64);
     return port;
 }
 
-void port_book_reserve(struct port_book *book, int first, int count)
+void ports_reserve(struct port_book *book, int first, int count)
 {
     for (int port = first; port < first + count && port < PORTS; port++)
-        take(book, port);
+        take_port(book, port);
 }
 
 /* What the header says, of one try. */
@@ -51,8 +51,7 @@ static int hash_port(const struct port_book *book, struct buffer *words, int att
     return book->range.first + (int)(strtoul(hex, NULL, 16) % size);
 }
 
-int port_book_choose(struct port_book *book, struct text role, int index, struct text label,
-                     int number)
+int ports_choose(struct port_book *book, struct text role, int index, struct text label, int number)
 {
     struct buffer words = {0};
     int port = 0;
@@ -71,5 +70,5 @@ int port_book_choose(struct port_book *book, struct text role, int index, struct
         port = port < book->range.last ? port + 1 : book->range.first;
         found = !is_taken(book, port);
     }
-    return found ? take(book, port) : 0;
+    return found ? take_port(book, port) : 0;
 }

@@ -32,13 +32,13 @@ struct port_book {
     uint64_t taken[65536 / 64];
 };
 
-void port_book_start(struct port_book *book, struct port_range range, struct text token);
+void ports_start(struct port_book *book, struct port_range range, struct text token);
 
 /* Keep `count` ports from `first` on from being chosen. */
-void port_book_reserve(struct port_book *book, int first, int count);
+void ports_reserve(struct port_book *book, int first, int count);
 
 /* Choose a port.  0 when the range has none left. */
-int port_book_choose(struct port_book *book, struct text role, int index, struct text label,
-                     int number);
+int ports_choose(struct port_book *book, struct text role, int index, struct text label,
+                 int number);
 
 #endif

@@ -98,7 +98,8 @@ struct repository *repository_open(const char *path, const char *revision, struc
     if (git_repository_open_ext(&repository->git, path,
                                 GIT_REPOSITORY_OPEN_NO_SEARCH | GIT_REPOSITORY_OPEN_BARE, NULL) ||
         git_repository_odb(&repository->objects, repository->git)) {
-        error_set(error, "templates repository %s cannot be opened: %s", path, git_problem());
+        error_set(error, "templates repository %s cannot be opened: %s", path,
+                  snapshot_git_problem());
         repository_close(repository);
         return NULL;
     }
@@ -110,7 +111,7 @@ int repository_add_objects(struct repository *repository, const char *directory,
 {
     if (git_odb_add_disk_alternate(repository->objects, directory))
         return error_set(error, "%s: objects in %s cannot be used: %s", repository->path, directory,
-                         git_problem());
+                         snapshot_git_problem());
     return 0;
 }
 
@@ -157,7 +158,7 @@ static int resolve(struct repository *repository, git_oid *id, struct error *err
                              "HEAD names; push one",
                              repository->path);
         return error_set(error, "templates repository %s: HEAD cannot be read: %s",
-                         repository->path, git_problem());
+                         repository->path, snapshot_git_problem());
     }
     git_object *object = NULL, *commit = NULL;
     int result = 0;
@@ -167,7 +168,7 @@ static int resolve(struct repository *repository, git_oid *id, struct error *err
         result = error_set(error, "templates repository %s: \"%s\" names no commit: %s",
                            repository->path,
                            error_quote(&buffer, repository->revision, strlen(repository->revision)),
-                           git_problem());
+                           snapshot_git_problem());
     } else {
         *id = *git_object_id(commit);
     }

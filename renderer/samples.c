@@ -87,7 +87,7 @@ static size_t shape_count(const struct shape *first)
     return count;
 }
 
-size_t sample_count(const char *type)
+size_t samples_count(const char *type)
 {
     return shape_count(first_shape(type)) * FORMS * OPTION_SETS;
 }
@@ -107,8 +107,8 @@ static struct value *sample_rule(struct arena *arena, const char *role)
     return rule;
 }
 
-static const char *describe(struct arena *arena, const struct form *form, size_t options,
-                            const struct shape *shape)
+static const char *describe_sample(struct arena *arena, const struct form *form, size_t options,
+                                   const struct shape *shape)
 {
     int tasks = 0;
     for (size_t i = 0; i < shape->count; i++)
@@ -152,8 +152,8 @@ static struct array sample_array(bool choices, bool at_once)
                           .choices_count = choices ? 2 : 0};
 }
 
-struct sample sample_build(struct arena *arena, const char *library, const char *type,
-                           size_t number)
+struct sample samples_build(struct arena *arena, const char *library, const char *type,
+                            size_t number)
 {
     static const struct text words[] = {{"train", 5}, {"--rate=0.1", 10}};
     static const struct registry registries[] = {
@@ -239,6 +239,6 @@ struct sample sample_build(struct arena *arena, const char *library, const char 
     return (struct sample){
         .job = context_job(arena, &job),
         .image = options & WITH_HOST_IMAGE ? TEXT("host") : TEXT("registry.example.org/team/x:1"),
-        .description = describe(arena, form, options, shape),
+        .description = describe_sample(arena, form, options, shape),
     };
 }

@@ -15,10 +15,10 @@ struct sample {
 };
 
 /* How many samples a job type has. */
-size_t sample_count(const char *type);
+size_t samples_count(const char *type);
 
 /* Build sample `number` (from 0) of a job type for a library.  All of it lies in the arena. */
-struct sample sample_build(struct arena *arena, const char *library, const char *type,
-                           size_t number);
+struct sample samples_build(struct arena *arena, const char *library, const char *type,
+                            size_t number);
 
 #endif

@@ -21,7 +21,7 @@ struct reading {
     struct error *error;
 };
 
-const char *git_problem(void)
+const char *snapshot_git_problem(void)
 {
     const git_error *last = git_error_last();
     return last && last->message ? last->message : "libgit2 gives no reason";
@@ -71,7 +71,7 @@ failed:
     if (result) {
         struct error_quote_buffer buffer;
         error_set(reading->error, "%s cannot be read: %s",
-                  error_quote(&buffer, file->path.data, file->path.length), git_problem());
+                  error_quote(&buffer, file->path.data, file->path.length), snapshot_git_problem());
     }
     git_odb_object_free(object);
     return result;
@@ -111,7 +111,7 @@ static int read_tree(struct reading *reading, const git_oid *id, struct buffer *
     if (git_tree_lookup(&tree, reading->git, id)) {
         struct error_quote_buffer buffer;
         return error_set(reading->error, "directory \"%s\" cannot be read: %s",
-                         error_quote(&buffer, path->data, path->length), git_problem());
+                         error_quote(&buffer, path->data, path->length), snapshot_git_problem());
     }
     for (size_t i = 0; i < git_tree_entrycount(tree); i++) {
         const git_tree_entry *entry = git_tree_entry_byindex(tree, i);
@@ -194,7 +194,7 @@ struct snapshot *snapshot_read(git_repository *git, git_odb *objects, const git_
     snapshot->id = *id;
     git_oid_tostr(snapshot->commit, sizeof(snapshot->commit), id);
     if (git_commit_lookup(&commit, git, id)) {
-        error_set(error, "the commit cannot be read: %s", git_problem());
+        error_set(error, "the commit cannot be read: %s", snapshot_git_problem());
         goto done;
     }
     if (read_tree(&reading, git_commit_tree_id(commit), &path, 1))

@@ -56,6 +56,6 @@ void snapshot_free(struct snapshot *snapshot); /* NULL is fine */
 struct file *snapshot_find(const struct snapshot *snapshot, struct text path);
 
 /* What libgit2 last complained of. */
-const char *git_problem(void);
+const char *snapshot_git_problem(void);
 
 #endif

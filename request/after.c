@@ -47,7 +47,7 @@ static bool is_job(struct text word)
     return word.length > 0 && word.length <= NAME_LONGEST;
 }
 
-static void add(struct conditions *conditions, enum condition condition, struct text job)
+static void add_condition(struct conditions *conditions, enum condition condition, struct text job)
 {
     for (size_t i = 0; i < conditions->count; i++)
         if (conditions->list[i].condition == condition && text_equal(conditions->list[i].job, job))
@@ -67,12 +67,12 @@ static void read_jobs(struct conditions *conditions, const struct value_path *pa
         if (!text_next(&rest, ':', &job))
             job = (struct text){"", 0};
         if (!is_job(job)) {
-            problem_expected(conditions->reading, path, value,
-                             "the name or the id of a job after %s: letters, digits and . _ - ~",
-                             condition_name(condition));
+            problems_expected(conditions->reading, path, value,
+                              "the name or the id of a job after %s: letters, digits and . _ - ~",
+                              condition_name(condition));
             return;
         }
-        add(conditions, condition, job);
+        add_condition(conditions, condition, job);
     } while (rest.data);
 }
 
@@ -81,9 +81,9 @@ static void read_unknown(struct conditions *conditions, const struct value_path 
 {
     struct error_quote_buffer buffer;
     struct nearest_hint hint;
-    problem_add(conditions->reading, path, line, column,
-                "found the condition \"%s\", expected afterok, afterany or afternotok%s",
-                error_quote(&buffer, word.data, word.length), nearest_hint(&hint, word, names));
+    problems_add(conditions->reading, path, line, column,
+                 "found the condition \"%s\", expected afterok, afterany or afternotok%s",
+                 error_quote(&buffer, word.data, word.length), nearest_hint(&hint, word, names));
 }
 
 /* Conditions as one word: commas between conditions, colons between jobs. */
@@ -92,8 +92,8 @@ static void read_word_of_conditions(struct conditions *conditions, const struct 
 {
     struct text rest, part;
     if (!take_scalar_text(value, false, &rest) || rest.length == 0) {
-        problem_expected(conditions->reading, path, value,
-                         "the name or the id of a job, or a condition such as afterany:prepare");
+        problems_expected(conditions->reading, path, value,
+                          "the name or the id of a job, or a condition such as afterany:prepare");
         return;
     }
     while (text_next(&rest, ',', &part)) {
@@ -124,10 +124,10 @@ static void read_job_word(struct conditions *conditions, const struct value_path
 {
     struct text job;
     if (!take_scalar_text(value, false, &job) || !is_job(job))
-        problem_expected(conditions->reading, path, value,
-                         "the name or the id of a job: letters, digits and . _ - ~");
+        problems_expected(conditions->reading, path, value,
+                          "the name or the id of a job: letters, digits and . _ - ~");
     else
-        add(conditions, condition, job);
+        add_condition(conditions, condition, job);
 }
 
 static void read_map(struct conditions *conditions, const struct value_path *path,
@@ -168,11 +168,11 @@ void read_after(struct reading *reading, const struct value_path *path, const st
     else
         read_word_of_conditions(&conditions, path, value);
     if (conditions.too_many)
-        problem_add(reading, path, value->line, value->column,
-                    "found more than %d conditions, expected at most as many", AFTER_MOST);
+        problems_add(reading, path, value->line, value->column,
+                     "found more than %d conditions, expected at most as many", AFTER_MOST);
     else if (conditions.count == 0 && reading->found == found)
-        problem_expected(reading, path, value,
-                         "at least one job, such as prepare or afterany:prepare");
+        problems_expected(reading, path, value,
+                          "at least one job, such as prepare or afterany:prepare");
     *(struct dependency **)into = conditions.list;
     *(size_t *)((char *)into - field->offset + field->count_offset) = conditions.count;
 }

@@ -62,11 +62,11 @@ static void read_indexes(struct reading *reading, const struct value_path *path,
         if (count)
             take_count(reading, array, (size_t)count);
         else
-            problem_expected(reading, path, value,
-                             "from 1 to %d tasks; the index N alone is written N-N",
-                             (int)ARRAY_MOST);
+            problems_expected(reading, path, value,
+                              "from 1 to %d tasks; the index N alone is written N-N",
+                              (int)ARRAY_MOST);
     } else if (ranges_parse(reading->arena, text, ARRAY_MOST, &indexes, &array->count, &error)) {
-        problem_add(reading, path, value->line, value->column, "%s", error.text);
+        problems_add(reading, path, value->line, value->column, "%s", error.text);
     } else {
         array->indexes = indexes;
     }
@@ -83,9 +83,9 @@ static void read_text(struct reading *reading, const struct value_path *path,
         struct text at_once = {text.data + length, text.length - length};
         array->at_once = small_number(text_trim(at_once));
         if (!array->at_once) {
-            problem_expected(reading, path, value,
-                             "from 1 to %d tasks at once behind the %%, as in 0-99%%8",
-                             (int)ARRAY_MOST);
+            problems_expected(reading, path, value,
+                              "from 1 to %d tasks at once behind the %%, as in 0-99%%8",
+                              (int)ARRAY_MOST);
             return;
         }
         text = text_trim((struct text){text.data, length - 1});
@@ -101,9 +101,9 @@ static void read_indexes_field(struct reading *reading, const struct value_path 
     if (take_scalar_text(value, false, &text))
         read_indexes(reading, path, value, text_trim(text), into);
     else
-        problem_expected(reading, path, value,
-                         "a number of tasks such as 10, or indexes such as 0-99, 1,3,5-7 or "
-                         "0-15:4");
+        problems_expected(reading, path, value,
+                          "a number of tasks such as 10, or indexes such as 0-99, 1,3,5-7 or "
+                          "0-15:4");
 }
 
 static void read_choice(struct reading *reading, const struct value_path *above,
@@ -114,7 +114,7 @@ static void read_choice(struct reading *reading, const struct value_path *above,
     *choice = (struct array_choice){.name = member->key, .count = 1};
     check_variable_name(reading, &path, member);
     if (list->kind != VALUE_LIST || list->list.count == 0) {
-        problem_expected(reading, &path, list, "a list of one or more values such as [0.1, 0.01]");
+        problems_expected(reading, &path, list, "a list of one or more values such as [0.1, 0.01]");
         return;
     }
     choice->count = list->list.count;
@@ -134,8 +134,8 @@ static void read_values_field(struct reading *reading, const struct value_path *
     size_t total = 1, found = reading->found;
     (void)field;
     if (value->kind != VALUE_OBJECT || value->object.count == 0) {
-        problem_expected(reading, path, value,
-                         "a map of names to lists of values such as {LR: [0.1, 0.01]}");
+        problems_expected(reading, path, value,
+                          "a map of names to lists of values such as {LR: [0.1, 0.01]}");
         return;
     }
     array->choices_count = value->object.count;
@@ -152,8 +152,9 @@ static void read_values_field(struct reading *reading, const struct value_path *
     if (reading->found != found)
         return;
     if (total > ARRAY_MOST)
-        problem_add(reading, path, value->line, value->column,
-                    "found more than %d combinations, expected at most that many", (int)ARRAY_MOST);
+        problems_add(reading, path, value->line, value->column,
+                     "found more than %d combinations, expected at most that many",
+                     (int)ARRAY_MOST);
     else
         take_count(reading, array, total);
 }
@@ -174,13 +175,13 @@ static const struct field_table map_table = {
 static void read_map(struct reading *reading, const struct value_path *path,
                      const struct value *value, struct array *array)
 {
-    bool indexes = field_given(value, "indexes"), values = field_given(value, "values");
+    bool indexes = fields_given(value, "indexes"), values = fields_given(value, "values");
     size_t found = reading->found;
     fields_read(reading, path, value, &map_table, array);
     if (reading->found == found && indexes == values)
-        problem_add(reading, path, value->line, value->column,
-                    "found %s, expected exactly one of indexes and values",
-                    indexes ? "both" : "neither");
+        problems_add(reading, path, value->line, value->column,
+                     "found %s, expected exactly one of indexes and values",
+                     indexes ? "both" : "neither");
 }
 
 void read_array(struct reading *reading, const struct value_path *path, const struct value *value,
@@ -193,36 +194,37 @@ void read_array(struct reading *reading, const struct value_path *path, const st
     else if (take_scalar_text(value, false, &text) && text_trim(text).length > 0)
         read_text(reading, path, value, text_trim(text), into);
     else
-        problem_expected(reading, path, value, EXAMPLES);
+        problems_expected(reading, path, value, EXAMPLES);
 }
 
 static void problem_of(struct reading *reading, const struct value *root, const char *name,
                        const struct value *value, const char *sentence)
 {
     struct value_path path = {.name = text_of(name)};
-    problem_add(reading, &path, value ? value->line : root->line,
-                value ? value->column : root->column, "%s", sentence);
+    problems_add(reading, &path, value ? value->line : root->line,
+                 value ? value->column : root->column, "%s", sentence);
 }
 
 /* The one role's count is that of the indexes. */
 static void check_count(struct reading *reading, const struct value *root, struct description *job)
 {
-    const struct value *tasks = field_given(root, "tasks");
-    const struct value *count = tasks ? field_given(tasks->object.members[0].value, "count") : NULL;
+    const struct value *tasks = fields_given(root, "tasks");
+    const struct value *count =
+        tasks ? fields_given(tasks->object.members[0].value, "count") : NULL;
     struct value_path path = {.name = TEXT("tasks")};
     struct value_path role = {.above = &path, .name = job->tasks[0].role};
     struct value_path field = {.above = &role, .name = TEXT("count")};
     if (count && (size_t)job->tasks[0].count != job->array.count)
-        problem_add(reading, &field, count->line, count->column,
-                    "found %d, expected %zu, the tasks that array makes; leave it out",
-                    job->tasks[0].count, job->array.count);
+        problems_add(reading, &field, count->line, count->column,
+                     "found %d, expected %zu, the tasks that array makes; leave it out",
+                     job->tasks[0].count, job->array.count);
     job->tasks[0].count = (int)job->array.count;
     job->array.total = job->array.count;
 }
 
-void check_array(struct reading *reading, const struct value *root, struct description *job)
+void array_check(struct reading *reading, const struct value *root, struct description *job)
 {
-    const struct value *array = field_given(root, "array");
+    const struct value *array = fields_given(root, "array");
     if (!text_is(job->type, "array")) {
         if (array && job->type.length)
             problem_of(reading, root, "array", array,
@@ -234,10 +236,10 @@ void check_array(struct reading *reading, const struct value *root, struct descr
                    "missing, expected the tasks' indexes such as 0-99, or their values, as the "
                    "type is array");
     if (job->tasks_count > 1)
-        problem_of(reading, root, "tasks", field_given(root, "tasks"),
+        problem_of(reading, root, "tasks", fields_given(root, "tasks"),
                    "found several roles, expected one, as the type is array");
-    if (field_given(root, "complete"))
-        problem_of(reading, root, "complete", field_given(root, "complete"),
+    if (fields_given(root, "complete"))
+        problem_of(reading, root, "complete", fields_given(root, "complete"),
                    "does not go with the type array, each of whose tasks is judged by itself; "
                    "leave it out");
     if (array && reading->found == 0)

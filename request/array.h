@@ -20,6 +20,6 @@ enum { ARRAY_MOST = 10000 }; /* indexes */
 field_reader read_array;
 
 /* Does the array go with the job's type and tasks?  Gives the one role of the job its count. */
-void check_array(struct reading *reading, const struct value *root, struct description *job);
+void array_check(struct reading *reading, const struct value *root, struct description *job);
 
 #endif

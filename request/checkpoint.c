@@ -26,7 +26,7 @@ static void read_signal(struct reading *reading, const struct value_path *path,
             return;
         }
     }
-    problem_expected(reading, path, value, "one of TERM, USR1, USR2, INT, HUP");
+    problems_expected(reading, path, value, "one of TERM, USR1, USR2, INT, HUP");
 }
 
 static const struct field fields[] = {
@@ -50,8 +50,8 @@ void read_checkpoint(struct reading *reading, const struct value_path *path,
     (void)field;
     *checkpoint = (struct checkpoint){.signal = TEXT("TERM"), .grace = GRACE_USUAL};
     if (value->kind != VALUE_OBJECT)
-        problem_expected(reading, path, value,
-                         "a map such as {signal: USR1, grace: 60s, interval: 10m}, or {}");
+        problems_expected(reading, path, value,
+                          "a map such as {signal: USR1, grace: 60s, interval: 10m}, or {}");
     else
         fields_read(reading, path, value, &table, into);
 }

@@ -18,15 +18,15 @@ bool read_process_text(struct reading *reading, const struct value_path *path,
                        const struct value *value, size_t extra, struct text *text)
 {
     if (!take_scalar_text(value, true, text))
-        problem_expected(reading, path, value, "a text, a number, true or false%s",
-                         value->kind == VALUE_NULL ? " (\"\" is the empty text)" : "");
+        problems_expected(reading, path, value, "a text, a number, true or false%s",
+                          value->kind == VALUE_NULL ? " (\"\" is the empty text)" : "");
     else if (text->length && memchr(text->data, '\0', text->length))
-        problem_add(reading, path, value->line, value->column,
-                    "found a NUL byte, expected a text without");
+        problems_add(reading, path, value->line, value->column,
+                     "found a NUL byte, expected a text without");
     else if (text->length + extra > LONGEST_STRING)
-        problem_add(reading, path, value->line, value->column,
-                    "found %zu bytes, expected at most %zu", text->length,
-                    (size_t)LONGEST_STRING - extra);
+        problems_add(reading, path, value->line, value->column,
+                     "found %zu bytes, expected at most %zu", text->length,
+                     (size_t)LONGEST_STRING - extra);
     else
         return true;
     return false;
@@ -36,8 +36,8 @@ void read_words(struct reading *reading, const struct value_path *path, const st
                 const struct field *field, void *into)
 {
     if (value->kind != VALUE_LIST || value->list.count < (size_t)field->least) {
-        problem_expected(reading, path, value, "a list of %swords such as [--epochs, 10]",
-                         field->least ? "one or more " : "");
+        problems_expected(reading, path, value, "a list of %swords such as [--epochs, 10]",
+                          field->least ? "one or more " : "");
         return;
     }
     size_t count = value->list.count;
@@ -67,13 +67,13 @@ void check_variable_name(struct reading *reading, const struct value_path *path,
 {
     struct error_quote_buffer buffer;
     if (!is_variable_name(member->key))
-        problem_add(reading, path, member->line, member->column,
-                    "found the name \"%s\", expected at most %d letters, digits and _, the first "
-                    "of them no digit",
-                    error_quote(&buffer, member->key.data, member->key.length), (int)LONGEST_NAME);
+        problems_add(reading, path, member->line, member->column,
+                     "found the name \"%s\", expected at most %d letters, digits and _, the first "
+                     "of them no digit",
+                     error_quote(&buffer, member->key.data, member->key.length), (int)LONGEST_NAME);
     else if (text_starts(member->key, "DLSPOOL_"))
-        problem_add(reading, path, member->line, member->column,
-                    "names that start with DLSPOOL_ are dlspool's own; choose another");
+        problems_add(reading, path, member->line, member->column,
+                     "names that start with DLSPOOL_ are dlspool's own; choose another");
 }
 
 void read_environment(struct reading *reading, const struct value_path *path,
@@ -82,7 +82,7 @@ void read_environment(struct reading *reading, const struct value_path *path,
     (void)field;
     struct environment *environment = into;
     if (value->kind != VALUE_OBJECT) {
-        problem_expected(reading, path, value, "a map of names to values such as {EPOCHS: 3}");
+        problems_expected(reading, path, value, "a map of names to values such as {EPOCHS: 3}");
         return;
     }
     size_t count = value->object.count;

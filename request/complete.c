@@ -19,8 +19,8 @@ static void read_number(struct reading *reading, const struct value_path *path,
 {
     if (value->kind != VALUE_NUMBER || value->number != floor(value->number) ||
         value->number < NONE || value->number == 0 || value->number > (double)field->most)
-        problem_expected(reading, path, value,
-                         "a whole number from 1, or -1 when no number of tasks does it");
+        problems_expected(reading, path, value,
+                          "a whole number from 1, or -1 when no number of tasks does it");
     else
         *(int *)into = (int)value->number;
 }
@@ -43,8 +43,8 @@ void read_complete(struct reading *reading, const struct value_path *path,
                    const struct value *value, const struct field *field, void *into)
 {
     if (value->kind != VALUE_OBJECT) {
-        problem_expected(reading, path, value,
-                         "a map of roles such as {worker: {failed: 1, succeeded: 2}}");
+        problems_expected(reading, path, value,
+                          "a map of roles such as {worker: {failed: 1, succeeded: 2}}");
         return;
     }
     size_t count = value->object.count;
@@ -54,8 +54,8 @@ void read_complete(struct reading *reading, const struct value_path *path,
         struct value_path role = {.above = path, .name = member->key};
         roles[i].role = member->key;
         if (member->value->kind != VALUE_OBJECT)
-            problem_expected(reading, &role, member->value,
-                             "how many tasks decide, such as {failed: 1, succeeded: 2}");
+            problems_expected(reading, &role, member->value,
+                              "how many tasks decide, such as {failed: 1, succeeded: 2}");
         else
             fields_read(reading, &role, member->value, &table, &roles[i]);
     }
@@ -67,20 +67,20 @@ static void check_number(struct reading *reading, const struct value_path *above
                          const struct value *map, const char *name, int number,
                          const struct task_role *role, const struct sizes *sizes)
 {
-    const struct value *value = field_given(map, name);
+    const struct value *value = fields_given(map, name);
     struct value_path path = {.above = above, .name = text_of(name)};
     bool sized = sizes->kind == SIZE_TASKS;
     int count = sized ? (int)sizes->least : role->count;
     if (value && number > count)
-        problem_add(reading, &path, value->line, value->column,
-                    "found %d, expected at most %d, the tasks that the role has%s", number, count,
-                    sized ? " at its smallest size" : "");
+        problems_add(reading, &path, value->line, value->column,
+                     "found %d, expected at most %d, the tasks that the role has%s", number, count,
+                     sized ? " at its smallest size" : "");
 }
 
-void check_complete(struct reading *reading, const struct value *root,
+void complete_check(struct reading *reading, const struct value *root,
                     const struct description *job)
 {
-    const struct value *map = field_given(root, "complete");
+    const struct value *map = fields_given(root, "complete");
     struct value_path path = {.name = TEXT("complete")};
     for (size_t i = 0; i < job->complete_count; i++) {
         const struct completion *entry = &job->complete[i];
@@ -91,8 +91,8 @@ void check_complete(struct reading *reading, const struct value *root,
             if (text_equal(job->tasks[j].role, entry->role))
                 role = &job->tasks[j];
         if (!role) {
-            problem_add(reading, &role_path, member->line, member->column,
-                        "there is no such role; expected one that tasks names");
+            problems_add(reading, &role_path, member->line, member->column,
+                         "there is no such role; expected one that tasks names");
             continue;
         }
         check_number(reading, &role_path, member->value, "failed", entry->failed, role,

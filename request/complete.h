@@ -10,7 +10,7 @@ field_reader read_complete;
 
 /* Are the roles there, and have they so many tasks?  For a job whose fields were read without a
  * problem. */
-void check_complete(struct reading *reading, const struct value *root,
+void complete_check(struct reading *reading, const struct value *root,
                     const struct description *job);
 
 #endif

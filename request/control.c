@@ -105,7 +105,7 @@ static const struct member *control_member(const struct value *root)
         return NULL;
     for (size_t i = 0; i < root->object.count; i++) {
         struct text key = root->object.members[i].key;
-        if (find_verb(key) < 0 && field_find(&job_fields, key))
+        if (find_verb(key) < 0 && fields_find(&job_fields, key))
             return NULL;
     }
     for (size_t i = 0; i < root->object.count; i++)
@@ -123,18 +123,18 @@ static int read_control(struct reading *reading, const struct value *root,
     bool scalar = take_scalar_text(member->value, false, &word);
     control_split(word, &id, &tasks);
     if (root->object.count > 1)
-        problem_add(reading, &path, member->line, member->column,
-                    "found beside other fields, expected it alone: a control file asks for one "
-                    "thing");
+        problems_add(reading, &path, member->line, member->column,
+                     "found beside other fields, expected it alone: a control file asks for one "
+                     "thing");
     else if (!scalar || !is_id(id))
-        problem_expected(reading, &path, member->value,
-                         "a job's id: %d to %d small letters, digits and hyphens", ID_SHORTEST,
-                         ID_LONGEST);
+        problems_expected(reading, &path, member->value,
+                          "a job's id: %d to %d small letters, digits and hyphens", ID_SHORTEST,
+                          ID_LONGEST);
     else if (!tasks.length && id.length < word.length)
-        problem_expected(reading, &path, member->value,
-                         "a job's id, a slash, and indexes of its tasks such as 0-5,9");
+        problems_expected(reading, &path, member->value,
+                          "a job's id, a slash, and indexes of its tasks such as 0-5,9");
     else if (verbs[verb].verb == CONTROL_NONE)
-        problem_add(reading, &path, member->line, member->column, "not yet supported");
+        problems_add(reading, &path, member->line, member->column, "not yet supported");
     if (problems_report(reading, error))
         return -1;
     *control = (struct control){.verb = verbs[verb].verb, .id = id, .tasks = tasks};
@@ -165,6 +165,6 @@ int request_read_control(struct arena *arena, struct text source, const char *na
     if (!member)
         return 0;
     struct reading reading;
-    reading_start(&reading, arena, quoted);
+    problems_start(&reading, arena, quoted);
     return read_control(&reading, root, member, control, error);
 }

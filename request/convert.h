@@ -9,6 +9,6 @@
 #include "request/description.h"
 
 /* The fields of a job file, in the usual order; notes are added to job->notes.  Texts are shared. */
-struct value *description_convert(struct arena *arena, struct description *job);
+struct value *convert_description(struct arena *arena, struct description *job);
 
 #endif

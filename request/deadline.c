@@ -45,11 +45,11 @@ void read_deadline(struct reading *reading, const struct value_path *path,
         good = take_time(text, &deadline.time);
     deadline.written = text;
     if (!good)
-        problem_expected(reading, path, value,
-                         "a time with its zone such as 2026-05-01T18:00Z, or +6h, which counts "
-                         "from the moment at which the job is accepted");
+        problems_expected(reading, path, value,
+                          "a time with its zone such as 2026-05-01T18:00Z, or +6h, which counts "
+                          "from the moment at which the job is accepted");
     else if (after && deadline.after < AFTER_LEAST)
-        problem_expected(reading, path, value, "at least +1s");
+        problems_expected(reading, path, value, "at least +1s");
     else
         *(struct deadline *)into = deadline;
 }
@@ -63,7 +63,7 @@ void read_deadline_mode(struct reading *reading, const struct value_path *path,
          text_is(value->string, "none")))
         *(struct text *)into = value->string;
     else
-        problem_expected(reading, path, value, "count, firm or none");
+        problems_expected(reading, path, value, "count, firm or none");
 }
 
 void read_weight(struct reading *reading, const struct value_path *path, const struct value *value,
@@ -74,18 +74,18 @@ void read_weight(struct reading *reading, const struct value_path *path, const s
         value->number <= weight_most)
         *(double *)into = value->number;
     else
-        problem_expected(reading, path, value, "a number from 0.01 to 100");
+        problems_expected(reading, path, value, "a number from 0.01 to 100");
 }
 
-void check_deadline(struct reading *reading, const struct value *root, struct description *job)
+void deadline_check(struct reading *reading, const struct value *root, struct description *job)
 {
     static const char *const names[] = {"deadline_mode", "weight"};
     for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
-        const struct value *value = field_given(root, names[i]);
+        const struct value *value = fields_given(root, names[i]);
         struct value_path path = {.name = text_of(names[i])};
-        if (value && !field_given(root, "deadline"))
-            problem_add(reading, &path, value->line, value->column,
-                        "found without deadline, expected deadline as well");
+        if (value && !fields_given(root, "deadline"))
+            problems_add(reading, &path, value->line, value->column,
+                         "found without deadline, expected deadline as well");
     }
     if (job->deadline.given && !job->deadline_mode.length)
         job->deadline_mode = TEXT("count");

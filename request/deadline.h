@@ -14,6 +14,6 @@ field_reader read_deadline_mode; /* struct text: count, firm or none */
 field_reader read_weight;        /* double */
 
 /* Is there a deadline for what is said of it?  Sets the mode when it was not given. */
-void check_deadline(struct reading *reading, const struct value *root, struct description *job);
+void deadline_check(struct reading *reading, const struct value *root, struct description *job);
 
 #endif

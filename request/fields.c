@@ -5,7 +5,7 @@
 
 enum { MOST_FIELDS = 64 }; /* of one table, for lists on the stack */
 
-const struct field *field_find(const struct field_table *table, struct text name)
+const struct field *fields_find(const struct field_table *table, struct text name)
 {
     for (size_t i = 0; i < table->count; i++)
         if (text_equal(table->fields[i].name, name))
@@ -13,7 +13,7 @@ const struct field *field_find(const struct field_table *table, struct text name
     return NULL;
 }
 
-const struct value *field_given(const struct value *map, const char *name)
+const struct value *fields_given(const struct value *map, const char *name)
 {
     const struct value *value = value_get(map, name);
     return value && value->kind != VALUE_NULL ? value : NULL;
@@ -61,9 +61,9 @@ static void refuse_unknown(struct reading *reading, const struct value_path *pat
         reading->found++; /* Finding the nearest name ten thousand times takes long. */
         return;
     }
-    if (table->other && field_find(table->other, member->key)) {
-        problem_add(reading, path, member->line, member->column,
-                    "unknown field here; it is a field of %s", table->other->owner);
+    if (table->other && fields_find(table->other, member->key)) {
+        problems_add(reading, path, member->line, member->column,
+                     "unknown field here; it is a field of %s", table->other->owner);
         return;
     }
     for (size_t i = 0; i < table->count && i < MOST_FIELDS; i++)
@@ -72,14 +72,14 @@ static void refuse_unknown(struct reading *reading, const struct value_path *pat
     if (!near)
         near = nearest_word(member->key, names);
     if (near)
-        problem_add(reading, path, member->line, member->column, "unknown field; did you mean %s?",
-                    near);
+        problems_add(reading, path, member->line, member->column, "unknown field; did you mean %s?",
+                     near);
     else if (reading->listed == table)
-        problem_add(reading, path, member->line, member->column, "unknown field");
+        problems_add(reading, path, member->line, member->column, "unknown field");
     else
-        problem_add(reading, path, member->line, member->column,
-                    "unknown field; the fields of %s are %s", table->owner,
-                    list_names(reading->arena, table));
+        problems_add(reading, path, member->line, member->column,
+                     "unknown field; the fields of %s are %s", table->owner,
+                     list_names(reading->arena, table));
     if (!near)
         reading->listed = table;
 }
@@ -91,8 +91,8 @@ static void read_later(struct reading *reading, const struct value_path *path,
     field->read(reading, path, member->value, field, NULL);
     bool asks_for_nothing = member->value->kind == VALUE_BOOLEAN && !member->value->boolean;
     if (reading->found == found && !asks_for_nothing)
-        problem_add(reading, path, member->line, member->column,
-                    "not yet supported; leave the field out");
+        problems_add(reading, path, member->line, member->column,
+                     "not yet supported; leave the field out");
 }
 
 void fields_read(struct reading *reading, const struct value_path *above, const struct value *map,
@@ -101,7 +101,7 @@ void fields_read(struct reading *reading, const struct value_path *above, const 
     for (size_t i = 0; i < map->object.count; i++) {
         const struct member *member = &map->object.members[i];
         struct value_path path = {.above = above, .name = member->key};
-        const struct field *field = field_find(table, member->key);
+        const struct field *field = fields_find(table, member->key);
         if (!field && table->open)
             continue;
         else if (!field)

@@ -58,9 +58,9 @@ struct field_table {
 void fields_read(struct reading *reading, const struct value_path *above, const struct value *map,
                  const struct field_table *table, void *into);
 
-const struct field *field_find(const struct field_table *table, struct text name);
+const struct field *fields_find(const struct field_table *table, struct text name);
 
 /* Is the member there and not null?  Its value, or NULL. */
-const struct value *field_given(const struct value *map, const char *name);
+const struct value *fields_given(const struct value *map, const char *name);
 
 #endif

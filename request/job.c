@@ -86,30 +86,30 @@ const struct field_table job_fields = {
 static void problem_of(struct reading *reading, const struct value *root, const char *name,
                        const char *sentence)
 {
-    const struct value *value = field_given(root, name);
+    const struct value *value = fields_given(root, name);
     struct value_path path = {.name = text_of(name)};
     if (!value)
         value = root;
-    problem_add(reading, &path, value->line, value->column, "%s", sentence);
+    problems_add(reading, &path, value->line, value->column, "%s", sentence);
 }
 
 /* What is not given: the name from the file's, any library, one task, or those of a sweep. */
 static void set_defaults(const struct reading *reading, const struct value *root,
                          struct description *job)
 {
-    if (!field_given(root, "name"))
+    if (!fields_given(root, "name"))
         job->name = reading->stem;
-    if (!field_given(root, "library"))
+    if (!fields_given(root, "library"))
         job->library = TEXT("any");
-    if (!field_given(root, "type"))
-        job->type = field_given(root, "array") ? TEXT("array") : TEXT("single");
+    if (!fields_given(root, "type"))
+        job->type = fields_given(root, "array") ? TEXT("array") : TEXT("single");
 }
 
 /* Of an MPI job the launcher says what runs, and the template what its workers do. */
 static bool template_runs(const struct value *tasks, const struct description *job,
                           const struct member *role)
 {
-    return text_is(job->type, "mpi") && field_given(tasks, "launcher") &&
+    return text_is(job->type, "mpi") && fields_given(tasks, "launcher") &&
            !text_is(role->key, "launcher");
 }
 
@@ -117,12 +117,12 @@ static bool template_runs(const struct value *tasks, const struct description *j
 static const struct member *role_without_command(const struct value *root,
                                                  const struct description *job, bool *some)
 {
-    const struct value *tasks = field_given(root, "tasks");
+    const struct value *tasks = fields_given(root, "tasks");
     const struct member *without = NULL;
     *some = false;
     for (size_t i = 0; tasks && tasks->kind == VALUE_OBJECT && i < tasks->object.count; i++) {
         const struct member *role = &tasks->object.members[i];
-        if (field_given(role->value, "command"))
+        if (fields_given(role->value, "command"))
             *some = true;
         else if (!without && !template_runs(tasks, job, role))
             without = role;
@@ -141,17 +141,17 @@ static void report_nothing_runs(struct reading *reading, const struct value *roo
                                 const struct member *without, bool some_commands)
 {
     if (!some_commands) {
-        problem_add(reading, NULL, root->line, root->column,
-                    "nothing says what runs; expected script, or program and entry, or a command "
-                    "for every task role");
+        problems_add(reading, NULL, root->line, root->column,
+                     "nothing says what runs; expected script, or program and entry, or a command "
+                     "for every task role");
         return;
     }
     struct value_path tasks = {.name = TEXT("tasks")};
     struct value_path role = {.above = &tasks, .name = without->key};
     struct value_path command = {.above = &role, .name = TEXT("command")};
-    problem_add(reading, &command, without->line, without->column,
-                "missing, expected a command, as neither script nor program says what this role "
-                "runs");
+    problems_add(reading, &command, without->line, without->column,
+                 "missing, expected a command, as neither script nor program says what this role "
+                 "runs");
 }
 
 /* The program is the file, where its directory is expected. */
@@ -176,8 +176,8 @@ static void check_what_runs(struct reading *reading, const struct value *root,
     const struct member *without = role_without_command(root, job, &some_commands);
     bool all_commands = some_commands && !without;
     bool needs_program = !all_commands && !template_runs_alone(job);
-    bool script = field_given(root, "script"), program = field_given(root, "program");
-    bool entry = field_given(root, "entry");
+    bool script = fields_given(root, "script"), program = fields_given(root, "program");
+    bool entry = fields_given(root, "entry");
 
     if (script && program)
         problem_of(reading, root, "script", "found beside program, expected only one of them");
@@ -197,7 +197,7 @@ static void check_what_runs(struct reading *reading, const struct value *root,
     if (all_commands && entry)
         problem_of(reading, root, "entry",
                    "nothing would run it, as every task role has a command; leave one out");
-    if (field_given(root, "args") && !script && !entry && !(program && needs_program))
+    if (fields_given(root, "args") && !script && !entry && !(program && needs_program))
         problem_of(reading, root, "args",
                    "found without a script or an entry, expected something to give them to");
 }
@@ -223,21 +223,21 @@ struct description *job_read(struct reading *reading, const struct value *root)
 {
     struct description *job = arena_allocate(reading->arena, sizeof(*job));
     if (root->kind != VALUE_OBJECT) {
-        problem_expected(reading, NULL, root,
-                         "the fields of a job, such as script, or program and entry");
+        problems_expected(reading, NULL, root,
+                          "the fields of a job, such as script, or program and entry");
         return NULL;
     }
     fields_read(reading, NULL, root, &job_fields, job);
     set_defaults(reading, root, job);
     check_what_runs(reading, root, job);
-    if (!field_given(root, "tasks"))
+    if (!fields_given(root, "tasks"))
         tasks_default(reading->arena, job);
     check_single(reading, root, job);
-    check_array(reading, root, job);
-    check_deadline(reading, root, job);
-    check_size(reading, root, job);
-    check_units(reading, root, job);
+    array_check(reading, root, job);
+    deadline_check(reading, root, job);
+    size_check(reading, root, job);
+    units_check(reading, root, job);
     if (reading->found == 0)
-        check_complete(reading, root, job);
+        complete_check(reading, root, job);
     return reading->found ? NULL : job;
 }

@@ -38,8 +38,8 @@ static void read_known_word(struct reading *reading, const struct value_path *pa
     struct buffer list = {0};
     for (size_t i = 0; known[i]; i++)
         buffer_printf(&list, "%s%s", i ? ", " : "", known[i]);
-    problem_expected(reading, path, value, "one of %s%s", list.data,
-                     nearest_hint(&hint, word, known));
+    problems_expected(reading, path, value, "one of %s%s", list.data,
+                      nearest_hint(&hint, word, known));
     buffer_free(&list);
 }
 
@@ -65,10 +65,10 @@ static bool take_library(struct reading *reading, const struct value_path *path,
         }
         struct error_quote_buffer buffer;
         if (version.length)
-            problem_expected(reading, path, value,
-                             "the library alone; its version is a field of its own: library: %s, "
-                             "version: %s",
-                             libraries[i], error_quote(&buffer, version.data, version.length));
+            problems_expected(reading, path, value,
+                              "the library alone; its version is a field of its own: library: %s, "
+                              "version: %s",
+                              libraries[i], error_quote(&buffer, version.data, version.length));
         else
             *(struct text *)into = text_of(libraries[i]);
         return true;

@@ -16,5 +16,5 @@ void read_later_words(struct reading *reading, const struct value_path *path,
             good = take_scalar_text(value->list.items[i], false, &text) && text.length > 0;
     }
     if (!good)
-        problem_expected(reading, path, value, "a word or a list of words");
+        problems_expected(reading, path, value, "a word or a list of words");
 }

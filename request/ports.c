@@ -14,14 +14,15 @@ static void read_port(struct reading *reading, const struct value_path *above,
     const struct value *value = member->value;
     struct error_quote_buffer buffer;
     if (!is_word(member->key, LONGEST_LABEL))
-        problem_add(reading, &path, member->line, member->column,
-                    "found the name \"%s\", expected at most %d letters, digits and . _ -, the "
-                    "first of them a letter or a digit",
-                    error_quote(&buffer, member->key.data, member->key.length), (int)LONGEST_LABEL);
+        problems_add(reading, &path, member->line, member->column,
+                     "found the name \"%s\", expected at most %d letters, digits and . _ -, the "
+                     "first of them a letter or a digit",
+                     error_quote(&buffer, member->key.data, member->key.length),
+                     (int)LONGEST_LABEL);
     else if (value->kind != VALUE_NUMBER || value->number != floor(value->number) ||
              value->number < 1 || value->number > PORTS_MOST)
-        problem_expected(reading, &path, value, "how many ports each task is to have, 1 to %d",
-                         (int)PORTS_MOST);
+        problems_expected(reading, &path, value, "how many ports each task is to have, 1 to %d",
+                          (int)PORTS_MOST);
     else
         *port = (struct port_request){.label = member->key, .count = (int)value->number};
 }
@@ -30,9 +31,9 @@ void read_ports(struct reading *reading, const struct value_path *path, const st
                 const struct field *field, void *into)
 {
     if (value->kind != VALUE_OBJECT || value->object.count > LABELS_MOST) {
-        problem_expected(reading, path, value,
-                         "a map of at most %d names to numbers of ports such as {http: 1}",
-                         (int)LABELS_MOST);
+        problems_expected(reading, path, value,
+                          "a map of at most %d names to numbers of ports such as {http: 1}",
+                          (int)LABELS_MOST);
         return;
     }
     size_t count = value->object.count;

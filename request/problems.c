@@ -14,7 +14,7 @@ enum {
     MORE_ROOM = 40,        /* bytes kept free for "and N more" */
 };
 
-void reading_start(struct reading *reading, struct arena *arena, const char *file)
+void problems_start(struct reading *reading, struct arena *arena, const char *file)
 {
     reading->arena = arena;
     reading->file = file;
@@ -26,7 +26,7 @@ void reading_start(struct reading *reading, struct arena *arena, const char *fil
 }
 
 /* Append the line if there is room for it; the first line is cut rather than left out. */
-static void show(struct reading *reading, struct text line)
+static void show_line(struct reading *reading, struct text line)
 {
     size_t left = sizeof(reading->text) - MORE_ROOM - reading->length;
     if (line.length + 1 > left) {
@@ -45,8 +45,8 @@ static void show(struct reading *reading, struct text line)
         reading->full = true;
 }
 
-static void add(struct reading *reading, const struct value_path *path, uint32_t line,
-                uint32_t column, const char *sentence)
+static void add_problem(struct reading *reading, const struct value_path *path, uint32_t line,
+                        uint32_t column, const char *sentence)
 {
     struct buffer out = {0};
     buffer_add_string(&out, reading->file);
@@ -58,12 +58,12 @@ static void add(struct reading *reading, const struct value_path *path, uint32_t
         buffer_add_string(&out, ": ");
     }
     buffer_add_string(&out, sentence);
-    show(reading, buffer_text(&out));
+    show_line(reading, buffer_text(&out));
     buffer_free(&out);
 }
 
-void problem_add(struct reading *reading, const struct value_path *path, uint32_t line,
-                 uint32_t column, const char *format, ...)
+void problems_add(struct reading *reading, const struct value_path *path, uint32_t line,
+                  uint32_t column, const char *format, ...)
 {
     reading->found++;
     if (reading->full)
@@ -73,18 +73,18 @@ void problem_add(struct reading *reading, const struct value_path *path, uint32_
     va_start(arguments, format);
     vsnprintf(sentence, sizeof(sentence), format, arguments);
     va_end(arguments);
-    add(reading, path, line, column, sentence);
+    add_problem(reading, path, line, column, sentence);
 }
 
-void problem_add_sentence(struct reading *reading, const char *sentence)
+void problems_add_sentence(struct reading *reading, const char *sentence)
 {
     reading->found++;
     if (!reading->full)
-        show(reading, text_of(sentence));
+        show_line(reading, text_of(sentence));
 }
 
-void problem_expected(struct reading *reading, const struct value_path *path,
-                      const struct value *value, const char *format, ...)
+void problems_expected(struct reading *reading, const struct value_path *path,
+                       const struct value *value, const char *format, ...)
 {
     reading->found++;
     if (reading->full)
@@ -97,7 +97,7 @@ void problem_expected(struct reading *reading, const struct value_path *path,
     va_start(arguments, format);
     buffer_vprintf(&sentence, format, arguments);
     va_end(arguments);
-    add(reading, path, value->line, value->column, sentence.data);
+    add_problem(reading, path, value->line, value->column, sentence.data);
     buffer_free(&sentence);
 }
 

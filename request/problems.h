@@ -27,19 +27,19 @@ struct reading {
     char text[ERROR_TEXT_SIZE];
 };
 
-void reading_start(struct reading *reading, struct arena *arena, const char *file);
+void problems_start(struct reading *reading, struct arena *arena, const char *file);
 
 /* Add a problem at a line and column (line 0: nowhere in particular).  `path` may be NULL. */
-void problem_add(struct reading *reading, const struct value_path *path, uint32_t line,
-                 uint32_t column, const char *format, ...) __attribute__((format(printf, 5, 6)));
+void problems_add(struct reading *reading, const struct value_path *path, uint32_t line,
+                  uint32_t column, const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 /* Add "found <value>, expected <words>" at a value. */
-void problem_expected(struct reading *reading, const struct value_path *path,
-                      const struct value *value, const char *format, ...)
+void problems_expected(struct reading *reading, const struct value_path *path,
+                       const struct value *value, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
 /* Add a sentence that already starts with file, line and column. */
-void problem_add_sentence(struct reading *reading, const char *sentence);
+void problems_add_sentence(struct reading *reading, const char *sentence);
 
 /* 0 when there was no problem; else -1 and the sentences. */
 int problems_report(const struct reading *reading, struct error *error);

@@ -54,7 +54,7 @@ static bool stands_at(struct text source, const struct value *value, struct repl
 }
 
 /* The path from the directory, without `.` and `..` parts. */
-static struct text join(struct arena *arena, const char *directory, struct text path)
+static struct text join_path(struct arena *arena, const char *directory, struct text path)
 {
     struct buffer joined = {0};
     struct text part;
@@ -97,8 +97,8 @@ static struct text replace(struct arena *arena, struct text source, const struct
     return result;
 }
 
-struct text request_absolute(struct arena *arena, struct text source, const char *directory,
-                             struct buffer *said)
+struct text relative_make_absolute(struct arena *arena, struct text source, const char *directory,
+                                   struct buffer *said)
 {
     struct replacement list[FIELDS], new;
     size_t count = 0;
@@ -111,7 +111,7 @@ struct text request_absolute(struct arena *arena, struct text source, const char
         struct error_quote_buffer buffers[2];
         if (!is_relative(value) || !stands_at(source, value, &new))
             continue;
-        new.path = join(arena, directory, value->string);
+        new.path = join_path(arena, directory, value->string);
         add_sorted(list, count++, new);
         buffer_printf(said, "%s%u: %s: %s is %s", said->length ? "\n" : "", value->line, fields[i],
                       error_quote(&buffers[0], value->string.data, value->string.length),

@@ -15,7 +15,7 @@
 /* `directory` is the absolute path of the one that the file is in.  The text in the arena, or `source`
  * itself where there is nothing to replace; appends to `said`, for each, a line `LINE: FIELD: WAS is NOW`
  * without a line end after the last. */
-struct text request_absolute(struct arena *arena, struct text source, const char *directory,
-                             struct buffer *said);
+struct text relative_make_absolute(struct arena *arena, struct text source, const char *directory,
+                                   struct buffer *said);
 
 #endif

@@ -6,13 +6,13 @@
 
 #include "request/tasks.h"
 
-void role_names_start(struct arena *arena, struct role_names *names)
+void roles_start(struct arena *arena, struct role_names *names)
 {
     names->names = value_object(arena);
     names->labels = value_object(arena);
 }
 
-bool role_name_is_new(struct arena *arena, struct role_names *names, struct text name)
+bool roles_is_new(struct arena *arena, struct role_names *names, struct text name)
 {
     if (value_member(names->names, name))
         return false;
@@ -47,7 +47,7 @@ static size_t fold(struct text name, char label[static ROLE_LONGEST + 1])
     return length;
 }
 
-struct text role_label(struct arena *arena, struct role_names *names, struct text name)
+struct text roles_label(struct arena *arena, struct role_names *names, struct text name)
 {
     char label[ROLE_LONGEST + 1], ending[16];
     size_t length = fold(name, label);

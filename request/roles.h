@@ -13,14 +13,14 @@ struct role_names {
     struct value *labels; /* those that were made */
 };
 
-void role_names_start(struct arena *arena, struct role_names *names);
+void roles_start(struct arena *arena, struct role_names *names);
 
 /* Is it the first role of that name? */
-bool role_name_is_new(struct arena *arena, struct role_names *names, struct text name);
+bool roles_is_new(struct arena *arena, struct role_names *names, struct text name);
 
 /* A label for the role: capitals made small, what no label has made hyphens, cut to 15 bytes, and
  * numbered (worker, worker-2) where another role of the job has that label already.  The same roles
  * in the same order get the same labels, and no two roles get one. */
-struct text role_label(struct arena *arena, struct role_names *names, struct text name);
+struct text roles_label(struct arena *arena, struct role_names *names, struct text name);
 
 #endif

@@ -80,7 +80,7 @@ void read_size(struct reading *reading, const struct value_path *path, const str
 {
     (void)field;
     if (value->kind != VALUE_OBJECT)
-        problem_expected(reading, path, value, "a map such as {min: 2, max: 8}");
+        problems_expected(reading, path, value, "a map such as {min: 2, max: 8}");
     else
         fields_read(reading, path, value, &table, into);
 }
@@ -112,7 +112,7 @@ static const char *number_text(const struct counted *counted, int64_t number,
 static bool read_member(struct reading *reading, const struct value *size, const char *name,
                         const struct counted *counted, int64_t *number)
 {
-    const struct value *value = field_given(size, name);
+    const struct value *value = fields_given(size, name);
     struct value_path above = {.name = TEXT("size")};
     struct value_path path = {.above = &above, .name = text_of(name)};
     size_t found = reading->found;
@@ -136,12 +136,12 @@ static void refuse_member(struct reading *reading, const struct value *size, con
                           const struct counted *counted, const char *bound, int64_t number,
                           const char *what)
 {
-    const struct value *value = field_given(size, name);
+    const struct value *value = fields_given(size, name);
     struct value_path above = {.name = TEXT("size")};
     struct value_path path = {.above = &above, .name = text_of(name)};
     char buffer[QUANTITY_TEXT_SIZE];
-    problem_expected(reading, &path, value, "%s %s, the %s", bound,
-                     number_text(counted, number, buffer), what);
+    problems_expected(reading, &path, value, "%s %s, the %s", bound,
+                      number_text(counted, number, buffer), what);
 }
 
 /* What is said of the size, made whole.  `begins` is what the role has, which counts for more when
@@ -182,21 +182,21 @@ static const struct counted *what_counts(struct reading *reading, const struct v
     else if (text_is(job->type, "single"))
         counted = job->tasks_count && job->tasks[0].gpus ? &gpus_counted : &cpus_counted;
     else
-        problem_add(reading, &path, size->line, size->column,
-                    "found with another type of job, expected type: elastic, distributed or "
-                    "single");
+        problems_add(reading, &path, size->line, size->column,
+                     "found with another type of job, expected type: elastic, distributed or "
+                     "single");
     if (counted == &tasks_counted && job->tasks_count > 1) {
-        problem_add(reading, &path, size->line, size->column,
-                    "found with %zu roles, expected one, the tasks of which are counted",
-                    job->tasks_count);
+        problems_add(reading, &path, size->line, size->column,
+                     "found with %zu roles, expected one, the tasks of which are counted",
+                     job->tasks_count);
         return NULL;
     }
     bool while_it_runs = counted == &cpus_counted || text_is(job->type, "elastic");
     if (counted && !while_it_runs && !job->checkpoint.signal.length) {
-        problem_add(reading, &path, size->line, size->column,
-                    "found without a way to change it: expected checkpoint as well, so that the "
-                    "job can be stopped and goes on at another size%s",
-                    counted == &tasks_counted ? ", or type: elastic" : "");
+        problems_add(reading, &path, size->line, size->column,
+                     "found without a way to change it: expected checkpoint as well, so that the "
+                     "job can be stopped and goes on at another size%s",
+                     counted == &tasks_counted ? ", or type: elastic" : "");
         return NULL;
     }
     return counted;
@@ -205,8 +205,8 @@ static const struct counted *what_counts(struct reading *reading, const struct v
 /* Does the user say with how many the job begins? */
 static bool is_said(const struct value *root, const struct counted *counted)
 {
-    const struct value *tasks = field_given(root, "tasks");
-    return tasks && field_given(tasks->object.members[0].value, counted->member);
+    const struct value *tasks = fields_given(root, "tasks");
+    return tasks && fields_given(tasks->object.members[0].value, counted->member);
 }
 
 static void set_sizes(struct reading *reading, const struct value *root, const struct value *size,
@@ -234,15 +234,15 @@ static void set_sizes(struct reading *reading, const struct value *root, const s
     }
 }
 
-void check_size(struct reading *reading, const struct value *root, struct description *job)
+void size_check(struct reading *reading, const struct value *root, struct description *job)
 {
-    const struct value *size = field_given(root, "size"), *tasks = field_given(root, "tasks");
+    const struct value *size = fields_given(root, "size"), *tasks = fields_given(root, "tasks");
     struct value_path path = {.name = TEXT("tasks")};
     const struct counted *counted = NULL;
     bool elastic = text_is(job->type, "elastic");
     if (elastic && job->tasks_count > 1)
-        problem_add(reading, &path, tasks->line, tasks->column,
-                    "found several roles, expected one, as the type is elastic");
+        problems_add(reading, &path, tasks->line, tasks->column,
+                     "found several roles, expected one, as the type is elastic");
     else if (size && job->type.length)
         counted = what_counts(reading, size, job);
     if (reading->found)

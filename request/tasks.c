@@ -19,10 +19,10 @@ static void read_memory(struct reading *reading, const struct value_path *path,
     char size[QUANTITY_TEXT_SIZE];
     if (value->kind == VALUE_NUMBER && value->number >= (double)field->least &&
         value->number < fewest)
-        problem_expected(reading, path, value,
-                         "a size such as 512Mi or 16Gi; a number alone counts bytes, and this is "
-                         "%s",
-                         quantity_format_bytes((int64_t)value->number, size));
+        problems_expected(reading, path, value,
+                          "a size such as 512Mi or 16Gi; a number alone counts bytes, and this is "
+                          "%s",
+                          quantity_format_bytes((int64_t)value->number, size));
     else
         read_bytes(reading, path, value, field, into);
 }
@@ -74,13 +74,13 @@ static void read_role(struct reading *reading, const struct value_path *path,
     const struct value *map = member->value;
     struct error_quote_buffer buffer;
     if (!is_role(member->key))
-        problem_add(reading, path, member->line, member->column,
-                    "found the role \"%s\", expected a name of at most %d small letters, digits "
-                    "and inner hyphens",
-                    error_quote(&buffer, member->key.data, member->key.length), (int)ROLE_LONGEST);
+        problems_add(reading, path, member->line, member->column,
+                     "found the role \"%s\", expected a name of at most %d small letters, digits "
+                     "and inner hyphens",
+                     error_quote(&buffer, member->key.data, member->key.length), (int)ROLE_LONGEST);
     if (map->kind != VALUE_OBJECT) {
-        problem_expected(reading, path, map, "a map of the role's fields%s",
-                         map->kind == VALUE_NULL ? " ({} for the defaults)" : "");
+        problems_expected(reading, path, map, "a map of the role's fields%s",
+                          map->kind == VALUE_NULL ? " ({} for the defaults)" : "");
         return;
     }
     size_t found = reading->found;
@@ -90,20 +90,20 @@ static void read_role(struct reading *reading, const struct value_path *path,
     /* Pages of /dev/shm count as the task's memory. */
     char shm[QUANTITY_TEXT_SIZE], memory[QUANTITY_TEXT_SIZE];
     struct value_path field = {.above = path, .name = TEXT("shm")};
-    const struct value *value = field_given(map, "shm");
-    problem_add(reading, &field, value->line, value->column,
-                "found %s, expected at most the task's memory, %s%s",
-                quantity_format_bytes(role->shm, shm), quantity_format_bytes(role->memory, memory),
-                field_given(map, "memory") ? "" : " (the default)");
+    const struct value *value = fields_given(map, "shm");
+    problems_add(reading, &field, value->line, value->column,
+                 "found %s, expected at most the task's memory, %s%s",
+                 quantity_format_bytes(role->shm, shm), quantity_format_bytes(role->memory, memory),
+                 fields_given(map, "memory") ? "" : " (the default)");
 }
 
 void read_tasks(struct reading *reading, const struct value_path *path, const struct value *value,
                 const struct field *field, void *into)
 {
     if (value->kind != VALUE_OBJECT || value->object.count == 0) {
-        problem_expected(reading, path, value,
-                         "a map of one or more roles such as {worker: "
-                         "{count: 2}}");
+        problems_expected(reading, path, value,
+                          "a map of one or more roles such as {worker: "
+                          "{count: 2}}");
         return;
     }
     size_t count = value->object.count;
@@ -118,9 +118,9 @@ void read_tasks(struct reading *reading, const struct value_path *path, const st
         total += roles[i].count;
     }
     if (reading->found == found && total > TASKS_MOST)
-        problem_add(reading, path, value->line, value->column,
-                    "found %lld tasks in all roles, expected at most %d", (long long)total,
-                    (int)TASKS_MOST);
+        problems_add(reading, path, value->line, value->column,
+                     "found %lld tasks in all roles, expected at most %d", (long long)total,
+                     (int)TASKS_MOST);
     *(struct task_role **)into = roles;
     *(size_t *)((char *)into - field->offset + field->count_offset) = count;
 }

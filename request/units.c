@@ -16,7 +16,8 @@ static void read_total(struct reading *reading, const struct value_path *path,
     if (value->kind == VALUE_NUMBER && value->number > 0 && value->number <= total_most)
         *(double *)into = value->number;
     else
-        problem_expected(reading, path, value, "a number above 0: how many units there are in all");
+        problems_expected(reading, path, value,
+                          "a number above 0: how many units there are in all");
 }
 
 /* Whether it was meant for a regular expression. */
@@ -37,14 +38,14 @@ static void read_pattern(struct reading *reading, const struct value_path *path,
     struct error error;
     (void)field;
     if (value->kind != VALUE_STRING)
-        problem_expected(reading, path, value,
-                         "text as the job prints it, such as \"step {done}/{total}\"");
+        problems_expected(reading, path, value,
+                          "text as the job prints it, such as \"step {done}/{total}\"");
     else if (pattern_parse(value->string, &pattern, &error))
-        problem_add(reading, path, value->line, value->column, "%s%s", error.text,
-                    looks_regular(value->string)
-                        ? "; this is no regular expression: write the line as the job prints it, "
-                          "with {done} and {total} for the numbers and * for any text"
-                        : "");
+        problems_add(reading, path, value->line, value->column, "%s%s", error.text,
+                     looks_regular(value->string)
+                         ? "; this is no regular expression: write the line as the job prints it, "
+                           "with {done} and {total} for the numbers and * for any text"
+                         : "");
     else
         *(struct text *)into = value->string;
 }
@@ -67,8 +68,8 @@ void read_units(struct reading *reading, const struct value_path *path, const st
 {
     (void)field;
     if (value->kind != VALUE_OBJECT)
-        problem_expected(reading, path, value,
-                         "a map such as {total: 400, pattern: \"step {done}/{total}\"}");
+        problems_expected(reading, path, value,
+                          "a map such as {total: 400, pattern: \"step {done}/{total}\"}");
     else
         fields_read(reading, path, value, &table, into);
 }
@@ -93,11 +94,11 @@ static void check_file(struct reading *reading, const struct value *value,
     struct value_path path = {.above = &above, .name = TEXT("file")};
     struct text file = job->units.file, output = job->output;
     if (!output.length)
-        problem_add(reading, &path, value->line, value->column,
-                    "found without output, expected output as well, below which the file lies");
+        problems_add(reading, &path, value->line, value->column,
+                     "found without output, expected output as well, below which the file lies");
     else if (file.length <= output.length || file.data[output.length] != '/' ||
              !text_equal((struct text){file.data, output.length}, output))
-        problem_expected(reading, &path, value, "a file below output");
+        problems_expected(reading, &path, value, "a file below output");
 }
 
 static void check_ways(struct reading *reading, const struct value *value,
@@ -118,15 +119,15 @@ static void check_ways(struct reading *reading, const struct value *value,
         sentence = "found neither total nor {total} in the pattern, expected one of them, which "
                    "says how much there is in all";
     if (sentence)
-        problem_add(reading, &path, value->line, value->column, "%s", sentence);
+        problems_add(reading, &path, value->line, value->column, "%s", sentence);
 }
 
-void check_units(struct reading *reading, const struct value *root, const struct description *job)
+void units_check(struct reading *reading, const struct value *root, const struct description *job)
 {
-    const struct value *value = field_given(root, "units");
+    const struct value *value = fields_given(root, "units");
     if (!value || reading->found)
         return;
     check_ways(reading, value, job);
     if (job->units.file.length)
-        check_file(reading, field_given(value, "file"), job);
+        check_file(reading, fields_given(value, "file"), job);
 }

@@ -53,10 +53,10 @@ void read_word(struct reading *reading, const struct value_path *path, const str
 {
     struct text text;
     if (!take_scalar_text(value, false, &text) || !is_word(text, (size_t)field->most))
-        problem_expected(reading, path, value,
-                         "1 to %" PRId64 " letters, digits and . _ -, the first of them a letter "
-                         "or a digit",
-                         field->most);
+        problems_expected(reading, path, value,
+                          "1 to %" PRId64 " letters, digits and . _ -, the first of them a letter "
+                          "or a digit",
+                          field->most);
     else if (into)
         *(struct text *)into = text;
 }
@@ -66,7 +66,7 @@ void read_version(struct reading *reading, const struct value_path *path, const 
 {
     struct text text;
     if (!take_scalar_text(value, false, &text) || !is_made_of(text, "._+-", (size_t)field->most))
-        problem_expected(reading, path, value, "a version such as 2.1 or 1.13.1");
+        problems_expected(reading, path, value, "a version such as 2.1 or 1.13.1");
     else
         *(struct text *)into = text;
 }
@@ -97,18 +97,19 @@ static void read_path(struct reading *reading, const struct value_path *path,
     struct text clean;
     if (value->kind == VALUE_STRING && value->string.length && is_for_a_shell(value->string) &&
         text_starts(value->string, "/") != absolute && absolute)
-        problem_expected(reading, path, value,
-                         "%s: ~ and $NAME are not replaced in a job file; write the directory out, "
-                         "such as /home/ann/project",
-                         expected);
+        problems_expected(
+            reading, path, value,
+            "%s: ~ and $NAME are not replaced in a job file; write the directory out, "
+            "such as /home/ann/project",
+            expected);
     else if (value->kind != VALUE_STRING || text_starts(value->string, "/") != absolute)
-        problem_expected(reading, path, value, "%s", expected);
+        problems_expected(reading, path, value, "%s", expected);
     else if (value->string.length > (size_t)field->most)
-        problem_expected(reading, path, value, "at most %" PRId64 " bytes", field->most);
+        problems_expected(reading, path, value, "at most %" PRId64 " bytes", field->most);
     else if (!is_printable(value->string))
-        problem_expected(reading, path, value, "a path without control characters");
+        problems_expected(reading, path, value, "a path without control characters");
     else if (!path_clean(reading->arena, value->string, &clean))
-        problem_expected(reading, path, value, "%s, without .. parts", expected);
+        problems_expected(reading, path, value, "%s, without .. parts", expected);
     else
         *(struct text *)into = clean;
 }
@@ -131,8 +132,8 @@ void read_image(struct reading *reading, const struct value_path *path, const st
     if (value->kind == VALUE_STRING && is_made_of(value->string, "._-/:@+", (size_t)field->most))
         *(struct text *)into = value->string;
     else
-        problem_expected(reading, path, value,
-                         "an image reference such as registry.example.org/pytorch:2.1");
+        problems_expected(reading, path, value,
+                          "an image reference such as registry.example.org/pytorch:2.1");
 }
 
 /* Some systems end lines in CR LF; the kernel would look for an interpreter whose name ends in CR.
@@ -169,17 +170,18 @@ void read_script(struct reading *reading, const struct value_path *path, const s
                  const struct field *field, void *into)
 {
     if (value->kind != VALUE_STRING || text_trim(value->string).length == 0)
-        problem_expected(reading, path, value, "the text of a program");
+        problems_expected(reading, path, value, "the text of a program");
     else if (is_folded(reading, value))
-        problem_add(reading, path, value->line, value->column,
-                    "found folded text (>), which makes one line of several, expected the lines as "
-                    "they are: write script: |");
+        problems_add(
+            reading, path, value->line, value->column,
+            "found folded text (>), which makes one line of several, expected the lines as "
+            "they are: write script: |");
     else if (value->string.length > (size_t)field->most)
-        problem_add(reading, path, value->line, value->column,
-                    "%zu bytes, expected at most %" PRId64, value->string.length, field->most);
+        problems_add(reading, path, value->line, value->column,
+                     "%zu bytes, expected at most %" PRId64, value->string.length, field->most);
     else if (memchr(value->string.data, '\0', value->string.length))
-        problem_add(reading, path, value->line, value->column,
-                    "found a NUL byte, expected the text of a program");
+        problems_add(reading, path, value->line, value->column,
+                     "found a NUL byte, expected the text of a program");
     else
         *(struct text *)into = plain_line_ends(reading->arena, value->string);
 }
@@ -189,8 +191,8 @@ void read_integer(struct reading *reading, const struct value_path *path, const 
 {
     if (value->kind != VALUE_NUMBER || value->number != floor(value->number) ||
         value->number < (double)field->least || value->number > (double)field->most)
-        problem_expected(reading, path, value, "a whole number from %" PRId64 " to %" PRId64,
-                         field->least, field->most);
+        problems_expected(reading, path, value, "a whole number from %" PRId64 " to %" PRId64,
+                          field->least, field->most);
     else if (into)
         *(int *)into = (int)value->number;
 }
@@ -209,11 +211,11 @@ void read_bytes(struct reading *reading, const struct value_path *path, const st
     }
     char least[QUANTITY_TEXT_SIZE], most[QUANTITY_TEXT_SIZE];
     if (!read)
-        problem_expected(reading, path, value, "a size such as 512Mi or 16Gi");
+        problems_expected(reading, path, value, "a size such as 512Mi or 16Gi");
     else if (bytes < field->least || bytes > field->most)
-        problem_expected(reading, path, value, "a size from %s to %s, such as 512Mi or 16Gi",
-                         quantity_format_bytes(field->least, least),
-                         quantity_format_bytes(field->most, most));
+        problems_expected(reading, path, value, "a size from %s to %s, such as 512Mi or 16Gi",
+                          quantity_format_bytes(field->least, least),
+                          quantity_format_bytes(field->most, most));
     else
         *(int64_t *)into = bytes;
 }
@@ -232,11 +234,11 @@ void read_cpus(struct reading *reading, const struct value_path *path, const str
     }
     char least[QUANTITY_TEXT_SIZE], most[QUANTITY_TEXT_SIZE];
     if (!read)
-        problem_expected(reading, path, value, "a number of CPUs such as 4, 0.5 or 500m");
+        problems_expected(reading, path, value, "a number of CPUs such as 4, 0.5 or 500m");
     else if (thousandths < field->least || thousandths > field->most)
-        problem_expected(reading, path, value, "from %s to %s CPUs, such as 4, 0.5 or 500m",
-                         quantity_format_cpus(field->least, least),
-                         quantity_format_cpus(field->most, most));
+        problems_expected(reading, path, value, "from %s to %s CPUs, such as 4, 0.5 or 500m",
+                          quantity_format_cpus(field->least, least),
+                          quantity_format_cpus(field->most, most));
     else
         *(int64_t *)into = thousandths;
 }
@@ -249,7 +251,7 @@ void read_duration(struct reading *reading, const struct value_path *path,
     char least[CLOCK_TEXT_SIZE], most[CLOCK_TEXT_SIZE];
     if (!take_scalar_text(value, false, &text) || duration_parse(text, &milliseconds) ||
         milliseconds < field->least || milliseconds > field->most)
-        problem_expected(
+        problems_expected(
             reading, path, value, "a duration of at least %s and at most %s, such as %s (seconds)",
             duration_format(field->least, least),
             field->most == DURATION_MOST ? "ten years" : duration_format(field->most, most),
@@ -263,7 +265,7 @@ void read_boolean(struct reading *reading, const struct value_path *path, const 
 {
     (void)field;
     if (value->kind != VALUE_BOOLEAN)
-        problem_expected(reading, path, value, "true or false");
+        problems_expected(reading, path, value, "true or false");
     else if (into)
         *(bool *)into = value->boolean;
 }
@@ -283,7 +285,7 @@ void read_label(struct reading *reading, const struct value_path *path, const st
     if (good)
         *(struct text *)into = text;
     else
-        problem_expected(reading, path, value, "1 to 63 small letters, digits and inner hyphens");
+        problems_expected(reading, path, value, "1 to 63 small letters, digits and inner hyphens");
 }
 
 void read_debug(struct reading *reading, const struct value_path *path, const struct value *value,
@@ -295,8 +297,8 @@ void read_debug(struct reading *reading, const struct value_path *path, const st
         *(int64_t *)into = 0;
     else if (!take_scalar_text(value, false, &text) || duration_parse(text, &milliseconds) ||
              milliseconds > field->most)
-        problem_expected(reading, path, value,
-                         "a duration such as 30m, for which what ran is kept");
+        problems_expected(reading, path, value,
+                          "a duration such as 30m, for which what ran is kept");
     else
         *(int64_t *)into = milliseconds;
 }

@@ -14,14 +14,17 @@
 #include "base/hash.h"
 #include "base/names.h"
 #include "executors/kubernetes/cache.h"
+#include "executors/kubernetes/events.h"
+#include "executors/kubernetes/phase.h"
+#include "executors/kubernetes/reduce.h"
 
 enum { ATTEMPT_MAX = 1000000 };
 
 struct kubernetes_cache *kubernetes_cache_new(void)
 {
-    struct kubernetes_cache *jobs = memory_allocate(sizeof(*jobs));
-    jobs->tokens = names_new(SIZE_MAX, sizeof(struct cached_token));
-    return jobs;
+    struct kubernetes_cache *cache = memory_allocate(sizeof(*cache));
+    cache->tokens = names_new(SIZE_MAX, sizeof(struct cached_token));
+    return cache;
 }
 
 static void clear_token(struct cached_token *token)
@@ -30,42 +33,41 @@ static void clear_token(struct cached_token *token)
         cached_job_free(&token->jobs[i]);
     for (size_t i = 0; i < token->pod_count; i++)
         cached_pod_free(&token->pods[i]);
-    kubernetes_waiting_clear(&token->said);
+    cached_waiting_clear(&token->said);
     free(token->kept);
     free(token->jobs);
     free(token->pods);
 }
 
-void kubernetes_cache_free(struct kubernetes_cache *jobs)
+void kubernetes_cache_free(struct kubernetes_cache *cache)
 {
-    if (!jobs)
+    if (!cache)
         return;
-    for (void *token = names_first(jobs->tokens); token; token = names_after(token))
+    for (void *token = names_first(cache->tokens); token; token = names_after(token))
         clear_token(token);
-    kubernetes_events_free(jobs);
-    names_free(jobs->tokens);
-    free(jobs);
+    kubernetes_events_free(cache);
+    names_free(cache->tokens);
+    free(cache);
 }
 
-size_t kubernetes_cache_count(const struct kubernetes_cache *jobs)
+size_t kubernetes_cache_count(const struct kubernetes_cache *cache)
 {
-    return names_count(jobs->tokens);
+    return names_count(cache->tokens);
 }
 
 /* ---- tokens ---- */
 
-struct cached_token *kubernetes_cache_find_token(const struct kubernetes_cache *jobs,
-                                                 struct text name)
+static struct cached_token *find_token(const struct kubernetes_cache *cache, struct text name)
 {
-    return names_find(jobs->tokens, name);
+    return names_find(cache->tokens, name);
 }
 
-static struct cached_token *add_token(struct kubernetes_cache *jobs, struct text name)
+static struct cached_token *add_token(struct kubernetes_cache *cache, struct text name)
 {
-    struct cached_token *token = kubernetes_cache_find_token(jobs, name);
+    struct cached_token *token = find_token(cache, name);
     if (token)
         return token;
-    token = names_add(jobs->tokens, name);
+    token = names_add(cache->tokens, name);
     token->name = names_text(token).data;
     return token;
 }
@@ -86,7 +88,7 @@ static void lose_pod(struct cached_token *token, struct cached_pod *pod)
 }
 
 /* A token without objects is none, nor is one with nothing but pods that are gone. */
-static void drop_if_empty(struct kubernetes_cache *jobs, struct cached_token *token)
+static void drop_if_empty(struct kubernetes_cache *cache, struct cached_token *token)
 {
     for (size_t i = token->job_count ? 0 : token->pod_count; i-- > 0;)
         if (token->pods[i].gone)
@@ -94,7 +96,7 @@ static void drop_if_empty(struct kubernetes_cache *jobs, struct cached_token *to
     if (token->job_count || token->pod_count)
         return;
     clear_token(token);
-    names_remove(jobs->tokens, token);
+    names_remove(cache->tokens, token);
 }
 
 static struct text name_token(char buffer[static CACHED_TOKEN_SIZE], const char *id, int attempt)
@@ -158,7 +160,7 @@ static uint64_t uid_of(const struct value *object)
     return hash_text(HASH_START, value_get_text(value_get(object, "metadata"), "uid"));
 }
 
-static void take_job(struct kubernetes_cache *jobs, struct cached_token *token,
+static void take_job(struct kubernetes_cache *cache, struct cached_token *token,
                      const struct value *object, bool deleted, bool listed)
 {
     struct cached_job *job = find_job(token, uid_of(object)), fresh = {0};
@@ -174,8 +176,8 @@ static void take_job(struct kubernetes_cache *jobs, struct cached_token *token,
         token->jobs = memory_resize(token->jobs, (token->job_count + 1) * sizeof(*token->jobs));
         job = &token->jobs[token->job_count++];
         *job = fresh;
-        job->seen = jobs->lists[FOLLOW_JOBS];
-        kubernetes_events_place_orphans(jobs, token->name);
+        job->seen = cache->lists[FOLLOW_JOBS];
+        kubernetes_events_place_orphans(cache, token->name);
         return;
     }
     kubernetes_reduce_job(&fresh, object);
@@ -183,10 +185,10 @@ static void take_job(struct kubernetes_cache *jobs, struct cached_token *token,
     cached_job_free(&fresh);
     if (!stale)
         kubernetes_reduce_job(job, object);
-    job->seen = jobs->lists[FOLLOW_JOBS];
+    job->seen = cache->lists[FOLLOW_JOBS];
 }
 
-static void take_pod(struct kubernetes_cache *jobs, struct cached_token *token,
+static void take_pod(struct kubernetes_cache *cache, struct cached_token *token,
                      const struct value *object, bool deleted, bool listed)
 {
     struct cached_pod *pod = find_pod(token, uid_of(object)), fresh = {0};
@@ -205,8 +207,8 @@ static void take_pod(struct kubernetes_cache *jobs, struct cached_token *token,
         }
         pod = &token->pods[token->pod_count++];
         *pod = fresh;
-        pod->seen = jobs->lists[FOLLOW_PODS];
-        kubernetes_events_place_orphans(jobs, token->name);
+        pod->seen = cache->lists[FOLLOW_PODS];
+        kubernetes_events_place_orphans(cache, token->name);
         return;
     }
     kubernetes_reduce_pod(&fresh, object);
@@ -214,37 +216,36 @@ static void take_pod(struct kubernetes_cache *jobs, struct cached_token *token,
     cached_pod_free(&fresh);
     if (!stale)
         kubernetes_reduce_pod(pod, object);
-    pod->seen = jobs->lists[FOLLOW_PODS];
+    pod->seen = cache->lists[FOLLOW_PODS];
 }
 
-void kubernetes_cache_take(struct kubernetes_cache *jobs, enum followed_kind kind,
+void kubernetes_cache_take(struct kubernetes_cache *cache, enum followed_kind kind,
                            const struct value *object, bool deleted, bool listed)
 {
     char buffer[CACHED_TOKEN_SIZE];
     if (kind == FOLLOW_EVENTS) {
         if (!deleted) /* it is only forgotten, after an hour */
-            kubernetes_events_take(jobs, object);
+            kubernetes_events_take(cache, object);
         return;
     }
     struct text name = read_token(buffer, object);
     if (!name.length)
         return;
-    struct cached_token *token =
-        deleted ? kubernetes_cache_find_token(jobs, name) : add_token(jobs, name);
+    struct cached_token *token = deleted ? find_token(cache, name) : add_token(cache, name);
     if (!token)
         return;
     if (kind == FOLLOW_JOBS)
-        take_job(jobs, token, object, deleted, listed);
+        take_job(cache, token, object, deleted, listed);
     else
-        take_pod(jobs, token, object, deleted, listed);
-    drop_if_empty(jobs, token);
+        take_pod(cache, token, object, deleted, listed);
+    drop_if_empty(cache, token);
 }
 
 /* ---- lists ---- */
 
-void kubernetes_cache_list_begin(struct kubernetes_cache *jobs, enum followed_kind kind)
+void kubernetes_cache_list_begin(struct kubernetes_cache *cache, enum followed_kind kind)
 {
-    jobs->lists[kind]++;
+    cache->lists[kind]++;
 }
 
 static void drop_unseen(struct cached_token *token, enum followed_kind kind, uint32_t list)
@@ -264,23 +265,22 @@ static void drop_unseen(struct cached_token *token, enum followed_kind kind, uin
         cached_job_free(&token->jobs[--token->job_count]);
 }
 
-void kubernetes_cache_list_end(struct kubernetes_cache *jobs, enum followed_kind kind)
+void kubernetes_cache_list_end(struct kubernetes_cache *cache, enum followed_kind kind)
 {
-    struct cached_token *token = kind == FOLLOW_EVENTS ? NULL : names_first(jobs->tokens);
+    struct cached_token *token = kind == FOLLOW_EVENTS ? NULL : names_first(cache->tokens);
     for (struct cached_token *next; token; token = next) {
         next = names_after(token);
-        drop_unseen(token, kind, jobs->lists[kind]);
-        drop_if_empty(jobs, token);
+        drop_unseen(token, kind, cache->lists[kind]);
+        drop_if_empty(cache, token);
     }
 }
 
 /* ---- questions ---- */
 
-bool kubernetes_cache_has(const struct kubernetes_cache *jobs, const char *id, int attempt)
+bool kubernetes_cache_has(const struct kubernetes_cache *cache, const char *id, int attempt)
 {
     char buffer[CACHED_TOKEN_SIZE];
-    const struct cached_token *token =
-        kubernetes_cache_find_token(jobs, name_token(buffer, id, attempt));
+    const struct cached_token *token = find_token(cache, name_token(buffer, id, attempt));
     return token && token->job_count;
 }
 
@@ -292,10 +292,10 @@ static bool is_made_by(const struct cached_token *token, const char *identity)
     return false;
 }
 
-void kubernetes_cache_list(const struct kubernetes_cache *jobs, const char *identity,
+void kubernetes_cache_list(const struct kubernetes_cache *cache, const char *identity,
                            executor_take *take, void *context)
 {
-    for (struct cached_token *token = names_first(jobs->tokens); token;
+    for (struct cached_token *token = names_first(cache->tokens); token;
          token = names_after(token)) {
         char buffer[CACHED_TOKEN_SIZE];
         char *dash;
@@ -310,21 +310,20 @@ void kubernetes_cache_list(const struct kubernetes_cache *jobs, const char *iden
     }
 }
 
-enum kubernetes_known kubernetes_cache_poll(struct kubernetes_cache *jobs, struct arena *arena,
+enum kubernetes_known kubernetes_cache_poll(struct kubernetes_cache *cache, struct arena *arena,
                                             struct job_poll *poll)
 {
     char buffer[CACHED_TOKEN_SIZE];
-    struct cached_token *token =
-        kubernetes_cache_find_token(jobs, name_token(buffer, poll->id, poll->attempt));
+    struct cached_token *token = find_token(cache, name_token(buffer, poll->id, poll->attempt));
     if (!token || !token->job_count)
         return KUBERNETES_NOT_KNOWN;
     return kubernetes_phase_poll(token, arena, poll);
 }
 
-void kubernetes_cache_confirm(struct kubernetes_cache *jobs, const char *id, int attempt)
+void kubernetes_cache_confirm(struct kubernetes_cache *cache, const char *id, int attempt)
 {
     char buffer[CACHED_TOKEN_SIZE];
-    struct cached_token *token = kubernetes_cache_find_token(jobs, name_token(buffer, id, attempt));
+    struct cached_token *token = find_token(cache, name_token(buffer, id, attempt));
     if (token)
         token->confirmed = true;
 }
@@ -341,11 +340,11 @@ static int compare_pods(const void *a, const void *b)
     return order ? order : strcmp(first->name, second->name);
 }
 
-const struct cached_pod **kubernetes_cache_pods(struct kubernetes_cache *jobs, struct arena *arena,
+const struct cached_pod **kubernetes_cache_pods(struct kubernetes_cache *cache, struct arena *arena,
                                                 const char *id, int attempt, size_t *count)
 {
     char buffer[CACHED_TOKEN_SIZE];
-    struct cached_token *token = kubernetes_cache_find_token(jobs, name_token(buffer, id, attempt));
+    struct cached_token *token = find_token(cache, name_token(buffer, id, attempt));
     size_t all = token ? token->pod_count : 0;
     const struct cached_pod **pods =
         arena_allocate(arena, (all + 1) * sizeof(const struct cached_pod *));

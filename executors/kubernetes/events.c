@@ -8,26 +8,28 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "executors/kubernetes/cache.h"
+#include "base/names.h"
+#include "executors/kubernetes/events.h"
+#include "executors/kubernetes/waiting.h"
 
 static void clear_orphan(struct orphan *orphan)
 {
-    kubernetes_waiting_clear(&orphan->waiting);
+    cached_waiting_clear(&orphan->waiting);
     free(orphan->name);
     orphan->name = NULL;
 }
 
-void kubernetes_events_free(struct kubernetes_cache *jobs)
+void kubernetes_events_free(struct kubernetes_cache *cache)
 {
     for (size_t i = 0; i < ORPHANS; i++)
-        clear_orphan(&jobs->orphans[i]);
+        clear_orphan(&cache->orphans[i]);
 }
 
 /* The token that an object's name starts with: names are made of it, a dash and something. */
-static struct cached_token *find_by_name(const struct kubernetes_cache *jobs, struct text name)
+static struct cached_token *find_by_name(const struct kubernetes_cache *cache, struct text name)
 {
     for (;;) {
-        struct cached_token *token = kubernetes_cache_find_token(jobs, name);
+        struct cached_token *token = names_find(cache->tokens, name);
         if (token || !name.length)
             return token;
         while (name.length && name.data[name.length - 1] != '-')
@@ -39,26 +41,27 @@ static struct cached_token *find_by_name(const struct kubernetes_cache *jobs, st
 
 /* Kueue calls the Workload of a Job job-<name>-<five letters>, and cuts long names; it is owned by
  * the Job, which an Event does not tell. */
-static struct cached_token *find_by_workload(const struct kubernetes_cache *jobs, struct text name)
+static struct cached_token *find_by_workload(const struct kubernetes_cache *cache, struct text name)
 {
     if (!text_starts(name, "job-"))
         return NULL;
-    return find_by_name(jobs, (struct text){name.data + 4, name.length - 4});
+    return find_by_name(cache, (struct text){name.data + 4, name.length - 4});
 }
 
 static void put_event(struct waiting *to, struct waiting *event)
 {
-    kubernetes_waiting_clear(to);
+    cached_waiting_clear(to);
     *to = *event;
     *event = (struct waiting){0};
 }
 
 /* Hand an Event to what it is about; false when that is not known. */
-static bool place_event(const struct kubernetes_cache *jobs, struct text name, uint64_t uid,
+static bool place_event(const struct kubernetes_cache *cache, struct text name, uint64_t uid,
                         struct waiting *event)
 {
     bool workload = event->cause == WAITING_KUEUE;
-    struct cached_token *token = workload ? find_by_workload(jobs, name) : find_by_name(jobs, name);
+    struct cached_token *token =
+        workload ? find_by_workload(cache, name) : find_by_name(cache, name);
     for (size_t i = 0; token && i < token->pod_count; i++) {
         if (token->pods[i].uid == uid) {
             put_event(&token->pods[i].event, event);
@@ -79,7 +82,7 @@ static bool place_event(const struct kubernetes_cache *jobs, struct text name, u
     return false;
 }
 
-void kubernetes_events_take(struct kubernetes_cache *jobs, const struct value *object)
+void kubernetes_events_take(struct kubernetes_cache *cache, const struct value *object)
 {
     const struct value *about = value_get(object, "involvedObject");
     struct text name = value_get_text(about, "name");
@@ -90,25 +93,25 @@ void kubernetes_events_take(struct kubernetes_cache *jobs, const struct value *o
                                      value_get_text(object, "message")))
         return;
     uint64_t uid = hash_text(HASH_START, value_get_text(about, "uid"));
-    if (place_event(jobs, name, uid, &event))
+    if (place_event(cache, name, uid, &event))
         return;
-    struct orphan *orphan = &jobs->orphans[jobs->next_orphan++ % ORPHANS];
+    struct orphan *orphan = &cache->orphans[cache->next_orphan++ % ORPHANS];
     clear_orphan(orphan);
     *orphan = (struct orphan){
         .waiting = event, .uid = uid, .name = cached_copy_text(name, CACHED_TOKEN_SIZE)};
 }
 
-void kubernetes_events_place_orphans(struct kubernetes_cache *jobs, const char *token)
+void kubernetes_events_place_orphans(struct kubernetes_cache *cache, const char *token)
 {
     size_t length = strlen(token);
     for (size_t i = 0; i < ORPHANS; i++) {
-        struct orphan *orphan = &jobs->orphans[i];
+        struct orphan *orphan = &cache->orphans[i];
         if (!orphan->name)
             continue;
         const char *name = orphan->name + (strncmp(orphan->name, "job-", 4) == 0 ? 4 : 0);
         if (strncmp(orphan->name, token, length) && strncmp(name, token, length))
             continue;
-        if (place_event(jobs, text_of(orphan->name), orphan->uid, &orphan->waiting))
+        if (place_event(cache, text_of(orphan->name), orphan->uid, &orphan->waiting))
             clear_orphan(orphan);
     }
 }

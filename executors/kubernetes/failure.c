@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "executors/kubernetes/condition.h"
+#include "executors/kubernetes/waiting.h"
 
 enum {
     MESSAGE_SIZE = 300, /* bytes of a message in a sentence */
@@ -348,7 +349,7 @@ void kubernetes_failure_read_waiting(struct cached_pod *pod, const struct value 
             if (read_container_waiting(pod, list->list.items[i]))
                 return;
     }
-    kubernetes_waiting_clear(&pod->waiting);
+    cached_waiting_clear(&pod->waiting);
     const struct value *condition = kubernetes_condition_find(status, "PodScheduled");
     if (!text_is(value_get_text(condition, "status"), "False"))
         return;

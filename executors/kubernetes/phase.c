@@ -11,7 +11,8 @@
 
 #include "base/clock.h"
 #include "executors/completion.h"
-#include "executors/kubernetes/cache.h"
+#include "executors/kubernetes/phase.h"
+#include "executors/kubernetes/waiting.h"
 
 enum { EXIT_UNKNOWN = 255, EXIT_STOPPED = 128 + SIGTERM };
 

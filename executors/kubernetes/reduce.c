@@ -16,6 +16,7 @@
 #include "base/sha256.h"
 #include "executors/kubernetes/condition.h"
 #include "executors/kubernetes/failure.h"
+#include "executors/kubernetes/reduce.h"
 
 enum {
     MESSAGE_SIZE = 300,       /* bytes of a message in a sentence */
@@ -24,38 +25,6 @@ enum {
     RULE_LIMIT = 16 << 10,
     TASKS_LIMIT = 100000 /* of one Job */
 };
-
-char *cached_copy_text(struct text text, size_t limit)
-{
-    struct buffer out = {0};
-    buffer_reserve(&out, (text.length < limit ? text.length : limit) + 4);
-    text = text_trim(text);
-    for (size_t i = 0; i < text.length;) {
-        size_t length = utf8_sequence(text.data + i, text.length - i);
-        unsigned char byte = (unsigned char)text.data[i];
-        bool control = byte < 0x20 || byte == 0x7f ||
-                       (length == 2 && byte == 0xc2 && (unsigned char)text.data[i + 1] < 0xa0);
-        if (out.length + (length ? length : 1) > limit) {
-            buffer_add_string(&out, "...");
-            break;
-        }
-        if (length == 0)
-            buffer_add_byte(&out, '?');
-        else if (control)
-            buffer_add_byte(&out, ' ');
-        else
-            buffer_add(&out, text.data + i, length);
-        i += length ? length : 1;
-    }
-    buffer_add_byte(&out, '\0');
-    return out.data;
-}
-
-void cached_set_text(char **to, struct text text, size_t limit)
-{
-    free(*to);
-    *to = text.length ? cached_copy_text(text, limit) : NULL;
-}
 
 /* A role that can be part of a file's name, else "task". */
 static const char *clean_role(char buffer[static 64], struct text role)
@@ -213,7 +182,7 @@ bool kubernetes_reduce_pod(struct cached_pod *pod, const struct value *object)
     if (pod->phase == POD_PENDING)
         kubernetes_failure_read_waiting(pod, status);
     else
-        kubernetes_waiting_clear(&pod->waiting);
+        cached_waiting_clear(&pod->waiting);
     if (pod->waiting.cause != WAITING_IMAGE)
         pod->image_since = 0;
     pod->exit_code = 0;
@@ -222,15 +191,6 @@ bool kubernetes_reduce_pod(struct cached_pod *pod, const struct value *object)
     if (pod->phase == POD_FAILED)
         kubernetes_failure_read(pod, status);
     return true;
-}
-
-void cached_pod_free(struct cached_pod *pod)
-{
-    free(pod->name);
-    free(pod->role);
-    free(pod->message);
-    kubernetes_waiting_clear(&pod->waiting);
-    kubernetes_waiting_clear(&pod->event);
 }
 
 /* ---- a Job ---- */
@@ -316,16 +276,4 @@ bool kubernetes_reduce_job(struct cached_job *job, const struct value *object)
     job->start = get_time(status, "startTime");
     read_conditions(job, status);
     return true;
-}
-
-void cached_job_free(struct cached_job *job)
-{
-    free(job->name);
-    free(job->role);
-    free(job->queue);
-    free(job->message);
-    free(job->completed);
-    free(job->given_up);
-    free(job->rule);
-    kubernetes_waiting_clear(&job->event);
 }

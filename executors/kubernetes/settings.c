@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "executors/section.h"
+#include "base/section.h"
 
 enum {
-    AN_HOUR = 3600,     /* seconds */
+    AN_HOUR = 3600000,  /* milliseconds */
     NAMESPACE_MOST = 63 /* bytes of a namespace's name: RFC 1123 */
 };
 
@@ -65,7 +65,6 @@ static int read_host_paths(const struct section *section, const struct value *va
 
 /* clang-format off */
 #define AT(member) offsetof(struct kubernetes_settings, member)
-static const char a_duration[] = "a duration such as 30s, at most one hour";
 static const struct section_field fields[] = {
     {"kubeconfig", SECTION_PATH, AT(kubeconfig), .what = NULL},
     {"context", SECTION_TEXT, AT(context), .what = "the name of a context of the kubeconfig"},
@@ -73,8 +72,8 @@ static const struct section_field fields[] = {
      .what = "the name of a namespace: at most 63 of a-z, 0-9 and -"},
     {"live_max", SECTION_WHOLE, AT(live_max), 1000, 0, 1000000, .what = NULL},
     {"in_flight", SECTION_COUNT, AT(in_flight), 32, 1, 256, .what = NULL},
-    {"request_timeout", SECTION_DURATION, AT(request_timeout), 30000, 0, AN_HOUR, .what = a_duration},
-    {"connect_timeout", SECTION_DURATION, AT(connect_timeout), 10000, 0, AN_HOUR, .what = a_duration},
+    {"request_timeout", SECTION_DURATION, AT(request_timeout), 30000, 1, AN_HOUR, .what = NULL},
+    {"connect_timeout", SECTION_DURATION, AT(connect_timeout), 10000, 1, AN_HOUR, .what = NULL},
     {"proxy", .read = read_proxy},
     {"log_limit", SECTION_BYTES, AT(log_limit), 100 << 20, .what = "a size such as \"100Mi\""},
     {"allow_host_network", SECTION_BOOLEAN, AT(allow_host_network), .what = NULL},
@@ -88,5 +87,5 @@ int kubernetes_settings_read(struct kubernetes_settings *kubernetes, struct aren
 {
     *kubernetes = (struct kubernetes_settings){.proxy = TEXT("")};
     const struct section section = {"kubernetes", kubernetes, arena, error};
-    return section_read(&section, settings, fields, ARRAY_COUNT(fields));
+    return section_read(&section, value_get(settings, section.name), fields, ARRAY_COUNT(fields));
 }

@@ -13,15 +13,9 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "executors/kubernetes/cache.h"
+#include "executors/kubernetes/waiting.h"
 
 enum { MESSAGE_SIZE = 400 }; /* bytes of a message that are kept */
-
-void kubernetes_waiting_clear(struct waiting *waiting)
-{
-    free(waiting->text);
-    *waiting = (struct waiting){0};
-}
 
 /* One part of a message, without what changes by itself. */
 static uint64_t hash_part(struct text part)
@@ -63,7 +57,7 @@ static uint64_t hash_meaning(struct text message)
 void kubernetes_waiting_set(struct waiting *waiting, enum waiting_cause cause, const char *word,
                             struct text message)
 {
-    kubernetes_waiting_clear(waiting);
+    cached_waiting_clear(waiting);
     waiting->cause = cause;
     waiting->meaning = hash_meaning(message);
     char *clean = cached_copy_text(message, MESSAGE_SIZE);
@@ -159,7 +153,7 @@ static void consider_job(struct choice *choice, const struct cached_token *token
                       job->event.cause == WAITING_KUEUE ? message_of(&job->event) : "");
     else
         buffer_add_string(&words, "the Job is suspended, and starts when it is released");
-    kubernetes_waiting_clear(own);
+    cached_waiting_clear(own);
     *own = (struct waiting){
         .cause = job->queue ? WAITING_KUEUE : WAITING_SUSPENDED,
         .meaning = job->event.cause == WAITING_KUEUE ? job->event.meaning : 0,
@@ -209,13 +203,13 @@ const char *kubernetes_waiting_say(struct cached_token *token)
             if (token->job_count > 1)
                 buffer_printf(&text, "role %s: ", choice.role);
             buffer_add_string(&text, choice.waiting->text);
-            kubernetes_waiting_clear(&token->said);
+            cached_waiting_clear(&token->said);
             token->said = (struct waiting){choice.waiting->cause, meaning, text.data};
             remember_said(token, meaning);
         }
     }
     for (size_t i = 0; i < token->job_count; i++)
-        kubernetes_waiting_clear(&own[i]);
+        cached_waiting_clear(&own[i]);
     free(own);
     return choice.waiting ? token->said.text : "";
 }

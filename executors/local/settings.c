@@ -9,11 +9,11 @@
 #include <unistd.h>
 
 #include "base/system.h"
-#include "executors/section.h"
+#include "base/section.h"
 
 enum {
     PIDS_MAX = 4194304,            /* the kernel's PID_MAX_LIMIT */
-    A_DAY = 86400,                 /* seconds */
+    A_DAY = 86400000,              /* milliseconds */
     KEPT_FOR_THE_MACHINE = 1 << 30 /* bytes of memory that are not given to jobs */
 };
 
@@ -146,7 +146,6 @@ static int read_locked_memory(const struct section *section, const struct value 
 /* clang-format off */
 #define AT(member) offsetof(struct local_settings, member)
 static const char a_size[] = "a size such as \"16Gi\"";
-static const char a_duration[] = "a duration such as 30s, at most one day";
 static const struct section_field fields[] = {
     {"socket", SECTION_PATH, AT(socket), .what = NULL},
     {"storage", SECTION_PATH, AT(storage), .what = NULL},
@@ -157,10 +156,10 @@ static const struct section_field fields[] = {
     {"gpu_type", .read = read_gpu_type},
     {"runtime", .read = read_runtime},
     {"pids", SECTION_COUNT, AT(pids), 4096, 1, PIDS_MAX, .what = NULL},
-    {"request_timeout", SECTION_DURATION, AT(request_timeout), 30000, 0, A_DAY, .what = a_duration},
+    {"request_timeout", SECTION_DURATION, AT(request_timeout), 30000, 1, A_DAY, .what = NULL},
     {"in_flight", SECTION_COUNT, AT(in_flight), 8, 1, 256, .what = NULL},
     {"log_limit", SECTION_BYTES, AT(log_limit), 100 << 20, .what = a_size},
-    {"pull_timeout", SECTION_DURATION, AT(pull_timeout), 120000, 0, A_DAY, .what = a_duration},
+    {"pull_timeout", SECTION_DURATION, AT(pull_timeout), 120000, 1, A_DAY, .what = NULL},
 };
 #undef AT
 /* clang-format on */
@@ -170,7 +169,7 @@ int local_settings_read(struct local_settings *local, struct arena *arena,
 {
     *local = (struct local_settings){.runtime = TEXT("runc"), .cpus = machine_cpus()};
     const struct section section = {"local", local, arena, error};
-    if (section_read(&section, settings, fields, ARRAY_COUNT(fields)))
+    if (section_read(&section, value_get(settings, section.name), fields, ARRAY_COUNT(fields)))
         return -1;
     if (!local->memory)
         local->memory = machine_memory();

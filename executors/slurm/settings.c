@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "executors/section.h"
+#include "base/section.h"
 
 enum {
     API_LEAST = 36,        /* v0.0.36: Slurm 20.11 */
-    AN_HOUR = 3600,        /* seconds */
+    AN_HOUR = 3600000,     /* milliseconds */
     SOCKET_PATH_MOST = 107 /* bytes: what sun_path of unix(7) holds */
 };
 
@@ -66,7 +66,6 @@ static int read_api(const struct section *section, const struct value *value)
 
 /* clang-format off */
 #define AT(member) offsetof(struct slurm_settings, member)
-static const char a_duration[] = "a duration such as 30s, at most one hour";
 static const struct section_field fields[] = {
     {"address", .read = read_address},
     {"ca_file", SECTION_PATH, AT(ca_file), .what = NULL},
@@ -77,8 +76,8 @@ static const struct section_field fields[] = {
     {"api", .read = read_api},
     {"live_max", SECTION_WHOLE, AT(live_max), 1000, 0, 1000000, .what = NULL},
     {"in_flight", SECTION_COUNT, AT(in_flight), 8, 1, 64, .what = NULL},
-    {"request_timeout", SECTION_DURATION, AT(request_timeout), 30000, 0, AN_HOUR, .what = a_duration},
-    {"connect_timeout", SECTION_DURATION, AT(connect_timeout), 10000, 0, AN_HOUR, .what = a_duration},
+    {"request_timeout", SECTION_DURATION, AT(request_timeout), 30000, 1, AN_HOUR, .what = NULL},
+    {"connect_timeout", SECTION_DURATION, AT(connect_timeout), 10000, 1, AN_HOUR, .what = NULL},
     {"log_limit", SECTION_BYTES, AT(log_limit), 100 << 20, .what = "a size such as \"100Mi\""},
 };
 #undef AT
@@ -104,7 +103,7 @@ int slurm_settings_read(struct slurm_settings *slurm, struct arena *arena,
 {
     *slurm = (struct slurm_settings){.address = TEXT("unix:/run/slurmrestd.socket")};
     const struct section section = {"slurm", slurm, arena, error};
-    if (section_read(&section, settings, fields, ARRAY_COUNT(fields)))
+    if (section_read(&section, value_get(settings, section.name), fields, ARRAY_COUNT(fields)))
         return -1;
     return check_together(slurm, error);
 }

@@ -40,8 +40,8 @@ static struct text token_text(const struct parser *parser, struct token token)
     return (struct text){parser->source.data + token.start, token.end - token.start};
 }
 
-/* Keep the first fault; NULL, so that `return fail(...)` reads well. */
-static struct syntax *fail(struct parser *parser, const char *fault)
+/* Keep the first fault; NULL, so that `return fail_parsing(...)` reads well. */
+static struct syntax *fail_parsing(struct parser *parser, const char *fault)
 {
     if (!parser->fault)
         parser->fault = fault;
@@ -52,10 +52,11 @@ static struct syntax *fail_expecting(struct parser *parser, struct token token,
                                      const char *expected)
 {
     if (token.kind == TOKEN_END)
-        return fail(parser, "Unexpected end of input");
+        return fail_parsing(parser, "Unexpected end of input");
     struct error_quote_buffer buffer;
     struct text found = token_text(parser, token);
-    return fail(parser, arena_printf(parser->arena, "Found: %s token, expected one of: %s",
+    return fail_parsing(parser,
+                        arena_printf(parser->arena, "Found: %s token, expected one of: %s",
                                      error_quote(&buffer, found.data, found.length), expected)
                             .data);
 }
@@ -64,7 +65,8 @@ static struct syntax *fail_expecting(struct parser *parser, struct token token,
 static struct syntax *parse_nested(struct parser *parser, struct syntax *(*parse)(struct parser *))
 {
     if (parser->depth >= EXPRESSION_DEPTH)
-        return fail(parser, arena_printf(parser->arena,
+        return fail_parsing(parser,
+                            arena_printf(parser->arena,
                                          "the expression is nested deeper than the limit of %d "
                                          "levels",
                                          EXPRESSION_DEPTH)
@@ -93,14 +95,15 @@ static void read_token(struct parser *parser, size_t offset)
         return;
     struct error_quote_buffer whole, rest;
     struct text found = token_text(parser, parser->token);
-    fail(parser, arena_printf(parser->arena, "Unexpected input for '%s' at '%s'",
+    fail_parsing(parser,
+                 arena_printf(parser->arena, "Unexpected input for '%s' at '%s'",
                               error_quote(&whole, parser->source.data, parser->source.length),
                               error_quote(&rest, found.data, found.length))
                      .data);
 }
 
 /* Take the next token, which must be of that kind.  False: there is a fault now. */
-static bool take(struct parser *parser, enum token_kind kind)
+static bool take_token(struct parser *parser, enum token_kind kind)
 {
     if (parser->token.kind != kind) {
         fail_expecting(parser, parser->token, token_name(kind));
@@ -123,7 +126,7 @@ static struct syntax *parse_items(struct parser *parser, enum syntax_kind kind,
 {
     struct syntax *list = syntax_new(parser, kind);
     struct syntax **tail = &list->parts;
-    if (!take(parser, open))
+    if (!take_token(parser, open))
         return NULL;
     if (parser->token.kind != close) {
         for (;;) {
@@ -135,11 +138,11 @@ static struct syntax *parse_items(struct parser *parser, enum syntax_kind kind,
                 break;
             if (item->kind == SYNTAX_MISSING)
                 return fail_expecting(parser, parser->token, operands);
-            if (!take(parser, TOKEN_COMMA))
+            if (!take_token(parser, TOKEN_COMMA))
                 return NULL;
         }
     }
-    return take(parser, close) ? list : NULL;
+    return take_token(parser, close) ? list : NULL;
 }
 
 static struct syntax *find_pair(const struct syntax *object, struct text name)
@@ -162,11 +165,11 @@ static struct syntax *parse_object(struct parser *parser)
 {
     struct syntax *object = syntax_new(parser, SYNTAX_OBJECT);
     struct syntax **tail = &object->parts;
-    if (!take(parser, TOKEN_LEFT_BRACE))
+    if (!take_token(parser, TOKEN_LEFT_BRACE))
         return NULL;
     while (parser->token.kind == TOKEN_STRING || parser->token.kind == TOKEN_IDENTIFIER) {
         struct text key = key_of_token(parser);
-        if (!take(parser, parser->token.kind) || !take(parser, TOKEN_COLON))
+        if (!take_token(parser, parser->token.kind) || !take_token(parser, TOKEN_COLON))
             return NULL;
         struct syntax *value = parse_inner(parser);
         if (!value)
@@ -182,10 +185,10 @@ static struct syntax *parse_object(struct parser *parser)
         pair->first = value;
         if (parser->token.kind == TOKEN_RIGHT_BRACE)
             break;
-        if (!take(parser, TOKEN_COMMA))
+        if (!take_token(parser, TOKEN_COMMA))
             return NULL;
     }
-    return take(parser, TOKEN_RIGHT_BRACE) ? object : NULL;
+    return take_token(parser, TOKEN_RIGHT_BRACE) ? object : NULL;
 }
 
 static struct syntax *parse_constant(struct parser *parser)
@@ -208,14 +211,14 @@ static struct syntax *parse_constant(struct parser *parser)
         syntax->constant = value_boolean(parser->arena, parser->token.kind == TOKEN_TRUE);
         break;
     }
-    return take(parser, parser->token.kind) ? syntax : NULL;
+    return take_token(parser, parser->token.kind) ? syntax : NULL;
 }
 
 static struct syntax *parse_unary(struct parser *parser)
 {
     struct syntax *syntax = syntax_new(parser, SYNTAX_UNARY);
     syntax->sign = parser->token.kind;
-    if (!take(parser, syntax->sign))
+    if (!take_token(parser, syntax->sign))
         return NULL;
     syntax->first = parse_nested(parser, parse_unit);
     return syntax->first ? syntax : NULL;
@@ -223,27 +226,27 @@ static struct syntax *parse_unary(struct parser *parser)
 
 static struct syntax *parse_parenthesised(struct parser *parser)
 {
-    if (!take(parser, TOKEN_LEFT_PARENTHESIS))
+    if (!take_token(parser, TOKEN_LEFT_PARENTHESIS))
         return NULL;
     struct syntax *inside = parse_inner(parser);
     if (!inside)
         return NULL;
     if (inside->kind == SYNTAX_MISSING)
         return fail_expecting(parser, parser->token, operands);
-    return take(parser, TOKEN_RIGHT_PARENTHESIS) ? inside : NULL;
+    return take_token(parser, TOKEN_RIGHT_PARENTHESIS) ? inside : NULL;
 }
 
 static struct syntax *parse_name(struct parser *parser, enum syntax_kind kind)
 {
     struct syntax *syntax = syntax_new(parser, kind);
     syntax->name = key_of_token(parser);
-    return take(parser, TOKEN_IDENTIFIER) ? syntax : NULL;
+    return take_token(parser, TOKEN_IDENTIFIER) ? syntax : NULL;
 }
 
 static struct syntax *parse_missing(struct parser *parser)
 {
     if (parser->token.kind == TOKEN_END)
-        return fail(parser, "Unexpected end of input");
+        return fail_parsing(parser, "Unexpected end of input");
     if (!parser->is_missing)
         parser->missing = parser->token;
     parser->is_missing = true;
@@ -279,7 +282,7 @@ static struct syntax *parse_unit(struct parser *parser)
 static struct syntax *parse_brackets(struct parser *parser)
 {
     struct syntax *access = syntax_new(parser, SYNTAX_INDEX);
-    if (!take(parser, TOKEN_LEFT_BRACKET))
+    if (!take_token(parser, TOKEN_LEFT_BRACKET))
         return NULL;
     if (parser->token.kind == TOKEN_RIGHT_BRACKET)
         return fail_expecting(parser, parser->token, operands);
@@ -290,7 +293,7 @@ static struct syntax *parse_brackets(struct parser *parser)
     }
     if (parser->token.kind == TOKEN_COLON) {
         access->kind = SYNTAX_SLICE;
-        if (!take(parser, TOKEN_COLON))
+        if (!take_token(parser, TOKEN_COLON))
             return NULL;
         if (parser->token.kind != TOKEN_RIGHT_BRACKET) {
             access->second = parse_inner(parser);
@@ -300,7 +303,7 @@ static struct syntax *parse_brackets(struct parser *parser)
                 return fail_expecting(parser, parser->token, operands);
         }
     }
-    return take(parser, TOKEN_RIGHT_BRACKET) ? access : NULL;
+    return take_token(parser, TOKEN_RIGHT_BRACKET) ? access : NULL;
 }
 
 static struct syntax *parse_access(struct parser *parser)
@@ -313,7 +316,7 @@ static struct syntax *parse_access(struct parser *parser)
     for (;;) {
         struct syntax *access;
         if (parser->token.kind == TOKEN_DOT)
-            access = take(parser, TOKEN_DOT) ? parse_name(parser, SYNTAX_PROPERTY) : NULL;
+            access = take_token(parser, TOKEN_DOT) ? parse_name(parser, SYNTAX_PROPERTY) : NULL;
         else if (parser->token.kind == TOKEN_LEFT_BRACKET)
             access = parse_brackets(parser);
         else if (parser->token.kind == TOKEN_LEFT_PARENTHESIS)
@@ -337,7 +340,7 @@ static struct syntax *parse_power(struct parser *parser)
     struct syntax *base = parse_access(parser);
     if (!base || parser->token.kind != TOKEN_POWER)
         return base;
-    if (!take(parser, TOKEN_POWER))
+    if (!take_token(parser, TOKEN_POWER))
         return NULL;
     struct syntax *power = syntax_new(parser, SYNTAX_POWER);
     power->second = base;
@@ -379,7 +382,7 @@ static struct syntax *parse_level(struct parser *parser, size_t level)
     while (is_of_level(parser->token.kind, level)) {
         struct syntax *term = syntax_new(parser, SYNTAX_TERM);
         term->sign = parser->token.kind;
-        if (!take(parser, term->sign))
+        if (!take_token(parser, term->sign))
             return NULL;
         term->first = parse_level(parser, level + 1);
         if (!term->first)
@@ -395,12 +398,12 @@ static struct syntax *parse_whole(struct parser *parser, bool braced)
     if (parser->fault)
         return NULL;
     if (braced && parser->token.kind == TOKEN_END)
-        return fail(parser, "unterminated ${..} expression");
+        return fail_parsing(parser, "unterminated ${..} expression");
     struct syntax *tree = parse_level(parser, 0);
     if (!tree)
         return NULL;
     if (braced && parser->token.kind == TOKEN_END)
-        return fail(parser, "unterminated ${..} expression");
+        return fail_parsing(parser, "unterminated ${..} expression");
     if (parser->token.kind != (braced ? TOKEN_RIGHT_BRACE : TOKEN_END))
         return fail_expecting(parser, parser->token, operators);
     if (parser->is_missing)

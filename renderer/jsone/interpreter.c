@@ -363,7 +363,7 @@ bool scalar_text(struct interpreter *self, const struct value *value, struct tex
     }
 }
 
-static void describe(struct buffer *out, const struct value *value)
+static void describe_value(struct buffer *out, const struct value *value)
 {
     char number[NUMBER_TEXT_SIZE];
     if (out->length > DESCRIPTION_LENGTH)
@@ -390,7 +390,7 @@ static void describe(struct buffer *out, const struct value *value)
             if (item->kind == VALUE_LIST)
                 buffer_add_string(out, "[...]");
             else if (item->kind != VALUE_NULL)
-                describe(out, item);
+                describe_value(out, item);
         }
         break;
     case VALUE_OBJECT:
@@ -406,7 +406,7 @@ struct text value_describe(struct interpreter *self, const struct value *value)
 {
     struct buffer buffer = {0};
     struct error_quote_buffer quote;
-    describe(&buffer, value);
+    describe_value(&buffer, value);
     struct text all = buffer_text(&buffer);
     const char *quoted = error_quote(&quote, all.data, all.length);
     struct text text = arena_text(self->arena, quoted, strlen(quoted));

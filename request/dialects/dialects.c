@@ -61,8 +61,8 @@ static void refuse_comments(struct reading *reading, const struct syntax *syntax
         line += *at == '\n';
         column = *at == '\n' ? 1 : column + 1;
     }
-    problem_add(reading, NULL, line, column,
-                "found a comment, expected JSON, which has none; in YAML it starts with #");
+    problems_add(reading, NULL, line, column,
+                 "found a comment, expected JSON, which has none; in YAML it starts with #");
 }
 
 static struct description *read_tree(struct reading *reading, const struct value *root,
@@ -74,8 +74,8 @@ static struct description *read_tree(struct reading *reading, const struct value
     if (syntax->comment && !dialect->comments)
         refuse_comments(reading, syntax);
     if (syntax->beyond.sentence && !dialect->beyond)
-        problem_add(reading, NULL, syntax->beyond.line, syntax->beyond.column, "%s",
-                    syntax->beyond.sentence);
+        problems_add(reading, NULL, syntax->beyond.line, syntax->beyond.column, "%s",
+                     syntax->beyond.sentence);
     return dialect->read(reading, root);
 }
 
@@ -96,9 +96,9 @@ static bool is_miscalled(struct reading *reading, struct text source, struct tex
     if (!text_ends(name, ".json") || bare.length == 0 ||
         source.length > yaml_request_limits.bytes || memchr("{[\"", bare.data[0], 3))
         return false;
-    problem_add(reading, NULL, 1, 1,
-                "found text that does not begin with {, expected JSON, as the file's name ends in "
-                ".json; call it .yaml if it is YAML");
+    problems_add(reading, NULL, 1, 1,
+                 "found text that does not begin with {, expected JSON, as the file's name ends in "
+                 ".json; call it .yaml if it is YAML");
     return true;
 }
 
@@ -120,7 +120,7 @@ static struct value *read_syntax(struct reading *reading, struct text source, st
              : yaml_read_beyond(reading->arena, source, reading->file, &yaml_request_limits,
                                 &syntax->beyond, &error);
     if (!root)
-        problem_add_sentence(reading, error.text);
+        problems_add_sentence(reading, error.text);
     return root;
 }
 
@@ -156,11 +156,11 @@ struct description *request_read(struct arena *arena, struct text source, const 
     struct error_quote_buffer buffer;
     struct reading reading;
     struct text file = name && *name ? text_of(name) : TEXT("job file");
-    reading_start(&reading, arena, error_quote(&buffer, file.data, file.length));
+    problems_start(&reading, arena, error_quote(&buffer, file.data, file.length));
 
     const char *kind = file_kind(source);
     if (kind) {
-        problem_add(&reading, NULL, 0, 0, "found %s", kind);
+        problems_add(&reading, NULL, 0, 0, "found %s", kind);
         problems_report(&reading, error);
         return NULL;
     }

@@ -39,15 +39,15 @@ static const struct {
 
 bool foreign_tree(struct reading *reading, const struct value *root)
 {
-    if (root->kind != VALUE_OBJECT || field_given(root, "script") || field_given(root, "program"))
+    if (root->kind != VALUE_OBJECT || fields_given(root, "script") || fields_given(root, "program"))
         return false;
     for (size_t i = 0; i < ARRAY_COUNT(systems); i++) {
         bool all = true;
         for (size_t j = 0; j < 3 && systems[i].fields[j]; j++)
-            all = all && field_given(root, systems[i].fields[j]);
+            all = all && fields_given(root, systems[i].fields[j]);
         if (!all)
             continue;
-        problem_add(reading, NULL, root->line, root->column, "%s", systems[i].sentence);
+        problems_add(reading, NULL, root->line, root->column, "%s", systems[i].sentence);
         return true;
     }
     return false;
@@ -97,6 +97,6 @@ bool foreign_text(struct reading *reading, struct text source, struct text name)
             "or #!/bin/bash, and write #DL lines below that, such as #DL tasks.main.gpus=1";
     if (!sentence)
         return false;
-    problem_add(reading, NULL, 1, 1, "%s", sentence);
+    problems_add(reading, NULL, 1, 1, "%s", sentence);
     return true;
 }

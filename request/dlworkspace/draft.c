@@ -45,7 +45,7 @@ static void read_map(struct reading *reading, const struct value_path *path,
                      const struct value *value, const struct field_table *table, void *into)
 {
     if (value->kind != VALUE_OBJECT)
-        problem_expected(reading, path, value, "a map of the fields of %s", table->owner);
+        problems_expected(reading, path, value, "a map of the fields of %s", table->owner);
     else
         fields_read(reading, path, value, table, into);
 }
@@ -59,7 +59,7 @@ READER(read_line)
     for (size_t i = 0; good && i < text.length; i++)
         good = (unsigned char)text.data[i] >= 0x20 && text.data[i] != 0x7f;
     if (!good)
-        problem_expected(reading, path, value, "a text on one line");
+        problems_expected(reading, path, value, "a text on one line");
     else
         *(struct text *)into = text;
 }
@@ -68,7 +68,7 @@ READER(read_any_map)
 {
     (void)field;
     if (value->kind != VALUE_OBJECT)
-        problem_expected(reading, path, value, "a map");
+        problems_expected(reading, path, value, "a map");
     else
         *(const struct value **)into = value;
 }
@@ -137,20 +137,20 @@ static void read_role(struct reading *reading, const struct value_path *path,
     struct error_quote_buffer buffer;
     struct draft_role given = {.replicas = 1, .failed = 1, .succeeded = NEVER};
     if (!is_role_name(member->key))
-        problem_add(reading, path, member->line, member->column,
-                    "found the name \"%s\", expected at most %d letters, digits, _ and -, the "
-                    "first of them a letter",
-                    error_quote(&buffer, member->key.data, member->key.length),
-                    (int)ROLE_NAME_LONGEST);
+        problems_add(reading, path, member->line, member->column,
+                     "found the name \"%s\", expected at most %d letters, digits, _ and -, the "
+                     "first of them a letter",
+                     error_quote(&buffer, member->key.data, member->key.length),
+                     (int)ROLE_NAME_LONGEST);
     read_map(reading, path, member->value, &role_table, &given);
     struct value_path command = {.above = path, .name = TEXT("cmd")};
-    if (!field_given(member->value, "cmd"))
-        problem_add(reading, &command, member->line, member->column,
-                    "missing, expected the command that is to run");
+    if (!fields_given(member->value, "cmd"))
+        problems_add(reading, &command, member->line, member->column,
+                     "missing, expected the command that is to run");
     struct value_path policy = {.above = path, .name = TEXT("completion_policy")};
     if (given.failed > given.replicas || given.succeeded > given.replicas)
-        problem_add(reading, &policy, member->line, member->column,
-                    "found more tasks than the role's %d", given.replicas);
+        problems_add(reading, &policy, member->line, member->column,
+                     "found more tasks than the role's %d", given.replicas);
     role->name = member->key;
     role->count = given.replicas;
     role->cpus = given.cpus ? given.cpus : DEFAULT_CPUS;
@@ -172,23 +172,23 @@ static void read_roles(struct reading *reading, const struct value *roles, struc
     size_t count = roles->object.count;
     int64_t total = 0;
     if (count == 0)
-        problem_expected(reading, &path, roles, "a map of one or more roles");
-    role_names_start(reading->arena, &labels);
+        problems_expected(reading, &path, roles, "a map of one or more roles");
+    roles_start(reading->arena, &labels);
     job->tasks = arena_allocate(reading->arena, (count + 1) * sizeof(*job->tasks));
     job->complete = arena_allocate(reading->arena, (count + 1) * sizeof(*job->complete));
     job->tasks_count = job->complete_count = count;
     for (size_t i = 0; i < count; i++) {
         const struct member *member = &roles->object.members[i];
         struct value_path role = {.above = &path, .name = member->key};
-        job->tasks[i].role = role_label(reading->arena, &labels, member->key);
+        job->tasks[i].role = roles_label(reading->arena, &labels, member->key);
         job->complete[i].role = job->tasks[i].role;
         read_role(reading, &role, member, &job->tasks[i], &job->complete[i]);
         total += job->tasks[i].count;
     }
     if (total > TASKS_MOST)
-        problem_add(reading, &path, roles->line, roles->column,
-                    "found %lld replicas in all roles, expected at most %d", (long long)total,
-                    (int)TASKS_MOST);
+        problems_add(reading, &path, roles->line, roles->column,
+                     "found %lld replicas in all roles, expected at most %d", (long long)total,
+                     (int)TASKS_MOST);
 }
 
 /* ---- the file ---- */
@@ -249,15 +249,15 @@ struct description *dlworkspace_draft_read(struct reading *reading, const struct
     struct value_path path = {.above = &above, .name = TEXT("name")};
     const struct value *job_map = value_get(root, "job");
     fields_read(reading, NULL, root, &file_table, &draft);
-    if (!field_given(job_map, "name"))
-        problem_add(reading, &path, job_map->line, job_map->column,
-                    "missing, expected the job's name");
+    if (!fields_given(job_map, "name"))
+        problems_add(reading, &path, job_map->line, job_map->column,
+                     "missing, expected the job's name");
     struct value_path roles = {.above = &above, .name = TEXT("roles")};
     if (draft.roles)
         read_roles(reading, draft.roles, job);
-    else if (!field_given(job_map, "roles"))
-        problem_add(reading, &roles, job_map->line, job_map->column,
-                    "missing, expected a map of one or more roles");
+    else if (!fields_given(job_map, "roles"))
+        problems_add(reading, &roles, job_map->line, job_map->column,
+                     "missing, expected a map of one or more roles");
     if (reading->found)
         return NULL;
     job->name = draft.name;
@@ -266,15 +266,15 @@ struct description *dlworkspace_draft_read(struct reading *reading, const struct
     job->platform = (struct platform){.name = TEXT("dlworkspace"), .cluster = draft.cluster};
     share_image(job);
     if (draft.email.length)
-        note_add(reading->arena, &job->notes, "user.email",
-                 "no effect here: a job is of the user who drops the file");
+        notes_add(reading->arena, &job->notes, "user.email",
+                  "no effect here: a job is of the user who drops the file");
     for (size_t i = 0; draft.options && i < draft.options->object.count; i++) {
         struct error_quote_buffer buffer;
         const struct text key = draft.options->object.members[i].key;
         error_quote(&buffer, key.data, key.length);
-        note_add(reading->arena, &job->notes,
-                 arena_printf(reading->arena, "job.options.%s", buffer.text).data,
-                 "no effect here");
+        notes_add(reading->arena, &job->notes,
+                  arena_printf(reading->arena, "job.options.%s", buffer.text).data,
+                  "no effect here");
     }
     return job;
 }

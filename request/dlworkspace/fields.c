@@ -49,8 +49,8 @@ READER(read_number)
     double number;
     if (!take_number(value, &number) || number != floor(number) || number < (double)field->least ||
         number > (double)field->most)
-        problem_expected(reading, path, value, "a whole number from %" PRId64 " to %" PRId64,
-                         field->least, field->most);
+        problems_expected(reading, path, value, "a whole number from %" PRId64 " to %" PRId64,
+                          field->least, field->most);
     else
         *(int *)into = (int)number;
 }
@@ -72,7 +72,7 @@ READER(read_truth)
 {
     int found = truth(value);
     if (!found)
-        problem_expected(reading, path, value, "true or false");
+        problems_expected(reading, path, value, "true or false");
     else
         *(int *)into = found;
 }
@@ -86,8 +86,8 @@ READER(read_line)
     for (size_t i = 0; good && i < text.length; i++)
         good = (unsigned char)text.data[i] >= 0x20 && text.data[i] != 0x7f;
     if (!good)
-        problem_expected(reading, path, value, "%sa text of at most %" PRId64 " bytes on one line",
-                         field->least ? "" : "nothing, or ", field->most);
+        problems_expected(reading, path, value, "%sa text of at most %" PRId64 " bytes on one line",
+                          field->least ? "" : "nothing, or ", field->most);
     else
         *(struct text *)into = text;
 }
@@ -98,7 +98,7 @@ READER(read_path_below)
     if (value->kind == VALUE_STRING && value->string.length == 0)
         return;
     if (value->kind == VALUE_STRING && memchr(value->string.data, '\\', value->string.length))
-        problem_expected(reading, path, value, "a relative path without \\");
+        problems_expected(reading, path, value, "a relative path without \\");
     else
         read_relative_path(reading, path, value, field, into);
 }
@@ -113,15 +113,15 @@ READER(read_image_name)
 READER(read_map_or_list)
 {
     if (value->kind != VALUE_OBJECT && value->kind != VALUE_LIST)
-        problem_expected(reading, path, value, "a list or a map");
+        problems_expected(reading, path, value, "a list or a map");
 }
 
 READER(read_plugins)
 {
     if (value->kind != VALUE_OBJECT)
-        problem_add(reading, path, value->line, value->column,
-                    "found a %s, expected a map such as {imagePull: [...]}",
-                    value_kind_name(value->kind));
+        problems_add(reading, path, value->line, value->column,
+                     "found a %s, expected a map such as {imagePull: [...]}",
+                     value_kind_name(value->kind));
     else
         *(const struct value **)into = value;
 }
@@ -139,7 +139,7 @@ READER(read_variables)
     map->line = value->line;
     map->column = value->column;
     if (value->kind != VALUE_LIST) {
-        problem_expected(reading, path, value, "a list such as [{name: EPOCHS, value: 3}]");
+        problems_expected(reading, path, value, "a list such as [{name: EPOCHS, value: 3}]");
         return;
     }
     for (size_t i = 0; i < value->list.count; i++) {
@@ -149,7 +149,7 @@ READER(read_variables)
         struct value *of = value_get(item, "value");
         if (item->kind != VALUE_OBJECT || item->object.count != 2 || !name || !of ||
             name->kind != VALUE_STRING) {
-            problem_expected(reading, &item_path, item, "a map such as {name: EPOCHS, value: 3}");
+            problems_expected(reading, &item_path, item, "a map such as {name: EPOCHS, value: 3}");
             continue;
         }
         struct member *member = value_set(reading->arena, map, name->string, of);
@@ -190,10 +190,10 @@ READER(read_ports)
             };
     }
     if (!good) {
-        problem_expected(reading, path, value,
-                         "at most %d numbers of ports, from 1 to %d, such "
-                         "as \"8888, 6006\"",
-                         (int)PORTS_MOST, (int)PORT_MOST);
+        problems_expected(reading, path, value,
+                          "at most %d numbers of ports, from 1 to %d, such "
+                          "as \"8888, 6006\"",
+                          (int)PORTS_MOST, (int)PORT_MOST);
         return;
     }
     *(struct port_request **)into = ports;
@@ -308,6 +308,6 @@ void dlworkspace_say_ineffective(struct arena *arena, const struct value *root, 
     for (size_t i = 0; i < ARRAY_COUNT(ineffective); i++) {
         const struct value *value = value_get(root, ineffective[i].name);
         if (value && !asks_for_nothing(value))
-            note_add(arena, notes, ineffective[i].name, "%s", ineffective[i].sentence);
+            notes_add(arena, notes, ineffective[i].name, "%s", ineffective[i].sentence);
     }
 }

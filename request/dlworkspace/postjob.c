@@ -43,16 +43,16 @@ bool dlworkspace_recognise(const struct value *root)
 
 static void problem_of(struct work *work, const char *name, const char *sentence)
 {
-    const struct value *value = field_given(work->root, name);
+    const struct value *value = fields_given(work->root, name);
     struct value_path path = {.name = text_of(name)};
     if (!value)
         value = work->root;
-    problem_add(work->reading, &path, value->line, value->column, "%s", sentence);
+    problems_add(work->reading, &path, value->line, value->column, "%s", sentence);
 }
 
-static void say(struct work *work, const char *field, const char *sentence)
+static void note_field(struct work *work, const char *field, const char *sentence)
 {
-    note_add(work->reading->arena, &work->job->notes, field, "%s", sentence);
+    notes_add(work->reading->arena, &work->job->notes, field, "%s", sentence);
 }
 
 /* ---- roles ---- */
@@ -155,7 +155,8 @@ static void distributed_job(struct work *work)
     add_role(work, "worker", given->workers, given->gpus, TEXT("exec sleep infinity"));
     add_rule(work, "ps", 1, servers);
     add_rule(work, "worker", 1, NEVER);
-    say(work, "jobtrainingtype",
+    note_field(
+        work, "jobtrainingtype",
         "workers wait for the parameter server's commands: no ssh server is started in them, so "
         "the image has to bring what it reaches them by");
 }
@@ -183,11 +184,12 @@ static void inference_job(struct work *work)
     if (replicas == 1)
         give_ports(work, role);
     else if (work->given.ports_count)
-        say(work, "interactivePort", "no effect here: several replicas cannot have one port");
+        note_field(work, "interactivePort",
+                   "no effect here: several replicas cannot have one port");
     add_rule(work, "inference", 1, NEVER);
-    say(work, "jobtrainingtype",
-        "a replica that ends is not started again by itself: one that "
-        "fails ends the job, which is then retried or not");
+    note_field(work, "jobtrainingtype",
+               "a replica that ends is not started again by itself: one that "
+               "fails ends the job, which is then retried or not");
 }
 
 static const struct {
@@ -213,9 +215,9 @@ static void make_roles(struct work *work)
         kinds[i].make(work);
         return;
     }
-    problem_expected(work->reading, &(struct value_path){.name = TEXT("jobtrainingtype")},
-                     value_get(work->root, "jobtrainingtype"),
-                     "RegularJob, PSDistJob, MPIDistJob or InferenceJob");
+    problems_expected(work->reading, &(struct value_path){.name = TEXT("jobtrainingtype")},
+                      value_get(work->root, "jobtrainingtype"),
+                      "RegularJob, PSDistJob, MPIDistJob or InferenceJob");
 }
 
 /* ---- registries ---- */
@@ -231,9 +233,9 @@ static void read_registry(struct work *work, const struct value_path *path,
         struct value_path field = {.above = path, .name = text_of(names[i])};
         if (!value || value->kind != VALUE_STRING ||
             memchr(value->string.data, '\0', value->string.length)) {
-            problem_add(work->reading, &field, value ? value->line : item->line,
-                        value ? value->column : item->column, "%s a text",
-                        value ? "found something else, expected" : "missing, expected");
+            problems_add(work->reading, &field, value ? value->line : item->line,
+                         value ? value->column : item->column, "%s a text",
+                         value ? "found something else, expected" : "missing, expected");
             return;
         }
         texts[i] = value->string;
@@ -255,13 +257,13 @@ static void read_plugins(struct work *work)
             continue;
         if (!pull) {
             error_quote(&buffer, member->key.data, member->key.length);
-            say(work, arena_printf(work->reading->arena, "plugins.%s", buffer.text).data,
-                "no effect here: there is no such plugin");
+            note_field(work, arena_printf(work->reading->arena, "plugins.%s", buffer.text).data,
+                       "no effect here: there is no such plugin");
             continue;
         }
         if (member->value->kind != VALUE_LIST) {
-            problem_add(work->reading, &path, member->line, member->column,
-                        "expected a list of maps of registry, username and password");
+            problems_add(work->reading, &path, member->line, member->column,
+                         "expected a list of maps of registry, username and password");
             continue;
         }
         work->job->registries = arena_allocate(work->reading->arena,
@@ -281,7 +283,7 @@ static void read_priority(struct work *work)
     int priority = given->priority ? given->priority : PRIORITY_USUAL;
     if (priority > PRIORITY_USERS) {
         priority = PRIORITY_USERS;
-        say(work, "jobPriority", "taken as 200, which is the highest of users");
+        note_field(work, "jobPriority", "taken as 200, which is the highest of users");
     }
     work->job->priority = given->preemptible > 0 ? PRIORITY_LOWEST : priority - PRIORITY_USUAL;
 }
@@ -297,7 +299,7 @@ static void read_gpu_type(struct work *work)
                    "or a digit");
     work->job->gpu_type = type;
     if (given->gpu_type.length && given->sku.length)
-        say(work, "sku", "no effect here beside gpuType");
+        note_field(work, "sku", "no effect here beside gpuType");
 }
 
 /* A path below one of DLWorkspace's shares, as site.yaml knows it: data/..., work/... */
@@ -324,13 +326,13 @@ static void say_of_kind(struct work *work)
 {
     const struct text kind = work->given.kind;
     if (kind.length && !text_is(kind, "training"))
-        say(work, "jobType", "no effect here: taken as training");
+        note_field(work, "jobType", "no effect here: taken as training");
     if (work->given.cpu_request && work->given.cpu_limit &&
         work->given.cpu_request != work->given.cpu_limit)
-        say(work, "cpurequest", "no effect here beside cpulimit");
+        note_field(work, "cpurequest", "no effect here beside cpulimit");
     if (work->given.memory_request && work->given.memory_limit &&
         work->given.memory_request != work->given.memory_limit)
-        say(work, "memoryrequest", "no effect here beside memorylimit");
+        note_field(work, "memoryrequest", "no effect here beside memorylimit");
 }
 
 struct description *dlworkspace_read(struct reading *reading, const struct value *root)
@@ -338,9 +340,9 @@ struct description *dlworkspace_read(struct reading *reading, const struct value
     struct work work = {.reading = reading, .root = root};
     work.job = arena_allocate(reading->arena, sizeof(*work.job));
     fields_read(reading, NULL, root, &dlworkspace_fields, &work.given);
-    if (!field_given(root, "jobName"))
+    if (!fields_given(root, "jobName"))
         problem_of(&work, "jobName", "missing, expected the job's name");
-    if (!field_given(root, "cmd"))
+    if (!fields_given(root, "cmd"))
         problem_of(&work, "cmd", "missing, expected the command that is to run");
     if (work.given.privileged > 0)
         problem_of(&work, "isPrivileged", "not yet supported; leave the field out");

@@ -33,7 +33,7 @@ static void read_command(struct reading *reading, const struct value_path *path,
 {
     (void)field;
     if (value->kind != VALUE_STRING)
-        problem_expected(reading, path, value, "a text: a command for bash");
+        problems_expected(reading, path, value, "a text: a command for bash");
     else
         *(const struct value **)into = value;
 }
@@ -43,7 +43,7 @@ static void read_flag(struct reading *reading, const struct value_path *path,
 {
     (void)field;
     if (value->kind != VALUE_BOOLEAN)
-        problem_expected(reading, path, value, "true or false");
+        problems_expected(reading, path, value, "true or false");
     else
         *(bool *)into = value->boolean;
 }
@@ -106,7 +106,7 @@ static void read_port(struct reading *reading, const struct value_path *path,
     static const char *const expected[] = {"the name of the ports, such as http"};
     *port = (struct port){.count = 1};
     if (value->kind != VALUE_OBJECT) {
-        problem_expected(reading, path, value, "a map such as {\"label\": \"http\"}");
+        problems_expected(reading, path, value, "a map such as {\"label\": \"http\"}");
         return;
     }
     openpai_refuse_nulls(reading, path, value, &port_table, nothing);
@@ -114,9 +114,9 @@ static void read_port(struct reading *reading, const struct value_path *path,
     fields_read(reading, path, value, &port_table, port);
     struct value_path number = {.above = path, .name = TEXT("beginAt")};
     if (port->first && port->first + port->count - 1 > PORT_LAST)
-        problem_add(reading, &number, value->line, value->column,
-                    "found ports %" PRId64 " to %" PRId64 ", expected none above %d", port->first,
-                    port->first + port->count - 1, (int)PORT_LAST);
+        problems_add(reading, &number, value->line, value->column,
+                     "found ports %" PRId64 " to %" PRId64 ", expected none above %d", port->first,
+                     port->first + port->count - 1, (int)PORT_LAST);
 }
 
 /* The later one of two with one label goes, as OpenPAI's launcher has it. */
@@ -144,10 +144,10 @@ static void read_ports(struct reading *reading, const struct value_path *role_pa
     struct value_path path = {.above = role_path, .name = TEXT("portList")};
     size_t count = list ? list->list.count : 0;
     if (count > ROLE_PORTS_MOST) {
-        problem_add(reading, &path, list->line, list->column,
-                    "found %zu ports, expected at most "
-                    "%d",
-                    count, (int)ROLE_PORTS_MOST);
+        problems_add(reading, &path, list->line, list->column,
+                     "found %zu ports, expected at most "
+                     "%d",
+                     count, (int)ROLE_PORTS_MOST);
         count = 0;
     }
     task->ports = arena_allocate(reading->arena, (count + 2) * sizeof(*task->ports));
@@ -157,10 +157,10 @@ static void read_ports(struct reading *reading, const struct value_path *role_pa
         read_port(reading, &item, list->list.items[i], &port);
         add_port(task, &port);
         if (port.first && task->count > 1)
-            note_add(reading->arena, notes, field_of(reading->arena, index, "portList"),
-                     "port %" PRId64 " is fixed for %d tasks: where they share one address, only "
-                     "one of them can have it",
-                     port.first, task->count);
+            notes_add(reading->arena, notes, field_of(reading->arena, index, "portList"),
+                      "port %" PRId64 " is fixed for %d tasks: where they share one address, only "
+                      "one of them can have it",
+                      port.first, task->count);
     }
     openpai_usual_ports(task);
 }
@@ -170,11 +170,11 @@ static void check_rule(struct reading *reading, const struct value_path *role_pa
                        const struct value *map, const char *name, int64_t number, int64_t count)
 {
     struct value_path path = {.above = role_path, .name = text_of(name)};
-    const struct value *value = field_given(map, name);
+    const struct value *value = fields_given(map, name);
     if (value && number > count)
-        problem_add(reading, &path, value->line, value->column,
-                    "found %" PRId64 ", expected at most %" PRId64 ", the role's taskNumber",
-                    number, count);
+        problems_add(reading, &path, value->line, value->column,
+                     "found %" PRId64 ", expected at most %" PRId64 ", the role's taskNumber",
+                     number, count);
 }
 
 static bool is_null(const struct value *map, const char *name)
@@ -191,32 +191,33 @@ static void note_role(struct arena *arena, size_t index, const struct value *map
     for (size_t i = 0; i < role->name.length; i++)
         odd = odd || role->name.data[i] == '.' || role->name.data[i] == '~';
     if (odd)
-        note_add(arena, notes, field_of(arena, index, "name"),
-                 "no shell can name the variables of a role whose name holds . or ~; on "
-                 "Kubernetes, those with ~ are left out");
+        notes_add(arena, notes, field_of(arena, index, "name"),
+                  "no shell can name the variables of a role whose name holds . or ~; on "
+                  "Kubernetes, those with ~ are left out");
     if (role->infiniband)
-        note_add(arena, notes, field_of(arena, index, "needIBDevice"),
-                 "no effect: how tasks reach a fast network is in the templates and site.yaml");
+        notes_add(arena, notes, field_of(arena, index, "needIBDevice"),
+                  "no effect: how tasks reach a fast network is in the templates and site.yaml");
     if (role->main)
-        note_add(arena, notes, field_of(arena, index, "isMainRole"),
-                 "the job ends well when %" PRId64 " of this role's tasks have succeeded, whatever "
-                 "the other roles do",
-                 role->succeeded);
+        notes_add(arena, notes, field_of(arena, index, "isMainRole"),
+                  "the job ends well when %" PRId64
+                  " of this role's tasks have succeeded, whatever "
+                  "the other roles do",
+                  role->succeeded);
     if (is_null(map, "minFailedTaskCount") && role->count == 1)
-        note_add(arena, notes, field_of(arena, index, "minFailedTaskCount"),
-                 "null: the job does not fail when this role's only task fails");
+        notes_add(arena, notes, field_of(arena, index, "minFailedTaskCount"),
+                  "null: the job does not fail when this role's only task fails");
 }
 
 static void check_shm(struct reading *reading, const struct value_path *role_path,
                       const struct value *map, const struct role *role)
 {
     struct value_path path = {.above = role_path, .name = TEXT("shmMB")};
-    const struct value *value = field_given(map, "shmMB");
+    const struct value *value = fields_given(map, "shmMB");
     if (role->shm > role->memory)
-        problem_add(reading, &path, value ? value->line : map->line,
-                    value ? value->column : map->column,
-                    "found %" PRId64 ", expected at most memoryMB, %" PRId64 "%s", role->shm,
-                    role->memory, field_given(map, "memoryMB") ? "" : " (the default)");
+        problems_add(reading, &path, value ? value->line : map->line,
+                     value ? value->column : map->column,
+                     "found %" PRId64 ", expected at most memoryMB, %" PRId64 "%s", role->shm,
+                     role->memory, fields_given(map, "memoryMB") ? "" : " (the default)");
 }
 
 static void read_fields_of(struct reading *reading, const struct value_path *path,
@@ -255,7 +256,7 @@ static void read_role(struct reading *reading, const struct value_path *path, si
     struct task_role *task = &job->tasks[job->tasks_count++];
     struct role role;
     if (map->kind != VALUE_OBJECT) {
-        problem_expected(reading, path, map, "a map of the role's fields");
+        problems_expected(reading, path, map, "a map of the role's fields");
         return;
     }
     size_t found = reading->found;
@@ -263,10 +264,10 @@ static void read_role(struct reading *reading, const struct value_path *path, si
     struct value_path name_path = {.above = path, .name = TEXT("name")};
     const struct value *name = value_get(map, "name");
     struct error_quote_buffer buffer;
-    if (role.name.length && !role_name_is_new(reading->arena, names, role.name))
-        problem_add(reading, &name_path, name->line, name->column,
-                    "found \"%s\" a second time, expected a name for each role",
-                    error_quote(&buffer, role.name.data, role.name.length));
+    if (role.name.length && !roles_is_new(reading->arena, names, role.name))
+        problems_add(reading, &name_path, name->line, name->column,
+                     "found \"%s\" a second time, expected a name for each role",
+                     error_quote(&buffer, role.name.data, role.name.length));
     struct value_path command_path = {.above = path, .name = TEXT("command")};
     if (role.command)
         openpai_command(reading, &command_path, role.command->string, role.command, task);
@@ -274,7 +275,7 @@ static void read_role(struct reading *reading, const struct value_path *path, si
     read_ports(reading, path, index, role.ports, task, &job->notes);
     if (reading->found != found)
         return;
-    task->role = role_label(reading->arena, names, role.name);
+    task->role = roles_label(reading->arena, names, role.name);
     task->name = role.name;
     task->cpus = role.cpus * 1000;
     task->memory = role.memory << 20;
@@ -299,13 +300,13 @@ static void check_sums(struct reading *reading, const struct value_path *path,
                 ports += (int64_t)task->count * task->ports[j].count;
     }
     if (tasks > TASKS_MOST)
-        problem_add(reading, path, list->line, list->column,
-                    "found %" PRId64 " tasks in all roles, expected at most %d", tasks,
-                    (int)TASKS_MOST);
+        problems_add(reading, path, list->line, list->column,
+                     "found %" PRId64 " tasks in all roles, expected at most %d", tasks,
+                     (int)TASKS_MOST);
     else if (ports > PORTS_MOST && ports > 2 * tasks)
-        problem_add(reading, path, list->line, list->column,
-                    "found %" PRId64 " ports for all tasks, expected at most %d", ports,
-                    (int)PORTS_MOST);
+        problems_add(reading, path, list->line, list->column,
+                     "found %" PRId64 " ports for all tasks, expected at most %d", ports,
+                     (int)PORTS_MOST);
 }
 
 void openpai_roles(struct reading *reading, const struct value *list, struct description *job)
@@ -314,11 +315,11 @@ void openpai_roles(struct reading *reading, const struct value *list, struct des
     struct role_names names;
     size_t count = list->list.count, found = reading->found;
     if (count > TASKS_MOST) {
-        problem_add(reading, &path, list->line, list->column,
-                    "found %zu roles, expected at most %d", count, (int)TASKS_MOST);
+        problems_add(reading, &path, list->line, list->column,
+                     "found %zu roles, expected at most %d", count, (int)TASKS_MOST);
         return;
     }
-    role_names_start(reading->arena, &names);
+    roles_start(reading->arena, &names);
     job->tasks = arena_allocate(reading->arena, count * sizeof(*job->tasks));
     job->complete = arena_allocate(reading->arena, count * sizeof(*job->complete));
     for (size_t i = 0; i < count; i++) {

@@ -69,8 +69,8 @@ static void check_twice(struct reading *reading, const struct value *root, const
         const struct value *at = value_get(item, "name");
         const struct member *first = value_member(seen, key);
         if (first)
-            problem_expected(reading, &field, at, "another name: line %.0f has the same%s",
-                             first->value->number, typed ? " and the same type" : "");
+            problems_expected(reading, &field, at, "another name: line %.0f has the same%s",
+                              first->value->number, typed ? " and the same type" : "");
         else
             value_set(reading->arena, seen, key, value_number(reading->arena, at->line));
     }
@@ -90,10 +90,10 @@ static void say_of_prerequisite(struct openpai_2 *file, const struct value_path 
         while (known[at] && !text_is(key, known[at]))
             at++;
         if (!known[at])
-            note_add(arena, &file->job->notes, openpai_2_place(arena, &field), "%s",
-                     text_is(key, "callbacks")
-                         ? "no effect here: put these commands into the task role's commands"
-                         : "no effect here: there is no plugin that would act on it");
+            notes_add(arena, &file->job->notes, openpai_2_place(arena, &field), "%s",
+                      text_is(key, "callbacks")
+                          ? "no effect here: put these commands into the task role's commands"
+                          : "no effect here: there is no plugin that would act on it");
     }
 }
 
@@ -114,8 +114,8 @@ static struct text render_credential(struct openpai_2 *file, const struct value_
     struct text text =
         arena_text(file->reading->arena, out.plain.data ? out.plain.data : "", out.plain.length);
     if (memchr(text.data, '\0', text.length))
-        problem_add(file->reading, &path, value->line, value->column,
-                    "found a NUL byte, expected a text without");
+        problems_add(file->reading, &path, value->line, value->column,
+                     "found a NUL byte, expected a text without");
     openpai_2_text_free(&out);
     return text;
 }
@@ -166,11 +166,11 @@ static void read_defaults(struct openpai_2 *file)
         if (text_equal(value_get_text(deployments->list.items[i], "name"), name->string))
             file->deployment = deployments->list.items[i];
     if (name && !file->deployment)
-        problem_expected(file->reading, &path, name, "the name of one of the deployments");
+        problems_expected(file->reading, &path, name, "the name of one of the deployments");
     for (size_t i = 0; defaults && i < defaults->object.count; i++) {
         struct value_path field = {.above = &above, .name = defaults->object.members[i].key};
         if (!text_is(field.name, "deployment") && !text_is(field.name, "virtualCluster"))
-            note_add(arena, &file->job->notes, openpai_2_place(arena, &field), "no effect here");
+            notes_add(arena, &file->job->notes, openpai_2_place(arena, &field), "no effect here");
     }
 }
 

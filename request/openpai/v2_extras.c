@@ -8,10 +8,10 @@
 #include "request/notes.h"
 #include "request/openpai/v2_parts.h"
 
-static void say(struct openpai_2 *file, const struct value_path *path, const char *sentence)
+static void note_path(struct openpai_2 *file, const struct value_path *path, const char *sentence)
 {
     struct arena *arena = file->reading->arena;
-    note_add(arena, &file->job->notes, openpai_2_place(arena, path), "%s", sentence);
+    notes_add(arena, &file->job->notes, openpai_2_place(arena, path), "%s", sentence);
 }
 
 static bool asks_for_nothing(const struct value *value)
@@ -39,7 +39,7 @@ static void read_priority(struct openpai_2 *file, const struct value_path *above
         file->job->priority = priority_classes[i].priority;
         return;
     }
-    problem_expected(file->reading, &path, value, "crit, prod, test or oppo");
+    problems_expected(file->reading, &path, value, "crit, prod, test or oppo");
 }
 
 static void read_cell(struct openpai_2 *file, const struct value_path *path,
@@ -48,27 +48,27 @@ static void read_cell(struct openpai_2 *file, const struct value_path *path,
     const struct value *roles = value_get(file->root, "taskRoles");
     const struct value *cell = member->value;
     if (!value_member(roles, member->key)) {
-        problem_add(file->reading, path, member->line, member->column,
-                    "there is no such task role; expected one that taskRoles names");
+        problems_add(file->reading, path, member->line, member->column,
+                     "there is no such task role; expected one that taskRoles names");
         return;
     }
     if (cell->kind != VALUE_OBJECT) {
-        problem_expected(file->reading, path, cell, "a map such as {skuNum: 2, skuType: null}");
+        problems_expected(file->reading, path, cell, "a map such as {skuNum: 2, skuType: null}");
         return;
     }
     const struct value *type = value_get(cell, "skuType");
     const struct value *pinned = value_get(cell, "pinnedCellId");
     if (type && pinned && type->kind != VALUE_NULL && pinned->kind != VALUE_NULL) {
-        problem_add(file->reading, path, member->line, member->column,
-                    "found both skuType and pinnedCellId, expected only one of them");
+        problems_add(file->reading, path, member->line, member->column,
+                     "found both skuType and pinnedCellId, expected only one of them");
         return;
     }
     for (size_t i = 0; i < cell->object.count; i++) {
         struct value_path field = {.above = path, .name = cell->object.members[i].key};
         if (!asks_for_nothing(cell->object.members[i].value))
-            say(file, &field,
-                "no effect here: there is no HiveD; resourcePerInstance and the "
-                "site's queues decide where tasks run");
+            note_path(file, &field,
+                      "no effect here: there is no HiveD; resourcePerInstance and the "
+                      "site's queues decide where tasks run");
     }
 }
 
@@ -76,7 +76,7 @@ static void read_hived(struct openpai_2 *file, const struct value_path *path,
                        const struct value *hived)
 {
     if (hived->kind != VALUE_OBJECT) {
-        problem_expected(file->reading, path, hived, "a map of jobPriorityClass and taskRoles");
+        problems_expected(file->reading, path, hived, "a map of jobPriorityClass and taskRoles");
         return;
     }
     for (size_t i = 0; i < hived->object.count; i++) {
@@ -85,9 +85,9 @@ static void read_hived(struct openpai_2 *file, const struct value_path *path,
         if (text_is(member->key, "jobPriorityClass")) {
             read_priority(file, path, member->value);
         } else if (!text_is(member->key, "taskRoles")) {
-            say(file, &field, "no effect here");
+            note_path(file, &field, "no effect here");
         } else if (member->value->kind != VALUE_OBJECT) {
-            problem_expected(file->reading, &field, member->value, "a map of task roles");
+            problems_expected(file->reading, &field, member->value, "a map of task roles");
         } else {
             for (size_t j = 0; j < member->value->object.count; j++) {
                 const struct member *role = &member->value->object.members[j];
@@ -126,10 +126,10 @@ static void read_plugins(struct openpai_2 *file, const struct value_path *path,
             .above = &item,
             .name = arena_printf(file->reading->arena, "plugin %s",
                                  error_quote(&buffer, named.data, named.length))};
-        say(file, &field, plugins[at].sentence);
+        note_path(file, &field, plugins[at].sentence);
     }
     if (list->kind != VALUE_LIST && !asks_for_nothing(list))
-        say(file, path, "no effect here: expected a list of plugins");
+        note_path(file, path, "no effect here: expected a list of plugins");
 }
 
 static void read_notifications(struct openpai_2 *file, const struct value_path *path,
@@ -138,19 +138,19 @@ static void read_notifications(struct openpai_2 *file, const struct value_path *
     for (size_t i = 0; map->kind == VALUE_OBJECT && i < map->object.count; i++) {
         struct value_path field = {.above = path, .name = map->object.members[i].key};
         if (!asks_for_nothing(map->object.members[i].value))
-            say(file, &field, "no effect here: nobody is told");
+            note_path(file, &field, "no effect here: nobody is told");
     }
     if (map->kind != VALUE_OBJECT && !asks_for_nothing(map))
-        say(file, path, "no effect here");
+        note_path(file, path, "no effect here");
 }
 
 static void read_gang(struct openpai_2 *file, const struct value_path *path,
                       const struct value *value)
 {
     if (asks_for_nothing(value))
-        say(file, path,
-            "no effect here: whether the tasks of a job start together is the "
-            "executor's choice");
+        note_path(file, path,
+                  "no effect here: whether the tasks of a job start together is the "
+                  "executor's choice");
 }
 
 static const struct {
@@ -176,6 +176,6 @@ void openpai_2_read_extras(struct openpai_2 *file)
         if (at < count)
             extras[at].read(file, &path, member->value);
         else if (!asks_for_nothing(member->value))
-            say(file, &path, "no effect here");
+            note_path(file, &path, "no effect here");
     }
 }

@@ -40,11 +40,11 @@ static int64_t whole_number(const struct value *map, const char *key, int64_t ot
     return (int64_t)value_get_number(map, key, (double)otherwise);
 }
 
-static void say(struct role_reading *reading, const char *name, const char *sentence)
+static void note_role(struct role_reading *reading, const char *name, const char *sentence)
 {
     struct value_path path = {.above = reading->path, .name = text_of(name)};
     struct arena *arena = reading->file->reading->arena;
-    note_add(arena, &reading->file->job->notes, openpai_2_place(arena, &path), "%s", sentence);
+    notes_add(arena, &reading->file->job->notes, openpai_2_place(arena, &path), "%s", sentence);
 }
 
 /* ---- prerequisites ---- */
@@ -59,8 +59,8 @@ static const struct value *find_prerequisite(struct role_reading *reading, const
         return NULL;
     const struct value *found = openpai_2_prerequisite(reading->file, type, name->string);
     if (!found)
-        problem_expected(reading->file->reading, &path, name,
-                         "the name of a prerequisite of type %s", type);
+        problems_expected(reading->file->reading, &path, name,
+                          "the name of a prerequisite of type %s", type);
     return found;
 }
 
@@ -84,10 +84,11 @@ static void check_listed(struct role_reading *reading)
         for (size_t j = 0; j < ARRAY_COUNT(types) && !found; j++)
             found = openpai_2_prerequisite(reading->file, types[j], name->string);
         if (!found)
-            problem_expected(reading->file->reading, &item, name, "the name of a prerequisite");
+            problems_expected(reading->file->reading, &item, name, "the name of a prerequisite");
     }
     if (list && list->list.count)
-        say(reading, "prerequisites", "no effect here: there is no plugin that would fetch them");
+        note_role(reading, "prerequisites",
+                  "no effect here: there is no plugin that would fetch them");
 }
 
 /* ---- resources ---- */
@@ -100,7 +101,7 @@ static int64_t raised(struct role_reading *reading, const char *name, int64_t as
     struct value_path resource = {.above = reading->path, .name = TEXT("resourcePerInstance")};
     struct value_path path = {.above = &resource, .name = text_of(name)};
     struct arena *arena = reading->file->reading->arena;
-    note_add(arena, &reading->file->job->notes, openpai_2_place(arena, &path), "%s", sentence);
+    notes_add(arena, &reading->file->job->notes, openpai_2_place(arena, &path), "%s", sentence);
     return least;
 }
 
@@ -114,8 +115,8 @@ static void read_shm(struct role_reading *reading)
         return;
     role->shm = role->memory;
     if (asked)
-        say(reading, "extraContainerOptions.shmMB",
-            "more than memoryMB, against which it counts: taken as that");
+        note_role(reading, "extraContainerOptions.shmMB",
+                  "more than memoryMB, against which it counts: taken as that");
 }
 
 static void read_ports(struct role_reading *reading)
@@ -137,7 +138,7 @@ static void read_ports(struct role_reading *reading)
         role->ports[i] = (struct port_request){.label = member->key,
                                                .count = any ? 1 : (int)member->value->number};
         if (any)
-            note_add(
+            notes_add(
                 arena, &reading->file->job->notes, openpai_2_place(arena, &path),
                 "0: taken as one port of any number, as the first files of version 2 meant it");
     }
@@ -175,8 +176,8 @@ static int completion_number(struct role_reading *reading, const char *name, int
     struct value_path above = {.above = reading->path, .name = TEXT("completion")};
     struct value_path path = {.above = &above, .name = text_of(name)};
     struct arena *arena = reading->file->reading->arena;
-    note_add(arena, &reading->file->job->notes, openpai_2_place(arena, &path),
-             "the role has only %d instances, so no number of them does it", reading->role->count);
+    notes_add(arena, &reading->file->job->notes, openpai_2_place(arena, &path),
+              "the role has only %d instances, so no number of them does it", reading->role->count);
     return NEVER;
 }
 
@@ -188,8 +189,8 @@ static void read_completion(struct role_reading *reading, struct completion *com
         .succeeded = completion_number(reading, "minSucceededInstances", reading->role->count),
     };
     if (completion->failed == NEVER && reading->role->count == 1)
-        say(reading, "completion.minFailedInstances",
-            "the only task of this role may fail, and the job succeeds all the same");
+        note_role(reading, "completion.minFailedInstances",
+                  "the only task of this role may fail, and the job succeeds all the same");
 }
 
 /* ---- commands ---- */
@@ -255,7 +256,7 @@ static void read_commands(struct role_reading *reading)
         memchr(script->plain.data, '\0', script->plain.length)) {
         const struct value *commands = value_get(reading->map, "commands");
         struct value_path path = {.above = reading->path, .name = TEXT("commands")};
-        problem_add(
+        problems_add(
             problems, &path, commands->line, commands->column,
             "found %zu bytes%s, expected at most %d without NUL bytes", script->plain.length,
             script->plain.length > SCRIPT_LONGEST ? "" : " with a NUL byte", (int)SCRIPT_LONGEST);
@@ -274,8 +275,8 @@ static void say_ineffective(struct role_reading *reading)
 {
     const struct value *options = value_get(reading->map, "extraContainerOptions");
     if (whole_number(reading->map, "taskRetryCount", 0) != 0)
-        say(reading, "taskRetryCount",
-            "no effect here: a job is retried as a whole (jobRetryCount)");
+        note_role(reading, "taskRetryCount",
+                  "no effect here: a job is retried as a whole (jobRetryCount)");
     for (size_t i = 0; options && i < options->object.count; i++) {
         const struct member *member = &options->object.members[i];
         struct value_path above = {.above = reading->path, .name = TEXT("extraContainerOptions")};
@@ -285,10 +286,10 @@ static void say_ineffective(struct role_reading *reading)
         bool no = member->value->kind == VALUE_BOOLEAN && !member->value->boolean;
         if (text_is(member->key, "shmMB") || (infiniband && no))
             continue;
-        note_add(arena, &reading->file->job->notes, openpai_2_place(arena, &path), "%s",
-                 infiniband ? "no effect here: what tasks with GPUs get for talking to others is "
-                              "the site's choice"
-                            : "no effect here");
+        notes_add(arena, &reading->file->job->notes, openpai_2_place(arena, &path), "%s",
+                  infiniband ? "no effect here: what tasks with GPUs get for talking to others is "
+                               "the site's choice"
+                             : "no effect here");
     }
 }
 
@@ -302,7 +303,7 @@ void openpai_2_read_roles(struct openpai_2 *file)
     struct value_path path = {.name = TEXT("taskRoles")};
     int64_t total = 0;
 
-    role_names_start(arena, &labels);
+    roles_start(arena, &labels);
     job->tasks = arena_allocate(arena, count * sizeof(*job->tasks));
     job->tasks_count = count;
     job->complete = arena_allocate(arena, count * sizeof(*job->complete));
@@ -312,7 +313,7 @@ void openpai_2_read_roles(struct openpai_2 *file)
         struct value_path role = {.above = &path, .name = member->key};
         struct role_reading reading = {
             .file = file, .path = &role, .map = member->value, .role = &job->tasks[i]};
-        job->tasks[i].role = role_label(arena, &labels, member->key);
+        job->tasks[i].role = roles_label(arena, &labels, member->key);
         job->tasks[i].name = member->key;
         read_resources(&reading);
         read_image_name(&reading);
@@ -323,9 +324,9 @@ void openpai_2_read_roles(struct openpai_2 *file)
         total += job->tasks[i].count;
     }
     if (total > TASKS_MOST)
-        problem_add(file->reading, &path, roles->line, roles->column,
-                    "found %lld instances in all task roles, expected at most %d", (long long)total,
-                    (int)TASKS_MOST);
+        problems_add(file->reading, &path, roles->line, roles->column,
+                     "found %lld instances in all task roles, expected at most %d",
+                     (long long)total, (int)TASKS_MOST);
     job->image = job->tasks[0].image;
     for (size_t i = 0; i < count; i++)
         if (text_equal(job->tasks[i].image, job->image))

@@ -14,7 +14,7 @@ struct addresses {
     size_t count, capacity;
 };
 
-static void add(struct addresses *addresses, const struct value *value)
+static void add_address(struct addresses *addresses, const struct value *value)
 {
     addresses->list = arena_grow(addresses->arena, addresses->list, addresses->count,
                                  &addresses->capacity, sizeof(struct value *));
@@ -31,7 +31,7 @@ static void collect(struct addresses *addresses, const struct value *value)
         for (size_t i = 0; i < value->list.count; i++)
             collect(addresses, value->list.items[i]);
     else
-        add(addresses, value);
+        add_address(addresses, value);
 }
 
 static int compare(const void *a, const void *b)
@@ -40,24 +40,24 @@ static int compare(const void *a, const void *b)
     return (*left > *right) - (*left < *right);
 }
 
-static void look(struct reading *reading, const struct addresses *secret,
-                 const struct value_path *path, const struct value *value)
+static void find_addresses(struct reading *reading, const struct addresses *secret,
+                           const struct value_path *path, const struct value *value)
 {
     if (value->kind == VALUE_OBJECT) {
         for (size_t i = 0; i < value->object.count; i++) {
             const struct member *member = &value->object.members[i];
             struct value_path field = {.above = path, .name = member->key};
-            look(reading, secret, &field, member->value);
+            find_addresses(reading, secret, &field, member->value);
         }
     } else if (value->kind == VALUE_LIST) {
         for (size_t i = 0; i < value->list.count; i++) {
             struct value_path item = {.above = path, .index = i};
-            look(reading, secret, &item, value->list.items[i]);
+            find_addresses(reading, secret, &item, value->list.items[i]);
         }
     } else if (bsearch(&value, secret->list, secret->count, sizeof(*secret->list), compare)) {
-        problem_add(reading, path, value->line, value->column,
-                    "an alias (*name) of what stands in secrets or auth, expected "
-                    "<%% $secrets.NAME %%>, which keeps it out of logs");
+        problems_add(reading, path, value->line, value->column,
+                     "an alias (*name) of what stands in secrets or auth, expected "
+                     "<%% $secrets.NAME %%>, which keeps it out of logs");
     }
 }
 
@@ -69,14 +69,14 @@ static void look_at_prerequisites(struct reading *reading, const struct addresse
         const struct value *item = list->list.items[i];
         struct value_path place = {.above = path, .index = i};
         if (item->kind != VALUE_OBJECT) {
-            look(reading, secret, &place, item);
+            find_addresses(reading, secret, &place, item);
             continue;
         }
         for (size_t j = 0; j < item->object.count; j++) {
             const struct member *member = &item->object.members[j];
             struct value_path field = {.above = &place, .name = member->key};
             if (!text_is(member->key, "auth"))
-                look(reading, secret, &field, member->value);
+                find_addresses(reading, secret, &field, member->value);
         }
     }
 }
@@ -101,6 +101,6 @@ void openpai_2_check_secrets(struct reading *reading, const struct value *root)
         if (listed && text_is(member->key, "prerequisites"))
             look_at_prerequisites(reading, &secret, &path, list);
         else if (!text_is(member->key, "secrets"))
-            look(reading, &secret, &path, member->value);
+            find_addresses(reading, &secret, &path, member->value);
     }
 }

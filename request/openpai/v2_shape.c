@@ -35,15 +35,15 @@ static void read_map(struct reading *reading, const struct value_path *path,
 {
     char nothing;
     if (value->kind != VALUE_OBJECT) {
-        problem_expected(reading, path, value, "a map of the fields of %s", table->owner);
+        problems_expected(reading, path, value, "a map of the fields of %s", table->owner);
         return;
     }
     fields_read(reading, path, value, table, &nothing);
     for (; required && *required; required++) {
         struct value_path missing = {.above = path, .name = text_of(*required)};
         if (!value_get(value, *required))
-            problem_add(reading, &missing, value->line, value->column, "missing, expected it in %s",
-                        table->owner);
+            problems_add(reading, &missing, value->line, value->column,
+                         "missing, expected it in %s", table->owner);
     }
 }
 
@@ -53,17 +53,17 @@ static void read_keyed(struct reading *reading, const struct value_path *path,
 {
     struct error_quote_buffer buffer;
     if (value->kind != VALUE_OBJECT || value->object.count == 0) {
-        problem_expected(reading, path, value, "a map of one or more %ss", what);
+        problems_expected(reading, path, value, "a map of one or more %ss", what);
         return;
     }
     for (size_t i = 0; i < value->object.count; i++) {
         const struct member *member = &value->object.members[i];
         struct value_path item = {.above = path, .name = member->key};
-        if (!shape_is_key(member->key))
-            problem_add(reading, &item, member->line, member->column,
-                        "found the name \"%s\", expected a %s's name of letters, digits and _, "
-                        "the first of them no digit",
-                        error_quote(&buffer, member->key.data, member->key.length), what);
+        if (!openpai_2_is_key(member->key))
+            problems_add(reading, &item, member->line, member->column,
+                         "found the name \"%s\", expected a %s's name of letters, digits and _, "
+                         "the first of them no digit",
+                         error_quote(&buffer, member->key.data, member->key.length), what);
         each->read(reading, &item, member->value, each, NULL);
     }
 }
@@ -163,9 +163,9 @@ static void read_auth(struct reading *reading, const struct value_path *path,
     (void)field;
     (void)into;
     if (value->kind != VALUE_OBJECT)
-        problem_add(reading, path, value->line, value->column,
-                    "found a %s, expected a map of username, password and registryuri",
-                    value_kind_name(value->kind));
+        problems_add(reading, path, value->line, value->column,
+                     "found a %s, expected a map of username, password and registryuri",
+                     value_kind_name(value->kind));
     else
         fields_read(reading, path, value, &auth_table, &nothing);
 }
@@ -214,9 +214,9 @@ static void read_prerequisite(struct reading *reading, const struct value_path *
                               const struct value *value)
 {
     if (value->kind != VALUE_OBJECT) {
-        problem_expected(reading, path, value,
-                         "a map such as {type: dockerimage, name: ..., "
-                         "uri: ...}");
+        problems_expected(reading, path, value,
+                          "a map such as {type: dockerimage, name: ..., "
+                          "uri: ...}");
         return;
     }
     const struct value *type = value_get(value, "type");
@@ -229,16 +229,16 @@ static void read_prerequisite(struct reading *reading, const struct value_path *
         return;
     }
     if (type)
-        problem_expected(reading, &type_path, type, "dockerimage, data, script or output");
+        problems_expected(reading, &type_path, type, "dockerimage, data, script or output");
     else
-        problem_add(reading, &type_path, value->line, value->column,
-                    "missing, expected dockerimage, data, script or output");
+        problems_add(reading, &type_path, value->line, value->column,
+                     "missing, expected dockerimage, data, script or output");
 }
 
 static SHAPE_READER(read_prerequisites)
 {
     if (value->kind != VALUE_LIST || value->list.count == 0) {
-        problem_expected(reading, path, value, "a list of one or more prerequisites");
+        problems_expected(reading, path, value, "a list of one or more prerequisites");
         return;
     }
     for (size_t i = 0; i < value->list.count; i++) {
@@ -283,7 +283,7 @@ static SHAPE_READER(read_deployments)
     (void)field;
     (void)into;
     if (value->kind != VALUE_LIST || value->list.count == 0) {
-        problem_expected(reading, path, value, "a list of one or more deployments");
+        problems_expected(reading, path, value, "a list of one or more deployments");
         return;
     }
     for (size_t i = 0; i < value->list.count; i++) {

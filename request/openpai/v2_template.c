@@ -29,7 +29,7 @@ struct tag {
 };
 
 /* Where the needle starts in the text from `from` on; the text's length when nowhere. */
-static size_t find(struct text text, size_t from, struct text needle)
+static size_t find_text(struct text text, size_t from, struct text needle)
 {
     const char *at = from < text.length
                          ? memmem(text.data + from, text.length - from, needle.data, needle.length)
@@ -40,8 +40,8 @@ static size_t find(struct text text, size_t from, struct text needle)
 static void problem(const struct tag *tag, const char *sentence)
 {
     struct error_quote_buffer buffer;
-    problem_add(tag->reading, tag->path, tag->value->line, tag->value->column, "<%% %s %%>: %s",
-                error_quote(&buffer, tag->name.data, tag->name.length), sentence);
+    problems_add(tag->reading, tag->path, tag->value->line, tag->value->column, "<%% %s %%>: %s",
+                 error_quote(&buffer, tag->name.data, tag->name.length), sentence);
 }
 
 /* What a $name stands for; its value may be absent.  The name then ends in a NUL byte. */
@@ -246,14 +246,14 @@ void openpai_2_render(struct reading *reading, const struct value_path *path,
 {
     struct tag tag = {.reading = reading, .path = path, .value = value, .names = names};
     for (size_t at = 0; at < text.length;) {
-        size_t start = find(text, at, opening);
+        size_t start = find_text(text, at, opening);
         buffer_add(&out->plain, text.data + at, start - at);
         buffer_add(&out->masked, text.data + at, start - at);
         if (start == text.length)
             break;
-        size_t end = find(text, start + opening.length, closing);
+        size_t end = find_text(text, start + opening.length, closing);
         if (end == text.length) {
-            problem_add(reading, path, value->line, value->column, "found <%% that no %%> closes");
+            problems_add(reading, path, value->line, value->column, "found <%% that no %%> closes");
             return;
         }
         tag.name = text_trim(

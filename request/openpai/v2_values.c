@@ -17,29 +17,29 @@ enum { NAME_LONGEST = 255, IMAGE_LONGEST = 512 };
 SHAPE_READER(shape_string)
 {
     if (value->kind != VALUE_STRING)
-        problem_expected(reading, path, value, "a text%s",
-                         value->kind == VALUE_NUMBER || value->kind == VALUE_BOOLEAN
-                             ? " (in quotation marks)"
-                             : "");
+        problems_expected(reading, path, value, "a text%s",
+                          value->kind == VALUE_NUMBER || value->kind == VALUE_BOOLEAN
+                              ? " (in quotation marks)"
+                              : "");
     else if (memchr(value->string.data, '\0', value->string.length))
-        problem_add(reading, path, value->line, value->column,
-                    "found a NUL byte, expected a text without");
+        problems_add(reading, path, value->line, value->column,
+                     "found a NUL byte, expected a text without");
 }
 
 /* The same without saying what was found. */
 SHAPE_READER(shape_secret_string)
 {
     if (value->kind != VALUE_STRING)
-        problem_add(reading, path, value->line, value->column,
-                    "found a %s, expected a text (in quotation marks)",
-                    value_kind_name(value->kind));
+        problems_add(reading, path, value->line, value->column,
+                     "found a %s, expected a text (in quotation marks)",
+                     value_kind_name(value->kind));
 }
 
 SHAPE_READER(shape_strings)
 {
     if (value->kind != VALUE_LIST || value->list.count < (size_t)field->least) {
-        problem_expected(reading, path, value, "a list of %stexts",
-                         field->least ? "one or more " : "");
+        problems_expected(reading, path, value, "a list of %stexts",
+                          field->least ? "one or more " : "");
         return;
     }
     for (size_t i = 0; i < value->list.count; i++) {
@@ -52,8 +52,8 @@ SHAPE_READER(shape_whole_number)
 {
     if (value->kind != VALUE_NUMBER || value->number != floor(value->number) ||
         value->number < (double)field->least || value->number > (double)field->most)
-        problem_expected(reading, path, value, "a whole number from %" PRId64 " to %" PRId64,
-                         field->least, field->most);
+        problems_expected(reading, path, value, "a whole number from %" PRId64 " to %" PRId64,
+                          field->least, field->most);
 }
 
 /* A number of tasks; -1 and null: no number of them. */
@@ -62,9 +62,9 @@ SHAPE_READER(shape_completion_number)
     if (value->kind != VALUE_NULL &&
         (value->kind != VALUE_NUMBER || value->number != floor(value->number) ||
          value->number < -1 || value->number > INT_MAX))
-        problem_expected(reading, path, value,
-                         "a whole number from 1, or null or -1 when no number of instances does "
-                         "it");
+        problems_expected(reading, path, value,
+                          "a whole number from 1, or null or -1 when no number of instances does "
+                          "it");
 }
 
 SHAPE_READER(shape_protocol_version)
@@ -72,19 +72,19 @@ SHAPE_READER(shape_protocol_version)
     bool two = (value->kind == VALUE_NUMBER && value->number == 2) ||
                (value->kind == VALUE_STRING && text_is(value->string, "2"));
     if (!two)
-        problem_expected(reading, path, value, "2");
+        problems_expected(reading, path, value, "2");
 }
 
 SHAPE_READER(shape_text_or_number)
 {
     if (value->kind != VALUE_STRING && value->kind != VALUE_NUMBER)
-        problem_expected(reading, path, value, "a text or a number");
+        problems_expected(reading, path, value, "a text or a number");
 }
 
 SHAPE_READER(shape_job_type)
 {
     if (value->kind != VALUE_STRING || !text_is(value->string, "job"))
-        problem_expected(reading, path, value, "job");
+        problems_expected(reading, path, value, "job");
 }
 
 static bool is_name_byte(char c)
@@ -99,26 +99,26 @@ SHAPE_READER(shape_name)
     for (size_t i = 0; good && i < value->string.length; i++)
         good = is_name_byte(value->string.data[i]) || value->string.data[i] == '-';
     if (!good)
-        problem_expected(reading, path, value, "1 to %d letters, digits, _ and -%s",
-                         (int)NAME_LONGEST,
-                         value->kind == VALUE_NUMBER ? ", in quotation marks" : "");
+        problems_expected(reading, path, value, "1 to %d letters, digits, _ and -%s",
+                          (int)NAME_LONGEST,
+                          value->kind == VALUE_NUMBER ? ", in quotation marks" : "");
 }
 
 SHAPE_READER(shape_any_map)
 {
     if (value->kind != VALUE_OBJECT)
-        problem_expected(reading, path, value, "a map of names to values such as {epochs: 10}");
+        problems_expected(reading, path, value, "a map of names to values such as {epochs: 10}");
 }
 
 SHAPE_READER(shape_secrets)
 {
     if (value->kind != VALUE_OBJECT)
-        problem_add(reading, path, value->line, value->column,
-                    "found a %s, expected a map of names to values", value_kind_name(value->kind));
+        problems_add(reading, path, value->line, value->column,
+                     "found a %s, expected a map of names to values", value_kind_name(value->kind));
 }
 
 /* [a-zA-Z_][a-zA-Z0-9_]*, as a variable of a shell. */
-bool shape_is_key(struct text key)
+bool openpai_2_is_key(struct text key)
 {
     for (size_t i = 0; i < key.length; i++)
         if (!is_name_byte(key.data[i]) || (i == 0 && key.data[i] >= '0' && key.data[i] <= '9'))

@@ -32,6 +32,6 @@ field_reader shape_any_map;
 field_reader shape_anything;
 
 /* Can it be the name of a role or a port: [a-zA-Z_][a-zA-Z0-9_]*? */
-bool shape_is_key(struct text key);
+bool openpai_2_is_key(struct text key);
 
 #endif

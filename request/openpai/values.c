@@ -40,8 +40,8 @@ void openpai_integer(struct reading *reading, const struct value_path *path,
         read = number_of_text(value->string, &number);
     if (!read || number != floor(number) || number < (double)field->least ||
         number > (double)field->most)
-        problem_expected(reading, path, value, "a whole number from %" PRId64 " to %" PRId64,
-                         field->least, field->most);
+        problems_expected(reading, path, value, "a whole number from %" PRId64 " to %" PRId64,
+                          field->least, field->most);
     else
         *(int64_t *)into = (int64_t)number;
 }
@@ -58,9 +58,9 @@ void openpai_text(struct reading *reading, const struct value_path *path, const 
                   const struct field *field, void *into)
 {
     if (value->kind != VALUE_STRING || has_control(value->string))
-        problem_expected(reading, path, value, "a text of one line");
+        problems_expected(reading, path, value, "a text of one line");
     else if (value->string.length > (size_t)field->most)
-        problem_expected(reading, path, value, "at most %" PRId64 " bytes", field->most);
+        problems_expected(reading, path, value, "at most %" PRId64 " bytes", field->most);
     else
         *(struct text *)into = text_trim(value->string);
 }
@@ -83,8 +83,8 @@ void openpai_job_name(struct reading *reading, const struct value_path *path,
 {
     (void)field;
     if (value->kind != VALUE_STRING || !is_made_of(value->string, "-._", OPENPAI_NAME_LONGEST))
-        problem_expected(reading, path, value, "1 to %d letters, digits and - . _",
-                         (int)OPENPAI_NAME_LONGEST);
+        problems_expected(reading, path, value, "1 to %d letters, digits and - . _",
+                          (int)OPENPAI_NAME_LONGEST);
     else
         *(struct text *)into = value->string;
 }
@@ -94,8 +94,8 @@ void openpai_name(struct reading *reading, const struct value_path *path, const 
 {
     (void)field;
     if (value->kind != VALUE_STRING || !is_made_of(value->string, "._~", OPENPAI_NAME_LONGEST))
-        problem_expected(reading, path, value, "1 to %d letters, digits and . _ ~",
-                         (int)OPENPAI_NAME_LONGEST);
+        problems_expected(reading, path, value, "1 to %d letters, digits and . _ ~",
+                          (int)OPENPAI_NAME_LONGEST);
     else
         *(struct text *)into = value->string;
 }
@@ -118,8 +118,8 @@ void openpai_gpu_type(struct reading *reading, const struct value_path *path,
     if (good)
         *(struct text *)into = value->string;
     else
-        problem_expected(reading, path, value, "a text of at most %" PRId64 " bytes without blanks",
-                         field->most);
+        problems_expected(reading, path, value,
+                          "a text of at most %" PRId64 " bytes without blanks", field->most);
 }
 
 void openpai_object(struct reading *reading, const struct value_path *path,
@@ -127,7 +127,7 @@ void openpai_object(struct reading *reading, const struct value_path *path,
 {
     (void)field;
     if (value->kind != VALUE_OBJECT)
-        problem_expected(reading, path, value, "a map");
+        problems_expected(reading, path, value, "a map");
     else
         *(const struct value **)into = value;
 }
@@ -142,10 +142,10 @@ void openpai_list(struct reading *reading, const struct value_path *path, const 
                   const struct field *field, void *into)
 {
     if (value->kind != VALUE_LIST)
-        problem_expected(reading, path, value, "a list");
+        problems_expected(reading, path, value, "a list");
     else if (value->list.count < (size_t)field->least)
-        problem_add(reading, path, value->line, value->column,
-                    "found an empty list, expected one of at least %" PRId64, field->least);
+        problems_add(reading, path, value->line, value->column,
+                     "found an empty list, expected one of at least %" PRId64, field->least);
     else
         *(const struct value **)into = value;
 }
@@ -154,15 +154,15 @@ bool openpai_command(struct reading *reading, const struct value_path *path, str
                      const struct value *value, struct task_role *role)
 {
     if (text_trim(command).length == 0)
-        problem_add(reading, path, value->line, value->column,
-                    "found an empty text, expected a command");
+        problems_add(reading, path, value->line, value->column,
+                     "found an empty text, expected a command");
     else if (memchr(command.data, '\0', command.length))
-        problem_add(reading, path, value->line, value->column,
-                    "found a NUL byte, expected a command");
+        problems_add(reading, path, value->line, value->column,
+                     "found a NUL byte, expected a command");
     else if (command.length > LONGEST_STRING)
-        problem_add(reading, path, value->line, value->column,
-                    "found %zu bytes, expected a command of at most %d", command.length,
-                    (int)LONGEST_STRING);
+        problems_add(reading, path, value->line, value->column,
+                     "found %zu bytes, expected a command of at most %d", command.length,
+                     (int)LONGEST_STRING);
     else {
         role->command = arena_allocate(reading->arena, 3 * sizeof(struct text));
         role->command[0] = TEXT("bash");
@@ -180,13 +180,13 @@ void openpai_refuse_nulls(struct reading *reading, const struct value_path *abov
 {
     for (size_t i = 0; i < map->object.count; i++) {
         const struct member *member = &map->object.members[i];
-        bool allowed = member->value->kind != VALUE_NULL || !field_find(table, member->key);
+        bool allowed = member->value->kind != VALUE_NULL || !fields_find(table, member->key);
         for (size_t j = 0; but[j] && !allowed; j++)
             allowed = text_is(member->key, but[j]);
         struct value_path path = {.above = above, .name = member->key};
         if (!allowed)
-            problem_add(reading, &path, member->value->line, member->value->column,
-                        "found null, expected a value; leave the field out for its default");
+            problems_add(reading, &path, member->value->line, member->value->column,
+                         "found null, expected a value; leave the field out for its default");
     }
 }
 
@@ -196,8 +196,8 @@ void openpai_require(struct reading *reading, const struct value_path *above,
     for (size_t i = 0; names[i]; i++) {
         struct value_path path = {.above = above, .name = text_of(names[i])};
         if (!value_get(map, names[i]))
-            problem_add(reading, &path, map->line, map->column, "missing, expected %s",
-                        expected[i]);
+            problems_add(reading, &path, map->line, map->column, "missing, expected %s",
+                         expected[i]);
     }
 }
 
@@ -239,11 +239,11 @@ void openpai_environment(struct reading *reading, const struct value_path *path,
             environment->variables[environment->count++] =
                 (struct environment_variable){member->key, text};
         else
-            note_add(reading->arena, notes,
-                     arena_printf(reading->arena, "jobEnvs.%s",
-                                  error_quote(&buffer, member->key.data, member->key.length))
-                         .data,
-                     "%s", reason);
+            notes_add(reading->arena, notes,
+                      arena_printf(reading->arena, "jobEnvs.%s",
+                                   error_quote(&buffer, member->key.data, member->key.length))
+                          .data,
+                      "%s", reason);
     }
 }
 

@@ -52,9 +52,9 @@ static void count_more(struct script *script, const struct directive *directive,
     script->values += count;
     if (script->values <= yaml_request_limits.nodes)
         return;
-    problem_add(script->reading, NULL, directive->number, 1,
-                "more than %zu values; a file may hold at most that many",
-                yaml_request_limits.nodes);
+    problems_add(script->reading, NULL, directive->number, 1,
+                 "more than %zu values; a file may hold at most that many",
+                 yaml_request_limits.nodes);
     script->full = true;
 }
 
@@ -67,15 +67,15 @@ static struct value *read_value(struct script *script, const struct directive *d
     struct value *value = yaml_read_at(reading->arena, directive->value, reading->file, origin,
                                        &yaml_request_limits, &error);
     if (!value) {
-        problem_add_sentence(reading, error.text);
+        problems_add_sentence(reading, error.text);
         return NULL;
     }
     /* `a: b` would be a map, and `- a` a list, in block style. */
     bool list = value->kind == VALUE_LIST, map = value->kind == VALUE_OBJECT;
     if ((list && directive->value.data[0] != '[') || (map && directive->value.data[0] != '{')) {
-        problem_add(reading, NULL, origin.line, origin.column,
-                    "expected a value on one line: a word, a number, [a, list], {a: map}, or text "
-                    "in \"quotes\"");
+        problems_add(reading, NULL, origin.line, origin.column,
+                     "expected a value on one line: a word, a number, [a, list], {a: map}, or text "
+                     "in \"quotes\"");
         return NULL;
     }
     count_more(script, directive, count_values(value));
@@ -118,11 +118,11 @@ static void report_taken(struct script *script, const struct directive *directiv
     struct value_path path = {.name = directive->key};
     uint32_t column = column_at(directive, directive->key.data);
     if (earlier->line)
-        problem_add(script->reading, &path, directive->number, column,
-                    "given twice; it was first given in line %u", earlier->line);
+        problems_add(script->reading, &path, directive->number, column,
+                     "given twice; it was first given in line %u", earlier->line);
     else
-        problem_add(script->reading, &path, directive->number, column,
-                    "the file itself is the script; leave the field out");
+        problems_add(script->reading, &path, directive->number, column,
+                     "the file itself is the script; leave the field out");
 }
 
 /* Put the value where its key says. */
@@ -167,10 +167,10 @@ static void read_directive(struct script *script, struct text line, uint32_t num
     if (script->full)
         return;
     if (!equals || !is_key(directive.key)) {
-        problem_add(script->reading, NULL, number, column_at(&directive, content.data),
-                    "found \"%s\", expected field=value, such as library=pytorch or "
-                    "tasks.main.gpus=1",
-                    error_quote(&buffer, content.data, content.length));
+        problems_add(script->reading, NULL, number, column_at(&directive, content.data),
+                     "found \"%s\", expected field=value, such as library=pytorch or "
+                     "tasks.main.gpus=1",
+                     error_quote(&buffer, content.data, content.length));
         return;
     }
     struct value *value = read_value(script, &directive);
@@ -188,9 +188,9 @@ static void check_comment(struct script *script, struct text line, struct text t
     bool word = rest.length > 2 && strncasecmp(rest.data, "DL", 2) == 0 &&
                 (rest.data[2] == ' ' || rest.data[2] == '\t');
     if (word && memchr(rest.data, '=', rest.length) && (blank || !text_starts(trimmed, "#DL")))
-        problem_add(script->reading, NULL, number, (uint32_t)(trimmed.data - line.data) + 1,
-                    "found a comment that seems to be a field; write #DL, in capitals and without "
-                    "a blank after the #");
+        problems_add(script->reading, NULL, number, (uint32_t)(trimmed.data - line.data) + 1,
+                     "found a comment that seems to be a field; write #DL, in capitals and without "
+                     "a blank after the #");
     static const char *const others[] = {"#SBATCH ", "#PBS ", "#BSUB ", "#$ -"};
     for (size_t i = 0; i < ARRAY_COUNT(others); i++)
         if (!script->other && text_starts(trimmed, others[i])) {
@@ -207,10 +207,10 @@ static void check_other(struct script *script)
     if (!script->other || script->root->object.count > 1)
         return;
     struct text word = text_trim(text_of(script->other_word));
-    problem_add(script->reading, NULL, script->other, 1,
-                "%s lines are not read; write #DL lines beside them, such as #DL name=train, #DL "
-                "tasks.main.gpus=1, #DL tasks.main.memory=16Gi, #DL time_limit=2h",
-                error_quote(&buffer, word.data, word.length));
+    problems_add(script->reading, NULL, script->other, 1,
+                 "%s lines are not read; write #DL lines beside them, such as #DL name=train, #DL "
+                 "tasks.main.gpus=1, #DL tasks.main.memory=16Gi, #DL time_limit=2h",
+                 error_quote(&buffer, word.data, word.length));
 }
 
 /* The rest of a `#DL` line, trimmed; data NULL when the line is another comment. */
@@ -232,8 +232,8 @@ static bool check_bytes(struct reading *reading, struct text source)
     for (size_t at = 0; at < source.length;) {
         size_t sequence = utf8_sequence(source.data + at, source.length - at);
         if (sequence == 0 || source.data[at] == '\0') {
-            problem_add(reading, NULL, line, column, "found %s, expected UTF-8 text",
-                        sequence ? "a NUL byte" : "bytes that are not UTF-8");
+            problems_add(reading, NULL, line, column, "found %s, expected UTF-8 text",
+                         sequence ? "a NUL byte" : "bytes that are not UTF-8");
             return false;
         }
         column++;
@@ -251,8 +251,8 @@ struct value *script_read(struct reading *reading, struct text source)
     struct script script = {.reading = reading, .root = value_object(reading->arena)};
     script.root->line = script.root->column = 1;
     if (source.length > yaml_request_limits.bytes) {
-        problem_add(reading, NULL, 0, 0, "%zu bytes; at most %zu are read", source.length,
-                    yaml_request_limits.bytes);
+        problems_add(reading, NULL, 0, 0, "%zu bytes; at most %zu are read", source.length,
+                     yaml_request_limits.bytes);
         return NULL;
     }
     if (!check_bytes(reading, source))
@@ -276,7 +276,7 @@ struct value *script_read(struct reading *reading, struct text source)
     }
     check_other(&script);
     if (!program && !script.full)
-        problem_add(reading, NULL, 1, 1,
-                    "found nothing but comments, expected a program after them");
+        problems_add(reading, NULL, 1, 1,
+                     "found nothing but comments, expected a program after them");
     return script.root;
 }

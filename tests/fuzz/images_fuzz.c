@@ -39,7 +39,7 @@ static void check_row(const struct images *images, const struct image_row *row)
                                  row->image};
     for (size_t i = 0; i < ARRAY_COUNT(words); i++)
         check_word(words[i]);
-    CHECK(image_name_valid(row->image) && !strchr("-:@+#", row->image.data[0]));
+    CHECK(images_name_valid(row->image) && !strchr("-:@+#", row->image.data[0]));
     struct image_query query = query_for(row, true), any_version = query_for(row, false);
     const struct image_row *found = images_find(images, &query);
     CHECK(found && found <= row && found->line <= row->line);
@@ -49,7 +49,7 @@ static void check_row(const struct images *images, const struct image_row *row)
     CHECK(any && any <= found);
     /* No row gives another version than the one that was named. */
     struct text version = images_version(found, &query);
-    CHECK(!query.version.length || version_begins(version, query.version));
+    CHECK(!query.version.length || host_version_begins(version, query.version));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)

@@ -54,7 +54,7 @@ done
 # Settings: those of the code are described, no others, with the defaults that etc/dlspool.yaml has.
 described=$(rendered $man/dlspool.yaml.5 | sed -nE 's/^ {7}([a-z_.]+) \(default (.*)\)$/\1 \2/p' | sort)
 known=$({
-    sed -nE 's/^    \{"([a-z_.]+)", SETTING.*/\1/p' spool/settings.c | grep -vx -e local -e kubernetes -e slurm -e planner
+    sed -nE 's/^    \{"([a-z_.]+)", [.S].*/\1/p' spool/settings.c | grep -vx -e local -e kubernetes -e slurm -e planner
     for executor in local kubernetes slurm; do
         sed -n '/ fields\[\] = {/,/^};/p' executors/$executor/settings.c |
             grep -oE '\{"[a-z_]+", [.S]' | sed -E 's/^\{"([a-z_]+)".*/'"$executor"'.\1/'
@@ -69,7 +69,7 @@ is "$(comm -13 <(echo "$described") <(echo "$defaults"))" "" \
 # ... and the defaults and limits of the table in spool/settings.c.
 limit() { # limit MILLISECONDS: as the page writes it
     local value
-    value=$(awk "BEGIN {print $1}")
+    value=$(awk "BEGIN {printf \"%.0f\", $1}")
     for unit in d:86400000 h:3600000 m:60000 s:1000 ms:1; do
         if [ "$value" -gt 0 ] && [ $((value % ${unit#*:})) = 0 ] && [ "$value" -ge "${unit#*:}" ]; then
             echo "$((value / ${unit#*:}))${unit%:*}"; return
@@ -90,12 +90,12 @@ while IFS=' ' read -r name otherwise least most; do
     paragraph=$(rendered $man/dlspool.yaml.5 | awk -v name="$name" '
         /^       [a-z]/ {on = $1 == name} on' | tr -s ' \n' ' ')
     case $paragraph in *"$(limit "$least") to $(limit "$most")"*) ;; *) wrong+="$name $(limit "$least") $(limit "$most"); " ;; esac
-done < <(sed -nE 's/^    \{"([a-z_.]+)", SETTING_DURATION, AT\([a-z_]+\), ([0-9e]+), ([0-9e]+), (.*)\},/\1 \2 \3 \4/p' \
+done < <(sed -nE 's/^    \{"([a-z_.]+)", SECTION_DURATION, AT\([a-z_]+\), ([0-9 *]+), ([0-9]+), ([0-9 *]+), .*/\1 \2 \3 \4/p' \
     spool/settings.c | sed 's/ \* /*/')
 is "$wrong" "" "and the limits of durations"
 is "$wrong_defaults" "" "and the defaults that durations have in the code"
 numbers=$({
-    sed -nE 's/^    \{"([a-z_.]+)", SETTING_WHOLE, AT\([a-z_]+\), ([0-9]+), .*/\1 \2/p' spool/settings.c
+    sed -nE 's/^    \{"([a-z_.]+)", SECTION_COUNT, AT\([a-z_]+\), ([0-9]+), .*/\1 \2/p' spool/settings.c
     for executor in local kubernetes slurm; do
         sed -nE 's/^    \{"([a-z_]+)", SECTION_(WHOLE|COUNT), AT\([a-z_]+\), ([0-9]+), .*/'$executor'.\1 \3/p' executors/$executor/settings.c
     done

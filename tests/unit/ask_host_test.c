@@ -102,7 +102,7 @@ static void this_machine_answers(void **state)
     assert_non_null(host);
     const struct host_library *any = host_find(host, TEXT("any"));
     assert_non_null(any);
-    assert_true(any->gpus && version_begins(any->version, TEXT("3")));
+    assert_true(any->gpus && host_version_begins(any->version, TEXT("3")));
     buffer_free(&answer);
 }
 

@@ -50,7 +50,7 @@ static int check_with(const struct check_options *options)
     assert_non_null(repository);
     repository_serve_faulty(repository);
     assert_int_equal(repository_refresh(repository, &error), 0);
-    int outcome = repository_check(repository, options, &report, &result);
+    int outcome = check_repository(repository, options, &report, &result);
     repository_close(repository);
     return outcome;
 }
@@ -277,7 +277,7 @@ static void the_same_manifest_is_looked_at_once(void **state)
     put_three_libraries(same, same, same);
     assert_int_equal(check_with(&options), 0);
     assert_int_equal(result.manifests, result.renderings);
-    assert_int_equal(result.renderings, 3 * sample_count("single"));
+    assert_int_equal(result.renderings, 3 * samples_count("single"));
     assert_int_equal(result.looked_at, 1);
     /* Another order of members, or another kind of value, is another manifest. */
     put_three_libraries(same, "b: 1\na: {$eval: job.name}\n", "a: {$eval: job.name}\nb: '1'\n");
@@ -346,7 +346,7 @@ static void an_end_of_a_process_is_a_problem(void **state)
         assert_int_equal(result.templates, 5);
         /* Of this one, nothing is counted. */
         assert_int_equal(result.renderings,
-                         3 * sample_count("single") + sample_count("distributed"));
+                         3 * samples_count("single") + samples_count("distributed"));
         assert_non_null(strstr(report.data,
                                "local/keras/single.yaml:1: the process that rendered its sample "
                                "jobs was ended by signal 9 (Killed); "));
@@ -363,9 +363,9 @@ static void samples_cover_every_three_options(void **state)
     enum { OPTIONS = ARRAY_COUNT(words) };
     bool seen[OPTIONS][OPTIONS][OPTIONS][8] = {0};
     struct arena *arena = arena_new();
-    size_t count = sample_count("array");
+    size_t count = samples_count("array");
     for (size_t number = 0; number < count; number++) {
-        const char *description = sample_build(arena, "any", "array", number).description;
+        const char *description = samples_build(arena, "any", "array", number).description;
         bool given[OPTIONS];
         for (size_t i = 0; i < OPTIONS; i++)
             given[i] = strstr(description, words[i]) != NULL;

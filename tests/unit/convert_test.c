@@ -30,7 +30,7 @@ static struct value *converted(struct arena *arena, struct text source, const ch
     struct description *job = request_read(arena, source, name, &error);
     if (!job)
         return NULL;
-    struct value *tree = description_convert(arena, job);
+    struct value *tree = convert_description(arena, job);
     assert_int_equal(yaml_write(out, tree, &error), 0);
     return tree;
 }

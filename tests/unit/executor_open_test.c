@@ -50,7 +50,7 @@ static void every_setting_is_checked(void **state)
     static const struct {
         const char *setting, *sentence;
     } cases[] = {
-        {"cpu: 3", "dlspool.yaml:2: local.cpu: unknown setting; did you mean cpus?"},
+        {"cpu: 3", "dlspool.yaml:2:3: local.cpu: unknown setting; did you mean cpus?"},
         {"cpus: many", "local.cpus: found \"many\", expected a number of CPUs such as 8"},
         {"cpus: 0", "local.cpus: found 0, expected a number of CPUs such as 8"},
         {"memory: [1]", "local.memory: found a list, expected a size such as \"16Gi\""},
@@ -67,7 +67,7 @@ static void every_setting_is_checked(void **state)
         {"pids: 0", "local.pids: found 0, expected a whole number from 1 to 4194304"},
         {"in_flight: 1.5", "local.in_flight: found 1.5, expected a whole number from 1 to 256"},
         {"request_timeout: soon", "local.request_timeout: found \"soon\", expected a duration"},
-        {"pull_timeout: 2d", "local.pull_timeout: found \"2d\", expected a duration such as 30s"},
+        {"pull_timeout: 2d", "local.pull_timeout: found \"2d\", expected a duration such as 500ms"},
         {"log_limit: -1", "local.log_limit: found -1, expected a size such as"},
         {"socket: podman.sock", "local.socket: found \"podman.sock\", expected an absolute path"},
         {"storage: x", "local.storage: found \"x\", expected an absolute path"},

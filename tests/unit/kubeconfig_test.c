@@ -299,15 +299,15 @@ static void mistakes_in_settings_are_named(void **state)
     static const struct {
         const char *source, *words;
     } cases[] = {
-        {"kubernetes: 7\n", "dlspool.yaml:1: kubernetes: found number"},
-        {"kubernetes:\n  contex: a\n", "dlspool.yaml:2: kubernetes.contex: unknown setting; did "
+        {"kubernetes: 7\n", "dlspool.yaml:1:13: kubernetes: found 7"},
+        {"kubernetes:\n  contex: a\n", "dlspool.yaml:2:3: kubernetes.contex: unknown setting; did "
                                        "you mean context?"},
         {"kubernetes: {kubeconfig: relative}\n", "an absolute path"},
         {"kubernetes: {namespace: Upper}\n", "kubernetes.namespace: found \"Upper\""},
         {"kubernetes: {namespace: a/b}\n", "the name of a namespace"},
         {"kubernetes: {live_max: -1}\n", "a whole number from 0 to 1000000"},
         {"kubernetes: {in_flight: 0}\n", "a whole number from 1 to 256"},
-        {"kubernetes: {request_timeout: 2h}\n", "at most one hour"},
+        {"kubernetes: {request_timeout: 2h}\n", "from 1 ms to 1 h"},
         {"kubernetes: {proxy: 'ftp://u:s3cr3t@p'}\n", "expected a URL"},
         {"kubernetes: {log_limit: 0}\n", "a size"},
         {"kubernetes: {allow_host_network: 1}\n", "true or false"},

@@ -616,7 +616,7 @@ static void every_sample_of_every_cell_is_accepted(void **state)
     scratch_require(git_index_remove_directory(scratch.index, "slurm", 0) == 0, "slurm");
     scratch_commit(&scratch);
     assert_int_equal(repository_refresh(repository, &error), 0);
-    if (repository_check(repository, &options, &report, &result))
+    if (check_repository(repository, &options, &report, &result))
         fail_msg("%s", report.data);
     assert_int_equal(result.problems, 0);
     /* Eight cells, a few hundred samples each; and the executor was asked about each that differs. */

@@ -230,14 +230,14 @@ static void ports_can_be_worked_out_again(void **state)
     (void)state;
     struct port_range range = {15000, 31999};
     struct port_book book;
-    port_book_start(&book, range, text("train-0123456789abc-a1"));
+    ports_start(&book, range, text("train-0123456789abc-a1"));
     int first = hash_port("train-0123456789abc-a1/worker/0/http/0/0", range);
-    assert_int_equal(port_book_choose(&book, text("worker"), 0, text("http"), 0), first);
+    assert_int_equal(ports_choose(&book, text("worker"), 0, text("http"), 0), first);
     /* Asked for again, it is taken: the next try. */
     int second = hash_port("train-0123456789abc-a1/worker/0/http/0/1", range);
-    assert_int_equal(port_book_choose(&book, text("worker"), 0, text("http"), 0), second);
-    port_book_start(&book, range, text("train-0123456789abc-a2"));
-    assert_int_not_equal(port_book_choose(&book, text("worker"), 0, text("http"), 0), first);
+    assert_int_equal(ports_choose(&book, text("worker"), 0, text("http"), 0), second);
+    ports_start(&book, range, text("train-0123456789abc-a2"));
+    assert_int_not_equal(ports_choose(&book, text("worker"), 0, text("http"), 0), first);
 }
 
 static void no_two_ports_are_the_same(void **state)
@@ -246,17 +246,17 @@ static void no_two_ports_are_the_same(void **state)
     struct port_range range = {20000, 20099};
     struct port_book book;
     bool taken[100] = {false};
-    port_book_start(&book, range, text("t"));
-    port_book_reserve(&book, 20010, 10);
-    port_book_reserve(&book, 65530, 10);
+    ports_start(&book, range, text("t"));
+    ports_reserve(&book, 20010, 10);
+    ports_reserve(&book, 65530, 10);
     for (int i = 0; i < 90; i++) {
-        int port = port_book_choose(&book, text("w"), i, text("http"), 0);
+        int port = ports_choose(&book, text("w"), i, text("http"), 0);
         assert_in_range(port, 20000, 20099);
         assert_false(port >= 20010 && port < 20020);
         assert_false(taken[port - 20000]);
         taken[port - 20000] = true;
     }
-    assert_int_equal(port_book_choose(&book, text("w"), 90, text("http"), 0), 0);
+    assert_int_equal(ports_choose(&book, text("w"), 90, text("http"), 0), 0);
 }
 
 static void tasks_have_their_ports(void **state)

@@ -29,7 +29,7 @@ static int tear_down(void **state)
 static void becomes(const char *source, const char *wanted, const char *said)
 {
     struct buffer out = {0};
-    struct text text = request_absolute(arena, text_of(source), "/home/ann/work", &out);
+    struct text text = relative_make_absolute(arena, text_of(source), "/home/ann/work", &out);
     if (!text_is(text, wanted))
         print_message("got: %.*s\n", (int)text.length, text.data);
     assert_true(text_is(text, wanted));

@@ -162,8 +162,8 @@ static void settings_have_defaults_and_limits(void **state)
         {"batch: 1.5\n", "whole number"},
         {"sync: maybe\n", "filesystem or none"},
         {"administrators: [nobody-of-that-name]\n", "administrators"},
-        {"local: 3\n", "executor's settings"},
-        {"- a\n", "found list"},
+        {"local: 3\n", "local: found 3, expected settings as name: value"},
+        {"- a\n", "found a list"},
         {"a: b: c\n", "dlspool.yaml:1"},
     };
     for (size_t i = 0; i < ARRAY_COUNT(wrong); i++) {

@@ -1,8 +1,9 @@
-/* executors/section.c - reading an executor's own part of dlspool.yaml, such as `local:` */
-#include "executors/section.h"
+/* base/section.c - settings of dlspool.yaml, as rows of a table */
+#include "base/section.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/nearest.h"
@@ -17,8 +18,9 @@ int section_expected(const struct section *section, const struct value *value, c
 {
     struct buffer found = {0};
     value_found_add(&found, value);
-    error_set(section->error, "dlspool.yaml:%u:%u: %s.%s: found %s, expected %s", value->line,
-              value->column, section->name, field, found.data, what);
+    error_set(section->error, "dlspool.yaml:%u:%u: %s%s%s: found %s, expected %s", value->line,
+              value->column, section->name, *section->name && *field ? "." : "", field, found.data,
+              what);
     buffer_free(&found);
     return -1;
 }
@@ -40,15 +42,21 @@ static int read_whole(const struct section *section, const struct value *value,
 static int read_duration(const struct section *section, const struct value *value,
                          const struct section_field *field, int64_t *target)
 {
-    int64_t duration = 0;
-    if (value->kind == VALUE_NUMBER && value->number > 0 && value->number <= (double)field->most)
+    char least[CLOCK_TEXT_SIZE], most[CLOCK_TEXT_SIZE], what[160];
+    int64_t duration = -1;
+    if (value->kind == VALUE_NUMBER && value->number >= 0 &&
+        value->number <= (double)field->most / 1000)
         duration = (int64_t)(value->number * 1000);
     else if (value->kind != VALUE_STRING || duration_parse(value->string, &duration))
-        duration = 0;
-    if (duration < 1 || duration > field->most * 1000)
-        return section_expected(section, value, field->name, field->what);
-    *target = duration;
-    return 0;
+        duration = -1;
+    if (duration >= 0 && duration >= field->least && duration <= field->most) {
+        *target = duration;
+        return 0;
+    }
+    duration_format(field->least, least);
+    duration_format(field->most, most);
+    snprintf(what, sizeof(what), "a duration such as 500ms, 30s or 5m, from %s to %s", least, most);
+    return section_expected(section, value, field->name, what);
 }
 
 int section_bytes(const struct section *section, const struct value *value, const char *field,
@@ -127,6 +135,11 @@ static int read_field(const struct section *section, const struct section_field 
         if (value->kind == VALUE_STRING && value->string.length == 0)
             return 0;
         return section_path(section, value, field->name, target);
+    case SECTION_INNER:
+    case SECTION_TREE:
+        return value->kind == VALUE_OBJECT
+                   ? 0
+                   : section_expected(section, value, field->name, "settings as name: value");
     }
     return -1;
 }
@@ -140,44 +153,67 @@ static void set_default(const struct section *section, const struct section_fiel
         *(bool *)target = field->otherwise != 0;
     else if (field->kind == SECTION_TEXT || field->kind == SECTION_PATH)
         *(struct text *)target = TEXT("");
-    else if (field->kind != SECTION_OWN)
+    else if (field->kind < SECTION_INNER && field->kind != SECTION_OWN)
         *(int64_t *)target = field->otherwise;
 }
 
 static int unknown_field(const struct section *section, const struct section_field *fields,
-                         size_t count, const struct member *member)
+                         size_t count, const char *prefix, const struct member *member)
 {
     const char *names[MOST_FIELDS + 1] = {NULL};
-    for (size_t i = 0; i < count && i < MOST_FIELDS; i++)
-        names[i] = fields[i].name;
     struct error_quote_buffer quote;
-    error_quote(&quote, member->key.data, member->key.length);
     struct nearest_hint hint;
-    return error_set(section->error, "dlspool.yaml:%u: %s.%s: unknown setting%s", member->line,
-                     section->name, quote.text, nearest_hint(&hint, member->key, names));
+    size_t known = 0, length = strlen(prefix);
+    for (size_t i = 0; i < count && known < MOST_FIELDS; i++)
+        if (strncmp(fields[i].name, prefix, length) == 0 && !strchr(fields[i].name + length, '.'))
+            names[known++] = fields[i].name + length;
+    return error_set(section->error, "dlspool.yaml:%u:%u: %s%s%s%s: unknown setting%s",
+                     member->line, member->column, section->name, *section->name ? "." : "", prefix,
+                     error_quote(&quote, member->key.data, member->key.length),
+                     nearest_hint(&hint, member->key, names));
 }
 
-int section_read(const struct section *section, const struct value *settings,
+/* The row of a setting that stands in that inner section ("planner.", or "" for none), or NULL. */
+static const struct section_field *find_row(const struct section_field *fields, size_t count,
+                                            const char *prefix, struct text key)
+{
+    size_t length = strlen(prefix);
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(fields[i].name, prefix, length) == 0 && text_is(key, fields[i].name + length) &&
+            !memchr(key.data, '.', key.length))
+            return &fields[i];
+    return NULL;
+}
+
+static int read_members(const struct section *section, const struct section_field *fields,
+                        size_t count, const char *prefix, const struct value *tree)
+{
+    for (size_t i = 0; i < tree->object.count; i++) {
+        const struct member *member = &tree->object.members[i];
+        const struct section_field *row = find_row(fields, count, prefix, member->key);
+        char inner[32];
+        if (!row)
+            return unknown_field(section, fields, count, prefix, member);
+        if (member->value->kind == VALUE_NULL)
+            continue;
+        if (read_field(section, row, member->value))
+            return -1;
+        snprintf(inner, sizeof(inner), "%s.", row->name);
+        if (row->kind == SECTION_INNER &&
+            read_members(section, fields, count, inner, member->value))
+            return -1;
+    }
+    return 0;
+}
+
+int section_read(const struct section *section, const struct value *tree,
                  const struct section_field *fields, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         set_default(section, &fields[i]);
-    const struct value *tree = value_get(settings, section->name);
     if (!tree || tree->kind == VALUE_NULL)
         return 0;
     if (tree->kind != VALUE_OBJECT)
-        return error_set(section->error,
-                         "dlspool.yaml:%u: %s: found %s, expected an object of settings",
-                         tree->line, section->name, value_kind_name(tree->kind));
-    for (size_t i = 0; i < tree->object.count; i++) {
-        const struct member *member = &tree->object.members[i];
-        size_t at = 0;
-        while (at < count && !text_is(member->key, fields[at].name))
-            at++;
-        if (at == count)
-            return unknown_field(section, fields, count, member);
-        if (member->value->kind != VALUE_NULL && read_field(section, &fields[at], member->value))
-            return -1;
-    }
-    return 0;
+        return section_expected(section, tree, "", "settings as name: value");
+    return read_members(section, fields, count, "", tree);
 }

@@ -1,12 +1,12 @@
-/* executors/section.h - reading an executor's own part of dlspool.yaml, such as `local:`
+/* base/section.h - settings of dlspool.yaml, as rows of a table: of its top, or of a section such as `local:`
  *
  * A section is an object whose members are listed in a table of fields, each with its kind, its
  * default and its bounds.  An unknown member is an error that names the nearest field; null means
  * the default, as leaving the member out does.  Every sentence says line, section, field, what was
  * found and what was expected.
  */
-#ifndef EXECUTORS_SECTION_H
-#define EXECUTORS_SECTION_H
+#ifndef BASE_SECTION_H
+#define BASE_SECTION_H
 
 #include <stdint.h>
 
@@ -14,7 +14,7 @@
 #include "base/value.h"
 
 struct section {
-    const char *name;    /* "local" */
+    const char *name;    /* "local"; "": the top of the file */
     void *target;        /* the struct that the fields are read into */
     struct arena *arena; /* for what is read */
     struct error *error;
@@ -24,11 +24,13 @@ enum section_kind {
     SECTION_OWN,      /* any type: `read` reads it, and sets no default */
     SECTION_WHOLE,    /* int64_t, from least to most */
     SECTION_COUNT,    /* int, from least to most */
-    SECTION_DURATION, /* int64_t, milliseconds: at most `most` seconds */
+    SECTION_DURATION, /* int64_t, milliseconds, from least to most; in the file "30s", or seconds */
     SECTION_BYTES,    /* int64_t: a number, or a text such as "16Gi" */
     SECTION_BOOLEAN,  /* bool */
     SECTION_TEXT,     /* struct text: plain, and `valid` where it has one; default "" */
     SECTION_PATH,     /* struct text: absolute in its normal form, or ""; default "" */
+    SECTION_INNER, /* a section of its own; its settings are rows NAME.SETTING of the same table */
+    SECTION_TREE,  /* a section that somebody else reads */
 };
 
 struct section_field {
@@ -42,9 +44,9 @@ struct section_field {
     int (*read)(const struct section *section, const struct value *value); /* never VALUE_NULL */
 };
 
-/* Set the defaults of the fields that have one, and read the section of that name in `settings`, the
- * tree of dlspool.yaml (NULL: nothing is set).  -1 and a sentence. */
-int section_read(const struct section *section, const struct value *settings,
+/* Set the defaults of the fields that have one, and read `tree`, an object (NULL or null: nothing is
+ * set).  -1 and a sentence. */
+int section_read(const struct section *section, const struct value *tree,
                  const struct section_field *fields, size_t count);
 
 /* Set the sentence "... found <value>, expected <what>"; -1. */

@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "executors/http/http.h"
 #include "executors/kubernetes/follow.h"
 #include "executors/kubernetes/watch.h"
 
@@ -215,16 +216,6 @@ void kubernetes_look_up_jobs(struct kubernetes *kubernetes, struct lookup *const
     arena_free(arena);
 }
 
-static struct text escape_token(struct arena *arena, struct text text)
-{
-    struct buffer out = {0};
-    for (size_t i = 0; i < text.length; i++)
-        buffer_printf(&out, "%%%02X", (unsigned char)text.data[i]);
-    struct text escaped = arena_text(arena, out.data ? out.data : "", out.length);
-    buffer_free(&out);
-    return escaped;
-}
-
 /* All pages of one job's pods. */
 static bool ask_pods(struct kubernetes *kubernetes, const struct lookup *lookup)
 {
@@ -234,13 +225,16 @@ static bool ask_pods(struct kubernetes *kubernetes, const struct lookup *lookup)
         struct arena *arena = arena_new();
         struct text selector =
             kubernetes_job_selector(arena, kubernetes, lookup->id, lookup->attempt);
-        struct text token = escape_token(arena, buffer_text(&next));
-        struct kubernetes_call call = {
-            .method = "GET",
-            .path = arena_printf(
-                arena, "%s%s&limit=%d%s%s", collection_path(arena, kubernetes, FOLLOW_PODS).data,
-                selector.data, PAGE_PODS, token.length ? "&continue=" : "", token.data),
-        };
+        struct buffer path = {0};
+        buffer_printf(&path, "%s%s&limit=%d", collection_path(arena, kubernetes, FOLLOW_PODS).data,
+                      selector.data, PAGE_PODS);
+        if (next.length) {
+            buffer_add_string(&path, "&continue=");
+            http_escape(&path, buffer_text(&next));
+        }
+        struct kubernetes_call call = {.method = "GET",
+                                       .path = arena_text(arena, path.data, path.length)};
+        buffer_free(&path);
         bool answered =
             kubernetes_ask(kubernetes, arena, &call) == KUBERNETES_DONE && is_list(&call);
         struct text more = value_get_text(value_get(call.answer, "metadata"), "continue");

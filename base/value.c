@@ -219,6 +219,14 @@ bool value_equal(const struct value *a, const struct value *b)
     return false;
 }
 
+struct value *value_copy_members(struct arena *arena, const struct value *object)
+{
+    struct value *copy = value_object(arena);
+    for (size_t i = 0; object && i < object->object.count; i++)
+        value_add(arena, copy, object->object.members[i].key, object->object.members[i].value);
+    return copy;
+}
+
 struct value *value_copy(struct arena *arena, const struct value *value)
 {
     struct value *copy = value_new(arena, value->kind);

@@ -98,6 +98,9 @@ struct value *value_find(const struct value *list, const char *key, struct text 
 
 bool value_equal(const struct value *a, const struct value *b); /* deep; order of keys is free */
 
+/* A copy of an object that shares its members' values; NULL gives an empty one. */
+struct value *value_copy_members(struct arena *arena, const struct value *object);
+
 /* A deep copy in another arena. */
 struct value *value_copy(struct arena *arena, const struct value *value);
 

@@ -31,7 +31,7 @@
 #include "executors/kubernetes/manifest.h"
 #include "executors/kubernetes/settings.h"
 
-struct kubernetes_follower; /* poll.c */
+struct kubernetes_follower; /* follow.c */
 struct kubernetes_logs;     /* logs.c */
 
 enum {
@@ -122,8 +122,9 @@ int kubernetes_poll(struct executor *executor, struct arena *arena, struct job_p
                     size_t count, struct error *error);
 int kubernetes_list(struct executor *executor, executor_take *take, void *context,
                     struct error *error);
+/* follow.c */
 void kubernetes_follow_close(
-    struct kubernetes_follower *cache); /* NULL is fine; ends its watches */
+    struct kubernetes_follower *follower); /* NULL is fine; closes its watches */
 /* output.c */
 void kubernetes_output(struct executor *executor, struct job_call **batch, size_t count);
 /* Forget what is known of a job's logs (after remove); all of it at the end. */

@@ -312,25 +312,26 @@ static void learn_unknown(struct kubernetes *kubernetes, struct arena *arena,
     struct lookup **asked = arena_allocate(arena, (count + 1) * sizeof(struct lookup *));
     size_t asks = 0;
     for (size_t i = 0; i < count; i++) {
-        if (!batch[i]->last ||
-            kubernetes_cache_has(kubernetes_followed(kubernetes), batch[i]->id, batch[i]->attempt))
+        if (!batch[i]->last || kubernetes_cache_has(kubernetes_follow_cache(kubernetes),
+                                                    batch[i]->id, batch[i]->attempt))
             continue;
         lookups[i] = (struct lookup){.id = batch[i]->id, .attempt = batch[i]->attempt};
         asked[asks++] = &lookups[i];
     }
     if (!asks)
         return;
-    kubernetes_look_up_jobs(kubernetes, asked, asks);
+    kubernetes_follow_ask_jobs(kubernetes, asked, asks);
     for (size_t i = 0; i < count; i++)
         if (lookups[i].id && !lookups[i].answered)
             batch[i]->result = error_set(
                 &batch[i]->error, "the server could not be asked for the pods of %s", batch[i]->id);
     size_t found = 0;
     for (size_t i = 0; i < asks; i++)
-        if (kubernetes_cache_has(kubernetes_followed(kubernetes), asked[i]->id, asked[i]->attempt))
+        if (kubernetes_cache_has(kubernetes_follow_cache(kubernetes), asked[i]->id,
+                                 asked[i]->attempt))
             asked[found++] = asked[i];
     if (found)
-        kubernetes_look_up_pods(kubernetes, asked, found);
+        kubernetes_follow_ask_pods(kubernetes, asked, found);
 }
 
 static void copy_batch(struct kubernetes *kubernetes, struct arena *arena, struct job_call **batch,
@@ -341,8 +342,8 @@ static void copy_batch(struct kubernetes *kubernetes, struct arena *arena, struc
     size_t *pod_counts = arena_allocate(arena, (count + 1) * sizeof(size_t)), total = 0;
     for (size_t i = 0; i < count; i++) {
         if (batch[i]->result == 0)
-            pods[i] = kubernetes_cache_pods(kubernetes_followed(kubernetes), arena, batch[i]->id,
-                                            batch[i]->attempt, &pod_counts[i]);
+            pods[i] = kubernetes_cache_pods(kubernetes_follow_cache(kubernetes), arena,
+                                            batch[i]->id, batch[i]->attempt, &pod_counts[i]);
         total += pod_counts[i];
     }
     struct copying *copyings = memory_allocate((total + 1) * sizeof(*copyings));
@@ -359,7 +360,7 @@ void kubernetes_output(struct executor *executor, struct job_call **batch, size_
     struct error error;
     int result = 0;
     bool last = false;
-    if (!kubernetes_followed(kubernetes))
+    if (!kubernetes_follow_cache(kubernetes))
         result = kubernetes_follow(kubernetes, &error);
     for (size_t i = 0; i < count; i++) {
         batch[i]->result = result;

@@ -17,24 +17,15 @@ struct stamping {
     struct value *annotations;
 };
 
-/* A copy of an object's own members; the values are shared.  NULL gives an empty one. */
-static struct value *copied(struct arena *arena, const struct value *object)
-{
-    struct value *copy = value_object(arena);
-    for (size_t i = 0; object && i < object->object.count; i++)
-        value_add(arena, copy, object->object.members[i].key, object->object.members[i].value);
-    return copy;
-}
-
 /* Put a copy of the member `key`, an object, in its place in `parent`, which is a copy itself. */
-static struct value *opened(struct arena *arena, struct value *parent, const char *key)
+static struct value *replace_by_copy(struct arena *arena, struct value *parent, const char *key)
 {
-    struct value *copy = copied(arena, value_get(parent, key));
+    struct value *copy = value_copy_members(arena, value_get(parent, key));
     value_put(arena, parent, key, copy);
     return copy;
 }
 
-static struct value *copied_list(struct arena *arena, const struct value *list)
+static struct value *copy_list(struct arena *arena, const struct value *list)
 {
     struct value *copy = value_list(arena);
     for (size_t i = 0; list && i < list->list.count; i++)
@@ -95,11 +86,11 @@ static struct value *stamp_metadata(const struct stamping *stamping, struct valu
                                     struct text role)
 {
     struct arena *arena = stamping->arena;
-    struct value *metadata = opened(arena, parent, "metadata");
-    struct value *labels = opened(arena, metadata, "labels");
+    struct value *metadata = replace_by_copy(arena, parent, "metadata");
+    struct value *labels = replace_by_copy(arena, metadata, "labels");
     set_all(arena, labels, stamping->labels);
     put_if_given(arena, labels, KUBERNETES_LABEL_ROLE, role);
-    set_all(arena, opened(arena, metadata, "annotations"), stamping->annotations);
+    set_all(arena, replace_by_copy(arena, metadata, "annotations"), stamping->annotations);
     return metadata;
 }
 
@@ -122,12 +113,12 @@ static void confine_containers(struct arena *arena, struct value *pod, const cha
 {
     if (!value_get(pod, key))
         return;
-    struct value *list = copied_list(arena, value_get(pod, key));
+    struct value *list = copy_list(arena, value_get(pod, key));
     value_put(arena, pod, key, list);
     for (size_t i = 0; i < list->list.count; i++) {
-        struct value *container = copied(arena, list->list.items[i]);
+        struct value *container = value_copy_members(arena, list->list.items[i]);
         list->list.items[i] = container;
-        struct value *context = opened(arena, container, "securityContext");
+        struct value *context = replace_by_copy(arena, container, "securityContext");
         value_put(arena, context, "allowPrivilegeEscalation", value_boolean(arena, false));
         put_default(arena, context, "capabilities", drop_all(arena));
     }
@@ -137,7 +128,7 @@ static void confine_pod(const struct stamping *stamping, struct value *pod)
 {
     struct arena *arena = stamping->arena;
     const struct kubernetes_stamp *stamp = stamping->stamp;
-    struct value *context = opened(arena, pod, "securityContext");
+    struct value *context = replace_by_copy(arena, pod, "securityContext");
     value_put(arena, context, "runAsUser", value_number(arena, stamp->uid));
     value_put(arena, context, "runAsGroup", value_number(arena, stamp->gid));
     value_put(arena, context, "runAsNonRoot", value_boolean(arena, stamp->uid != 0));
@@ -157,7 +148,7 @@ static int fill_keys(struct arena *arena, struct kubernetes_object *object, stru
         return 0;
     if (ssh_key_make(&key, error))
         return -1;
-    struct value *tree = copied(arena, object->tree), *data = value_object(arena);
+    struct value *tree = value_copy_members(arena, object->tree), *data = value_object(arena);
     value_put(arena, data, "ssh-privatekey", value_string(arena, key.id));
     value_put(arena, data, "ssh-publickey", value_string(arena, key.id_pub));
     value_put(arena, data, "authorized_keys", value_string(arena, key.authorized_keys));
@@ -172,16 +163,17 @@ static void stamp_object(const struct stamping *stamping, struct kubernetes_obje
                          bool is_owner)
 {
     struct arena *arena = stamping->arena;
-    struct value *tree = copied(arena, object->tree);
+    struct value *tree = value_copy_members(arena, object->tree);
     struct value *metadata = stamp_metadata(stamping, tree, object->role);
     value_put(arena, metadata, "namespace", value_string(arena, stamping->stamp->namespace));
     if (is_owner)
-        put_default(arena, opened(arena, metadata, "annotations"), KUBERNETES_ANNOTATION_COMPLETE,
-                    value_string(arena, "{}"));
+        put_default(arena, replace_by_copy(arena, metadata, "annotations"),
+                    KUBERNETES_ANNOTATION_COMPLETE, value_string(arena, "{}"));
     if (object->kind->is_job) {
-        struct value *template = opened(arena, opened(arena, tree, "spec"), "template");
+        struct value *template =
+            replace_by_copy(arena, replace_by_copy(arena, tree, "spec"), "template");
         stamp_metadata(stamping, template, object->role);
-        confine_pod(stamping, opened(arena, template, "spec"));
+        confine_pod(stamping, replace_by_copy(arena, template, "spec"));
     }
     object->tree = tree;
 }
@@ -250,12 +242,13 @@ struct text kubernetes_object_body(struct arena *arena, const struct kubernetes_
                                    const struct kubernetes_object *owner, const char *owner_uid,
                                    bool suspend)
 {
-    struct value *tree = copied(arena, object->tree);
+    struct value *tree = value_copy_members(arena, object->tree);
     if (owner && owner_uid)
-        value_put(arena, opened(arena, tree, "metadata"), "ownerReferences",
+        value_put(arena, replace_by_copy(arena, tree, "metadata"), "ownerReferences",
                   owner_references(arena, owner, owner_uid));
     if (suspend && object->kind->is_job)
-        value_put(arena, opened(arena, tree, "spec"), "suspend", value_boolean(arena, true));
+        value_put(arena, replace_by_copy(arena, tree, "spec"), "suspend",
+                  value_boolean(arena, true));
     struct buffer json = {0};
     struct error error;
     /* What was read from a file holds nothing that JSON cannot. */

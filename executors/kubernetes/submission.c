@@ -88,21 +88,14 @@ static struct kubernetes_object without_queue(struct arena *arena,
                                               const struct kubernetes_object *object)
 {
     struct kubernetes_object copy = *object;
-    struct value *labels = value_get(value_get(object->tree, "metadata"), "labels");
-    struct value *others = value_object(arena);
-    struct value *metadata = value_object(arena);
-    copy.tree = value_object(arena);
-    for (size_t i = 0; labels && i < labels->object.count; i++)
-        if (!text_is(labels->object.members[i].key, KUBERNETES_LABEL_QUEUE))
-            value_add(arena, others, labels->object.members[i].key,
-                      labels->object.members[i].value);
-    const struct value *from = value_get(object->tree, "metadata");
-    for (size_t i = 0; i < from->object.count; i++)
-        value_add(arena, metadata, from->object.members[i].key, from->object.members[i].value);
-    value_put(arena, metadata, "labels", others);
-    for (size_t i = 0; i < object->tree->object.count; i++)
-        value_add(arena, copy.tree, object->tree->object.members[i].key,
-                  object->tree->object.members[i].value);
+    struct value *labels = value_object(arena);
+    struct value *metadata = value_copy_members(arena, value_get(object->tree, "metadata"));
+    const struct value *all = value_get(metadata, "labels");
+    for (size_t i = 0; all && i < all->object.count; i++)
+        if (!text_is(all->object.members[i].key, KUBERNETES_LABEL_QUEUE))
+            value_add(arena, labels, all->object.members[i].key, all->object.members[i].value);
+    copy.tree = value_copy_members(arena, object->tree);
+    value_put(arena, metadata, "labels", labels);
     value_put(arena, copy.tree, "metadata", metadata);
     return copy;
 }

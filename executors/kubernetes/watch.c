@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "executors/http/http.h"
 
 enum {
     STREAM_SECONDS = 290, /* that a watch is asked to last, less up to ... */
@@ -129,18 +130,6 @@ static void begin_list(struct kubernetes_watch *watch)
 
 /* ---- lists ---- */
 
-static void add_escaped(struct buffer *path, const char *text)
-{
-    static const char plain[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
-    for (const char *at = text; *at; at++) {
-        if (strchr(plain, *at))
-            buffer_add_byte(path, *at);
-        else
-            buffer_printf(path, "%%%02X", (unsigned char)*at);
-    }
-}
-
 static void prepare_page(struct kubernetes_watch *watch)
 {
     struct buffer path = {0};
@@ -148,7 +137,7 @@ static void prepare_page(struct kubernetes_watch *watch)
                   watch->query);
     if (watch->next) {
         buffer_add_string(&path, "&continue=");
-        add_escaped(&path, watch->next);
+        http_escape(&path, text_of(watch->next));
     }
     arena_reset(watch->arena);
     watch->call = (struct kubernetes_call){
@@ -230,7 +219,7 @@ static void open_stream(struct kubernetes_connection *connection, struct kuberne
     struct buffer path = {0};
     struct error error = {""};
     buffer_printf(&path, "%s?watch=1&allowWatchBookmarks=true&resourceVersion=", watch->path);
-    add_escaped(&path, watch->version ? watch->version : "0");
+    http_escape(&path, text_of(watch->version ? watch->version : "0"));
     buffer_printf(&path, "&timeoutSeconds=%d%s%s", STREAM_SECONDS - (int)(random() % STREAM_JITTER),
                   watch->query[0] ? "&" : "", watch->query);
     watch->stream = kubernetes_stream_open(connection, path.data, &error);

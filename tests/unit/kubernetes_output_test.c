@@ -162,9 +162,9 @@ static void know(const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
-    if (!kubernetes_followed(&kubernetes))
+    if (!kubernetes_follow_cache(&kubernetes))
         assert_int_equal(kubernetes_follow(&kubernetes, &error), 0);
-    kubernetes_cache_take(kubernetes_followed(&kubernetes),
+    kubernetes_cache_take(kubernetes_follow_cache(&kubernetes),
                           strstr(text, "completions") ? FOLLOW_JOBS : FOLLOW_PODS,
                           fake_json(arena, "%s", text), false, false);
     arena_free(arena);

@@ -1,4 +1,4 @@
-/* commands/plan.c - dlspool plan REV: what a commit of the templates would make of recent jobs
+/* commands/preview.c - dlspool plan REV: what a commit of the templates would make of recent jobs
  *
  * The jobs of the last days are rendered with what is served now and with that commit; what differs
  * is said in groups, a line each.  Touches nothing.  The pre-receive hook of templates.git runs it on
@@ -26,7 +26,7 @@ enum {
 
 struct planning {
     struct repository *before, *after;
-    struct plan plan;
+    struct preview preview;
     int days;
 };
 
@@ -46,7 +46,7 @@ static const char *jobs(size_t count)
     return count == 1 ? "job" : "jobs";
 }
 
-static void print_field(const struct plan_field *field)
+static void print_field(const struct preview_field *field)
 {
     const char *before = field->before.length ? field->before.data : NULL;
     const char *after = field->after.length ? field->after.data : NULL;
@@ -60,7 +60,7 @@ static void print_field(const struct plan_field *field)
         printf(before ? " removed (%s)" : " removed", before ? before : "");
 }
 
-static void print_change(const struct plan_group *group)
+static void print_change(const struct preview_group *group)
 {
     const char *mark = ": ";
     printf("%s", group->template.data);
@@ -78,40 +78,40 @@ static void print_change(const struct plan_group *group)
         printf(", and more");
 }
 
-static void print_group(const struct plan_group *group)
+static void print_group(const struct preview_group *group)
 {
-    static const char *const words[PLAN_KINDS][2] = {
-        [PLAN_REFUSED] = {"would be refused", "would be refused"},
-        [PLAN_CHANGED] = {"would change", "would change"},
-        [PLAN_ACCEPTED] = {"is refused now, and would be rendered",
-                           "are refused now, and would be rendered"},
+    static const char *const words[PREVIEW_KINDS][2] = {
+        [PREVIEW_REFUSED] = {"would be refused", "would be refused"},
+        [PREVIEW_CHANGED] = {"would change", "would change"},
+        [PREVIEW_ACCEPTED] = {"is refused now, and would be rendered",
+                              "are refused now, and would be rendered"},
     };
     printf("  %zu %s: ", group->count, words[group->kind][group->count != 1]);
-    if (group->kind == PLAN_CHANGED)
+    if (group->kind == PREVIEW_CHANGED)
         print_change(group);
     else
         printf("%s", group->sentence.data);
-    for (size_t i = 0; i < PLAN_EXAMPLES && group->examples[i][0]; i++)
+    for (size_t i = 0; i < PREVIEW_EXAMPLES && group->examples[i][0]; i++)
         printf("%s%s", i ? ", " : " (", group->examples[i]);
-    printf(group->count > PLAN_EXAMPLES ? ", ...)\n" : ")\n");
+    printf(group->count > PREVIEW_EXAMPLES ? ", ...)\n" : ")\n");
 }
 
-static void print_groups(const struct plan *plan, enum plan_kind kind)
+static void print_groups(const struct preview *preview, enum preview_kind kind)
 {
     size_t shown = 0, said = 0;
-    for (size_t i = 0; i < plan->groups_count; i++) {
-        const struct plan_group *group = &plan->groups[i];
+    for (size_t i = 0; i < preview->groups_count; i++) {
+        const struct preview_group *group = &preview->groups[i];
         if (group->kind != kind || shown == SHOWN_GROUPS)
             continue;
         print_group(group);
         shown++;
         said += group->count;
     }
-    if (said < plan->counts[kind])
-        printf("  %zu more %s, each in its own way\n", plan->counts[kind] - said,
-               kind == PLAN_REFUSED   ? "would be refused"
-               : kind == PLAN_CHANGED ? "would change"
-                                      : "are refused now, and would be rendered");
+    if (said < preview->counts[kind])
+        printf("  %zu more %s, each in its own way\n", preview->counts[kind] - said,
+               kind == PREVIEW_REFUSED   ? "would be refused"
+               : kind == PREVIEW_CHANGED ? "would change"
+                                         : "are refused now, and would be rendered");
 }
 
 static void print_count(size_t count, const char *sentence)
@@ -122,31 +122,31 @@ static void print_count(size_t count, const char *sentence)
 
 static void print_heading(const struct planning *planning)
 {
-    const struct plan *plan = &planning->plan;
+    const struct preview *preview = &planning->preview;
     printf("commit %.10s, compared with %.10s, for ", repository_commit(planning->after),
            repository_commit(planning->before));
-    if (plan->looked < plan->found)
-        printf("the newest %zu of ", plan->looked);
-    printf("%zu %s of the last %d %s", plan->found, jobs(plan->found), planning->days,
+    if (preview->looked < preview->found)
+        printf("the newest %zu of ", preview->looked);
+    printf("%zu %s of the last %d %s", preview->found, jobs(preview->found), planning->days,
            planning->days == 1 ? "day" : "days");
-    if (plan->out_of_time)
+    if (preview->out_of_time)
         printf(" (to look at all would take too long)");
-    printf(plan->found ? ":\n" : "\n");
+    printf(preview->found ? ":\n" : "\n");
 }
 
 static void print_people(const struct planning *planning)
 {
-    const struct plan *plan = &planning->plan;
+    const struct preview *preview = &planning->preview;
     print_heading(planning);
-    print_count(plan->same, "would be rendered the same");
-    for (int kind = 0; kind < PLAN_KINDS; kind++)
-        print_groups(plan, (enum plan_kind)kind);
-    print_count(plan->refused_as_before, "would be refused, as now");
-    print_count(plan->forbidden, "not looked at: you may not read what their owners wrote");
-    print_count(plan->damaged, "not looked at: job.yaml or the request is damaged");
-    print_count(plan->set_aside, "not looked at: reading their job file ends the process");
-    print_count(plan->without_request, "not looked at: they were not made from a job file");
-    if (plan->counts[PLAN_CHANGED])
+    print_count(preview->same, "would be rendered the same");
+    for (int kind = 0; kind < PREVIEW_KINDS; kind++)
+        print_groups(preview, (enum preview_kind)kind);
+    print_count(preview->refused_as_before, "would be refused, as now");
+    print_count(preview->forbidden, "not looked at: you may not read what their owners wrote");
+    print_count(preview->damaged, "not looked at: job.yaml or the request is damaged");
+    print_count(preview->set_aside, "not looked at: reading their job file ends the process");
+    print_count(preview->without_request, "not looked at: they were not made from a job file");
+    if (preview->counts[PREVIEW_CHANGED])
         printf("  `dlspool diff --revision %.10s ID` shows all that would change for a job\n",
                repository_commit(planning->after));
 }
@@ -163,7 +163,7 @@ static void put_count(struct arena *arena, struct value *tree, const char *name,
     value_put(arena, tree, name, value_number(arena, (double)count));
 }
 
-static struct value *field_tree(struct arena *arena, const struct plan_field *field)
+static struct value *field_tree(struct arena *arena, const struct preview_field *field)
 {
     struct value *tree = value_object(arena);
     put_text(arena, tree, "path", field->path);
@@ -176,14 +176,14 @@ static struct value *field_tree(struct arena *arena, const struct plan_field *fi
     return tree;
 }
 
-static struct value *group_tree(struct arena *arena, const struct plan_group *group)
+static struct value *group_tree(struct arena *arena, const struct preview_group *group)
 {
-    static const char *const kinds[PLAN_KINDS] = {"refused", "changed", "accepted"};
+    static const char *const kinds[PREVIEW_KINDS] = {"refused", "changed", "accepted"};
     struct value *tree = value_object(arena), *fields = value_list(arena);
     struct value *examples = value_list(arena);
     value_put(arena, tree, "kind", value_string(arena, kinds[group->kind]));
     put_count(arena, tree, "jobs", group->count);
-    for (size_t i = 0; i < PLAN_EXAMPLES && group->examples[i][0]; i++)
+    for (size_t i = 0; i < PREVIEW_EXAMPLES && group->examples[i][0]; i++)
         value_append(arena, examples, value_string(arena, group->examples[i]));
     value_put(arena, tree, "examples", examples);
     put_text(arena, tree, "sentence", group->sentence);
@@ -199,31 +199,31 @@ static struct value *group_tree(struct arena *arena, const struct plan_group *gr
 
 static void print_program(const struct planning *planning)
 {
-    const struct plan *plan = &planning->plan;
-    struct arena *arena = plan->arena;
+    const struct preview *preview = &planning->preview;
+    struct arena *arena = preview->arena;
     struct value *tree = value_object(arena), *groups = value_list(arena);
     value_put(arena, tree, "commit", value_string(arena, repository_commit(planning->after)));
     value_put(arena, tree, "since", value_string(arena, repository_commit(planning->before)));
     put_count(arena, tree, "days", (size_t)planning->days);
-    put_count(arena, tree, "found", plan->found);
-    put_count(arena, tree, "looked_at", plan->looked);
-    put_count(arena, tree, "same", plan->same);
-    put_count(arena, tree, "refused", plan->counts[PLAN_REFUSED]);
-    put_count(arena, tree, "changed", plan->counts[PLAN_CHANGED]);
-    put_count(arena, tree, "accepted", plan->counts[PLAN_ACCEPTED]);
-    put_count(arena, tree, "refused_as_now", plan->refused_as_before);
-    put_count(arena, tree, "forbidden", plan->forbidden);
-    put_count(arena, tree, "damaged", plan->damaged);
-    put_count(arena, tree, "set_aside", plan->set_aside);
-    put_count(arena, tree, "without_request", plan->without_request);
-    for (size_t i = 0; i < plan->groups_count; i++)
-        value_append(arena, groups, group_tree(arena, &plan->groups[i]));
+    put_count(arena, tree, "found", preview->found);
+    put_count(arena, tree, "looked_at", preview->looked);
+    put_count(arena, tree, "same", preview->same);
+    put_count(arena, tree, "refused", preview->counts[PREVIEW_REFUSED]);
+    put_count(arena, tree, "changed", preview->counts[PREVIEW_CHANGED]);
+    put_count(arena, tree, "accepted", preview->counts[PREVIEW_ACCEPTED]);
+    put_count(arena, tree, "refused_as_now", preview->refused_as_before);
+    put_count(arena, tree, "forbidden", preview->forbidden);
+    put_count(arena, tree, "damaged", preview->damaged);
+    put_count(arena, tree, "set_aside", preview->set_aside);
+    put_count(arena, tree, "without_request", preview->without_request);
+    for (size_t i = 0; i < preview->groups_count; i++)
+        value_append(arena, groups, group_tree(arena, &preview->groups[i]));
     value_put(arena, tree, "groups", groups);
     print_json(tree);
 }
 
-/* Open what the request is about, and make the plan. */
-static int make_plan(struct planning *planning, struct plan_request *request, const char *since,
+/* Open what the request is about, and make the preview. */
+static int make_plan(struct planning *planning, struct preview_request *request, const char *since,
                      const char *path, const char *revision, struct error *error)
 {
     struct settings settings = {0};
@@ -236,7 +236,7 @@ static int make_plan(struct planning *planning, struct plan_request *request, co
         request->after = planning->after;
         request->now = clock_now();
         request->progress = isatty(STDERR_FILENO) ? show_progress : NULL;
-        result = plan_make(request, &planning->plan, error);
+        result = preview_make(request, &planning->preview, error);
     }
     settings_free(&settings);
     return result;
@@ -248,7 +248,7 @@ int command_plan(int argument_count, char **arguments)
     int limit = USUAL_LIMIT;
     bool json = false;
     struct spool spool;
-    struct plan_request request = {.spool = &spool};
+    struct preview_request request = {.spool = &spool};
     struct planning planning = {.days = USUAL_DAYS};
     const struct option_spec options[] = {
         {"days", 0, OPTION_WHOLE, &planning.days, "N", "of the last N days (default: 7)"},
@@ -294,7 +294,7 @@ int command_plan(int argument_count, char **arguments)
         print_program(&planning);
     else
         print_people(&planning);
-    plan_free(&planning.plan);
+    preview_free(&planning.preview);
     repository_close(planning.before);
     repository_close(planning.after);
     spool_close(&spool);

@@ -82,7 +82,7 @@ static int collect_day(const struct spool *spool, struct collection *collection,
     return result;
 }
 
-static int collect_all(const struct plan_request *request, struct collection *collection,
+static int collect_all(const struct preview_request *request, struct collection *collection,
                        struct error *error)
 {
     const struct spool *spool = request->spool;
@@ -105,8 +105,8 @@ static int collect_all(const struct plan_request *request, struct collection *co
 /* What a value may be shown as */
 
 struct planner {
-    const struct plan_request *request;
-    struct plan *plan;
+    const struct preview_request *request;
+    struct preview *preview;
     struct arena *job; /* reset after each job */
 };
 
@@ -140,7 +140,7 @@ static struct text show_value(const struct planner *planner, const struct value 
         (value->kind == VALUE_STRING && !is_of_templates(planner, value->string)))
         return shown;
     if (json_write(&out, value, false, NULL) == 0)
-        shown = arena_text(planner->plan->arena, out.data, out.length);
+        shown = arena_text(planner->preview->arena, out.data, out.length);
     buffer_free(&out);
     return shown;
 }
@@ -149,37 +149,37 @@ static struct text show_value(const struct planner *planner, const struct value 
 
 static struct text keep(const struct planner *planner, struct text text)
 {
-    return arena_text(planner->plan->arena, text.data ? text.data : "", text.length);
+    return arena_text(planner->preview->arena, text.data ? text.data : "", text.length);
 }
 
 /* The group of that kind and key, with this job counted in it; NULL when there are too many.  A new
  * one has `count` 1, and is still to be described. */
-static struct plan_group *count_in(const struct planner *planner, enum plan_kind kind,
-                                   struct text key, const char *id)
+static struct preview_group *count_in(const struct planner *planner, enum preview_kind kind,
+                                      struct text key, const char *id)
 {
-    struct plan *plan = planner->plan;
-    struct plan_group *group = plan->groups, *end = group + plan->groups_count;
-    plan->counts[kind]++;
+    struct preview *preview = planner->preview;
+    struct preview_group *group = preview->groups, *end = group + preview->groups_count;
+    preview->counts[kind]++;
     while (group < end && !(group->kind == kind && text_equal(group->key, key)))
         group++;
-    if (group == end && plan->groups_count == PLAN_MOST_GROUPS) {
-        plan->ungrouped++;
+    if (group == end && preview->groups_count == PREVIEW_MOST_GROUPS) {
+        preview->ungrouped++;
         return NULL;
     }
     if (group == end) {
-        plan->groups_count++;
-        *group = (struct plan_group){.kind = kind, .key = keep(planner, key)};
+        preview->groups_count++;
+        *group = (struct preview_group){.kind = kind, .key = keep(planner, key)};
     }
-    if (group->count < PLAN_EXAMPLES)
+    if (group->count < PREVIEW_EXAMPLES)
         memcpy(group->examples[group->count], id, strlen(id) + 1);
     group->count++;
     return group;
 }
 
-static void count_refusal(const struct planner *planner, enum plan_kind kind,
+static void count_refusal(const struct planner *planner, enum preview_kind kind,
                           const struct error *reason, const char *id)
 {
-    struct plan_group *group = count_in(planner, kind, text_of(reason->text), id);
+    struct preview_group *group = count_in(planner, kind, text_of(reason->text), id);
     if (group && group->count == 1)
         group->sentence = group->key;
 }
@@ -216,18 +216,18 @@ static struct text change_key(struct arena *arena, const struct job_record *befo
     return text;
 }
 
-static void describe(const struct planner *planner, struct plan_group *group,
+static void describe(const struct planner *planner, struct preview_group *group,
                      const struct job_record *before, const struct job_record *after, bool image,
                      const struct changes *changes)
 {
-    struct plan *plan = planner->plan;
+    struct preview *preview = planner->preview;
     group->template_before = keep(planner, before->template_path);
     group->template = keep(planner, after->template_path);
     if (image) {
         group->image_before = keep(planner, before->image);
         group->image = keep(planner, after->image);
     }
-    group->fields = arena_allocate(plan->arena, (changes->count + 1) * sizeof(*group->fields));
+    group->fields = arena_allocate(preview->arena, (changes->count + 1) * sizeof(*group->fields));
     group->fields_count = changes->count;
     group->more_fields = changes->more;
     for (size_t i = 0; i < changes->count; i++) {
@@ -235,7 +235,7 @@ static void describe(const struct planner *planner, struct plan_group *group,
         struct text old_value = show_value(planner, change->before);
         struct text new_value = show_value(planner, change->after);
         bool shown = (!change->before || old_value.length) && (!change->after || new_value.length);
-        group->fields[i] = (struct plan_field){
+        group->fields[i] = (struct preview_field){
             .path = keep(planner, change->path),
             .was_there = change->before,
             .is_there = change->after,
@@ -255,7 +255,7 @@ static void count_change(const struct planner *planner, const struct replay_rend
     if (image)
         drop_image(&changes, old_facts->image, new_facts->image);
     struct text key = change_key(planner->job, old_facts, new_facts, image, &changes);
-    struct plan_group *group = count_in(planner, PLAN_CHANGED, key, id);
+    struct preview_group *group = count_in(planner, PREVIEW_CHANGED, key, id);
     if (group && group->count == 1)
         describe(planner, group, old_facts, new_facts, image, &changes);
 }
@@ -263,12 +263,12 @@ static void count_change(const struct planner *planner, const struct replay_rend
 /* Looking */
 
 /* Where a job is counted that cannot be rendered again. */
-static size_t *count_of(struct plan *plan, enum replay_found found)
+static size_t *count_of(struct preview *preview, enum replay_found found)
 {
-    return found == REPLAY_FORBIDDEN    ? &plan->forbidden
-           : found == REPLAY_NO_REQUEST ? &plan->without_request
-           : found == REPLAY_SET_ASIDE  ? &plan->set_aside
-                                        : &plan->damaged;
+    return found == REPLAY_FORBIDDEN    ? &preview->forbidden
+           : found == REPLAY_NO_REQUEST ? &preview->without_request
+           : found == REPLAY_SET_ASIDE  ? &preview->set_aside
+                                        : &preview->damaged;
 }
 
 /* Would the executor take what the one commit gives, and not what the other does? */
@@ -286,42 +286,42 @@ static bool is_declined(const struct planner *planner, struct text before, struc
 /* False when the job is not there any more. */
 static bool look_at(struct planner *planner, const struct job_place *place)
 {
-    const struct plan_request *request = planner->request;
-    struct plan *plan = planner->plan;
+    const struct preview_request *request = planner->request;
+    struct preview *preview = planner->preview;
     struct replay replay;
     struct preparation understood;
     struct replay_rendering before, after;
     enum replay_found found = replay_read(request->spool, place, planner->job, &replay, NULL);
     if (found != REPLAY_READ) {
-        *count_of(plan, found) += found != REPLAY_GONE;
+        *count_of(preview, found) += found != REPLAY_GONE;
         return found != REPLAY_GONE;
     }
     if (replay_understand(planner->job, &replay, REPLAY_MASKED, &understood)) {
-        plan->refused_as_before++;
+        preview->refused_as_before++;
         return true;
     }
     replay_render(planner->job, &replay, &understood, request->before, request->executor, &before);
     replay_render(planner->job, &replay, &understood, request->after, request->executor, &after);
     if (before.rendered && after.rendered) {
         if (text_equal(before.manifest, after.manifest))
-            plan->same++;
+            preview->same++;
         else if (is_declined(planner, before.manifest, after.manifest, &after.error))
-            count_refusal(planner, PLAN_REFUSED, &after.error, place->id);
+            count_refusal(planner, PREVIEW_REFUSED, &after.error, place->id);
         else
             count_change(planner, &before, &after, place->id);
     } else if (before.rendered) {
-        count_refusal(planner, PLAN_REFUSED, &after.error, place->id);
+        count_refusal(planner, PREVIEW_REFUSED, &after.error, place->id);
     } else if (after.rendered) {
-        count_refusal(planner, PLAN_ACCEPTED, &before.error, place->id);
+        count_refusal(planner, PREVIEW_ACCEPTED, &before.error, place->id);
     } else {
-        plan->refused_as_before++;
+        preview->refused_as_before++;
     }
     return true;
 }
 
 static int compare_groups(const void *a, const void *b)
 {
-    const struct plan_group *first = a, *second = b;
+    const struct preview_group *first = a, *second = b;
     if (first->kind != second->kind)
         return first->kind < second->kind ? -1 : 1;
     if (first->count != second->count)
@@ -329,36 +329,37 @@ static int compare_groups(const void *a, const void *b)
     return text_compare(first->key, second->key);
 }
 
-int plan_make(const struct plan_request *request, struct plan *plan, struct error *error)
+int preview_make(const struct preview_request *request, struct preview *preview,
+                 struct error *error)
 {
     struct collection collection;
-    *plan = (struct plan){.arena = arena_new()};
-    plan->groups = memory_allocate(PLAN_MOST_GROUPS * sizeof(*plan->groups));
+    *preview = (struct preview){.arena = arena_new()};
+    preview->groups = memory_allocate(PREVIEW_MOST_GROUPS * sizeof(*preview->groups));
     int64_t start = clock_elapsed();
     int result = collect_all(request, &collection, error);
-    struct planner planner = {.request = request, .plan = plan, .job = arena_new()};
-    plan->found = collection.found;
-    for (size_t i = 0; !result && !plan->out_of_time && i < collection.count; i++) {
+    struct planner planner = {.request = request, .preview = preview, .job = arena_new()};
+    preview->found = collection.found;
+    for (size_t i = 0; !result && !preview->out_of_time && i < collection.count; i++) {
         if (look_at(&planner, &collection.places[i]))
-            plan->looked++;
+            preview->looked++;
         else
-            plan->found--; /* it is being moved, or was removed */
+            preview->found--; /* it is being moved, or was removed */
         arena_reset(planner.job);
         if (request->progress)
             request->progress(request->context, i + 1, collection.count);
-        plan->out_of_time = request->within && i + 1 < collection.count &&
-                            clock_elapsed() - start >= request->within;
+        preview->out_of_time = request->within && i + 1 < collection.count &&
+                               clock_elapsed() - start >= request->within;
     }
-    if (plan->groups_count)
-        qsort(plan->groups, plan->groups_count, sizeof(*plan->groups), compare_groups);
+    if (preview->groups_count)
+        qsort(preview->groups, preview->groups_count, sizeof(*preview->groups), compare_groups);
     arena_free(planner.job);
     free(collection.places);
     return result;
 }
 
-void plan_free(struct plan *plan)
+void preview_free(struct preview *preview)
 {
-    arena_free(plan->arena);
-    free(plan->groups);
-    *plan = (struct plan){0};
+    arena_free(preview->arena);
+    free(preview->groups);
+    *preview = (struct preview){0};
 }

@@ -13,38 +13,38 @@
 #include "stages/preview/changes.h"
 #include "stages/preview/replay.h"
 
-enum { PLAN_EXAMPLES = 3, PLAN_MOST_GROUPS = 256 };
+enum { PREVIEW_EXAMPLES = 3, PREVIEW_MOST_GROUPS = 256 };
 
-enum plan_kind {
-    PLAN_REFUSED,  /* rendered by the one commit, and refused by the other, or by the
+enum preview_kind {
+    PREVIEW_REFUSED,  /* rendered by the one commit, and refused by the other, or by the
                                    executor for what the other makes of it */
-    PLAN_CHANGED,  /* rendered by both, to something else */
-    PLAN_ACCEPTED, /* the other way: refused by the one, and rendered by the other */
-    PLAN_KINDS
+    PREVIEW_CHANGED,  /* rendered by both, to something else */
+    PREVIEW_ACCEPTED, /* the other way: refused by the one, and rendered by the other */
+    PREVIEW_KINDS
 };
 
 /* A field that changed. */
-struct plan_field {
+struct preview_field {
     struct text path;
     bool was_there, is_there;
     struct text before, after; /* as JSON; empty when they are not shown */
 };
 
-struct plan_group {
-    enum plan_kind kind;
-    size_t count;                          /* jobs */
-    char examples[PLAN_EXAMPLES][ID_SIZE]; /* the newest of them; "" when there are fewer */
-    struct text key;                       /* what the jobs of a group have in common */
+struct preview_group {
+    enum preview_kind kind;
+    size_t count;                             /* jobs */
+    char examples[PREVIEW_EXAMPLES][ID_SIZE]; /* the newest of them; "" when there are fewer */
+    struct text key;                          /* what the jobs of a group have in common */
     struct text sentence; /* why they are, or were, refused; empty when they changed */
     /* When they changed: */
     struct text template_before, template;
     struct text image_before, image; /* empty when it is the same */
-    struct plan_field *fields;       /* with the values of the first example */
+    struct preview_field *fields;    /* with the values of the first example */
     size_t fields_count;
     bool more_fields;
 };
 
-struct plan_request {
+struct preview_request {
     const struct spool *spool;
     struct repository *before, *after; /* refreshed */
     struct text executor;              /* followed by a NUL */
@@ -56,25 +56,26 @@ struct plan_request {
     void *context;
 };
 
-struct plan {
+struct preview {
     struct arena *arena;
     size_t found;     /* jobs of these days */
     size_t looked;    /* how many of them were looked at: the newest */
     bool out_of_time; /* then that is why they are fewer */
     size_t same;
-    size_t counts[PLAN_KINDS]; /* jobs */
-    size_t refused_as_before;  /* by both commits */
-    size_t forbidden;          /* whoever asks may not read them */
+    size_t counts[PREVIEW_KINDS]; /* jobs */
+    size_t refused_as_before;     /* by both commits */
+    size_t forbidden;             /* whoever asks may not read them */
     size_t damaged, without_request, set_aside;
-    struct plan_group *groups; /* by kind, the largest first */
+    struct preview_group *groups; /* by kind, the largest first */
     size_t groups_count;
     size_t ungrouped; /* jobs that are in `counts` and in no group, as there are too many */
 };
 
 /* Of the jobs that have not ended or failed, all belong to the last days; of others, those that
  * ended well or, if they failed, were accepted then.  -1 and a sentence when the spool cannot be
- * read.  plan_free() ends it. */
-int plan_make(const struct plan_request *request, struct plan *plan, struct error *error);
-void plan_free(struct plan *plan);
+ * read.  preview_free() ends it. */
+int preview_make(const struct preview_request *request, struct preview *preview,
+                 struct error *error);
+void preview_free(struct preview *preview);
 
 #endif

@@ -13,10 +13,10 @@
 /* ---- pods ---- */
 
 /* A pod of the name is there: is it ours? */
-static void recognise_pod(struct batch *batch, struct plan *plan)
+static void recognise_pod(struct batch *batch, struct layout *layout)
 {
     char name[LOCAL_NAME_SIZE];
-    struct submission *submission = plan->submission;
+    struct submission *submission = layout->submission;
     local_job_name(name, submission->id, submission->attempt);
     struct podman_call call = {0};
     podman_call_inspect_pod(&call, name);
@@ -25,15 +25,15 @@ static void recognise_pod(struct batch *batch, struct plan *plan)
         /* MISSING: the name is taken by something that is no pod. */
         struct podman_container pod = {0};
         if (call.outcome == PODMAN_DONE &&
-            podman_read_pod(&call, batch->arena, &pod.labels, &plan->submission->error))
-            plan_decide(plan, SUBMIT_UNKNOWN);
-        else if (call.outcome == PODMAN_MISSING || !plan_made(plan, &pod))
-            plan_refuse(plan,
-                        "a pod or container named %s is there already and was not made for this "
-                        "job: remove it (podman pod rm %s), or submit the job under another name",
-                        name, name);
+            podman_read_pod(&call, batch->arena, &pod.labels, &layout->submission->error))
+            layout_decide(layout, SUBMIT_UNKNOWN);
+        else if (call.outcome == PODMAN_MISSING || !layout_made(layout, &pod))
+            layout_refuse(layout,
+                          "a pod or container named %s is there already and was not made for this "
+                          "job: remove it (podman pod rm %s), or submit the job under another name",
+                          name, name);
     } else {
-        step_trouble(plan, &call);
+        step_trouble(layout, &call);
     }
     podman_call_free(&call);
 }
@@ -42,71 +42,73 @@ static void make_pods(struct batch *batch)
 {
     struct step step = step_make(batch);
     for (size_t i = 0; i < batch->count; i++) {
-        struct plan *plan = &batch->plans[i];
-        if (!plan->decided && local_needs_pod(plan->manifest))
-            podman_call_create_pod(step_add(&step, plan, NULL),
-                                   local_specify_pod(batch->arena, &plan->specification));
+        struct layout *layout = &batch->layouts[i];
+        if (!layout->decided && local_needs_pod(layout->manifest))
+            podman_call_create_pod(step_add(&step, layout, NULL),
+                                   local_specify_pod(batch->arena, &layout->specification));
     }
     step_run(batch, &step);
     for (size_t i = 0; i < step.count; i++) {
-        struct plan *plan = step.subjects[i].plan;
+        struct layout *layout = step.subjects[i].layout;
         const struct podman_call *call = &step.calls[i];
         if (call->outcome == PODMAN_ALREADY)
-            recognise_pod(batch, plan);
+            recognise_pod(batch, layout);
         else if (call->outcome == PODMAN_REFUSED || call->outcome == PODMAN_MISSING)
-            plan_refuse(plan, "podman refuses the pod of the job: %s", call->error.text);
+            layout_refuse(layout, "podman refuses the pod of the job: %s", call->error.text);
         else if (call->outcome != PODMAN_DONE)
-            step_trouble(plan, call);
+            step_trouble(layout, call);
     }
     step_free(&step);
 }
 
 /* ---- containers ---- */
 
-static void prepare_create(struct batch *batch, struct podman_call *call, struct plan *plan,
-                           struct plan_task *task)
+static void prepare_create(struct batch *batch, struct podman_call *call, struct layout *layout,
+                           struct layout_task *task)
 {
-    podman_call_create(call, local_specify_task(batch->arena, &plan->specification, task->task,
+    podman_call_create(call, local_specify_task(batch->arena, &layout->specification, task->task,
                                                 task->sources, task->gpus));
 }
 
 /* A container of the name is there that the list did not show as one of dlspool's, or that was
  * made a moment ago by another process for the same submission. */
-static void recognise_container(struct batch *batch, struct plan *plan, struct plan_task *task)
+static void recognise_container(struct batch *batch, struct layout *layout,
+                                struct layout_task *task)
 {
     struct podman_call call = {0};
     struct podman_container container = {0};
     podman_call_inspect(&call, task->name);
     step_ask(batch, &call);
     if (call.outcome == PODMAN_MISSING)
-        plan_refuse(plan,
-                    "the name %s is taken at podman by something that is no container of this "
-                    "job: remove it, or submit the job under another name",
-                    task->name);
+        layout_refuse(layout,
+                      "the name %s is taken at podman by something that is no container of this "
+                      "job: remove it, or submit the job under another name",
+                      task->name);
     else if (call.outcome != PODMAN_DONE)
-        step_trouble(plan, &call);
-    else if (podman_read_inspection(&call, batch->arena, &container, &plan->submission->error))
-        plan_decide(plan, SUBMIT_UNKNOWN);
+        step_trouble(layout, &call);
+    else if (podman_read_inspection(&call, batch->arena, &container, &layout->submission->error))
+        layout_decide(layout, SUBMIT_UNKNOWN);
     else
-        plan_adopt(plan, task, &container, batch->arena);
+        layout_adopt(layout, task, &container, batch->arena);
     podman_call_free(&call);
 }
 
 /* GPUs that dlspool.yaml names and podman does not know are the administrators' to set up. */
-static void note_device(struct plan *plan, const char *said)
+static void note_device(struct layout *layout, const char *said)
 {
     if (strstr(said, "CDI device"))
-        plan_mender(plan, MENDER_SITE,
-                    "Ask an administrator: local.gpus of dlspool.yaml names a GPU that podman does "
-                    "not know "
-                    "(nvidia-ctk cdi list shows those that it knows)");
+        layout_mender(
+            layout, MENDER_SITE,
+            "Ask an administrator: local.gpus of dlspool.yaml names a GPU that podman does "
+            "not know "
+            "(nvidia-ctk cdi list shows those that it knows)");
 }
 
 static void note_created(struct batch *batch, struct subject *subject,
                          const struct podman_call *call)
 {
-    struct plan *plan = subject->plan;
-    struct plan_task *task = subject->task;
+    struct layout *layout = subject->layout;
+    struct layout_task *task = subject->task;
     struct error_quote_buffer buffer;
     const char *image = error_quote(&buffer, task->task->image.data, task->task->image.length);
     switch (call->outcome) {
@@ -115,26 +117,26 @@ static void note_created(struct batch *batch, struct subject *subject,
         task->progress = TASK_CREATED;
         podman_read_warnings(call, &warnings);
         if (warnings.length)
-            plan_note(plan, warnings.data);
+            layout_note(layout, warnings.data);
         buffer_free(&warnings);
         break;
     }
     case PODMAN_ALREADY:
-        recognise_container(batch, plan, task);
+        recognise_container(batch, layout, task);
         break;
     case PODMAN_MISSING:
         if (task->pulled)
-            plan_refuse(plan, "the image %s is not on this machine, although it was pulled: %s",
-                        image, call->error.text);
+            layout_refuse(layout, "the image %s is not on this machine, although it was pulled: %s",
+                          image, call->error.text);
         break;
     case PODMAN_REFUSED:
-        plan_refuse(plan, "podman refuses the container of task %.*s-%d: %s",
-                    (int)task->task->role.length, task->task->role.data, task->task->index,
-                    call->error.text);
-        note_device(plan, call->error.text);
+        layout_refuse(layout, "podman refuses the container of task %.*s-%d: %s",
+                      (int)task->task->role.length, task->task->role.data, task->task->index,
+                      call->error.text);
+        note_device(layout, call->error.text);
         break;
     default:
-        step_trouble(plan, call);
+        step_trouble(layout, call);
     }
 }
 
@@ -146,7 +148,7 @@ static bool create_containers(struct batch *batch)
     step_add_tasks(batch, &step, TASK_ABSENT, prepare_create);
     step_run(batch, &step);
     for (size_t i = 0; i < step.count; i++) {
-        if (!step.subjects[i].plan->decided)
+        if (!step.subjects[i].layout->decided)
             note_created(batch, &step.subjects[i], &step.calls[i]);
         lacking = lacking || step.calls[i].outcome == PODMAN_MISSING;
     }
@@ -154,10 +156,10 @@ static bool create_containers(struct batch *batch)
     return lacking;
 }
 
-static void prepare_pull(struct batch *batch, struct podman_call *call, struct plan *plan,
-                         struct plan_task *task)
+static void prepare_pull(struct batch *batch, struct podman_call *call, struct layout *layout,
+                         struct layout_task *task)
 {
-    (void)plan;
+    (void)layout;
     podman_call_pull(call, task->task->image, batch->local->settings.pull_timeout);
 }
 
@@ -214,46 +216,46 @@ static const char *pull_error(struct arena *arena, struct text answer,
 }
 
 /* Who can fix it is told what podman's words mean. */
-static void refuse_image(struct plan *plan, const char *image, const char *said)
+static void refuse_image(struct layout *layout, const char *image, const char *said)
 {
-    char remedy[sizeof(plan->submission->remedy)] = "Change image in the job file";
+    char remedy[sizeof(layout->submission->remedy)] = "Change image in the job file";
     if (strstr(said, "short-name") || strstr(said, "unqualified-search"))
         snprintf(
             remedy, sizeof(remedy),
             "Change image in the job file to a name with its registry, such as docker.io/%.256s%s",
             strchr(image, '/') ? "" : "library/", image);
-    plan_refuse(plan, "the image %s is not on this machine and could not be pulled: %s", image,
-                said);
+    layout_refuse(layout, "the image %s is not on this machine and could not be pulled: %s", image,
+                  said);
     /* What podman has built itself is called localhost/: no registry is there. */
     bool own = strncmp(image, "localhost/", strlen("localhost/")) == 0;
     if (strstr(said, "no such host"))
-        plan_mender(plan, MENDER_SITE,
-                    "Ask an administrator whether this machine reaches that registry");
+        layout_mender(layout, MENDER_SITE,
+                      "Ask an administrator whether this machine reaches that registry");
     else if (is_away(said) && !own)
-        plan_mender(plan, MENDER_TIME,
-                    "ask an administrator whether this machine reaches that registry");
+        layout_mender(layout, MENDER_TIME,
+                      "ask an administrator whether this machine reaches that registry");
     else
-        plan_mender(plan, MENDER_IMAGE, remedy);
+        layout_mender(layout, MENDER_IMAGE, remedy);
 }
 
 /* podman answers a pull with status 200 before it knows how it goes; an error comes in the body. */
 static void note_pulled(struct arena *arena, struct subject *subject,
                         const struct podman_call *call)
 {
-    struct plan *plan = subject->plan;
+    struct layout *layout = subject->layout;
     struct error_quote_buffer buffer, said;
     const struct text image = subject->task->task->image;
     struct text answer = buffer_text(&call->http.response);
     subject->task->pulled = true;
-    if (plan->decided)
+    if (layout->decided)
         return;
     error_quote(&buffer, image.data, image.length);
     if (call->outcome == PODMAN_DOWN)
-        step_trouble(plan, call);
+        step_trouble(layout, call);
     else if (call->outcome != PODMAN_DONE)
-        refuse_image(plan, buffer.text, call->error.text);
+        refuse_image(layout, buffer.text, call->error.text);
     else if (text_contains(answer, TEXT("\"error\"")))
-        refuse_image(plan, buffer.text, pull_error(arena, answer, &said));
+        refuse_image(layout, buffer.text, pull_error(arena, answer, &said));
 }
 
 static void pull_images(struct batch *batch)
@@ -269,7 +271,7 @@ static void pull_images(struct batch *batch)
 void local_make(struct batch *batch)
 {
     make_pods(batch);
-    if (create_containers(batch) && plan_any_left(batch)) {
+    if (create_containers(batch) && layout_any_left(batch)) {
         pull_images(batch);
         create_containers(batch);
     }

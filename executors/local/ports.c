@@ -30,7 +30,7 @@ static bool has_port(const struct podman_container *container, int port)
 }
 
 /* The living container of another job that has the port, or NULL. */
-static const struct podman_container *holder_of(const struct plan *plan,
+static const struct podman_container *holder_of(const struct layout *layout,
                                                 const struct podman_container *containers,
                                                 size_t count, int port)
 {
@@ -39,17 +39,18 @@ static const struct podman_container *holder_of(const struct plan *plan,
         bool living = !container->infra && container->state != PODMAN_STATE_ENDED &&
                       container->state != PODMAN_STATE_GONE;
         if (living && has_port(container, port) &&
-            !local_is_of_job(plan->specification.local, container, plan->submission->id,
-                             plan->submission->attempt))
+            !local_is_of_job(layout->specification.local, container, layout->submission->id,
+                             layout->submission->attempt))
             return container;
     }
     return NULL;
 }
 
-/* An earlier plan of the batch that has the port, or NULL. */
-static const struct plan *earlier_plan(const struct batch *batch, const struct plan *plan, int port)
+/* An earlier layout of the batch that has the port, or NULL. */
+static const struct layout *earlier_layout(const struct batch *batch, const struct layout *layout,
+                                           int port)
 {
-    for (const struct plan *other = batch->plans; other < plan; other++)
+    for (const struct layout *other = batch->layouts; other < layout; other++)
         for (size_t i = 0; !other->decided && i < other->manifest->listen_count; i++)
             if (other->manifest->listen[i] == port)
                 return other;
@@ -77,29 +78,29 @@ static bool is_bound(int port, int family)
     return bound;
 }
 
-static void take_port(struct batch *batch, struct plan *plan,
+static void take_port(struct batch *batch, struct layout *layout,
                       const struct podman_container *containers, size_t count, int port)
 {
     static const char what[] = "of this machine, which the job is to listen on, is";
-    const struct podman_container *holder = holder_of(plan, containers, count, port);
-    const struct plan *earlier = earlier_plan(batch, plan, port);
-    struct error *error = &plan->submission->error;
+    const struct podman_container *holder = holder_of(layout, containers, count, port);
+    const struct layout *earlier = earlier_layout(batch, layout, port);
+    struct error *error = &layout->submission->error;
     if (holder || earlier)
         error_set(error, "port %d %s that of job %s", port, what,
                   holder ? local_label(holder, "job") : earlier->submission->id);
     /* What of it runs already may be who listens there. */
-    else if (!plan_has_started(plan) && (is_bound(port, AF_INET) || is_bound(port, AF_INET6)))
+    else if (!layout_has_started(layout) && (is_bound(port, AF_INET) || is_bound(port, AF_INET6)))
         error_set(error, "port %d %s in use", port, what);
     else
         return;
-    plan_decide(plan, SUBMIT_NO_ROOM);
+    layout_decide(layout, SUBMIT_NO_ROOM);
 }
 
-void plan_take_ports(struct batch *batch, const struct podman_container *containers, size_t count)
+void layout_take_ports(struct batch *batch, const struct podman_container *containers, size_t count)
 {
     for (size_t i = 0; i < batch->count; i++) {
-        struct plan *plan = &batch->plans[i];
-        for (size_t j = 0; !plan->decided && j < plan->manifest->listen_count; j++)
-            take_port(batch, plan, containers, count, plan->manifest->listen[j]);
+        struct layout *layout = &batch->layouts[i];
+        for (size_t j = 0; !layout->decided && j < layout->manifest->listen_count; j++)
+            take_port(batch, layout, containers, count, layout->manifest->listen[j]);
     }
 }

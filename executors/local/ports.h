@@ -9,11 +9,12 @@
 #ifndef EXECUTORS_LOCAL_PORTS_H
 #define EXECUTORS_LOCAL_PORTS_H
 
-#include "executors/local/plan.h"
+#include "executors/local/layout.h"
 
-/* Decide as SUBMIT_NO_ROOM the plans of a batch whose ports are taken.  `containers` are all there
+/* Decide as SUBMIT_NO_ROOM the layouts of a batch whose ports are taken.  `containers` are all there
  * are of dlspool. */
-void plan_take_ports(struct batch *batch, const struct podman_container *containers, size_t count);
+void layout_take_ports(struct batch *batch, const struct podman_container *containers,
+                       size_t count);
 
 /* The label `listen`: the ports with spaces between, in the arena. */
 struct text local_ports_label(struct arena *arena, const struct local_manifest *manifest);

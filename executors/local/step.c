@@ -5,16 +5,16 @@ struct step step_make(struct batch *batch)
 {
     size_t most = 1;
     for (size_t i = 0; i < batch->count; i++)
-        most += batch->plans[i].manifest ? batch->plans[i].manifest->task_count : 0;
+        most += batch->layouts[i].manifest ? batch->layouts[i].manifest->task_count : 0;
     return (struct step){
         .calls = arena_allocate(batch->arena, most * sizeof(struct podman_call)),
         .subjects = arena_allocate(batch->arena, most * sizeof(struct subject)),
     };
 }
 
-struct podman_call *step_add(struct step *step, struct plan *plan, struct plan_task *task)
+struct podman_call *step_add(struct step *step, struct layout *layout, struct layout_task *task)
 {
-    step->subjects[step->count] = (struct subject){plan, task};
+    step->subjects[step->count] = (struct subject){layout, task};
     return &step->calls[step->count++];
 }
 
@@ -34,19 +34,20 @@ void step_add_tasks(struct batch *batch, struct step *step, enum progress progre
                     prepare_call *prepare)
 {
     for (size_t i = 0; i < batch->count; i++) {
-        struct plan *plan = &batch->plans[i];
-        for (size_t j = 0; !plan->decided && j < plan->manifest->task_count; j++)
-            if (plan->tasks[j].progress == progress)
-                prepare(batch, step_add(step, plan, &plan->tasks[j]), plan, &plan->tasks[j]);
+        struct layout *layout = &batch->layouts[i];
+        for (size_t j = 0; !layout->decided && j < layout->manifest->task_count; j++)
+            if (layout->tasks[j].progress == progress)
+                prepare(batch, step_add(step, layout, &layout->tasks[j]), layout,
+                        &layout->tasks[j]);
     }
 }
 
-void step_trouble(struct plan *plan, const struct podman_call *call)
+void step_trouble(struct layout *layout, const struct podman_call *call)
 {
-    if (plan->decided)
+    if (layout->decided)
         return;
-    error_set(&plan->submission->error, "podman cannot take the job: %s", call->error.text);
-    plan_decide(plan, call->outcome == PODMAN_UNKNOWN ? SUBMIT_UNKNOWN : SUBMIT_UNAVAILABLE);
+    error_set(&layout->submission->error, "podman cannot take the job: %s", call->error.text);
+    layout_decide(layout, call->outcome == PODMAN_UNKNOWN ? SUBMIT_UNKNOWN : SUBMIT_UNAVAILABLE);
 }
 
 void step_ask(struct batch *batch, struct podman_call *call)

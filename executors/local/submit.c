@@ -1,6 +1,6 @@
 /* executors/local/submit.c - handing jobs to podman, exactly once
  *
- * A batch goes through the steps together, each step being one batch of requests.  A plan whose
+ * A batch goes through the steps together, each step being one batch of requests.  A layout whose
  * outcome is decided takes no further part.
  *
  * What was made for a job that is then refused is removed again.  Where that, or an answer, cannot
@@ -22,15 +22,15 @@
 #include "executors/local/turns.h"
 
 /* Remove what was made for a job that podman does not get after all. */
-static void remove_again(struct batch *batch, const struct plan *plan)
+static void remove_again(struct batch *batch, const struct layout *layout)
 {
-    struct submission *submission = plan->submission;
+    struct submission *submission = layout->submission;
     struct local *local = batch->local;
     struct error error;
     char job[LOCAL_NAME_SIZE];
     local_job_name(job, submission->id, submission->attempt);
-    bool keep_note = submission->outcome == SUBMIT_REFUSED && (plan->started || plan->refused);
-    if (keep_note && !plan->refused &&
+    bool keep_note = submission->outcome == SUBMIT_REFUSED && (layout->started || layout->refused);
+    if (keep_note && !layout->refused &&
         local_storage_note_refusal(local->directory, job, submission->error.text, &error)) {
         submission->outcome = SUBMIT_UNKNOWN;
         return;
@@ -44,34 +44,34 @@ static void remove_again(struct batch *batch, const struct plan *plan)
     }
 }
 
-static void finish(struct batch *batch, struct plan *plan)
+static void finish(struct batch *batch, struct layout *layout)
 {
-    struct submission *submission = plan->submission;
-    if (!plan->decided)
-        plan_decide(plan, SUBMIT_ACCEPTED);
+    struct submission *submission = layout->submission;
+    if (!layout->decided)
+        layout_decide(layout, SUBMIT_ACCEPTED);
     /* What runs, of a job that will be handed in again, must not be removed and run again. */
     if ((submission->outcome == SUBMIT_UNAVAILABLE || submission->outcome == SUBMIT_NO_ROOM) &&
-        plan_has_started(plan))
+        layout_has_started(layout))
         submission->outcome = SUBMIT_UNKNOWN;
     if (submission->outcome == SUBMIT_ACCEPTED) {
         submission->error.text[0] = '\0';
         snprintf(submission->note, sizeof(submission->note), "%s",
-                 plan->note.length ? plan->note.data : "");
-    } else if (plan->made && submission->outcome != SUBMIT_UNKNOWN) {
-        remove_again(batch, plan);
+                 layout->note.length ? layout->note.data : "");
+    } else if (layout->made && submission->outcome != SUBMIT_UNKNOWN) {
+        remove_again(batch, layout);
     }
     if (submission->outcome == SUBMIT_UNKNOWN && !submission->error.text[0])
         error_set(&submission->error, "podman did not say whether it has the job");
-    buffer_free(&plan->note);
+    buffer_free(&layout->note);
 }
 
 static void decide_all_unavailable(struct batch *batch, const struct error *error)
 {
     for (size_t i = 0; i < batch->count; i++) {
-        if (batch->plans[i].decided)
+        if (batch->layouts[i].decided)
             continue;
-        batch->plans[i].submission->error = *error;
-        plan_decide(&batch->plans[i], SUBMIT_UNAVAILABLE);
+        batch->layouts[i].submission->error = *error;
+        layout_decide(&batch->layouts[i], SUBMIT_UNAVAILABLE);
     }
 }
 
@@ -86,9 +86,9 @@ static void take_stock(struct batch *batch)
         decide_all_unavailable(batch, &error);
         return;
     }
-    plan_look(batch, containers, count);
-    plan_take_ports(batch, containers, count);
-    plan_take_room(batch, containers, count);
+    layout_look(batch, containers, count);
+    layout_take_ports(batch, containers, count);
+    layout_take_room(batch, containers, count);
 }
 
 int local_needs(struct executor *executor, struct text manifest, struct demand *demand)
@@ -119,19 +119,19 @@ void local_submit(struct executor *executor, struct submission **submissions, si
         .arena = arena_new(),
         .count = count,
     };
-    batch.plans = arena_allocate(batch.arena, (count + 1) * sizeof(*batch.plans));
+    batch.layouts = arena_allocate(batch.arena, (count + 1) * sizeof(*batch.layouts));
     for (size_t i = 0; i < count; i++)
-        plan_read(&batch, &batch.plans[i], submissions[i]);
+        layout_read(&batch, &batch.layouts[i], submissions[i]);
     /* Without it, another process may for once give away the room that is counted here. */
     int held = local_turns_hold(batch.local, batch.local->settings.request_timeout);
-    if (plan_any_left(&batch))
+    if (layout_any_left(&batch))
         take_stock(&batch);
-    plan_check_access(&batch);
-    plan_write_files(&batch);
+    layout_check_access(&batch);
+    layout_write_files(&batch);
     local_make(&batch);
     local_start(&batch);
     local_turns_release(held);
     for (size_t i = 0; i < count; i++)
-        finish(&batch, &batch.plans[i]);
+        finish(&batch, &batch.layouts[i]);
     arena_free(batch.arena);
 }

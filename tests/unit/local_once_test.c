@@ -14,9 +14,9 @@
  * unavailable, and jobs run twice; leave out `headed` in executors/http/http.c, and half an answer
  * counts as a whole one.  Leave out local_storage_note_refusal() in executors/local/submit.c, and a
  * task that ran before its sibling was refused runs twice; remove its note with the rest in
- * remove_again(), and it does after a kill; let keep_refusal() of executors/local/plan.c honour it
+ * remove_again(), and it does after a kill; let keep_refusal() of executors/local/layout.c honour it
  * always, or never, and a new try is refused, or a repeated one runs.  Let local_is_task() in
- * executors/local/labels.c be true, and strange labels are taken for a job's.  Leave plan_has_started()
+ * executors/local/labels.c be true, and strange labels are taken for a job's.  Leave layout_has_started()
  * out of executors/local/submit.c, and what ran is removed and runs again.
  */
 #include "base/sha256.h"

@@ -6,7 +6,7 @@
  * way of all others; let local_count() count those that wait, and there is no room for others; leave
  * out `ending` in take_turns() of executors/local/poll.c, and a job that is to end goes on; let
  * local_cancel() leave what waits, likewise; give each task devices of its own in assign_places()
- * of executors/local/plan.c, and there are not enough, or forget the holder of a place there; let
+ * of executors/local/layout.c, and there are not enough, or forget the holder of a place there; let
  * local_turns_start() go on without having what local_turns_hold() gives.
  */
 #include "executors/registry/registry.h"

@@ -1,0 +1,523 @@
+/* executors/local/layout.c - what to do about each submission of a batch */
+#include "executors/local/layout.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "executors/local/process.h"
+#include "executors/local/storage.h"
+
+enum { ACCESS_TIMEOUT = 10000 }; /* milliseconds for looking at the users' paths */
+
+void layout_decide(struct layout *layout, enum submit_outcome outcome)
+{
+    layout->submission->outcome = outcome;
+    layout->decided = true;
+}
+
+void layout_refuse(struct layout *layout, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    error_set_list(&layout->submission->error, format, arguments);
+    va_end(arguments);
+    layout_decide(layout, SUBMIT_REFUSED);
+}
+
+void layout_mender(struct layout *layout, enum submit_mender mender, const char *remedy)
+{
+    struct submission *submission = layout->submission;
+    submission->mender = mender;
+    snprintf(submission->remedy, sizeof(submission->remedy), "%s", remedy);
+}
+
+void layout_note(struct layout *layout, const char *sentence)
+{
+    if (layout->note.length && strstr(layout->note.data, sentence))
+        return; /* every task's container gave the same warning */
+    buffer_printf(&layout->note, "%s%s", layout->note.length ? "; " : "", sentence);
+}
+
+/* ---- the manifest ---- */
+
+static bool wants_host_image(const struct local_manifest *manifest)
+{
+    for (size_t i = 0; i < manifest->task_count; i++)
+        if (text_is(manifest->tasks[i].image, "host"))
+            return true;
+    return false;
+}
+
+/* Where what leads out of a job's own network is missing, the job has that network alone, and its
+ * log says so.  Of a podman that others started, that is not known. */
+static void read_network(struct batch *batch, struct layout *layout)
+{
+    if (layout->manifest->network != NETWORK_OUTGOING || !batch->local->service)
+        return;
+    char *program = process_find("slirp4netns");
+    const char *lack = !program                              ? "slirp4netns is not installed"
+                       : access("/dev/net/tun", R_OK | W_OK) ? "/dev/net/tun cannot be opened"
+                                                             : NULL;
+    free(program);
+    if (!lack)
+        return;
+    char sentence[128];
+    snprintf(sentence, sizeof(sentence), "no network to the outside: %s", lack);
+    layout_note(layout, sentence);
+    layout->manifest->network = NETWORK_PRIVATE;
+}
+
+/* What is different where dlspool does not run as root. */
+static void read_without_root(struct batch *batch, struct layout *layout)
+{
+    const struct submission *submission = layout->submission;
+    const struct podman_service *service = batch->local->service;
+    char sentence[128];
+    if (geteuid() == 0)
+        return;
+    if (service && !podman_service_has_overlay(service) && wants_host_image(layout->manifest)) {
+        layout_refuse(layout,
+                      "image: host needs dlspool to run as root or the program fuse-overlayfs: "
+                      "without root the kernel lays no overlay over this machine's files");
+        layout_mender(layout, MENDER_SITE,
+                      "Have it installed (apt-get install fuse-overlayfs), or name another image");
+    }
+    if (submission->uid == geteuid())
+        return;
+    snprintf(sentence, sizeof(sentence),
+             "runs as user %u, not as user %u, because dlspool does not run as root", geteuid(),
+             submission->uid);
+    layout_note(layout, sentence);
+}
+
+void layout_read(struct batch *batch, struct layout *layout, struct submission *submission)
+{
+    layout->submission = submission;
+    submission->outcome = SUBMIT_UNKNOWN;
+    submission->error.text[0] = '\0';
+    submission->note[0] = '\0';
+    submission->mender = MENDER_MANIFEST;
+    submission->remedy[0] = '\0';
+    sha256_hex(submission->manifest, layout->hash);
+    layout->manifest = local_manifest_read(batch->arena, submission->manifest, &submission->error);
+    if (!layout->manifest) {
+        layout_decide(layout, SUBMIT_REFUSED);
+        return;
+    }
+    layout->specification = (struct specification){
+        .local = batch->local,
+        .submission = submission,
+        .manifest = layout->manifest,
+        .manifest_hash = layout->hash,
+        .groups = {"", 0},
+    };
+    layout->starts = layout->manifest->task_count;
+    layout->specification.at_once = layout->manifest->parallelism;
+    layout->tasks =
+        arena_allocate(batch->arena, layout->manifest->task_count * sizeof(*layout->tasks));
+    for (size_t i = 0; i < layout->manifest->task_count; i++) {
+        struct layout_task *task = &layout->tasks[i];
+        task->task = &layout->manifest->tasks[i];
+        local_task_name(task->name, submission->id, submission->attempt, task->task->role,
+                        task->task->index);
+    }
+    read_without_root(batch, layout);
+    read_network(batch, layout);
+}
+
+/* ---- what is there already ---- */
+
+bool layout_made(const struct layout *layout, const struct podman_container *container)
+{
+    return local_is_of_job(layout->specification.local, container, layout->submission->id,
+                           layout->submission->attempt) &&
+           strcmp(local_label(container, "manifest"), layout->hash) == 0;
+}
+
+void layout_adopt(struct layout *layout, struct layout_task *task,
+                  const struct podman_container *container, struct arena *arena)
+{
+    if (!layout_made(layout, container)) {
+        layout_refuse(layout,
+                      "a container named %s is there already and was not made for this job: "
+                      "remove it (podman rm %s), or submit the job under another name",
+                      task->name, task->name);
+        return;
+    }
+    layout->made = true;
+    task->progress = container->state == PODMAN_STATE_CREATED ? TASK_CREATED : TASK_STARTED;
+    if (layout->manifest->parallelism)
+        layout->specification.at_once = (int)local_label_number(container, "parallelism");
+    const char *gpus = local_label(container, "gpus_assigned");
+    task->gpus = arena_text(arena, gpus, strlen(gpus));
+}
+
+/* An earlier try under this token may have got as far as making containers, and the template may
+ * have changed since.  What never ran is made again; what did run stays, and the job is refused. */
+static void drop_stale(struct local *local, struct layout *layout,
+                       struct podman_container *containers, size_t count)
+{
+    const struct submission *submission = layout->submission;
+    bool stale = false, started = false;
+    for (size_t i = 0; i < count; i++) {
+        if (!local_is_of_job(local, &containers[i], submission->id, submission->attempt) ||
+            layout_made(layout, &containers[i]))
+            continue;
+        stale = true;
+        started = started || containers[i].state != PODMAN_STATE_CREATED;
+    }
+    if (started) {
+        layout_refuse(layout, "attempt %d of this job was started from another manifest already",
+                      submission->attempt);
+    } else if (stale) {
+        if (local_remove_objects(local, submission->id, submission->attempt,
+                                 &layout->submission->error))
+            layout_decide(layout, SUBMIT_UNKNOWN);
+        for (size_t i = 0; i < count; i++)
+            if (local_is_of_job(local, &containers[i], submission->id, submission->attempt))
+                containers[i].state = PODMAN_STATE_GONE;
+    }
+}
+
+/* An earlier try was refused when tasks of it ran already, and may not have removed them all.  When
+ * that outcome is known to the caller, this is a new try. */
+static void keep_refusal(struct local *local, struct layout *layout)
+{
+    char job[LOCAL_NAME_SIZE];
+    struct buffer sentence = {0};
+    struct error error;
+    const struct submission *submission = layout->submission;
+    local_job_name(job, submission->id, submission->attempt);
+    if (!submission->repeated) {
+        if (local_storage_forget_refusal(local->directory, job, &layout->submission->error))
+            layout_decide(layout, SUBMIT_UNAVAILABLE);
+        return;
+    }
+    int noted = local_storage_read_refusal(local->directory, job, &sentence, &error);
+    if (noted > 0) {
+        layout->made = layout->refused = true;
+        layout_refuse(layout, "%s", sentence.length ? sentence.data : "an earlier try was refused");
+    } else if (noted < 0) {
+        layout->submission->error = error;
+        layout_decide(layout, SUBMIT_UNKNOWN);
+    }
+    buffer_free(&sentence);
+}
+
+static void look(struct batch *batch, struct layout *layout, struct podman_container *containers,
+                 size_t count)
+{
+    size_t started = 0;
+    keep_refusal(batch->local, layout);
+    if (layout->decided)
+        return;
+    drop_stale(batch->local, layout, containers, count);
+    for (size_t i = 0; i < layout->manifest->task_count && !layout->decided; i++) {
+        struct layout_task *task = &layout->tasks[i];
+        for (size_t j = 0; j < count && !layout->decided; j++)
+            if (containers[j].state != PODMAN_STATE_GONE && text_is(containers[j].name, task->name))
+                layout_adopt(layout, task, &containers[j], batch->arena);
+        started += task->progress == TASK_STARTED;
+    }
+    if (layout->decided || !layout->made)
+        return;
+    layout_note(layout, "adopted from an earlier try");
+    /* Where tasks take turns, all were made before one was started, and the rest is not ours. */
+    if (started == layout->manifest->task_count || (layout->manifest->parallelism && started > 0))
+        layout_decide(layout, SUBMIT_ACCEPTED);
+}
+
+void layout_look(struct batch *batch, struct podman_container *containers, size_t count)
+{
+    for (size_t i = 0; i < batch->count; i++)
+        if (!batch->layouts[i].decided)
+            look(batch, &batch->layouts[i], containers, count);
+}
+
+/* ---- room ---- */
+
+static struct demand demand_of_task(const struct local_task *task)
+{
+    return (struct demand){task->cpus, task->memory, task->gpus, ""};
+}
+
+static struct demand demand_of(const struct layout *layout, bool absent_only)
+{
+    struct demand sum = {0};
+    for (size_t i = 0; i < layout->manifest->task_count; i++) {
+        const struct local_task *task = layout->tasks[i].task;
+        if (absent_only && layout->tasks[i].progress != TASK_ABSENT)
+            continue;
+        sum.cpus += task->cpus;
+        sum.memory += task->memory;
+        sum.gpus += task->gpus;
+    }
+    return sum;
+}
+
+/* The types of this machine's GPUs, each once. */
+static void list_types(const struct machine *machine, struct buffer *types)
+{
+    for (size_t i = 0; i < machine->gpu_count; i++) {
+        struct text type = machine->gpu_types[i];
+        size_t earlier = 0;
+        while (earlier < i && !text_equal(machine->gpu_types[earlier], type))
+            earlier++;
+        if (type.length && earlier == i)
+            buffer_printf(types, "%s%.*s", types->length ? ", " : "", (int)type.length, type.data);
+    }
+}
+
+/* Has this machine GPUs of the type that the job asks for?  Then only those count. */
+static bool has_type(const struct batch *batch, struct layout *layout,
+                     struct free_resources *buffer)
+{
+    struct submission *submission = layout->submission;
+    const struct machine *machine = &batch->local->machine;
+    bool asks = submission->gpu_type.length && demand_of(layout, false).gpus;
+    struct text asked = asks ? submission->gpu_type : TEXT("");
+    struct error_quote_buffer buffers[2];
+    struct buffer types = {0};
+    resources_want_gpu_type(buffer, asked);
+    buffer->gpus_wanted = submission->gpus_wanted;
+    if (!asks || resources_count_gpus(machine, asked))
+        return true;
+    list_types(machine, &types);
+    error_quote(&buffers[0], asked.data, asked.length);
+    if (types.length)
+        error_set(&submission->error,
+                  "the job asks for GPUs of the type %s, and this machine's are of the type %s",
+                  buffers[0].text, error_quote(&buffers[1], types.data, types.length));
+    else
+        error_set(
+            &submission->error,
+            "the job asks for GPUs of the type %s, and local.gpu_type of dlspool.yaml does not "
+            "say what type this machine's are; leave gpu_type out to get any",
+            buffers[0].text);
+    buffer_free(&types);
+    layout_decide(layout, SUBMIT_NEVER_FITS);
+    return false;
+}
+
+/* Several tasks' memory may be more than an int64_t counts: one that is too large ends it. */
+static bool fits(struct layout *layout, struct free_resources *buffer)
+{
+    struct submission *submission = layout->submission;
+    struct machine machine = *buffer->machine;
+    machine.gpu_count = resources_count_gpus(buffer->machine, buffer->gpu_type);
+    for (size_t i = 0; i < layout->manifest->task_count; i++) {
+        if (resources_fit_ever(&machine, demand_of_task(layout->tasks[i].task),
+                               &submission->error)) {
+            layout_decide(layout, SUBMIT_NEVER_FITS);
+            return false;
+        }
+    }
+    if (layout->manifest->parallelism)
+        return true;
+    if (resources_fit_ever(&machine, demand_of(layout, false), &submission->error))
+        layout_decide(layout, SUBMIT_NEVER_FITS);
+    else if (resources_fit_now(buffer, demand_of(layout, true), &submission->error))
+        layout_decide(layout, SUBMIT_NO_ROOM);
+    return !layout->decided;
+}
+
+/* The task made by an earlier try that has the place, or NULL. */
+static const struct layout_task *holder_of(const struct layout *layout, size_t place)
+{
+    for (size_t i = place; i < layout->manifest->task_count;
+         i += (size_t)layout->specification.at_once)
+        if (layout->tasks[i].progress != TASK_ABSENT)
+            return &layout->tasks[i];
+    return NULL;
+}
+
+/* The devices of each place, for all tasks that will have it one after another. */
+static void assign_places(struct batch *batch, struct layout *layout, struct free_resources *buffer,
+                          size_t places)
+{
+    int gpus = layout->manifest->tasks[0].gpus;
+    for (size_t place = 0; place < places; place++) {
+        const struct layout_task *holder = holder_of(layout, place);
+        struct text devices =
+            holder ? holder->gpus : resources_assign_gpus(buffer, batch->arena, gpus);
+        for (size_t i = place; i < layout->manifest->task_count;
+             i += (size_t)layout->specification.at_once)
+            if (layout->tasks[i].progress == TASK_ABSENT)
+                layout->tasks[i].gpus = devices;
+    }
+}
+
+/* Tasks that take turns all ask for the same.  As many are started as there is room for, and at
+ * least one; GPUs are kept for as many as will ever run at once. */
+static void take_turns_room(struct batch *batch, struct layout *layout,
+                            struct free_resources *buffer)
+{
+    struct demand one = demand_of_task(layout->tasks[0].task), devices = {0};
+    size_t count = layout->manifest->task_count, most = (size_t)layout->specification.at_once;
+    if (one.gpus && !layout->made && (size_t)(buffer->gpus / one.gpus) < most)
+        most = buffer->gpus > one.gpus ? (size_t)(buffer->gpus / one.gpus) : 1;
+    layout->specification.at_once = (int)most;
+    most = most < count ? most : count;
+    for (size_t place = 0; place < most; place++)
+        devices.gpus += holder_of(layout, place) ? 0 : one.gpus;
+    one.gpus = 0;
+    if (resources_fit_now(buffer, one, &layout->submission->error) ||
+        resources_fit_now(buffer, devices, &layout->submission->error)) {
+        layout_decide(layout, SUBMIT_NO_ROOM);
+        return;
+    }
+    for (layout->starts = 0; layout->starts < most && !resources_fit_now(buffer, one, NULL);
+         layout->starts++)
+        resources_take(buffer, one, (struct text){"", 0});
+    assign_places(batch, layout, buffer, most);
+}
+
+static void take_room(struct batch *batch, struct layout *layout, struct free_resources *buffer)
+{
+    if (!has_type(batch, layout, buffer) || !fits(layout, buffer))
+        return;
+    if (layout->manifest->parallelism) {
+        take_turns_room(batch, layout, buffer);
+        return;
+    }
+    for (size_t i = 0; i < layout->manifest->task_count; i++) {
+        struct layout_task *task = &layout->tasks[i];
+        if (task->progress != TASK_ABSENT)
+            continue;
+        struct demand demand = {task->task->cpus, task->task->memory, 0, ""};
+        resources_take(buffer, demand, (struct text){"", 0});
+        task->gpus = resources_assign_gpus(buffer, batch->arena, task->task->gpus);
+    }
+}
+
+void layout_take_room(struct batch *batch, const struct podman_container *containers, size_t count)
+{
+    struct free_resources buffer;
+    local_room(batch->local, batch->arena, &buffer, containers, count);
+    /* Those that name a type first: what they leave is good for the others. */
+    for (int any = 0; any <= 1; any++)
+        for (size_t i = 0; i < batch->count; i++)
+            if (!batch->layouts[i].decided && any == !batch->layouts[i].submission->gpu_type.length)
+                take_room(batch, &batch->layouts[i], &buffer);
+}
+
+/* ---- the users' paths ---- */
+
+static size_t mounts_of(const struct layout *layout)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < layout->manifest->task_count; i++)
+        count += layout->tasks[i].task->mount_count;
+    return count;
+}
+
+static void prepare_check(struct batch *batch, struct layout *layout)
+{
+    size_t at = 0;
+    struct access_path *paths =
+        arena_allocate(batch->arena, (mounts_of(layout) + 1) * sizeof(*paths));
+    for (size_t i = 0; i < layout->manifest->task_count; i++) {
+        const struct local_task *task = layout->tasks[i].task;
+        layout->tasks[i].paths = paths + at;
+        for (size_t j = 0; j < task->mount_count; j++)
+            paths[at++] = (struct access_path){.path = task->mounts[j].source,
+                                               .write = !task->mounts[j].readonly &&
+                                                        task->mounts[j].must_write,
+                                               .entry = task->mounts[j].entry,
+                                               .executable = task->mounts[j].executable};
+    }
+    layout->access = (struct access_check){
+        .uid = geteuid() == 0 ? layout->submission->uid : geteuid(),
+        .gid = geteuid() == 0 ? layout->submission->gid : getegid(),
+        .paths = paths,
+        .count = at,
+        .wants_home = layout->manifest->home && (geteuid() != 0 || layout->submission->uid != 0),
+    };
+}
+
+static void take_sources(struct batch *batch, struct layout *layout)
+{
+    for (size_t i = 0; i < layout->manifest->task_count; i++) {
+        struct layout_task *task = &layout->tasks[i];
+        task->sources =
+            arena_allocate(batch->arena, (task->task->mount_count + 1) * sizeof(struct text));
+        for (size_t j = 0; j < task->task->mount_count; j++)
+            task->sources[j] = task->paths[j].resolved;
+    }
+}
+
+void layout_check_access(struct batch *batch)
+{
+    struct access_check **checks =
+        arena_allocate(batch->arena, (batch->count + 1) * sizeof(struct access_check *));
+    size_t count = 0;
+    for (size_t i = 0; i < batch->count; i++) {
+        if (batch->layouts[i].decided)
+            continue;
+        prepare_check(batch, &batch->layouts[i]);
+        checks[count++] = &batch->layouts[i].access;
+    }
+    access_check_all(batch->arena, checks, count, ACCESS_TIMEOUT);
+    for (size_t i = 0; i < batch->count; i++) {
+        struct layout *layout = &batch->layouts[i];
+        if (layout->decided)
+            continue;
+        layout->specification.groups = layout->access.groups;
+        layout->specification.home = layout->access.home;
+        layout->specification.home_source = layout->access.home_resolved;
+        take_sources(batch, layout);
+        if (layout->access.outcome == ACCESS_GRANTED)
+            continue;
+        layout->submission->error = layout->access.error;
+        /* A file server that hangs is this job's trouble alone: like a lack of room, it passes. */
+        layout_decide(layout,
+                      layout->access.outcome == ACCESS_DENIED ? SUBMIT_REFUSED : SUBMIT_NO_ROOM);
+        layout_mender(layout, MENDER_OWNER, layout->access.remedy.data);
+    }
+}
+
+/* ---- files ---- */
+
+static void write_files(struct layout *layout)
+{
+    struct submission *submission = layout->submission;
+    char job[LOCAL_NAME_SIZE];
+    local_job_name(job, submission->id, submission->attempt);
+    bool failed =
+        local_storage_make_job(layout->specification.local->directory, job, &submission->error);
+    layout->made = true;
+    if (!failed && layout->manifest->ssh)
+        failed = local_storage_write_keys(layout->specification.local->directory, job,
+                                          submission->uid, submission->gid, &submission->error);
+    for (size_t i = 0; i < layout->manifest->task_count && !failed; i++)
+        if (layout->tasks[i].progress == TASK_ABSENT)
+            failed = local_write_files(&layout->specification, layout->tasks[i].task,
+                                       &submission->error);
+    if (failed)
+        layout_decide(layout, SUBMIT_UNAVAILABLE);
+}
+
+void layout_write_files(struct batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++)
+        if (!batch->layouts[i].decided)
+            write_files(&batch->layouts[i]);
+}
+
+bool layout_any_left(const struct batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++)
+        if (!batch->layouts[i].decided)
+            return true;
+    return false;
+}
+
+bool layout_has_started(const struct layout *layout)
+{
+    for (size_t i = 0; layout->tasks && i < layout->manifest->task_count; i++)
+        if (layout->tasks[i].progress == TASK_STARTED)
+            return true;
+    return false;
+}

@@ -1,0 +1,76 @@
+/* executors/local/layout.h - what to do about each submission of a batch
+ *
+ * The part of a submission that needs no change at podman: reading the manifest, recognising what
+ * an earlier try has made, counting, looking at the user's paths, writing files.  A layout whose
+ * outcome is decided takes no further part.  Plans live in the batch's arena.
+ */
+#ifndef EXECUTORS_LOCAL_LAYOUT_H
+#define EXECUTORS_LOCAL_LAYOUT_H
+
+#include "base/sha256.h"
+#include "executors/local/access.h"
+#include "executors/local/inside.h"
+
+enum progress { TASK_ABSENT, TASK_CREATED, TASK_STARTED };
+
+struct layout_task {
+    const struct local_task *task;
+    char name[LOCAL_NAME_SIZE];
+    enum progress progress;
+    bool pulled;               /* the image was asked for once */
+    struct text gpus;          /* devices assigned to it */
+    struct text *sources;      /* resolved paths of its mounts */
+    struct access_path *paths; /* within the layout's */
+};
+
+struct layout {
+    struct submission *submission;
+    struct local_manifest *manifest;
+    char hash[SHA256_HEX_SIZE];
+    struct specification specification;
+    struct layout_task *tasks;
+    struct access_check access;
+    bool decided;
+    bool made;     /* something of it is, or may be, at podman */
+    bool started;  /* podman was asked to start a task of it */
+    bool refused;  /* ... by an earlier try, and it was refused then */
+    size_t starts; /* of its tasks, how many are started first: all of them, or, where
+                                   they take turns, those for which there is room */
+    struct buffer note;
+};
+
+struct batch {
+    struct local *local;
+    struct arena *arena;
+    struct layout *layouts;
+    size_t count;
+    bool silent; /* podman did not answer a request that was made on its own */
+};
+
+void layout_decide(struct layout *layout, enum submit_outcome outcome);
+void layout_refuse(struct layout *layout, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Who can fix what it was refused for, and how ("" when nothing better is known). */
+void layout_mender(struct layout *layout, enum submit_mender mender, const char *remedy);
+void layout_note(struct layout *layout, const char *sentence); /* for the job's log */
+
+/* Set the submission's outcome to SUBMIT_UNKNOWN, and read its manifest. */
+void layout_read(struct batch *batch, struct layout *layout, struct submission *submission);
+
+/* Whether a container or pod with these labels was made for the layout's submission. */
+bool layout_made(const struct layout *layout, const struct podman_container *container);
+
+/* Take a container of the task's name for the task's, or refuse the job because it is not. */
+void layout_adopt(struct layout *layout, struct layout_task *task,
+                  const struct podman_container *container, struct arena *arena);
+
+/* The steps, for all undecided layouts of a batch.  `containers` are all there are of dlspool. */
+void layout_look(struct batch *batch, struct podman_container *containers, size_t count);
+void layout_take_room(struct batch *batch, const struct podman_container *containers, size_t count);
+void layout_check_access(struct batch *batch);
+void layout_write_files(struct batch *batch);
+
+bool layout_any_left(const struct batch *batch);
+bool layout_has_started(const struct layout *layout); /* a task of it runs, or has run */
+
+#endif

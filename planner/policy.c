@@ -9,9 +9,9 @@ static const struct policy table[] = {
     {"sjf", policy_sjf},
     {"edf", policy_edf},
     {"llf", policy_llf},
-    {"paper", policy_paper},
+    {"paper", policy_edf_min_size},
     {"elasticflow", policy_elasticflow},
-    {"ours", policy_ours},
+    {"ours", policy_max_met},
 };
 
 const struct policy *policies(size_t *count)

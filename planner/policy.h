@@ -26,8 +26,8 @@
 
 typedef void policy_decide(struct plan_state *state);
 
-policy_decide policy_fifo, policy_backfill, policy_sjf, policy_edf, policy_llf, policy_paper,
-    policy_elasticflow, policy_ours;
+policy_decide policy_fifo, policy_backfill, policy_sjf, policy_edf, policy_llf, policy_edf_min_size,
+    policy_elasticflow, policy_max_met;
 
 struct policy {
     const char *name;

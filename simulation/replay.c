@@ -34,7 +34,7 @@ static void decide_again(struct arena *arena, struct replay *replay, struct reco
 {
     replay->plans++;
     replay->decisions += plan->state.job_count;
-    policy_ours(&plan->state);
+    policy_max_met(&plan->state);
     for (size_t i = 0; i < plan->state.job_count; i++) {
         const struct plan_job *now = plan->state.jobs[i];
         const struct plan_decision *then = &plan->decisions[i];

@@ -72,7 +72,7 @@ static void record(struct buffer *out)
     for (int i = 0; i < 3; i++) {
         struct plan_state state = make_state(&random, 1.79e9 + i * 5.1);
         struct state_text *text = state_text_begin(&state, "cpus", names);
-        policy_ours(&state);
+        policy_max_met(&state);
         state_text_end(text, &state, out);
     }
 }
@@ -214,7 +214,7 @@ static void whatever_is_changed_nothing_breaks(void **state)
                 "0123456789-.,:=abcdefinxpku \n"[(int)(random_uniform(&random) * 29)];
         struct text rest = {copy, out.length};
         while (state_text_next(arena, &rest, &line, &plan, NULL) > 0)
-            policy_ours(&plan.state);
+            policy_max_met(&plan.state);
         arena_reset(arena);
     }
     arena_free(arena);

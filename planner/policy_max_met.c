@@ -1,4 +1,4 @@
-/* planner/ours.c - the planner's own policy: the plan, and what follows from it */
+/* planner/policy_max_met.c - the planner's own policy: the plan, and what follows from it */
 #include <math.h>
 
 #include "planner/choose.h"
@@ -60,7 +60,7 @@ static int lent_first(const struct plan_state *state)
     return lent > 0 ? (int)lent : 0;
 }
 
-void policy_ours(struct plan_state *state)
+void policy_max_met(struct plan_state *state)
 {
     const struct plan_targets targets = {.margin = MARGIN, .ageing = true, .floors = true};
     struct plan plan;

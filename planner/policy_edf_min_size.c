@@ -1,4 +1,4 @@
-/* planner/paper.c - deadline order, the smallest size that is predicted to meet the deadline */
+/* planner/policy_edf_min_size.c - deadline order, the smallest size that is predicted to meet the deadline */
 #include <math.h>
 #include <stdlib.h>
 
@@ -15,7 +15,7 @@ static const struct plan_level *smallest(const struct plan_item *item, double no
     return NULL;
 }
 
-void policy_paper(struct plan_state *state)
+void policy_edf_min_size(struct plan_state *state)
 {
     struct plan plan;
     int free_now = state->capacity;

@@ -5,10 +5,9 @@
 #include <string.h>
 #include <time.h>
 
-static const int64_t day = 24 * 60 * 60 * (int64_t)1000;
 /* Of four digits for the year, in UTC. */
 static const int64_t earliest_time = -62167219200000, latest_time = 253402300799999;
-static const int64_t longest_duration = 3653 * (24 * 60 * 60 * (int64_t)1000);
+static const int64_t longest_duration = 3653 * CLOCK_DAY;
 
 static int64_t read_clock(clockid_t id)
 {
@@ -186,11 +185,7 @@ static int64_t take_unit(struct text text, size_t *at)
     static const struct {
         const char *name;
         int64_t milliseconds;
-    } units[] = {{"ms", 1},
-                 {"s", 1000},
-                 {"m", 60 * 1000},
-                 {"h", 60 * 60 * 1000},
-                 {"d", 24 * 60 * 60 * (int64_t)1000}};
+    } units[] = {{"ms", 1}, {"s", 1000}, {"m", 60 * 1000}, {"h", 60 * 60 * 1000}, {"d", CLOCK_DAY}};
     struct text rest = {text.data + *at, text.length - *at};
     for (size_t i = 0; i < ARRAY_COUNT(units); i++) {
         if (!text_starts(rest, units[i].name))
@@ -242,7 +237,7 @@ const char *duration_format(int64_t milliseconds, char buffer[static CLOCK_TEXT_
 {
     const char *sign = milliseconds < 0 ? "-" : "";
     int64_t ms = milliseconds < 0 ? -milliseconds : milliseconds;
-    long long s = ms / 1000, m = s / 60, h = m / 60, d = ms / day;
+    long long s = ms / 1000, m = s / 60, h = m / 60, d = ms / CLOCK_DAY;
     if (s == 0)
         snprintf(buffer, CLOCK_TEXT_SIZE, "%s%lld ms", sign, (long long)ms);
     else if (m == 0)

@@ -12,6 +12,8 @@
 
 enum { CLOCK_TEXT_SIZE = 32 }; /* bytes, with the final NUL */
 
+#define CLOCK_DAY ((int64_t)24 * 60 * 60 * 1000) /* milliseconds */
+
 int64_t clock_now(void);     /* time of day */
 int64_t clock_elapsed(void); /* monotonic; only differences mean something */
 

@@ -66,7 +66,7 @@ static void put_ports(struct arena *arena, struct value *map, const struct task_
     for (size_t i = 0; i < task->ports_count; i++) {
         const struct port_request *port = &task->ports[i];
         if (port->first || !is_port_label(port->label))
-            notes_add(
+            request_notes_add(
                 arena, notes, "ports", "the ports %.*s of the role %.*s are left out: %s",
                 (int)port->label.length, port->label.data, (int)task->role.length, task->role.data,
                 port->first ? "dlspool chooses their numbers" : "no ports are called so here");
@@ -113,7 +113,8 @@ static void put_retries(struct arena *arena, struct value *map, struct descripti
 {
     int retries = job->retries < 0 || job->retries > RETRIES_MOST ? RETRIES_MOST : job->retries;
     if (retries != job->retries)
-        notes_add(arena, &job->notes, "retries", "%d here, the most that there are", RETRIES_MOST);
+        request_notes_add(arena, &job->notes, "retries", "%d here, the most that there are",
+                          RETRIES_MOST);
     if (retries)
         value_put(arena, map, "retries", value_number(arena, retries));
 }
@@ -129,23 +130,24 @@ static void note_platform(struct arena *arena, struct description *job)
         {platform->data, "dataset"}, {platform->output, "output"}, {platform->code, "program"}};
     for (size_t i = 0; i < ARRAY_COUNT(places); i++)
         if (places[i].place.length)
-            notes_add(arena, &job->notes, places[i].field,
-                      "left out: %.*s is no directory here; name the directory that holds the same",
-                      (int)places[i].place.length, places[i].place.data);
+            request_notes_add(
+                arena, &job->notes, places[i].field,
+                "left out: %.*s is no directory here; name the directory that holds the same",
+                (int)places[i].place.length, places[i].place.data);
     if (platform->cluster.length && !text_is(platform->cluster, "default"))
-        notes_add(arena, &job->notes, "queue",
-                  "left out: name the queue that stands for the virtual cluster %.*s",
-                  (int)platform->cluster.length, platform->cluster.data);
+        request_notes_add(arena, &job->notes, "queue",
+                          "left out: name the queue that stands for the virtual cluster %.*s",
+                          (int)platform->cluster.length, platform->cluster.data);
     if (job->registries_count)
-        notes_add(arena, &job->notes, "registries",
-                  "left out: who may fetch images is the administrators' to say");
+        request_notes_add(arena, &job->notes, "registries",
+                          "left out: who may fetch images is the administrators' to say");
     if (platform->name.length && job->image.length)
-        notes_add(
+        request_notes_add(
             arena, &job->notes, "image",
             "the site may refuse an image here that it takes from the other system's job files "
             "(images.allow_user in site.yaml); then leave it out, or ask an administrator");
     if (platform->name.length)
-        notes_add(
+        request_notes_add(
             arena, &job->notes, "env",
             "variables of the other system, such as PAI_TASK_INDEX, are not set: programs find "
             "DLSPOOL_INDEX and others (docs/libraries.md)");
@@ -178,8 +180,9 @@ static void put_name(struct arena *arena, struct value *map, struct description 
     struct text name = own_name(arena, job->name);
     put_text(arena, map, "name", name);
     if (name.length && !text_equal(name, job->name))
-        notes_add(arena, &job->notes, "name", "%.*s here, as a name is letters, digits, and . _ -",
-                  (int)name.length, name.data);
+        request_notes_add(arena, &job->notes, "name",
+                          "%.*s here, as a name is letters, digits, and . _ -", (int)name.length,
+                          name.data);
 }
 
 struct value *convert_description(struct arena *arena, struct description *job)
@@ -198,10 +201,11 @@ struct value *convert_description(struct arena *arena, struct description *job)
     put_complete(arena, map, job);
     for (size_t i = 0; i < job->tasks_count; i++) {
         if (job->tasks[i].image.length && !text_equal(job->tasks[i].image, job->image))
-            notes_add(arena, &job->notes, "image",
-                      "the image %.*s of the role %.*s is left out: a job has one image here",
-                      (int)job->tasks[i].image.length, job->tasks[i].image.data,
-                      (int)job->tasks[i].role.length, job->tasks[i].role.data);
+            request_notes_add(
+                arena, &job->notes, "image",
+                "the image %.*s of the role %.*s is left out: a job has one image here",
+                (int)job->tasks[i].image.length, job->tasks[i].image.data,
+                (int)job->tasks[i].role.length, job->tasks[i].role.data);
         value_set(arena, tasks, job->tasks[i].role, role_tree(arena, &job->tasks[i], &job->notes));
     }
     value_put(arena, map, "tasks", tasks);

@@ -235,8 +235,8 @@ struct description *job_read(struct reading *reading, const struct value *root)
     check_single(reading, root, job);
     array_check(reading, root, job);
     deadline_check(reading, root, job);
-    size_check(reading, root, job);
-    units_check(reading, root, job);
+    request_size_check(reading, root, job);
+    request_units_check(reading, root, job);
     if (reading->found == 0)
         complete_check(reading, root, job);
     return reading->found ? NULL : job;

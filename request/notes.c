@@ -6,7 +6,8 @@
 
 enum { SENTENCE_LIMIT = 1024 }; /* bytes */
 
-void notes_add(struct arena *arena, struct notes *notes, const char *field, const char *format, ...)
+void request_notes_add(struct arena *arena, struct notes *notes, const char *field,
+                       const char *format, ...)
 {
     char sentence[SENTENCE_LIMIT];
     if (notes->count >= NOTES_MOST) {

@@ -11,7 +11,7 @@
 enum { NOTES_MOST = 100 };
 
 /* `field` is as in a sentence, "taskRoles[0].storageGB".  All is copied into the arena. */
-void notes_add(struct arena *arena, struct notes *notes, const char *field, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+void request_notes_add(struct arena *arena, struct notes *notes, const char *field,
+                       const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 #endif

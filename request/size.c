@@ -234,7 +234,7 @@ static void set_sizes(struct reading *reading, const struct value *root, const s
     }
 }
 
-void size_check(struct reading *reading, const struct value *root, struct description *job)
+void request_size_check(struct reading *reading, const struct value *root, struct description *job)
 {
     const struct value *size = fields_given(root, "size"), *tasks = fields_given(root, "tasks");
     struct value_path path = {.name = TEXT("tasks")};

@@ -13,6 +13,6 @@
 field_reader read_size;
 
 /* Does the size go with the job's type, its tasks and its checkpoint?  Sets what was not given. */
-void size_check(struct reading *reading, const struct value *root, struct description *job);
+void request_size_check(struct reading *reading, const struct value *root, struct description *job);
 
 #endif

@@ -122,7 +122,8 @@ static void check_ways(struct reading *reading, const struct value *value,
         problems_add(reading, &path, value->line, value->column, "%s", sentence);
 }
 
-void units_check(struct reading *reading, const struct value *root, const struct description *job)
+void request_units_check(struct reading *reading, const struct value *root,
+                         const struct description *job)
 {
     const struct value *value = fields_given(root, "units");
     if (!value || reading->found)

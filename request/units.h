@@ -18,6 +18,7 @@ field_reader read_units; /* struct units */
 
 /* Is there one way to count, is the file below the job's output, and does the job have one
  * progress? */
-void units_check(struct reading *reading, const struct value *root, const struct description *job);
+void request_units_check(struct reading *reading, const struct value *root,
+                         const struct description *job);
 
 #endif

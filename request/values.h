@@ -6,6 +6,7 @@
 #ifndef REQUEST_VALUES_H
 #define REQUEST_VALUES_H
 
+#include "base/clock.h"
 #include "request/description.h"
 #include "request/fields.h"
 
@@ -36,7 +37,7 @@ field_reader read_label;
 field_reader read_debug;
 /* int64_t: bytes from `least` to `most`; thousandths of a processor; milliseconds. */
 field_reader read_bytes, read_cpus, read_duration;
-#define DURATION_MOST ((int64_t)3650 * 24 * 60 * 60 * 1000) /* ten years */
+#define DURATION_MOST (3650 * CLOCK_DAY) /* ten years */
 
 /* struct text *: a list of at least `least` words, the number of which goes to `count_offset`;
  * each is a text, a number as it is written, or a boolean. */

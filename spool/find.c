@@ -121,7 +121,6 @@ static int is_done_on(const struct spool *spool, const char *day, struct job_pla
 
 int job_find_done(const struct spool *spool, struct text id, struct job_place *place)
 {
-    const int64_t a_day = (int64_t)24 * 60 * 60 * 1000; /* milliseconds */
     char today[CLOCK_TEXT_SIZE], first[CLOCK_TEXT_SIZE];
     day_name *days;
     size_t count;
@@ -131,7 +130,7 @@ int job_find_done(const struct spool *spool, struct text id, struct job_place *p
     if (result || days_list(spool, &days, &count))
         return result ? result : -1;
     /* It cannot have ended before it came; but clocks of hosts differ. */
-    clock_date(id_time(id) - a_day, first);
+    clock_date(id_time(id) - CLOCK_DAY, first);
     for (size_t i = 0; i < count && !result && strcmp(days[i], first) >= 0; i++)
         result = is_done_on(spool, days[i], place);
     free(days);

@@ -1,4 +1,7 @@
-/* executors/kubernetes/connection.h - what api.c and stream.c share */
+/* executors/kubernetes/connection.h - a server, its credential, and the clients that talk to it
+ *
+ * Below api.c and stream.c, which send the requests.
+ */
 #ifndef EXECUTORS_KUBERNETES_CONNECTION_H
 #define EXECUTORS_KUBERNETES_CONNECTION_H
 
@@ -25,23 +28,37 @@ struct kubernetes_connection {
 };
 
 /* As kubernetes_connect(), with the service account's files in another place. */
-struct kubernetes_connection *kubernetes_connect_from(const struct kubernetes_settings *settings,
-                                                      const char *service_account,
-                                                      struct error *error);
+struct kubernetes_connection *kubernetes_connection_open(const struct kubernetes_settings *settings,
+                                                         const char *service_account,
+                                                         struct error *error);
 
-/* Have a credential that is good now, and clients for it.  -1 and a sentence. */
-int kubernetes_prepare(struct kubernetes_connection *connection, struct error *error);
+void kubernetes_connection_free(struct kubernetes_connection *connection); /* without streams */
+
+/* May the credential be replaced?  Not when that was just tried. */
+bool kubernetes_connection_may_replace(const struct kubernetes_connection *connection);
+/* Read the kubeconfig again, and close the clients.  A failure (-1 and a sentence) leaves both as they
+ * were. */
+int kubernetes_connection_replace(struct kubernetes_connection *connection, struct error *error);
+
+/* Make sure of a valid credential, which may run its plugin, and of clients for it.  -1 and a
+ * sentence. */
+int kubernetes_connection_prepare(struct kubernetes_connection *connection, struct error *error);
 
 /* The headers of a request, in `buffer`, valid until the credential is refreshed. */
-enum { KUBERNETES_HEADERS = 64 };
-const char *const *kubernetes_headers(const struct kubernetes_connection *connection,
-                                      const char *buffer[static KUBERNETES_HEADERS]);
+enum {
+    KUBERNETES_HEADERS = 64,
+    KUBERNETES_QUIET_DEFAULT = 1000, /* milliseconds after a 429 without Retry-After */
+    KUBERNETES_QUIET_MOST = 300000
+};
+const char *const *kubernetes_connection_headers(const struct kubernetes_connection *connection,
+                                                 const char *buffer[static KUBERNETES_HEADERS]);
 
-/* How long the server wants to be left alone yet: milliseconds. */
-int64_t kubernetes_quiet(struct kubernetes_connection *connection);
+/* How many milliseconds the server still asks us to wait; 0: none. */
+int64_t kubernetes_connection_quiet(struct kubernetes_connection *connection);
 
-/* Take note of an answer's status.  True when it stops what is under way. */
-bool kubernetes_take_note(struct kubernetes_connection *connection, int status,
-                          int64_t retry_after);
+/* Remember a rejected credential (401) or a request to wait (429, 503).  True when no more requests of
+ * the batch are to be sent. */
+bool kubernetes_connection_note_status(struct kubernetes_connection *connection, int status,
+                                       int64_t retry_after);
 
 #endif

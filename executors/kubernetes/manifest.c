@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/yaml.h"
+#include "executors/kubernetes/name.h"
 #include "executors/kubernetes/rules.h"
 
 enum { MOST_OBJECTS = 64 }; /* of one job: a Job for each role, and what they share */

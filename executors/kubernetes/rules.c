@@ -1,89 +1,18 @@
 /* executors/kubernetes/rules.c - what a manifest's objects must be beyond their fields' types */
 #include "executors/kubernetes/rules.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/json.h"
-#include "base/path.h"
 #include "executors/completion.h"
+#include "executors/kubernetes/name.h"
 
 enum {
-    PREFIX_LONGEST = 253,            /* bytes of a label's prefix, a DNS name */
     ANNOTATIONS_LONGEST = 256 << 10, /* bytes of an object's annotations together */
     DATA_LONGEST = 1 << 20,          /* bytes of a ConfigMap's or Secret's data */
     MOST_COMPLETIONS = 100000,
 };
-
-static bool is_small(char c)
-{
-    return c >= 'a' && c <= 'z';
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool is_alphanumeric(char c)
-{
-    return is_small(c) || is_digit(c) || (c >= 'A' && c <= 'Z');
-}
-
-/* A DNS label: small letters, digits, inner hyphens; with `letter`, a letter first. */
-static bool kubernetes_is_dns_label(struct text name, bool letter)
-{
-    if (name.length == 0 || name.length > KUBERNETES_LABEL_LONGEST)
-        return false;
-    for (size_t i = 0; i < name.length; i++) {
-        bool inner = i > 0 && i + 1 < name.length;
-        if (!is_small(name.data[i]) && !is_digit(name.data[i]) && !(name.data[i] == '-' && inner))
-            return false;
-    }
-    return !letter || is_small(name.data[0]);
-}
-
-/* Letters, digits, inner - _ and .; at most 63. */
-static bool is_qualified(struct text name)
-{
-    if (name.length == 0 || name.length > KUBERNETES_LABEL_LONGEST)
-        return false;
-    for (size_t i = 0; i < name.length; i++) {
-        char c = name.data[i];
-        bool inner = i > 0 && i + 1 < name.length;
-        if (!is_alphanumeric(c) && !(inner && (c == '-' || c == '_' || c == '.')))
-            return false;
-    }
-    return true;
-}
-
-static bool kubernetes_is_label_value(struct text value)
-{
-    return value.length == 0 || is_qualified(value);
-}
-
-static bool is_dns_name(struct text name)
-{
-    struct text part;
-    if (name.length == 0 || name.length > PREFIX_LONGEST || text_ends(name, "."))
-        return false;
-    while (text_next(&name, '.', &part))
-        if (!kubernetes_is_dns_label(part, false))
-            return false;
-    return true;
-}
-
-/* name, or prefix/name. */
-static bool is_label_key(struct text key)
-{
-    const char *slash = key.length ? memchr(key.data, '/', key.length) : NULL;
-    if (!slash)
-        return is_qualified(key);
-    struct text prefix = {key.data, (size_t)(slash - key.data)};
-    struct text name = {slash + 1, key.length - prefix.length - 1};
-    return is_dns_name(prefix) && is_qualified(name);
-}
 
 /* ---- metadata ---- */
 
@@ -94,13 +23,13 @@ static void check_labels(const struct value *labels, const char *path,
     for (size_t i = 0; labels && i < labels->object.count; i++) {
         const struct member *label = &labels->object.members[i];
         const char *key = error_quote(&quote, label->key.data, label->key.length);
-        if (!is_label_key(label->key))
+        if (!kubernetes_name_is_label_key(label->key))
             kubernetes_schema_problem(
                 problems, label->value,
                 "%s.labels: \"%s\" is no label: expected name or domain/name, the name "
                 "of at most 63 letters, digits, - _ and .",
                 path, key);
-        else if (!kubernetes_is_label_value(label->value->string))
+        else if (!kubernetes_name_is_label_value(label->value->string))
             kubernetes_schema_problem(
                 problems, label->value,
                 "%s.labels.%s: its value is none of a label: expected at most 63 "
@@ -113,8 +42,8 @@ static void check_labels(const struct value *labels, const char *path,
     }
 }
 
-/* Annotations of dlspool's that are a template's to write. */
-static bool is_templates(struct text key)
+/* Annotations of dlspool that a template may set. */
+static bool is_for_templates(struct text key)
 {
     return text_is(key, KUBERNETES_ANNOTATION_COMPLETE) ||
            text_is(key, KUBERNETES_ANNOTATION_DEBUG) ||
@@ -131,13 +60,13 @@ static void check_annotations(const struct value *annotations, const char *path,
         const struct member *member = &annotations->object.members[i];
         const char *key = error_quote(&quote, member->key.data, member->key.length);
         total += member->key.length + member->value->string.length;
-        if (!is_label_key(member->key))
+        if (!kubernetes_name_is_label_key(member->key))
             kubernetes_schema_problem(
                 problems, member->value,
                 "%s.annotations: \"%s\" is no annotation: expected name or domain/name, "
                 "the name of at most 63 letters, digits, - _ and .",
                 path, key);
-        else if (text_starts(member->key, "dlspool/") && !is_templates(member->key))
+        else if (text_starts(member->key, "dlspool/") && !is_for_templates(member->key))
             kubernetes_schema_problem(problems, member->value,
                                       "%s.annotations.%s: dlspool sets this itself; leave it out",
                                       path, key);
@@ -166,172 +95,6 @@ static void check_metadata(const struct value *metadata, const char *path, bool 
     check_annotations(value_get(metadata, "annotations"), inner, problems);
 }
 
-/* ---- pods ---- */
-
-/* The items of a list have names of their own. */
-static void check_names(const struct value *list, const char *path, bool labels,
-                        struct schema_problems *problems)
-{
-    struct error_quote_buffer quote;
-    for (size_t i = 0; list && i < list->list.count; i++) {
-        const struct value *item = list->list.items[i];
-        struct text name = value_get_text(item, "name");
-        const struct value before = {.kind = VALUE_LIST,
-                                     .list = {.items = list->list.items, .count = i}};
-        const char *quoted = error_quote(&quote, name.data ? name.data : "", name.length);
-        if (labels && !kubernetes_is_dns_label(name, false))
-            kubernetes_schema_problem(
-                problems, item,
-                "%s[%zu].name: found \"%s\", expected at most 63 small letters, digits "
-                "and inner hyphens",
-                path, i, quoted);
-        else if (labels && value_find(&before, "name", name))
-            kubernetes_schema_problem(problems, item, "%s[%zu].name: \"%s\" is there twice", path,
-                                      i, quoted);
-    }
-}
-
-static void check_mounts(const struct value *container, const struct value *volumes,
-                         const char *path, struct schema_problems *problems)
-{
-    struct error_quote_buffer quote;
-    const struct value *mounts = value_get(container, "volumeMounts");
-    for (size_t i = 0; mounts && i < mounts->list.count; i++) {
-        const struct value *mount = mounts->list.items[i];
-        struct text name = value_get_text(mount, "name");
-        struct text target = value_get_text(mount, "mountPath");
-        struct text below = value_get_text(mount, "subPath");
-        if (!value_find(volumes, "name", name))
-            kubernetes_schema_problem(problems, mount,
-                                      "%s.volumeMounts[%zu].name: there is no volume \"%s\"", path,
-                                      i, error_quote(&quote, name.data, name.length));
-        if (!text_starts(target, "/") || memchr(target.data, ':', target.length))
-            kubernetes_schema_problem(
-                problems, mount,
-                "%s.volumeMounts[%zu].mountPath: expected an absolute path without a "
-                "colon",
-                path, i);
-        for (size_t j = 0; j < i; j++)
-            if (text_equal(target, value_get_text(mounts->list.items[j], "mountPath")))
-                kubernetes_schema_problem(problems, mount,
-                                          "%s.volumeMounts[%zu].mountPath: \"%s\" is there twice",
-                                          path, i, error_quote(&quote, target.data, target.length));
-        if (text_starts(below, "/") || path_climbs(below))
-            kubernetes_schema_problem(
-                problems, mount,
-                "%s.volumeMounts[%zu].subPath: expected a relative path without \"..\"", path, i);
-    }
-}
-
-static void check_environment(const struct value *container, const char *path,
-                              struct schema_problems *problems)
-{
-    struct error_quote_buffer quote;
-    const struct value *env = value_get(container, "env");
-    for (size_t i = 0; env && i < env->list.count; i++) {
-        const struct value *item = env->list.items[i];
-        struct text name = value_get_text(item, "name"), value = value_get_text(item, "value");
-        bool bad = name.length == 0;
-        for (size_t j = 0; j < name.length; j++)
-            bad = bad || name.data[j] < ' ' || name.data[j] > '~' || name.data[j] == '=';
-        if (bad)
-            kubernetes_schema_problem(problems, item,
-                                      "%s.env[%zu].name: \"%s\" cannot be the name of a variable",
-                                      path, i, error_quote(&quote, name.data, name.length));
-        if (value.length && memchr(value.data, '\0', value.length))
-            kubernetes_schema_problem(problems, item, "%s.env[%zu].value: it holds a NUL byte",
-                                      path, i);
-        if (value.length && value_get(item, "valueFrom"))
-            kubernetes_schema_problem(problems, item,
-                                      "%s.env[%zu]: it has both value and valueFrom", path, i);
-    }
-}
-
-/* A quantity that is not one of memory or CPUs is counted in whole pieces, and what is asked
- * for is what is had. */
-static void check_resources(const struct value *container, const char *path,
-                            struct schema_problems *problems)
-{
-    const struct value *resources = value_get(container, "resources");
-    const struct value *limits = value_get(resources, "limits");
-    const struct value *requests = value_get(resources, "requests");
-    struct error_quote_buffer quote;
-    for (size_t i = 0; requests && i < requests->object.count; i++) {
-        const struct member *asked = &requests->object.members[i];
-        const struct member *most = value_member(limits, asked->key);
-        if (memchr(asked->key.data, '/', asked->key.length) &&
-            (!most || !value_equal(most->value, asked->value)))
-            kubernetes_schema_problem(problems, asked->value,
-                                      "%s.resources.requests.%s: it must be the same as its limit",
-                                      path,
-                                      error_quote(&quote, asked->key.data, asked->key.length));
-    }
-    for (int list = 0; list < 2; list++) {
-        const struct value *amounts = list ? limits : requests;
-        for (size_t i = 0; amounts && i < amounts->object.count; i++) {
-            const struct text name = amounts->object.members[i].key;
-            const struct value *amount = amounts->object.members[i].value;
-            bool negative = amount->kind == VALUE_NUMBER ? amount->number < 0
-                                                         : text_starts(amount->string, "-");
-            if (negative)
-                kubernetes_schema_problem(problems, amount, "%s.resources.%s.%s: it is below 0",
-                                          path, list ? "limits" : "requests",
-                                          error_quote(&quote, name.data, name.length));
-        }
-    }
-}
-
-static void check_containers(const struct value *pod, const char *list, const char *path,
-                             struct schema_problems *problems)
-{
-    char inner[128];
-    const struct value *containers = value_get(pod, list);
-    snprintf(inner, sizeof(inner), "%.80s.%s", path, list);
-    check_names(containers, inner, true, problems);
-    for (size_t i = 0; containers && i < containers->list.count; i++) {
-        const struct value *container = containers->list.items[i];
-        struct text image = value_get_text(container, "image");
-        snprintf(inner, sizeof(inner), "%.80s.%s[%zu]", path, list, i);
-        if (image.length == 0 || text_trim(image).length != image.length)
-            kubernetes_schema_problem(problems, container,
-                                      "%s.image: expected the name of an image", inner);
-        if (text_is(image, "host"))
-            kubernetes_schema_problem(
-                problems, container,
-                "%s.image: `host` is for the local executor only; let images.txt name "
-                "an image",
-                inner);
-        check_mounts(container, value_get(pod, "volumes"), inner, problems);
-        check_environment(container, inner, problems);
-        check_resources(container, inner, problems);
-    }
-}
-
-static void check_pod(const struct value *pod, const char *path, struct schema_problems *problems)
-{
-    char inner[128];
-    const struct value *containers = value_get(pod, "containers");
-    if (!text_is(value_get_text(pod, "restartPolicy"), "Never"))
-        kubernetes_schema_problem(
-            problems, pod, "%s.restartPolicy: expected Never: dlspool itself tries a job again",
-            path);
-    if (!value_find(containers, "name", TEXT(KUBERNETES_MAIN_CONTAINER)))
-        kubernetes_schema_problem(
-            problems, pod, "%s.containers: expected one that is called main: it is the task", path);
-    double deadline = value_get_number(pod, "activeDeadlineSeconds", 1);
-    if (!(deadline >= 1 && deadline <= INT32_MAX))
-        kubernetes_schema_problem(problems, pod, "%s.activeDeadlineSeconds: expected 1 to %d", path,
-                                  (int)INT32_MAX);
-    snprintf(inner, sizeof(inner), "%.80s.volumes", path);
-    check_names(value_get(pod, "volumes"), inner, true, problems);
-    check_containers(pod, "initContainers", path, problems);
-    check_containers(pod, "containers", path, problems);
-    struct text subdomain = value_get_text(pod, "subdomain");
-    if (subdomain.length && !kubernetes_is_dns_label(subdomain, false))
-        kubernetes_schema_problem(problems, pod, "%s.subdomain: expected a DNS label", path);
-    kubernetes_policy_check(pod, path, NULL, problems);
-}
-
 /* ---- Jobs ---- */
 
 static int read_whole_number(const struct value *object, const char *key, int otherwise)
@@ -340,7 +103,7 @@ static int read_whole_number(const struct value *object, const char *key, int ot
     return number >= -1 && number <= MOST_COMPLETIONS ? (int)number : -1;
 }
 
-/* The pods' host names are <job>-<index>. */
+/* A pod's host name is <job>-<index>. */
 static void check_host_names(const struct kubernetes_object *object, const char *path,
                              struct schema_problems *problems)
 {
@@ -421,7 +184,7 @@ static void check_job(struct kubernetes_object *object, const char *path,
         return;
     }
     snprintf(inner, sizeof(inner), "%.32s.spec.template.spec", path);
-    check_pod(value_get(template, "spec"), inner, problems);
+    kubernetes_rules_check_pod(value_get(template, "spec"), inner, problems);
 }
 
 /* ---- the other kinds ---- */
@@ -446,7 +209,7 @@ static void check_service(const struct value *tree, const char *path,
             kubernetes_schema_problem(problems, ports->list.items[i],
                                       "%s.spec.ports[%zu].port: expected 1 to 65535", path, i);
         if (ports->list.count > 1 &&
-            !kubernetes_is_dns_label(value_get_text(ports->list.items[i], "name"), false))
+            !kubernetes_name_is_label(value_get_text(ports->list.items[i], "name"), false))
             kubernetes_schema_problem(problems, ports->list.items[i],
                                       "%s.spec.ports[%zu].name: expected a DNS label", path, i);
     }
@@ -461,14 +224,8 @@ static void check_data(const struct value *tree, const char *path, struct schema
         const struct value *data = value_get(tree, members[i]);
         for (size_t j = 0; data && j < data->object.count; j++) {
             const struct member *member = &data->object.members[j];
-            bool bad = member->key.length == 0 || member->key.length > PREFIX_LONGEST ||
-                       text_is(member->key, ".") || text_starts(member->key, "..");
-            for (size_t k = 0; k < member->key.length; k++) {
-                char c = member->key.data[k];
-                bad = bad || !(is_alphanumeric(c) || c == '-' || c == '_' || c == '.');
-            }
             total += member->value->string.length;
-            if (bad)
+            if (!kubernetes_name_is_data_key(member->key))
                 kubernetes_schema_problem(
                     problems, member->value,
                     "%s.%s: \"%s\" is no key: expected letters, digits, - _ and .", path,
@@ -480,7 +237,7 @@ static void check_data(const struct value *tree, const char *path, struct schema
                                   path, total, (int)DATA_LONGEST);
 }
 
-/* What will be filled with keys holds nothing else, and says what it is. */
+/* A Secret that is filled with keys has that type, and no other data. */
 static void check_generated(const struct kubernetes_object *object, const char *path,
                             struct schema_problems *problems)
 {
@@ -527,7 +284,7 @@ void kubernetes_rules_check_object(struct kubernetes_object *object, const char 
     const struct value *metadata = value_get(object->tree, "metadata");
     struct error_quote_buffer quote;
     object->name = value_get_text(metadata, "name");
-    if (!kubernetes_is_dns_label(object->name, true))
+    if (!kubernetes_name_is_label(object->name, true))
         kubernetes_schema_problem(
             problems, metadata ? metadata : object->tree,
             "%s.metadata.name: found \"%s\", expected the job's token or what starts "
@@ -613,13 +370,10 @@ static void check_owner(const struct kubernetes_manifest *manifest, struct arena
                 KUBERNETES_ANNOTATION_COMPLETE,
                 error_quote(&quote, read->roles[i].role.data, read->roles[i].role.length));
     }
-    for (size_t i = 0; i < debug.length; i++)
-        if (!is_digit(debug.data[i]) || debug.length > 9) {
-            kubernetes_schema_problem(
-                problems, tree, "items[0].metadata.annotations.%s: expected a number of seconds",
-                KUBERNETES_ANNOTATION_DEBUG);
-            break;
-        }
+    if (debug.length > 9 || (debug.length && strspn(debug.data, "0123456789") < debug.length))
+        kubernetes_schema_problem(problems, tree,
+                                  "items[0].metadata.annotations.%s: expected a number of seconds",
+                                  KUBERNETES_ANNOTATION_DEBUG);
 }
 
 void kubernetes_rules_check_together(const struct kubernetes_manifest *manifest,
@@ -635,7 +389,7 @@ void kubernetes_rules_check_together(const struct kubernetes_manifest *manifest,
             continue;
         if (object->role.length == 0 && jobs == 1)
             object->role = TEXT("main");
-        if (!kubernetes_is_dns_label(object->role, false))
+        if (!kubernetes_name_is_label(object->role, false))
             kubernetes_schema_problem(
                 problems, object->tree,
                 "items[%zu].metadata.labels.%s: missing, or no DNS label; it names the "

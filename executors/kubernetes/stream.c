@@ -28,21 +28,22 @@ struct kubernetes_stream *kubernetes_stream_open(struct kubernetes_connection *c
 {
     const char *buffer[KUBERNETES_HEADERS];
     char words[CLOCK_TEXT_SIZE];
-    int64_t quiet = kubernetes_quiet(connection);
+    int64_t quiet = kubernetes_connection_quiet(connection);
     if (quiet) {
         error_set(error, "the API server asked to be left alone for %s",
                   duration_format(quiet, words));
         return NULL;
     }
-    if (kubernetes_prepare(connection, error))
+    if (kubernetes_connection_prepare(connection, error))
         return NULL;
     const struct http_stream_limits limits = {
         .headers = connection->settings.request_timeout,
         .stall = STALL,
         .line = LINE_LIMIT,
     };
-    struct http_stream *http = http_stream_start(
-        connection->streams, path, kubernetes_headers(connection, buffer), &limits, error);
+    struct http_stream *http =
+        http_stream_start(connection->streams, path,
+                          kubernetes_connection_headers(connection, buffer), &limits, error);
     if (!http)
         return NULL;
     struct kubernetes_stream *stream = memory_allocate(sizeof(*stream));
@@ -82,7 +83,7 @@ static void judge_end(struct kubernetes_stream *stream, const struct http_stream
     const char *remedy;
     struct value *answer;
     struct arena *arena = arena_new();
-    kubernetes_take_note(stream->connection, state->status, retry_after);
+    kubernetes_connection_note_status(stream->connection, state->status, retry_after);
     stream->outcome = kubernetes_status_judge(arena, &question, state->status, state->body, true,
                                               &answer, &retry_after, &remedy, &stream->error);
     arena_free(arena);

@@ -266,15 +266,15 @@ struct description *dlworkspace_draft_read(struct reading *reading, const struct
     job->platform = (struct platform){.name = TEXT("dlworkspace"), .cluster = draft.cluster};
     share_image(job);
     if (draft.email.length)
-        notes_add(reading->arena, &job->notes, "user.email",
-                  "no effect here: a job is of the user who drops the file");
+        request_notes_add(reading->arena, &job->notes, "user.email",
+                          "no effect here: a job is of the user who drops the file");
     for (size_t i = 0; draft.options && i < draft.options->object.count; i++) {
         struct error_quote_buffer buffer;
         const struct text key = draft.options->object.members[i].key;
         error_quote(&buffer, key.data, key.length);
-        notes_add(reading->arena, &job->notes,
-                  arena_printf(reading->arena, "job.options.%s", buffer.text).data,
-                  "no effect here");
+        request_notes_add(reading->arena, &job->notes,
+                          arena_printf(reading->arena, "job.options.%s", buffer.text).data,
+                          "no effect here");
     }
     return job;
 }

@@ -308,6 +308,6 @@ void dlworkspace_say_ineffective(struct arena *arena, const struct value *root, 
     for (size_t i = 0; i < ARRAY_COUNT(ineffective); i++) {
         const struct value *value = value_get(root, ineffective[i].name);
         if (value && !asks_for_nothing(value))
-            notes_add(arena, notes, ineffective[i].name, "%s", ineffective[i].sentence);
+            request_notes_add(arena, notes, ineffective[i].name, "%s", ineffective[i].sentence);
     }
 }

@@ -52,7 +52,7 @@ static void problem_of(struct work *work, const char *name, const char *sentence
 
 static void note_field(struct work *work, const char *field, const char *sentence)
 {
-    notes_add(work->reading->arena, &work->job->notes, field, "%s", sentence);
+    request_notes_add(work->reading->arena, &work->job->notes, field, "%s", sentence);
 }
 
 /* ---- roles ---- */

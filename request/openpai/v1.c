@@ -85,8 +85,9 @@ static bool read_switch(struct reading *reading, const struct value *map, const 
 {
     const struct value *value = value_get(map, name);
     if (value && value->kind != VALUE_BOOLEAN)
-        notes_add(reading->arena, notes, arena_printf(reading->arena, "jobEnvs.%s", name).data,
-                  "no effect: only true, without quotation marks, switches it on");
+        request_notes_add(reading->arena, notes,
+                          arena_printf(reading->arena, "jobEnvs.%s", name).data,
+                          "no effect: only true, without quotation marks, switches it on");
     return value && value->kind == VALUE_BOOLEAN && value->boolean;
 }
 
@@ -119,21 +120,23 @@ static void read_variables(struct reading *reading, const struct value *map,
     openpai_environment(reading, &path, map, &job->environment, &job->notes);
     job->platform.debug = read_switch(reading, map, "isDebug", &job->notes);
     if (read_switch(reading, map, "paiAzRDMA", &job->notes))
-        notes_add(reading->arena, &job->notes, "jobEnvs.paiAzRDMA",
-                  "no effect: how tasks reach a fast network is in the templates and site.yaml");
+        request_notes_add(
+            reading->arena, &job->notes, "jobEnvs.paiAzRDMA",
+            "no effect: how tasks reach a fast network is in the templates and site.yaml");
 }
 
 static void note_ignored(struct arena *arena, const struct value *root, const struct job *from,
                          struct notes *notes)
 {
     if (value_get(root, "killAllOnCompletedTaskNumber"))
-        notes_add(
+        request_notes_add(
             arena, notes, "killAllOnCompletedTaskNumber",
             "no effect, as in OpenPAI since 0.7; minSucceededTaskCount of a role ends the job");
     if (from->extras && from->extras->object.count)
-        notes_add(arena, notes, "extras", "no effect: kept in the job file, and read by nothing");
+        request_notes_add(arena, notes, "extras",
+                          "no effect: kept in the job file, and read by nothing");
     if (value_get(root, "tmp"))
-        notes_add(arena, notes, "tmp", "no effect: only the form that wrote it reads it");
+        request_notes_add(arena, notes, "tmp", "no effect: only the form that wrote it reads it");
 }
 
 struct description *openpai_1_read(struct reading *reading, const struct value *root)
@@ -163,8 +166,8 @@ struct description *openpai_1_read(struct reading *reading, const struct value *
     if (is_word(from.gpu_type, WORD_LONGEST))
         job->gpu_type = from.gpu_type;
     else if (from.gpu_type.length)
-        notes_add(reading->arena, &job->notes, "gpuType",
-                  "no effect: no kind of GPU is called that");
+        request_notes_add(reading->arena, &job->notes, "gpuType",
+                          "no effect: no kind of GPU is called that");
     job->retries = (int)from.retries;
     job->platform.name = TEXT("openpai");
     job->platform.cluster = from.cluster;

@@ -157,10 +157,11 @@ static void read_ports(struct reading *reading, const struct value_path *role_pa
         read_port(reading, &item, list->list.items[i], &port);
         add_port(task, &port);
         if (port.first && task->count > 1)
-            notes_add(reading->arena, notes, field_of(reading->arena, index, "portList"),
-                      "port %" PRId64 " is fixed for %d tasks: where they share one address, only "
-                      "one of them can have it",
-                      port.first, task->count);
+            request_notes_add(reading->arena, notes, field_of(reading->arena, index, "portList"),
+                              "port %" PRId64
+                              " is fixed for %d tasks: where they share one address, only "
+                              "one of them can have it",
+                              port.first, task->count);
     }
     openpai_usual_ports(task);
 }
@@ -191,21 +192,22 @@ static void note_role(struct arena *arena, size_t index, const struct value *map
     for (size_t i = 0; i < role->name.length; i++)
         odd = odd || role->name.data[i] == '.' || role->name.data[i] == '~';
     if (odd)
-        notes_add(arena, notes, field_of(arena, index, "name"),
-                  "no shell can name the variables of a role whose name holds . or ~; on "
-                  "Kubernetes, those with ~ are left out");
+        request_notes_add(arena, notes, field_of(arena, index, "name"),
+                          "no shell can name the variables of a role whose name holds . or ~; on "
+                          "Kubernetes, those with ~ are left out");
     if (role->infiniband)
-        notes_add(arena, notes, field_of(arena, index, "needIBDevice"),
-                  "no effect: how tasks reach a fast network is in the templates and site.yaml");
+        request_notes_add(
+            arena, notes, field_of(arena, index, "needIBDevice"),
+            "no effect: how tasks reach a fast network is in the templates and site.yaml");
     if (role->main)
-        notes_add(arena, notes, field_of(arena, index, "isMainRole"),
-                  "the job ends well when %" PRId64
-                  " of this role's tasks have succeeded, whatever "
-                  "the other roles do",
-                  role->succeeded);
+        request_notes_add(arena, notes, field_of(arena, index, "isMainRole"),
+                          "the job ends well when %" PRId64
+                          " of this role's tasks have succeeded, whatever "
+                          "the other roles do",
+                          role->succeeded);
     if (is_null(map, "minFailedTaskCount") && role->count == 1)
-        notes_add(arena, notes, field_of(arena, index, "minFailedTaskCount"),
-                  "null: the job does not fail when this role's only task fails");
+        request_notes_add(arena, notes, field_of(arena, index, "minFailedTaskCount"),
+                          "null: the job does not fail when this role's only task fails");
 }
 
 static void check_shm(struct reading *reading, const struct value_path *role_path,

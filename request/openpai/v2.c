@@ -90,10 +90,11 @@ static void say_of_prerequisite(struct openpai_2 *file, const struct value_path 
         while (known[at] && !text_is(key, known[at]))
             at++;
         if (!known[at])
-            notes_add(arena, &file->job->notes, openpai_2_place(arena, &field), "%s",
-                      text_is(key, "callbacks")
-                          ? "no effect here: put these commands into the task role's commands"
-                          : "no effect here: there is no plugin that would act on it");
+            request_notes_add(
+                arena, &file->job->notes, openpai_2_place(arena, &field), "%s",
+                text_is(key, "callbacks")
+                    ? "no effect here: put these commands into the task role's commands"
+                    : "no effect here: there is no plugin that would act on it");
     }
 }
 
@@ -170,7 +171,8 @@ static void read_defaults(struct openpai_2 *file)
     for (size_t i = 0; defaults && i < defaults->object.count; i++) {
         struct value_path field = {.above = &above, .name = defaults->object.members[i].key};
         if (!text_is(field.name, "deployment") && !text_is(field.name, "virtualCluster"))
-            notes_add(arena, &file->job->notes, openpai_2_place(arena, &field), "no effect here");
+            request_notes_add(arena, &file->job->notes, openpai_2_place(arena, &field),
+                              "no effect here");
     }
 }
 

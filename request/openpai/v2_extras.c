@@ -11,7 +11,7 @@
 static void note_path(struct openpai_2 *file, const struct value_path *path, const char *sentence)
 {
     struct arena *arena = file->reading->arena;
-    notes_add(arena, &file->job->notes, openpai_2_place(arena, path), "%s", sentence);
+    request_notes_add(arena, &file->job->notes, openpai_2_place(arena, path), "%s", sentence);
 }
 
 static bool asks_for_nothing(const struct value *value)

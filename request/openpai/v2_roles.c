@@ -44,7 +44,8 @@ static void note_role(struct role_reading *reading, const char *name, const char
 {
     struct value_path path = {.above = reading->path, .name = text_of(name)};
     struct arena *arena = reading->file->reading->arena;
-    notes_add(arena, &reading->file->job->notes, openpai_2_place(arena, &path), "%s", sentence);
+    request_notes_add(arena, &reading->file->job->notes, openpai_2_place(arena, &path), "%s",
+                      sentence);
 }
 
 /* ---- prerequisites ---- */
@@ -101,7 +102,8 @@ static int64_t raised(struct role_reading *reading, const char *name, int64_t as
     struct value_path resource = {.above = reading->path, .name = TEXT("resourcePerInstance")};
     struct value_path path = {.above = &resource, .name = text_of(name)};
     struct arena *arena = reading->file->reading->arena;
-    notes_add(arena, &reading->file->job->notes, openpai_2_place(arena, &path), "%s", sentence);
+    request_notes_add(arena, &reading->file->job->notes, openpai_2_place(arena, &path), "%s",
+                      sentence);
     return least;
 }
 
@@ -138,7 +140,7 @@ static void read_ports(struct role_reading *reading)
         role->ports[i] = (struct port_request){.label = member->key,
                                                .count = any ? 1 : (int)member->value->number};
         if (any)
-            notes_add(
+            request_notes_add(
                 arena, &reading->file->job->notes, openpai_2_place(arena, &path),
                 "0: taken as one port of any number, as the first files of version 2 meant it");
     }
@@ -176,8 +178,9 @@ static int completion_number(struct role_reading *reading, const char *name, int
     struct value_path above = {.above = reading->path, .name = TEXT("completion")};
     struct value_path path = {.above = &above, .name = text_of(name)};
     struct arena *arena = reading->file->reading->arena;
-    notes_add(arena, &reading->file->job->notes, openpai_2_place(arena, &path),
-              "the role has only %d instances, so no number of them does it", reading->role->count);
+    request_notes_add(arena, &reading->file->job->notes, openpai_2_place(arena, &path),
+                      "the role has only %d instances, so no number of them does it",
+                      reading->role->count);
     return NEVER;
 }
 
@@ -286,10 +289,11 @@ static void say_ineffective(struct role_reading *reading)
         bool no = member->value->kind == VALUE_BOOLEAN && !member->value->boolean;
         if (text_is(member->key, "shmMB") || (infiniband && no))
             continue;
-        notes_add(arena, &reading->file->job->notes, openpai_2_place(arena, &path), "%s",
-                  infiniband ? "no effect here: what tasks with GPUs get for talking to others is "
-                               "the site's choice"
-                             : "no effect here");
+        request_notes_add(arena, &reading->file->job->notes, openpai_2_place(arena, &path), "%s",
+                          infiniband
+                              ? "no effect here: what tasks with GPUs get for talking to others is "
+                                "the site's choice"
+                              : "no effect here");
     }
 }
 

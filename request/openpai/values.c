@@ -239,11 +239,12 @@ void openpai_environment(struct reading *reading, const struct value_path *path,
             environment->variables[environment->count++] =
                 (struct environment_variable){member->key, text};
         else
-            notes_add(reading->arena, notes,
-                      arena_printf(reading->arena, "jobEnvs.%s",
-                                   error_quote(&buffer, member->key.data, member->key.length))
-                          .data,
-                      "%s", reason);
+            request_notes_add(
+                reading->arena, notes,
+                arena_printf(reading->arena, "jobEnvs.%s",
+                             error_quote(&buffer, member->key.data, member->key.length))
+                    .data,
+                "%s", reason);
     }
 }
 

@@ -433,12 +433,11 @@ static void intake_close(struct stage *stage)
  * made within a day of now.  Hosts' clocks differ. */
 static bool is_named_by_us(struct text name)
 {
-    static const int64_t day = (int64_t)24 * 60 * 60 * 1000;
     struct text token;
     if (!id_token_in_file_name(name, &token))
         return false;
     int64_t age = clock_now() - id_time(token);
-    return age > -day && age < day;
+    return age > -CLOCK_DAY && age < CLOCK_DAY;
 }
 
 static struct stage *intake_open(const char *directory, struct error *error)

@@ -167,7 +167,8 @@ static int resolve_directory(struct resolving *work, const char *field, struct t
         (code && value_get_boolean(work->map, "strict", false)))
         return error_set(work->error, "%s: found \"%s\", expected a place that this site has: %s",
                          field, buffer.text, why);
-    notes_add(work->arena, work->notes, field, "no effect: %s: %s; %s", buffer.text, why, effect);
+    request_notes_add(work->arena, work->notes, field, "no effect: %s: %s; %s", buffer.text, why,
+                      effect);
     return 0;
 }
 
@@ -227,10 +228,10 @@ static int resolve_queue(struct resolving *work)
     if (lists(queues, cluster))
         work->job->queue = cluster;
     else if (is_empty(map))
-        notes_add(work->arena, work->notes, work->words->cluster,
-                  "no effect: site.yaml names no queue for the virtual cluster %s "
-                  "(%s.virtual_clusters); the job goes to the default queue",
-                  name, work->words->platform);
+        request_notes_add(work->arena, work->notes, work->words->cluster,
+                          "no effect: site.yaml names no queue for the virtual cluster %s "
+                          "(%s.virtual_clusters); the job goes to the default queue",
+                          name, work->words->platform);
     else
         return error_set(work->error,
                          "%s: found \"%s\", expected one that site.yaml of templates.git names "
@@ -302,21 +303,22 @@ static void resolve_credentials(struct resolving *work)
         if (text_is(work->record->executor, "kubernetes"))
             return;
     }
-    notes_add(work->arena, work->notes, "authFile",
-              "no effect: it is not read; images come with what the administrators gave %s",
-              text_is(work->record->executor, "kubernetes")
-                  ? "the cluster (openpai.auth_files, kubernetes.image_pull_secrets)"
-                  : "the container engine");
+    request_notes_add(work->arena, work->notes, "authFile",
+                      "no effect: it is not read; images come with what the administrators gave %s",
+                      text_is(work->record->executor, "kubernetes")
+                          ? "the cluster (openpai.auth_files, kubernetes.image_pull_secrets)"
+                          : "the container engine");
 }
 
 /* Only a cluster can be told who may fetch a job's images. */
 static void note_registries(struct resolving *work)
 {
     if (work->description->registries_count && !text_is(work->record->executor, "kubernetes"))
-        notes_add(work->arena, work->notes, work->words->registries,
-                  "no effect: the executor %.*s fetches images with what the administrators gave "
-                  "its container engine",
-                  (int)work->record->executor.length, work->record->executor.data);
+        request_notes_add(
+            work->arena, work->notes, work->words->registries,
+            "no effect: the executor %.*s fetches images with what the administrators gave "
+            "its container engine",
+            (int)work->record->executor.length, work->record->executor.data);
 }
 
 static void note_storage(struct resolving *work)
@@ -326,10 +328,10 @@ static void note_storage(struct resolving *work)
         return;
     for (size_t i = 0; i < description->tasks_count; i++)
         if (description->tasks[i].storage)
-            notes_add(work->arena, work->notes,
-                      arena_printf(work->arena, "taskRoles[%zu].storageGB", i).data,
-                      "no effect: the executor %s does not count disk space",
-                      work->record->executor.data);
+            request_notes_add(work->arena, work->notes,
+                              arena_printf(work->arena, "taskRoles[%zu].storageGB", i).data,
+                              "no effect: the executor %s does not count disk space",
+                              work->record->executor.data);
 }
 
 static int resolve_platform(struct resolving *work)

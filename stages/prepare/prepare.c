@@ -263,17 +263,18 @@ static void note_fields(struct arena *arena, const char *executor,
     bool listed = queues && queues->kind == VALUE_LIST && queues->list.count > 0;
     bool machine = strcmp(executor, "local") == 0 || strcmp(executor, "null") == 0;
     if (description->queue.length && machine && !listed)
-        notes_add(arena, notes, "queue",
-                  "no effect here: jobs of this machine have one queue; leave it out");
+        request_notes_add(arena, notes, "queue",
+                          "no effect here: jobs of this machine have one queue; leave it out");
     if (description->version.length && description->image.length &&
         !text_is(description->image, "host"))
-        notes_add(
+        request_notes_add(
             arena, notes, "version",
             "not checked beside an image of your own; leave image out to get that version or be refused");
     if (description->gpu_type.length && record->gpus == 0)
-        notes_add(arena, notes, "gpu_type",
-                  "no effect: no task asks for GPUs; say how many in gpus of tasks, such as "
-                  "tasks: {main: {gpus: 1}}");
+        request_notes_add(
+            arena, notes, "gpu_type",
+            "no effect: no task asks for GPUs; say how many in gpus of tasks, such as "
+            "tasks: {main: {gpus: 1}}");
 }
 
 /* What the template has to tell. */
@@ -282,7 +283,7 @@ static void take_notes(struct arena *arena, struct notes *notes)
     size_t count;
     const struct template_note *told = functions_notes(&count);
     for (size_t i = 0; i < count; i++)
-        notes_add(arena, notes, told[i].field.text, "%s", told[i].sentence.text);
+        request_notes_add(arena, notes, told[i].field.text, "%s", told[i].sentence.text);
 }
 
 enum prepare_result prepare_manifest(struct arena *arena, struct repository *repository,

@@ -12,8 +12,6 @@
 
 enum { LONGEST_VALUE = 80 }; /* bytes of a value that is shown */
 
-static const int64_t day = 24 * 60 * 60 * 1000;
-
 /* Which jobs */
 
 struct collection {
@@ -87,8 +85,10 @@ static int collect_all(const struct preview_request *request, struct collection 
 {
     const struct spool *spool = request->spool;
     char date[CLOCK_TEXT_SIZE];
-    *collection = (struct collection){
-        .most = request->most, .since = (request->now / day - request->days) * day, .date = ""};
+    *collection =
+        (struct collection){.most = request->most,
+                            .since = (request->now / CLOCK_DAY - request->days) * CLOCK_DAY,
+                            .date = ""};
     for (int i = 0; i < STATE_DONE; i++) {
         collection->state = (enum state)i;
         if (directory_walk(spool->states[i], collect, collection))
@@ -96,7 +96,7 @@ static int collect_all(const struct preview_request *request, struct collection 
     }
     collection->state = STATE_DONE;
     for (int64_t i = 0; i <= request->days; i++)
-        if (collect_day(spool, collection, clock_date(request->now - i * day, date)))
+        if (collect_day(spool, collection, clock_date(request->now - i * CLOCK_DAY, date)))
             return error_errno(error, "done/%s could not be read", date);
     tidy(collection);
     return 0;

@@ -2,15 +2,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "stages/resubmit/held_parts.h"
 #include "stages/resubmit/named_jobs.h"
 
-static const int64_t a_day = (int64_t)24 * 60 * 60 * 1000; /* milliseconds */
-
 struct questions { /* names that are looked for */
     struct named_job *named;
-    struct held_condition **conditions;
-    struct held **askers;
+    struct asker {
+        struct held *held;
+        struct held_condition *condition;
+    } * askers; /* of each */
     size_t count, capacity;
     int64_t since;
 };
@@ -26,19 +27,16 @@ static void found_id(struct held_condition *condition, struct text id)
 static void ask_for_name(struct questions *questions, struct held *held,
                          struct held_condition *condition)
 {
-    if (questions->count == questions->capacity) {
-        size_t capacity = questions->capacity = questions->capacity ? questions->capacity * 2 : 64;
-        questions->named = memory_resize(questions->named, capacity * sizeof(*questions->named));
-        questions->conditions =
-            memory_resize(questions->conditions, capacity * sizeof(struct held_condition *));
-        questions->askers = memory_resize(questions->askers, capacity * sizeof(struct held *));
-    }
+    size_t capacity = questions->capacity;
+    questions->named =
+        memory_grow(questions->named, questions->count, &capacity, sizeof(*questions->named));
+    questions->askers = memory_grow(questions->askers, questions->count, &questions->capacity,
+                                    sizeof(*questions->askers));
     questions->named[questions->count] =
         (struct named_job){.name = condition->awaited.job, .uid = held->uid, .id = held_id(held)};
-    questions->conditions[questions->count] = condition;
-    questions->askers[questions->count++] = held;
+    questions->askers[questions->count++] = (struct asker){held, condition};
     /* Whoever came to the spool since it was looked through ended since. */
-    int64_t since = held->looked_for ? held->accepted - a_day : 0;
+    int64_t since = held->looked_for ? held->accepted - CLOCK_DAY : 0;
     if (questions->count == 1 || since < questions->since)
         questions->since = since;
 }
@@ -90,11 +88,11 @@ int held_find_meant(struct held_jobs *jobs, struct error *error)
         result =
             named_jobs_find(jobs->spool, questions.named, questions.count, questions.since, error);
     for (size_t i = 0; i < questions.count && !result; i++) {
-        take_answer(questions.askers[i], questions.conditions[i], &questions.named[i]);
-        questions.askers[i]->looked_for = true;
+        struct asker *asker = &questions.askers[i];
+        take_answer(asker->held, asker->condition, &questions.named[i]);
+        asker->held->looked_for = true;
     }
     free(questions.named);
-    free(questions.conditions);
     free(questions.askers);
     return result;
 }

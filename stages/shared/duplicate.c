@@ -12,8 +12,7 @@
 #include "stages/shared/quarantine.h"
 #include "stages/shared/diagnosis.h"
 
-enum { MOST_DAYS = 400 };                                  /* of done/ that are looked into */
-static const int64_t a_day = (int64_t)24 * 60 * 60 * 1000; /* milliseconds */
+enum { MOST_DAYS = 400 }; /* of done/ that are looked into */
 
 static bool is_there(const struct spool *spool, const struct job_place *place)
 {
@@ -35,11 +34,11 @@ static bool is_there(const struct spool *spool, const struct job_place *place)
 static bool is_done(const struct spool *spool, struct job_place *place, int64_t accepted)
 {
     char date[CLOCK_TEXT_SIZE];
-    int64_t last = clock_now() + a_day;
+    int64_t last = clock_now() + CLOCK_DAY;
     place->state = STATE_DONE;
-    if (last - accepted > MOST_DAYS * a_day)
-        accepted = last - MOST_DAYS * a_day;
-    for (int64_t day = last; day >= accepted - a_day; day -= a_day) {
+    if (last - accepted > MOST_DAYS * CLOCK_DAY)
+        accepted = last - MOST_DAYS * CLOCK_DAY;
+    for (int64_t day = last; day >= accepted - CLOCK_DAY; day -= CLOCK_DAY) {
         memcpy(place->date, clock_date(day, date), sizeof("YYYY-MM-DD"));
         if (is_there(spool, place))
             return true;

@@ -557,12 +557,12 @@ static void the_pods_service_account_will_do(void **state)
     write_file("accepted", "pods\n");
     setenv("HOME", "/nowhere", 1);
     unsetenv("KUBECONFIG");
-    assert_null(kubernetes_connect_from(&settings, in_directory("account"), &error));
+    assert_null(kubernetes_connection_open(&settings, in_directory("account"), &error));
     expect_words(error.text, "there is no kubeconfig");
     setenv("KUBERNETES_SERVICE_HOST", "127.0.0.1", 1);
     setenv("KUBERNETES_SERVICE_PORT", port, 1);
     struct kubernetes_connection *connection =
-        kubernetes_connect_from(&settings, in_directory("account"), &error);
+        kubernetes_connection_open(&settings, in_directory("account"), &error);
     assert_non_null(connection);
     assert_string_equal(kubernetes_namespace(connection), "theirs");
     must_be_done(connection, "/echo");
@@ -571,7 +571,7 @@ static void the_pods_service_account_will_do(void **state)
     write_file("accepted", "rotated\n");
     must_be_done(connection, "/echo");
     kubernetes_disconnect(connection);
-    assert_null(kubernetes_connect_from(&settings, "/nowhere", &error));
+    assert_null(kubernetes_connection_open(&settings, "/nowhere", &error));
     expect_words(error.text, "automountServiceAccountToken");
     unsetenv("KUBERNETES_SERVICE_HOST");
     unsetenv("KUBERNETES_SERVICE_PORT");

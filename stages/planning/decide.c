@@ -64,11 +64,11 @@ static void ask_planner(struct planning *planning, const struct pool *pool,
 {
     struct buffer plan = {0};
     if (!planning->stage->settings.planner_record) {
-        policy_ours(state);
+        policy_max_met(state);
         return;
     }
     struct state_text *text = state_text_begin(state, pool->name, names);
-    policy_ours(state);
+    policy_max_met(state);
     state_text_end(text, state, &plan);
     recording_append(planning->stage, buffer_text(&plan));
     buffer_free(&plan);

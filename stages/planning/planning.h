@@ -3,7 +3,7 @@
  * Planning is on while a job of rendered/ or submitted/ has a deadline or sizes.  A plan is then made
  * every planner.tick, and soon after a job has come or ended: the jobs of both directories
  * (stages/planning/job_cache.h), with what is predicted of them (stages/planning/forecast.h), are sorted into pools of the
- * capacity that the executor tells (stages/planning/pools.h), and policy_ours (planner/policy.h) decides.
+ * capacity that the executor tells (stages/planning/pools.h), and policy_max_met (planner/policy.h) decides.
  * What follows from it:
  *
  *   - rendered jobs that are given something are handed over, in order: those with deadlines by

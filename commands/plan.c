@@ -1,4 +1,4 @@
-/* commands/preview.c - dlspool plan REV: what a commit of the templates would make of recent jobs
+/* commands/plan.c - dlspool plan REV: what a commit of the templates would make of recent jobs
  *
  * The jobs of the last days are rendered with what is served now and with that commit; what differs
  * is said in groups, a line each.  Touches nothing.  The pre-receive hook of templates.git runs it on

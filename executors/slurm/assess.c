@@ -2,8 +2,9 @@
  *
  *   waiting at Slurm                        WAITING; FAILED when it would wait for ever
  *   running                                 RUNNING, unless the rule of completion has decided
- * while some tasks still run over, and the files tell of all tasks   what they say, by the rule of
- * completion over, and they do not                   what Slurm says
+ *                                           while some tasks still run
+ *   over, and the files tell of all tasks   what they say, by the rule of completion
+ *   over, and they do not                   what Slurm says
  *
  * What is decided before all tasks have ended is written down: they are told to end then, and what
  * they end with does not count.

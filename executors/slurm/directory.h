@@ -3,9 +3,11 @@
  *   DIRECTORY/                         dlspool's own
  *     <id>-a<attempt>/                 dlspool's own, one for each attempt of a job
  *       submission                     what was handed in, so that it can be handed in again
- *       outcome                        how it has ended, where that was decided while tasks still
- * ran elements                       elements of an array that ended without saying so job/ belongs
- * to the job's user: DLSPOOL_DIRECTORY .gone-<id>-a<attempt>/           what is being removed
+ *       verdict                        how it has ended, where that was decided while tasks still
+ *                                      ran
+ *       elements                       elements of an array that ended without saying so
+ *       job/                           belongs to the job's user: DLSPOOL_DIRECTORY
+ *     .gone-<id>-a<attempt>/           what is being removed
  *
  * What is below job/ is written by programs of the job's user, who may be hostile: it is opened
  * through descriptors, never through a link, only regular files, and no more is read than is of

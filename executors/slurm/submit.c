@@ -4,9 +4,12 @@
  *
  *   prepare   read the manifest, make the directory, write the body; one sync for the batch
  *   look      one list, when some were handed in before with unknown outcome: what is there is
- * adopted hand in   held look      again, for those whose answer was lost release   in one update
+ *             adopted
+ *   hand in   held
+ *   look      again, for those whose answer was lost
+ *   release   in one update
  *   clean up  what was refused, and yet got a number; and what got a number that was another's
- * before (numbers.h), which is then handed in again
+ *             before (numbers.h), which is then handed in again
  *
  * A job that is at Slurm under its token is accepted, released or not: poll() releases what is not.
  */

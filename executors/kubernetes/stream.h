@@ -2,7 +2,14 @@
 #ifndef EXECUTORS_KUBERNETES_STREAM_H
 #define EXECUTORS_KUBERNETES_STREAM_H
 
-#include "executors/kubernetes/api.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "executors/kubernetes/status.h"
+
+struct kubernetes_connection; /* connection.h */
 
 struct kubernetes_stream;
 

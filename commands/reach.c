@@ -91,8 +91,7 @@ static struct text find_path(struct text output, int port)
         while (path.data + path.length < end && path.length <= PATH_MOST &&
                memchr(plain, path.data[path.length], sizeof(plain) - 1))
             path.length++;
-        if (path.length && path.length <= PATH_MOST &&
-            memmem(path.data, path.length, "token=", strlen("token=")))
+        if (path.length <= PATH_MOST && text_contains(path, TEXT("token=")))
             return path;
     }
     return (struct text){"", 0};

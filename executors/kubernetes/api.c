@@ -13,16 +13,17 @@
 #include "executors/http/http.h"
 #include "executors/kubernetes/connection.h"
 #include "executors/kubernetes/status.h"
+#include "executors/kubernetes/stream.h"
 
 /* ---- the connection ---- */
 
-struct kubernetes_connection *kubernetes_connect(const struct kubernetes_settings *settings,
-                                                 struct error *error)
+struct kubernetes_connection *kubernetes_api_connect(const struct kubernetes_settings *settings,
+                                                     struct error *error)
 {
     return kubernetes_connection_open(settings, KUBECONFIG_SERVICE_ACCOUNT, error);
 }
 
-void kubernetes_disconnect(struct kubernetes_connection *connection)
+void kubernetes_api_disconnect(struct kubernetes_connection *connection)
 {
     if (!connection)
         return;
@@ -31,12 +32,12 @@ void kubernetes_disconnect(struct kubernetes_connection *connection)
     kubernetes_connection_free(connection);
 }
 
-const char *kubernetes_namespace(const struct kubernetes_connection *connection)
+const char *kubernetes_api_namespace(const struct kubernetes_connection *connection)
 {
     return connection->namespace;
 }
 
-const char *kubernetes_server(const struct kubernetes_connection *connection)
+const char *kubernetes_api_server(const struct kubernetes_connection *connection)
 {
     return connection->config->server;
 }
@@ -206,8 +207,8 @@ static void run_requests(struct kubernetes_connection *connection, struct arena 
     }
 }
 
-void kubernetes_run(struct kubernetes_connection *connection, struct arena *arena,
-                    struct kubernetes_call *const *calls, size_t count)
+void kubernetes_api_run(struct kubernetes_connection *connection, struct arena *arena,
+                        struct kubernetes_call *const *calls, size_t count)
 {
     struct error error;
     int64_t quiet = kubernetes_connection_quiet(connection);
@@ -226,7 +227,7 @@ void kubernetes_run(struct kubernetes_connection *connection, struct arena *aren
     free(requests);
 }
 
-void kubernetes_call_free(struct kubernetes_call *call)
+void kubernetes_api_call_free(struct kubernetes_call *call)
 {
     buffer_free(&call->response);
     buffer_free(&call->warnings);

@@ -40,10 +40,10 @@ struct kubernetes_call {
     int64_t retry_after;    /* milliseconds; 0: nothing said */
     struct value *answer;   /* the parsed body, in the arena; NULL when raw or none.  Of a
                                    refusal the Status, where it was one */
-    struct buffer response; /* when raw; kubernetes_call_free() */
+    struct buffer response; /* when raw; kubernetes_api_call_free() */
     bool cut_off;           /* raw: it was longer than response_limit */
     struct buffer warnings; /* texts of the answer's Warning headers, a line each;
-                                   kubernetes_call_free() */
+                                   kubernetes_api_call_free() */
     struct error error;     /* a sentence unless KUBERNETES_DONE: quotes the server's message,
                                    says what to do */
     const char *remedy;     /* of KUBERNETES_REFUSED: what an administrator does, outside the spool,
@@ -51,55 +51,25 @@ struct kubernetes_call {
                                    not freed */
 };
 
-void kubernetes_call_free(struct kubernetes_call *call); /* `response`; not the call itself */
+void kubernetes_api_call_free(struct kubernetes_call *call); /* `response`; not the call itself */
 
 struct kubernetes_connection;
 
 /* Read the kubeconfig (or find the service account); asks nobody, but may run the kubeconfig's exec
  * plugin at the first request.  What the settings point to need not live on.  NULL and a sentence
  * on failure. */
-struct kubernetes_connection *kubernetes_connect(const struct kubernetes_settings *settings,
-                                                 struct error *error);
-void kubernetes_disconnect(struct kubernetes_connection *connection); /* NULL is fine; ends all
+struct kubernetes_connection *kubernetes_api_connect(const struct kubernetes_settings *settings,
+                                                     struct error *error);
+void kubernetes_api_disconnect(struct kubernetes_connection *connection); /* NULL is fine; ends all
                                                                            its streams */
-const char *kubernetes_namespace(const struct kubernetes_connection *connection);
-const char *kubernetes_server(const struct kubernetes_connection *connection); /* its URL */
+const char *kubernetes_api_namespace(const struct kubernetes_connection *connection);
+const char *kubernetes_api_server(const struct kubernetes_connection *connection); /* its URL */
 
 /* Run all calls to their end, at most in_flight at a time.  A 401 makes the credential be read
  * again, once; after a 429 nothing more is sent until Retry-After is over (such calls are
  * KUBERNETES_UNAVAILABLE).  A request that finds its kept connection closed is sent again: so names
  * of what a POST makes must be fixed, and KUBERNETES_EXISTS looked into. */
-void kubernetes_run(struct kubernetes_connection *connection, struct arena *arena,
-                    struct kubernetes_call *const *calls, size_t count);
-
-/* ---- streams: watches, and logs that are followed ---- */
-
-struct kubernetes_stream;
-
-/* Begin a GET whose answer comes in lines.  `path` as in a call.  The server must send something,
- * or end it, within 330 seconds: a watch asks for timeoutSeconds below that (290) and bookmarks.
- * NULL and a sentence when there is no credential, or while the server asks to be left alone. */
-struct kubernetes_stream *kubernetes_stream_open(struct kubernetes_connection *connection,
-                                                 const char *path, struct error *error);
-
-/* Drive all streams of the connection; returns when something has come or a stream has ended, and
- * after `wait` milliseconds in any case (0: at once). */
-void kubernetes_streams_drive(struct kubernetes_connection *connection, int64_t wait);
-
-/* The next whole line, without its end, or false.  It is valid until the next call about streams.
- * Lines longer than 8 MiB end the stream.  A stream that takes in faster than it is read from is
- * paused.  Lines that came before the end are there after it too; a last line without its end is
- * not one. */
-bool kubernetes_stream_line(struct kubernetes_stream *stream, struct text *line);
-
-/* NULL while it is open, or lines of it are still to be read; else why it ended: "" when the server
- * ended it in order, or a sentence.  *status is the HTTP status, 0 while there is none; *outcome,
- * where `outcome` is not NULL, says what to do about it (KUBERNETES_DONE for "").  A 401 makes the
- * credential be read again for the next stream or call. */
-const char *kubernetes_stream_ended(const struct kubernetes_stream *stream, int *status,
-                                    enum kubernetes_outcome *outcome);
-void kubernetes_stream_close(struct kubernetes_stream *stream); /* NULL is fine */
-
-/* ---- for paths and sentences ---- */
+void kubernetes_api_run(struct kubernetes_connection *connection, struct arena *arena,
+                        struct kubernetes_call *const *calls, size_t count);
 
 #endif

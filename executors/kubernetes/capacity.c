@@ -248,7 +248,7 @@ static enum kubernetes_outcome list_pages(struct count *count, const char *path,
         buffer_clear(&next);
         buffer_printf(&next, "%s&continue=", path);
         http_escape(&next, more);
-        kubernetes_call_free(&call);
+        kubernetes_api_call_free(&call);
         arena_reset(arena);
     } while (outcome == KUBERNETES_DONE && next.length > strlen(path) + strlen("&continue="));
     buffer_free(&next);
@@ -354,7 +354,7 @@ static int count_quota(struct count *count, const struct error *refusal, struct 
         take_quota_gpus(capacity, status);
     }
     any = cpus.found || memory.found || capacity->gpu_type_count;
-    kubernetes_call_free(&call);
+    kubernetes_api_call_free(&call);
     if (!any)
         return error_set(error,
                          "what the cluster has cannot be told: the kubeconfig's user may not list "

@@ -27,7 +27,7 @@ struct kubernetes_connection {
     bool repeats;         /* the batch that runs is one with a new credential */
 };
 
-/* As kubernetes_connect(), with the service account's files in another place. */
+/* As kubernetes_api_connect(), with the service account's files in another place. */
 struct kubernetes_connection *kubernetes_connection_open(const struct kubernetes_settings *settings,
                                                          const char *service_account,
                                                          struct error *error);

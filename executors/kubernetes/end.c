@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "executors/kubernetes/logs.h"
 
 /* ---- cancel ---- */
 
@@ -50,7 +51,7 @@ static void ask_kill(struct inquiries *inquiries, struct inquiry *inquiry)
         .body = TEXT("{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\",\"gracePeriodSeconds\":0}"),
         .raw = true};
     inquiry->asked = true;
-    inquiries_add(inquiries, &inquiry->pods_call);
+    inquiry_add_call(inquiries, &inquiry->pods_call);
 }
 
 /* ---- single tasks ---- */
@@ -104,7 +105,7 @@ static void ask_end_tasks(struct inquiries *inquiries, struct inquiry *inquiry)
                 : TEXT("{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\"}"),
         .raw = true};
     inquiry->asked = true;
-    inquiries_add(inquiries, &inquiry->pods_call);
+    inquiry_add_call(inquiries, &inquiry->pods_call);
 }
 
 /* ---- all ---- */
@@ -112,29 +113,29 @@ static void ask_end_tasks(struct inquiries *inquiries, struct inquiry *inquiry)
 void kubernetes_cancel(struct executor *executor, struct job_call **batch, size_t count)
 {
     struct inquiries inquiries;
-    inquiries_open(&inquiries, executor, batch, count);
+    inquiry_open(&inquiries, executor, batch, count);
     for (size_t i = 0; i < count; i++)
         if (batch[i]->result == 0 && batch[i]->task_count)
             ask_end_tasks(&inquiries, &inquiries.items[i]);
         else if (batch[i]->result == 0)
             ask_cancel(&inquiries, &inquiries.items[i]);
-    inquiries_run(&inquiries);
+    inquiry_run(&inquiries);
     for (size_t i = 0; i < count; i++)
         inquiry_judge(&inquiries.items[i]);
     /* Only of Jobs that make no new ones: a pod that is deleted before is a failed task. */
     for (size_t i = 0; i < count; i++)
         if (batch[i]->force && batch[i]->result == 0 && !batch[i]->task_count)
             ask_kill(&inquiries, &inquiries.items[i]);
-    inquiries_run(&inquiries);
+    inquiry_run(&inquiries);
     for (size_t i = 0; i < count; i++) {
         struct inquiry *inquiry = &inquiries.items[i];
         if (inquiry->asked && inquiry->pods_call.outcome != KUBERNETES_DONE &&
             inquiry->pods_call.outcome != KUBERNETES_MISSING)
             inquiry_fail(inquiry, &inquiry->pods_call.error);
         if (inquiry->asked)
-            kubernetes_call_free(&inquiry->pods_call);
+            kubernetes_api_call_free(&inquiry->pods_call);
     }
-    inquiries_close(&inquiries);
+    inquiry_close(&inquiries);
 }
 
 /* ---- remove ---- */
@@ -213,15 +214,15 @@ static void ask_remove(struct inquiries *inquiries, struct inquiry *inquiry)
 void kubernetes_remove(struct executor *executor, struct job_call **batch, size_t count)
 {
     struct inquiries inquiries;
-    inquiries_open(&inquiries, executor, batch, count);
+    inquiry_open(&inquiries, executor, batch, count);
     for (size_t i = 0; i < count; i++)
         if (batch[i]->result == 0)
             ask_remove(&inquiries, &inquiries.items[i]);
-    inquiries_run(&inquiries);
+    inquiry_run(&inquiries);
     for (size_t i = 0; i < count; i++) {
         inquiry_judge(&inquiries.items[i]);
         if (batch[i]->result == 0 && inquiries.kubernetes->logs)
             kubernetes_logs_forget(inquiries.kubernetes->logs, batch[i]->id, batch[i]->attempt);
     }
-    inquiries_close(&inquiries);
+    inquiry_close(&inquiries);
 }

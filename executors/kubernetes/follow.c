@@ -129,7 +129,7 @@ int kubernetes_follow(struct kubernetes *kubernetes, struct error *error)
         kubernetes->follower = open_follower(kubernetes);
     struct kubernetes_follower *follower = kubernetes->follower;
     struct kubernetes_watch *const *watches = follower->watches;
-    kubernetes_watches_drive(kubernetes->connection, watches, FOLLOW_EVENTS, stream_wait);
+    kubernetes_watch_drive_all(kubernetes->connection, watches, FOLLOW_EVENTS, stream_wait);
     for (enum followed_kind kind = 0; kind < FOLLOW_EVENTS; kind++) {
         bool listed = kubernetes_watch_listed(watches[kind]);
         if (listed && kubernetes_watch_blind(watches[kind]) <= blind_limit)
@@ -141,7 +141,7 @@ int kubernetes_follow(struct kubernetes *kubernetes, struct error *error)
                          trouble[0] ? trouble : "the list is not whole yet");
     }
     /* By now the objects that Events are about are in the cache. */
-    kubernetes_watches_drive(kubernetes->connection, &watches[FOLLOW_EVENTS], 1, 0);
+    kubernetes_watch_drive_all(kubernetes->connection, &watches[FOLLOW_EVENTS], 1, 0);
     report_missed_events(follower);
     return 0;
 }
@@ -204,7 +204,7 @@ void kubernetes_follow_ask_jobs(struct kubernetes *kubernetes, struct lookup *co
             for (size_t j = i * IDS_ASKED; j < count && j < (i + 1) * IDS_ASKED; j++)
                 lookups[j]->answered = true;
         }
-        kubernetes_call_free(&calls[i]);
+        kubernetes_api_call_free(&calls[i]);
     }
     arena_free(arena);
 }
@@ -236,7 +236,7 @@ static bool ask_pods(struct kubernetes *kubernetes, const struct lookup *lookup)
         buffer_clear(&next);
         buffer_add_text(&next, more);
         good = answered && !more.length;
-        kubernetes_call_free(&call);
+        kubernetes_api_call_free(&call);
         arena_free(arena);
         if (!answered)
             break;

@@ -31,4 +31,7 @@ void kubernetes_follow_ask_pods(struct kubernetes *kubernetes, struct lookup *co
  * a moment. */
 void kubernetes_follow_trim(struct kubernetes *kubernetes);
 
+void kubernetes_follow_close(
+    struct kubernetes_follower *follower); /* NULL is fine; closes its watches */
+
 #endif

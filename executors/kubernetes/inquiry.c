@@ -15,14 +15,14 @@ enum {
 
 static const char merge_patch[] = "application/merge-patch+json";
 
-void inquiries_add(struct inquiries *inquiries, struct kubernetes_call *call)
+void inquiry_add_call(struct inquiries *inquiries, struct kubernetes_call *call)
 {
     inquiries->calls = memory_grow(inquiries->calls, inquiries->call_count,
                                    &inquiries->call_capacity, sizeof(struct kubernetes_call *));
     inquiries->calls[inquiries->call_count++] = call;
 }
 
-void inquiries_run(struct inquiries *inquiries)
+void inquiry_run(struct inquiries *inquiries)
 {
     struct kubernetes *kubernetes = inquiries->kubernetes;
     if (inquiries->call_count)
@@ -45,8 +45,8 @@ void inquiry_fail(struct inquiry *inquiry, const struct error *error)
 static struct text list_path(const struct inquiries *inquiries, size_t first, size_t count)
 {
     struct buffer path = {0};
-    buffer_add_text(&path, kubernetes_path(inquiries->arena, &kubernetes_kinds[0],
-                                           inquiries->kubernetes->space, NULL));
+    buffer_add_text(&path, kubernetes_manifest_path(inquiries->arena, &kubernetes_kinds[0],
+                                                    inquiries->kubernetes->space, NULL));
     buffer_printf(&path,
                   "?limit=%d&labelSelector=dlspool%%2Fspool%%3D%s%%2Cdlspool%%2Fjob%%20in%%20%%28",
                   PAGE, inquiries->kubernetes->spool);
@@ -110,12 +110,12 @@ static void find_some(struct inquiries *inquiries, size_t first, size_t count)
             take_page(inquiries, first, count, call.answer);
             more = value_get_text(value_get(call.answer, "metadata"), "continue");
         }
-        kubernetes_call_free(&call);
+        kubernetes_api_call_free(&call);
     } while (more.length);
 }
 
-void inquiries_open(struct inquiries *inquiries, struct executor *executor, struct job_call **batch,
-                    size_t count)
+void inquiry_open(struct inquiries *inquiries, struct executor *executor, struct job_call **batch,
+                  size_t count)
 {
     struct arena *arena = arena_new();
     *inquiries = (struct inquiries){.kubernetes = kubernetes_of(executor),
@@ -131,7 +131,7 @@ void inquiries_open(struct inquiries *inquiries, struct executor *executor, stru
         find_some(inquiries, i, count - i < MOST_IDS ? count - i : MOST_IDS);
 }
 
-void inquiries_close(struct inquiries *inquiries)
+void inquiry_close(struct inquiries *inquiries)
 {
     free(inquiries->calls);
     arena_free(inquiries->arena);
@@ -144,12 +144,12 @@ void inquiry_ask(struct inquiries *inquiries, struct found_job *found, const cha
 {
     found->call = (struct kubernetes_call){
         .method = method,
-        .path = kubernetes_path(inquiries->arena, &kubernetes_kinds[0],
-                                inquiries->kubernetes->space, found->name.data),
+        .path = kubernetes_manifest_path(inquiries->arena, &kubernetes_kinds[0],
+                                         inquiries->kubernetes->space, found->name.data),
         .body = body,
         .content_type = strcmp(method, "PATCH") == 0 ? merge_patch : NULL,
         .raw = true};
-    inquiries_add(inquiries, &found->call);
+    inquiry_add_call(inquiries, &found->call);
 }
 
 /* What the answers to the requests for its Jobs mean for a job: what is gone needs nothing. */
@@ -161,7 +161,7 @@ void inquiry_judge(struct inquiry *inquiry)
             continue;
         if (call->outcome != KUBERNETES_DONE && call->outcome != KUBERNETES_MISSING)
             inquiry_fail(inquiry, &call->error);
-        kubernetes_call_free(call);
+        kubernetes_api_call_free(call);
     }
 }
 

@@ -32,14 +32,14 @@ struct inquiries {
     size_t call_count, call_capacity;
 };
 
-/* Find the Jobs of all; results and errors of the batch are cleared first.  inquiries_close() frees. */
-void inquiries_open(struct inquiries *inquiries, struct executor *executor, struct job_call **batch,
-                    size_t count);
-void inquiries_close(struct inquiries *inquiries);
+/* Find the Jobs of all; results and errors of the batch are cleared first.  inquiry_close() frees. */
+void inquiry_open(struct inquiries *inquiries, struct executor *executor, struct job_call **batch,
+                  size_t count);
+void inquiry_close(struct inquiries *inquiries);
 
 /* One more call; send all of them, and wait for the answers. */
-void inquiries_add(struct inquiries *inquiries, struct kubernetes_call *call);
-void inquiries_run(struct inquiries *inquiries);
+void inquiry_add_call(struct inquiries *inquiries, struct kubernetes_call *call);
+void inquiry_run(struct inquiries *inquiries);
 
 /* The first failure is the one that is told. */
 void inquiry_fail(struct inquiry *inquiry, const struct error *error);

@@ -45,7 +45,8 @@ struct kubernetes {
     struct kubernetes_settings settings;
     struct kubernetes_connection *connection;
     void (*run)(struct kubernetes_connection *connection, struct arena *arena,
-                struct kubernetes_call *const *calls, size_t count); /* kubernetes_run(), or what
+                struct kubernetes_call *const *calls,
+                size_t count);  /* kubernetes_api_run(), or what
                                                                            a test puts here */
     const char *space, *server; /* the connection's namespace and URL */
     char *spool;                /* the value of the label dlspool/spool */
@@ -112,9 +113,6 @@ int kubernetes_try_out(struct executor *executor, struct submission *submission,
 /* end.c */
 void kubernetes_cancel(struct executor *executor, struct job_call **batch, size_t count);
 void kubernetes_remove(struct executor *executor, struct job_call **batch, size_t count);
-/* resize.c, resize_pod.c */
-bool kubernetes_resizable(struct executor *executor, struct text manifest, enum size_kind kind);
-void kubernetes_resize(struct executor *executor, struct job_resize **batch, size_t count);
 /* capacity.c */
 int kubernetes_capacity(struct executor *executor, struct capacity *capacity, struct error *error);
 /* poll.c */
@@ -122,13 +120,5 @@ int kubernetes_poll(struct executor *executor, struct arena *arena, struct job_p
                     size_t count, struct error *error);
 int kubernetes_list(struct executor *executor, executor_take *take, void *context,
                     struct error *error);
-/* follow.c */
-void kubernetes_follow_close(
-    struct kubernetes_follower *follower); /* NULL is fine; closes its watches */
-/* output.c */
-void kubernetes_output(struct executor *executor, struct job_call **batch, size_t count);
-/* Forget what is known of a job's logs (after remove); all of it at the end. */
-void kubernetes_logs_forget(struct kubernetes_logs *logs, const char *id, int attempt);
-void kubernetes_logs_free(struct kubernetes_logs *logs); /* NULL is fine */
 
 #endif

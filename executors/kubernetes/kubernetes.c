@@ -11,6 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "executors/kubernetes/follow.h"
+#include "executors/kubernetes/logs.h"
+#include "executors/kubernetes/output.h"
+#include "executors/kubernetes/resize.h"
+
 static const char role_file[] = "etc/kubernetes-role.yaml";
 
 struct kubernetes *kubernetes_of(struct executor *executor)
@@ -126,7 +131,7 @@ enum kubernetes_outcome kubernetes_check_version(struct kubernetes *kubernetes, 
     } else if (error) {
         *error = call.error;
     }
-    kubernetes_call_free(&call);
+    kubernetes_api_call_free(&call);
     arena_free(arena);
     return outcome;
 }
@@ -202,8 +207,8 @@ static int ask_namespace(struct kubernetes *kubernetes, struct arena *arena, str
     int result = judge_namespace(kubernetes, &namespace_call, error);
     if (result == 0)
         result = judge_access(kubernetes, &access_call, error);
-    kubernetes_call_free(&namespace_call);
-    kubernetes_call_free(&access_call);
+    kubernetes_api_call_free(&namespace_call);
+    kubernetes_api_call_free(&access_call);
     return result;
 }
 
@@ -227,7 +232,7 @@ static void kubernetes_close(struct executor *executor)
     struct kubernetes *kubernetes = kubernetes_of(executor);
     kubernetes_logs_free(kubernetes->logs);
     kubernetes_follow_close(kubernetes->follower);
-    kubernetes_disconnect(kubernetes->connection);
+    kubernetes_api_disconnect(kubernetes->connection);
     free(kubernetes->spool);
     arena_free(kubernetes->arena);
     free(kubernetes);
@@ -245,7 +250,7 @@ static const struct executor_operations operations = {
     .weight = kubernetes_weight,
     .try_out = kubernetes_try_out,
     .capacity = kubernetes_capacity,
-    .resizable = kubernetes_resizable,
+    .resizable = kubernetes_resize_is_possible,
     .resize = kubernetes_resize,
     .close = kubernetes_close,
 };
@@ -258,10 +263,10 @@ struct executor *executor_kubernetes_open(const struct value *settings, const ch
     *kubernetes = (struct kubernetes){
         .executor = {.operations = &operations},
         .arena = arena_new(),
-        .run = kubernetes_run,
+        .run = kubernetes_api_run,
     };
     /* What does not fit a label would be refused with every job: make it fit once. */
-    struct text label = kubernetes_label_value(kubernetes->arena, text_of(spool));
+    struct text label = kubernetes_manifest_label_value(kubernetes->arena, text_of(spool));
     kubernetes->spool = memory_copy_string(label.data);
     if (!label.length)
         error_set(error,
@@ -269,14 +274,15 @@ struct executor *executor_kubernetes_open(const struct value *settings, const ch
                   "told from others in the cluster");
     else if (kubernetes_settings_read(&kubernetes->settings, kubernetes->arena, settings, error) ==
              0)
-        kubernetes->connection = kubernetes_connect(&kubernetes->settings, error);
+        kubernetes->connection = kubernetes_api_connect(&kubernetes->settings, error);
     if (!kubernetes->connection) {
         kubernetes_close(&kubernetes->executor);
         return NULL;
     }
-    kubernetes->space = kubernetes_namespace(kubernetes->connection);
+    kubernetes->space = kubernetes_api_namespace(kubernetes->connection);
     /* The connection's own is another when the kubeconfig has been read again. */
-    kubernetes->server = arena_string(kubernetes->arena, kubernetes_server(kubernetes->connection));
+    kubernetes->server =
+        arena_string(kubernetes->arena, kubernetes_api_server(kubernetes->connection));
     kubernetes->executor.live_max = kubernetes->settings.live_max;
     return &kubernetes->executor;
 }

@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "base/names.h"
-#include "executors/kubernetes/cache.h"
-#include "executors/kubernetes/output.h"
+#include "executors/kubernetes/logs.h"
 
 struct kubernetes_logs {
     struct names *names; /* struct task_log */

@@ -135,8 +135,8 @@ struct kubernetes_manifest *kubernetes_manifest_read(struct arena *arena, struct
     return document ? kubernetes_manifest_of(arena, document, error) : NULL;
 }
 
-struct text kubernetes_path(struct arena *arena, const struct kubernetes_kind *kind,
-                            const char *space, const char *name)
+struct text kubernetes_manifest_path(struct arena *arena, const struct kubernetes_kind *kind,
+                                     const char *space, const char *name)
 {
     return arena_printf(arena, "%s/namespaces/%s/%s%s%s", kind->prefix, space, kind->plural,
                         name ? "/" : "", name ? name : "");
@@ -147,7 +147,7 @@ static bool is_letter_or_digit(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-struct text kubernetes_label_value(struct arena *arena, struct text text)
+struct text kubernetes_manifest_label_value(struct arena *arena, struct text text)
 {
     char value[KUBERNETES_LABEL_LONGEST];
     size_t length = 0;

@@ -53,14 +53,15 @@ int kubernetes_manifest_stamp(struct arena *arena, struct kubernetes_manifest *m
 /* The JSON body to create an object with, followed by a NUL.  `owner` and its uid as the server
  * gave it, or NULL for the owner itself; with `suspend`, a Job is created suspended whatever the
  * manifest says (other kinds do not mind). */
-struct text kubernetes_object_body(struct arena *arena, const struct kubernetes_object *object,
-                                   const struct kubernetes_object *owner, const char *owner_uid,
-                                   bool suspend);
+struct text kubernetes_manifest_object_body(struct arena *arena,
+                                            const struct kubernetes_object *object,
+                                            const struct kubernetes_object *owner,
+                                            const char *owner_uid, bool suspend);
 
 /* The path of the collection that an object of that kind is created in, or of the object of that
  * name in it (name NULL: the collection).  Followed by a NUL. */
-struct text kubernetes_path(struct arena *arena, const struct kubernetes_kind *kind,
-                            const char *space, const char *name);
+struct text kubernetes_manifest_path(struct arena *arena, const struct kubernetes_kind *kind,
+                                     const char *space, const char *name);
 
 /* The kinds in the order in which to ask for them; ends with one whose `kind` is NULL.  The first
  * is Job. */
@@ -68,6 +69,6 @@ extern const struct kubernetes_kind kubernetes_kinds[];
 
 /* Make text fit for a label's value: at most 63 letters, digits, - _ and ., the first and last of
  * them a letter or digit; what does not fit becomes _ or is cut off.  May be empty. */
-struct text kubernetes_label_value(struct arena *arena, struct text text);
+struct text kubernetes_manifest_label_value(struct arena *arena, struct text text);
 
 #endif

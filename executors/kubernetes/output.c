@@ -226,7 +226,7 @@ static void take_answer(struct copying *copying)
     } else {
         take_log(copying);
     }
-    kubernetes_call_free(&copying->call);
+    kubernetes_api_call_free(&copying->call);
 }
 
 /* ---- a batch ---- */
@@ -256,7 +256,7 @@ static bool ask_round(struct kubernetes *kubernetes, struct copying *copyings, s
     for (size_t i = 0; i < asks; i++) {
         bool unsent = calls[i]->outcome == KUBERNETES_UNAVAILABLE && !calls[i]->status;
         if (hung && unsent && !slow)
-            kubernetes_call_free(calls[i]);
+            kubernetes_api_call_free(calls[i]);
         else
             take_answer(asked[i]);
     }

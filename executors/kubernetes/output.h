@@ -3,19 +3,9 @@
 #define EXECUTORS_KUBERNETES_OUTPUT_H
 
 #include "executors/kubernetes/follow.h"
-#include "executors/kubernetes/pod_log.h"
+#include "executors/kubernetes/logs.h"
 
 enum { OUTPUT_NAME_SIZE = 160 }; /* bytes of a file's name: role (63), index, suffix */
-
-/* What is remembered of one task's log. */
-struct task_log {
-    const char *key; /* <token>/<role>-<index>; its name in the table */
-    struct pod_log_place place;
-    bool loaded;        /* the place is what the files say */
-    int64_t due, delay; /* of clock_elapsed(); ms */
-    int hangs;
-    size_t piece;
-};
 
 /* A log that takes part in this call. */
 struct copying {
@@ -32,13 +22,6 @@ struct copying {
     struct kubernetes_call call;
 };
 
-/* logs.c */
-struct kubernetes_logs *kubernetes_logs_new(void);
-size_t kubernetes_logs_count(const struct kubernetes_logs *logs);
-struct task_log *kubernetes_logs_find(struct kubernetes_logs *logs,
-                                      const char *key); /* made when new */
-void kubernetes_logs_forget_all(struct kubernetes_logs *logs);
-
 /* output_files.c: 0, or -1 with the job's sentence set and the place to be read again. */
 
 /* Find out where we are, from the files; only the first time. */
@@ -47,5 +30,8 @@ int kubernetes_output_write_place(struct copying *copying, const struct pod_log_
 /* Append what lies between the place `before` and the one that is remembered, and write that. */
 int kubernetes_output_write(struct copying *copying, const struct pod_log_place *before,
                             struct text out);
+
+/* The operation of executor.h. */
+void kubernetes_output(struct executor *executor, struct job_call **batch, size_t count);
 
 #endif

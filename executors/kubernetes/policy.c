@@ -4,7 +4,7 @@
  * so a field that a later version of Kubernetes adds gives no way around.
  */
 #include "base/path.h"
-#include "executors/kubernetes/rules.h"
+#include "executors/kubernetes/policy.h"
 
 #include <stdio.h>
 #include <string.h>

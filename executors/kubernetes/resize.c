@@ -50,7 +50,8 @@ static bool is_kueues(const struct value *object)
            !text_is(kubernetes_annotation_of(object, "kueue.x-k8s.io/elastic-job"), "true");
 }
 
-bool kubernetes_resizable(struct executor *executor, struct text manifest, enum size_kind kind)
+bool kubernetes_resize_is_possible(struct executor *executor, struct text manifest,
+                                   enum size_kind kind)
 {
     struct arena *arena = arena_new();
     struct error error;
@@ -100,17 +101,17 @@ void kubernetes_resize_patch(struct inquiries *inquiries, struct resize_change *
         .method = "PATCH", .path = path, .body = body, .content_type = type, .raw = true};
     change->patched = true;
     change->after = after;
-    inquiries_add(inquiries, &change->patch);
+    inquiry_add_call(inquiries, &change->patch);
 }
 
 static void run_patches(struct inquiries *inquiries, struct resize_change *changes, size_t count)
 {
-    inquiries_run(inquiries);
+    inquiry_run(inquiries);
     for (size_t i = 0; i < count; i++) {
         if (!changes[i].patched)
             continue;
         judge_patch(&changes[i]);
-        kubernetes_call_free(&changes[i].patch);
+        kubernetes_api_call_free(&changes[i].patch);
     }
 }
 
@@ -192,11 +193,11 @@ static void resize_tasks(struct inquiries *inquiries, struct resize_change *chan
              change->job->size)
         kubernetes_resize_decide(change, RESIZE_DONE, NULL);
     else
-        kubernetes_resize_patch(inquiries, change,
-                                kubernetes_path(arena, &kubernetes_kinds[0],
-                                                inquiries->kubernetes->space, found->name.data),
-                                merge_patch, tasks_body(arena, found, change->job->size),
-                                RESIZE_DONE);
+        kubernetes_resize_patch(
+            inquiries, change,
+            kubernetes_manifest_path(arena, &kubernetes_kinds[0], inquiries->kubernetes->space,
+                                     found->name.data),
+            merge_patch, tasks_body(arena, found, change->job->size), RESIZE_DONE);
 }
 
 /* ---- a batch ---- */
@@ -236,7 +237,7 @@ void kubernetes_resize(struct executor *executor, struct job_resize **batch, siz
         changes[i].request = (struct job_call){.id = batch[i]->id, .attempt = batch[i]->attempt};
         requests[i] = &changes[i].request;
     }
-    inquiries_open(&inquiries, executor, requests, count);
+    inquiry_open(&inquiries, executor, requests, count);
     for (size_t i = 0; i < count; i++) {
         changes[i].inquiry = &inquiries.items[i];
         decide_or_ask(&inquiries, &changes[i]);
@@ -247,10 +248,10 @@ void kubernetes_resize(struct executor *executor, struct job_resize **batch, siz
         if (changes[i].inquiry->asked && !changes[i].decided)
             kubernetes_resize_take_pods(&inquiries, &changes[i]);
         if (changes[i].inquiry->asked)
-            kubernetes_call_free(&changes[i].inquiry->pods_call);
+            kubernetes_api_call_free(&changes[i].inquiry->pods_call);
     }
     run_patches(&inquiries, changes, count);
-    inquiries_close(&inquiries);
+    inquiry_close(&inquiries);
     free(requests);
     free(changes);
 }

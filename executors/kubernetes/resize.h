@@ -37,4 +37,9 @@ bool kubernetes_resize_pods_served(struct kubernetes *kubernetes);
 void kubernetes_resize_ask_pods(struct inquiries *inquiries, struct resize_change *change);
 void kubernetes_resize_take_pods(struct inquiries *inquiries, struct resize_change *change);
 
+/* The operations of executor.h. */
+bool kubernetes_resize_is_possible(struct executor *executor, struct text manifest,
+                                   enum size_kind kind);
+void kubernetes_resize(struct executor *executor, struct job_resize **batch, size_t count);
+
 #endif

@@ -183,7 +183,7 @@ void kubernetes_resize_ask_pods(struct inquiries *inquiries, struct resize_chang
             .path = arena_printf(inquiries->arena, "/api/v1/namespaces/%s/pods%s",
                                  kubernetes->space, selector.data)};
         inquiry->asked = true;
-        inquiries_add(inquiries, &inquiry->pods_call);
+        inquiry_add_call(inquiries, &inquiry->pods_call);
     }
 }
 

@@ -25,11 +25,6 @@ void kubernetes_rules_check_pod(const struct value *pod, const char *path,
 void kubernetes_rules_check_together(const struct kubernetes_manifest *manifest,
                                      struct arena *arena, struct schema_problems *problems);
 
-/* policy.c: check the policy (manifest.h) on a pod's spec; `stamp` NULL: only what no stamp allows. */
-void kubernetes_policy_check(const struct value *pod, const char *path,
-                             const struct kubernetes_stamp *stamp,
-                             struct schema_problems *problems);
-
 /* Set the problems as one error of several lines, each with the manifest's name; -1.  0 when there is
  * none. */
 int kubernetes_rules_report(const struct schema_problems *problems, struct error *error);

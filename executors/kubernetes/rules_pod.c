@@ -5,6 +5,7 @@
 
 #include "base/path.h"
 #include "executors/kubernetes/name.h"
+#include "executors/kubernetes/policy.h"
 #include "executors/kubernetes/rules.h"
 
 /* The items of a list have distinct names. */

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "executors/kubernetes/manifest.h"
+#include "executors/kubernetes/policy.h"
 #include "executors/kubernetes/rules.h"
 #include "executors/ssh_key.h"
 
@@ -70,7 +71,7 @@ static void make_labels(struct stamping *stamping)
     value_put(arena, labels, KUBERNETES_LABEL_ATTEMPT, number_text(arena, stamp->attempt));
     value_put(arena, labels, KUBERNETES_LABEL_UID, number_text(arena, stamp->uid));
     value_put(arena, labels, KUBERNETES_LABEL_OWNER,
-              value_text(arena, kubernetes_label_value(arena, stamp->owner)));
+              value_text(arena, kubernetes_manifest_label_value(arena, stamp->owner)));
     put_if_given(arena, annotations, KUBERNETES_ANNOTATION_OWNER, stamp->owner);
     put_if_given(arena, annotations, KUBERNETES_ANNOTATION_REQUEST, stamp->request_sha256);
     put_if_given(arena, annotations, KUBERNETES_ANNOTATION_COMMIT, stamp->commit);
@@ -238,9 +239,10 @@ static struct value *owner_references(struct arena *arena, const struct kubernet
     return list;
 }
 
-struct text kubernetes_object_body(struct arena *arena, const struct kubernetes_object *object,
-                                   const struct kubernetes_object *owner, const char *owner_uid,
-                                   bool suspend)
+struct text kubernetes_manifest_object_body(struct arena *arena,
+                                            const struct kubernetes_object *object,
+                                            const struct kubernetes_object *owner,
+                                            const char *owner_uid, bool suspend)
 {
     struct value *tree = value_copy_members(arena, object->tree);
     if (owner && owner_uid)

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "executors/kubernetes/api.h"
 #include "executors/kubernetes/connection.h"
 #include "executors/kubernetes/status.h"
+#include "executors/kubernetes/stream.h"
 
 enum {
     LINE_LIMIT = 8 << 20, /* bytes of an event; an object may have 1.5 MiB, escaped more */
@@ -89,7 +89,7 @@ static void judge_end(struct kubernetes_stream *stream, const struct http_stream
     arena_free(arena);
 }
 
-void kubernetes_streams_drive(struct kubernetes_connection *connection, int64_t wait)
+void kubernetes_stream_drive_all(struct kubernetes_connection *connection, int64_t wait)
 {
     if (connection->streams)
         http_streams_drive(connection->streams, wait);

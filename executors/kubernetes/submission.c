@@ -103,22 +103,23 @@ static struct kubernetes_object without_queue(struct arena *arena,
 void submission_ask_create(struct kubernetes_submission *job, struct submission_part *part)
 {
     struct arena *arena = job->arena;
-    struct text path = kubernetes_path(arena, part->object->kind, job->kubernetes->space, NULL);
+    struct text path =
+        kubernetes_manifest_path(arena, part->object->kind, job->kubernetes->space, NULL);
     bool alone = job->count == 1, owner = part == job->parts;
     struct kubernetes_object object = *part->object;
     if (!alone && object.queued)
         object = without_queue(arena, &object);
     prepare_request(part, "POST", arena_printf(arena, "%s?fieldValidation=Strict", path.data));
-    part->call.body = kubernetes_object_body(arena, &object, owner ? NULL : job->parts[0].object,
-                                             owner ? NULL : job->uid, !alone);
+    part->call.body = kubernetes_manifest_object_body(
+        arena, &object, owner ? NULL : job->parts[0].object, owner ? NULL : job->uid, !alone);
     part->call.raw = alone || !owner; /* of the answers only an owner's uid is used */
 }
 
 void submission_ask_look(struct kubernetes_submission *job, struct submission_part *part)
 {
     prepare_request(part, "GET",
-                    kubernetes_path(job->arena, part->object->kind, job->kubernetes->space,
-                                    part->object->name.data));
+                    kubernetes_manifest_path(job->arena, part->object->kind, job->kubernetes->space,
+                                             part->object->name.data));
 }
 
 void submission_ask_release(struct kubernetes_submission *job, struct submission_part *part)
@@ -149,7 +150,7 @@ void submission_ask_release(struct kubernetes_submission *job, struct submission
     struct buffer text = {0};
     json_write(&text, body, false, NULL);
     struct text path =
-        kubernetes_path(arena, object->kind, job->kubernetes->space, object->name.data);
+        kubernetes_manifest_path(arena, object->kind, job->kubernetes->space, object->name.data);
     prepare_request(part, "PATCH", arena_printf(arena, "%s?fieldValidation=Strict", path.data));
     part->call.content_type = "application/merge-patch+json";
     part->call.body = arena_text(arena, text.data, text.length);
@@ -161,8 +162,8 @@ void submission_ask_undo(struct kubernetes_submission *job)
 {
     struct submission_part *owner = &job->parts[0];
     prepare_request(owner, "DELETE",
-                    kubernetes_path(job->arena, owner->object->kind, job->kubernetes->space,
-                                    owner->object->name.data));
+                    kubernetes_manifest_path(job->arena, owner->object->kind,
+                                             job->kubernetes->space, owner->object->name.data));
     owner->call.body = arena_printf(job->arena,
                                     "{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\","
                                     "\"propagationPolicy\":\"Background\","
@@ -180,8 +181,8 @@ void submission_ask_stop(struct kubernetes_submission *job)
         if (!part->object->kind->is_job)
             continue;
         prepare_request(part, "PATCH",
-                        kubernetes_path(job->arena, part->object->kind, job->kubernetes->space,
-                                        part->object->name.data));
+                        kubernetes_manifest_path(job->arena, part->object->kind,
+                                                 job->kubernetes->space, part->object->name.data));
         part->call.content_type = "application/merge-patch+json";
         part->call.body = arena_printf(job->arena,
                                        "{\"metadata\":{\"annotations\":{\"%s\":\"%s\"}},"

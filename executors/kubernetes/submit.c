@@ -68,7 +68,7 @@ static void judge_round(struct kubernetes_submission *job)
     steps[job->step].judge(job);
     for (size_t i = 0; i < job->count; i++) {
         if (job->parts[i].asked)
-            kubernetes_call_free(&job->parts[i].call);
+            kubernetes_api_call_free(&job->parts[i].call);
         job->parts[i].asked = false;
     }
 }

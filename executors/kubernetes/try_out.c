@@ -67,11 +67,11 @@ static struct kubernetes_call *run_dry(struct kubernetes *kubernetes, struct are
         arena_allocate(arena, manifest->count * sizeof(struct kubernetes_call *));
     for (size_t i = 0; i < manifest->count; i++) {
         const struct kubernetes_object *object = &manifest->objects[i];
-        struct text path = kubernetes_path(arena, object->kind, kubernetes->space, NULL);
+        struct text path = kubernetes_manifest_path(arena, object->kind, kubernetes->space, NULL);
         calls[i] = (struct kubernetes_call){
             .method = "POST",
             .path = arena_printf(arena, "%s?dryRun=All&fieldValidation=Strict", path.data),
-            .body = kubernetes_object_body(arena, object, NULL, NULL, false)};
+            .body = kubernetes_manifest_object_body(arena, object, NULL, NULL, false)};
         batch[i] = &calls[i];
     }
     kubernetes->run(kubernetes->connection, arena, batch, manifest->count);
@@ -134,7 +134,7 @@ int kubernetes_try_out(struct executor *executor, struct submission *submission,
         else if (result == 0)
             result = error_set(error, "the %s %s: %.1900s", manifest->objects[i].kind->kind,
                                manifest->objects[i].name.data, calls[i].error.text);
-        kubernetes_call_free(&calls[i]);
+        kubernetes_api_call_free(&calls[i]);
     }
     if (result == 0)
         result = yaml_write(answer, list, error);

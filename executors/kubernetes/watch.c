@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "executors/http/http.h"
+#include "executors/kubernetes/stream.h"
 
 enum {
     STREAM_SECONDS = 290, /* that a watch is asked to last, less up to ... */
@@ -206,7 +207,7 @@ static bool drive_lists(struct kubernetes_connection *connection,
     if (!asks)
         return false;
     /* All answers come to the first one's arena, which lives until each is taken. */
-    kubernetes_run(connection, asked[0]->arena, calls, asks);
+    kubernetes_api_run(connection, asked[0]->arena, calls, asks);
     for (size_t i = asks; i-- > 0;)
         take_list_answer(asked[i]);
     return true;
@@ -344,7 +345,7 @@ static void drive_streams(struct kubernetes_connection *connection,
         return;
     for (int turns = 0; turns < TURNS_MAX; turns++) {
         bool some = false;
-        kubernetes_streams_drive(connection, turns ? 0 : wait);
+        kubernetes_stream_drive_all(connection, turns ? 0 : wait);
         for (size_t i = 0; i < count; i++) {
             if (watches[i]->stream)
                 some |= take_lines(watches[i]);
@@ -356,8 +357,8 @@ static void drive_streams(struct kubernetes_connection *connection,
     }
 }
 
-void kubernetes_watches_drive(struct kubernetes_connection *connection,
-                              struct kubernetes_watch *const *watches, size_t count, int64_t wait)
+void kubernetes_watch_drive_all(struct kubernetes_connection *connection,
+                                struct kubernetes_watch *const *watches, size_t count, int64_t wait)
 {
     for (int i = 0; i < PAGES_MAX && drive_lists(connection, watches, count); i++)
         continue;

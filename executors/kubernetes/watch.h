@@ -14,7 +14,7 @@
  * A stream of which nothing was heard for two minutes is taken for dead and opened again.
  *
  * Watches are driven together, so that their lists are asked for at the same time; one that fails
- * does not hold up the others.  kubernetes_watches_drive() blocks for as long as a list takes (the
+ * does not hold up the others.  kubernetes_watch_drive_all() blocks for as long as a list takes (the
  * request time-out at most), never for a stream.
  *
  * https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes
@@ -44,8 +44,9 @@ void kubernetes_watch_free(struct kubernetes_watch *watch); /* NULL is fine; clo
 
 /* Bring all of them on by what the server has to say now.  `wait`: milliseconds to wait for streams
  * at most. */
-void kubernetes_watches_drive(struct kubernetes_connection *connection,
-                              struct kubernetes_watch *const *watches, size_t count, int64_t wait);
+void kubernetes_watch_drive_all(struct kubernetes_connection *connection,
+                                struct kubernetes_watch *const *watches, size_t count,
+                                int64_t wait);
 
 /* Whether a list was whole once: what the consumer has is worth something. */
 bool kubernetes_watch_listed(const struct kubernetes_watch *watch);

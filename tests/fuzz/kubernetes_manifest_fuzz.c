@@ -41,7 +41,7 @@ static void check_body(struct arena *arena, const struct kubernetes_object *obje
 {
     struct error error;
     struct schema_problems problems = {0};
-    struct text body = kubernetes_object_body(arena, object, owner, "uid", true);
+    struct text body = kubernetes_manifest_object_body(arena, object, owner, "uid", true);
     struct value *tree = json_read(arena, body, "body", &yaml_trusted_limits, &error);
     CHECK(tree);
     kubernetes_schema_check(object->kind->type, tree, "", &problems);

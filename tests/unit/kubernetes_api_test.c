@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "executors/kubernetes/api.h"
+#include "executors/kubernetes/stream.h"
 #include "executors/kubernetes/connection.h"
 #include "executors/kubernetes/plugin.h"
 #include "executors/kubernetes/status.h"
@@ -45,7 +46,7 @@ static struct kubernetes_settings test_settings(void)
 static struct kubernetes_connection *connect_with(const struct kubernetes_settings *settings)
 {
     struct error error = {""};
-    struct kubernetes_connection *connection = kubernetes_connect(settings, &error);
+    struct kubernetes_connection *connection = kubernetes_api_connect(settings, &error);
     if (!connection)
         fail_msg("%s", error.text);
     return connection;
@@ -70,7 +71,7 @@ static struct kubernetes_call make_call(const char *method, const char *path)
 static void run_one(struct kubernetes_connection *connection, struct kubernetes_call *call)
 {
     struct kubernetes_call *calls[] = {call};
-    kubernetes_run(connection, arena, calls, 1);
+    kubernetes_api_run(connection, arena, calls, 1);
     assert_null(strstr(call->error.text, secret));
 }
 
@@ -90,7 +91,7 @@ static enum kubernetes_outcome ask_raw(struct kubernetes_connection *connection,
     call.raw = true;
     call.response_limit = limit;
     run_one(connection, &call);
-    kubernetes_call_free(&call);
+    kubernetes_api_call_free(&call);
     return call.outcome;
 }
 
@@ -112,7 +113,7 @@ static int statistic(const char *name)
     run_one(connection, &call);
     assert_int_equal(call.outcome, KUBERNETES_DONE);
     int value = (int)value_get_number(call.answer, name, -1);
-    kubernetes_disconnect(connection);
+    kubernetes_api_disconnect(connection);
     return value;
 }
 
@@ -156,8 +157,8 @@ static void a_call_carries_what_it_should(void **state)
     assert_true(text_starts(value_get_text(headers, "user-agent"), "dlspool/"));
     assert_true(text_is(value_get_text(call.answer, "path"), "/echo?x=y"));
     assert_true(text_is(value_get_text(call.answer, "body"), "{\"a\":1}"));
-    assert_string_equal(kubernetes_namespace(connection), "team");
-    kubernetes_disconnect(connection);
+    assert_string_equal(kubernetes_api_namespace(connection), "team");
+    kubernetes_api_disconnect(connection);
 }
 
 static void a_raw_answer_is_cut_off_where_it_is_to_be(void **state)
@@ -187,14 +188,14 @@ static void a_raw_answer_is_cut_off_where_it_is_to_be(void **state)
     call.response_limit = 11;
     run_one(connection, &call);
     assert_false(call.cut_off);
-    kubernetes_call_free(&call);
+    kubernetes_api_call_free(&call);
     struct kubernetes_call parsed = make_call("GET", "/file/log");
     run_one(connection, &parsed);
     assert_int_equal(parsed.outcome, KUBERNETES_UNAVAILABLE);
     parsed.method = "POST";
     run_one(connection, &parsed);
     assert_int_equal(parsed.outcome, KUBERNETES_UNKNOWN);
-    kubernetes_disconnect(connection);
+    kubernetes_api_disconnect(connection);
 }
 
 static void thirty_two_are_in_flight_on_connections_that_are_kept(void **state)
@@ -211,14 +212,14 @@ static void thirty_two_are_in_flight_on_connections_that_are_kept(void **state)
             calls[i].body = TEXT("{}");
             batch[i] = &calls[i];
         }
-        kubernetes_run(connection, arena, batch, CALLS);
+        kubernetes_api_run(connection, arena, batch, CALLS);
         for (int i = 0; i < CALLS; i++)
             assert_int_equal(calls[i].outcome, KUBERNETES_DONE);
     }
     /* One of them is the one that asks for the statistics. */
     assert_int_equal(statistic("connections") - before, 32 + 1);
     assert_int_equal(statistic("at_once"), 32);
-    kubernetes_disconnect(connection);
+    kubernetes_api_disconnect(connection);
 }
 
 static void a_connection_that_was_closed_is_made_again(void **state)
@@ -231,12 +232,12 @@ static void a_connection_that_was_closed_is_made_again(void **state)
     run_one(connection, &call);
     assert_int_equal(call.outcome, KUBERNETES_DONE);
     /* On a new connection nobody knows. */
-    kubernetes_disconnect(connection);
+    kubernetes_api_disconnect(connection);
     connection = connect_by_token("abc");
     call.path = TEXT("/drop/2");
     run_one(connection, &call);
     assert_int_equal(call.outcome, KUBERNETES_UNKNOWN);
-    kubernetes_disconnect(connection);
+    kubernetes_api_disconnect(connection);
 }
 
 static void a_server_that_hangs_costs_one_timeout(void **state)
@@ -252,7 +253,7 @@ static void a_server_that_hangs_costs_one_timeout(void **state)
         batch[i] = &calls[i];
     }
     int64_t begin = clock_elapsed();
-    kubernetes_run(connection, arena, batch, CALLS);
+    kubernetes_api_run(connection, arena, batch, CALLS);
     assert_true(clock_elapsed() - begin < 4000);
     assert_int_equal(calls[0].outcome, KUBERNETES_UNKNOWN);
     assert_int_equal(calls[CALLS - 1].outcome, KUBERNETES_UNAVAILABLE);
@@ -260,7 +261,7 @@ static void a_server_that_hangs_costs_one_timeout(void **state)
     get.timeout = 200;
     run_one(connection, &get);
     assert_int_equal(get.outcome, KUBERNETES_UNAVAILABLE);
-    kubernetes_disconnect(connection);
+    kubernetes_api_disconnect(connection);
 }
 
 static void nobody_at_the_port_is_unavailable(void **state)
@@ -275,7 +276,7 @@ static void nobody_at_the_port_is_unavailable(void **state)
     assert_int_equal(call.outcome, KUBERNETES_UNAVAILABLE);
     assert_int_equal(call.status, 0);
     expect_words(call.error.text, "https://127.0.0.1:1");
-    kubernetes_disconnect(connection);
+    kubernetes_api_disconnect(connection);
 }
 
 static void after_too_many_requests_nothing_is_sent_for_a_while(void **state)
@@ -292,7 +293,7 @@ static void after_too_many_requests_nothing_is_sent_for_a_while(void **state)
         calls[i] = make_call("POST", i ? "/slow" : "/file/busy");
         batch[i] = &calls[i];
     }
-    kubernetes_run(connection, arena, batch, CALLS);
+    kubernetes_api_run(connection, arena, batch, CALLS);
     assert_int_equal(calls[0].outcome, KUBERNETES_UNAVAILABLE);
     assert_int_equal(calls[0].status, 429);
     assert_int_equal(calls[0].retry_after, 1000);
@@ -308,7 +309,7 @@ static void after_too_many_requests_nothing_is_sent_for_a_while(void **state)
     assert_int_equal(statistic("requests"), before + 1); /* the statistics' own */
     pause_for(1050);
     must_be_done(connection, "/echo");
-    kubernetes_disconnect(connection);
+    kubernetes_api_disconnect(connection);
 }
 
 /* ---- credentials ---- */
@@ -332,13 +333,13 @@ static void a_token_in_a_file_is_read_when_it_changes(void **state)
     /* Gone for a moment: what we have is used. */
     assert_int_equal(unlink(in_directory("token")), 0);
     must_be_done(connection, "/echo");
-    kubernetes_disconnect(connection);
+    kubernetes_api_disconnect(connection);
     connection = connect_with(&settings);
     struct kubernetes_call call = make_call("GET", "/echo");
     run_one(connection, &call);
     assert_int_equal(call.outcome, KUBERNETES_UNAVAILABLE);
     expect_words(call.error.text, in_directory("token"));
-    kubernetes_disconnect(connection);
+    kubernetes_api_disconnect(connection);
 }
 
 static void a_credential_that_is_refused_is_read_again_once(void **state)
@@ -348,7 +349,7 @@ static void a_credential_that_is_refused_is_read_again_once(void **state)
     struct kubernetes_connection *connection = connect_by_token("old");
     write_config(ca_line, "    token: new\n");
     must_be_done(connection, "/echo");
-    kubernetes_disconnect(connection);
+    kubernetes_api_disconnect(connection);
 
     /* A server that changes its mind is asked twice, and the others of the batch too. */
     enum { CALLS = 50 };
@@ -359,10 +360,10 @@ static void a_credential_that_is_refused_is_read_again_once(void **state)
         calls[i] = make_call("POST", i == 3 ? "/once/batch" : "/slow");
         batch[i] = &calls[i];
     }
-    kubernetes_run(connection, arena, batch, CALLS);
+    kubernetes_api_run(connection, arena, batch, CALLS);
     for (int i = 0; i < CALLS; i++)
         assert_int_equal(calls[i].outcome, KUBERNETES_DONE);
-    kubernetes_disconnect(connection);
+    kubernetes_api_disconnect(connection);
 
     connection = connect_by_token(secret);
     int before = statistic("requests");
@@ -377,7 +378,7 @@ static void a_credential_that_is_refused_is_read_again_once(void **state)
     /* It was just looked for: not every request does that again. */
     write_config(ca_line, "    token: new\n");
     assert_int_equal(ask(connection, "/echo"), KUBERNETES_UNAVAILABLE);
-    kubernetes_disconnect(connection);
+    kubernetes_api_disconnect(connection);
 
     /* When there is nothing to read any more, that is said. */
     connection = connect_by_token("old");
@@ -385,7 +386,7 @@ static void a_credential_that_is_refused_is_read_again_once(void **state)
     run_one(connection, &call);
     assert_int_equal(call.outcome, KUBERNETES_UNAVAILABLE);
     expect_words(call.error.text, "expected a kubeconfig");
-    kubernetes_disconnect(connection);
+    kubernetes_api_disconnect(connection);
 }
 
 static void write_plugin(const char *script)
@@ -430,7 +431,7 @@ static void a_plugin_is_asked_and_asked_again_when_it_expires(void **state)
     /* t3 is asked for since t2 expires; refused; t4 is good. */
     write_file("accepted", "t4\n");
     must_be_done(connection, "/echo");
-    kubernetes_disconnect(connection);
+    kubernetes_api_disconnect(connection);
     unlink(in_directory("asked"));
 }
 
@@ -461,7 +462,7 @@ static void a_plugin_that_fails_is_told_of(void **state)
         run_one(connection, &call);
         assert_int_equal(call.outcome, KUBERNETES_UNAVAILABLE);
         expect_words(call.error.text, cases[i].words);
-        kubernetes_disconnect(connection);
+        kubernetes_api_disconnect(connection);
     }
     /* It is not run for every batch. */
     write_plugin("#!/bin/sh\nsleep 0.5\nexit 1\n");
@@ -470,7 +471,7 @@ static void a_plugin_that_fails_is_told_of(void **state)
     for (int i = 0; i < 20; i++)
         assert_int_equal(ask(connection, "/echo"), KUBERNETES_UNAVAILABLE);
     assert_true(clock_elapsed() - begin < 3000);
-    kubernetes_disconnect(connection);
+    kubernetes_api_disconnect(connection);
 }
 
 static void a_plugin_that_hangs_is_ended_with_all_it_started(void **state)
@@ -521,7 +522,7 @@ static void a_client_certificate_will_do(void **state)
         fail_msg("%s", call.error.text);
     assert_true(text_is(value_get_text(call.answer, "user"), "carol"));
     assert_null(value_get(value_get(call.answer, "headers"), "authorization"));
-    kubernetes_disconnect(connection);
+    kubernetes_api_disconnect(connection);
     /* A plugin may give one, too. */
     char script[1024];
     snprintf(script, sizeof(script),
@@ -536,7 +537,7 @@ static void a_client_certificate_will_do(void **state)
     if (call.outcome != KUBERNETES_DONE)
         fail_msg("%s", call.error.text);
     assert_true(text_is(value_get_text(call.answer, "user"), "carol"));
-    kubernetes_disconnect(connection);
+    kubernetes_api_disconnect(connection);
 }
 
 static void the_pods_service_account_will_do(void **state)
@@ -564,13 +565,13 @@ static void the_pods_service_account_will_do(void **state)
     struct kubernetes_connection *connection =
         kubernetes_connection_open(&settings, in_directory("account"), &error);
     assert_non_null(connection);
-    assert_string_equal(kubernetes_namespace(connection), "theirs");
+    assert_string_equal(kubernetes_api_namespace(connection), "theirs");
     must_be_done(connection, "/echo");
     /* Bound tokens are written again. */
     write_file("account/token", "rotated");
     write_file("accepted", "rotated\n");
     must_be_done(connection, "/echo");
-    kubernetes_disconnect(connection);
+    kubernetes_api_disconnect(connection);
     assert_null(kubernetes_connection_open(&settings, "/nowhere", &error));
     expect_words(error.text, "automountServiceAccountToken");
     unsetenv("KUBERNETES_SERVICE_HOST");
@@ -594,7 +595,7 @@ static void a_server_of_another_authority_is_not_spoken_to(void **state)
         run_one(connection, &call);
         assert_int_equal(call.outcome, KUBERNETES_UNAVAILABLE);
         expect_words(call.error.text, "certificate-authority that of this cluster");
-        kubernetes_disconnect(connection);
+        kubernetes_api_disconnect(connection);
         assert_int_equal(statistic("requests"), before + 1);
     }
 }
@@ -612,14 +613,14 @@ static void the_servers_name_is_verified(void **state)
         fail_msg("%s", call.error.text);
     assert_true(
         text_starts(value_get_text(value_get(call.answer, "headers"), "host"), "127.0.0.1:"));
-    kubernetes_disconnect(connection);
+    kubernetes_api_disconnect(connection);
     write_config("    certificate-authority: ca.pem\n    tls-server-name: other.test\n",
                  "    token: abc\n");
     connection = connect_with(&settings);
     run_one(connection, &call);
     assert_int_equal(call.outcome, KUBERNETES_UNAVAILABLE);
     expect_words(call.error.text, "tls-server-name");
-    kubernetes_disconnect(connection);
+    kubernetes_api_disconnect(connection);
 }
 
 static void proxies_are_used_as_told(void **state)
@@ -649,7 +650,7 @@ static void proxies_are_used_as_told(void **state)
             setenv("HTTPS_PROXY", proxy, 1);
         struct kubernetes_connection *connection = connect_with(&settings);
         must_be_done(connection, "/echo");
-        kubernetes_disconnect(connection);
+        kubernetes_api_disconnect(connection);
         unsetenv("HTTPS_PROXY");
         assert_int_equal(statistic("tunnels") - before, cases[i].tunnels);
     }
@@ -662,7 +663,7 @@ static void proxies_are_used_as_told(void **state)
     run_one(connection, &call);
     assert_int_equal(call.outcome, KUBERNETES_UNAVAILABLE);
     assert_int_equal(call.status, 0);
-    kubernetes_disconnect(connection);
+    kubernetes_api_disconnect(connection);
     unlink(in_directory("no-tunnels"));
 }
 
@@ -680,7 +681,7 @@ static char *drain(struct kubernetes_connection *connection, struct kubernetes_s
     while (!(ended = kubernetes_stream_ended(stream, status, outcome))) {
         struct text line;
         assert_true(clock_elapsed() - begin < 10000);
-        kubernetes_streams_drive(connection, 500);
+        kubernetes_stream_drive_all(connection, 500);
         while (kubernetes_stream_line(stream, &line))
             used += (size_t)snprintf(lines + used, sizeof(lines) - used, "%.*s|", (int)line.length,
                                      line.data);
@@ -724,7 +725,7 @@ static void the_lines_of_a_stream_come_however_they_are_split(void **state)
                         "{\"a\":1}|{\"b\":\"\303\274\"}||");
     assert_int_equal(outcome, KUBERNETES_UNAVAILABLE);
     assert_true(why.text[0]);
-    kubernetes_disconnect(connection);
+    kubernetes_api_disconnect(connection);
 }
 
 static void streams_do_not_wait_for_one_another(void **state)
@@ -742,7 +743,7 @@ static void streams_do_not_wait_for_one_another(void **state)
     int lines = 0;
     int64_t begin = clock_elapsed();
     while (lines < 6 && clock_elapsed() - begin < 10000) {
-        kubernetes_streams_drive(connection, 200);
+        kubernetes_stream_drive_all(connection, 200);
         for (size_t i = 0; i < 3; i++)
             while (kubernetes_stream_line(streams[i], &line))
                 lines++;
@@ -750,7 +751,7 @@ static void streams_do_not_wait_for_one_another(void **state)
     assert_int_equal(lines, 6);
     /* Driving takes no longer than it is told; and calls go on beside them. */
     begin = clock_elapsed();
-    kubernetes_streams_drive(connection, 0);
+    kubernetes_stream_drive_all(connection, 0);
     assert_true(clock_elapsed() - begin < 100);
     must_be_done(connection, "/echo");
     assert_null(kubernetes_stream_ended(streams[1], NULL, NULL));
@@ -758,9 +759,9 @@ static void streams_do_not_wait_for_one_another(void **state)
     /* The silent one ends when the headers do not come in time. */
     begin = clock_elapsed();
     while (!kubernetes_stream_ended(streams[0], NULL, NULL) && clock_elapsed() - begin < 5000)
-        kubernetes_streams_drive(connection, 200);
+        kubernetes_stream_drive_all(connection, 200);
     expect_words(kubernetes_stream_ended(streams[0], NULL, NULL), "nothing has come");
-    kubernetes_disconnect(connection);
+    kubernetes_api_disconnect(connection);
 }
 
 static void a_refused_stream_tells_why(void **state)
@@ -779,7 +780,7 @@ static void a_refused_stream_tells_why(void **state)
     assert_int_equal(status, 410);
     assert_int_equal(outcome, KUBERNETES_GONE);
     expect_words(why.text, "too old version!");
-    kubernetes_disconnect(connection);
+    kubernetes_api_disconnect(connection);
     /* A 401 makes the credential be read again for the next. */
     write_file("accepted", "new\n");
     connection = connect_by_token("old");
@@ -791,7 +792,7 @@ static void a_refused_stream_tells_why(void **state)
     stream = kubernetes_stream_open(connection, "/close/events", &error);
     drain(connection, stream, &status, &outcome, &why);
     assert_int_equal(status, 200);
-    kubernetes_disconnect(connection);
+    kubernetes_api_disconnect(connection);
 }
 
 /* ---- secrets ---- */
@@ -806,7 +807,7 @@ static void nobody_can_look_into_the_process(void **state)
     assert_int_equal(getrlimit(RLIMIT_CORE, &limit), 0);
     assert_int_equal(limit.rlim_cur, 0);
     assert_int_equal(limit.rlim_max, 0);
-    kubernetes_disconnect(connection);
+    kubernetes_api_disconnect(connection);
 }
 
 int main(void)

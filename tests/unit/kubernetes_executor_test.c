@@ -425,19 +425,19 @@ static void warnings_are_passed_on(void **state)
     struct kubernetes_settings settings;
     assert_int_equal(kubernetes_settings_read(&settings, stand_in.arena, NULL, &error), 0);
     settings.kubeconfig = arena_text(stand_in.arena, path, strlen(path));
-    struct kubernetes_connection *connection = kubernetes_connect(&settings, &error);
+    struct kubernetes_connection *connection = kubernetes_api_connect(&settings, &error);
     if (!connection)
         fail_msg("%s", error.text);
     submit(stand_in_single, "w-1");
     struct kubernetes_call call = {.method = "DELETE",
                                    .path = TEXT("/apis/batch/v1/namespaces/dlspool/jobs/w-1-a1")};
     struct kubernetes_call *calls[] = {&call};
-    kubernetes_run(connection, stand_in.arena, calls, 1);
+    kubernetes_api_run(connection, stand_in.arena, calls, 1);
     assert_int_equal(call.outcome, KUBERNETES_DONE);
     if (!call.warnings.length || !strstr(call.warnings.data, "propagation"))
         fail_msg("%s", call.warnings.length ? call.warnings.data : "no warning");
-    kubernetes_call_free(&call);
-    kubernetes_disconnect(connection);
+    kubernetes_api_call_free(&call);
+    kubernetes_api_disconnect(connection);
 }
 
 /* ---- the Role ---- */

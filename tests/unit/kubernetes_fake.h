@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "executors/kubernetes/api.h"
+#include "executors/kubernetes/stream.h"
 #include "unit.h"
 
 enum { FAKE_STREAMS = 64 };
@@ -29,40 +30,40 @@ static size_t fake_stream_count;
 static const char *fake_refuse_streams;
 static int fake_stream_status = 200;
 
-struct kubernetes_connection *kubernetes_connect(const struct kubernetes_settings *settings,
-                                                 struct error *error)
+struct kubernetes_connection *kubernetes_api_connect(const struct kubernetes_settings *settings,
+                                                     struct error *error)
 {
     (void)settings;
     error_set(error, "not in a unit test");
     return NULL;
 }
 
-void kubernetes_disconnect(struct kubernetes_connection *connection)
+void kubernetes_api_disconnect(struct kubernetes_connection *connection)
 {
     (void)connection;
 }
 
-const char *kubernetes_namespace(const struct kubernetes_connection *connection)
+const char *kubernetes_api_namespace(const struct kubernetes_connection *connection)
 {
     (void)connection;
     return "space";
 }
 
-const char *kubernetes_server(const struct kubernetes_connection *connection)
+const char *kubernetes_api_server(const struct kubernetes_connection *connection)
 {
     (void)connection;
     return "https://server";
 }
 
-void kubernetes_run(struct kubernetes_connection *connection, struct arena *arena,
-                    struct kubernetes_call *const *calls, size_t count)
+void kubernetes_api_run(struct kubernetes_connection *connection, struct arena *arena,
+                        struct kubernetes_call *const *calls, size_t count)
 {
     (void)connection;
     for (size_t i = 0; i < count; i++)
         fake_answer(calls[i], arena);
 }
 
-void kubernetes_call_free(struct kubernetes_call *call)
+void kubernetes_api_call_free(struct kubernetes_call *call)
 {
     buffer_free(&call->response);
 }
@@ -83,7 +84,7 @@ struct kubernetes_stream *kubernetes_stream_open(struct kubernetes_connection *c
     return stream;
 }
 
-void kubernetes_streams_drive(struct kubernetes_connection *connection, int64_t wait)
+void kubernetes_stream_drive_all(struct kubernetes_connection *connection, int64_t wait)
 {
     (void)connection;
     (void)wait;

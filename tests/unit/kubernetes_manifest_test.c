@@ -482,21 +482,21 @@ static void bodies_are_json_with_owner_and_suspension(void **state)
     struct kubernetes_manifest *manifest = stamped(
         (struct parts){.labels = "dlspool/role: a", .others = MAP("job-1-a2-x", ", data: {k: v}")});
     const struct kubernetes_object *job = &manifest->objects[0], *map = &manifest->objects[1];
-    struct text body = kubernetes_object_body(arena, job, NULL, NULL, true);
+    struct text body = kubernetes_manifest_object_body(arena, job, NULL, NULL, true);
     struct value *tree = json_read(arena, body, "body", &yaml_trusted_limits, &error);
     assert_non_null(tree);
     assert_true(value_get_boolean(value_get(tree, "spec"), "suspend", false));
     assert_null(value_get(value_get(tree, "metadata"), "ownerReferences"));
     assert_null(value_get(value_get(job->tree, "spec"), "suspend"));
-    body = kubernetes_object_body(arena, map, job, "uid-1", true);
+    body = kubernetes_manifest_object_body(arena, map, job, "uid-1", true);
     tree = json_read(arena, body, "body", &yaml_trusted_limits, &error);
     assert_string_equal(json(value_get(value_get(tree, "metadata"), "ownerReferences")),
                         "[{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\",\"name\":\"job-1-a2\","
                         "\"uid\":\"uid-1\"}]");
     assert_string_equal(json(value_get(tree, "data")), "{\"k\":\"v\"}");
-    assert_true(text_is(kubernetes_path(arena, job->kind, "jobs", NULL),
+    assert_true(text_is(kubernetes_manifest_path(arena, job->kind, "jobs", NULL),
                         "/apis/batch/v1/namespaces/jobs/jobs"));
-    assert_true(text_is(kubernetes_path(arena, map->kind, "jobs", "x"),
+    assert_true(text_is(kubernetes_manifest_path(arena, map->kind, "jobs", "x"),
                         "/api/v1/namespaces/jobs/configmaps/x"));
 }
 
@@ -514,7 +514,8 @@ static void label_values_are_made_fit(void **state)
          "012345678901234567890123456789012345678901234567890123456789012"},
     };
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
-        assert_string_equal(kubernetes_label_value(arena, text_of(cases[i][0])).data, cases[i][1]);
+        assert_string_equal(kubernetes_manifest_label_value(arena, text_of(cases[i][0])).data,
+                            cases[i][1]);
 }
 
 int main(void)

@@ -18,6 +18,8 @@
 #include "base/log.h"
 #include "base/system.h"
 #include "executors/kubernetes/follow.h"
+#include "executors/kubernetes/logs.h"
+#include "executors/kubernetes/output.h"
 #include "executors/kubernetes/pod_log.h"
 #include "kubernetes_fake.h"
 
@@ -134,7 +136,7 @@ static void start(void)
     kubernetes = (struct kubernetes){
         .settings = {.log_limit = 100 << 20},
         .spool = memory_copy_string("spool"),
-        .run = kubernetes_run,
+        .run = kubernetes_api_run,
         .space = "space",
         .server = "https://server",
     };

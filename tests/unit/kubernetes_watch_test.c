@@ -199,7 +199,7 @@ static int tear_down(void **state)
 
 static void drive(void)
 {
-    kubernetes_watches_drive(NULL, &watch, 1, 0);
+    kubernetes_watch_drive_all(NULL, &watch, 1, 0);
 }
 
 static struct kubernetes_stream *newest(void)
@@ -353,12 +353,12 @@ static void a_dead_watch_does_not_hold_up_others(void **state)
     struct kubernetes_watch *const both[] = {other, watch};
     list_fails = 1;
     list_failure = KUBERNETES_UNKNOWN;
-    kubernetes_watches_drive(NULL, both, 2, 0);
+    kubernetes_watch_drive_all(NULL, both, 2, 0);
     assert_false(kubernetes_watch_listed(other));
     assert_true(kubernetes_watch_listed(watch));
     change(3);
     serve(0, 10);
-    kubernetes_watches_drive(NULL, both, 2, 0);
+    kubernetes_watch_drive_all(NULL, both, 2, 0);
     assert_true(has[3]);
     kubernetes_watch_free(other);
 }

@@ -23,6 +23,7 @@ struct converter {
 static struct value *fail_at_value(struct converter *converter, const char *what, size_t limit,
                                    const char *rule);
 
+/* A tree of values of what jansson has read; NULL and a sentence where a limit is passed. */
 static struct value *convert(struct converter *converter, json_t *json, size_t depth)
 {
     struct arena *arena = converter->arena;
@@ -131,6 +132,7 @@ static void skip_past(struct cursor *cursor, char byte)
     skip_space(cursor);
 }
 
+/* Give each value its line and column by walking over the text once more, which is known to be good JSON. */
 static void place(struct cursor *cursor, struct value *value)
 {
     skip_space(cursor);
@@ -272,6 +274,7 @@ struct value *json_read(struct arena *arena, struct text source, const char *nam
     return value;
 }
 
+/* A string in quotes, with what JSON does not allow in it escaped. */
 static void write_string(struct buffer *out, struct text t)
 {
     static const char digits[] = "0123456789abcdef";

@@ -105,6 +105,7 @@ static int read_text(const struct section *section, const struct value *value,
     return 0;
 }
 
+/* Read the value of one setting by its kind, and store it.  -1 and a sentence when it does not fit. */
 static int read_field(const struct section *section, const struct section_field *field,
                       const struct value *value)
 {

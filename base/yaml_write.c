@@ -64,6 +64,7 @@ static int emit_key(yaml_emitter_t *emitter, struct text key, struct error *erro
     return emit(emitter, &event, error);
 }
 
+/* Write a value and what is below it.  Numbers that are not finite, and functions, cannot be written. */
 static int emit_value(yaml_emitter_t *emitter, const struct value *value, struct error *error)
 {
     yaml_event_t event;

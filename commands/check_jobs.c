@@ -222,6 +222,7 @@ static void show_progress(size_t jobs)
         fprintf(stderr, "%zu jobs looked at", jobs);
 }
 
+/* Check one job, and report what is wrong unless it has moved on meanwhile. */
 static int check_job(void *context, const struct job_place *place)
 {
     struct checker *checker = context;

@@ -87,6 +87,7 @@ static struct value *result_object(struct arena *arena, struct value *result, do
     return tree;
 }
 
+/* Render the template with the context and print the result, or say why that cannot be. */
 static int evaluate(struct arena *arena, char **paths, int64_t now, int times)
 {
     struct error error;

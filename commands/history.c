@@ -156,6 +156,7 @@ static void put_number(struct arena *arena, struct value *object, const char *na
     value_put(arena, object, name, known ? value_number(arena, number) : value_null(arena));
 }
 
+/* A run for --json: every key is there, null where nothing is known. */
 static struct value *run_tree(struct arena *arena, const struct past_run *run,
                               const struct foretold *foretold)
 {

@@ -121,6 +121,7 @@ static void add_text(struct option_list *list, const char *word)
     list->items[list->count++] = word;
 }
 
+/* Store the value of an option by its kind; false after a complaint. */
 static bool take_value(const struct option_spec *option, const char *word)
 {
     char *end;

@@ -155,6 +155,7 @@ static int show(struct rendering_job *job, const struct asked *asked, const char
     return result;
 }
 
+/* Render a job file as the stages would, at that revision of the templates, and leave the manifest in `job`. */
 static int render(struct rendering_job *job, const struct asked *asked, const char *word,
                   const char *revision, struct error *error)
 {

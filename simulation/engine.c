@@ -92,6 +92,8 @@ static struct knowledge *find_knowledge(struct simulation *simulation,
     return knowledge;
 }
 
+/* Make the jobs of a simulation of those of the trace: what is random is drawn here, in the order of the trace,
+ * so that every policy meets the same jobs. */
 static void prepare(struct simulation *simulation)
 {
     const struct simulation_options *options = simulation->options;
@@ -305,6 +307,7 @@ static bool is_feasible(const struct simulation *simulation, const struct runnin
                         job->plan.deadline;
 }
 
+/* Count what became of the jobs: deadlines met and missed, promises broken, how late, and what was used. */
 static void conclude(struct simulation *simulation)
 {
     struct simulation_result *result = simulation->result;

@@ -236,6 +236,7 @@ static void compare(const struct day_pool *pool, double tick, struct recorded_po
     }
 }
 
+/* Run the jobs of a recorded pool as a trace, and compare the order of starts with the recorded one. */
 static void simulate_pool(struct day_pool *pool, struct arena *arena, struct recorded_pool *result)
 {
     struct arena *own = arena_new();

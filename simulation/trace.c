@@ -158,6 +158,7 @@ static const char *const column_names[COLUMNS] = {"job_id",     "submission_time
                                                   "model_name", "deadline",        "batch_size",
                                                   "num_gpu"};
 
+/* Read one line of a trace.  -1 and a sentence when a field is missing, out of range, or names no known curve. */
 static int read_job(const struct reading *reading, const struct csv *csv, const int *columns,
                     struct trace_job *job)
 {

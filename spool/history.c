@@ -249,6 +249,8 @@ static bool is_edge(const struct progress *progress, int at, int step)
            progress->sizes[next].attempt != progress->sizes[at].attempt;
 }
 
+/* What the history keeps of a job's time at one size.  Times of starting and ending are only known of the first
+ * and the last size that it had. */
 static void fill_run(struct past_run *run, const struct job_record *record,
                      const struct progress *progress, int at, bool finished)
 {

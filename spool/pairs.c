@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/value.h"
 
+/* Append a field as key=value.  Empty texts, times of 0 and flags that are not set are left out. */
 static void add_pair(struct buffer *line, const struct pair_field *field, const void *at)
 {
     char buffer[CLOCK_TEXT_SIZE], number[NUMBER_TEXT_SIZE];

@@ -9,6 +9,7 @@
 
 /* Writing */
 
+/* A field of a record as job.yaml has it; NULL when it is left out. */
 static struct value *field_value(struct arena *arena, const struct record_field *field,
                                  const void *base)
 {
@@ -107,6 +108,7 @@ static bool fits(const struct value *value, struct number_range range)
            (range.fractions || value->number == floor(value->number));
 }
 
+/* Store a field of job.yaml in a record.  -1 when it is of the wrong kind or out of range. */
 static int read_field(const struct record_field *field, const struct value *value, void *base)
 {
     void *at = (char *)base + field->offset;

@@ -102,6 +102,7 @@ static int confine_files(const struct spool *spool, struct error *error)
     return result;
 }
 
+/* Forbid system calls that a stage never makes; they fail with EPERM.  A kernel without seccomp is no error. */
 static int confine_calls(struct error *error)
 {
     static const int forbidden[] = {

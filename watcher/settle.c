@@ -164,6 +164,8 @@ static int64_t quiet_for(const struct settle_settings *settings, const struct se
                                                                             : settings->quiet;
 }
 
+/* Is a file ready by what it holds?  One that is marked complete is at once; one that is empty or cut off is
+ * refused after some patience; others must be quiet for a while. */
 static enum settle judge_content(const struct settle_settings *settings,
                                  struct settle_memory *memory, const struct settle_look *look,
                                  int64_t now, int64_t *again, struct error *why)

@@ -74,6 +74,8 @@ static void finish_found(struct acceptor *acceptor, struct acceptance *item)
     item->state = item->claim->place.state;
 }
 
+/* Make a job, a control request or a failed job of one claim, or keep it to be tried again: item->fate says
+ * which.  A claim over which intake has ended too often is quarantined without being read. */
 static void accept_one(struct acceptor *acceptor, struct acceptance *item)
 {
     struct spool *spool = &acceptor->stage->spool;

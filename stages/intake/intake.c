@@ -205,6 +205,8 @@ static size_t count_calm(struct intake *intake)
     return calm;
 }
 
+/* Claim files of incoming/ that are ready, as many as a batch holds and its time allows.  Nothing is taken
+ * once another daemon has the spool. */
 static void take_arrivals(struct intake *intake)
 {
     struct arrival arrival;
@@ -440,6 +442,8 @@ static bool is_named_by_us(struct text name)
     return age > -CLOCK_DAY && age < CLOCK_DAY;
 }
 
+/* Open the stage: recover what an earlier process had claimed, then watch incoming/.  On NFS a file must be
+ * quiet for longer before it is taken, as its writers cannot be seen. */
 static struct stage *intake_open(const char *directory, struct error *error)
 {
     struct intake *intake = memory_allocate(sizeof(*intake));

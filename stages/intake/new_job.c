@@ -22,6 +22,7 @@ static struct text name_from_source(const char *source)
     return name;
 }
 
+/* The record of a job that begins now: who dropped it, when, and the digest of what was dropped. */
 static struct job_record start_record(struct acceptor *acceptor, struct acceptance *item,
                                       int64_t now)
 {

@@ -74,6 +74,8 @@ static void ask_planner(struct planning *planning, const struct pool *pool,
     buffer_free(&plan);
 }
 
+/* Plan one pool: ask the planner's policy with all jobs but those that may not pass the first, and note the
+ * size that each job gets next. */
 static void decide_pool(struct planning *planning, struct pool *pool, int capacity)
 {
     const struct settings *settings = &planning->stage->settings;

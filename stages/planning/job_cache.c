@@ -242,6 +242,8 @@ static void read_job(struct job_cache *job_cache, struct cached_job *job, int di
     arena_reset(job_cache->arena);
 }
 
+/* Read a job again if its directory has changed since it was read, or has changed so recently that its time
+ * does not tell.  A job that ended a reader is left alone. */
 static int see_job(void *context, const struct job_place *place)
 {
     struct job_cache *job_cache = context;

@@ -209,6 +209,8 @@ static bool is_empty(const struct value *map)
     return !map || map->kind != VALUE_OBJECT || map->object.count == 0;
 }
 
+/* Which of the scheduler's queues a virtual cluster means: what site.yaml maps it to, or a queue of that name.
+ * Where the site maps none, it has no effect and a note says so; a name that is in neither is refused. */
 static int resolve_queue(struct resolving *work)
 {
     struct text cluster = work->description->platform.cluster;

@@ -46,6 +46,7 @@ static struct value *complete_tree(struct arena *arena, const struct description
     return tree;
 }
 
+/* What templates see of a job, field by field; nothing is copied. */
 static struct context_job context_of(struct arena *arena, const struct description *description,
                                      const struct job_record *record)
 {

@@ -28,6 +28,7 @@ static enum replay_found trouble(const struct spool *spool, const struct job_pla
     return gone ? REPLAY_GONE : forbidden ? REPLAY_FORBIDDEN : REPLAY_DAMAGED;
 }
 
+/* Read the record and the request of a job, or find why it cannot be rendered again. */
 static enum replay_found read_open(const struct spool *spool, int job, struct arena *arena,
                                    struct replay *replay, struct error *error)
 {

@@ -141,6 +141,8 @@ static int write_end(struct acting *acting, struct held *held, int job, struct e
     return diagnosis_write(&diagnosis, job, &record, false, acting->pass->now, error);
 }
 
+/* Act on what was decided of a held job: explain what it waits for, let it go on, or end it.  What fails is
+ * logged and tried again in the next pass. */
 static void act_on(struct acting *acting, struct held *held)
 {
     struct resubmitter *resubmitter = acting->resubmitter;

@@ -89,6 +89,7 @@ static void read_held(struct held_jobs *jobs, struct held *held, int job)
     arena_reset(jobs->arena);
 }
 
+/* Read a job of held/ again if it is new or its directory has changed.  One that ends readers is left alone. */
 static int look_at_held(void *context, const struct job_place *place)
 {
     struct held_jobs *jobs = context;

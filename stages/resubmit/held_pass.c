@@ -94,6 +94,8 @@ static bool weigh(struct held_condition *condition, bool *possible)
     }
 }
 
+/* Decide of a held job whether it goes on, waits, or can never go on: killed goes first, then damage, then the
+ * jobs that it waits for, then whether somebody holds it. */
 static void decide_about(struct held_jobs *jobs, struct held *held, int64_t now)
 {
     size_t waits_for = 0;

@@ -269,6 +269,8 @@ static int do_actions(struct resubmitter *resubmitter, const struct pass *pass, 
     return result;
 }
 
+/* One pass over failed/ and held/: find what is due, in order, and make it again in rendered/.  0 also
+ * when another process has the lock; -1 and a sentence when failed/ cannot be read. */
 static int make_pass(struct resubmitter *resubmitter, struct error *error)
 {
     struct pass pass = {.resubmitter = resubmitter, .now = clock_now()};

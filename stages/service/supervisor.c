@@ -142,6 +142,8 @@ static int take_lease(struct supervisor *supervisor, struct error *error)
 
 /* Starting and stopping */
 
+/* Start a stage as a child process, which ends with the supervisor.  When it cannot be forked it is tried
+ * again after the longest pause. */
 static void start_child(struct supervisor *supervisor, int which, const sigset_t *signals)
 {
     struct child *child = &supervisor->children[which];
@@ -272,6 +274,8 @@ static void learn_host(const struct supervisor *supervisor)
         log_warn("%s; what this machine has stays as it was last known", error.text);
 }
 
+/* dlspool.yaml has changed: take the new settings if they are good, and stop all stages, which start again
+ * with them.  Bad ones are logged once, and the old ones stay in force. */
 static void follow_settings(struct supervisor *supervisor)
 {
     struct settings settings;

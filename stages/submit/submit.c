@@ -403,6 +403,7 @@ static void tell_absent(void *context, const char *sentence)
     log_warn("%s", sentence);
 }
 
+/* Open the stage: the executor, what is planned and counted for it, and the watch on rendered/. */
 static struct stage *submit_open(const char *directory, struct error *error)
 {
     struct submitter *submitter = memory_allocate(sizeof(*submitter));

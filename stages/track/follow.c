@@ -21,6 +21,8 @@
 
 /* Opening the batch, and asking about it */
 
+/* Open the directory of a job for this round.  False when it is not there or cannot be opened: a removed job
+ * is ended at the executor, and an orphan that came back is learnt as any other. */
 static bool open_job(struct round *round, struct tracked *tracked)
 {
     struct followed *followed = &round->jobs[round->count];
@@ -132,6 +134,7 @@ static void run_again(struct job_poll *poll)
         "The job succeeded, and its job file asks for another run whenever it ends (retryCount -2).");
 }
 
+/* Decide from the executor's answer what this round does with a job: stop it, end it, or copy its output. */
 static void decide(struct tracker *tracker, struct followed *followed)
 {
     const struct job_poll *poll = &followed->poll;
@@ -176,6 +179,8 @@ static int note_left(struct tracker *tracker, const struct followed *followed, s
     return record_replace(followed->job, &record, error);
 }
 
+/* Ask the executor to stop the jobs that are to be stopped.  Of a killed array, which tasks were left is noted
+ * first; the grace runs from the first request. */
 static void stop_jobs(struct round *round)
 {
     struct tracker *tracker = round->tracker;

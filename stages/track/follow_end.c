@@ -69,6 +69,8 @@ static void judge_end(struct tracker *tracker, const struct followed *followed,
     mask_free(mask);
 }
 
+/* Diagnose why a job has failed, and write that into its directory.  What was asked for (killed, preempted)
+ * goes before what the executor says. */
 static int write_failure(struct tracker *tracker, const struct followed *followed,
                          struct error *error)
 {

@@ -55,6 +55,8 @@ static bool is_whole(const struct spool *spool)
            held.st_ino == named.st_ino && held.st_dev == named.st_dev && held.st_nlink > 0;
 }
 
+/* End at the executor what belongs to a job whose directory is gone: by a signal first, by force when the grace
+ * is over. */
 static void tell_to_end(struct tracker *tracker, struct tracked *tracked, const char *id)
 {
     struct lost_job *lost = tracked->lost;

@@ -213,6 +213,8 @@ static int write_down(struct rescaling *rescaling, struct error *error)
     return record_replace(followed->job, record, error);
 }
 
+/* Finish a resize request: granted and refused ones are removed; one that needs a stop stays until the job has
+ * ended. */
 static void carry_on(struct rescaling *rescaling)
 {
     struct followed *followed = rescaling->followed;

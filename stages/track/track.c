@@ -106,6 +106,8 @@ void tracker_forget(struct tracker *tracker, struct tracked *tracked)
     names_remove(tracker->jobs, tracked);
 }
 
+/* Begin to follow a job of submitted/, with what its log tells of earlier stages.  A duplicate is settled
+ * instead, and a job that ended readers too often is given up. */
 static void learn_job_unguarded(struct tracker *tracker, struct text id)
 {
     struct error error;

@@ -34,7 +34,7 @@ int64_t clock_elapsed(void)
     return replaced_elapsed ? replaced_elapsed() : read_clock(CLOCK_MONOTONIC);
 }
 
-static struct tm split(int64_t time, int *milliseconds)
+static struct tm split_time(int64_t time, int *milliseconds)
 {
     int64_t seconds = time / 1000;
     int rest = (int)(time % 1000);
@@ -59,7 +59,7 @@ static size_t write_year(const struct tm *tm, char buffer[static CLOCK_TEXT_SIZE
 const char *clock_format(int64_t time, char buffer[static CLOCK_TEXT_SIZE])
 {
     int milliseconds;
-    struct tm tm = split(time, &milliseconds);
+    struct tm tm = split_time(time, &milliseconds);
     size_t length = write_year(&tm, buffer);
     length += strftime(buffer + length, CLOCK_TEXT_SIZE - length, "-%m-%dT%H:%M:%S", &tm);
     snprintf(buffer + length, CLOCK_TEXT_SIZE - length, ".%03dZ", milliseconds);
@@ -80,7 +80,7 @@ const char *clock_local(int64_t time, char buffer[static CLOCK_TEXT_SIZE])
 const char *clock_date(int64_t time, char buffer[static CLOCK_TEXT_SIZE])
 {
     int milliseconds;
-    struct tm tm = split(time, &milliseconds);
+    struct tm tm = split_time(time, &milliseconds);
     size_t length = write_year(&tm, buffer);
     strftime(buffer + length, CLOCK_TEXT_SIZE - length, "-%m-%d", &tm);
     return buffer;

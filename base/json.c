@@ -24,7 +24,7 @@ static struct value *fail_at_value(struct converter *converter, const char *what
                                    const char *rule);
 
 /* A tree of values of what jansson has read; NULL and a sentence where a limit is passed. */
-static struct value *convert(struct converter *converter, json_t *json, size_t depth)
+static struct value *convert_value(struct converter *converter, json_t *json, size_t depth)
 {
     struct arena *arena = converter->arena;
     converter->values++;
@@ -51,7 +51,7 @@ static struct value *convert(struct converter *converter, json_t *json, size_t d
     case JSON_ARRAY: {
         struct value *list = value_list(arena);
         for (size_t i = 0; i < json_array_size(json); i++) {
-            struct value *item = convert(converter, json_array_get(json, i), depth + 1);
+            struct value *item = convert_value(converter, json_array_get(json, i), depth + 1);
             if (!item)
                 return NULL;
             value_append(arena, list, item);
@@ -65,7 +65,7 @@ static struct value *convert(struct converter *converter, json_t *json, size_t d
         json_object_foreach(json, key, child)
         {
             converter->nodes++;
-            struct value *value = convert(converter, child, depth + 1);
+            struct value *value = convert_value(converter, child, depth + 1);
             if (!value)
                 return NULL;
             value_add(arena, object, arena_text(arena, key, strlen(key)), value);
@@ -133,7 +133,7 @@ static void skip_past(struct cursor *cursor, char byte)
 }
 
 /* Give each value its line and column by walking over the text once more, which is known to be good JSON. */
-static void place(struct cursor *cursor, struct value *value)
+static void place_value(struct cursor *cursor, struct value *value)
 {
     skip_space(cursor);
     value->line = cursor->line;
@@ -146,7 +146,7 @@ static void place(struct cursor *cursor, struct value *value)
     case VALUE_LIST:
         skip_past(cursor, '[');
         for (size_t i = 0; i < value->list.count; i++) {
-            place(cursor, value->list.items[i]);
+            place_value(cursor, value->list.items[i]);
             skip_past(cursor, ',');
         }
         skip_past(cursor, ']');
@@ -159,7 +159,7 @@ static void place(struct cursor *cursor, struct value *value)
             member->column = column_of(cursor);
             skip_string(cursor);
             skip_past(cursor, ':');
-            place(cursor, member->value);
+            place_value(cursor, member->value);
             skip_past(cursor, ',');
         }
         skip_past(cursor, '}');
@@ -264,12 +264,12 @@ struct value *json_read(struct arena *arena, struct text source, const char *nam
     }
     struct converter converter = {
         .arena = arena, .name = name, .source = source, .limits = limits, .error = error};
-    struct value *value = convert(&converter, json, 1);
+    struct value *value = convert_value(&converter, json, 1);
     json_decref(json);
     if (value) {
         struct cursor cursor = cursor_at_start(source);
         cursor.arena = arena;
-        place(&cursor, value);
+        place_value(&cursor, value);
     }
     return value;
 }

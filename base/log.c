@@ -106,7 +106,7 @@ static void add_sentence(struct buffer *line, const struct level *level, struct 
     buffer_add_text(line, message);
 }
 
-static void say(const struct level *level, const char *format, va_list arguments)
+static void write_line(const struct level *level, const char *format, va_list arguments)
 {
     struct buffer line = {0}, message = {0};
     buffer_vprintf(&message, format, arguments);
@@ -185,7 +185,7 @@ static void say_plainly(const struct level *level, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    say(level, format, arguments);
+    write_line(level, format, arguments);
     va_end(arguments);
 }
 
@@ -206,7 +206,7 @@ void log_say(const char *format, ...)
     memset(limits.said, 0, sizeof(limits.said));
     say_left_out(clock_elapsed());
     va_start(arguments, format);
-    say(&info, format, arguments);
+    write_line(&info, format, arguments);
     va_end(arguments);
 }
 
@@ -224,7 +224,7 @@ void log_warn(const char *format, ...)
         limits.left_out++;
     } else {
         say_left_out(now);
-        say(&warning, format, arguments);
+        write_line(&warning, format, arguments);
     }
     va_end(arguments);
     buffer_free(&line);
@@ -236,6 +236,6 @@ void log_detail(const char *format, ...)
         return;
     va_list arguments;
     va_start(arguments, format);
-    say(&debug, format, arguments);
+    write_line(&debug, format, arguments);
     va_end(arguments);
 }

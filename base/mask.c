@@ -71,7 +71,7 @@ static bool is_name_byte(char byte)
 }
 
 /* The end of the name, of at most MOST_WORD letters: `from` is where its last two words begin. */
-static size_t squeeze(struct text name, char word[MOST_WORD + 1])
+static size_t squeeze_name(struct text name, char word[MOST_WORD + 1])
 {
     char backwards[MOST_WORD];
     size_t used = 0, breaks = 0;
@@ -98,7 +98,7 @@ static bool ends_with_word(const char *name, size_t length, const char *word)
 static bool mask_is_secret(struct text name)
 {
     char end[MOST_WORD + 1];
-    size_t length = squeeze(name, end);
+    size_t length = squeeze_name(name, end);
     for (size_t i = 0; i < ARRAY_COUNT(vocabulary); i++)
         if (ends_with_word(end, length, vocabulary[i]))
             return false;
@@ -119,7 +119,7 @@ static bool is_password(struct text name)
 
 /* ---- what a secret looks like ---- */
 
-static bool starts(struct text line, size_t at, const char *word)
+static bool word_starts(struct text line, size_t at, const char *word)
 {
     size_t length = strlen(word);
     return line.length - at >= length && strncasecmp(line.data + at, word, length) == 0;
@@ -146,12 +146,12 @@ static size_t skip_scheme(struct text line, size_t at)
 {
     static const char *const schemes[] = {"bearer ", "basic ", "token ", "digest "};
     for (size_t i = 0; i < ARRAY_COUNT(schemes); i++)
-        if (starts(line, at, schemes[i]))
+        if (word_starts(line, at, schemes[i]))
             return skip_blanks(line, at + strlen(schemes[i]));
     return at;
 }
 
-static struct finding found(size_t from, size_t at, size_t end)
+static struct finding finding_between(size_t from, size_t at, size_t end)
 {
     return end > at ? (struct finding){at - from, end - at} : (struct finding){0, 0};
 }
@@ -164,7 +164,7 @@ static struct finding find_value(struct text line, size_t from, size_t name_end)
     if (at < line.length && (line.data[at] == '"' || line.data[at] == '\''))
         at++;
     size_t blanks = skip_blanks(line, at);
-    bool option = starts(line, from, "--") && blanks > name_end;
+    bool option = word_starts(line, from, "--") && blanks > name_end;
     if (blanks < line.length && (line.data[blanks] == '=' || line.data[blanks] == ':'))
         at = skip_blanks(line, blanks + 1);
     else if (option)
@@ -173,12 +173,12 @@ static struct finding find_value(struct text line, size_t from, size_t name_end)
         return (struct finding){0, 0};
     if (at < line.length && strchr("'\"`", line.data[at])) {
         size_t inner = skip_scheme(line, at + 1);
-        return found(from, inner, value_end(line, inner, line.data[at]));
+        return finding_between(from, inner, value_end(line, inner, line.data[at]));
     }
     if (option && at < line.length && line.data[at] == '-')
         return (struct finding){0, 0};
     at = skip_scheme(line, at);
-    return found(from, at, value_end(line, at, 0));
+    return finding_between(from, at, value_end(line, at, 0));
 }
 
 static struct finding find_named(struct text line, size_t at)
@@ -199,15 +199,16 @@ static struct finding find_named(struct text line, size_t at)
 static struct finding find_bearer(struct text line, size_t at)
 {
     bool inside = at > 0 && is_name_byte(line.data[at - 1]);
-    size_t from = !inside && starts(line, at, "bearer ") ? skip_blanks(line, at + 7) : line.length;
+    size_t from =
+        !inside && word_starts(line, at, "bearer ") ? skip_blanks(line, at + 7) : line.length;
     size_t end = value_end(line, from, 0);
-    return end - from >= LEAST_VALUE + 2 ? found(at, from, end) : (struct finding){0, 0};
+    return end - from >= LEAST_VALUE + 2 ? finding_between(at, from, end) : (struct finding){0, 0};
 }
 
 /* scheme://USER:PASSWORD@HOST, and scheme://TOKEN@HOST when it is long. */
 static struct finding find_in_url(struct text line, size_t at)
 {
-    if (!starts(line, at, "://"))
+    if (!word_starts(line, at, "://"))
         return (struct finding){0, 0};
     size_t user = at + 3, end = user, colon = 0;
     while (end < line.length && !strchr("/?# \t\"'<>", line.data[end]) && line.data[end] != '@') {
@@ -218,8 +219,8 @@ static struct finding find_in_url(struct text line, size_t at)
     if (end == line.length || line.data[end] != '@')
         return (struct finding){0, 0};
     if (colon)
-        return found(at, colon + 1, end);
-    return end - user >= LEAST_TOKEN ? found(at, user, end) : (struct finding){0, 0};
+        return finding_between(at, colon + 1, end);
+    return end - user >= LEAST_TOKEN ? finding_between(at, user, end) : (struct finding){0, 0};
 }
 
 static struct finding find_token(struct text line, size_t at)
@@ -320,14 +321,14 @@ static void learn_patterns(struct mask *mask, struct text string)
         }
 }
 
-static void learn(struct mask *mask, const struct value *tree, int depth)
+static void learn_values(struct mask *mask, const struct value *tree, int depth)
 {
     if (!tree || depth > MOST_DEPTH)
         return;
     if (tree->kind == VALUE_STRING)
         learn_patterns(mask, tree->string);
     for (size_t i = 0; tree->kind == VALUE_LIST && i < tree->list.count; i++)
-        learn(mask, tree->list.items[i], depth + 1);
+        learn_values(mask, tree->list.items[i], depth + 1);
     if (tree->kind != VALUE_OBJECT)
         return;
     if (mask_is_secret(value_get_text(tree, "name")))
@@ -337,11 +338,11 @@ static void learn(struct mask *mask, const struct value *tree, int depth)
         if (member->value->kind == VALUE_STRING && mask_is_secret(member->key))
             mask_learn(mask, member->value->string);
         else
-            learn(mask, member->value, depth + 1);
+            learn_values(mask, member->value, depth + 1);
     }
 }
 
 void mask_learn_tree(struct mask *mask, const struct value *tree)
 {
-    learn(mask, tree, 0);
+    learn_values(mask, tree, 0);
 }

@@ -37,7 +37,7 @@ static struct entry *entry_of(void *payload)
 
 /* Twice the chains.  A table for all the names that may come would be touched all over by the first
  * few, so that each process had as much memory as if they were there. */
-static void grow(struct names *names)
+static void grow_chains(struct names *names)
 {
     uint32_t mask = 2 * names->mask + 1;
     struct entry **chains = memory_allocate(((size_t)mask + 1) * sizeof(struct entry *));
@@ -91,7 +91,7 @@ void *names_add(struct names *names, struct text name)
     if (names->count >= names->limit || name.length > UINT16_MAX)
         return NULL;
     if (names->count > names->mask && names->mask < MOST_CHAINS - 1)
-        grow(names);
+        grow_chains(names);
     struct entry *entry = memory_allocate(sizeof(*entry) + names->payload + name.length + 1);
     entry->hash = (uint32_t)hash_secret(name);
     entry->length = (uint16_t)name.length;

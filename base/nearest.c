@@ -9,12 +9,12 @@ enum {
     SHORTEST_PREFIX = 3, /* bytes: `mem` may well mean memory, `me` anything */
 };
 
-static size_t smallest(size_t a, size_t b)
+static size_t smaller_of(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
 
-static size_t distance(struct text a, struct text b)
+static size_t edit_distance(struct text a, struct text b)
 {
     size_t rows[3][LONGEST_WORD + 1];
     size_t *before = rows[0], *above = rows[1], *row = rows[2];
@@ -24,9 +24,9 @@ static size_t distance(struct text a, struct text b)
         row[0] = i;
         for (size_t j = 1; j <= b.length; j++) {
             size_t change = above[j - 1] + (a.data[i - 1] != b.data[j - 1]);
-            row[j] = smallest(change, smallest(above[j], row[j - 1]) + 1);
+            row[j] = smaller_of(change, smaller_of(above[j], row[j - 1]) + 1);
             if (i > 1 && j > 1 && a.data[i - 1] == b.data[j - 2] && a.data[i - 2] == b.data[j - 1])
-                row[j] = smallest(row[j], before[j - 2] + 1);
+                row[j] = smaller_of(row[j], before[j - 2] + 1);
         }
         size_t *oldest = before;
         before = above;
@@ -50,7 +50,7 @@ const char *nearest_word(struct text word, const char *const *candidates)
             longer = *candidates;
         if (candidate.length > LONGEST_WORD)
             continue;
-        size_t d = distance(word, candidate);
+        size_t d = edit_distance(word, candidate);
         if (d <= best_distance && (!best || d < best_distance)) {
             best = *candidates;
             best_distance = d;

@@ -83,7 +83,7 @@ static int do_pieces(struct sharing *sharing, size_t *at, int answers)
     return 0;
 }
 
-static bool start(struct sharing *sharing, struct worker *worker, size_t *at)
+static bool start_worker(struct sharing *sharing, struct worker *worker, size_t *at)
 {
     pid_t parent = getpid();
     *at = sharing->count;
@@ -124,7 +124,7 @@ static void take_answers(struct sharing *sharing, int answers)
     }
 }
 
-static void finish(struct sharing *sharing, struct worker *worker, const size_t *at)
+static void finish_worker(struct sharing *sharing, struct worker *worker, const size_t *at)
 {
     int status = 0;
     while (waitpid(worker->process, &status, 0) < 0 && errno == EINTR)
@@ -140,10 +140,10 @@ static size_t run_workers(struct sharing *sharing, size_t wanted)
 {
     struct worker workers[MOST_PROCESSES];
     size_t count = 0;
-    while (count < wanted && start(sharing, &workers[count], &sharing->shared->at[count]))
+    while (count < wanted && start_worker(sharing, &workers[count], &sharing->shared->at[count]))
         count++;
     for (size_t i = 0; i < count; i++)
-        finish(sharing, &workers[i], &sharing->shared->at[i]);
+        finish_worker(sharing, &workers[i], &sharing->shared->at[i]);
     return count;
 }
 

@@ -260,8 +260,9 @@ static bool tag_fits(yaml_event_type_t event, const char *tag, enum value_kind *
     return false;
 }
 
-/* What a scalar means, which may have a tag that says it. */
-static struct value *scalar(struct reader *reader, const yaml_event_t *event, struct text t)
+/* The value of a scalar: by its tag where it has one, otherwise by its style and text. */
+static struct value *interpret_scalar(struct reader *reader, const yaml_event_t *event,
+                                      struct text t)
 {
     const char *tag = (const char *)event->data.scalar.tag;
     enum value_kind kind;
@@ -283,7 +284,7 @@ static struct value *read_scalar(struct reader *reader, const yaml_event_t *even
 {
     struct text t = arena_text(reader->arena, (const char *)event->data.scalar.value,
                                event->data.scalar.length);
-    struct value *value = scalar(reader, event, t);
+    struct value *value = interpret_scalar(reader, event, t);
     if (value && value->kind == VALUE_NUMBER && !isfinite(value->number)) {
         struct error_quote_buffer buffer;
         fail_at(reader, event->start_mark,

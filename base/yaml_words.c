@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool says(const char *text, const char *part)
+static bool says_part(const char *text, const char *part)
 {
     return text && strstr(text, part);
 }
@@ -133,18 +133,19 @@ void yaml_words(const struct yaml_trouble *trouble, char words[static YAML_WORDS
             "found a no-break space, which only looks like a blank; type a blank in its place");
         return;
     }
-    if ((says(trouble->problem, "cannot start any token") || says(trouble->problem, "tab")) &&
+    if ((says_part(trouble->problem, "cannot start any token") ||
+         says_part(trouble->problem, "tab")) &&
         find_tab(trouble, place)) {
         snprintf(words, YAML_WORDS_SIZE, "found a tab; indent with blanks");
         return;
     }
-    if (says(trouble->problem, "cannot start any token")) {
+    if (says_part(trouble->problem, "cannot start any token")) {
         say_start(trouble, words);
         return;
     }
     for (size_t i = 0; i < ARRAY_COUNT(table); i++) {
-        if (!says(trouble->problem, table[i].problem) ||
-            (table[i].context && !says(trouble->context, table[i].context)))
+        if (!says_part(trouble->problem, table[i].problem) ||
+            (table[i].context && !says_part(trouble->context, table[i].context)))
             continue;
         if (table[i].began)
             *place = trouble->began;

@@ -36,7 +36,7 @@ static bool plain_key_is_safe(struct text key)
     return true;
 }
 
-static int emit(yaml_emitter_t *emitter, yaml_event_t *event, struct error *error)
+static int emit_event(yaml_emitter_t *emitter, yaml_event_t *event, struct error *error)
 {
     if (yaml_emitter_emit(emitter, event))
         return 0;
@@ -51,7 +51,7 @@ static int emit_scalar(yaml_emitter_t *emitter, struct text t, bool quoted, stru
             &event, NULL, NULL, (const yaml_char_t *)t.data, (int)t.length, !quoted, quoted,
             quoted ? YAML_DOUBLE_QUOTED_SCALAR_STYLE : YAML_PLAIN_SCALAR_STYLE))
         return error_set(error, "YAML could not be written: a string is not UTF-8");
-    return emit(emitter, &event, error);
+    return emit_event(emitter, &event, error);
 }
 
 static int emit_key(yaml_emitter_t *emitter, struct text key, struct error *error)
@@ -61,7 +61,7 @@ static int emit_key(yaml_emitter_t *emitter, struct text key, struct error *erro
     yaml_event_t event;
     yaml_scalar_event_initialize(&event, NULL, NULL, (const yaml_char_t *)key.data, (int)key.length,
                                  1, 1, YAML_PLAIN_SCALAR_STYLE);
-    return emit(emitter, &event, error);
+    return emit_event(emitter, &event, error);
 }
 
 /* Write a value and what is below it.  Numbers that are not finite, and functions, cannot be written. */
@@ -87,18 +87,18 @@ static int emit_value(yaml_emitter_t *emitter, const struct value *value, struct
         yaml_sequence_start_event_initialize(&event, NULL, NULL, 1,
                                              value->list.count ? YAML_BLOCK_SEQUENCE_STYLE
                                                                : YAML_FLOW_SEQUENCE_STYLE);
-        if (emit(emitter, &event, error))
+        if (emit_event(emitter, &event, error))
             return -1;
         for (size_t i = 0; i < value->list.count; i++)
             if (emit_value(emitter, value->list.items[i], error))
                 return -1;
         yaml_sequence_end_event_initialize(&event);
-        return emit(emitter, &event, error);
+        return emit_event(emitter, &event, error);
     case VALUE_OBJECT:
         yaml_mapping_start_event_initialize(&event, NULL, NULL, 1,
                                             value->object.count ? YAML_BLOCK_MAPPING_STYLE
                                                                 : YAML_FLOW_MAPPING_STYLE);
-        if (emit(emitter, &event, error))
+        if (emit_event(emitter, &event, error))
             return -1;
         for (size_t i = 0; i < value->object.count; i++) {
             const struct member *member = &value->object.members[i];
@@ -106,7 +106,7 @@ static int emit_value(yaml_emitter_t *emitter, const struct value *value, struct
                 return -1;
         }
         yaml_mapping_end_event_initialize(&event);
-        return emit(emitter, &event, error);
+        return emit_event(emitter, &event, error);
     }
     return error_set(error, "YAML could not be written: a value of no known kind");
 }
@@ -122,18 +122,18 @@ int yaml_write(struct buffer *out, const struct value *value, struct error *erro
     yaml_event_t event;
     int result = -1;
     yaml_stream_start_event_initialize(&event, YAML_UTF8_ENCODING);
-    if (emit(&emitter, &event, error))
+    if (emit_event(&emitter, &event, error))
         goto done;
     yaml_document_start_event_initialize(&event, NULL, NULL, NULL, 1);
-    if (emit(&emitter, &event, error))
+    if (emit_event(&emitter, &event, error))
         goto done;
     if (emit_value(&emitter, value, error))
         goto done;
     yaml_document_end_event_initialize(&event, 1);
-    if (emit(&emitter, &event, error))
+    if (emit_event(&emitter, &event, error))
         goto done;
     yaml_stream_end_event_initialize(&event);
-    if (emit(&emitter, &event, error))
+    if (emit_event(&emitter, &event, error))
         goto done;
     result = 0;
 done:

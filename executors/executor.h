@@ -21,19 +21,19 @@
 #include "executors/resources.h"
 #include "job/sizes.h"
 
-/* How a submission went. */
+/* The outcome of a submission. */
 enum submit_outcome {
     SUBMIT_ACCEPTED,    /* the scheduler has it, or had it already under this token */
-    SUBMIT_NO_ROOM,     /* it would fit, but not now */
-    SUBMIT_UNAVAILABLE, /* the scheduler is down, throttles or times out: nobody's fault */
-    SUBMIT_NEVER_FITS, /* it asks for more than there is: a smaller job or more capacity fixes it */
-    SUBMIT_REFUSED,    /* the scheduler does not want this manifest: see `mender` */
-    SUBMIT_UNKNOWN     /* sent, and no answer: ask again under the same token */
+    SUBMIT_NO_ROOM,     /* it fits, but not now */
+    SUBMIT_UNAVAILABLE, /* the scheduler is down, throttles or times out */
+    SUBMIT_NEVER_FITS,  /* it requests more than exists: a smaller job or more capacity fixes it */
+    SUBMIT_REFUSED,     /* the scheduler refuses this manifest: see `mender` */
+    SUBMIT_UNKNOWN      /* sent without an answer: ask again under the same token */
 };
 
-/* Who can fix what a job was refused for. */
+/* Who can fix the cause of a refusal. */
 enum submit_mender {
-    MENDER_MANIFEST, /* who changes the manifest: the job's owner, or the templates */
+    MENDER_MANIFEST, /* whoever changes the manifest: the job's owner, or the templates */
     MENDER_IMAGE,    /* whoever named the image: the job's owner, or images.txt */
     MENDER_OWNER,    /* the job's owner, outside the spool: a path, a mode */
     MENDER_SITE,     /* an administrator, outside the spool: a program, a device, a right */
@@ -59,18 +59,18 @@ struct submission {
     /* filled in: */
     enum submit_outcome outcome;
     struct error error;        /* the sentence for every outcome but SUBMIT_ACCEPTED */
-    char note[512];            /* what the job's log should say beside "accepted"; may be "" */
-    bool unsettled;            /* with SUBMIT_REFUSED: it could not be asked whether the scheduler
-                                   has the job from an earlier try under this token */
+    char note[512];            /* for the job's log, beside "accepted"; may be "" */
+    bool unsettled;            /* with SUBMIT_REFUSED: it is not known whether the scheduler has
+                                   the job from an earlier try under this token */
     enum submit_mender mender; /* with SUBMIT_REFUSED */
     char remedy[512]; /* with SUBMIT_REFUSED: what whoever can fix it does, a sentence without
                                    its full stop that begins with a capital; "" when there is no better
                                    one than to change the job file */
 };
 
-/* What the scheduler knows of a job. */
+/* The state of a job at the scheduler. */
 enum job_phase {
-    PHASE_UNKNOWN,  /* could not be asked */
+    PHASE_UNKNOWN,  /* the scheduler could not be asked */
     PHASE_VANISHED, /* the scheduler does not know this token */
     PHASE_WAITING,  /* accepted, not yet running */
     PHASE_RUNNING,
@@ -99,15 +99,15 @@ struct task_state {
 struct job_poll {
     const char *id;
     int attempt;
-    bool ending;         /* it is to end: no task of it that waits for its turn is started */
+    bool ending;         /* it is being stopped: no waiting task of it is started */
     const bool *killed;  /* of an array: tasks that are to end by themselves, or were told to, */
     size_t killed_count; /* ... by their indexes below this; of them, too, none is started that
                                    waits for its turn: it has ended, with the reason "Killed" */
     /* filled in: */
     enum job_phase phase;
-    int64_t started, ended; /* times of day, 0 when not known */
+    int64_t started, ended; /* times of day; 0: not known */
     char node[64];          /* where its first task runs, or its nodes; "" when that is not known */
-    int exit_code;          /* of the task that decided a failure */
+    int exit_code;          /* of the task that made the job fail */
     char reason[64];        /* one word of the executor for a failure, as in task_state */
     char detail[512];       /* a sentence: which task, what happened, or why it waits */
     struct task_state *tasks; /* in the arena given to poll(), may be 0 of them */
@@ -117,7 +117,7 @@ struct job_poll {
                                    dlspool was restarted; -1 or 0: not known */
 };
 
-/* What is asked for one job of many: to end, to copy its output, to be forgotten. */
+/* A request for one job of many: to stop it, to copy its output, to remove it. */
 struct job_call {
     const char *id;
     int attempt;
@@ -132,13 +132,13 @@ struct job_call {
     struct error error;
 };
 
-/* A running job is to have another size. */
+/* The outcome of a request to resize a running job. */
 enum resize_outcome {
-    RESIZE_DONE,         /* it has it, or will without being asked again; or had it already */
+    RESIZE_DONE,         /* it has the size, or will have it without another request */
     RESIZE_NO_ROOM,      /* not now */
     RESIZE_NOT_POSSIBLE, /* not while it runs */
-    RESIZE_UNAVAILABLE   /* not done: the scheduler could not be asked, has not answered yet,
-                                   or the job does not run now; to be retried */
+    RESIZE_UNAVAILABLE   /* not done yet: the scheduler could not be asked, has not answered
+                                   yet, or the job does not run now; retry it */
 };
 
 struct job_resize {
@@ -177,11 +177,11 @@ typedef void executor_take(void *context, const char *id, int attempt);
 struct executor_operations {
     const char *name;     /* "local", "null" */
     bool of_this_machine; /* another host's executor of this name does not know our jobs */
-    /* Can it take submissions at all?  -1 and the reason when not. */
+    /* Does it accept submissions at all?  -1 and the reason when not. */
     int (*ready)(struct executor *executor, struct error *error);
     void (*submit)(struct executor *executor, struct submission **batch, size_t count);
-    /* Ask after many jobs at once.  -1 and a sentence when the scheduler cannot be asked: then all
-     * phases are PHASE_UNKNOWN. */
+    /* Ask for the state of many jobs at once.  -1 and a sentence when the scheduler cannot be asked: then
+     * all phases are PHASE_UNKNOWN. */
     int (*poll)(struct executor *executor, struct arena *arena, struct job_poll **jobs,
                 size_t count, struct error *error);
     /* For each job of the batch: tell its tasks to end, politely or with force.  Returns at once;
@@ -193,14 +193,14 @@ struct executor_operations {
      * hold this attempt's output and no other's.  All there is is copied, up to the executor's own
      * limit for a task; nothing is synced: make it durable before remove(). */
     void (*output)(struct executor *executor, struct job_call **batch, size_t count);
-    /* For each: forget an ended job at the scheduler.  Not knowing it is success. */
+    /* Remove each ended job from the scheduler.  A job that the scheduler does not have is success. */
     void (*remove)(struct executor *executor, struct job_call **batch, size_t count);
     /* Tell each job of which the executor has something that this spool has certainly handed in: under its
      * identity, or to a podman of its own.  Perhaps more than once; not what the executor itself will
      * remove.  At most a request or two, or a list in pages.  -1 and a sentence when it cannot be asked.
      * NULL: it never has anything. */
     int (*list)(struct executor *executor, executor_take *take, void *context, struct error *error);
-    /* How many objects the manifest makes at the scheduler: what live_max counts.  NULL: one. */
+    /* The number of objects that the manifest makes at the scheduler, which live_max counts.  NULL: one. */
     int (*weight)(struct executor *executor, struct text manifest);
     /* What the scheduler would make of the submission; nothing stays there: appended to
      * `answer`.  -1 and the scheduler's sentence when it would not take it.  NULL: it cannot be
@@ -244,9 +244,9 @@ struct executor {
     char identity[EXECUTOR_IDENTITY_SIZE];
 };
 
-/* Is the task of that index in poll->killed? */
+/* Does poll->killed have the task of that index? */
 bool executor_task_is_killed(const struct job_poll *poll, int index);
-/* Is it among call->tasks, or does that mean all? */
+/* Is the task of that index among call->tasks, or are all meant? */
 bool executor_call_names_task(const struct job_call *call, int index);
 
 /* The same for one job.  -1 and a sentence. */
@@ -256,8 +256,8 @@ int executor_output(struct executor *executor, const char *id, int attempt, int 
                     bool last, struct error *error);
 int executor_remove(struct executor *executor, const char *id, int attempt, struct error *error);
 
-/* For an executor that does such calls one after another: do them, until one has taken longer than
- * `patience` (milliseconds), which nobody else's job is to wait for; the rest fails with that. */
+/* Make the calls one after another.  After one that took longer than `patience` (milliseconds) the others
+ * fail at once, so that a scheduler that hangs delays nobody for longer. */
 void executor_one_by_one(struct executor *executor, struct job_call **batch, size_t count,
                          int (*one)(struct executor *executor, struct job_call *call),
                          int64_t patience);

@@ -1,4 +1,4 @@
-/* executors/secret.c - secrets that stand in files, and in our memory */
+/* executors/secret.c - secrets in files and in our memory */
 #include "executors/secret.h"
 
 #include <fcntl.h>
@@ -91,7 +91,7 @@ int secret_refresh(struct secret *secret, secret_check *check, struct error *err
     }
     secret_wipe(&bytes);
     if (result < 0 && secret->bytes.length)
-        return 0; /* it is being written, perhaps; what we have may still do */
+        return 0; /* the file may be half written; keep the old secret */
     secret->read_at = clock_elapsed();
     secret->seen = seen;
     return result;

@@ -1,7 +1,7 @@
-/* executors/secret.h - secrets that stand in files, and in our memory
+/* executors/secret.h - secrets in files and in our memory
  *
- * A secret's file may be replaced while we run (tokens expire): it is read again when it looks
- * changed, and once a minute in any case.  Secrets are wiped when they are replaced.
+ * A secret's file may be replaced while we run, as tokens expire: it is read again when its inode, size
+ * or time has changed, and once a minute in any case.  Replaced secrets are wiped.
  */
 #ifndef EXECUTORS_SECRET_H
 #define EXECUTORS_SECRET_H
@@ -20,21 +20,22 @@ struct secret {
     int64_t read_at; /* of clock_elapsed(); 0: never */
 };
 
-/* Fit to be this secret?  -1 and a sentence. */
+/* Is this a valid secret?  -1 and a sentence when not. */
 typedef int secret_check(struct text bytes, const struct stat *status, const char *path,
                          struct error *error);
 
-/* Read the file when that is due.  1: it has changed; 0: it has not, or it cannot be read for the
- * moment and what we have may still do; -1 and a sentence: there is none.  `check` may be NULL. */
+/* Read the file when it is due.  1: the secret has changed; 0: it has not, or it cannot be read now and
+ * the old one is kept; -1 and a sentence: there is no secret.  `check` may be NULL.  The first call
+ * calls secret_close_memory(). */
 int secret_refresh(struct secret *secret, secret_check *check, struct error *error);
 
-/* Have it read the next time. */
+/* Read the file at the next refresh in any case. */
 void secret_is_stale(struct secret *secret);
 
 /* Overwrite and free. */
 void secret_wipe(struct buffer *buffer);
 
-/* Nobody else reads our memory from now on: no core, no ptrace(2), no /proc/PID/mem. */
+/* Prevent others from reading our memory: no core file, no ptrace(2), no /proc/PID/mem. */
 void secret_close_memory(void);
 
 #endif

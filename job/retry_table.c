@@ -139,7 +139,7 @@ static size_t bracket_end(struct text pattern, size_t at)
 }
 
 /* How often the `{n,m}` at *at repeats at most, past which *at is moved; 1 when it is none. */
-static size_t repetitions(struct text pattern, size_t *at)
+static size_t most_repetitions(struct text pattern, size_t *at)
 {
     size_t largest = 1, number = 0, end = *at + 1;
     for (; end < pattern.length && pattern.data[end] != '}'; end++) {
@@ -169,7 +169,7 @@ static void take_byte(struct sizes *sizes, struct text pattern, size_t *at)
         return;
     if (byte == '+' || byte == '{') {
         sizes->open[sizes->depth] -= sizes->last;
-        sizes->last *= byte == '+' ? 2 : repetitions(pattern, at);
+        sizes->last *= byte == '+' ? 2 : most_repetitions(pattern, at);
     } else if (byte == ')' && sizes->depth > 0) {
         sizes->last = sizes->open[sizes->depth--];
     } else {

@@ -168,7 +168,7 @@ static struct text find_value(const struct event *event, const char *key)
 }
 
 /* A value as it was before it was written. */
-static struct text unquote(struct arena *arena, struct text written)
+static struct text unquote_value(struct arena *arena, struct text written)
 {
     if (!written.data || written.length == 0 || written.data[0] != '"')
         return written;
@@ -178,7 +178,7 @@ static struct text unquote(struct arena *arena, struct text written)
 
 struct text event_get(struct arena *arena, const struct event *event, const char *key)
 {
-    return unquote(arena, find_value(event, key));
+    return unquote_value(arena, find_value(event, key));
 }
 
 bool event_next_pair(struct text *rest, struct arena *arena, struct text *key, struct text *value)
@@ -189,7 +189,7 @@ bool event_next_pair(struct text *rest, struct arena *arena, struct text *key, s
     size_t start = (size_t)(equals - rest->data) + 1;
     size_t end = value_end(*rest, start);
     *key = (struct text){rest->data, start - 1};
-    *value = unquote(arena, (struct text){rest->data + start, end - start});
+    *value = unquote_value(arena, (struct text){rest->data + start, end - start});
     size_t next = end < rest->length ? end + 1 : end;
     *rest = (struct text){rest->data + next, rest->length - next};
     return true;

@@ -143,7 +143,7 @@ struct search {
     size_t count;
 };
 
-static int match(void *context, const struct job_place *place)
+static int match_prefix(void *context, const struct job_place *place)
 {
     struct search *search = context;
     if (strncmp(place->id, search->wanted.data, search->wanted.length) != 0)
@@ -188,7 +188,7 @@ int job_find(const struct spool *spool, struct text id, struct job_place *place,
         return 0;
     struct search search = {.wanted = id};
     for (int i = 0; i < STATE_COUNT; i++)
-        if (jobs_walk(spool, (enum state)i, match, &search))
+        if (jobs_walk(spool, (enum state)i, match_prefix, &search))
             return error_errno(error, "%s/ could not be read", state_name((enum state)i));
     if (search.count == 0)
         error_set(error, "there is no job \"%s\" in %s", error_quote(&buffer, id.data, id.length),

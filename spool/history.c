@@ -173,7 +173,7 @@ int history_read(const struct spool *spool, struct arena *arena, struct history 
 }
 
 /* Of the lines the newest, as many as HISTORY_KEPT bytes hold. */
-static struct text newest(struct text lines)
+static struct text newest_lines(struct text lines)
 {
     if (lines.length <= HISTORY_KEPT)
         return lines;
@@ -186,10 +186,10 @@ static struct text newest(struct text lines)
 
 int history_replace(int directory, struct text lines, struct error *error)
 {
-    return job_file_replace(directory, file_name, newest(lines), 0644, error);
+    return job_file_replace(directory, file_name, newest_lines(lines), 0644, error);
 }
 
-static int shorten(int directory, struct error *error)
+static int shorten_file(int directory, struct error *error)
 {
     struct buffer bytes = {0};
     int result = file_read_at(directory, file_name, 2 * HISTORY_BYTES, &bytes, error);
@@ -207,7 +207,7 @@ static int make_room(int directory, size_t more, struct error *error)
         return errno == ENOENT ? 0 : error_errno(error, "history/runs could not be looked at");
     if (status.st_size + (off_t)more <= HISTORY_BYTES || !S_ISREG(status.st_mode))
         return 0;
-    if (!shorten(directory, error))
+    if (!shorten_file(directory, error))
         return 0;
     if (!file_is_damaged(errno) || job_file_damaged(directory, file_name))
         return error_prefix(error, "history");
@@ -226,7 +226,7 @@ static bool has_deadline(const struct job_record *record)
     return record->deadline && !text_is(record->deadline_mode, "none");
 }
 
-static int64_t scaled(double amount, double scale)
+static int64_t scale_amount(double amount, double scale)
 {
     const double most = 1e15;
     return (int64_t)fmin(most, round(amount * scale));
@@ -237,8 +237,8 @@ static void set_amounts(struct past_run *run, const struct job_record *record)
 {
     double scale =
         run->kind == SIZE_TASKS && record->size > 0 ? (double)run->size / (double)record->size : 1;
-    run->cpus = run->kind == SIZE_CPUS ? run->size : scaled((double)record->cpus, scale);
-    run->gpus = run->kind == SIZE_GPUS ? run->size : scaled(record->gpus, scale);
+    run->cpus = run->kind == SIZE_CPUS ? run->size : scale_amount((double)record->cpus, scale);
+    run->gpus = run->kind == SIZE_GPUS ? run->size : scale_amount(record->gpus, scale);
 }
 
 /* Is the entry the first, or the last, of its attempt? */

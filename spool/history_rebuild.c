@@ -83,7 +83,7 @@ static int take_job(struct rebuilding *rebuilding, struct arena *arena, int job)
     return 0;
 }
 
-static int visit(void *context, const struct job_place *place)
+static int visit_job(void *context, const struct job_place *place)
 {
     struct rebuilding *rebuilding = context;
     int job = job_open(rebuilding->spool, place);
@@ -154,7 +154,7 @@ int history_rebuild(const struct spool *spool, size_t *runs, struct error *error
     if (days_list(spool, &days, &count))
         return error_errno(error, "done/ could not be read");
     for (size_t i = 0; i < count && rebuilding.bytes < HISTORY_KEPT; i++)
-        jobs_walk_day(spool, days[i], visit, &rebuilding);
+        jobs_walk_day(spool, days[i], visit_job, &rebuilding);
     free(days);
     if (rebuilding.count)
         qsort(rebuilding.jobs, rebuilding.count, sizeof(*rebuilding.jobs), by_end);

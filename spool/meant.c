@@ -43,7 +43,7 @@ static size_t name_length(const char *id)
     return strlen(id) - TOKEN_LENGTH - 1;
 }
 
-static int match(void *context, const struct job_place *place)
+static int match_place(void *context, const struct job_place *place)
 {
     struct search *search = context;
     size_t name = name_length(place->id);
@@ -146,7 +146,7 @@ static bool does_apply(const struct candidate *candidate)
 }
 
 /* Leave of the candidates only those that are `wanted`, if there is one. */
-static void prefer(struct search *search, bool (*wanted)(const struct candidate *candidate))
+static void prefer_wanted(struct search *search, bool (*wanted)(const struct candidate *candidate))
 {
     size_t any = 0, kept = 0;
     for (size_t i = 0; i < search->count; i++)
@@ -157,13 +157,14 @@ static void prefer(struct search *search, bool (*wanted)(const struct candidate 
     search->count = any ? kept : search->count;
 }
 
-static int decide(struct search *search, bool by_name, struct meant *meant, struct error *error)
+static int decide_meaning(struct search *search, bool by_name, struct meant *meant,
+                          struct error *error)
 {
     struct error_quote_buffer buffer;
     if (by_name)
-        prefer(search, is_mine);
+        prefer_wanted(search, is_mine);
     if (by_name && search->meaning->applies) {
-        prefer(search, does_apply);
+        prefer_wanted(search, does_apply);
         if (!search->candidates[0].applies)
             search->count = 1; /* to none: what is said of the newest is true of all */
     }
@@ -184,16 +185,16 @@ static int search_all(struct search *search, struct meant *meant, struct error *
     struct error_quote_buffer buffer;
     const struct spool *spool = search->meaning->spool;
     for (int i = 0; i < STATE_COUNT; i++)
-        if (jobs_walk(spool, (enum state)i, match, search))
+        if (jobs_walk(spool, (enum state)i, match_place, search))
             return error_errno(error, "%s/ could not be read", state_name((enum state)i));
     sort_places(&search->named);
     sort_places(&search->begun);
     look_at_all(search, &search->named, true);
     if (search->count)
-        return decide(search, true, meant, error);
+        return decide_meaning(search, true, meant, error);
     look_at_all(search, &search->begun, false);
     if (search->count)
-        return decide(search, false, meant, error);
+        return decide_meaning(search, false, meant, error);
     error_set(error, "there is no job \"%s\" in %s",
               error_quote(&buffer, search->word.data, search->word.length), spool->path);
     return 1;

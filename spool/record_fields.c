@@ -99,7 +99,7 @@ static struct number_range range_of(enum field_kind kind)
     }
 }
 
-static bool fits(const struct value *value, struct number_range range)
+static bool value_fits(const struct value *value, struct number_range range)
 {
     if (range.least > range.most)
         return value->kind == VALUE_STRING;
@@ -112,7 +112,7 @@ static bool fits(const struct value *value, struct number_range range)
 static int read_field(const struct record_field *field, const struct value *value, void *base)
 {
     void *at = (char *)base + field->offset;
-    if (!fits(value, range_of(field->kind)))
+    if (!value_fits(value, range_of(field->kind)))
         return -1;
     switch (field->kind) {
     case FIELD_TEXT:

@@ -42,7 +42,7 @@ void waiting_remove(const struct spool *spool)
     sys.unlinkat(spool->root, file_name, 0);
 }
 
-static void copy(char *buffer, size_t size, struct text text)
+static void copy_text(char *buffer, size_t size, struct text text)
 {
     snprintf(buffer, size, "%.*s", (int)text.length, text.length ? text.data : "");
 }
@@ -55,9 +55,9 @@ static void take_line(struct waiting_file *waiting, struct text line)
         if (text_is(key, "since"))
             clock_parse(value, &waiting->since);
         else if (text_is(key, "first"))
-            copy(waiting->first, sizeof(waiting->first), value);
+            copy_text(waiting->first, sizeof(waiting->first), value);
         else if (text_is(key, "reason"))
-            copy(waiting->reason, sizeof(waiting->reason), value);
+            copy_text(waiting->reason, sizeof(waiting->reason), value);
         for (int i = 0; i < WORDS && text_is(key, "for"); i++)
             if (text_is(value, table[i].word))
                 waiting->what = (enum waiting_for)i;

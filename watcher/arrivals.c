@@ -127,7 +127,7 @@ size_t arrivals_pending(const struct arrivals *arrivals)
     return names_count(arrivals->pending);
 }
 
-static void forget(struct arrivals *arrivals, struct pending *pending)
+static void forget_file(struct arrivals *arrivals, struct pending *pending)
 {
     turns_remove(arrivals->turns, &pending->turn);
     names_remove(arrivals->pending, pending);
@@ -146,8 +146,8 @@ static void hand_out(struct text name, const struct pending *pending, bool refus
 }
 
 /* Tell the administrator once of a file that waits for long. */
-static void notice(struct arrivals *arrivals, struct pending *pending, struct text name,
-                   int64_t now, const struct error *why)
+static void notice_waiting(struct arrivals *arrivals, struct pending *pending, struct text name,
+                           int64_t now, const struct error *why)
 {
     int64_t waited = now - pending->memory.first;
     if (pending->noticed || waited < arrivals->notice)
@@ -173,8 +173,8 @@ static void say_trouble(struct arrivals *arrivals, struct text name)
 
 /* Look at a file and judge it: SETTLE_WAIT when there is nothing to hand out.  `pending` is NULL
  * when it is not remembered; otherwise it is told when to look again, or forgotten when gone. */
-static enum settle look(struct arrivals *arrivals, struct pending *pending, struct text name,
-                        int64_t now, struct error *why)
+static enum settle look_at(struct arrivals *arrivals, struct pending *pending, struct text name,
+                           int64_t now, struct error *why)
 {
     struct settle_look found;
     struct settle_memory none = {.known = false};
@@ -184,7 +184,7 @@ static enum settle look(struct arrivals *arrivals, struct pending *pending, stru
     if (probe_look(arrivals->directory, name.data, arrivals->local, &arrivals->bytes, &found)) {
         if (errno == ENOENT) {
             if (pending)
-                forget(arrivals, pending);
+                forget_file(arrivals, pending);
             return SETTLE_WAIT;
         }
         say_trouble(arrivals, name);
@@ -196,7 +196,7 @@ static enum settle look(struct arrivals *arrivals, struct pending *pending, stru
                              &again, why);
         if (pending && state == SETTLE_WAIT) {
             pending->flags = 0;
-            notice(arrivals, pending, name, now, why);
+            notice_waiting(arrivals, pending, name, now, why);
         }
     }
     if (pending && state == SETTLE_WAIT)
@@ -216,8 +216,8 @@ static int find_owner(const struct arrivals *arrivals, const char *name, uid_t *
     return 0;
 }
 
-static struct pending *remember(struct arrivals *arrivals, struct text name, uid_t owner, bool news,
-                                int64_t due, int64_t now)
+static struct pending *remember_file(struct arrivals *arrivals, struct text name, uid_t owner,
+                                     bool news, int64_t due, int64_t now)
 {
     struct pending *pending = names_add(arrivals->pending, name);
     if (!pending)
@@ -244,21 +244,21 @@ static struct pending *make_room(struct arrivals *arrivals, struct text name, ui
         believed = victim && victim->memory.known && victim->turn.due > now;
         if (!believed)
             victim = NULL;
-        else if (look(arrivals, NULL, name, now, &why) == SETTLE_WAIT)
+        else if (look_at(arrivals, NULL, name, now, &why) == SETTLE_WAIT)
             return NULL;
     }
     arrivals->missed = arrivals->crowded = true;
     if (!victim)
         return NULL;
-    forget(arrivals, victim);
-    struct pending *pending = remember(arrivals, name, owner, news, believed ? now : due, now);
+    forget_file(arrivals, victim);
+    struct pending *pending = remember_file(arrivals, name, owner, news, believed ? now : due, now);
     if (pending)
         pending->believed = pending->believed || believed;
     return pending;
 }
 
 /* A name that the watch delivered: put it into its owner's lane. */
-static void sort(struct arrivals *arrivals, const struct watch_name *name, int64_t now)
+static void sort_name(struct arrivals *arrivals, const struct watch_name *name, int64_t now)
 {
     struct text text = {name->name, name->length};
     uid_t owner;
@@ -276,7 +276,7 @@ static void sort(struct arrivals *arrivals, const struct watch_name *name, int64
     bool news = (name->flags & ~(unsigned int)WATCH_SEEN) != 0;
     int64_t due = name->flags == WATCH_CHANGED ? now + FIRST_LOOK : now;
     pending = names_full(arrivals->pending) ? make_room(arrivals, text, owner, news, due, now)
-                                            : remember(arrivals, text, owner, news, due, now);
+                                            : remember_file(arrivals, text, owner, news, due, now);
     if (pending)
         pending->flags |= name->flags;
 }
@@ -297,14 +297,14 @@ int arrivals_collect(struct arrivals *arrivals, struct error *error)
         result = watch_collect(arrivals->watch, error);
         now = clock_elapsed();
         while (watch_next(arrivals->watch, &name))
-            sort(arrivals, &name, now);
+            sort_name(arrivals, &name, now);
     } while (!result && watch_due(arrivals->watch) == 0 && clock_elapsed() < until);
     return result;
 }
 
 /* It is somebody's turn: true when `arrival` was filled. */
-static bool take(struct arrivals *arrivals, struct pending *pending, int64_t now,
-                 struct arrival *arrival)
+static bool take_turn(struct arrivals *arrivals, struct pending *pending, int64_t now,
+                      struct arrival *arrival)
 {
     struct text name = names_text(pending);
     enum settle state = SETTLE_READY;
@@ -312,11 +312,11 @@ static bool take(struct arrivals *arrivals, struct pending *pending, int64_t now
     if ((pending->flags & WATCH_RENAMED_IN) || published)
         pending->memory.complete = "rename";
     else
-        state = look(arrivals, pending, name, now, &arrival->why);
+        state = look_at(arrivals, pending, name, now, &arrival->why);
     if (state == SETTLE_WAIT)
         return false;
     hand_out(name, pending, state == SETTLE_REFUSE, arrival);
-    forget(arrivals, pending);
+    forget_file(arrivals, pending);
     return true;
 }
 
@@ -327,7 +327,7 @@ bool arrivals_next(struct arrivals *arrivals, struct arrival *arrival)
         struct turn *turn = turns_next(arrivals->turns, now);
         if (!turn)
             return false;
-        if (take(arrivals, (struct pending *)(void *)turn, now, arrival))
+        if (take_turn(arrivals, (struct pending *)(void *)turn, now, arrival))
             return true;
     }
     return false;

@@ -18,7 +18,7 @@ static bool is_space(char byte)
 }
 
 /* Cut spaces at both ends and a byte order mark at the beginning. */
-static struct text bare(struct text bytes)
+static struct text strip_bytes(struct text bytes)
 {
     if (text_starts(bytes, "\xef\xbb\xbf")) {
         bytes.data += 3;
@@ -95,7 +95,7 @@ static bool may_go_on(struct text core)
 
 enum content content_judge(struct text bytes)
 {
-    struct text core = bare(bytes);
+    struct text core = strip_bytes(bytes);
     if (core.length == 0)
         return CONTENT_EMPTY;
     if (file_kind(bytes))

@@ -9,20 +9,20 @@
 
 enum { STALE_RETRIES = 3 }; /* NFSv3 forgets a file that was renamed; opening again helps */
 
-static enum drop_result refuse(struct error *error, struct text shown, const char *reason)
+static enum drop_result refuse_drop(struct error *error, struct text shown, const char *reason)
 {
     struct error_quote_buffer buffer;
     error_set(error, "\"%s\" %s", error_quote(&buffer, shown.data, shown.length), reason);
     return DROP_REFUSED;
 }
 
-static enum drop_result changing(struct error *error, struct text shown, const char *seen)
+static enum drop_result set_changing(struct error *error, struct text shown, const char *seen)
 {
-    refuse(error, shown, seen);
+    refuse_drop(error, shown, seen);
     return DROP_CHANGING;
 }
 
-static enum drop_result trouble(struct error *error, struct text shown, const char *what)
+static enum drop_result set_trouble(struct error *error, struct text shown, const char *what)
 {
     int number = errno;
     struct error_quote_buffer buffer;
@@ -46,22 +46,23 @@ enum drop_result drop_claim(int incoming, const char *name, int claims, const ch
     struct text shown = text_of(name);
     switch (number) {
     case ENOENT:
-        refuse(error, shown, "is gone");
+        refuse_drop(error, shown, "is gone");
         return DROP_GONE;
     case EXDEV:
     case EBUSY:
-        return refuse(error, shown, "is on a file system of its own; drop an ordinary file");
+        return refuse_drop(error, shown, "is on a file system of its own; drop an ordinary file");
     case EACCES:
     case EPERM:
-        return refuse(error, shown,
-                      "cannot be taken out of incoming/ by dlspool's user: it is protected, or a "
-                      "directory of somebody else; remove it and drop an ordinary file");
+        return refuse_drop(
+            error, shown,
+            "cannot be taken out of incoming/ by dlspool's user: it is protected, or a "
+            "directory of somebody else; remove it and drop an ordinary file");
     default:
-        return trouble(error, shown, "could not be claimed");
+        return set_trouble(error, shown, "could not be claimed");
     }
 }
 
-static void describe(struct drop *drop, const struct stat *status)
+static void describe_drop(struct drop *drop, const struct stat *status)
 {
     *drop = (struct drop){.uid = status->st_uid,
                           .gid = status->st_gid,
@@ -72,7 +73,7 @@ static void describe(struct drop *drop, const struct stat *status)
                           .mtime = status->st_mtim};
 }
 
-static bool same(const struct drop *drop, const struct stat *status)
+static bool same_file(const struct drop *drop, const struct stat *status)
 {
     return drop->device == status->st_dev && drop->inode == status->st_ino &&
            drop->size == status->st_size && drop->mtime.tv_sec == status->st_mtim.tv_sec &&
@@ -99,7 +100,7 @@ static const char *kind_refusal(mode_t mode)
     }
 }
 
-static bool printable(struct text name)
+static bool name_is_printable(struct text name)
 {
     for (size_t i = 0; i < name.length; i++) {
         unsigned char byte = (unsigned char)name.data[i];
@@ -110,23 +111,24 @@ static bool printable(struct text name)
     return utf8_valid(name);
 }
 
-static enum drop_result check(const struct stat *status, struct text shown, struct error *error)
+static enum drop_result check_status(const struct stat *status, struct text shown,
+                                     struct error *error)
 {
     if (!S_ISREG(status->st_mode))
-        return refuse(error, shown, kind_refusal(status->st_mode));
+        return refuse_drop(error, shown, kind_refusal(status->st_mode));
     if (status->st_nlink == 0)
         return DROP_GONE;
     if (status->st_nlink > 1)
-        return refuse(error, shown,
-                      "has another name (a hard link), through which it could change; drop a "
-                      "copy (cp) or rename it into place (mv)");
-    if (!printable(shown))
-        return refuse(
+        return refuse_drop(error, shown,
+                           "has another name (a hard link), through which it could change; drop a "
+                           "copy (cp) or rename it into place (mv)");
+    if (!name_is_printable(shown))
+        return refuse_drop(
             error, shown,
             "has control characters in its name, or a name that is not UTF-8; give the file "
             "an ordinary name and drop it again");
     if (status->st_size == 0)
-        return refuse(error, shown, "is empty; write the job into it and drop it again");
+        return refuse_drop(error, shown, "is empty; write the job into it and drop it again");
     if (status->st_size > DROP_LARGEST) {
         struct error_quote_buffer buffer;
         error_set(error, "\"%s\" has %lld bytes; a job file may have at most %d (1 MiB)",
@@ -170,25 +172,25 @@ static enum drop_result read_open_file(int file, struct text shown, struct buffe
 {
     struct stat before, after;
     if (sys.fstat(file, &before))
-        return trouble(error, shown, "could not be looked at");
-    describe(drop, &before);
+        return set_trouble(error, shown, "could not be looked at");
+    describe_drop(drop, &before);
     if (S_ISDIR(before.st_mode) && is_job(file))
-        return refuse(
+        return refuse_drop(
             error, shown,
             "is the directory of a job, not a job file; to run that job again, submit the "
             "job file in it (request.yaml, .json or .sh); a job in failed/ is run again by "
             "dlspool retry ID; the directory is kept here, as dropped");
-    enum drop_result result = check(&before, shown, error);
+    enum drop_result result = check_status(&before, shown, error);
     if (result != DROP_TAKEN)
         return result;
     if (writers_hold(file) == WRITERS_SOME)
-        return changing(error, shown, "is still open for writing in another program");
+        return set_changing(error, shown, "is still open for writing in another program");
     if (read_bytes(file, (size_t)before.st_size, bytes))
-        return trouble(error, shown, "could not be read");
+        return set_trouble(error, shown, "could not be read");
     if (sys.fstat(file, &after))
-        return trouble(error, shown, "could not be looked at");
-    if (!same(drop, &after) || bytes->length != (size_t)before.st_size)
-        return changing(error, shown, "was written to while it was being read");
+        return set_trouble(error, shown, "could not be looked at");
+    if (!same_file(drop, &after) || bytes->length != (size_t)before.st_size)
+        return set_changing(error, shown, "was written to while it was being read");
     return DROP_TAKEN;
 }
 
@@ -201,11 +203,11 @@ static enum drop_result judge_closed(int directory, const char *name, struct tex
     if (sys.fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW)) {
         if (errno == ENOENT)
             return DROP_GONE;
-        return trouble(error, shown, "could not be looked at");
+        return set_trouble(error, shown, "could not be looked at");
     }
-    describe(drop, &status);
+    describe_drop(drop, &status);
     if (!S_ISREG(status.st_mode))
-        return check(&status, shown, error);
+        return check_status(&status, shown, error);
     errno = number;
     struct error_quote_buffer buffer;
     switch (number) {
@@ -218,11 +220,11 @@ static enum drop_result judge_closed(int directory, const char *name, struct tex
                   buffer.text, (unsigned int)status.st_mode & 07777, buffer.text);
         return DROP_REFUSED;
     case EXDEV:
-        return refuse(error, shown, "is on a file system of its own; drop an ordinary file");
+        return refuse_drop(error, shown, "is on a file system of its own; drop an ordinary file");
     case EWOULDBLOCK:
-        return changing(error, shown, "is still open in another program");
+        return set_changing(error, shown, "is still open in another program");
     default:
-        return trouble(error, shown, "could not be opened");
+        return set_trouble(error, shown, "could not be opened");
     }
 }
 
@@ -254,9 +256,9 @@ enum drop_result drop_unchanged(int directory, const char *name, const struct dr
     if (sys.fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW)) {
         if (errno == ENOENT)
             return DROP_GONE;
-        return trouble(error, shown, "could not be looked at again");
+        return set_trouble(error, shown, "could not be looked at again");
     }
-    if (!same(drop, &status))
-        return changing(error, shown, "was written to after it had been read");
+    if (!same_file(drop, &status))
+        return set_changing(error, shown, "was written to after it had been read");
     return DROP_TAKEN;
 }

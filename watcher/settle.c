@@ -65,7 +65,7 @@ static bool same_content(const struct settle_memory *memory, const struct stat *
 }
 
 /* Bring the memory up to date with a look. */
-static void remember(struct settle_memory *memory, const struct settle_look *look, int64_t now)
+static void remember_look(struct settle_memory *memory, const struct settle_look *look, int64_t now)
 {
     const struct stat *status = &look->status;
     if (!memory->known || !same_file(memory, status)) {
@@ -100,8 +100,8 @@ static enum settle wait_until(int64_t time, int64_t *again, struct error *why, c
 }
 
 /* Ready, and how it is known to be complete. */
-static enum settle ready(struct settle_memory *memory, const struct settle_look *look,
-                         const char *complete)
+static enum settle set_ready(struct settle_memory *memory, const struct settle_look *look,
+                             const char *complete)
 {
     memory->complete = complete;
     memory->cut = look->content == CONTENT_CUT || look->content == CONTENT_UNCLOSED;
@@ -117,7 +117,7 @@ static enum settle judge_links(const struct settle_settings *settings, struct se
         memory->linked_since = now;
     }
     if (now - memory->linked_since >= settings->link_patience)
-        return ready(memory, look, NULL);
+        return set_ready(memory, look, NULL);
     int64_t soon = now + SOONEST_LOOK;
     int64_t last = memory->linked_since + settings->link_patience;
     return wait_until(soon < last ? soon : last, again, why, "it has more than one link");
@@ -174,9 +174,9 @@ static enum settle judge_content(const struct settle_settings *settings,
     bool cut = look->content == CONTENT_CUT;
     switch (look->content) {
     case CONTENT_COMPLETE:
-        return ready(memory, look, "end-mark");
+        return set_ready(memory, look, "end-mark");
     case CONTENT_FOREIGN:
-        return ready(memory, look, NULL);
+        return set_ready(memory, look, NULL);
     case CONTENT_EMPTY:
         return judge_hopeless(memory, closed ? settings->quiet : settings->empty_patience, now,
                               again, why, "it is empty", "write the job into it and drop it again");
@@ -203,7 +203,7 @@ static enum settle judge_content(const struct settle_settings *settings,
                               ? "it may go on, and nobody here can know whether it is still being "
                                 "written; rename into place, or end it with a line `...`"
                               : "it was written to just now");
-    return ready(memory, look, closed ? "no-writer" : "quiet");
+    return set_ready(memory, look, closed ? "no-writer" : "quiet");
 }
 
 enum settle settle_judge(const struct settle_settings *settings, struct settle_memory *memory,
@@ -213,14 +213,14 @@ enum settle settle_judge(const struct settle_settings *settings, struct settle_m
     const struct stat *status = &look->status;
     *again = now;
     if (!S_ISREG(status->st_mode) || status->st_size > DROP_LARGEST)
-        return ready(memory, look, NULL);
+        return set_ready(memory, look, NULL);
     if (look->flags & WATCH_RENAMED_IN)
-        return ready(memory, look, "rename");
-    remember(memory, look, now);
+        return set_ready(memory, look, "rename");
+    remember_look(memory, look, now);
     if (status->st_nlink > 1)
         return judge_links(settings, memory, look, now, again, why);
     if (memory->linked)
-        return ready(memory, look, "link");
+        return set_ready(memory, look, "link");
     if (look->writers == WRITERS_SOME) {
         memory->held = now - memory->held_since >= settings->closed_quiet;
         return judge_writers(memory, now, again, why);

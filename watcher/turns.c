@@ -37,7 +37,7 @@ static struct lane **place_of(struct turns *turns, uid_t owner, bool news)
     return &turns->chains[(owner * 2 + news) % CHAINS];
 }
 
-static struct lane *find(const struct turns *turns, uid_t owner, bool news)
+static struct lane *find_lane(const struct turns *turns, uid_t owner, bool news)
 {
     struct lane *lane = turns->chains[(owner * 2 + news) % CHAINS];
     while (lane && (lane->owner != owner || lane->news != news))
@@ -92,7 +92,7 @@ static bool comes_before(const struct turn *one, const struct turn *other)
     return one->due < other->due || (one->due == other->due && one->serial < other->serial);
 }
 
-static void put(struct lane *lane, size_t at, struct turn *turn)
+static void put_turn(struct lane *lane, size_t at, struct turn *turn)
 {
     lane->heap[at] = turn;
     turn->at = at;
@@ -102,10 +102,10 @@ static void sift_up(struct lane *lane, struct turn *turn)
 {
     size_t at = turn->at;
     while (at > 0 && comes_before(turn, lane->heap[(at - 1) / 2])) {
-        put(lane, at, lane->heap[(at - 1) / 2]);
+        put_turn(lane, at, lane->heap[(at - 1) / 2]);
         at = (at - 1) / 2;
     }
-    put(lane, at, turn);
+    put_turn(lane, at, turn);
 }
 
 static void sift_down(struct lane *lane, struct turn *turn)
@@ -117,15 +117,15 @@ static void sift_down(struct lane *lane, struct turn *turn)
             child++;
         if (child >= lane->count || !comes_before(lane->heap[child], turn))
             break;
-        put(lane, at, lane->heap[child]);
+        put_turn(lane, at, lane->heap[child]);
         at = child;
     }
-    put(lane, at, turn);
+    put_turn(lane, at, turn);
 }
 
 void turns_add(struct turns *turns, struct turn *turn, uid_t owner, bool news, int64_t due)
 {
-    struct lane *lane = find(turns, owner, news);
+    struct lane *lane = find_lane(turns, owner, news);
     if (!lane)
         lane = make_lane(turns, owner, news);
     lane->heap = memory_grow(lane->heap, lane->count, &lane->capacity, sizeof(struct turn *));
@@ -141,7 +141,7 @@ void turns_remove(struct turns *turns, struct turn *turn)
     if (lane->count == 0) {
         drop_lane(turns, lane);
     } else if (last != turn) {
-        put(lane, turn->at, last);
+        put_turn(lane, turn->at, last);
         sift_up(lane, last);
         sift_down(lane, last);
     }
@@ -193,7 +193,7 @@ int64_t turns_due(const struct turns *turns)
 void turns_rest(struct turns *turns, uid_t owner, int64_t until)
 {
     for (int news = 0; news < 2; news++) {
-        struct lane *lane = find(turns, owner, news);
+        struct lane *lane = find_lane(turns, owner, news);
         if (lane)
             lane->rest = until;
     }
@@ -201,7 +201,7 @@ void turns_rest(struct turns *turns, uid_t owner, int64_t until)
 
 struct turn *turns_longest(const struct turns *turns, uid_t owner, bool news)
 {
-    const struct lane *own = find(turns, owner, news), *lane = turns->current, *longest = lane;
+    const struct lane *own = find_lane(turns, owner, news), *lane = turns->current, *longest = lane;
     if (!lane)
         return NULL;
     do {
@@ -214,6 +214,6 @@ struct turn *turns_longest(const struct turns *turns, uid_t owner, bool news)
 
 struct turn *turns_last(const struct turns *turns, uid_t owner, bool news)
 {
-    const struct lane *lane = find(turns, owner, news);
+    const struct lane *lane = find_lane(turns, owner, news);
     return lane ? lane->heap[lane->count - 1] : NULL;
 }

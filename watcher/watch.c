@@ -185,7 +185,7 @@ bool watch_next(struct watch *watch, struct watch_name *name)
 }
 
 /* Remember a name.  False when there is no room for it. */
-static bool note(struct watch *watch, const char *name, unsigned int seen)
+static bool note_name(struct watch *watch, const char *name, unsigned int seen)
 {
     struct text text = text_of(name);
     if (text.length == 0 || text.length > NAME_MAX || name[0] == '.')
@@ -216,7 +216,7 @@ static void take_event(struct watch *watch, const struct inotify_event *event)
         watch->lost = "unmounted";
     else if (event->mask & (IN_DELETE_SELF | IN_IGNORED))
         watch->lost = watch->lost ? watch->lost : "removed";
-    else if (event->len > 0 && !note(watch, event->name, flags_of(event->mask)))
+    else if (event->len > 0 && !note_name(watch, event->name, flags_of(event->mask)))
         watch->owed = true;
 }
 
@@ -284,7 +284,7 @@ static int scan_some(struct watch *watch)
         while (scan->at < scan->filled) {
             const struct dirent64 *entry =
                 (const struct dirent64 *)(const void *)(scan->entries + scan->at);
-            if (!note(watch, entry->d_name, WATCH_SEEN))
+            if (!note_name(watch, entry->d_name, WATCH_SEEN))
                 return 0;
             scan->at += entry->d_reclen;
         }

@@ -1,9 +1,9 @@
-/* executors/kubernetes/credential.h - what a request is to prove itself with, now
+/* executors/kubernetes/credential.h - the present credential for requests
  *
- * A credential comes from a kubeconfig: a token that stands there or in a file (bound service
- * account tokens are rewritten before they expire), a client certificate with its key, or what a
- * plugin gives, which expires.  The authority's certificates come along, since they are files that
- * change in the same way.
+ * A credential comes from a kubeconfig: a token in it or in a file (bound service
+ * account tokens are rewritten before they expire), a client certificate with its key, or the
+ * answer of a plugin, which expires.  The certificates of the authority are part of it, since they are
+ * files that change in the same way.
  *
  * From the first credential on, the process can neither be dumped nor be looked into by other
  * processes of its user.  Secrets are wiped when they are replaced, and are in no sentence.
@@ -19,11 +19,11 @@ struct kubernetes_credential;
 struct kubernetes_credential *kubernetes_credential_new(const struct kubeconfig *config);
 void kubernetes_credential_free(struct kubernetes_credential *credential); /* NULL is fine */
 
-/* Make it one that is good now: what has changed or is older than a minute is read again, and a
- * plugin is asked again some seconds before what it gave expires.  1: certificates changed, so
- * connections must be made again; 0: they did not; -1 and a sentence: there is none.  What was there
- * before is used on when it cannot be read for a while; one that the server no longer accepts is
- * replaced by making a new one of these. */
+/* Make sure that it is valid now: files that have changed or were read a minute ago are read again, and
+ * a plugin is run again some seconds before its credential expires.  1: certificates changed, so
+ * connections must be opened again; 0: they did not; -1 and a sentence: there is no credential.  While
+ * a file cannot be read the old credential is kept.  To replace one that the server rejects, make a
+ * new structure. */
 int kubernetes_credential_refresh(struct kubernetes_credential *credential, struct error *error);
 
 /* "Authorization: Bearer ...", or NULL when there is only a certificate. */

@@ -15,9 +15,9 @@
  *      no longer suspended, save where the manifest itself suspends it.  A Job for Kueue gets its
  *      queue's label only now, since Kueue may start it as soon as it has that
  *   4. all other Jobs are released in the same way
- * A crash between any two steps leaves what the same submission finishes when it is made again.
- * Nothing runs before the owner is marked, and nothing is created after that, so what somebody
- * deleted, suspended or ended meanwhile is never started a second time.
+ * After a crash between any two steps the same submission, repeated, completes the rest.  Nothing runs
+ * before the owner is marked, and nothing is created after that, so objects that somebody deleted,
+ * suspended or ended meanwhile are never started a second time.
  *
  * Known weakness: somebody who may change objects in the namespace can forge labels; the namespace
  * should be dlspool's own.
@@ -84,8 +84,8 @@ struct text kubernetes_job_selector(struct arena *arena, const struct kubernetes
 /* Of a Job of several objects: that it was released (its value is a time). */
 #define KUBERNETES_ANNOTATION_RELEASED "dlspool/released"
 
-/* Is the server's version one that can be used?  Asks once for each connection.  The outcome, and a
- * sentence unless it is KUBERNETES_DONE. */
+/* Is the server's version supported?  Asks once for each connection.  The outcome, and a sentence
+ * unless it is KUBERNETES_DONE. */
 enum kubernetes_outcome kubernetes_check_version(struct kubernetes *kubernetes,
                                                  struct error *error);
 

@@ -1,22 +1,22 @@
-/* executors/kubernetes/output.c - copying what tasks print into the job's output/
+/* executors/kubernetes/output.c - copy the output of tasks into the job's output/
  *
- * Each task's pod is asked for the log of its container `main`, those of a whole batch at the same
- * time.  What is new is appended to <role>-<index>.log; then the place (log.h) is
- * written to .<role>-<index>.position beside it.  When the log is longer than its place says, a
- * crash came between the two: what is written next is compared with what is there, and only the
- * rest appended. So over any number of restarts no byte is lost and none is there twice.  A file
- * without a good position is compared from its start in the same way.
+ * The logs of the containers `main` of all tasks of a batch are requested at the same time.  New bytes
+ * are appended to <role>-<index>.log; then the place in the log (pod_log.h) is written to
+ * .<role>-<index>.position beside it.  A file that is longer than its place says shows a crash between
+ * the two: the next bytes are compared with those in the file, and only the rest is appended.  So over
+ * any number of restarts no byte is lost or written twice.  A file without a valid position is compared
+ * from its start in the same way.
  *
- * At half of log_limit a file becomes <role>-<index>.log.1, in place of the one before, and a new
- * one is begun: the last of a task's output is kept, and log_limit is not exceeded.
+ * At half of log_limit a file is renamed to <role>-<index>.log.1, replacing the one before, and a new
+ * one is begun: the end of a task's output is kept, and log_limit is not exceeded.
  *
- * A log that says nothing new is asked for less and less often; a pod whose node does not answer is
- * asked rarely, after all others, and for a short time.  When its container had ended before it was
- * asked, all of it is taken, and it is not asked again.
+ * A log without new bytes is requested less and less often; one whose node does not answer rarely,
+ * after all others, and with a short time-out.  Once the container has ended, its whole log is copied
+ * and not requested again.
  *
- * Known weakness: a task that prints more than 8 MiB in a second loses some of it, and one that
- * prints more than the kubelet keeps (10 MiB by default) between two calls, too.  Both are said in
- * the log.
+ * Known weakness: a task that prints more than 8 MiB in a second loses some of it, and so does one
+ * that prints more than the kubelet keeps (10 MiB by default) between two calls.  The file says so in
+ * both cases.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,15 +32,15 @@
 #include "executors/kubernetes/output.h"
 
 enum {
-    PIECE = 256 << 10,    /* bytes of a log that are asked for beyond what is known */
+    PIECE = 256 << 10,    /* bytes of a log that are requested beyond the known place */
     PIECE_MOST = 8 << 20, /* ... at most, where a second has more than that */
     LOGS_MOST = 100000,   /* remembered logs; all are forgotten when there are more */
-    ROUNDS = 6            /* of questions in one call, as far as time allows */
+    ROUNDS = 6            /* of requests in one call, as time allows */
 };
 
 static const int64_t ask_timeout = 5000;                     /* milliseconds */
-static const int64_t rounds_time = 4000, last_time = 20000;  /* ms for all questions of a call */
-static const int64_t least_delay = 1000, most_delay = 15000; /* ms between questions */
+static const int64_t rounds_time = 4000, last_time = 20000;  /* ms for all requests of a call */
+static const int64_t least_delay = 1000, most_delay = 15000; /* ms between requests */
 static const int64_t hang_delay = 60000; /* ms: a pod whose node did not answer */
 enum { HANGS_MOST = 3 }; /* times in a row after which a lost pod's log is given up */
 
@@ -132,7 +132,7 @@ static void prepare_call(struct copying *copying, struct arena *arena)
 /* There will be no more of this pod's log. */
 static void give_up(struct copying *copying, const char *why)
 {
-    log_warn("%s: what pod %s printed last cannot be had: %s", copying->job->id,
+    log_warn("%s: cannot read the last output of pod %s: %s", copying->job->id,
              copying->pods[copying->pod]->name, why);
     copying->log->place.whole = true;
     copying->more = false;

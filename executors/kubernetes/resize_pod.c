@@ -1,14 +1,14 @@
 /* executors/kubernetes/resize_pod.c - giving a running pod more or fewer CPUs
  *
  * By the pod's subresource `resize` (KEP-1287; served and on by default as of 1.33, stable
- * in 1.35), requests and limits alike, so that the pod's quality of service stays what it is.  Its
- * node does that some seconds later, and says in the pod's status that it has, cannot now
- * (Deferred) or never can (Infeasible).  Until then the answer is RESIZE_UNAVAILABLE: asking again
- * looks at what the node says.  What a node has put off or refused is taken back, as nobody would
- * know of it when it is done later.
+ * in 1.35), requests and limits alike, so that the pod's quality of service does not change.  The
+ * node acts some seconds later, and reports in the pod's status that it has resized the pod, cannot
+ * now (Deferred) or never can (Infeasible).  Until then the answer is RESIZE_UNAVAILABLE, and the
+ * caller asks again.  A request that the node defers or refuses is reverted, because nobody would
+ * notice when it is granted later.
  *
- * Known weakness: a node whose kubelet is older than its server never says anything; who asks gives
- * up in the end, and the pod's request stays in its spec, without effect.
+ * Known weakness: a node whose kubelet is older than its server never reports anything; the caller
+ * gives up in the end, and the request stays in the pod's spec, without effect.
  */
 #include "executors/kubernetes/resize.h"
 

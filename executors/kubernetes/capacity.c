@@ -1,16 +1,15 @@
-/* executors/kubernetes/capacity.c - what the cluster has, and what of it is free
+/* executors/kubernetes/capacity.c - the resources of the cluster, and how much of them is free
  *
- * What nodes can give to pods (status.allocatable) is counted for those that are Ready and take new
- * pods; what the pods on them ask for, of all namespaces, is taken off, as the scheduler does it
- * (containers together, or the largest init container, sidecars and overhead).  Free is what is
- * left on all nodes together: a single large task may still fit none.
+ * The resources are the status.allocatable of nodes that are Ready and schedulable; used are the
+ * requests of all pods on them, in all namespaces, counted as the scheduler does (containers together,
+ * or the largest init container, sidecars and overhead).  Free is the sum over all nodes: a single
+ * large task may still fit on none.
  *
- * A user who may not list nodes (the ClusterRole in etc/kubernetes-role.yaml allows it) is told what a
- * ResourceQuota of the namespace grants; who may list nodes but not all pods sees what dlspool's
- * own namespace uses, and the note says so.
+ * Without the right to list nodes (the ClusterRole in etc/kubernetes-role.yaml grants it) the figures
+ * are those of the namespace's ResourceQuotas; without the right to list all pods only those of
+ * dlspool's own namespace count as used.  The note says so.
  *
- * In a large cluster these are thousands of objects: what took a second is not asked again for
- * twenty, whoever asks.
+ * A large cluster has thousands of objects: an answer that took a second is reused for twenty.
  */
 #include "executors/kubernetes/inside.h"
 
@@ -97,15 +96,15 @@ static struct gpu_capacity *gpu_type(struct capacity *capacity, struct text type
     return found;
 }
 
-/* How a node's device of that resource is called. */
+/* The name of the type of a node's device. */
 static struct text type_name(const struct value *node, struct text resource)
 {
     struct text product = kubernetes_label_of(node, product_label);
     return text_starts(resource, "nvidia.com/gpu") && product.length ? product : resource;
 }
 
-/* A node that is kept for the control plane takes no job, though it is ready. */
-static bool is_kept(const struct value *node)
+/* Is the node reserved for the control plane, by a taint? */
+static bool is_control_plane(const struct value *node)
 {
     const struct value *taints = value_get(value_get(node, "spec"), "taints");
     for (size_t i = 0; i < value_length(taints); i++) {
@@ -118,7 +117,7 @@ static bool is_kept(const struct value *node)
     return false;
 }
 
-/* Of a node that takes pods: what the count needs to know of it. */
+/* Keep what count_pod() needs of a node: the name of its GPUs, and its resources. */
 static void keep_node(struct count *count, const struct value *node)
 {
     struct arena *arena = count->arena;
@@ -137,12 +136,13 @@ static void keep_node(struct count *count, const struct value *node)
     value_set(arena, count->nodes, arena_text(arena, name.data, name.length), kept);
 }
 
+/* Add a node to the nodes and, when it is ready and schedulable, its resources to the capacity. */
 static void count_node(struct count *count, const struct value *node)
 {
     struct capacity *capacity = count->capacity;
     struct text name = value_get_text(value_get(node, "metadata"), "name");
     const struct value *allocatable = value_get(value_get(node, "status"), "allocatable");
-    if (is_kept(node))
+    if (is_control_plane(node))
         return;
     capacity->nodes++;
     if (!name.length || !allocatable ||
@@ -196,6 +196,7 @@ static double pod_request(const struct value *spec, struct text resource)
     return fmax(running + sidecars, starting) + quantity_of(value_get(spec, "overhead"), resource);
 }
 
+/* Subtract what a pod on one of these nodes requests. */
 static void count_pod(struct count *count, const struct value *pod)
 {
     struct capacity *capacity = count->capacity;
@@ -333,6 +334,7 @@ static void take_quota_gpus(struct capacity *capacity, const struct value *statu
     }
 }
 
+/* Set the capacity by the namespace's quotas; `refusal` is why nodes cannot be listed. */
 static int count_quota(struct count *count, const struct error *refusal, struct error *error)
 {
     struct capacity *capacity = count->capacity;
@@ -385,6 +387,7 @@ static void not_below_zero(struct capacity *capacity)
             capacity->gpu_types[i].free = 0;
 }
 
+/* Set the capacity by nodes and pods, or by as much as the user may list. */
 static int count_cluster(struct count *count, struct error *error)
 {
     const char *space = count->kubernetes->space;

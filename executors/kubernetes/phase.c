@@ -54,6 +54,8 @@ static bool is_better(const struct cached_pod *a, const struct cached_pod *b)
     return strcmp(a->name, b->name) > 0;
 }
 
+/* Make the list of all tasks, each with its Job and its best pod, and find the Job with the completion
+ * rule.  The number of tasks. */
 static size_t list_tasks(struct assessment *assessment)
 {
     const struct cached_token *token = assessment->token;
@@ -124,7 +126,8 @@ static bool is_replaced(const struct cached_job *job, const struct cached_pod *p
            !holds_index(job->given_up, pod->index);
 }
 
-/* A pod that is at its end. */
+/* A task whose pod has ended: has it, and with which exit code and reason?  Not when the Job replaces
+ * the pod. */
 static void assess_ended_pod(struct task *task)
 {
     const struct cached_pod *pod = task->pod;
@@ -146,6 +149,8 @@ static void assess_ended_pod(struct task *task)
         end_task(task, pod->exit_code, pod->reason, pod->message ? pod->message : "failed");
 }
 
+/* A task whose pod has not ended counts as ended when its node is lost, when its image cannot be
+ * pulled, or when its Job ended a while ago and the pod still looks alive. */
 static void assess_active_pod(struct task *task)
 {
     const struct cached_pod *pod = task->pod;
@@ -167,6 +172,7 @@ static void assess_active_pod(struct task *task)
                  job->message ? job->message : "failed with its Job");
 }
 
+/* A task without a pod: its Job tells how it ended, if it has. */
 static void assess_missing_pod(struct task *task)
 {
     const struct cached_job *job = task->job;
@@ -185,6 +191,7 @@ static void assess_missing_pod(struct task *task)
     }
 }
 
+/* Set the state of a task, and what it adds to the job's start, end and node. */
 static void assess_task(struct assessment *assessment, struct task *task)
 {
     const struct cached_pod *pod = task->pod;
@@ -209,7 +216,7 @@ static void assess_task(struct assessment *assessment, struct task *task)
 
 /* ---- the decision ---- */
 
-/* In the order in which they ended; those that were told to, and those that run, last. */
+/* By their ends; then those that were told to end, then those that run. */
 static int compare_ends(const void *a, const void *b)
 {
     const struct task *first = a, *second = b;
@@ -268,7 +275,7 @@ static void explain_failure(struct assessment *assessment, const struct task *ta
     snprintf(poll->detail, sizeof(poll->detail), "task %s-%d %s%s", task->state.role,
              task->state.index, waiting ? "does not get its image: " : "", clean);
     free(clean);
-    /* What shows only while a pod waits is kept: the pod goes when the job is told to end. */
+    /* Keep a failure that shows only while a pod waits: the pod is deleted when the job is stopped. */
     if (waiting && !token->kept) {
         token->kept = memory_allocate(sizeof(*token->kept));
         token->kept->exit_code = poll->exit_code;
@@ -286,6 +293,8 @@ static void fail_as_kept(struct assessment *assessment)
     memcpy(assessment->poll->detail, kept->detail, sizeof(assessment->poll->detail));
 }
 
+/* Set the phase, by the completion rule and the tasks in the order of their ends, and for a failure the
+ * task that caused it.  A failure that was kept is reported as it was first. */
 static void decide_phase(struct assessment *assessment)
 {
     struct job_poll *poll = assessment->poll;
@@ -315,7 +324,7 @@ static void decide_phase(struct assessment *assessment)
     poll->task_count = assessment->count;
 }
 
-/* The Jobs count more finished pods than are known here: those may have printed something. */
+/* Do the Jobs count more finished pods than the cache has?  The others may have output. */
 static bool lacks_pods(const struct cached_token *token)
 {
     int finished = 0, known = 0;

@@ -1,11 +1,11 @@
 /* executors/kubernetes/waiting.c - why a job waits, said once
  *
- * The cluster says the same thing in ever changing words: the scheduler counts nodes, the kubelet
- * tells ErrImagePull and ImagePullBackOff in turn, events name pods that are made again.  Each line
- * here becomes one in the job's log, so the meaning is what counts: a hash of the message's parts
- * in any order, without digits and without quoted names (a changed quota has other numbers, and is
- * the same to wait for).  The words are the cluster's, as they were when the meaning was first
- * seen; a few meanings are remembered, so that two that alternate are said once each.
+ * The cluster says the same thing in changing words: the scheduler counts nodes, the kubelet
+ * alternates between ErrImagePull and ImagePullBackOff, events name pods that were replaced.  Each
+ * sentence becomes a line of the job's log, so only a new meaning counts: a hash of the message's
+ * parts in any order, without digits and quoted names (a quota with other numbers is the same reason
+ * to wait).  The words are the cluster's, as of when the meaning was first seen; a few meanings are
+ * remembered, so that two that alternate are said once each.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -177,6 +177,8 @@ static void remember_said(struct cached_token *token, uint64_t meaning)
     token->said_before[0] = meaning;
 }
 
+/* Choose the most specific cause of all Jobs and pending pods.  Its words replace the ones that were said
+ * only when the cause or the meaning is new. */
 const char *kubernetes_waiting_say(struct cached_token *token)
 {
     struct choice choice = {0};

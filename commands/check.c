@@ -111,7 +111,7 @@ static void print_object(struct checking *checking, int status)
     print_json(tree);
 }
 
-static int check(struct checking *checking)
+static int check_revision(struct checking *checking)
 {
     struct error error;
     bool whole = !checking->path && !checking->revision;
@@ -157,7 +157,7 @@ int command_check(int argument_count, char **arguments)
     checking.quiet = checking.quiet || checking.json;
     if (checking.json)
         checking.findings = (struct findings){checking.arena, value_list(checking.arena)};
-    status = check(&checking);
+    status = check_revision(&checking);
     arena_free(checking.arena);
     return status;
 }

@@ -38,9 +38,9 @@ struct checker {
     int job;
 };
 
-static void say(struct checker *checker, bool problem, const char *format, ...)
+static void add_finding(struct checker *checker, bool problem, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-static void say(struct checker *checker, bool problem, const char *format, ...)
+static void add_finding(struct checker *checker, bool problem, const char *format, ...)
 {
     char buffer[PLACE_TEXT_SIZE], sentence[ERROR_TEXT_SIZE];
     va_list arguments;
@@ -59,7 +59,7 @@ static bool read_part(struct checker *checker, const char *name, struct buffer *
     if (file_read_at(checker->job, name, FILE_LIMIT, bytes, &error) == 0)
         return true;
     if (errno != EACCES)
-        say(checker, true, "%s", error.text);
+        add_finding(checker, true, "%s", error.text);
     return false;
 }
 
@@ -70,10 +70,10 @@ static void check_digest(struct checker *checker, const char *name, struct text 
     if (expected.length && read_part(checker, name, &bytes)) {
         sha256_hex(buffer_text(&bytes), digest);
         if (!text_is(expected, digest))
-            say(checker, true,
-                "%s is not what was written: found SHA-256 %.12s..., expected "
-                "%.12s... as in job.yaml",
-                name, digest, expected.data);
+            add_finding(checker, true,
+                        "%s is not what was written: found SHA-256 %.12s..., expected "
+                        "%.12s... as in job.yaml",
+                        name, digest, expected.data);
     }
     buffer_free(&bytes);
 }
@@ -102,19 +102,20 @@ static void check_log(struct checker *checker)
     }
     struct text rest = buffer_text(&log);
     if (!eventlog_next(&rest, &event) || !text_is(event.name, "accepted"))
-        say(checker, true, "log does not begin with the event `accepted`: its beginning is lost");
+        add_finding(checker, true,
+                    "log does not begin with the event `accepted`: its beginning is lost");
     size_t bad = count_bad_lines(buffer_text(&log));
     if (bad)
-        say(checker, true, "%zu %s of log %s no event", bad, bad == 1 ? "line" : "lines",
-            bad == 1 ? "is" : "are");
+        add_finding(checker, true, "%zu %s of log %s no event", bad, bad == 1 ? "line" : "lines",
+                    bad == 1 ? "is" : "are");
     /* Between the line and the move, the job is on its way. */
     bool settled = !fstatat(checker->job, "log", &status, AT_SYMLINK_NOFOLLOW) &&
                    clock_now() - (int64_t)status.st_mtime * 1000 > settled_after;
     if (settled && eventlog_state(buffer_text(&log), &state) && state != checker->place->state)
-        say(checker, true,
-            "log says that the job belongs into %s/: it was moved by hand, or "
-            "events are lost",
-            state_name(state));
+        add_finding(checker, true,
+                    "log says that the job belongs into %s/: it was moved by hand, or "
+                    "events are lost",
+                    state_name(state));
     buffer_free(&log);
 }
 
@@ -127,8 +128,8 @@ static void say_set_aside(struct checker *checker, const char *what)
     if (file_read_at(checker->job, "why", FILE_LIMIT, &why, NULL) == 0)
         while (length < why.length && why.data[length] != '\n')
             length++;
-    say(checker, false, "was quarantined (%s): %s", what,
-        error_quote(&buffer, why.data ? why.data : "", length));
+    add_finding(checker, false, "was quarantined (%s): %s", what,
+                error_quote(&buffer, why.data ? why.data : "", length));
     buffer_free(&why);
 }
 
@@ -143,12 +144,13 @@ static void check_failure(struct checker *checker, const struct job_record *reco
 {
     static const char *const aside[] = {"DamagedRecord", "StopsReader"};
     if (!record->failed) {
-        say(checker, true, "job.yaml does not say why the job failed: it was moved by hand");
+        add_finding(checker, true,
+                    "job.yaml does not say why the job failed: it was moved by hand");
         return;
     }
     if (!has_why(checker))
-        say(checker, true, "why is missing or empty; the reason in job.yaml is %.*s",
-            (int)record->failure.reason.length, record->failure.reason.data);
+        add_finding(checker, true, "why is missing or empty; the reason in job.yaml is %.*s",
+                    (int)record->failure.reason.length, record->failure.reason.data);
     for (size_t i = 0; i < ARRAY_COUNT(aside); i++)
         if (text_is(record->failure.reason, aside[i]))
             say_set_aside(checker, aside[i]);
@@ -161,13 +163,13 @@ static void check_files(struct checker *checker)
     char name[32];
     if (record_read(checker->job, checker->arena, &record, &error)) {
         if (errno != EACCES)
-            say(checker, true, "%s", error.text);
+            add_finding(checker, true, "%s", error.text);
         check_log(checker);
         return;
     }
     if (!text_is(record.id, checker->place->id))
-        say(checker, true, "job.yaml is that of %s: the directory was renamed or copied",
-            record.id.data);
+        add_finding(checker, true, "job.yaml is that of %s: the directory was renamed or copied",
+                    record.id.data);
     snprintf(name, sizeof(name), "%.*s", (int)record.request_file.length,
              record.request_file.length ? record.request_file.data : "");
     check_log(checker);
@@ -177,7 +179,7 @@ static void check_files(struct checker *checker)
     if (checker->place->state == STATE_FAILED)
         check_failure(checker, &record);
     if (checker->place->state == STATE_HELD && !has_why(checker))
-        say(checker, true, "why is missing or empty");
+        add_finding(checker, true, "why is missing or empty");
 }
 
 static bool is_there(const struct spool *spool, const struct job_place *place)
@@ -205,8 +207,8 @@ static void check_duplicate(struct checker *checker)
     other.state = seen->state;
     memcpy(other.date, seen->date, sizeof(other.date));
     if (is_there(checker->spool, &other))
-        say(checker, true, "the job is also in %s: one of the two is a copy",
-            place_text(&other, buffer));
+        add_finding(checker, true, "the job is also in %s: one of the two is a copy",
+                    place_text(&other, buffer));
 }
 
 /* On a terminal, where many jobs take long; 0: it is over, and the line goes. */
@@ -236,8 +238,8 @@ static int check_job(void *context, const struct job_place *place)
     checker->result->jobs++;
     show_progress(checker->result->jobs);
     if (checker->job < 0 && errno != EACCES)
-        say(checker, true, "is no directory that can be opened: %s",
-            error_quote(&buffer, strerror(errno), strlen(strerror(errno))));
+        add_finding(checker, true, "is no directory that can be opened: %s",
+                    error_quote(&buffer, strerror(errno), strlen(strerror(errno))));
     if (checker->job >= 0) {
         check_duplicate(checker);
         check_files(checker);

@@ -73,8 +73,8 @@ static void tell_images(struct look *look, struct repository *repository)
                there, named);
 }
 
-static void ask(struct look *look, const struct spool *spool, const struct settings *settings,
-                struct repository *repository)
+static void ask_executor(struct look *look, const struct spool *spool,
+                         const struct settings *settings, struct repository *repository)
 {
     char who[LEASE_TEXT_SIZE];
     struct error error;
@@ -114,7 +114,7 @@ bool check_settings(const struct spool *spool, struct repository *repository,
         if (!quiet)
             printf("dlspool.yaml is good\n");
         look.name = settings.executor.data;
-        ask(&look, spool, &settings, repository);
+        ask_executor(&look, spool, &settings, repository);
     }
     settings_free(&settings);
     return look.problems == 0;

@@ -280,7 +280,7 @@ void columns_free(struct columns *columns)
 }
 
 /* How many characters it takes, as far as each takes one place. */
-static size_t characters(const char *text)
+static size_t count_characters(const char *text)
 {
     size_t count = 0;
     for (; *text; text++)
@@ -290,7 +290,7 @@ static size_t characters(const char *text)
 
 static void print_padded(const char *cell, size_t width, bool right)
 {
-    size_t length = characters(cell);
+    size_t length = count_characters(cell);
     int gap = length < width ? (int)(width - length) : 0;
     printf("%*s%s%*s", right ? gap : 0, "", cell, right ? 0 : gap, "");
 }
@@ -298,7 +298,7 @@ static void print_padded(const char *cell, size_t width, bool right)
 /* Cut to so many characters, the last of them an ellipsis. */
 static void print_cut(const char *cell, size_t most)
 {
-    if (characters(cell) <= most) {
+    if (count_characters(cell) <= most) {
         fputs(cell, stdout);
         return;
     }
@@ -368,7 +368,7 @@ static void lay_out(struct columns *columns)
     char *headings[MOST_COLUMNS];
     columns->laid_out = true;
     for (int i = 0; i < columns->count; i++) {
-        size_t heading = columns->terminal ? characters(columns->items[i]->heading) : 1;
+        size_t heading = columns->terminal ? count_characters(columns->items[i]->heading) : 1;
         headings[i] = (char *)(uintptr_t)columns->items[i]->heading;
         if (columns->width[i] < heading)
             columns->width[i] = heading;
@@ -400,7 +400,7 @@ void columns_add(struct columns *columns, const struct job_view *view,
         struct buffer cell = {0};
         columns->items[i]->write(&source, &cell);
         row[i] = memory_copy_string(cell.data ? cell.data : "");
-        size_t length = characters(row[i]);
+        size_t length = count_characters(row[i]);
         if (!columns->laid_out && length > columns->width[i])
             columns->width[i] = length;
         columns->filled[i] = columns->filled[i] || length;

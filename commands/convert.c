@@ -70,7 +70,7 @@ static int convert_text(struct arena *arena, struct text source, const char *pat
     return result;
 }
 
-static int convert(const char *path, const struct converting *converting)
+static int convert_file(const char *path, const struct converting *converting)
 {
     struct arena *arena = arena_new();
     struct buffer source = {0};
@@ -106,7 +106,7 @@ int command_convert(int argument_count, char **arguments)
         return status;
     converting.several = operands > 1;
     for (int i = 1; i <= operands; i++)
-        if (convert(arguments[i], &converting))
+        if (convert_file(arguments[i], &converting))
             status = STATUS_FAILED;
     return status;
 }

@@ -128,7 +128,7 @@ static int read_before(struct comparison *comparison, struct error *error)
     return result;
 }
 
-static int compare(struct comparison *comparison, struct error *error)
+static int compare_job(struct comparison *comparison, struct error *error)
 {
     char before[PLACE_TEXT_SIZE + 32], after[PLACE_TEXT_SIZE + 64], buffer[PLACE_TEXT_SIZE];
     char digest[SHA256_HEX_SIZE] = "";
@@ -149,8 +149,8 @@ static int compare(struct comparison *comparison, struct error *error)
 }
 
 /* 0, or -1 and a sentence; comparison->today may then be one that is refused. */
-static int look(struct comparison *comparison, const char *id, const char *revision,
-                struct error *error)
+static int read_both(struct comparison *comparison, const char *id, const char *revision,
+                     struct error *error)
 {
     if (settings_read(&comparison->settings, &comparison->spool, error) ||
         read_job(comparison, id, error))
@@ -169,7 +169,7 @@ static int look(struct comparison *comparison, const char *id, const char *revis
                   comparison->repository, comparison->settings.executor, today);
     if (!today->rendered)
         return 0;
-    return read_before(comparison, error) ? -1 : compare(comparison, error);
+    return read_before(comparison, error) ? -1 : compare_job(comparison, error);
 }
 
 /* Showing */
@@ -232,7 +232,7 @@ static void print_people(const struct comparison *comparison)
         print_lines(buffer_text(&comparison->lines));
 }
 
-static void put(struct arena *arena, struct value *tree, const char *name, struct text text)
+static void put_text(struct arena *arena, struct value *tree, const char *name, struct text text)
 {
     value_put(arena, tree, name, text.length ? value_text(arena, text) : value_null(arena));
 }
@@ -240,10 +240,10 @@ static void put(struct arena *arena, struct value *tree, const char *name, struc
 static struct value *facts_tree(struct arena *arena, const struct job_record *record)
 {
     struct value *tree = value_object(arena);
-    put(arena, tree, "commit", record->commit);
-    put(arena, tree, "executor", record->executor);
-    put(arena, tree, "template", record->template_path);
-    put(arena, tree, "image", record->image);
+    put_text(arena, tree, "commit", record->commit);
+    put_text(arena, tree, "executor", record->executor);
+    put_text(arena, tree, "template", record->template_path);
+    put_text(arena, tree, "image", record->image);
     value_put(arena, tree, "image_line",
               record->image_line ? value_number(arena, record->image_line) : value_null(arena));
     return tree;
@@ -257,11 +257,11 @@ static void print_program(const struct comparison *comparison)
     value_put(arena, tree, "id", value_string(arena, comparison->replay.place.id));
     value_put(arena, tree, "changed",
               value_boolean(arena, !today->rendered || comparison->changed));
-    put(arena, tree, "refused", today->rendered ? TEXT("") : text_of(today->error.text));
+    put_text(arena, tree, "refused", today->rendered ? TEXT("") : text_of(today->error.text));
     value_put(arena, tree, "before", facts_tree(arena, &comparison->was));
     value_put(arena, tree, "after",
               today->rendered ? facts_tree(arena, &today->record) : value_null(arena));
-    put(arena, tree, "diff", buffer_text(&comparison->lines));
+    put_text(arena, tree, "diff", buffer_text(&comparison->lines));
     print_json(tree);
 }
 
@@ -299,7 +299,7 @@ int command_diff(int argument_count, char **arguments)
         return status;
     }
     comparison.arena = arena_new();
-    bool looked = look(&comparison, place.id, revision, &error) == 0;
+    bool looked = read_both(&comparison, place.id, revision, &error) == 0;
     if (!looked)
         complain("%s", error.text);
     else if (json)

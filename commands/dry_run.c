@@ -13,7 +13,7 @@
 #include "spool/settings.h"
 #include "stages/prepare/prepare.h"
 
-static void tell(const char *path, const struct job_record *record)
+static void print_job(const char *path, const struct job_record *record)
 {
     char resources[RESOURCES_TEXT_SIZE];
     printf("%s is good: %.*s would run in %.*s, by %.*s, with %s\n", path, (int)record->name.length,
@@ -36,8 +36,8 @@ static void tell_program(struct arena *arena, const char *path, const struct job
     print_json(tree);
 }
 
-static int render(const struct spool *spool, struct arena *arena, struct text bytes,
-                  const char *path, struct job_record *record, struct error *error)
+static int render_file(const struct spool *spool, struct arena *arena, struct text bytes,
+                       const char *path, struct job_record *record, struct error *error)
 {
     struct preparation preparation;
     struct repository *repository = NULL;
@@ -74,11 +74,11 @@ int dry_run(const struct spool *spool, struct text bytes, const char *path, bool
                                 .source = text_of(path),
                                 .executor = settings.executor};
     prepare_owner(arena, &record);
-    int result = render(spool, arena, bytes, path, &record, error);
+    int result = render_file(spool, arena, bytes, path, &record, error);
     if (!result && json)
         tell_program(arena, path, &record);
     else if (!result)
-        tell(path, &record);
+        print_job(path, &record);
     arena_free(arena);
     settings_free(&settings);
     return result;

@@ -64,7 +64,8 @@ static double microseconds_now(void)
 }
 
 /* Render some more times, only to know how long it takes: microseconds. */
-static double measure(const struct template *template, struct rendering rendering, int times)
+static double measure_rendering(const struct template *template, struct rendering rendering,
+                                int times)
 {
     rendering.arena = arena_new();
     double start = microseconds_now();
@@ -88,7 +89,7 @@ static struct value *result_object(struct arena *arena, struct value *result, do
 }
 
 /* Render the template with the context and print the result, or say why that cannot be. */
-static int evaluate(struct arena *arena, char **paths, int64_t now, int times)
+static int evaluate_template(struct arena *arena, char **paths, int64_t now, int times)
 {
     struct error error;
     struct buffer out = {0};
@@ -103,7 +104,7 @@ static int evaluate(struct arena *arena, char **paths, int64_t now, int times)
             .arena = arena, .context = context, .functions = template_functions, .now = now};
         result = template_render(template, &rendering, &error);
         if (result && times > 0)
-            each = measure(template, rendering, times);
+            each = measure_rendering(template, rendering, times);
     }
     if (result && options_json())
         result = result_object(arena, result, each);
@@ -149,7 +150,7 @@ int command_eval(int argument_count, char **arguments)
         return STATUS_USAGE;
     }
     struct arena *arena = arena_new();
-    status = evaluate(arena, arguments + 1, now, times);
+    status = evaluate_template(arena, arguments + 1, now, times);
     arena_free(arena);
     return status;
 }

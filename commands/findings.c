@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void keep(struct findings *findings, struct text line)
+static void keep_line(struct findings *findings, struct text line)
 {
     struct text at = TEXT(""), sentence = line, mark = TEXT("warning: ");
     const char *colon = memmem(line.data, line.length, ": ", 2);
@@ -30,7 +30,7 @@ void findings_lines(struct findings *findings, struct text lines)
     fwrite(lines.data ? lines.data : "", 1, lines.length, stderr);
     while (findings->arena && lines.length && text_next(&lines, '\n', &line))
         if (line.length)
-            keep(findings, arena_text(findings->arena, line.data, line.length));
+            keep_line(findings, arena_text(findings->arena, line.data, line.length));
 }
 
 void findings_say(struct findings *findings, const char *format, ...)

@@ -132,7 +132,7 @@ static void take_end(struct following *following, const struct job_view *view)
 }
 
 /* Has it ended?  -1 and it was said: it is not there any more. */
-static int look(struct following *following, size_t i)
+static int look_at_job(struct following *following, size_t i)
 {
     struct job_place place;
     struct job_view view;
@@ -155,7 +155,7 @@ static int look(struct following *following, size_t i)
 static void look_at_all(struct following *following)
 {
     for (size_t i = 0; i < following->count; i++) {
-        int result = following->ended[i] ? 0 : look(following, i);
+        int result = following->ended[i] ? 0 : look_at_job(following, i);
         if (result) {
             following->ended[i] = true;
             following->left--;

@@ -30,7 +30,7 @@ static void add_place(struct places *places, const struct job_place *place)
     places->items[places->count++] = *place;
 }
 
-static int take(void *context, const struct job_place *place)
+static int take_place(void *context, const struct job_place *place)
 {
     struct gathering *gathering = context;
     bool ended = place->state == STATE_DONE || place->state == STATE_FAILED;
@@ -61,7 +61,7 @@ struct gathering *gather_open(const struct spool *spool, const struct job_filter
     int result = 0;
     for (int i = 0; i < STATE_DONE && !result; i++)
         if (!filter->state || job_state_may_be_in(&filter->states, (enum state)i))
-            result = jobs_walk(spool, (enum state)i, take, gathering);
+            result = jobs_walk(spool, (enum state)i, take_place, gathering);
     if (!result && (!filter->state || job_state_may_be_in(&filter->states, STATE_DONE)))
         result = days_list(spool, &gathering->days, &gathering->day_count);
     sort_places(&gathering->open);
@@ -103,14 +103,14 @@ static int read_days(struct gathering *gathering)
             gathering->day_next = gathering->day_count; /* nor those before */
             break;
         }
-        if (jobs_walk_day(gathering->spool, day, take, gathering) < 0)
+        if (jobs_walk_day(gathering->spool, day, take_place, gathering) < 0)
             return -1;
         sort_places(&gathering->ended);
     }
     return 0;
 }
 
-static const struct job_place *peek(const struct places *places)
+static const struct job_place *next_place(const struct places *places)
 {
     return places->next < places->count ? &places->items[places->next] : NULL;
 }
@@ -119,8 +119,8 @@ int gather_next(struct gathering *gathering, struct job_place *place)
 {
     if (!gathering->skip_ended && read_days(gathering))
         return -1;
-    const struct job_place *open = peek(&gathering->open);
-    const struct job_place *ended = gathering->skip_ended ? NULL : peek(&gathering->ended);
+    const struct job_place *open = next_place(&gathering->open);
+    const struct job_place *ended = gathering->skip_ended ? NULL : next_place(&gathering->ended);
     if (!open && !ended)
         return 0;
     bool first = open && (!ended || compare_newest(open, ended) < 0);

@@ -216,7 +216,7 @@ static struct value *report_tree(const struct report *report)
     return tree;
 }
 
-static int rebuild(struct report *report, bool json)
+static int rebuild_history(struct report *report, bool json)
 {
     struct error error;
     size_t runs;
@@ -231,7 +231,7 @@ static int rebuild(struct report *report, bool json)
     return STATUS_DONE;
 }
 
-static int show(struct report *report, bool json)
+static int show_history(struct report *report, bool json)
 {
     struct error error;
     if (history_read(&report->spool, report->arena, &report->history, &error)) {
@@ -271,7 +271,7 @@ int command_history(int argument_count, char **arguments)
     if (open_spool(&report.spool))
         return STATUS_FAILED;
     report.arena = arena_new();
-    status = rebuilds ? rebuild(&report, json) : show(&report, json);
+    status = rebuilds ? rebuild_history(&report, json) : show_history(&report, json);
     arena_free(report.arena);
     spool_close(&report.spool);
     return status;

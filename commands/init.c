@@ -179,7 +179,7 @@ static int make_spool(const char *path, const char *executor, const char *user, 
     return result;
 }
 
-static void put(struct arena *arena, struct value *tree, const char *key, struct text text)
+static void put_text(struct arena *arena, struct value *tree, const char *key, struct text text)
 {
     value_put(arena, tree, key, text.length ? value_text(arena, text) : value_null(arena));
 }
@@ -199,11 +199,11 @@ static int print_spool(const char *path, bool made, struct error *error)
         snprintf(templates, sizeof(templates), "%s/templates.git", spool.path);
         struct repository *repository = open_templates(templates, "HEAD", true, NULL);
         struct repository *vendor = open_templates(templates, "vendor", true, NULL);
-        put(arena, tree, "spool", text_of(spool.path));
+        put_text(arena, tree, "spool", text_of(spool.path));
         value_put(arena, tree, "made", value_boolean(arena, made));
-        put(arena, tree, "executor", settings.executor);
-        put(arena, tree, "commit", text_of(repository ? repository_commit(repository) : ""));
-        put(arena, tree, "vendor", text_of(vendor ? repository_commit(vendor) : ""));
+        put_text(arena, tree, "executor", settings.executor);
+        put_text(arena, tree, "commit", text_of(repository ? repository_commit(repository) : ""));
+        put_text(arena, tree, "vendor", text_of(vendor ? repository_commit(vendor) : ""));
         print_json(tree);
         repository_close(repository);
         repository_close(vendor);

@@ -50,8 +50,8 @@ static int write_tree(git_repository *repository, git_tree **tree, struct error 
 }
 
 /* Commit the tree to a branch, after `parent`, which may be NULL. */
-static int commit(git_repository *repository, const char *branch, git_tree *tree,
-                  const git_commit *parent, git_oid *id, struct error *error)
+static int commit_tree(git_repository *repository, const char *branch, git_tree *tree,
+                       const git_commit *parent, git_oid *id, struct error *error)
 {
     git_signature *signature = NULL;
     const git_commit *parents[] = {parent};
@@ -70,7 +70,7 @@ static int first_commit(git_repository *repository, struct error *error)
     git_oid id;
     int result = write_tree(repository, &tree, error);
     if (!result)
-        result = commit(repository, "HEAD", tree, NULL, &id, error);
+        result = commit_tree(repository, "HEAD", tree, NULL, &id, error);
     if (!result && git_reference_create(&reference, repository, vendor, &id, 0, "init"))
         result = git_failed(error, "the branch vendor could not be made");
     git_reference_free(reference);
@@ -130,7 +130,7 @@ static int find_parent(git_repository *repository, git_commit **parent, struct e
                : 0;
 }
 
-static int upgrade(git_repository *repository, struct error *error)
+static int upgrade_branch(git_repository *repository, struct error *error)
 {
     git_tree *tree = NULL;
     git_commit *parent = NULL;
@@ -140,7 +140,7 @@ static int upgrade(git_repository *repository, struct error *error)
     if (!result) {
         id = *git_commit_id(parent);
         if (!git_oid_equal(git_commit_tree_id(parent), git_tree_id(tree)))
-            result = commit(repository, NULL, tree, parent, &id, error);
+            result = commit_tree(repository, NULL, tree, parent, &id, error);
     }
     if (!result && git_reference_create(&reference, repository, vendor, &id, 1, "init --upgrade"))
         result = git_failed(error, "the branch vendor could not be written");
@@ -158,7 +158,7 @@ int templates_upgrade(const char *path, struct error *error)
     git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 0);
     int result = git_repository_open_bare(&repository, path)
                      ? git_failed(error, "the repository could not be opened")
-                     : upgrade(repository, error);
+                     : upgrade_branch(repository, error);
     git_repository_free(repository);
     git_libgit2_shutdown();
     return result;

@@ -64,8 +64,8 @@ static bool may_ask_tasks(const struct asking *asking, const struct job_view *vi
 }
 
 /* May it be asked?  -1 and a sentence when it would be refused. */
-static int check(const struct asking *asking, const struct job_view *view, const char *tasks,
-                 struct error *error)
+static int check_request(const struct asking *asking, const struct job_view *view,
+                         const char *tasks, struct error *error)
 {
     const char *id = view->place.id;
     const struct job_record *record = view->readable ? &view->record : NULL;
@@ -95,14 +95,14 @@ static void tell_asked(const struct asking *asking, const char *id, const char *
 }
 
 /* Ask for one job, or some tasks of it.  The status; what is wrong was said. */
-static int ask(struct asking *asking, const struct job_place *place, const char *tasks)
+static int ask_for_job(struct asking *asking, const struct job_place *place, const char *tasks)
 {
     struct job_view view;
     struct error error;
     char line[CONTROL_LINE_SIZE], name[NAME_MAX + 1];
     if (view_read(&asking->spool, place, asking->arena, &view))
         return complain_gone(place);
-    int result = check(asking, &view, tasks, &error);
+    int result = check_request(asking, &view, tasks, &error);
     int length = snprintf(line, sizeof(line), "%s: %s%s%s\n", asking->verb, place->id,
                           *tasks ? "/" : "", tasks);
     if (!result && (size_t)length >= sizeof(line))
@@ -121,7 +121,7 @@ static int ask(struct asking *asking, const struct job_place *place, const char 
 
 /* ---- many by what they are ---- */
 
-static int collect(void *context, const struct job_place *place)
+static int collect_job(void *context, const struct job_place *place)
 {
     struct asking *asking = context;
     struct job_view view;
@@ -146,7 +146,7 @@ static int ask_selected(struct asking *asking)
     if (!filter_prepare(&asking->filter))
         return STATUS_USAGE;
     for (int i = 0; i < STATE_DONE; i++)
-        jobs_walk(&asking->spool, (enum state)i, collect, asking);
+        jobs_walk(&asking->spool, (enum state)i, collect_job, asking);
     if (!asking->count) {
         error_set(&error, "there is no such job that could be asked to %s: %s", asking->verb,
                   asking->filter.user ? "nothing was done"
@@ -155,7 +155,7 @@ static int ask_selected(struct asking *asking)
         return STATUS_NOT_FOUND;
     }
     for (size_t i = 0; i < asking->count; i++)
-        if (ask(asking, &asking->selected[i], "") != STATUS_DONE)
+        if (ask_for_job(asking, &asking->selected[i], "") != STATUS_DONE)
             status = STATUS_FAILED;
     return status;
 }
@@ -217,7 +217,7 @@ static int ask_named(struct asking *asking, char *const *words, int count)
         if (result != STATUS_DONE)
             say_not_found(words[i], result, &error, asking->json);
         else
-            result = ask(asking, &place, tasks);
+            result = ask_for_job(asking, &place, tasks);
         if (result != STATUS_DONE)
             status = result;
     }

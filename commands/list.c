@@ -215,7 +215,7 @@ static int print_listing(struct listing *listing)
     return result ? STATUS_FAILED : STATUS_DONE;
 }
 
-static int list(struct listing *listing, bool watch)
+static int list_jobs(struct listing *listing, bool watch)
 {
     int status;
     do {
@@ -284,7 +284,7 @@ int command_list(int argument_count, char **arguments)
         return STATUS_USAGE;
     if (open_spool(&spool))
         return STATUS_FAILED;
-    status = list(&listing, watch);
+    status = list_jobs(&listing, watch);
     spool_close(&spool);
     return status;
 }

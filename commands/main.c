@@ -111,7 +111,7 @@ static int complain_unknown(const char *word)
 }
 
 /* `help VERB` is `VERB --help`. */
-static int help(int count, char **words)
+static int help_with_verb(int count, char **words)
 {
     char option[] = "--help";
     if (count == 0 || words[0][0] == '-') {
@@ -161,7 +161,7 @@ int main(int argument_count, char **arguments)
     }
     const struct verb *verb = find_verb(arguments[at]);
     if (!verb && strcmp(arguments[at], "help") == 0)
-        return help(argument_count - at - 1, arguments + at + 1);
+        return help_with_verb(argument_count - at - 1, arguments + at + 1);
     if (!verb)
         return complain_unknown(arguments[at]);
     int status = verb->run(argument_count - at, arguments + at);

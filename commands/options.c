@@ -19,7 +19,7 @@ static bool json_wanted;
 static int before_dashes = -1;
 static struct error untold; /* the first complaint that is in no object yet */
 
-static void say(const char *format, va_list arguments)
+static void print_complaint(const char *format, va_list arguments)
 {
     fprintf(stderr, "dlspool%s%s: ", current_verb ? " " : "", current_verb ? current_verb : "");
     vfprintf(stderr, format, arguments);
@@ -30,7 +30,7 @@ void complain(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    say(format, arguments);
+    print_complaint(format, arguments);
     va_end(arguments);
     va_start(arguments, format);
     if (!untold.text[0])
@@ -42,7 +42,7 @@ void remark(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    say(format, arguments);
+    print_complaint(format, arguments);
     va_end(arguments);
 }
 

@@ -190,7 +190,7 @@ static void put_time(struct arena *arena, struct value *tree, const char *key, i
               time ? value_string(arena, clock_format(time, buffer)) : value_null(arena));
 }
 
-static struct value *positive(struct arena *arena, double number)
+static struct value *positive_or_null(struct arena *arena, double number)
 {
     return number > 0 ? value_number(arena, number) : value_null(arena);
 }
@@ -202,8 +202,8 @@ static struct value *progress_tree(struct arena *arena, const struct outlook *ou
     bool known = outlook->used >= 0 && outlook->allocated > 0;
     put_time(arena, tree, "time", progress->time);
     value_put(arena, tree, "done", value_number(arena, progress->done));
-    value_put(arena, tree, "total", positive(arena, progress->total));
-    value_put(arena, tree, "rate", positive(arena, progress->rate));
+    value_put(arena, tree, "total", positive_or_null(arena, progress->total));
+    value_put(arena, tree, "rate", positive_or_null(arena, progress->rate));
     value_put(arena, tree, "cpu_seconds_used",
               known ? value_number(arena, (double)outlook->used / 1000) : value_null(arena));
     value_put(arena, tree, "cpu_seconds_allocated",
@@ -218,8 +218,8 @@ static struct value *size_tree(struct arena *arena, const struct job_view *view,
     struct value *tree = value_object(arena);
     double unit = sizes->kind == SIZE_CPUS ? 1000 : 1;
     value_put(arena, tree, "of", value_string(arena, size_kind_name(sizes->kind)));
-    value_put(arena, tree, "now", positive(arena, (double)size_of(view) / unit));
-    value_put(arena, tree, "next", positive(arena, (double)outlook->next / unit));
+    value_put(arena, tree, "now", positive_or_null(arena, (double)size_of(view) / unit));
+    value_put(arena, tree, "next", positive_or_null(arena, (double)outlook->next / unit));
     value_put(arena, tree, "min", value_number(arena, (double)sizes->least / unit));
     value_put(arena, tree, "max", value_number(arena, (double)sizes->most / unit));
     return tree;

@@ -25,7 +25,7 @@ static void list_places(const struct spool *spool, const struct meant *meant, st
     arena_free(arena);
 }
 
-static int find(const struct meaning *meaning, struct job_place *place, struct error *error)
+static int find_job(const struct meaning *meaning, struct job_place *place, struct error *error)
 {
     struct meant meant;
     struct error sentence;
@@ -46,7 +46,7 @@ int pick_find(const struct spool *spool, const char *word, struct job_place *pla
               struct error *error)
 {
     const struct meaning meaning = {.spool = spool, .word = text_of(word), .asker = getuid()};
-    return find(&meaning, place, error);
+    return find_job(&meaning, place, error);
 }
 
 int pick_job_for(const struct spool *spool, const char *word, enum control_verb verb,
@@ -58,7 +58,7 @@ int pick_job_for(const struct spool *spool, const char *word, enum control_verb 
                                     .asker = getuid(),
                                     .applies = control_applies,
                                     .context = &question};
-    return find(&meaning, place, error);
+    return find_job(&meaning, place, error);
 }
 
 int pick_job(const struct spool *spool, const char *word, struct job_place *place)

@@ -41,7 +41,7 @@ static void show_progress(void *context, size_t looked, size_t of)
 
 /* For people */
 
-static const char *jobs(size_t count)
+static const char *jobs_word(size_t count)
 {
     return count == 1 ? "job" : "jobs";
 }
@@ -127,7 +127,7 @@ static void print_heading(const struct planning *planning)
            repository_commit(planning->before));
     if (preview->looked < preview->found)
         printf("the newest %zu of ", preview->looked);
-    printf("%zu %s of the last %d %s", preview->found, jobs(preview->found), planning->days,
+    printf("%zu %s of the last %d %s", preview->found, jobs_word(preview->found), planning->days,
            planning->days == 1 ? "day" : "days");
     if (preview->out_of_time)
         printf(" (to look at all would take too long)");

@@ -141,8 +141,8 @@ static void print_object(const struct rendering_job *job, const char *word,
 }
 
 /* What was asked for of a manifest. */
-static int show(struct rendering_job *job, const struct asked *asked, const char *word,
-                const struct preparation *preparation, struct error *error)
+static int show_answer(struct rendering_job *job, const struct asked *asked, const char *word,
+                       const struct preparation *preparation, struct error *error)
 {
     struct buffer answer = {0};
     struct text manifest = preparation->rendered.manifest;
@@ -156,8 +156,8 @@ static int show(struct rendering_job *job, const struct asked *asked, const char
 }
 
 /* Render a job file as the stages would, at that revision of the templates, and leave the manifest in `job`. */
-static int render(struct rendering_job *job, const struct asked *asked, const char *word,
-                  const char *revision, struct error *error)
+static int render_job(struct rendering_job *job, const struct asked *asked, const char *word,
+                      const char *revision, struct error *error)
 {
     struct preparation preparation;
     char path[PATH_MAX + 32];
@@ -186,7 +186,7 @@ static int render(struct rendering_job *job, const struct asked *asked, const ch
         if (result)
             *error = preparation.error;
         else
-            result = show(job, asked, word, &preparation, error);
+            result = show_answer(job, asked, word, &preparation, error);
     }
     repository_close(repository);
     return result;
@@ -213,7 +213,7 @@ static int render_operand(struct rendering_job *job, const struct asked *asked, 
         snprintf(commit, sizeof(commit), "%.*s", (int)job->record.commit.length,
                  job->record.commit.length ? job->record.commit.data : "");
         const char *revision = asked->revision ? asked->revision : commit[0] ? commit : "HEAD";
-        if (result || render(job, asked, word, revision, &error))
+        if (result || render_job(job, asked, word, revision, &error))
             status = STATUS_FAILED;
     }
     if (status != STATUS_DONE)

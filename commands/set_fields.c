@@ -6,7 +6,8 @@
 #include "base/yaml.h"
 
 /* Cut FIELD=VALUE.  -1 and a sentence when it is none. */
-static int cut(const char *set, struct text *field, struct text *value, struct error *error)
+static int cut_assignment(const char *set, struct text *field, struct text *value,
+                          struct error *error)
 {
     const char *equals = strchr(set, '=');
     struct error_quote_buffer buffer;
@@ -39,7 +40,7 @@ static int set_in_script(struct text bytes, const struct option_list *sets, stru
     while (rest.data && rest.length && text_next(&rest, '\n', &line)) {
         bool dropped = false;
         for (size_t i = 0; i < sets->count; i++) {
-            if (cut(sets->items[i], &field, &value, error))
+            if (cut_assignment(sets->items[i], &field, &value, error))
                 return -1;
             dropped = dropped || is_directive(line, field);
         }
@@ -73,8 +74,8 @@ static struct value *keep_written(struct arena *arena, struct value *value)
 }
 
 /* The object in which the last name of the path stands, made where there is none. */
-static struct value *descend(struct arena *arena, struct value *tree, struct text *path,
-                             const char *set, struct error *error)
+static struct value *descend_to_parent(struct arena *arena, struct value *tree, struct text *path,
+                                       const char *set, struct error *error)
 {
     struct text name;
     for (;;) {
@@ -100,9 +101,9 @@ static struct value *descend(struct arena *arena, struct value *tree, struct tex
 static int set_one(struct arena *arena, struct value *tree, const char *set, struct error *error)
 {
     struct text field, written;
-    if (cut(set, &field, &written, error))
+    if (cut_assignment(set, &field, &written, error))
         return -1;
-    struct value *place = descend(arena, tree, &field, set, error);
+    struct value *place = descend_to_parent(arena, tree, &field, set, error);
     if (!place)
         return -1;
     struct value *value = yaml_read(arena, written, "--set", &yaml_request_limits, NULL);

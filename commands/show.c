@@ -225,7 +225,7 @@ static void read_reach(const struct spool *spool, int job, const struct job_view
     settings_free(&settings);
 }
 
-static int show(const struct spool *spool, const char *id, bool json)
+static int show_job(const struct spool *spool, const char *id, bool json)
 {
     struct job_place place;
     struct job_view view;
@@ -294,7 +294,7 @@ int command_show(int argument_count, char **arguments)
     for (int i = 1; i <= operands; i++) {
         if (i > 1 && !json)
             printf("\n");
-        int result = show(&spool, arguments[i], json);
+        int result = show_job(&spool, arguments[i], json);
         status = result != STATUS_DONE ? result : status;
     }
     spool_close(&spool);

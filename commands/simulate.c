@@ -39,7 +39,7 @@ struct outcome {
 
 /* ---- what is shown of a result ---- */
 
-static double whole(size_t number)
+static double as_number(size_t number)
 {
     return (double)number;
 }
@@ -49,14 +49,14 @@ static double whole(size_t number)
     {                                                                                              \
         return convert(r->member);                                                                 \
     }
-FIGURE(jobs, jobs, whole)
-FIGURE(deadline_jobs, deadline_jobs, whole)
-FIGURE(best_effort_jobs, best_effort_jobs, whole)
-FIGURE(feasible, feasible, whole)
-FIGURE(met, met, whole)
-FIGURE(unfinished, unfinished, whole)
-FIGURE(promised, promised, whole)
-FIGURE(broken, broken, whole)
+FIGURE(jobs, jobs, as_number)
+FIGURE(deadline_jobs, deadline_jobs, as_number)
+FIGURE(best_effort_jobs, best_effort_jobs, as_number)
+FIGURE(feasible, feasible, as_number)
+FIGURE(met, met, as_number)
+FIGURE(unfinished, unfinished, as_number)
+FIGURE(promised, promised, as_number)
+FIGURE(broken, broken, as_number)
 FIGURE(dsr, dsr, )
 FIGURE(dsr_feasible, dsr_feasible, )
 FIGURE(tardiness_mean, tardiness_mean, )
@@ -68,11 +68,11 @@ FIGURE(best_effort_p95, best_effort_p95, )
 FIGURE(late_mean, late_mean, )
 FIGURE(late_p95, late_p95, )
 FIGURE(span, span, )
-FIGURE(starts, starts, whole)
-FIGURE(resizes, resizes, whole)
-FIGURE(preemptions, preemptions, whole)
+FIGURE(starts, starts, as_number)
+FIGURE(resizes, resizes, as_number)
+FIGURE(preemptions, preemptions, as_number)
 FIGURE(restart_seconds, restart_seconds, )
-FIGURE(decisions, decisions, whole)
+FIGURE(decisions, decisions, as_number)
 #undef FIGURE
 
 static double per_decision(const struct simulation_result *r)
@@ -158,7 +158,7 @@ static bool in_range(const char *option, double number, double least, double mos
 
 /* ---- running ---- */
 
-static void add(struct simulation_result *sum, const struct simulation_result *result)
+static void add_result(struct simulation_result *sum, const struct simulation_result *result)
 {
 #define ADD(member) sum->member += result->member
     ADD(jobs);
@@ -199,7 +199,7 @@ static void run_policy(const struct request *request, const struct trace *trace,
         options.seed = (uint64_t)(request->first_seed + i);
         simulate(trace, &options, outcome->policy, &result,
                  i == 0 && request->plot ? &outcome->samples : NULL);
-        add(&outcome->mean, &result);
+        add_result(&outcome->mean, &result);
         if (result.dsr < outcome->least_dsr)
             outcome->least_dsr = result.dsr;
         if (result.dsr > outcome->most_dsr)

@@ -203,8 +203,8 @@ static int tell_job(const struct submitting *submitting, struct arena *arena,
     return view_has_ended(view) ? STATUS_FAILED : STATUS_DONE;
 }
 
-static int refuse(const struct submitting *submitting, const char *path, int status,
-                  const struct error *error)
+static int refuse_file(const struct submitting *submitting, const char *path, int status,
+                       const struct error *error)
 {
     say_not_found(path, status, error, submitting->json);
     return status;
@@ -234,7 +234,7 @@ static int find_dropped(const struct submitting *submitting, const char *path, c
         return tell_job(submitting, search->arena, &search->view);
     }
     say_late(path, name, &error);
-    return refuse(submitting, path, STATUS_TIMEOUT, &error);
+    return refuse_file(submitting, path, STATUS_TIMEOUT, &error);
 }
 
 static void tell_control(const struct submitting *submitting, const char *path,
@@ -262,7 +262,7 @@ static int submit_file(const struct submitting *submitting, const char *path,
     int result = STATUS_DONE;
     id[0] = '\0';
     if (check_and_drop(submitting, path, &search, name, &error)) {
-        result = refuse(submitting, path, STATUS_FAILED, &error);
+        result = refuse_file(submitting, path, STATUS_FAILED, &error);
     } else if (submitting->dry_run) {
         result = STATUS_DONE;
     } else if (search.control.verb != CONTROL_NONE) {
@@ -272,7 +272,7 @@ static int submit_file(const struct submitting *submitting, const char *path,
                   "%s is in incoming/ as %s, but no daemon serves %s; it becomes a job as "
                   "soon as `dlspool run` is started",
                   path, name, submitting->spool.path);
-        result = refuse(submitting, path, STATUS_UNSERVED, &error);
+        result = refuse_file(submitting, path, STATUS_UNSERVED, &error);
     } else {
         search.source = name;
         result = find_dropped(submitting, path, name, &search, id);
@@ -283,7 +283,7 @@ static int submit_file(const struct submitting *submitting, const char *path,
 
 /* The status for all files: the first trouble, but a refusal before a file that may yet be taken.
  */
-static int worse(int status, int another)
+static int worse_status(int status, int another)
 {
     return status == STATUS_DONE || another == STATUS_FAILED ? another : status;
 }
@@ -297,7 +297,7 @@ static int submit_all(struct submitting *submitting, char *const *files, int cou
     for (int i = 0; i < count; i++) {
         int result = submit_file(submitting, files[i], ids[found]);
         if (result != STATUS_DONE)
-            status = worse(status, result);
+            status = worse_status(status, result);
         if (ids[found][0]) {
             started[found] = ids[found];
             found++;
@@ -307,7 +307,7 @@ static int submit_all(struct submitting *submitting, char *const *files, int cou
         const struct follow_options following = {.json = submitting->json};
         int result = follow_jobs(&submitting->spool, started, found, &following);
         if (result != STATUS_DONE)
-            status = worse(status, result);
+            status = worse_status(status, result);
     }
     free(ids);
     free(started);

@@ -11,7 +11,7 @@ is "$(stat -c %a "$spool/.claims")" 700 "the claims are private"
 like "$(cat "$spool/dlspool.yaml")" '^executor: "null"$' "the executor is the one asked for"
 
 # Every setting the program knows stands in dlspool.yaml, and dlspool.yaml names no other.
-known=$(sed -n 's/^    {"\([a-z_]*\)", SETTING.*/\1/p' "$top/spool/settings.c" | sort)
+known=$(sed -n 's/^    {"\([a-z_]*\)", [.S].*/\1/p' "$top/spool/settings.c" | sort)
 written=$(sed -n 's/^\([a-z_]*\):.*/\1/p' "$spool/dlspool.yaml" | sort)
 is "$written" "$known" "dlspool.yaml has every setting"
 

@@ -184,7 +184,7 @@ unit:
 ASAN := -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all -fno-omit-frame-pointer
 ASAN_MAKE = $(MAKE) --no-print-directory BUILD=$(BUILD)/asan CFLAGS='-O1 -g $(ASAN)' HARDEN= \
 	HARDEN_LD= LDFLAGS='$(ASAN)'
-ASAN_TESTS = $(patsubst $(BUILD)/%,$(BUILD)/asan/%,$(LONG_TESTS) $(filter-out $(LONG_TESTS),$(UNIT_TESTS)) $(FUZZ_TARGETS))
+ASAN_TESTS = $(patsubst $(BUILD)/%,$(BUILD)/asan/%,$(LONG_TESTS) $(FUZZ_TARGETS) $(filter-out $(LONG_TESTS),$(UNIT_TESTS)))
 asan:
 	+@$(ASAN_MAKE) unit
 	+@$(ASAN_MAKE) fuzz-runs

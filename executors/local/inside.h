@@ -139,11 +139,12 @@ void local_signal(struct executor *executor, struct job_call **batch, size_t cou
 int local_list(struct local *local, struct arena *arena, bool all_spools,
                struct podman_container **containers, size_t *count, struct error *error);
 /* What is left of the machine, given these containers. */
-void local_room(const struct local *local, struct arena *arena, struct free_resources *buffer,
-                const struct podman_container *containers, size_t count);
-/* Take what living containers count for from `room`; those that wait for their turn count for
+void local_available(const struct local *local, struct arena *arena,
+                     struct free_resources *available, const struct podman_container *containers,
+                     size_t count);
+/* Take what living containers count for; those that wait for their turn count for
  * nothing but their devices. */
-void local_count(const struct local *local, struct free_resources *buffer,
+void local_count(const struct local *local, struct free_resources *available,
                  const struct podman_container *containers, size_t count);
 /* Remove a job's containers and pod, whatever state they are in; and with its files. */
 int local_remove_containers(struct local *local, const char *id, int attempt, struct error *error);

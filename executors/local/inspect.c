@@ -13,16 +13,17 @@ static size_t local_absent(const struct local *local, struct arena *arena, const
     return devices_look(arena, devices_directories, local->machine.gpus, count, *absent);
 }
 
-void local_room(const struct local *local, struct arena *arena, struct free_resources *buffer,
-                const struct podman_container *containers, size_t count)
+void local_available(const struct local *local, struct arena *arena,
+                     struct free_resources *available, const struct podman_container *containers,
+                     size_t count)
 {
     const char **absent;
-    resources_all_free(buffer, arena, &local->machine);
+    resources_all_free(available, arena, &local->machine);
     if (local_absent(local, arena, &absent))
         for (size_t i = 0; i < local->machine.gpu_count; i++)
             if (absent[i])
-                resources_withhold_gpu(buffer, i, absent[i]);
-    local_count(local, buffer, containers, count);
+                resources_withhold_gpu(available, i, absent[i]);
+    local_count(local, available, containers, count);
 }
 
 void local_inspect(struct executor *executor, executor_tell *tell, void *context)

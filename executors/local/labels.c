@@ -102,7 +102,7 @@ struct demand local_label_demand(const struct podman_container *container)
 
 /* Tasks that wait for their turn have no part of the machine, but keep their devices, which other
  * tasks of their job use at present. */
-void local_count(const struct local *local, struct free_resources *buffer,
+void local_count(const struct local *local, struct free_resources *available,
                  const struct podman_container *containers, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -116,6 +116,6 @@ void local_count(const struct local *local, struct free_resources *buffer,
             demand = (struct demand){0, 0, 0, ""};
         else
             demand.cpus = local_cpus_now(local, container);
-        resources_take(buffer, demand, text_of(local_label(container, "gpus_assigned")));
+        resources_take(available, demand, text_of(local_label(container, "gpus_assigned")));
     }
 }

@@ -272,7 +272,7 @@ static void list_types(const struct machine *machine, struct buffer *types)
 
 /* Has this machine GPUs of the type that the job asks for?  Then only those count. */
 static bool has_type(const struct batch *batch, struct layout *layout,
-                     struct free_resources *buffer)
+                     struct free_resources *available)
 {
     struct submission *submission = layout->submission;
     const struct machine *machine = &batch->local->machine;
@@ -280,8 +280,8 @@ static bool has_type(const struct batch *batch, struct layout *layout,
     struct text asked = asks ? submission->gpu_type : TEXT("");
     struct error_quote_buffer buffers[2];
     struct buffer types = {0};
-    resources_want_gpu_type(buffer, asked);
-    buffer->gpus_wanted = submission->gpus_wanted;
+    resources_want_gpu_type(available, asked);
+    available->gpus_wanted = submission->gpus_wanted;
     if (!asks || resources_count_gpus(machine, asked))
         return true;
     list_types(machine, &types);
@@ -302,11 +302,11 @@ static bool has_type(const struct batch *batch, struct layout *layout,
 }
 
 /* Several tasks' memory may be more than an int64_t counts: one that is too large ends it. */
-static bool fits(struct layout *layout, struct free_resources *buffer)
+static bool fits(struct layout *layout, struct free_resources *available)
 {
     struct submission *submission = layout->submission;
-    struct machine machine = *buffer->machine;
-    machine.gpu_count = resources_count_gpus(buffer->machine, buffer->gpu_type);
+    struct machine machine = *available->machine;
+    machine.gpu_count = resources_count_gpus(available->machine, available->gpu_type);
     for (size_t i = 0; i < layout->manifest->task_count; i++) {
         if (resources_fit_ever(&machine, demand_of_task(layout->tasks[i].task),
                                &submission->error)) {
@@ -318,7 +318,7 @@ static bool fits(struct layout *layout, struct free_resources *buffer)
         return true;
     if (resources_fit_ever(&machine, demand_of(layout, false), &submission->error))
         layout_decide(layout, SUBMIT_NEVER_FITS);
-    else if (resources_fit_now(buffer, demand_of(layout, true), &submission->error))
+    else if (resources_fit_now(available, demand_of(layout, true), &submission->error))
         layout_decide(layout, SUBMIT_NO_ROOM);
     return !layout->decided;
 }
@@ -334,14 +334,14 @@ static const struct layout_task *holder_of(const struct layout *layout, size_t p
 }
 
 /* The devices of each place, for all tasks that will have it one after another. */
-static void assign_places(struct batch *batch, struct layout *layout, struct free_resources *buffer,
-                          size_t places)
+static void assign_places(struct batch *batch, struct layout *layout,
+                          struct free_resources *available, size_t places)
 {
     int gpus = layout->manifest->tasks[0].gpus;
     for (size_t place = 0; place < places; place++) {
         const struct layout_task *holder = holder_of(layout, place);
         struct text devices =
-            holder ? holder->gpus : resources_assign_gpus(buffer, batch->arena, gpus);
+            holder ? holder->gpus : resources_assign_gpus(available, batch->arena, gpus);
         for (size_t i = place; i < layout->manifest->task_count;
              i += (size_t)layout->specification.at_once)
             if (layout->tasks[i].progress == TASK_ABSENT)
@@ -352,34 +352,34 @@ static void assign_places(struct batch *batch, struct layout *layout, struct fre
 /* Tasks that take turns all ask for the same.  As many are started as there is room for, and at
  * least one; GPUs are kept for as many as will ever run at once. */
 static void take_turns_room(struct batch *batch, struct layout *layout,
-                            struct free_resources *buffer)
+                            struct free_resources *available)
 {
     struct demand one = demand_of_task(layout->tasks[0].task), devices = {0};
     size_t count = layout->manifest->task_count, most = (size_t)layout->specification.at_once;
-    if (one.gpus && !layout->made && (size_t)(buffer->gpus / one.gpus) < most)
-        most = buffer->gpus > one.gpus ? (size_t)(buffer->gpus / one.gpus) : 1;
+    if (one.gpus && !layout->made && (size_t)(available->gpus / one.gpus) < most)
+        most = available->gpus > one.gpus ? (size_t)(available->gpus / one.gpus) : 1;
     layout->specification.at_once = (int)most;
     most = most < count ? most : count;
     for (size_t place = 0; place < most; place++)
         devices.gpus += holder_of(layout, place) ? 0 : one.gpus;
     one.gpus = 0;
-    if (resources_fit_now(buffer, one, &layout->submission->error) ||
-        resources_fit_now(buffer, devices, &layout->submission->error)) {
+    if (resources_fit_now(available, one, &layout->submission->error) ||
+        resources_fit_now(available, devices, &layout->submission->error)) {
         layout_decide(layout, SUBMIT_NO_ROOM);
         return;
     }
-    for (layout->starts = 0; layout->starts < most && !resources_fit_now(buffer, one, NULL);
+    for (layout->starts = 0; layout->starts < most && !resources_fit_now(available, one, NULL);
          layout->starts++)
-        resources_take(buffer, one, (struct text){"", 0});
-    assign_places(batch, layout, buffer, most);
+        resources_take(available, one, (struct text){"", 0});
+    assign_places(batch, layout, available, most);
 }
 
-static void take_room(struct batch *batch, struct layout *layout, struct free_resources *buffer)
+static void take_room(struct batch *batch, struct layout *layout, struct free_resources *available)
 {
-    if (!has_type(batch, layout, buffer) || !fits(layout, buffer))
+    if (!has_type(batch, layout, available) || !fits(layout, available))
         return;
     if (layout->manifest->parallelism) {
-        take_turns_room(batch, layout, buffer);
+        take_turns_room(batch, layout, available);
         return;
     }
     for (size_t i = 0; i < layout->manifest->task_count; i++) {
@@ -387,20 +387,20 @@ static void take_room(struct batch *batch, struct layout *layout, struct free_re
         if (task->progress != TASK_ABSENT)
             continue;
         struct demand demand = {task->task->cpus, task->task->memory, 0, ""};
-        resources_take(buffer, demand, (struct text){"", 0});
-        task->gpus = resources_assign_gpus(buffer, batch->arena, task->task->gpus);
+        resources_take(available, demand, (struct text){"", 0});
+        task->gpus = resources_assign_gpus(available, batch->arena, task->task->gpus);
     }
 }
 
 void layout_take_room(struct batch *batch, const struct podman_container *containers, size_t count)
 {
-    struct free_resources buffer;
-    local_room(batch->local, batch->arena, &buffer, containers, count);
+    struct free_resources available;
+    local_available(batch->local, batch->arena, &available, containers, count);
     /* Those that name a type first: what they leave is good for the others. */
     for (int any = 0; any <= 1; any++)
         for (size_t i = 0; i < batch->count; i++)
             if (!batch->layouts[i].decided && any == !batch->layouts[i].submission->gpu_type.length)
-                take_room(batch, &batch->layouts[i], &buffer);
+                take_room(batch, &batch->layouts[i], &available);
 }
 
 /* ---- the users' paths ---- */

@@ -42,9 +42,9 @@ static int local_ready(struct executor *executor, struct error *error)
 }
 
 /* Types that are told, each once. */
-static void count_types(struct capacity *capacity, struct free_resources *buffer)
+static void count_types(struct capacity *capacity, struct free_resources *available)
 {
-    const struct machine *machine = buffer->machine;
+    const struct machine *machine = available->machine;
     for (size_t i = 0; i < machine->gpu_count; i++) {
         struct text type = machine->gpu_types[i];
         size_t known = 0;
@@ -53,10 +53,10 @@ static void count_types(struct capacity *capacity, struct free_resources *buffer
         if (!type.length || known < capacity->gpu_type_count || known == MOST_GPU_TYPES)
             continue;
         struct gpu_capacity *of = &capacity->gpu_types[capacity->gpu_type_count++];
-        resources_want_gpu_type(buffer, type);
+        resources_want_gpu_type(available, type);
         snprintf(of->type, sizeof(of->type), "%.*s", (int)type.length, type.data);
         of->count = (int)resources_count_gpus(machine, type);
-        of->free = buffer->gpus;
+        of->free = available->gpus;
     }
 }
 
@@ -70,17 +70,17 @@ static int local_capacity(struct executor *executor, struct capacity *capacity, 
     size_t count;
     int result = local_list(local, arena, true, &containers, &count, error);
     if (result == 0) {
-        struct free_resources buffer;
-        local_room(local, arena, &buffer, containers, count);
+        struct free_resources available;
+        local_available(local, arena, &available, containers, count);
         *capacity = (struct capacity){
             .cpus = local->machine.cpus,
-            .cpus_free = buffer.cpus > 0 ? buffer.cpus : 0,
+            .cpus_free = available.cpus > 0 ? available.cpus : 0,
             .memory = local->machine.memory,
-            .memory_free = buffer.memory > 0 ? buffer.memory : 0,
+            .memory_free = available.memory > 0 ? available.memory : 0,
             .gpus = (int)local->machine.gpu_count,
-            .gpus_free = buffer.gpus > 0 ? buffer.gpus : 0,
+            .gpus_free = available.gpus > 0 ? available.gpus : 0,
         };
-        count_types(capacity, &buffer);
+        count_types(capacity, &available);
     }
     arena_free(arena);
     return result;

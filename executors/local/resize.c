@@ -107,17 +107,17 @@ static void put_off(struct change *changes, size_t count, const char *sentence)
             decide_not(&changes[i], RESIZE_UNAVAILABLE, "%s", sentence);
 }
 
-static void take_room(struct change *change, struct free_resources *buffer)
+static void take_room(struct change *change, struct free_resources *available)
 {
     struct job_resize *job = change->job;
     struct demand more = {.cpus = job->size - change->from};
     struct demand whole = {.cpus = job->size};
-    if (resources_fit_ever(buffer->machine, whole, &job->error))
+    if (resources_fit_ever(available->machine, whole, &job->error))
         decide(change, RESIZE_NOT_POSSIBLE);
-    else if (resources_fit_now(buffer, more, &job->error))
+    else if (resources_fit_now(available, more, &job->error))
         decide(change, RESIZE_NO_ROOM);
     else
-        resources_take(buffer, more, (struct text){"", 0});
+        resources_take(available, more, (struct text){"", 0});
 }
 
 /* ---- doing it ---- */
@@ -202,7 +202,7 @@ static void grow(struct local *local, struct arena *arena, struct change *change
     struct podman_container *containers;
     size_t container_count;
     struct error error;
-    struct free_resources buffer;
+    struct free_resources available;
     int held = local_turns_hold(local, PATIENCE);
     if (held < 0) {
         put_off(changes, count, "other jobs are being started");
@@ -211,10 +211,10 @@ static void grow(struct local *local, struct arena *arena, struct change *change
     if (local_list(local, arena, true, &containers, &container_count, &error)) {
         put_off(changes, count, error.text);
     } else {
-        local_room(local, arena, &buffer, containers, container_count);
+        local_available(local, arena, &available, containers, container_count);
         for (size_t i = 0; i < count; i++)
             if (!changes[i].decided)
-                take_room(&changes[i], &buffer);
+                take_room(&changes[i], &available);
         update(local, arena, changes, count, true);
     }
     local_turns_release(held);

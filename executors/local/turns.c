@@ -118,7 +118,7 @@ static bool is_in_use(const struct local_turns *job, const char *gpus)
 }
 
 /* Note those whose turn it is, as if they ran already, so that two do not take the same place. */
-static size_t choose(const struct local_turns *job, struct free_resources *buffer,
+static size_t choose(const struct local_turns *job, struct free_resources *available,
                      struct podman_container **chosen)
 {
     size_t count = 0;
@@ -131,9 +131,9 @@ static size_t choose(const struct local_turns *job, struct free_resources *buffe
         demand.gpus = 0; /* the job has kept them */
         if (!waits(task) || is_in_use(job, local_label(task, "gpus_assigned")))
             continue;
-        if (resources_fit_now(buffer, demand, NULL))
+        if (resources_fit_now(available, demand, NULL))
             break;
-        resources_take(buffer, demand, (struct text){"", 0});
+        resources_take(available, demand, (struct text){"", 0});
         task->state = PODMAN_STATE_RUNNING;
         chosen[count++] = task;
         places--;
@@ -231,25 +231,25 @@ static bool any_waits(const struct local_turns *jobs, size_t count)
 }
 
 /* What all dlspool's containers leave; -1: podman does not say. */
-static int look_for_room(struct local *local, struct arena *arena, struct free_resources *buffer)
+static int look_for_room(struct local *local, struct arena *arena, struct free_resources *available)
 {
     struct podman_container *containers;
     size_t count;
     if (local_list(local, arena, true, &containers, &count, NULL))
         return -1;
-    local_room(local, arena, buffer, containers, count);
+    local_available(local, arena, available, containers, count);
     return 0;
 }
 
 void local_turns_start(struct local *local, struct arena *arena, struct local_turns *jobs,
                        size_t count)
 {
-    struct free_resources buffer;
+    struct free_resources available;
     size_t tasks = 1, chosen_count;
     if (!any_waits(jobs, count))
         return;
     int held = local_turns_hold(local, 0);
-    if (held < 0 || look_for_room(local, arena, &buffer)) {
+    if (held < 0 || look_for_room(local, arena, &available)) {
         local_turns_release(held);
         return;
     }
@@ -262,7 +262,7 @@ void local_turns_start(struct local *local, struct arena *arena, struct local_tu
     for (int try = 0; try < TRIES; try++) {
         chosen_count = 0;
         for (size_t i = 0; i < count; i++)
-            chosen_count += choose(&jobs[i], &buffer, chosen + chosen_count);
+            chosen_count += choose(&jobs[i], &available, chosen + chosen_count);
         if (!start_chosen(local, arena, chosen, chosen_count))
             break;
     }

@@ -185,12 +185,12 @@ static void tell_short(const struct backfill *backfill, const struct demand *dem
                                     .memory = backfill->all.memory,
                                     .gpu_count = count,
                                     .gpu_types = types};
-    const struct free_resources buffer = {.machine = &machine,
-                                          .cpus = backfill->free.cpus,
-                                          .memory = backfill->free.memory,
-                                          .gpu_type = type,
-                                          .gpus = gpus_for(backfill, &backfill->free, demand)};
-    resources_fit_now(&buffer, *demand, error);
+    const struct free_resources available = {.machine = &machine,
+                                             .cpus = backfill->free.cpus,
+                                             .memory = backfill->free.memory,
+                                             .gpu_type = type,
+                                             .gpus = gpus_for(backfill, &backfill->free, demand)};
+    resources_fit_now(&available, *demand, error);
     free(types);
 }
 

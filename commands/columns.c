@@ -21,7 +21,7 @@ struct cell_source {
 };
 typedef void write_cell(const struct cell_source *source, struct buffer *out);
 
-const char *span_format(int64_t milliseconds, char buffer[static SPAN_TEXT_SIZE])
+const char *columns_span_format(int64_t milliseconds, char buffer[static SPAN_TEXT_SIZE])
 {
     int64_t seconds = milliseconds / 1000, minutes = seconds / 60, hours = minutes / 60;
     int64_t days = hours / 24;
@@ -36,7 +36,7 @@ const char *span_format(int64_t milliseconds, char buffer[static SPAN_TEXT_SIZE]
     return buffer;
 }
 
-int terminal_width(void)
+int columns_terminal_width(void)
 {
     struct winsize size;
     const char *columns = getenv("COLUMNS");
@@ -97,7 +97,7 @@ static void cell_age(const struct cell_source *source, struct buffer *out)
 {
     char buffer[SPAN_TEXT_SIZE];
     int64_t age = clock_now() - id_time(text_of(source->view->place.id));
-    buffer_add_string(out, span_format(age > 0 ? age : 0, buffer));
+    buffer_add_string(out, columns_span_format(age > 0 ? age : 0, buffer));
 }
 
 static void cell_submitted(const struct cell_source *source, struct buffer *out)
@@ -120,7 +120,7 @@ static void cell_elapsed(const struct cell_source *source, struct buffer *out)
     char buffer[SPAN_TEXT_SIZE];
     int64_t elapsed = view_elapsed(source->view);
     if (elapsed >= 0)
-        buffer_add_string(out, span_format(elapsed, buffer));
+        buffer_add_string(out, columns_span_format(elapsed, buffer));
 }
 
 static void cell_queue(const struct cell_source *source, struct buffer *out)

@@ -27,9 +27,9 @@ void columns_flush(struct columns *columns);
 
 /* "5:03", "2:03:04" or "1-02:03:04": days, hours, minutes, seconds. */
 enum { SPAN_TEXT_SIZE = 32 };
-const char *span_format(int64_t milliseconds, char buffer[static SPAN_TEXT_SIZE]);
+const char *columns_span_format(int64_t milliseconds, char buffer[static SPAN_TEXT_SIZE]);
 
 /* The width of the terminal that standard output is; 0 when it is none. */
-int terminal_width(void);
+int columns_terminal_width(void);
 
 #endif

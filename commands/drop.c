@@ -14,7 +14,7 @@ int drop_file(const struct spool *spool, const char *stem, const char *ending, s
 {
     char token[TOKEN_LENGTH + 1], hidden[NAME_MAX + 1];
     int result = -1;
-    token_make(clock_now(), token);
+    id_token_make(clock_now(), token);
     snprintf(name, NAME_MAX + 1, "%.*s-%s%s", STEM_LENGTH, stem, token, ending);
     snprintf(hidden, sizeof(hidden), ".%s.tmp", token);
     int file = sys.openat(spool->incoming, hidden,

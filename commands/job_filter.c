@@ -12,7 +12,7 @@
 #include "base/nearest.h"
 #include "commands/options.h"
 
-bool read_since(const char *word, int64_t *since)
+bool filter_read_since(const char *word, int64_t *since)
 {
     struct tm tm = {.tm_isdst = -1};
     int64_t span;
@@ -43,7 +43,7 @@ bool read_since(const char *word, int64_t *since)
 
 bool filter_prepare(struct job_filter *filter)
 {
-    if (filter->age && !read_since(filter->age, &filter->since))
+    if (filter->age && !filter_read_since(filter->age, &filter->since))
         return false;
     if (!filter->state || job_state_select(filter->state, &filter->states))
         return true;

@@ -33,7 +33,7 @@ bool filter_prepare(struct job_filter *filter);
 
 /* What --since says: a duration before now; or a day or a time, by TZ if it names no zone.  False, and it was
  * said, when it is neither. */
-bool read_since(const char *word, int64_t *since);
+bool filter_read_since(const char *word, int64_t *since);
 
 /* Is anything asked for? */
 bool filter_is_given(const struct job_filter *filter);

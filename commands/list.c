@@ -219,7 +219,7 @@ static int list_jobs(struct listing *listing, bool watch)
 {
     int status;
     do {
-        listing->columns = columns_new(listing->format, terminal_width());
+        listing->columns = columns_new(listing->format, columns_terminal_width());
         if (!listing->columns)
             return STATUS_USAGE;
         if (watch && isatty(STDOUT_FILENO))

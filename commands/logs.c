@@ -177,7 +177,7 @@ int command_logs(int argument_count, char **arguments)
     struct spool spool;
     if (!options_read(&usage, argument_count, arguments, &operands, &status))
         return status;
-    if (since && !read_since(since, &logs.tasks.since))
+    if (since && !filter_read_since(since, &logs.tasks.since))
         return STATUS_USAGE;
     if (open_spool(&spool))
         return STATUS_FAILED;

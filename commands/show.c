@@ -53,7 +53,7 @@ static void print_times(const struct job_view *view)
     print_time("started", view->situation.started);
     print_time("ended", view->situation.ended);
     if (elapsed >= 0)
-        printf("%-15s %s\n", "elapsed", span_format(elapsed, span));
+        printf("%-15s %s\n", "elapsed", columns_span_format(elapsed, span));
 }
 
 static void print_state(const struct job_view *view)
@@ -86,7 +86,7 @@ static void print_resources(const struct job_record *record)
                record->gpu_type.length ? " of type " : "", (int)record->gpu_type.length,
                record->gpu_type.length ? record->gpu_type.data : "");
     if (record->time_limit)
-        printf("%-15s %s\n", "time limit", span_format(record->time_limit, span));
+        printf("%-15s %s\n", "time limit", columns_span_format(record->time_limit, span));
     if (record->priority)
         printf("%-15s %d\n", "priority", record->priority);
 }

@@ -61,7 +61,7 @@ int view_read(const struct spool *spool, const struct job_place *place, struct a
     else if (errno == EACCES)
         view->why = sentence_of_log(job, arena);
     buffer_free(&why);
-    job_situation_read(job, place, &view->situation);
+    job_state_read_situation(job, place, &view->situation);
     view->tasks_held = held_now(job, place, arena, &view->record);
     if (!view->why.length && view->situation.state == JOB_QUEUED)
         view->why = arena_text(arena, view->situation.waits, strlen(view->situation.waits));

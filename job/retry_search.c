@@ -55,7 +55,8 @@ bool retry_search(const regex_t *expression, struct text log)
 }
 
 /* The last line that fits is what the program ended with. */
-void retry_quote(const regex_t *expression, struct text log, struct text quoted[RETRY_QUOTES])
+void retry_search_quote(const regex_t *expression, struct text log,
+                        struct text quoted[RETRY_QUOTES])
 {
     regmatch_t found[RETRY_QUOTES];
     memset(quoted, 0, RETRY_QUOTES * sizeof(*quoted));
@@ -83,7 +84,7 @@ static bool is_quote(struct text hint, size_t at)
            hint.data[at + 1] <= '9';
 }
 
-int retry_hint_quotes(struct text hint)
+int retry_search_hint_quotes(struct text hint)
 {
     int highest = -1;
     for (size_t i = 0; i < hint.length; i++)
@@ -92,7 +93,8 @@ int retry_hint_quotes(struct text hint)
     return highest;
 }
 
-void retry_hint_write(struct text hint, const struct text quoted[RETRY_QUOTES], struct buffer *out)
+void retry_search_hint_write(struct text hint, const struct text quoted[RETRY_QUOTES],
+                             struct buffer *out)
 {
     struct error_quote_buffer buffer;
     for (size_t i = 0; i < hint.length; i++) {

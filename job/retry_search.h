@@ -18,12 +18,14 @@ bool retry_search(const regex_t *expression, struct text log);
 
 /* What `$0` to `$9` stand for, within the log; empty where there is none.  The expression must not be
  * compiled with REG_NOSUB. */
-void retry_quote(const regex_t *expression, struct text log, struct text quoted[RETRY_QUOTES]);
+void retry_search_quote(const regex_t *expression, struct text log,
+                        struct text quoted[RETRY_QUOTES]);
 
 /* The highest number that the hint quotes, or -1. */
-int retry_hint_quotes(struct text hint);
+int retry_search_hint_quotes(struct text hint);
 
 /* Append the hint with what it quotes. */
-void retry_hint_write(struct text hint, const struct text quoted[RETRY_QUOTES], struct buffer *out);
+void retry_search_hint_write(struct text hint, const struct text quoted[RETRY_QUOTES],
+                             struct buffer *out);
 
 #endif

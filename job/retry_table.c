@@ -226,7 +226,7 @@ static int parse_expression(struct row *row, struct error *error)
         if (pattern.data[i] == '\\' && next)
             expression[length++] = pattern.data[++i];
     }
-    int quotes = retry_hint_quotes(row->hint);
+    int quotes = retry_search_hint_quotes(row->hint);
     int problem =
         length ? regcomp(&row->expression, expression,
                          REG_EXTENDED | REG_ICASE | REG_NEWLINE | (quotes < 0 ? REG_NOSUB : 0))
@@ -295,9 +295,9 @@ static int parse_hint(struct text rest, struct row *row, struct error *error)
     }
     if (!utf8_valid(row->hint))
         return error_set(error, "the hint is not UTF-8 text");
-    if (row->kind != ROW_LOG && retry_hint_quotes(row->hint) >= 0)
+    if (row->kind != ROW_LOG && retry_search_hint_quotes(row->hint) >= 0)
         return error_set(error, "the hint quotes $%d, which only that of a log row can",
-                         retry_hint_quotes(row->hint));
+                         retry_search_hint_quotes(row->hint));
     return 0;
 }
 
@@ -426,8 +426,8 @@ static bool row_fits(const struct row *row, int exit_code, struct text reason, s
            exit_fits(row, exit_code);
 }
 
-struct retry_decision retry_decide(const struct retry_table *table, int exit_code,
-                                   struct text reason, struct text log)
+struct retry_decision retry_table_decide(const struct retry_table *table, int exit_code,
+                                         struct text reason, struct text log)
 {
     const struct row *row = table ? table->rows : NULL;
     if (log.length > RETRY_LOG_LIMIT) {
@@ -439,17 +439,17 @@ struct retry_decision retry_decide(const struct retry_table *table, int exit_cod
     if (!row)
         return (struct retry_decision){.class = RETRY_UNKNOWN};
     struct retry_decision decision = {.class = row->class, .hint = row->hint, .line = row->line};
-    if (retry_hint_quotes(row->hint) >= 0)
-        retry_quote(&row->expression, log, decision.quoted);
+    if (retry_search_hint_quotes(row->hint) >= 0)
+        retry_search_quote(&row->expression, log, decision.quoted);
     return decision;
 }
 
-void retry_hint(const struct retry_decision *decision, struct buffer *out)
+void retry_table_hint(const struct retry_decision *decision, struct buffer *out)
 {
-    retry_hint_write(decision->hint, decision->quoted, out);
+    retry_search_hint_write(decision->hint, decision->quoted, out);
 }
 
-const char *retry_class_name(enum retry_class class)
+const char *retry_table_class_name(enum retry_class class)
 {
     return class_names[class];
 }

@@ -52,12 +52,13 @@ size_t retry_table_report(struct text source, const char *name, struct buffer *r
 /* What a failure means: the first row that fits decides; class unknown and line 0 when none does.
  * `reason` and `log` may be empty; of `log` the last RETRY_LOG_LIMIT bytes are searched.  A NULL
  * table decides unknown. */
-struct retry_decision retry_decide(const struct retry_table *table, int exit_code,
-                                   struct text reason, struct text log);
+struct retry_decision retry_table_decide(const struct retry_table *table, int exit_code,
+                                         struct text reason, struct text log);
 
 /* Append the hint, with what it quotes of the log made visible. */
-void retry_hint(const struct retry_decision *decision, struct buffer *out);
+void retry_table_hint(const struct retry_decision *decision, struct buffer *out);
 
-const char *retry_class_name(enum retry_class class); /* "unknown", "transient", "permanent" */
+const char *
+    retry_table_class_name(enum retry_class class); /* "unknown", "transient", "permanent" */
 
 #endif

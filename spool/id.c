@@ -8,7 +8,7 @@ enum { TIME_DIGITS = 9, RANDOM_DIGITS = 4, BITS = 5 };
 
 static const char digits[] = "0123456789abcdefghjkmnpqrstvwxyz";
 
-void token_make(int64_t now, char token[static TOKEN_LENGTH + 1])
+void id_token_make(int64_t now, char token[static TOKEN_LENGTH + 1])
 {
     static int64_t last_time;
     static uint32_t last_random;
@@ -32,7 +32,7 @@ void token_make(int64_t now, char token[static TOKEN_LENGTH + 1])
     token[TOKEN_LENGTH] = '\0';
 }
 
-bool token_valid(struct text token)
+bool id_token_valid(struct text token)
 {
     if (token.length != TOKEN_LENGTH)
         return false;
@@ -74,7 +74,7 @@ void id_make(struct text name, const char *token, char id[static ID_SIZE])
 
 bool id_valid(struct text id)
 {
-    if (id.length < TOKEN_LENGTH + 2 || id.length >= ID_SIZE || !token_valid(id_token(id)))
+    if (id.length < TOKEN_LENGTH + 2 || id.length >= ID_SIZE || !id_token_valid(id_token(id)))
         return false;
     size_t name = id.length - TOKEN_LENGTH - 1;
     for (size_t i = 0; i < name; i++)
@@ -110,5 +110,5 @@ bool id_token_in_file_name(struct text name, struct text *token)
     if (end < TOKEN_LENGTH + 2)
         return false;
     *token = (struct text){name.data + end - TOKEN_LENGTH, TOKEN_LENGTH};
-    return token->data[-1] == '-' && token_valid(*token);
+    return token->data[-1] == '-' && id_token_valid(*token);
 }

@@ -21,8 +21,8 @@ enum {
 };
 
 /* A new token; two calls in one process never give the same, and later ones sort later. */
-void token_make(int64_t now, char token[static TOKEN_LENGTH + 1]);
-bool token_valid(struct text token);
+void id_token_make(int64_t now, char token[static TOKEN_LENGTH + 1]);
+bool id_token_valid(struct text token);
 
 /* The id for a job of that name: lower case, other bytes become '-', cut to fit. */
 void id_make(struct text name, const char *token, char id[static ID_SIZE]);

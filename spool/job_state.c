@@ -157,7 +157,8 @@ static enum job_state state_by_place(int job, const struct job_place *place)
     return JOB_DONE;
 }
 
-void job_situation_read(int job, const struct job_place *place, struct job_situation *situation)
+void job_state_read_situation(int job, const struct job_place *place,
+                              struct job_situation *situation)
 {
     bool stopping = false;
     *situation = (struct job_situation){.state = state_by_place(job, place)};
@@ -175,7 +176,7 @@ enum job_state job_state_read(int job, const struct job_place *place)
     struct job_situation situation;
     if (place->state != STATE_SUBMITTED)
         return state_by_place(job, place);
-    job_situation_read(job, place, &situation);
+    job_state_read_situation(job, place, &situation);
     return situation.state;
 }
 

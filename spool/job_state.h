@@ -59,7 +59,8 @@ struct job_situation {
 
 /* Read the situation of the job whose directory is `job` and was found at `place`.  What cannot be read is
  * taken for not there: the directory always tells enough for a word. */
-void job_situation_read(int job, const struct job_place *place, struct job_situation *situation);
+void job_state_read_situation(int job, const struct job_place *place,
+                              struct job_situation *situation);
 
 /* Only the word: reads no more than it must, which for a job that is done, held or waiting is next to
  * nothing. */

@@ -138,10 +138,10 @@ int record_format(const struct job_record *record, struct buffer *out, struct er
     struct arena *arena = arena_new();
     struct value *object = value_object(arena);
     value_put(arena, object, "format", value_number(arena, 1));
-    record_put_fields(arena, object, fields, ARRAY_COUNT(fields), record);
+    record_fields_put(arena, object, fields, ARRAY_COUNT(fields), record);
     for (size_t i = 0; i < ARRAY_COUNT(groups); i++) {
         struct value *group = value_object(arena);
-        record_put_fields(arena, group, groups[i].fields, groups[i].count, record);
+        record_fields_put(arena, group, groups[i].fields, groups[i].count, record);
         if (group->object.count)
             value_put(arena, object, groups[i].name, group);
     }
@@ -149,7 +149,7 @@ int record_format(const struct job_record *record, struct buffer *out, struct er
         struct value *list = value_list(arena);
         for (size_t i = 0; i < record->after_count; i++) {
             struct value *item = value_object(arena);
-            record_put_fields(arena, item, awaited_fields, ARRAY_COUNT(awaited_fields),
+            record_fields_put(arena, item, awaited_fields, ARRAY_COUNT(awaited_fields),
                               &record->after[i]);
             value_append(arena, list, item);
         }
@@ -157,7 +157,7 @@ int record_format(const struct job_record *record, struct buffer *out, struct er
     }
     if (record->failed) {
         struct value *failure = value_object(arena);
-        record_put_fields(arena, failure, failure_fields, ARRAY_COUNT(failure_fields),
+        record_fields_put(arena, failure, failure_fields, ARRAY_COUNT(failure_fields),
                           &record->failure);
         value_put(arena, object, "failure", failure);
     }
@@ -236,7 +236,7 @@ static int read_awaited(struct arena *arena, const struct value *list, struct jo
         if (item->kind != VALUE_OBJECT)
             return error_set(error, "job.yaml:%u:%u: damaged: after has %s, expected fields",
                              item->line, item->column, value_kind_name(item->kind));
-        if (record_read_fields(item, awaited_fields, ARRAY_COUNT(awaited_fields), awaited, error))
+        if (record_fields_read(item, awaited_fields, ARRAY_COUNT(awaited_fields), awaited, error))
             return -1;
         if (awaited->id.length && !id_valid(awaited->id))
             return error_set(error, "job.yaml:%u:%u: damaged: after has an id that is not one",
@@ -253,7 +253,7 @@ static int read_groups(const struct value *object, struct job_record *record, st
             return error_set(error, "job.yaml:%u:%u: damaged: %s is %s, expected fields",
                              group->line, group->column, groups[i].name,
                              value_kind_name(group->kind));
-        if (group && record_read_fields(group, groups[i].fields, groups[i].count, record, error))
+        if (group && record_fields_read(group, groups[i].fields, groups[i].count, record, error))
             return -1;
     }
     return 0;
@@ -288,7 +288,7 @@ int record_parse(struct arena *arena, struct text source, struct job_record *rec
     if (object->kind != VALUE_OBJECT)
         return error_set(error, "job.yaml is damaged: found %s, expected the fields of a job",
                          value_kind_name(object->kind));
-    if (record_read_fields(object, fields, ARRAY_COUNT(fields), record, error))
+    if (record_fields_read(object, fields, ARRAY_COUNT(fields), record, error))
         return -1;
     if (read_groups(object, record, error) || check_sizes(record, error))
         return -1;
@@ -299,7 +299,7 @@ int record_parse(struct arena *arena, struct text source, struct job_record *rec
     if (failure && failure->kind != VALUE_OBJECT)
         return error_set(error, "job.yaml:%u:%u: damaged: failure is %s, expected fields",
                          failure->line, failure->column, value_kind_name(failure->kind));
-    if (failure && record_read_fields(failure, failure_fields, ARRAY_COUNT(failure_fields),
+    if (failure && record_fields_read(failure, failure_fields, ARRAY_COUNT(failure_fields),
                                       &record->failure, error))
         return -1;
     if (!id_valid(record->id))

@@ -46,7 +46,7 @@ static struct value *field_value(struct arena *arena, const struct record_field 
     return NULL;
 }
 
-void record_put_fields(struct arena *arena, struct value *map, const struct record_field *table,
+void record_fields_put(struct arena *arena, struct value *map, const struct record_field *table,
                        size_t count, const void *base)
 {
     for (size_t i = 0; i < count; i++) {
@@ -142,7 +142,7 @@ static int read_field(const struct record_field *field, const struct value *valu
     return -1;
 }
 
-int record_read_fields(const struct value *map, const struct record_field *table, size_t count,
+int record_fields_read(const struct value *map, const struct record_field *table, size_t count,
                        void *base, struct error *error)
 {
     for (size_t i = 0; i < count; i++) {

@@ -34,12 +34,12 @@ struct record_field {
 
 /* Add the fields of the structure at `base` to the map.  Absent texts and times are left out, unless
  * a time is needed. */
-void record_put_fields(struct arena *arena, struct value *map, const struct record_field *table,
+void record_fields_put(struct arena *arena, struct value *map, const struct record_field *table,
                        size_t count, const void *base);
 
 /* Read them into the structure; what is not there is left as it is.  -1 and a sentence when a field
  * is missing that is needed, or is not of its kind. */
-int record_read_fields(const struct value *map, const struct record_field *table, size_t count,
+int record_fields_read(const struct value *map, const struct record_field *table, size_t count,
                        void *base, struct error *error);
 
 #endif

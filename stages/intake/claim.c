@@ -33,7 +33,7 @@ enum drop_result claim_take(struct spool *spool, const char *name, int64_t now, 
                             struct error *error)
 {
     *claim = (struct claim){0};
-    token_make(now, claim->token);
+    id_token_make(now, claim->token);
     name_claim(claim, name);
     return drop_claim(spool->incoming, name, spool->claims, claim->file, error);
 }
@@ -49,7 +49,7 @@ bool claim_parse(struct claim *claim, const char *file)
         before += COUNT_LENGTH;
     }
     if (length < before + 2 || file[before] != '.' ||
-        !token_valid((struct text){file, TOKEN_LENGTH}))
+        !id_token_valid((struct text){file, TOKEN_LENGTH}))
         return false;
     *claim = (struct claim){.tries = tries};
     memcpy(claim->file, file, length + 1);

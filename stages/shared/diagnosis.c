@@ -262,14 +262,14 @@ static void explain(struct diagnosis *diagnosis, const struct circumstances *cir
     diagnosis->retry_line = decision->line;
     diagnosis->quotes = printed->bytes.length > 0;
     if (decision->hint.length) {
-        retry_hint(decision, &hint);
+        retry_table_hint(decision, &hint);
         mask_write(circumstances->mask, buffer_text(&hint), &detail);
         buffer_free(&hint);
-        buffer_printf(&detail, " (%s: line %d of retry.txt)", retry_class_name(decision->class),
-                      decision->line);
+        buffer_printf(&detail, " (%s: line %d of retry.txt)",
+                      retry_table_class_name(decision->class), decision->line);
     } else if (decision->line) {
         buffer_printf(&detail, "Line %d of retry.txt says that this is %s.", decision->line,
-                      retry_class_name(decision->class));
+                      retry_table_class_name(decision->class));
     }
     snprintf(diagnosis->detail, sizeof(diagnosis->detail), "%s", detail.data ? detail.data : "");
     buffer_free(&detail);
@@ -303,14 +303,14 @@ void diagnosis_ended(struct diagnosis *diagnosis, const struct circumstances *ci
                      const struct retry_table *table, const struct output_end *printed)
 {
     struct retry_decision decision =
-        retry_decide(table, poll->exit_code, text_of(poll->reason), printed->bytes);
+        retry_table_decide(table, poll->exit_code, text_of(poll->reason), printed->bytes);
     struct text refused = start_refused_by(poll->exit_code, printed->bytes);
     bool bad_path = refused.length && poll->exit_code == START_REFUSED;
     decide(diagnosis,
            bad_path          ? "StartError"
            : poll->reason[0] ? poll->reason
                              : "Exited",
-           retry_class_name(decision.class), RETRY_NEVER);
+           retry_table_class_name(decision.class), RETRY_NEVER);
     diagnosis->failure.exit_code = poll->exit_code;
     tell_end(diagnosis, circumstances->mask, record, poll, refused);
     explain(diagnosis, circumstances, poll, printed, &decision);

@@ -131,7 +131,7 @@ static int set_aside(struct stage *stage, const struct job_place *wrong,
     char token[TOKEN_LENGTH + 1];
     struct text id = text_of(wrong->id);
     struct text name = {id.data, id.length - id_token(id).length - 1};
-    token_make(clock_now(), token);
+    id_token_make(clock_now(), token);
     id_make(name, token, aside.id);
     snprintf(path, sizeof(path), "%s%s%s", wrong->date, wrong->date[0] ? "/" : "", wrong->id);
     if (file_rename(spool->states[wrong->state], path, spool->states[STATE_FAILED], aside.id))

@@ -20,17 +20,17 @@ static size_t count_lines(struct text source)
 static void decide(const struct retry_table *table, size_t lines, int exit_code, struct text reason,
                    struct text log)
 {
-    struct retry_decision decision = retry_decide(table, exit_code, reason, log);
+    struct retry_decision decision = retry_table_decide(table, exit_code, reason, log);
     CHECK(decision.line >= 0 && (size_t)decision.line <= lines);
     CHECK(decision.line > 0 || (decision.class == RETRY_UNKNOWN && !decision.hint.length));
     CHECK(utf8_valid(decision.hint));
     struct buffer hint = {0};
-    retry_hint(&decision, &hint);
+    retry_table_hint(&decision, &hint);
     CHECK(utf8_valid(buffer_text(&hint)));
     CHECK(!hint.length || !memchr(hint.data, '\n', hint.length));
     buffer_free(&hint);
     CHECK(!decision.hint.length || !memchr(decision.hint.data, '\n', decision.hint.length));
-    CHECK(retry_class_name(decision.class)[0]);
+    CHECK(retry_table_class_name(decision.class)[0]);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)

@@ -93,7 +93,7 @@ static void name_job(struct text text)
     CHECK(id_valid(text_of(id)) && text_is(id_token(text_of(id)), "0123456789abc"));
     if (!id_valid(text))
         return;
-    CHECK(text.length < ID_SIZE && token_valid(id_token(text)) && id_time(text) >= 0);
+    CHECK(text.length < ID_SIZE && id_token_valid(id_token(text)) && id_time(text) >= 0);
     for (size_t i = 0; i < text.length; i++)
         CHECK(strchr("abcdefghijklmnopqrstuvwxyz0123456789-", text.data[i]) && text.data[i]);
 }

@@ -51,14 +51,14 @@ static void tokens_sort_and_are_unique(void **state)
     (void)state;
     char last[TOKEN_LENGTH + 1], token[TOKEN_LENGTH + 1];
     const int64_t now = 1800000000000;
-    token_make(now, last);
+    id_token_make(now, last);
     /* A clock that stands still, and one that goes back, must not repeat a token. */
     for (int i = 0; i < 2000000; i++) {
-        token_make(i % 3 ? now : now - 1000, token);
+        id_token_make(i % 3 ? now : now - 1000, token);
         assert_true(strcmp(last, token) < 0);
         memcpy(last, token, sizeof(last));
     }
-    assert_true(token_valid(text_of(token)));
+    assert_true(id_token_valid(text_of(token)));
 }
 
 static void ids_tell_their_time(void **state)
@@ -66,7 +66,7 @@ static void ids_tell_their_time(void **state)
     (void)state;
     char token[TOKEN_LENGTH + 1], id[ID_SIZE];
     const int64_t later = 1900000000123;
-    token_make(later, token);
+    id_token_make(later, token);
     id_make(TEXT("x"), token, id);
     assert_int_equal(id_time(text_of(id)), later);
 }

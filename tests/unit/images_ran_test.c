@@ -49,7 +49,7 @@ static struct job_situation situation_of(const struct fixture *fixture)
 {
     struct job_situation situation;
     const struct job_place place = {.state = STATE_SUBMITTED, .id = "x-0123456789abc"};
-    job_situation_read(fixture->job, &place, &situation);
+    job_state_read_situation(fixture->job, &place, &situation);
     return situation;
 }
 

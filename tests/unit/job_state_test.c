@@ -38,7 +38,7 @@ static const char *word(const struct fixture *fixture, enum state directory)
 {
     struct job_situation situation;
     struct job_place place = {.state = directory, .id = "x-0123456789abc"};
-    job_situation_read(fixture->job, &place, &situation);
+    job_state_read_situation(fixture->job, &place, &situation);
     assert_int_equal(situation.state, job_state_read(fixture->job, &place));
     return job_state_name(situation.state);
 }
@@ -63,7 +63,7 @@ static void a_log_tells_whether_it_runs(void **state)
     struct job_place place = {.state = STATE_SUBMITTED, .id = "x-0123456789abc"};
     put(*state, "log", BEFORE);
     assert_string_equal(word(*state, STATE_SUBMITTED), "running");
-    job_situation_read(((struct fixture *)*state)->job, &place, &situation);
+    job_state_read_situation(((struct fixture *)*state)->job, &place, &situation);
     assert_int_equal(situation.started - situation.queued, 500);
     put(*state, "log", BEFORE "2026-11-22T10:01:00.000Z stopping attempt=1\n");
     assert_string_equal(word(*state, STATE_SUBMITTED), "stopping");
@@ -84,12 +84,12 @@ static void a_log_tells_why_the_scheduler_lets_it_wait(void **state)
         "2026-11-22T10:00:01.000Z submitted attempt=1\n"
         "2026-11-22T10:00:02.000Z waiting why=\"behind others\"\n"
         "2026-11-22T10:00:03.000Z waiting why=\"for resources\"\n");
-    job_situation_read(job, &place, &situation);
+    job_state_read_situation(job, &place, &situation);
     assert_string_equal(situation.waits, "for resources");
     put(*state, "log",
         "2026-11-22T10:00:02.000Z waiting why=\"for resources\"\n"
         "2026-11-22T10:00:03.000Z started attempt=1\n");
-    job_situation_read(job, &place, &situation);
+    job_state_read_situation(job, &place, &situation);
     assert_string_equal(situation.waits, "");
 }
 

@@ -60,7 +60,7 @@ static const char *make(struct fixture *fixture, const char *name, uid_t uid, in
 {
     char token[TOKEN_LENGTH + 1], *id = arena_allocate(fixture->arena, ID_SIZE);
     struct error error;
-    token_make(came, token);
+    id_token_make(came, token);
     id_make(text_of(name), token, id);
     struct job_record record = {
         .id = text_of(id),

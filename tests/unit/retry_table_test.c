@@ -36,7 +36,8 @@ static struct retry_table *parse(const char *source)
 static void decides(const struct retry_table *table, int exit_code, const char *reason,
                     const char *log, enum retry_class class, int line)
 {
-    struct retry_decision decision = retry_decide(table, exit_code, text_of(reason), text_of(log));
+    struct retry_decision decision =
+        retry_table_decide(table, exit_code, text_of(reason), text_of(log));
     assert_int_equal(decision.line, line);
     assert_int_equal(decision.class, class);
 }
@@ -58,11 +59,11 @@ static void rows_are_asked_in_order(void **state)
     decides(table, 1, "", "line\nImportError:.x", RETRY_PERMANENT, 5);
     decides(table, 1, "", "line ImportError:.x", RETRY_UNKNOWN, 6);
     decides(table, 1, "", "ImportError:yx", RETRY_UNKNOWN, 6);
-    struct retry_decision decision = retry_decide(table, 137, TEXT(""), TEXT(""));
+    struct retry_decision decision = retry_table_decide(table, 137, TEXT(""), TEXT(""));
     assert_true(text_is(decision.hint, "killed from outside # by whom?"));
-    decision = retry_decide(table, 1, TEXT("OOMKilled"), TEXT(""));
+    decision = retry_table_decide(table, 1, TEXT("OOMKilled"), TEXT(""));
     assert_true(text_is(decision.hint, "raise `memory`"));
-    assert_int_equal(retry_decide(NULL, 1, TEXT("x"), TEXT("y")).class, RETRY_UNKNOWN);
+    assert_int_equal(retry_table_decide(NULL, 1, TEXT("x"), TEXT("y")).class, RETRY_UNKNOWN);
     retry_table_free(table);
 }
 
@@ -76,9 +77,9 @@ static void only_the_end_of_a_log_is_searched(void **state)
     buffer_add_string(&log, "needle");
     while (log.length < length)
         buffer_add_byte(&log, '\0');
-    assert_int_equal(retry_decide(table, 1, TEXT(""), buffer_text(&log)).line, 0);
+    assert_int_equal(retry_table_decide(table, 1, TEXT(""), buffer_text(&log)).line, 0);
     buffer_add_string(&log, "needle");
-    assert_int_equal(retry_decide(table, 1, TEXT(""), buffer_text(&log)).line, 1);
+    assert_int_equal(retry_table_decide(table, 1, TEXT(""), buffer_text(&log)).line, 1);
     buffer_free(&log);
     retry_table_free(table);
 }
@@ -220,7 +221,7 @@ static void shipped_table_decides(void **state)
         {1, "Exited", "CUDA_ERROR_ECC_UNCORRECTABLE", RETRY_TRANSIENT},
     };
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
-        struct retry_decision decision = retry_decide(
+        struct retry_decision decision = retry_table_decide(
             table, cases[i].exit_code, text_of(cases[i].reason), text_of(cases[i].log));
         if (decision.class != cases[i].class)
             print_message("exit %d reason %s: line %d\n", cases[i].exit_code, cases[i].reason,
@@ -289,10 +290,10 @@ static void classes_of_openpai(void **state)
     };
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct retry_decision decision =
-            retry_decide(table, cases[i].exit_code, TEXT("Exited"), text_of(cases[i].log));
+            retry_table_decide(table, cases[i].exit_code, TEXT("Exited"), text_of(cases[i].log));
         if (decision.class != cases[i].class)
             fail_msg("exit %d, %s: line %d says %s", cases[i].exit_code, cases[i].log,
-                     decision.line, retry_class_name(decision.class));
+                     decision.line, retry_table_class_name(decision.class));
     }
     retry_table_free(table);
 }
@@ -313,10 +314,10 @@ static size_t check_line(const struct retry_table *table, char *line, int behavi
                              : strstr(behaviour, "TRANSIENT") || strcmp(behaviour, "PERMANENT") == 0
                                  ? RETRY_PERMANENT
                                  : RETRY_UNKNOWN;
-    struct retry_decision decision = retry_decide(table, code, TEXT("Exited"), TEXT(""));
+    struct retry_decision decision = retry_table_decide(table, code, TEXT("Exited"), TEXT(""));
     if (decision.class != class)
         fail_msg("exit %d is %s for OpenPAI, and line %d says %s", code, behaviour, decision.line,
-                 retry_class_name(decision.class));
+                 retry_table_class_name(decision.class));
     return 1;
 }
 
@@ -348,7 +349,7 @@ static void tables_of_openpai(void **state)
     assert_true(checked > 20);
 }
 
-/* What a program said last is quoted, and made visible.  Seen to fail: with retry_quote() searching from
+/* What a program said last is quoted, and made visible.  Seen to fail: with retry_search_quote() searching from
  * the beginning; without error_quote(). */
 static void hints_quote_what_was_found(void **state)
 {
@@ -402,8 +403,8 @@ static void hints_quote_what_was_found(void **state)
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct buffer hint = {0};
         struct retry_decision decision =
-            retry_decide(table, 1, TEXT("Exited"), text_of(cases[i].log));
-        retry_hint(&decision, &hint);
+            retry_table_decide(table, 1, TEXT("Exited"), text_of(cases[i].log));
+        retry_table_hint(&decision, &hint);
         if (decision.class != cases[i].class ||
             !strstr(hint.length ? hint.data : "", cases[i].words))
             fail_msg("%s: line %d: %s", cases[i].log, decision.line, hint.length ? hint.data : "");

@@ -74,6 +74,7 @@ for round in 1 2 3 4 5; do
     wait
 done 2>/dev/null
 is "$(ran)" 10 "three at once, five times: each time one of them runs the two tasks"
+[ "$(ran)" = 10 ] || tail -n 20 "$scratch"/race*/batch.log >&2
 
 # The first one is judged while it lives: it ends its tasks.
 script long <<'JOB'

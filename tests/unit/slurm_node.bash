@@ -14,19 +14,25 @@ mkdir -p "$directory/.bin"
 export DLSPOOL_DIRECTORY=$directory DLSPOOL_ID=cell DLSPOOL_ATTEMPT=1 SLURM_JOB_ID=77 SLURMD_NODENAME=node0
 export PATH=$directory/.bin:/usr/local/bin:/usr/bin:/bin FOUND_ADDRESS=${FOUND_ADDRESS:-10.9.8.7}
 
+# stand_in NAME: a program whose text is the standard input.  Several runs may begin in one directory at once, so
+# that it is never seen half written.
+stand_in() {
+    local own=$directory/.bin/$1.$$
+    cat >"$own" && chmod 755 "$own" && mv "$own" "$directory/.bin/$1"
+}
 if [ ! -e "$directory/.bin/srun" ]; then
-    cat >"$directory/.bin/getent" <<'STOP'
+    stand_in getent <<'STOP'
 #!/bin/sh
 echo "$FOUND_ADDRESS  $2"
 STOP
-    cat >"$directory/.bin/scontrol" <<'STOP'
+    stand_in scontrol <<'STOP'
 #!/bin/bash
 [ "$1 $2" = "show hostnames" ] || { echo "scontrol: $*" >&2; exit 1; }
 first=${3#node} last=${3#node}
 case $3 in *'['*) first=${3#*[} last=${3#*-} first=${first%-*} last=${last%]} ;; esac
 for ((i = first; i <= last; i++)); do echo "node$i"; done
 STOP
-    cat >"$directory/.bin/scancel" <<'STOP'
+    stand_in scancel <<'STOP'
 #!/bin/bash
 echo "$*" >>"$DLSPOOL_DIRECTORY/.scancel"
 case $1 in
@@ -37,7 +43,7 @@ esac
 below() { local child; for child in $(ps -o pid= --ppid "$1"); do below "$child"; echo "$child"; done; }
 kill "-${1#--signal=}" $(below "$(cat "$DLSPOOL_DIRECTORY/.srun")")
 STOP
-    cat >"$directory/.bin/srun" <<'STOP'
+    stand_in srun <<'STOP'
 #!/bin/bash
 # Options before a command, components with : between them; each task is on its own node.
 echo $$ >"$DLSPOOL_DIRECTORY/.srun"
@@ -66,7 +72,6 @@ status=0
 for pid in "${pids[@]}"; do wait "$pid" || { code=$?; [ $code -le $status ] || status=$code; }; done
 exit $status
 STOP
-    chmod 755 "$directory/.bin"/*
 fi
 
 # What Slurm says of the allocation.

@@ -219,8 +219,9 @@ ALONE = $(shell grep -l '^. Runs alone:' $(TAKEN))
 tap:
 	+@$(PARALLEL) $(BUILD)/dlspool
 	@export DLSPOOL=$(abspath $(BUILD))/dlspool CRASH_PROGRAM=$(abspath $(BUILD))/tests/crash; \
+	    export FAILURES=$(BUILD)/failures; rm -f $$FAILURES; \
 	    $(PROVE) -f -j $(if $(FIRST),$(ONE_MORE),$(TOGETHER)) $(FIRST) $(filter-out $(ALONE),$(TAKEN)) $(LAST); together=$$?; \
-	    $(PROVE) -f $(ALONE) && exit $$together
+	    $(PROVE) -f $(ALONE) && [ $$together = 0 ] || { echo 'Failed in all:'; cat $$FAILURES; exit 1; }
 
 # Tests are tested: the code is broken in a copy, build/mutants/tree.
 mutants:

@@ -2,10 +2,7 @@
 # hold and release of single tasks of an array: the others run without them, a job of which nothing else is
 # left waits in held/, and what is released runs, each task once.
 #
-# Seen to fail with: is_to_be_held() of stages/submit/handover.c looking only for `hold`; choose_tasks() of
-# stages/prepare/renew.c not told what is held; fate_of_success() of stages/track/follow_end.c never FATE_HELD;
-# hold_tasks_keep() of stages/shared/hold.c always 0 (it runs again and again);
-# keep_others() of stages/shared/hold_tasks.c without its refusal.
+# What it is seen to fail with is in tests/mutants.
 . "$(dirname "$0")/lib.bash"
 new_spool null || exit 1
 start_daemon

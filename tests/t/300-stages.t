@@ -2,9 +2,7 @@
 # The supervisor: a killed stage comes back, a second daemon stands by and takes over, a changed
 # dlspool.yaml takes effect, and what a kill -9 left is taken up again.
 #
-# Seen to fail with: start_missing() in stages/service/supervisor.c starting a stage only once; take_lease()
-# there not waiting; follow_settings() there doing nothing; recover_claim() in stages/intake/intake.c
-# adding no claim, or one that is not `suspect` (jobs are not drained, and claims are left).
+# What it is seen to fail with is in tests/mutants.
 . "$(dirname "$0")/lib.bash"
 new_spool null || exit 1
 start_daemon

@@ -32,7 +32,7 @@ static bool is_reported(const struct check *check, const char *line)
 }
 
 /* Report a line, unless it was reported before; `detail` goes behind it in brackets. */
-static void problem(struct check *check, const char *line, const char *detail)
+static void report_line(struct check *check, const char *line, const char *detail, size_t *count)
 {
     if (is_reported(check, line))
         return;
@@ -40,7 +40,12 @@ static void problem(struct check *check, const char *line, const char *detail)
     if (detail)
         buffer_printf(check->report, " [%s]", detail);
     buffer_add_byte(check->report, '\n');
-    check->result->problems++;
+    ++*count;
+}
+
+static void problem(struct check *check, const char *line, const char *detail)
+{
+    report_line(check, line, detail, &check->result->problems);
 }
 
 static void warning(struct check *check, const char *path, const char *sentence)
@@ -250,7 +255,9 @@ static void tell_sampled(struct check *check, struct sampled_template *template)
     check->result->manifests += template->manifests;
     check->result->looked_at += template->looked_at;
     while (text_next(&rest, '\0', &line) && text_next(&rest, '\0', &detail))
-        problem(check, line.data, detail.data);
+        report_line(check, line.data, detail.data,
+                    text_contains(line, TEXT(":1: warning: ")) ? &check->result->warnings
+                                                               : &check->result->problems);
     if (template->ended)
         tell_end(check, template);
     else if (template->wanted == 0 && !template->unusable)

@@ -7,7 +7,8 @@
 #include "base/text.h"
 #include "base/value.h"
 
-/* Would the executor take this manifest, which `tree` was read from?  -1 and a sentence when not.
+/* Would the executor take this manifest, which `tree` was read from?  -1 and a sentence when not, 1 and a
+ * sentence that is a warning when perhaps.
  * `executor` is the first directory of the template.  It is asked in forked processes, and not
  * again about a manifest that it took, so its answer must follow from these alone. */
 typedef int check_accept(void *context, const char *executor, struct text manifest,

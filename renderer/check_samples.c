@@ -38,6 +38,7 @@ struct work {
     struct known_trees *known;
     struct arena *arena; /* of one rendering; reset for each */
     size_t found;
+    bool warned;
 };
 
 /* What a piece answers for each template, before its findings. */
@@ -55,8 +56,18 @@ static void add_finding(struct work *work, const char *line, const char *detail)
     work->found++;
 }
 
-/* Write the tree, read it back, and ask the executor.  -1 and a sentence when something is wrong.
- */
+/* One is enough: other samples give the same, at other places of the manifest. */
+static void add_warning(struct work *work, const char *line, const char *detail)
+{
+    size_t found = work->found;
+    if (!work->warned)
+        add_finding(work, line, detail);
+    work->warned = true;
+    work->found = found;
+}
+
+/* Write the tree, read it back, and ask the executor.  -1 and a sentence when something is wrong, 1 when it
+ * is a warning. */
 static int look_at(struct work *work, const struct value *tree, struct error *error)
 {
     const struct check_options *options = work->sampler->options;
@@ -64,11 +75,15 @@ static int look_at(struct work *work, const struct value *tree, struct error *er
     struct render_result rendered = {0};
     if (manifest_write(work->arena, tree, template->path, &rendered, error))
         return -1;
-    if (options && options->accept &&
-        options->accept(options->accept_context, template->executor, rendered.manifest,
-                        rendered.tree, error))
-        return error_prefix(error, "%s:1: the executor refuses the manifest", template->path);
-    return 0;
+    int result = !options || !options->accept
+                     ? 0
+                     : options->accept(options->accept_context, template->executor,
+                                       rendered.manifest, rendered.tree, error);
+    if (result)
+        error_prefix(error, "%s:1: %s", template->path,
+                     result < 0 ? "the executor refuses the manifest"
+                                : "warning: the executor may refuse the manifest");
+    return result;
 }
 
 static void render_sample(struct work *work, size_t number)
@@ -96,8 +111,11 @@ static void render_sample(struct work *work, size_t number)
     if (known_trees_has(work->known, &digest))
         return;
     template->looked_at++;
-    if (look_at(work, tree, &error))
+    int result = look_at(work, tree, &error);
+    if (result < 0)
         add_finding(work, error.text, sample.description);
+    else if (result > 0)
+        add_warning(work, error.text, sample.description);
     else
         known_trees_add(work->known, &digest);
 }
@@ -106,6 +124,7 @@ static void render_samples(struct work *work)
 {
     size_t count = samples_count(work->template->type);
     work->found = 0;
+    work->warned = false;
     for (size_t i = 0; i < count && work->found < MOST_FINDINGS; i++)
         render_sample(work, i);
 }

@@ -20,7 +20,8 @@ struct sampled_template {
     size_t renderings, wanted;   /* how many samples were rendered, and how many not refused */
     size_t manifests, looked_at; /* how many of these gave a manifest, and how many were
                                   * written, read back and shown to the executor */
-    struct buffer findings;      /* for each finding its line and a detail, both ended by a NUL */
+    struct buffer findings;      /* for each finding its line and a detail, both ended by a NUL;
+                                  * a warning has "warning: " before its sentence */
     bool ended;                  /* the process ended over it */
     int status;                  /* then: with what, as waitpid() tells */
 };

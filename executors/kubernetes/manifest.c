@@ -94,22 +94,28 @@ static void read_document(struct kubernetes_manifest *manifest, struct arena *ar
         kubernetes_rules_check_together(manifest, arena, problems);
 }
 
-int kubernetes_rules_report(const struct schema_problems *problems, struct error *error)
+/* Each line with the manifest's name before it, of `count` of which the first are shown. */
+static void report_lines(struct text lines, size_t count, struct error *report)
 {
-    if (problems->count == 0)
-        return 0;
     struct buffer out = {0};
-    struct text rest = buffer_text(&problems->text), line;
-    while (text_next(&rest, '\n', &line)) {
+    struct text line;
+    while (text_next(&lines, '\n', &line)) {
         buffer_add_string(&out, out.length ? "\nmanifest.yaml:" : "manifest.yaml:");
         if (line.length && (line.data[0] < '0' || line.data[0] > '9'))
             buffer_add_byte(&out, ' ');
         buffer_add_text(&out, line);
     }
-    if (problems->count > SCHEMA_PROBLEMS_SHOWN)
-        buffer_printf(&out, "\nand %zu more", problems->count - SCHEMA_PROBLEMS_SHOWN);
-    error_set(error, "%s", out.data ? out.data : "");
+    if (count > SCHEMA_PROBLEMS_SHOWN)
+        buffer_printf(&out, "\nand %zu more", count - SCHEMA_PROBLEMS_SHOWN);
+    error_set(report, "%s", out.data ? out.data : "");
     buffer_free(&out);
+}
+
+int kubernetes_rules_report(const struct schema_problems *problems, struct error *error)
+{
+    if (problems->count == 0)
+        return 0;
+    report_lines(buffer_text(&problems->text), problems->count, error);
     return -1;
 }
 
@@ -124,7 +130,13 @@ struct kubernetes_manifest *kubernetes_manifest_of(struct arena *arena, struct v
         kubernetes_schema_problem(&problems, document, "found a %s, expected a List of objects",
                                   value_kind_name(document->kind));
     int failed = kubernetes_rules_report(&problems, error);
+    if (problems.newer_count) {
+        struct error newer;
+        report_lines(buffer_text(&problems.newer), problems.newer_count, &newer);
+        manifest->newer = arena_text(arena, newer.text, strlen(newer.text));
+    }
     buffer_free(&problems.text);
+    buffer_free(&problems.newer);
     return failed ? NULL : manifest;
 }
 

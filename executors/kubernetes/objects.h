@@ -35,7 +35,10 @@ struct kubernetes_object {
 struct kubernetes_manifest {
     struct kubernetes_object *objects; /* the first is the owner */
     size_t count;
-    int tasks;            /* of all Jobs */
+    int tasks; /* of all Jobs */
+    struct text
+        newer; /* sentences on fields that only a newer server may know (schema.h), as those of
+                             an error; empty when there is none */
     bool settings_forbid; /* after kubernetes_manifest_stamp() has failed: only for what the site's
                              dlspool.yaml does not allow */
 };

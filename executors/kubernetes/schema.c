@@ -18,6 +18,9 @@
 extern const unsigned char kubernetes_schema_bytes[];
 extern const size_t kubernetes_schema_length;
 
+/* The server whose fields the table has, as its head says. */
+#define KUBERNETES_SCHEMA_VERSION "1.36"
+
 enum { MOST_NAMES = 128, DEEPEST = 64 };
 
 enum basic {
@@ -216,12 +219,12 @@ static void load_table(void)
 
 /* ---- problems ---- */
 
-static void begin_problem(struct schema_problems *problems, uint32_t line, uint32_t column)
+static void begin_problem(struct buffer *out, uint32_t line, uint32_t column)
 {
-    if (problems->text.length)
-        buffer_add_byte(&problems->text, '\n');
+    if (out->length)
+        buffer_add_byte(out, '\n');
     if (line)
-        buffer_printf(&problems->text, "%u:%u: ", line, column);
+        buffer_printf(out, "%u:%u: ", line, column);
 }
 
 void kubernetes_schema_problem(struct schema_problems *problems, const struct value *at,
@@ -231,9 +234,18 @@ void kubernetes_schema_problem(struct schema_problems *problems, const struct va
         return;
     va_list arguments;
     va_start(arguments, format);
-    begin_problem(problems, at ? at->line : 0, at ? at->column : 0);
+    begin_problem(&problems->text, at ? at->line : 0, at ? at->column : 0);
     buffer_vprintf(&problems->text, format, arguments);
     va_end(arguments);
+}
+
+static void add_problem(struct buffer *out, const struct value_path *place, uint32_t line,
+                        uint32_t column, const char *format, va_list arguments)
+{
+    begin_problem(out, line, column);
+    value_path_add(out, place);
+    buffer_add_string(out, place ? ": " : "");
+    buffer_vprintf(out, format, arguments);
 }
 
 static void __attribute__((format(printf, 5, 6)))
@@ -244,10 +256,19 @@ problem(struct schema_problems *problems, const struct value_path *place, uint32
         return;
     va_list arguments;
     va_start(arguments, format);
-    begin_problem(problems, line, column);
-    value_path_add(&problems->text, place);
-    buffer_add_string(&problems->text, place ? ": " : "");
-    buffer_vprintf(&problems->text, format, arguments);
+    add_problem(&problems->text, place, line, column, format, arguments);
+    va_end(arguments);
+}
+
+static void __attribute__((format(printf, 4, 5)))
+newer_field(struct schema_problems *problems, const struct value_path *place,
+            const struct member *member, const char *format, ...)
+{
+    if (problems->newer_count++ >= SCHEMA_PROBLEMS_SHOWN)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    add_problem(&problems->newer, place, member->line, member->column, format, arguments);
     va_end(arguments);
 }
 
@@ -261,6 +282,18 @@ static void add_expected(struct schema_problems *problems, const struct value_pa
     buffer_free(&found);
 }
 
+/* Could a field that the table does not have give a pod more rights than the policy lets it have? */
+static bool may_give_rights(const struct schema_type *type, struct text field)
+{
+    static const char *const governed[] = {"SecurityContext", "PodSecurityContext", "Capabilities",
+                                           "Volume"};
+    for (size_t i = 0; i < ARRAY_COUNT(governed); i++)
+        if (text_is(type->name, governed[i]))
+            return true;
+    return text_starts(field, "host");
+}
+
+/* A name that resembles one of the type's is a mistake in writing; any other may be that of a newer server. */
 static void unknown_field(struct schema_problems *problems, const struct value_path *place,
                           const struct schema_type *type, const struct member *member)
 {
@@ -269,8 +302,13 @@ static void unknown_field(struct schema_problems *problems, const struct value_p
     for (size_t i = 0; i < type->count && i < MOST_NAMES; i++)
         names[i] = arena_text(arena, type->fields[i].name.data, type->fields[i].name.length).data;
     struct nearest_hint hint;
-    problem(problems, place, member->line, member->column, "unknown field%s",
-            nearest_hint(&hint, member->key, names));
+    nearest_hint(&hint, member->key, names);
+    if (hint.text[0] || may_give_rights(type, member->key))
+        problem(problems, place, member->line, member->column, "unknown field%s", hint.text);
+    else
+        newer_field(problems, place, member,
+                    "unknown field; Kubernetes " KUBERNETES_SCHEMA_VERSION
+                    " has none of that name, and a server that does not know it refuses the job");
     arena_free(arena);
 }
 

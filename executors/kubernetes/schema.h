@@ -7,6 +7,11 @@
  * and, because the table says it: missing fields, words that are none of those a field takes, and
  * the form of quantities, times and base64.  A null counts as a mistake: it means that the field is
  * absent, which a template says by leaving it out.
+ *
+ * A server may be newer than the table.  An unknown field that resembles none of the table's is told apart
+ * from the problems: a newer server may know it, and one that does not refuses the object.  It stays a
+ * problem where it could give a pod more rights: in a security context, in a volume, or with a name that
+ * begins with "host".
  */
 #ifndef EXECUTORS_KUBERNETES_SCHEMA_H
 #define EXECUTORS_KUBERNETES_SCHEMA_H
@@ -18,8 +23,11 @@
 
 /* Problems found in a tree: sentences, each on a line of its own. */
 struct schema_problems {
-    struct buffer text;    /* the first SCHEMA_PROBLEMS_SHOWN of them; the caller frees it */
-    size_t count;          /* of all */
+    struct buffer text; /* the first SCHEMA_PROBLEMS_SHOWN of them; the caller frees it */
+    size_t count;       /* of all */
+    struct buffer
+        newer; /* unknown fields that a newer server may know, as many; the caller frees it */
+    size_t newer_count;    /* of all of these */
     size_t settings_count; /* of those that only the site's dlspool.yaml forbids */
 };
 

@@ -49,7 +49,10 @@ static int check_kubernetes_settings(struct arena *arena, const struct value *se
 static int check_kubernetes_manifest(struct arena *arena, struct value *manifest,
                                      struct error *error)
 {
-    return kubernetes_manifest_of(arena, manifest, error) ? 0 : -1;
+    const struct kubernetes_manifest *read = kubernetes_manifest_of(arena, manifest, error);
+    if (read && read->newer.length)
+        error_set(error, "%s", read->newer.data);
+    return !read ? -1 : read->newer.length ? 1 : 0;
 }
 
 static int check_slurm_settings(struct arena *arena, const struct value *settings,

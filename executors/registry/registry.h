@@ -18,7 +18,7 @@ struct executor *registry_open(const struct value *settings, const char *spool,
 int registry_check_settings(const struct value *settings, struct error *error);
 
 /* Would the executor of that name accept this manifest?  Asks nobody.  -1 and a sentence that says
- * which field is wrong when not. */
+ * which field is wrong when not; 1 and a sentence when that depends on how new the scheduler is. */
 int registry_check_manifest(const char *name, struct text manifest, struct error *error);
 /* The same of one that was read already, with yaml_trusted_limits. */
 int registry_check_tree(const char *name, struct value *manifest, struct error *error);

@@ -276,8 +276,8 @@ static bool is_declined(const struct planner *planner, struct text before, struc
                         struct error *error)
 {
     const char *executor = planner->request->executor.data;
-    if (!registry_check_manifest(executor, after, error) ||
-        registry_check_manifest(executor, before, NULL))
+    if (registry_check_manifest(executor, after, error) >= 0 ||
+        registry_check_manifest(executor, before, NULL) < 0)
         return false;
     error_prefix(error, "the executor %s would not take it", executor);
     return true;

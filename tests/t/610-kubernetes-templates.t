@@ -45,6 +45,12 @@ refused() { # refused DESCRIPTION PATTERN
 }
 sed -i 's/restartPolicy: Never/restartPolicy: Never\n    hostNetwrk: true/' common/kubernetes/pod.yaml
 refused "an unknown field" 'spec.template.spec.hostNetwrk: unknown field; did you mean hostNetwork\?'
+sed -i 's/restartPolicy: Never/restartPolicy: Never\n    quorumPolicy: {least: 2}/' common/kubernetes/pod.yaml
+git commit -qam "a newer server's field"
+like "$(git push 2>&1; echo "status $?")" 'warning: the executor may refuse the manifest: .*quorumPolicy: unknown field; Kubernetes 1\.36 has none' \
+    "a field that only a newer server may know is a warning"
+is "$(git rev-parse HEAD)" "$(git -C "$spool/templates.git" rev-parse HEAD)" "and the push is taken"
+git revert --no-edit HEAD >/dev/null && git push -q 2>/dev/null
 sed -i 's/restartPolicy: Never/restartPolicy: Always/' common/kubernetes/pod.yaml
 refused "another restartPolicy" 'restartPolicy: expected Never'
 sed -i 's/completions: .*/completions: "1"/' common/kubernetes/role.yaml

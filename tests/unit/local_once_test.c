@@ -27,8 +27,8 @@
 #define TASK(role) "- {role: " role ", image: host, cpus: 0.01, memory: 1Mi, command: [x]}\n"
 
 enum {
-    REQUEST_TIMEOUT = 300,                   /* milliseconds, as in the settings below */
-    CALL_LIMIT = 5 * REQUEST_TIMEOUT + 1000, /* for one call of the executor, whatever happens */
+    REQUEST_TIMEOUT = 300, /* milliseconds, as in the settings below */
+    CALL_LIMIT = 30000,    /* for one call of the executor, whatever happens */
     TRIES = 4,
     EXCHANGES_MAX = 64
 };
@@ -470,8 +470,8 @@ static void a_service_that_was_gone_is_found_again(void **state)
     assert_string_equal(order("runs"), single.runs);
 }
 
-/* A service that answers /_ping and hangs at everything that changes something costs a few
- * time-outs, however many jobs there are; when it is well again each runs once. */
+/* A service that answers /_ping and hangs at everything that changes something is asked for one such thing
+ * only, however many jobs there are; when it is well again each runs once. */
 static void a_batch_waits_no_longer_than_one_job(void **state)
 {
     (void)state;
@@ -487,10 +487,12 @@ static void a_batch_waits_no_longer_than_one_job(void **state)
                 submissions[i] = fixture_submission(ids[i], single.manifest);
                 batch[i] = &submissions[i];
             }
-            int64_t begin = clock_elapsed();
+            char count[32];
+            snprintf(count, sizeof(count), "count %s", hanging[h]);
+            long before = atol(order("%s", count));
             executor->operations->submit(executor, batch, COUNT);
             if (round == 0)
-                assert_true(clock_elapsed() - begin < CALL_LIMIT);
+                assert_int_equal(atol(order("%s", count)), before + 1);
             for (int i = 0; i < COUNT; i++)
                 assert_true(round ? submissions[i].outcome == SUBMIT_ACCEPTED
                                   : submissions[i].outcome == SUBMIT_UNKNOWN ||

@@ -219,10 +219,10 @@ static void nothing_new_costs_next_to_nothing(void **state)
     setup(f, "");
     print(f, "main-0", 'F', "words");
     output(f);
-    int64_t begin = clock_elapsed();
+    clock_t begin = clock();
     for (int i = 0; i < CALLS; i++)
         executor_output(f->executor, "job-1", 1, f->output, false, NULL);
-    assert_true(clock_elapsed() - begin < 2000);
+    assert_true(clock() - begin < 2 * CLOCKS_PER_SEC);
 }
 
 int main(void)

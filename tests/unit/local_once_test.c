@@ -5,8 +5,8 @@
  * with the connection cut there, again and again as the stages do, until it is done; and then
  * looks at what podman has.
  *
- * DLSPOOL_EVERY_BYTE=1 takes every byte.  By default the submission of one task does, that of a pod
- * takes every third, all others every eleventh; under sanitizers all take every 37th.
+ * DLSPOOL_EVERY_BYTE=1 takes every byte.  By default a submission takes every seventh, all others every
+ * eleventh; under sanitizers all take every 139th.
  *
  * To see it fail: let outcome_of() of executors/local/podman.c call "is already in use" and
  * "already exists" PODMAN_REFUSED, and jobs are refused that should be adopted; let
@@ -182,9 +182,9 @@ struct sweep {
 static long step_of(const struct sweep *sweep)
 {
 #ifdef __SANITIZE_ADDRESS__
-    const long least = 37;
+    const long least = 139;
 #else
-    const long least = 1;
+    const long least = 7;
 #endif
     if (getenv("DLSPOOL_EVERY_BYTE"))
         return 1;

@@ -46,8 +46,8 @@ static int read_job(struct comparison *comparison, const char *id, struct error 
         struct job_place place;
         if (job_find(&comparison->spool, text_of(id), &place, error))
             return -1;
-        found =
-            replay_read(&comparison->spool, &place, comparison->arena, &comparison->replay, error);
+        found = preview_replay_read(&comparison->spool, &place, comparison->arena,
+                                    &comparison->replay, error);
     }
     return found == REPLAY_READ ? 0 : -1;
 }
@@ -59,9 +59,10 @@ static int whole_digest(const struct comparison *comparison, struct repository *
     struct replay replay = comparison->replay;
     struct preparation understood;
     struct replay_rendering rendering;
-    if (replay_understand(comparison->arena, &replay, REPLAY_WHOLE, &understood))
+    if (preview_replay_understand(comparison->arena, &replay, REPLAY_WHOLE, &understood))
         return -1;
-    replay_render(comparison->arena, &replay, &understood, repository, executor, &rendering);
+    preview_replay_render(comparison->arena, &replay, &understood, repository, executor,
+                          &rendering);
     if (rendering.rendered)
         sha256_hex(rendering.manifest, digest);
     return rendering.rendered ? 0 : -1;
@@ -84,8 +85,8 @@ static int render_before(struct comparison *comparison, struct error *error)
         comparison->before_hidden = true;
         return 0;
     }
-    replay_render(comparison->arena, &comparison->replay, &comparison->understood, repository,
-                  was->executor, &rendering);
+    preview_replay_render(comparison->arena, &comparison->replay, &comparison->understood,
+                          repository, was->executor, &rendering);
     if (rendering.rendered && (whole_digest(comparison, repository, was->executor, digest) ||
                                !text_is(was->manifest_sha256, digest)))
         remark("warning: commit %.10s no longer gives the manifest.yaml of %s; compared is what "
@@ -160,13 +161,13 @@ static int read_both(struct comparison *comparison, const char *id, const char *
     if (!comparison->repository)
         return -1;
     struct replay_rendering *today = &comparison->today;
-    if (replay_understand(comparison->arena, &comparison->replay, REPLAY_MASKED,
-                          &comparison->understood)) {
+    if (preview_replay_understand(comparison->arena, &comparison->replay, REPLAY_MASKED,
+                                  &comparison->understood)) {
         today->error = comparison->understood.error;
         return 0;
     }
-    replay_render(comparison->arena, &comparison->replay, &comparison->understood,
-                  comparison->repository, comparison->settings.executor, today);
+    preview_replay_render(comparison->arena, &comparison->replay, &comparison->understood,
+                          comparison->repository, comparison->settings.executor, today);
     if (!today->rendered)
         return 0;
     return read_before(comparison, error) ? -1 : compare_job(comparison, error);

@@ -45,7 +45,8 @@ static bool is_held(const struct spool *spool, const struct job_place *place)
 {
     struct control_request request;
     int job = job_open(spool, place);
-    bool held = job < 0 || control_pending(job, CONTROL_HOLD, &request) != 0 || hold_tasks_any(job);
+    bool held =
+        job < 0 || control_file_pending(job, CONTROL_HOLD, &request) != 0 || hold_tasks_any(job);
     if (job >= 0)
         sys.close(job);
     return held;

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "commands/commands.h"
-#include "commands/follow.h"
+#include "commands/follow_jobs.h"
 #include "commands/job_filter.h"
 #include "commands/options.h"
 #include "commands/pick.h"
@@ -139,7 +139,7 @@ static int print_logs(struct logs *logs, const char *word)
         if (print_new(logs, &place) == 0 && (!logs->follow || ended || logs->tasks.timeless))
             return tell_end(logs, &place, ended);
         if (!logs->tasks.any)
-            follow_say_waiting(logs->spool, id, &logs->said);
+            follow_jobs_say_waiting(logs->spool, id, &logs->said);
         nanosleep(&look_interval, NULL);
         status = pick_job(logs->spool, id, &place);
         if (status != STATUS_DONE)

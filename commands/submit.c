@@ -14,7 +14,7 @@
 #include "commands/commands.h"
 #include "commands/drop.h"
 #include "commands/dry_run.h"
-#include "commands/follow.h"
+#include "commands/follow_jobs.h"
 #include "commands/job_file.h"
 #include "commands/notes.h"
 #include "commands/options.h"

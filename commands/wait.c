@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "commands/commands.h"
-#include "commands/follow.h"
+#include "commands/follow_jobs.h"
 #include "commands/options.h"
 #include "commands/pick.h"
 #include "commands/view.h"

@@ -13,7 +13,7 @@
 enum { MOST_CLAIMS = 1024 };           /* in one batch */
 static const int64_t look_again = 500; /* milliseconds until a changing file is looked at again */
 
-struct acceptor *acceptor_new(struct stage *stage, struct repository *repository)
+struct acceptor *accept_new(struct stage *stage, struct repository *repository)
 {
     struct acceptor *acceptor = memory_allocate(sizeof(*acceptor));
     acceptor->stage = stage;
@@ -25,7 +25,7 @@ struct acceptor *acceptor_new(struct stage *stage, struct repository *repository
     return acceptor;
 }
 
-void acceptor_free(struct acceptor *acceptor)
+void accept_free(struct acceptor *acceptor)
 {
     if (!acceptor)
         return;

@@ -119,7 +119,7 @@ static int write_beginning(int job, struct acceptance *item, struct job_record *
     bool held = false;
     struct control_request request;
     int64_t now = clock_now();
-    if (item->hold && control_write(job, CONTROL_HOLD, record->owner, record->uid, now, error))
+    if (item->hold && control_file_write(job, CONTROL_HOLD, record->owner, record->uid, now, error))
         return -1;
     int due = diagnosis ? 0 : hold_is_due(job, record, &held, &request);
     if (due < 0)

@@ -171,7 +171,7 @@ static void act_on(struct acting *acting, struct held *held)
     if (!result && held->decision == HELD_WAITS) {
         result = write_why(resubmitter, held, job, &error);
     } else if (!result && held->decision == HELD_GOES_ON) {
-        pass_add(acting->pass, STATE_HELD, place.id, held->priority, held->stops);
+        resubmit_pass_add(acting->pass, STATE_HELD, place.id, held->priority, held->stops);
         acting->pass->candidates[acting->pass->count - 1].action.kind = ACTION_REQUEUE;
         acting->pass->candidates[acting->pass->count - 1].action.cause =
             held->count && !held->released ? "after" : "released";

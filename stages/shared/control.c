@@ -72,7 +72,7 @@ bool control_applies(void *context, const struct job_place *place, const struct 
     if (question->verb != CONTROL_HOLD && question->verb != CONTROL_RELEASE)
         return true;
     int job = job_open(question->spool, place);
-    bool held = job >= 0 && control_pending(job, CONTROL_HOLD, &request) != 0;
+    bool held = job >= 0 && control_file_pending(job, CONTROL_HOLD, &request) != 0;
     bool partly = job >= 0 && (held || hold_tasks_any(job));
     if (job >= 0)
         sys.close(job);
@@ -140,7 +140,7 @@ static int check_request(const struct asking *asking, struct error *error)
 static int weigh_hold(const struct asking *asking, struct error *error)
 {
     struct control_request hold;
-    int held = control_pending(asking->job, CONTROL_HOLD, &hold);
+    int held = control_file_pending(asking->job, CONTROL_HOLD, &hold);
     if (held < 0)
         return error_set(error, "%s: whether it is held is unknown at the moment",
                          asking->place->id);
@@ -183,7 +183,7 @@ static int hold_the_others(const struct asking *asking, struct error *error)
 {
     struct control_request holder;
     struct held_tasks held;
-    if (control_pending(asking->job, CONTROL_HOLD, &holder) <= 0)
+    if (control_file_pending(asking->job, CONTROL_HOLD, &holder) <= 0)
         return 0;
     if (hold_tasks_pending(asking->job, asking->arena, &held) < 0)
         return error_set(error, "%s: which tasks are held is unknown at the moment",
@@ -192,7 +192,7 @@ static int hold_the_others(const struct asking *asking, struct error *error)
     struct text others =
         sweep_without(asking->arena, sweep_waiting(asking->arena, asking->record), out);
     int result = others.length ? hold_tasks_add(asking->job, others, &holder, error) : 0;
-    return result ? result : control_clear(asking->job, CONTROL_HOLD, error);
+    return result ? result : control_file_clear(asking->job, CONTROL_HOLD, error);
 }
 
 /* Nothing else brings a job that has failed for good to the tasks that were held meanwhile.  One that was
@@ -267,8 +267,8 @@ static int decide_request(const struct asking *asking, int64_t now, struct error
         if (weight != 1)
             return weight == 2 ? 1 : weight;
     }
-    return control_write(asking->job, asking->verb, text_of(asking->asker.name), asking->asker.uid,
-                         now, error);
+    return control_file_write(asking->job, asking->verb, text_of(asking->asker.name),
+                              asking->asker.uid, now, error);
 }
 
 int control_apply(struct stage *stage, const struct control *control, uid_t uid, int64_t now,

@@ -11,8 +11,8 @@
 
 enum { WISH_LIMIT = 16 * 1024 }; /* bytes */
 
-int control_write(int job, enum control_verb verb, struct text by, uid_t uid, int64_t now,
-                  struct error *error)
+int control_file_write(int job, enum control_verb verb, struct text by, uid_t uid, int64_t now,
+                       struct error *error)
 {
     struct buffer lines = {0};
     eventlog_start(&lines, now, request_control_name(verb));
@@ -24,12 +24,13 @@ int control_write(int job, enum control_verb verb, struct text by, uid_t uid, in
     if (!result)
         result = eventlog_append(job, buffer_text(&lines), error);
     if (!result && (verb == CONTROL_HOLD || verb == CONTROL_RELEASE))
-        result = control_clear(job, verb == CONTROL_HOLD ? CONTROL_RELEASE : CONTROL_HOLD, error);
+        result =
+            control_file_clear(job, verb == CONTROL_HOLD ? CONTROL_RELEASE : CONTROL_HOLD, error);
     buffer_free(&lines);
     return result;
 }
 
-int control_pending(int job, enum control_verb verb, struct control_request *request)
+int control_file_pending(int job, enum control_verb verb, struct control_request *request)
 {
     struct buffer bytes = {0};
     struct event event;
@@ -59,7 +60,7 @@ int control_pending(int job, enum control_verb verb, struct control_request *req
     return 1;
 }
 
-int control_clear(int job, enum control_verb verb, struct error *error)
+int control_file_clear(int job, enum control_verb verb, struct error *error)
 {
     if (sys.unlinkat(job, request_control_name(verb), 0) && errno != ENOENT)
         return error_errno(error, "%s could not be removed", request_control_name(verb));

@@ -40,7 +40,7 @@ static bool allow_by_held(enum control_verb verb, const struct job_place *place,
         result = sweep_check_retry(record, held.tasks, place->id, tasks, error);
     else if (verb == CONTROL_HOLD)
         result = sweep_check_hold(record, held.tasks, place->id, tasks, error);
-    else if (control_pending(job, CONTROL_HOLD, &whole) > 0)
+    else if (control_file_pending(job, CONTROL_HOLD, &whole) > 0)
         result = sweep_check_release(sweep_waiting(arena, record), place->id, tasks, error);
     else
         result = sweep_check_release(held.tasks, place->id, tasks, error);

@@ -126,7 +126,7 @@ void hold_explain(struct buffer *why, const struct hold_view *view)
     buffer_free(&next);
 }
 
-int hold_tasks_keep(int job, const struct job_record *record, struct arena *arena,
+int hold_keep_tasks(int job, const struct job_record *record, struct arena *arena,
                     struct held_tasks *held)
 {
     struct sweep_choice choice;
@@ -142,7 +142,7 @@ int hold_tasks_keep(int job, const struct job_record *record, struct arena *aren
 int hold_is_due(int job, const struct job_record *record, bool *held,
                 struct control_request *request)
 {
-    int pending = control_pending(job, CONTROL_HOLD, request);
+    int pending = control_file_pending(job, CONTROL_HOLD, request);
     *held = pending > 0;
     if (pending < 0)
         return -1;
@@ -170,7 +170,7 @@ int hold_write(int job, struct job_record *record, bool create, int64_t now, str
     struct held_tasks tasks;
     bool held;
     int result = hold_is_due(job, record, &held, &request);
-    int kept = result < 0 || held ? 0 : hold_tasks_keep(job, record, arena, &tasks);
+    int kept = result < 0 || held ? 0 : hold_keep_tasks(job, record, arena, &tasks);
     if (result < 0 || kept < 0) {
         result = -1;
         error_set(error, "whether the job is held is unknown at the moment");

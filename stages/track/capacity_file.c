@@ -60,7 +60,7 @@ static void take_whole(struct arena *arena, const struct event *event, struct ca
     copy_text(arena, event, "note", capacity->note, sizeof(capacity->note));
 }
 
-int capacity_read(const struct spool *spool, struct capacity *capacity, int64_t *time)
+int capacity_file_read(const struct spool *spool, struct capacity *capacity, int64_t *time)
 {
     struct buffer bytes = {0};
     struct event event;
@@ -87,7 +87,7 @@ int capacity_read(const struct spool *spool, struct capacity *capacity, int64_t 
     return whole ? 0 : -1;
 }
 
-void capacity_note(const struct spool *spool, struct executor *executor, int64_t *next)
+void capacity_file_note(const struct spool *spool, struct executor *executor, int64_t *next)
 {
     struct capacity capacity = {0};
     struct error error;

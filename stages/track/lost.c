@@ -107,7 +107,7 @@ static bool clean_up(struct tracker *tracker, const char *id, int attempt)
             id, attempt);
     struct removed_job removed = {.attempt = attempt, .time = clock_now()};
     memcpy(removed.id, id, strlen(id) + 1);
-    if (removed_note(&tracker->stage.spool, &removed, &error))
+    if (removed_file_note(&tracker->stage.spool, &removed, &error))
         log_warn("%s: that it was ended could not be written down for `dlspool status`: %s", id,
                  error.text);
     return true;

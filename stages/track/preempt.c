@@ -83,7 +83,7 @@ static int prepare_telling(struct tracker *tracker, struct followed *followed, i
         followed->tracked->preemption->until = clock_elapsed();
         return 0;
     }
-    if (tracker_read_record(tracker, followed->job, followed->place.id, &record, &error)) {
+    if (track_read_record(tracker, followed->job, followed->place.id, &record, &error)) {
         log_warn("%s: %s", followed->place.id, error.text);
         return 0;
     }

@@ -21,8 +21,8 @@ static bool read_line(struct arena *arena, const struct event *event, struct rem
     return true;
 }
 
-size_t removed_read(const struct spool *spool, int64_t since,
-                    struct removed_job jobs[static REMOVED_KEPT])
+size_t removed_file_read(const struct spool *spool, int64_t since,
+                         struct removed_job jobs[static REMOVED_KEPT])
 {
     struct buffer bytes = {0};
     struct event event;
@@ -39,11 +39,11 @@ size_t removed_read(const struct spool *spool, int64_t since,
     return count;
 }
 
-int removed_note(const struct spool *spool, const struct removed_job *job, struct error *error)
+int removed_file_note(const struct spool *spool, const struct removed_job *job, struct error *error)
 {
     struct removed_job jobs[REMOVED_KEPT + 1];
     struct buffer out = {0};
-    size_t count = removed_read(spool, INT64_MIN, jobs);
+    size_t count = removed_file_read(spool, INT64_MIN, jobs);
     jobs[count++] = *job;
     for (size_t i = count > REMOVED_KEPT ? 1 : 0; i < count; i++) {
         eventlog_start(&out, jobs[i].time, "removed");

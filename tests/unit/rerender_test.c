@@ -189,7 +189,7 @@ static void those_that_nobody_has_get_it(void **state)
     put_job("killed-0000000000006", SINGLE "script: x\n", RENDERED);
     put_job("same-0000000000007", SINGLE "script: x\n", RENDERED);
     int job = open_job(STATE_RENDERED, "killed-0000000000006");
-    control_write(job, CONTROL_KILL, TEXT("ann"), 1000, clock_now(), &error);
+    control_file_write(job, CONTROL_KILL, TEXT("ann"), 1000, clock_now(), &error);
     close(job);
     stage.confined = confined;
     struct rerender jobs[] = {
@@ -221,7 +221,7 @@ static void what_does_not_fit_together_is_mended(void **state)
             job_file_replace_private(job, "manifest.yaml", TEXT("cpus: 2\n"), (gid_t)-1, &error),
             0);
         if (i)
-            control_write(job, CONTROL_KILL, TEXT("ann"), 1000, clock_now(), &error);
+            control_file_write(job, CONTROL_KILL, TEXT("ann"), 1000, clock_now(), &error);
         close(job);
     }
     struct rerender torn[] = {wanted(ids[0], 0), wanted(ids[1], 0)};

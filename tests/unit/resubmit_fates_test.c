@@ -235,7 +235,7 @@ static void ask_for(enum control_verb verb)
     for (int far = 0; far < FARS; far++)
         for (int when = 0; when < WHENS; when++) {
             int job = open_job(name_job(far, when), STATE_FAILED);
-            assert_int_equal(control_write(job, verb, TEXT("ann"), 1000, now, &error), 0);
+            assert_int_equal(control_file_write(job, verb, TEXT("ann"), 1000, now, &error), 0);
             close(job);
         }
 }

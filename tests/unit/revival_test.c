@@ -382,7 +382,7 @@ static void whoever_asks_for_a_retry_restarts_the_week(void **state)
     (void)state;
     run_round_after(5 * day);
     int job = open_job(manifest_id, STATE_FAILED);
-    assert_int_equal(control_write(job, CONTROL_RETRY, TEXT("ann"), 1000, now, &error), 0);
+    assert_int_equal(control_file_write(job, CONTROL_RETRY, TEXT("ann"), 1000, now, &error), 0);
     close(job);
     run_round_after(2000);
     assert_true(in_state(manifest_id, STATE_RENDERED));

@@ -7,7 +7,7 @@
  * with an executor that has a queue, one that starts what there is room for, and one that wants to hold
  * a number of objects only.
  *
- * Seen to fail: with item_is_unsettled() of stages/submit/handover.c false for what was accepted and not moved.
+ * Seen to fail: with handover_is_unsettled() of stages/submit/handover.c false for what was accepted and not moved.
  */
 #include "tests/unit/stage_fixture.h"
 
@@ -234,7 +234,7 @@ static void ask_for(enum control_verb verb)
         int job = look_for_job(name_job(far), STATE_RENDERED);
         if (job < 0)
             continue;
-        assert_int_equal(control_write(job, verb, TEXT("ann"), 1000, now, &error), 0);
+        assert_int_equal(control_file_write(job, verb, TEXT("ann"), 1000, now, &error), 0);
         close(job);
     }
 }

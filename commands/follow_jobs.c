@@ -1,5 +1,5 @@
-/* commands/follow.c - wait for jobs, as `wait` and `submit --wait` do */
-#include "commands/follow.h"
+/* commands/follow_jobs.c - wait for jobs, as `wait` and `submit --wait` do */
+#include "commands/follow_jobs.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -71,7 +71,7 @@ static void say_situation(const struct spool *spool, const struct job_place *pla
     arena_free(arena);
 }
 
-void follow_say_waiting(const struct spool *spool, const char *id, struct follow_said *said)
+void follow_jobs_say_waiting(const struct spool *spool, const char *id, struct follow_said *said)
 {
     struct job_place place;
     int64_t now = clock_elapsed();
@@ -160,7 +160,7 @@ static void look_at_all(struct following *following)
             following->ended[i] = true;
             following->left--;
         } else if (!following->ended[i] && !following->options->quiet) {
-            follow_say_waiting(following->spool, following->ids[i], &following->said[i]);
+            follow_jobs_say_waiting(following->spool, following->ids[i], &following->said[i]);
         }
         if (result < 0 && following->status == STATUS_DONE)
             following->status = STATUS_NOT_FOUND;

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/nearest.h"
 #include "base/quantity.h"
+#include "commands/complain.h"
 #include "commands/options.h"
 
 enum { MOST_COLUMNS = 24, KEPT_ROWS = 200, LEAST_REASON = 20 };

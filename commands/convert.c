@@ -6,10 +6,12 @@
 
 #include "base/yaml.h"
 #include "commands/commands.h"
+#include "commands/complain.h"
 #include "commands/job_file.h"
 #include "commands/notes.h"
 #include "commands/options.h"
-#include "commands/view.h"
+#include "commands/print.h"
+#include "commands/refuse.h"
 #include "request/convert.h"
 #include "request/dialects/dialects.h"
 #include "request/notes.h"
@@ -79,7 +81,7 @@ static int convert_file(const char *path, const struct converting *converting)
     if (!result)
         result = convert_text(arena, buffer_text(&source), path, converting, &error);
     if (result)
-        say_refused(path, STATUS_FAILED, &error);
+        refuse_word(path, STATUS_FAILED, &error);
     buffer_free(&source);
     arena_free(arena);
     return result;

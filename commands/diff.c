@@ -15,9 +15,11 @@
 
 #include "base/line_diff.h"
 #include "commands/commands.h"
+#include "commands/complain.h"
+#include "commands/open.h"
 #include "commands/options.h"
 #include "commands/pick.h"
-#include "commands/view.h"
+#include "commands/print.h"
 #include "spool/settings.h"
 #include "stages/preview/replay.h"
 

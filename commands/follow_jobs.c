@@ -9,9 +9,11 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "commands/complain.h"
 #include "commands/options.h"
 #include "commands/outlook.h"
 #include "commands/pick.h"
+#include "commands/print.h"
 #include "commands/view.h"
 #include "stages/lease.h"
 

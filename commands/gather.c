@@ -34,7 +34,7 @@ static int take_place(void *context, const struct job_place *place)
 {
     struct gathering *gathering = context;
     bool ended = place->state == STATE_DONE || place->state == STATE_FAILED;
-    if (filter_may_take(gathering->filter, place))
+    if (job_filter_may_take(gathering->filter, place))
         add_place(ended ? &gathering->ended : &gathering->open, place);
     return 0;
 }

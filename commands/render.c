@@ -16,11 +16,14 @@
 
 #include "base/clock.h"
 #include "commands/commands.h"
+#include "commands/complain.h"
 #include "commands/job_file.h"
 #include "commands/notes.h"
+#include "commands/open.h"
 #include "commands/options.h"
 #include "commands/pick.h"
-#include "commands/view.h"
+#include "commands/print.h"
+#include "commands/refuse.h"
 #include "request/notes.h"
 #include "spool/settings.h"
 #include "stages/prepare/prepare.h"
@@ -217,7 +220,7 @@ static int render_operand(struct rendering_job *job, const struct asked *asked, 
             status = STATUS_FAILED;
     }
     if (status != STATUS_DONE)
-        say_refused(word, status, &error);
+        refuse_word(word, status, &error);
     buffer_free(&job->request);
     arena_free(job->arena);
     return status;

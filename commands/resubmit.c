@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "commands/commands.h"
+#include "commands/complain.h"
 #include "commands/options.h"
 #include "stages/stage.h"
 

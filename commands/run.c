@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "commands/commands.h"
+#include "commands/complain.h"
 #include "commands/options.h"
 #include "stages/service/supervisor.h"
 

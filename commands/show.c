@@ -10,10 +10,13 @@
 #include "commands/columns.h"
 #include "commands/commands.h"
 #include "commands/notes.h"
+#include "commands/open.h"
 #include "commands/options.h"
 #include "commands/outlook.h"
 #include "commands/pick.h"
+#include "commands/print.h"
 #include "commands/reach.h"
+#include "commands/refuse.h"
 #include "executors/kubernetes/settings.h"
 #include "request/dialects/dialects.h"
 #include "spool/eventlog.h"
@@ -237,13 +240,13 @@ static int show_job(const struct spool *spool, const char *id, bool json)
     struct error error;
     int status = pick_find(spool, id, &place, &error);
     if (status != STATUS_DONE) {
-        say_not_found(id, status, &error, json);
+        refuse_not_found(id, status, &error, json);
         return status;
     }
     struct arena *arena = arena_new();
     int job = job_open(spool, &place);
     if (job < 0 || view_read(spool, &place, arena, &view)) {
-        complain_gone(&place);
+        refuse_gone(&place);
         arena_free(arena);
         return STATUS_FAILED;
     }

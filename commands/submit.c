@@ -12,13 +12,17 @@
 
 #include "base/clock.h"
 #include "commands/commands.h"
-#include "commands/drop.h"
+#include "commands/complain.h"
+#include "commands/drop_file.h"
 #include "commands/dry_run.h"
 #include "commands/follow_jobs.h"
 #include "commands/job_file.h"
 #include "commands/notes.h"
+#include "commands/open.h"
 #include "commands/options.h"
 #include "commands/outlook.h"
+#include "commands/print.h"
+#include "commands/refuse.h"
 #include "commands/set_fields.h"
 #include "commands/twice.h"
 #include "commands/view.h"
@@ -206,7 +210,7 @@ static int tell_job(const struct submitting *submitting, struct arena *arena,
 static int refuse_file(const struct submitting *submitting, const char *path, int status,
                        const struct error *error)
 {
-    say_not_found(path, status, error, submitting->json);
+    refuse_not_found(path, status, error, submitting->json);
     return status;
 }
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "commands/complain.h"
 #include "commands/options.h"
 #include "spool/id.h"
 

@@ -87,7 +87,7 @@ static void take_stock(struct batch *batch)
         return;
     }
     layout_look(batch, containers, count);
-    ports_take(batch, containers, count);
+    local_ports_take(batch, containers, count);
     layout_take_room(batch, containers, count);
 }
 

@@ -71,7 +71,7 @@ static int check_templates(struct checking *checking)
     struct buffer report = {0};
     const struct check_options options = {
         .accept = accept_manifest,
-        .processes = processors_usable(),
+        .processes = share_out_processors(),
         .libraries = request_libraries(),
         .site = yaml_read(checking->arena, embedded_find("templates.git/site.yaml"), "site.yaml",
                           &yaml_trusted_limits, NULL),

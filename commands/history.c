@@ -46,8 +46,8 @@ static struct foretold read_foretold(int job)
     while (eventlog_next(&rest, &event)) {
         if (!text_is(event.name, "predicted"))
             continue;
-        foretold.seconds = (double)event_get_number(&event, "seconds", 0);
-        foretold.late = (double)event_get_number(&event, "late", 0);
+        foretold.seconds = (double)eventlog_get_number(&event, "seconds", 0);
+        foretold.late = (double)eventlog_get_number(&event, "late", 0);
         break;
     }
     buffer_free(&log);
@@ -93,7 +93,7 @@ static void look_back(struct report *report)
         hindsight->covered += run->seconds <= foretold.late;
         sum += wrong;
     }
-    hindsight->median = weighted_median(errors, hindsight->count);
+    hindsight->median = quantile_median(errors, hindsight->count);
     hindsight->mean = hindsight->count ? sum / (double)hindsight->count : 0;
     free(errors);
 }

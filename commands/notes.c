@@ -22,7 +22,8 @@ void notes_walk(struct text log,
     struct event event;
     while (eventlog_next(&log, &event))
         if (text_is(event.name, "note"))
-            tell(context, event_get(arena, &event, "field"), event_get(arena, &event, "text"));
+            tell(context, eventlog_get(arena, &event, "field"),
+                 eventlog_get(arena, &event, "text"));
     arena_free(arena);
 }
 

@@ -199,8 +199,8 @@ static void run_policy(const struct request *request, const struct trace *trace,
     for (int i = 0; i < request->seeds; i++) {
         struct simulation_result result;
         options.seed = (uint64_t)(request->first_seed + i);
-        simulate(trace, &options, outcome->policy, &result,
-                 i == 0 && request->plot ? &outcome->samples : NULL);
+        engine_run(trace, &options, outcome->policy, &result,
+                   i == 0 && request->plot ? &outcome->samples : NULL);
         add_result(&outcome->mean, &result);
         if (result.dsr < outcome->least_dsr)
             outcome->least_dsr = result.dsr;

@@ -25,7 +25,7 @@ static struct text sentence_of_log(int job, struct arena *arena)
         struct text rest = buffer_text(&log);
         while (eventlog_next(&rest, &event))
             if (text_is(event.name, "failed"))
-                result = event_get(arena, &event, "why");
+                result = eventlog_get(arena, &event, "why");
     }
     result =
         result.length ? arena_printf(arena, "%.*s\n", (int)result.length, result.data) : result;

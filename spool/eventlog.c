@@ -176,12 +176,13 @@ static struct text unquote_value(struct arena *arena, struct text written)
     return value && value->kind == VALUE_STRING ? value->string : written;
 }
 
-struct text event_get(struct arena *arena, const struct event *event, const char *key)
+struct text eventlog_get(struct arena *arena, const struct event *event, const char *key)
 {
     return unquote_value(arena, find_value(event, key));
 }
 
-bool event_next_pair(struct text *rest, struct arena *arena, struct text *key, struct text *value)
+bool eventlog_next_pair(struct text *rest, struct arena *arena, struct text *key,
+                        struct text *value)
 {
     const char *equals = rest->length ? memchr(rest->data, '=', rest->length) : NULL;
     if (!equals)
@@ -195,7 +196,7 @@ bool event_next_pair(struct text *rest, struct arena *arena, struct text *key, s
     return true;
 }
 
-int64_t event_get_number(const struct event *event, const char *key, int64_t otherwise)
+int64_t eventlog_get_number(const struct event *event, const char *key, int64_t otherwise)
 {
     struct text written = find_value(event, key);
     char digits[24];
@@ -228,7 +229,7 @@ void eventlog_fold(struct text log, struct eventlog_fold *fold)
         if (text_is(event.name, "intent")) {
             *fold = (struct eventlog_fold){
                 .intent = true, .last = event, .retries = fold->retries + fold->retry};
-            fold->attempt = (int)event_get_number(&event, "attempt", 0);
+            fold->attempt = (int)eventlog_get_number(&event, "attempt", 0);
         } else if (text_is(event.name, "submitted")) {
             fold->accepted = true;
             fold->submitted = event;

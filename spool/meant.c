@@ -200,7 +200,7 @@ static int search_all(struct search *search, struct meant *meant, struct error *
     return 1;
 }
 
-int job_meant(const struct meaning *meaning, struct meant *meant, struct error *error)
+int meant_job(const struct meaning *meaning, struct meant *meant, struct error *error)
 {
     struct error_quote_buffer buffer;
     struct search search = {.meaning = meaning, .word = meaning->word};

@@ -51,7 +51,7 @@ static void take_line(struct waiting_file *waiting, struct text line)
 {
     struct arena *arena = arena_new();
     struct text key, value;
-    while (event_next_pair(&line, arena, &key, &value)) {
+    while (eventlog_next_pair(&line, arena, &key, &value)) {
         if (text_is(key, "since"))
             clock_parse(value, &waiting->since);
         else if (text_is(key, "first"))

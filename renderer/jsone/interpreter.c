@@ -355,7 +355,7 @@ bool interpreter_scalar_text(struct interpreter *self, const struct value *value
         if (!interpreter_steps(self, interpreter_is_whole(value->number) ? 1 : 8) ||
             !interpreter_may_take(self, NUMBER_TEXT_SIZE))
             return false;
-        *text = arena_text(self->arena, number, number_format(value->number, number));
+        *text = arena_text(self->arena, number, value_format_number(value->number, number));
         return true;
     default:
         *text = TEXT("");
@@ -376,7 +376,7 @@ static void describe_value(struct buffer *out, const struct value *value)
         buffer_add_string(out, value->boolean ? "true" : "false");
         break;
     case VALUE_NUMBER:
-        buffer_add(out, number, number_format(value->number, number));
+        buffer_add(out, number, value_format_number(value->number, number));
         break;
     case VALUE_STRING:
         buffer_add(out, value->string.data,

@@ -189,7 +189,7 @@ static bool write_value(struct buffer *out, const struct value *value)
         buffer_add_text(out, value->string);
         return true;
     case VALUE_NUMBER:
-        buffer_add(out, number, number_format(value->number, number));
+        buffer_add(out, number, value_format_number(value->number, number));
         return true;
     case VALUE_BOOLEAN:
         buffer_add_string(out, value->boolean ? "true" : "false");

@@ -223,7 +223,7 @@ static void read_progress(struct cached_job *job, int directory)
     struct error error;
     free(job->progress);
     job->progress = NULL;
-    int result = progress_read(directory, &progress, &error);
+    int result = progress_file_read(directory, &progress, &error);
     if (result < 0)
         log_warn("%s: %s", job_cache_id(job), error.text);
     if (result)

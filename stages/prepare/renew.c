@@ -30,7 +30,7 @@ static int next_attempt(int job, const struct job_record *record, struct error *
     else if (file_is_damaged(errno))
         result = 0;
     /* Two lines tell the attempt, of which one may be damaged; there is none before the first. */
-    int submitted = (int)event_get_number(&fold.submitted, "attempt", 0);
+    int submitted = (int)eventlog_get_number(&fold.submitted, "attempt", 0);
     int last = submitted > fold.attempt ? submitted : fold.attempt;
     bool had = fold.accepted || fold.started || fold.ended || record->failure.exit_code >= 0 ||
                text_is(record->failure.reason, "Vanished");

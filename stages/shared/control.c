@@ -92,7 +92,7 @@ static int open_job(const struct stage *stage, const struct control *control, ui
                                     .context = &question};
     for (int tries = 0; tries < MOST_MOVES; tries++) {
         struct meant meant;
-        int found = job_meant(&meaning, &meant, error);
+        int found = meant_job(&meaning, &meant, error);
         if (found)
             return found;
         *place = meant.places[0];

@@ -49,10 +49,10 @@ int control_file_pending(int job, enum control_verb verb, struct control_request
     struct text rest = buffer_text(&bytes);
     if (eventlog_next(&rest, &event)) {
         struct arena *arena = arena_new();
-        struct text by = event_get(arena, &event, "by");
+        struct text by = eventlog_get(arena, &event, "by");
         snprintf(request->by, sizeof(request->by), "%.*s", (int)by.length,
                  by.length ? by.data : "");
-        request->uid = (uid_t)event_get_number(&event, "uid", -1);
+        request->uid = (uid_t)eventlog_get_number(&event, "uid", -1);
         request->when = event.time;
         arena_free(arena);
     }

@@ -117,7 +117,8 @@ static bool take_lines(struct text rest, struct arena *arena, struct task_reques
     struct event event;
     bool all = true;
     while (eventlog_next(&rest, &event)) {
-        struct text by = event_get(arena, &event, "by"), tasks = event_get(arena, &event, "array");
+        struct text by = eventlog_get(arena, &event, "by"),
+                    tasks = eventlog_get(arena, &event, "array");
         request->several = request->several || (request->by[0] && !text_is(by, request->by));
         snprintf(request->by, sizeof(request->by), "%.*s", (int)by.length,
                  by.length ? by.data : "");

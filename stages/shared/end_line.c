@@ -19,7 +19,7 @@ enum { WHY_LIMIT = 1 << 20, SENTENCE_LIMIT = 400 }; /* bytes */
 static int64_t time_of(struct arena *arena, const struct event *event)
 {
     int64_t at;
-    struct text written = event_get(arena, event, "at");
+    struct text written = eventlog_get(arena, event, "at");
     return written.length && clock_parse(written, &at) == 0 ? at : event->time;
 }
 

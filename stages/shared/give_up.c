@@ -135,7 +135,7 @@ static bool runs_elsewhere(const struct stage *stage, const struct job_place *pl
     if (!result) {
         struct arena *arena = arena_new();
         eventlog_fold(buffer_text(&log), &fold);
-        struct text host = event_get(arena, &fold.submitted, "host");
+        struct text host = eventlog_get(arena, &fold.submitted, "host");
         result = host.length && !text_is(host, stage->host);
         arena_free(arena);
     }

@@ -22,9 +22,9 @@ static int read_file(int job, struct buffer *bytes, struct error *error)
 
 static struct control_request request_of(struct arena *arena, const struct event *event)
 {
-    struct control_request request = {.uid = (uid_t)event_get_number(event, "uid", -1),
+    struct control_request request = {.uid = (uid_t)eventlog_get_number(event, "uid", -1),
                                       .when = event->time};
-    struct text by = event_get(arena, event, "by");
+    struct text by = eventlog_get(arena, event, "by");
     snprintf(request.by, sizeof(request.by), "%.*s", (int)by.length, by.length ? by.data : "");
     return request;
 }
@@ -38,7 +38,7 @@ int hold_tasks_pending(int job, struct arena *arena, struct held_tasks *held)
     struct text rest = buffer_text(&bytes);
     while (result > 0 && eventlog_next(&rest, &event)) {
         held->request = request_of(arena, &event);
-        held->tasks = sweep_join(arena, held->tasks, event_get(arena, &event, "array"));
+        held->tasks = sweep_join(arena, held->tasks, eventlog_get(arena, &event, "array"));
     }
     buffer_free(&bytes);
     return result > 0 ? held->tasks.length > 0 : result;
@@ -91,7 +91,7 @@ static int keep_others(struct arena *arena, struct text lines, struct text tasks
     struct event event;
     while (eventlog_next(&lines, &event)) {
         struct control_request holder = request_of(arena, &event);
-        struct text held = event_get(arena, &event, "array");
+        struct text held = eventlog_get(arena, &event, "array");
         struct text let_go = tasks.length ? sweep_common(arena, held, tasks) : held;
         struct text stay = sweep_without(arena, held, let_go);
         if (let_go.length && holder.uid != releaser->owner && !releaser->administrator) {

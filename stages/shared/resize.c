@@ -37,11 +37,11 @@ int resize_write(int job, const struct job_record *record, const struct resize_r
 static bool read_request(const struct event *event, struct resize_request *request)
 {
     struct arena *arena = arena_new();
-    struct text reason = event_get(arena, event, "reason");
-    int64_t generation = event_get_number(event, "generation", -1);
+    struct text reason = eventlog_get(arena, event, "reason");
+    int64_t generation = eventlog_get_number(event, "generation", -1);
     *request = (struct resize_request){.generation = (int)generation,
-                                       .from = event_get_number(event, "from", -1),
-                                       .to = event_get_number(event, "to", -1),
+                                       .from = eventlog_get_number(event, "from", -1),
+                                       .to = eventlog_get_number(event, "to", -1),
                                        .when = event->time};
     snprintf(request->reason, sizeof(request->reason), "%.*s", (int)reason.length,
              reason.length ? reason.data : "");

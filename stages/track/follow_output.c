@@ -75,7 +75,7 @@ int follow_output_note_measured(int job, const struct tracked *tracked,
                                 const struct job_record *record, struct error *error)
 {
     struct progress progress = *measure_progress(tracked->measure);
-    const struct progress_at_size *now = progress_now(&progress);
+    const struct progress_at_size *now = progress_file_entry(&progress);
     struct buffer line = {0};
     if (!now)
         return 0;

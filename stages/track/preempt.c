@@ -37,12 +37,12 @@ void preempt_recall(struct tracked *tracked, struct text log)
     }
     if (found.name.length) {
         struct resize_request request = {
-            .generation = (int)event_get_number(&found, "generation", 0),
-            .from = event_get_number(&found, "from", 0),
-            .to = event_get_number(&found, "to", 0),
+            .generation = (int)eventlog_get_number(&found, "generation", 0),
+            .from = eventlog_get_number(&found, "from", 0),
+            .to = eventlog_get_number(&found, "to", 0),
             .when = found.time,
         };
-        struct text reason = event_get(arena, &found, "reason");
+        struct text reason = eventlog_get(arena, &found, "reason");
         snprintf(request.reason, sizeof(request.reason), "%.*s", (int)reason.length,
                  reason.length ? reason.data : "");
         preempt_begin(tracked, &request);

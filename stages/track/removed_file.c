@@ -12,11 +12,11 @@ static const char file_name[] = "removed";
 
 static bool read_line(struct arena *arena, const struct event *event, struct removed_job *job)
 {
-    struct text id = event_get(arena, event, "id");
+    struct text id = eventlog_get(arena, event, "id");
     if (!text_is(event->name, "removed") || !id_valid(id))
         return false;
     *job = (struct removed_job){.time = event->time,
-                                .attempt = (int)event_get_number(event, "attempt", 0)};
+                                .attempt = (int)eventlog_get_number(event, "attempt", 0)};
     memcpy(job->id, id.data, id.length);
     return true;
 }

@@ -65,7 +65,7 @@ static enum fate read_history(struct tracker *tracker, int job, const struct job
     if (eventlog_read(job, &log, NULL) == 0) {
         eventlog_fold(buffer_text(&log), &fold);
         tracked->started = fold.started;
-        struct text host = event_get(tracker->arena, &fold.submitted, "host");
+        struct text host = eventlog_get(tracker->arena, &fold.submitted, "host");
         tracked->elsewhere = host.length && !text_is(host, tracker->stage.host);
         preempt_recall(tracked, buffer_text(&log));
         tracked->images = images_ran_recall(buffer_text(&log), record->attempt);

@@ -222,7 +222,7 @@ static void put(enum far far, enum retry_when when)
         job_file_create(job, "why", TEXT("It failed.\n\nNext: nothing.\n"), 0644, &error), 0);
     write_log(job, far);
     if (far == FAR_RAN || far == FAR_SECOND_ATTEMPT)
-        assert_int_equal(progress_write(job, &before, &error), 0);
+        assert_int_equal(progress_file_write(job, &before, &error), 0);
     spoil(job, far, &record);
     close(job);
     assert_int_equal(job_publish(&spool, id, STATE_FAILED, &error), 0);

@@ -160,7 +160,7 @@ static inline void put_job(enum state state, const struct job_record *record, co
     assert_int_equal(job_file_create(job, "manifest.yaml", TEXT(""), 0644, &error), 0);
     assert_int_equal(job_file_create(job, "log", text_of(log), 0644, &error), 0);
     if (progress)
-        assert_int_equal(progress_write(job, progress, &error), 0);
+        assert_int_equal(progress_file_write(job, progress, &error), 0);
     close(job);
     assert_int_equal(job_publish(&spool, record->id.data, state, &error), 0);
 }

@@ -76,7 +76,7 @@ static void cell_state(const struct cell_source *source, struct buffer *out)
 static void cell_directory(const struct cell_source *source, struct buffer *out)
 {
     char place[PLACE_TEXT_SIZE];
-    buffer_add_string(out, place_text(&source->view->place, place));
+    buffer_add_string(out, job_place_text(&source->view->place, place));
 }
 
 static void cell_user(const struct cell_source *source, struct buffer *out)

@@ -20,6 +20,7 @@
 #include "commands/options.h"
 #include "commands/pick.h"
 #include "commands/print.h"
+#include "spool/jobs.h"
 #include "spool/settings.h"
 #include "stages/preview/replay.h"
 
@@ -46,7 +47,7 @@ static int read_job(struct comparison *comparison, const char *id, struct error 
     enum replay_found found = REPLAY_GONE;
     for (int i = 0; found == REPLAY_GONE && i < MOST_LOOKS; i++) {
         struct job_place place;
-        if (job_find(&comparison->spool, text_of(id), &place, error))
+        if (jobs_find(&comparison->spool, text_of(id), &place, error))
             return -1;
         found = preview_replay_read(&comparison->spool, &place, comparison->arena,
                                     &comparison->replay, error);
@@ -116,7 +117,7 @@ static int read_before(struct comparison *comparison, struct error *error)
     int job = job_open(&comparison->spool, &comparison->replay.place);
     if (job < 0)
         return error_errno(error, "%s could not be opened",
-                           place_text(&comparison->replay.place, buffer));
+                           job_place_text(&comparison->replay.place, buffer));
     int result = file_read_at(job, "manifest.yaml", MANIFEST_LIMIT, &manifest, error);
     sys.close(job);
     sha256_hex(buffer_text(&manifest), digest);
@@ -124,7 +125,7 @@ static int read_before(struct comparison *comparison, struct error *error)
         result = error_set(error, "manifest.yaml: found SHA-256 %s, expected the one in job.yaml",
                            digest);
     if (result)
-        error_prefix(error, "%s", place_text(&comparison->replay.place, buffer));
+        error_prefix(error, "%s", job_place_text(&comparison->replay.place, buffer));
     else
         comparison->before = arena_text(comparison->arena, manifest.data, manifest.length);
     buffer_free(&manifest);
@@ -140,7 +141,7 @@ static int compare_job(struct comparison *comparison, struct error *error)
         comparison->changed = !text_is(comparison->was.manifest_sha256, digest);
         return 0;
     }
-    place_text(&comparison->replay.place, buffer);
+    job_place_text(&comparison->replay.place, buffer);
     snprintf(before, sizeof(before), "%s/manifest.yaml", buffer);
     snprintf(after, sizeof(after), "%s at commit %.10s", comparison->replay.place.id,
              repository_commit(comparison->repository));

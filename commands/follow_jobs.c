@@ -15,6 +15,7 @@
 #include "commands/pick.h"
 #include "commands/print.h"
 #include "commands/view.h"
+#include "spool/jobs.h"
 #include "stages/lease.h"
 
 static const struct timespec look_interval = {.tv_nsec = 100 * 1000000};
@@ -82,7 +83,7 @@ void follow_jobs_say_waiting(const struct spool *spool, const char *id, struct f
     if (said->said || now - said->since < PATIENCE)
         return;
     said->said = true;
-    if (job_find_whole(spool, text_of(id), &place))
+    if (jobs_find_whole(spool, text_of(id), &place))
         say_situation(spool, &place);
 }
 
@@ -119,7 +120,7 @@ static void tell_end(const struct following *following, struct arena *arena,
     if (following->options->json)
         print_json(outlook_job(following->spool, arena, view));
     else if (!following->options->quiet)
-        printf("%s%s%.*s\n", place_text(&view->place, path), sentence.length ? ": " : "",
+        printf("%s%s%.*s\n", job_place_text(&view->place, path), sentence.length ? ": " : "",
                (int)sentence.length, sentence.data);
     fflush(stdout);
 }
@@ -138,7 +139,7 @@ static int look_at_job(struct following *following, size_t i)
 {
     struct job_place place;
     struct job_view view;
-    if (job_find_whole(following->spool, text_of(following->ids[i]), &place) &&
+    if (jobs_find_whole(following->spool, text_of(following->ids[i]), &place) &&
         place.state != STATE_FAILED)
         return 0;
     if (pick_job(following->spool, following->ids[i], &place) != STATUS_DONE)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "spool/jobs.h"
 
 struct places {
     struct job_place *items;
@@ -63,7 +64,7 @@ struct gathering *gather_open(const struct spool *spool, const struct job_filter
         if (!filter->state || job_state_may_be_in(&filter->states, (enum state)i))
             result = jobs_walk(spool, (enum state)i, take_place, gathering);
     if (!result && (!filter->state || job_state_may_be_in(&filter->states, STATE_DONE)))
-        result = days_list(spool, &gathering->days, &gathering->day_count);
+        result = jobs_list_days(spool, &gathering->days, &gathering->day_count);
     sort_places(&gathering->open);
     sort_places(&gathering->ended);
     if (!result)

@@ -14,6 +14,7 @@
 #include "planner/quantile.h"
 #include "spool/eventlog.h"
 #include "spool/history.h"
+#include "spool/jobs.h"
 
 /* What was said of a job before it ran. */
 struct foretold {
@@ -65,7 +66,7 @@ static struct foretold find_foretold(struct report *report, const struct past_ru
     snprintf(place.date, sizeof(place.date), "%.10s", clock_date(run->ended, date));
     snprintf(place.id, sizeof(place.id), "%.*s", (int)run->id.length, run->id.data);
     int job = job_open(&report->spool, &place);
-    if (job < 0 && job_find_done(&report->spool, run->id, &place) > 0)
+    if (job < 0 && jobs_find_done(&report->spool, run->id, &place) > 0)
         job = job_open(&report->spool, &place);
     if (job < 0)
         return foretold;

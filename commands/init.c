@@ -21,6 +21,7 @@
 #include "commands/open.h"
 #include "commands/options.h"
 #include "commands/print.h"
+#include "spool/file.h"
 #include "spool/settings.h"
 #include "spool/spool.h"
 
@@ -45,7 +46,7 @@ static int write_new(int directory, const char *name, struct text bytes, mode_t 
                      struct error *error)
 {
     struct error problem;
-    if (job_file_create(directory, name, bytes, mode, &problem) == 0)
+    if (spool_file_create(directory, name, bytes, mode, &problem) == 0)
         return 0;
     if (errno == EEXIST)
         return 0;

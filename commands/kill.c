@@ -18,6 +18,7 @@
 #include "commands/pick.h"
 #include "commands/print.h"
 #include "commands/refuse.h"
+#include "spool/jobs.h"
 #include "spool/settings.h"
 #include "stages/shared/control_tasks.h"
 #include "stages/shared/hold_tasks.h"

@@ -46,7 +46,7 @@ int refuse_gone(const struct job_place *place)
     char path[PLACE_TEXT_SIZE];
     if (errno == EACCES)
         complain("%s may not be read by you: the mode of %s/%s does not let you in", place->id,
-                 option_spool, place_text(place, path));
+                 option_spool, job_place_text(place, path));
     else
         complain("%s moved just now; try again", place->id);
     return STATUS_FAILED;

@@ -2,7 +2,7 @@
 #ifndef COMMANDS_REFUSE_H
 #define COMMANDS_REFUSE_H
 
-#include "spool/spool.h"
+#include "spool/job.h"
 
 /* Print, for programs, why something could not be done, and the status that it leads to; `word` is that of the
  * command line which it is about, or NULL. */

@@ -25,6 +25,7 @@
 #include "commands/print.h"
 #include "commands/refuse.h"
 #include "request/notes.h"
+#include "spool/jobs.h"
 #include "spool/settings.h"
 #include "stages/prepare/prepare.h"
 #include "stages/stage.h"
@@ -62,7 +63,7 @@ static int read_file(struct rendering_job *job, const char *path, struct error *
 static int read_job(struct rendering_job *job, const char *id, struct error *error)
 {
     struct job_place place;
-    if (job_find(&job->spool, text_of(id), &place, error))
+    if (jobs_find(&job->spool, text_of(id), &place, error))
         return -1;
     int directory = job_open(&job->spool, &place);
     if (directory < 0)

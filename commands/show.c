@@ -158,7 +158,7 @@ static void print_people(const struct spool *spool, const struct job_view *view,
     struct event event;
     printf("%-15s %s\n", "id", view->place.id);
     print_state(view);
-    printf("%-15s %s/%s\n", "directory", spool->path, place_text(&view->place, path));
+    printf("%-15s %s/%s\n", "directory", spool->path, job_place_text(&view->place, path));
     print_fact("name", record->name);
     print_fact("owner", record->owner);
     print_times(view);

@@ -13,6 +13,7 @@
 #include "commands/print.h"
 #include "renderer/host.h"
 #include "spool/job_state.h"
+#include "spool/jobs.h"
 #include "spool/plan_file.h"
 #include "spool/settings.h"
 #include "stages/lease.h"

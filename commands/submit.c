@@ -28,6 +28,7 @@
 #include "commands/view.h"
 #include "commands/wrap.h"
 #include "request/dialects/dialects.h"
+#include "spool/jobs.h"
 #include "stages/lease.h"
 #include "watcher/settle.h"
 
@@ -131,7 +132,7 @@ static int check_control(const struct spool *spool, struct text bytes, const cha
         return 1;
     const char *id =
         arena_text(search->arena, search->control.id.data, search->control.id.length).data;
-    if (job_find(spool, text_of(id), &place, error) == 0)
+    if (jobs_find(spool, text_of(id), &place, error) == 0)
         return 0;
     return error_prefix(error, "%s: nothing was asked for", path);
 }

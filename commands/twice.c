@@ -6,6 +6,7 @@
 #include "commands/complain.h"
 #include "commands/options.h"
 #include "spool/id.h"
+#include "spool/jobs.h"
 
 struct duplicate_search {
     const struct spool *spool;

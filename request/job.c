@@ -219,7 +219,7 @@ static void check_single(struct reading *reading, const struct value *root,
         problem_of(reading, root, "tasks", sentence);
 }
 
-struct description *job_read(struct reading *reading, const struct value *root)
+struct description *request_job_read(struct reading *reading, const struct value *root)
 {
     struct description *job = arena_allocate(reading->arena, sizeof(*job));
     if (root->kind != VALUE_OBJECT) {

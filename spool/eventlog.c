@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/system.h"
+#include "spool/file.h"
 
 enum { LOG_LIMIT = 16 << 20 }; /* bytes that are read */
 
@@ -87,7 +88,7 @@ static int open_log(int directory, const char *name)
         return file;
     if (file >= 0)
         sys.close(file);
-    return job_file_damaged(directory, name) ? -1 : sys.openat(directory, name, flags, 0644);
+    return spool_file_damaged(directory, name) ? -1 : sys.openat(directory, name, flags, 0644);
 }
 
 int eventlog_append_to(int directory, const char *name, struct text lines, struct error *error)

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/system.h"
+#include "spool/file.h"
 #include "spool/history_runs.h"
 #include "spool/pairs.h"
 
@@ -186,7 +187,7 @@ static struct text newest_lines(struct text lines)
 
 int history_runs_replace(int directory, struct text lines, struct error *error)
 {
-    return job_file_replace(directory, file_name, newest_lines(lines), 0644, error);
+    return spool_file_replace(directory, file_name, newest_lines(lines), 0644, error);
 }
 
 static int shorten_file(int directory, struct error *error)
@@ -209,7 +210,7 @@ static int make_room(int directory, size_t more, struct error *error)
         return 0;
     if (!shorten_file(directory, error))
         return 0;
-    if (!file_is_damaged(errno) || job_file_damaged(directory, file_name))
+    if (!file_is_damaged(errno) || spool_file_damaged(directory, file_name))
         return error_prefix(error, "history");
     return 0;
 }

@@ -12,6 +12,7 @@
 #include "spool/eventlog.h"
 #include "spool/history.h"
 #include "spool/history_runs.h"
+#include "spool/jobs.h"
 
 /* A job's lines, which are put in order by when it ended. */
 struct old_job {
@@ -152,7 +153,7 @@ int history_rebuild(const struct spool *spool, size_t *runs, struct error *error
     size_t count = 0;
     int64_t since = clock_now();
     *runs = 0;
-    if (days_list(spool, &days, &count))
+    if (jobs_list_days(spool, &days, &count))
         return error_errno(error, "done/ could not be read");
     for (size_t i = 0; i < count && rebuilding.bytes < HISTORY_KEPT; i++)
         jobs_walk_day(spool, days[i], visit_job, &rebuilding);

@@ -190,7 +190,7 @@ bool job_state_select(const char *word, struct job_state_filter *filter)
         if (strcmp(names[i], word) == 0)
             return filter->states[i] = true;
     for (int i = 0; i < STATE_COUNT; i++)
-        if (strcmp(state_name((enum state)i), word) == 0)
+        if (strcmp(spool_state_name((enum state)i), word) == 0)
             return filter->directories[i] = true;
     return false;
 }

@@ -10,8 +10,8 @@
 #ifndef SPOOL_MEANT_H
 #define SPOOL_MEANT_H
 
+#include "spool/job.h"
 #include "spool/record.h"
-#include "spool/spool.h"
 
 /* What is asked. */
 struct meaning {

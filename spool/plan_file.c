@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "spool/eventlog.h"
+#include "spool/file.h"
 
 enum { PLAN_LIMIT = 64 << 20, PLAN_MODE = 0644 }; /* bytes; a line is about 200 */
 
@@ -59,7 +60,7 @@ int plan_file_write(struct spool *spool, const struct plan_file *plan, struct er
     }
     for (size_t i = 0; i < plan->job_count; i++)
         add_job(&out, &plan->jobs[i]);
-    int result = job_file_renew(spool->root, "plan", buffer_text(&out), PLAN_MODE, error);
+    int result = spool_file_renew(spool->root, "plan", buffer_text(&out), PLAN_MODE, error);
     buffer_free(&out);
     return result;
 }

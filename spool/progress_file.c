@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/system.h"
+#include "spool/file.h"
 #include "spool/pairs.h"
 
 enum { FILE_LIMIT = 64 * 1024, FILE_MODE = 0644 }; /* bytes; a file is about 1 KiB */
@@ -156,7 +157,7 @@ int progress_file_write(int job, const struct progress *progress, struct error *
 {
     struct buffer bytes = {0};
     progress_file_format(progress, &bytes);
-    int result = job_file_renew(job, "progress", buffer_text(&bytes), FILE_MODE, error);
+    int result = spool_file_renew(job, "progress", buffer_text(&bytes), FILE_MODE, error);
     buffer_free(&bytes);
     return result;
 }

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "spool/eventlog.h"
+#include "spool/file.h"
 
 enum { WAITING_BYTES = 16 * 1024, WAITING_MODE = 0644 };
 static const char file_name[] = "waiting";
@@ -32,7 +33,7 @@ int waiting_write(const struct spool *spool, const struct waiting_file *waiting,
     if (waiting->reason[0])
         eventlog_add_string(&out, "reason", waiting->reason);
     buffer_add_byte(&out, '\n');
-    int result = job_file_renew(spool->root, file_name, buffer_text(&out), WAITING_MODE, error);
+    int result = spool_file_renew(spool->root, file_name, buffer_text(&out), WAITING_MODE, error);
     buffer_free(&out);
     return result;
 }

@@ -29,7 +29,7 @@ struct dialect {
 /* A job of ours, unless it is a file of a system whose jobs are not read. */
 static struct description *read_job(struct reading *reading, const struct value *root)
 {
-    return foreign_tree(reading, root) ? NULL : job_read(reading, root);
+    return foreign_tree(reading, root) ? NULL : request_job_read(reading, root);
 }
 
 static bool is_anything(const struct value *root)

@@ -160,7 +160,7 @@ static void say_published(const struct stage *stage, const struct acceptance *it
     memcpy(place.id, item->id, sizeof(place.id));
     int job = item->state == STATE_FAILED ? job_open(&stage->spool, &place) : -1;
     if (job < 0) {
-        log_detail("%s: %s", item->id, state_name(item->state));
+        log_detail("%s: %s", item->id, spool_state_name(item->state));
         return;
     }
     end_line_say(job, item->id, item->state);
@@ -256,7 +256,7 @@ int accept_claims(struct acceptor *acceptor, struct claim **claims, const char *
         if (published[state])
             result = spool_sync_state(spool, (enum state)state, error);
     if (published[STATE_HELD])
-        spool_ring_failed(spool);
+        spool_notify_failed(spool);
     for (size_t i = 0; i < count; i++)
         claims[i]->suspect = result != 0 || acceptor->items[i].doubtful;
     for (size_t i = 0; i < count && !result; i++)

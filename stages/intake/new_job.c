@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "spool/eventlog.h"
+#include "spool/file.h"
 #include "stages/prepare/prepare.h"
 #include "stages/shared/control.h"
 #include "stages/shared/hold.h"
@@ -94,7 +95,7 @@ static int write_first_events(int job, const struct acceptance *item,
         eventlog_add_number(&lines, "images_txt_line", record->image_line);
         eventlog_end(&lines);
     }
-    int result = job_file_create(job, "log", buffer_text(&lines), 0644, error);
+    int result = spool_file_create(job, "log", buffer_text(&lines), 0644, error);
     buffer_free(&lines);
     return result;
 }
@@ -140,10 +141,10 @@ static int write_job(struct acceptor *acceptor, struct acceptance *item, struct 
         return -1;
     int result = 0;
     if (item->readable)
-        result = job_file_create_private(job, record->request_file.data, buffer_text(&item->bytes),
-                                         record->gid, error);
+        result = spool_file_create_private(job, record->request_file.data,
+                                           buffer_text(&item->bytes), record->gid, error);
     if (!result && manifest.length)
-        result = job_file_create_private(job, "manifest.yaml", manifest, record->gid, error);
+        result = spool_file_create_private(job, "manifest.yaml", manifest, record->gid, error);
     if (!result)
         result = write_first_events(job, item, record, diagnosis == NULL, error);
     if (!result)

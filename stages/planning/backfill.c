@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "spool/eventlog.h"
+#include "spool/jobs.h"
 #include "spool/progress_file.h"
 #include "stages/guard.h"
 #include "stages/planning/past.h"

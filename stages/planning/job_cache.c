@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/names.h"
 #include "spool/eventlog.h"
+#include "spool/jobs.h"
 #include "stages/guard.h"
 #include "stages/shared/resize.h"
 

@@ -1,4 +1,5 @@
 /* stages/planning/publish.c - what was decided is written down: promises, requests, DIR/plan */
+#include "spool/job.h"
 #include "stages/planning/inside.h"
 
 #include <inttypes.h>
@@ -147,7 +148,7 @@ static void ring(const struct planning *planning, const bool *rung)
             continue;
         memcpy(place.id, job_cache_id(planning->order[i]),
                strlen(job_cache_id(planning->order[i])) + 1);
-        job_ring(&planning->stage->spool, &place);
+        job_notify(&planning->stage->spool, &place);
     }
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "spool/eventlog.h"
+#include "spool/file.h"
 #include "stages/prepare/prepare.h"
 #include "stages/shared/control_tasks.h"
 #include "stages/shared/hold.h"
@@ -287,8 +288,8 @@ enum renewal renew_job(const struct renewer *renewer, int job, struct job_record
      * leaves it there, to be found by the next pass. */
     if (attempt > before && keep_output(job, before, error))
         goto done;
-    if (job_file_replace_private(job, "manifest.yaml", preparation.rendered.manifest, record->gid,
-                                 error) ||
+    if (spool_file_replace_private(job, "manifest.yaml", preparation.rendered.manifest, record->gid,
+                                   error) ||
         resize_clear(job, error))
         goto done;
     result = note_going(renewer, job, record, order->to, order->cause, error) ? RENEW_TROUBLE

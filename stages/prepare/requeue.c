@@ -134,7 +134,7 @@ void requeue_finish(struct requeuer *requeuer)
             if (move->to == STATE_FAILED)
                 end_line_say(move->job, move->place.id, move->to);
             else
-                log_detail("%s: goes to %s/ (%s)", move->place.id, state_name(move->to),
+                log_detail("%s: goes to %s/ (%s)", move->place.id, spool_state_name(move->to),
                            move->cause);
         }
         touched[from] = touched[move->to] = moves;

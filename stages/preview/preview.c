@@ -92,7 +92,7 @@ static int collect_all(const struct preview_request *request, struct collection 
     for (int i = 0; i < STATE_DONE; i++) {
         collection->state = (enum state)i;
         if (directory_walk(spool->states[i], collect, collection))
-            return error_errno(error, "%s/ could not be read", state_name((enum state)i));
+            return error_errno(error, "%s/ could not be read", spool_state_name((enum state)i));
     }
     collection->state = STATE_DONE;
     for (int64_t i = 0; i <= request->days; i++)

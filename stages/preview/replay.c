@@ -22,9 +22,9 @@ static enum replay_found trouble(const struct spool *spool, const struct job_pla
         error_set(error,
                   "%s: you may not read what its owner wrote; root, the spool's user and the "
                   "owner's group may",
-                  place_text(place, buffer));
+                  job_place_text(place, buffer));
     else
-        error_prefix(error, "%s", place_text(place, buffer));
+        error_prefix(error, "%s", job_place_text(place, buffer));
     return gone ? REPLAY_GONE : forbidden ? REPLAY_FORBIDDEN : REPLAY_DAMAGED;
 }
 

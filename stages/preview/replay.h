@@ -11,7 +11,7 @@
 #ifndef STAGES_PREVIEW_REPLAY_H
 #define STAGES_PREVIEW_REPLAY_H
 
-#include "spool/spool.h"
+#include "spool/job.h"
 #include "stages/prepare/prepare.h"
 
 enum replay_found {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "spool/jobs.h"
 #include "stages/guard.h"
 #include "stages/resubmit/held_parts.h"
 #include "stages/shared/sweep.h"

@@ -41,7 +41,8 @@ bool control_allows(enum control_verb verb, const struct job_place *place,
     if (place->state == STATE_DONE)
         error_set(error, "%s has finished already (done/%s)", place->id, place->date);
     else if (!(verbs[verb].states & 1u << place->state))
-        error_set(error, "%s is in %s/; %s", place->id, state_name(place->state), verbs[verb].rule);
+        error_set(error, "%s is in %s/; %s", place->id, spool_state_name(place->state),
+                  verbs[verb].rule);
     else if (record && verb == CONTROL_RETRY && !record->request_file.length)
         error_set(error, "%s was not made from a job file; submit one", place->id);
     else if (record && verb == CONTROL_HOLD && place->state == STATE_FAILED && record->failed &&
@@ -293,7 +294,7 @@ int control_apply(struct stage *stage, const struct control *control, uid_t uid,
     if (!result)
         result = decide_request(&asking, now, error);
     if (!result)
-        job_ring(&stage->spool, &place);
+        job_notify(&stage->spool, &place);
     arena_free(arena);
     sys.close(asking.job);
     return result;

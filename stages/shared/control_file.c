@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "spool/eventlog.h"
+#include "spool/file.h"
 
 enum { WISH_LIMIT = 16 * 1024 }; /* bytes */
 
@@ -20,7 +21,7 @@ int control_file_write(int job, enum control_verb verb, struct text by, uid_t ui
     eventlog_add_number(&lines, "uid", uid);
     eventlog_end(&lines);
     int result =
-        job_file_replace(job, request_control_name(verb), buffer_text(&lines), 0644, error);
+        spool_file_replace(job, request_control_name(verb), buffer_text(&lines), 0644, error);
     if (!result)
         result = eventlog_append(job, buffer_text(&lines), error);
     if (!result && (verb == CONTROL_HOLD || verb == CONTROL_RELEASE))

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "executors/registry/registry.h"
 #include "spool/eventlog.h"
+#include "spool/file.h"
 #include "stages/shared/control_file.h"
 #include "stages/shared/hold_tasks.h"
 
@@ -103,7 +104,7 @@ int control_tasks_write(int job, enum control_verb verb, struct text tasks, stru
         error_set(error,
                   "too many tasks were asked for one by one; name several at once, as in 0-99");
     else
-        result = job_file_replace(job, file_of(verb), buffer_text(&all), 0644, error);
+        result = spool_file_replace(job, file_of(verb), buffer_text(&all), 0644, error);
     if (!result)
         result = eventlog_append(job, buffer_text(&line), error);
     buffer_free(&line);

@@ -9,8 +9,8 @@
 #define STAGES_SHARED_CONTROL_TASKS_H
 
 #include "request/description.h"
+#include "spool/job.h"
 #include "spool/record.h"
-#include "spool/spool.h"
 #include "stages/shared/sweep.h"
 
 /* May that be asked of these tasks of the job, whose directory is `job`, by anybody?  False and a sentence

@@ -104,7 +104,7 @@ void end_line_say(int job, const char *id, enum state state)
     int64_t duration = elapsed(arena, job);
     if (readable)
         eventlog_add(&line, "owner", record.owner);
-    buffer_printf(&line, " state=%s", state_name(state));
+    buffer_printf(&line, " state=%s", spool_state_name(state));
     if (readable && failed && record.failed)
         add_failure(&line, &record.failure);
     if (duration >= 0)

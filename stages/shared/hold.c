@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "request/description.h"
 #include "spool/eventlog.h"
+#include "spool/file.h"
 #include "spool/why.h"
 #include "stages/shared/control_tasks.h"
 
@@ -185,7 +186,7 @@ int hold_write(int job, struct job_record *record, bool create, int64_t now, str
     record->held = now;
     result = (create ? record_create : record_replace)(job, record, error);
     if (!result)
-        result = job_file_replace(job, "why", buffer_text(&why), 0644, error);
+        result = spool_file_replace(job, "why", buffer_text(&why), 0644, error);
     if (!result)
         result = note_held(job, record, view.count && !view.request, error);
 done:

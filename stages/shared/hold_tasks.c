@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "spool/eventlog.h"
+#include "spool/file.h"
 #include "stages/shared/sweep.h"
 
 enum { TASKS_LIMIT = 8 * 1024 }; /* bytes of the file */
@@ -73,7 +74,7 @@ int hold_tasks_add(int job, struct text tasks, const struct control_request *by,
         error_set(error, "too many tasks were held one by one; name several at once, as in 0-99");
         result = 1;
     } else if (result >= 0) {
-        result = job_file_replace(job, file_name, buffer_text(&all), 0644, error) ||
+        result = spool_file_replace(job, file_name, buffer_text(&all), 0644, error) ||
                          eventlog_append(job, buffer_text(&line), error)
                      ? -1
                      : 0;
@@ -115,7 +116,7 @@ int hold_tasks_release(int job, struct text tasks, const struct releaser *releas
     if (result > 0)
         result = keep_others(arena, buffer_text(&lines), tasks, releaser, &kept, error);
     if (!result && kept.length)
-        result = job_file_replace(job, file_name, buffer_text(&kept), 0644, error);
+        result = spool_file_replace(job, file_name, buffer_text(&kept), 0644, error);
     else if (!result && lines.length && sys.unlinkat(job, file_name, 0) && errno != ENOENT)
         result = error_errno(error, "%s could not be removed", file_name);
     buffer_free(&lines);

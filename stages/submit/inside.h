@@ -7,6 +7,7 @@
 #define STAGES_SUBMIT_INSIDE_H
 
 #include "base/names.h"
+#include "spool/job.h"
 #include "stages/guard.h"
 #include "stages/planning/backfill.h"
 #include "stages/planning/planning.h"

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "spool/eventlog.h"
+#include "spool/file.h"
 
 enum { FILE_LIMIT = 64 * 1024, FILE_MODE = 0644 };
 static const char file_name[] = "capacity";
@@ -35,7 +36,7 @@ static int capacity_write(const struct spool *spool, const struct capacity *capa
         eventlog_add_number(&out, "free", capacity->gpu_types[i].free);
         eventlog_end(&out);
     }
-    int result = job_file_renew(spool->root, file_name, buffer_text(&out), FILE_MODE, error);
+    int result = spool_file_renew(spool->root, file_name, buffer_text(&out), FILE_MODE, error);
     buffer_free(&out);
     return result;
 }

@@ -235,11 +235,11 @@ static bool move_ended(struct round *round)
         if (place->state != STATE_DONE)
             continue;
         /* A batch may end at midnight. */
-        if (day && strcmp(day->date, place->date) != 0 && spool_sync_place(spool, day, &error))
+        if (day && strcmp(day->date, place->date) != 0 && job_sync_place(spool, day, &error))
             log_warn("%s", error.text);
         day = place;
     }
-    if (day && spool_sync_place(spool, day, &error))
+    if (day && job_sync_place(spool, day, &error))
         log_warn("%s", error.text);
     if (held && spool_sync_state(spool, STATE_HELD, &error))
         log_warn("%s", error.text);
@@ -275,8 +275,8 @@ void follow_end_jobs(struct round *round)
     tracker->executor->operations->remove(tracker->executor, round->calls, count);
     if (!move_ended(round))
         return;
-    spool_ring_failed(spool);
-    spool_ring_rendered(spool); /* there may be room now */
+    spool_notify_failed(spool);
+    spool_notify_rendered(spool); /* there may be room now */
     if (spool_sync_state(spool, STATE_FAILED, &error) ||
         spool_sync_state(spool, STATE_SUBMITTED, &error))
         log_warn("%s", error.text);

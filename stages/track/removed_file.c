@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "spool/eventlog.h"
+#include "spool/file.h"
 
 enum { FILE_LIMIT = 64 * 1024, FILE_MODE = 0644 };
 static const char file_name[] = "removed";
@@ -51,7 +52,7 @@ int removed_file_note(const struct spool *spool, const struct removed_job *job, 
         eventlog_add_number(&out, "attempt", jobs[i].attempt);
         eventlog_end(&out);
     }
-    int result = job_file_renew(spool->root, file_name, buffer_text(&out), FILE_MODE, error);
+    int result = spool_file_renew(spool->root, file_name, buffer_text(&out), FILE_MODE, error);
     buffer_free(&out);
     return result;
 }

@@ -1,4 +1,5 @@
 /* history_test.c - spool/history.c: what jobs took is kept, bounded, once each, and can be made again */
+#include "spool/job.h"
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>

@@ -122,10 +122,11 @@ static void put_failed(const struct failed_job *failed)
         diagnosis_render(&diagnosis, &circumstances, preparation.failure, &preparation.error);
     int job = job_create(&spool, failed->id, &error);
     assert_int_equal(
-        job_file_create_private(job, "request.yaml", text_of(failed->request), (gid_t)-1, &error),
+        spool_file_create_private(job, "request.yaml", text_of(failed->request), (gid_t)-1, &error),
         0);
-    assert_int_equal(job_file_create(job, "log", TEXT("2026-01-01T00:00:00.000Z accepted file=a\n"),
-                                     0644, &error),
+    assert_int_equal(spool_file_create(job, "log",
+                                       TEXT("2026-01-01T00:00:00.000Z accepted file=a\n"), 0644,
+                                       &error),
                      0);
     assert_int_equal(diagnosis_write(&diagnosis, job, &record, true, now, &error), 0);
     close(job);

@@ -316,8 +316,9 @@ static void expect_home(enum kind kind, enum far far, enum then then)
     enum state home = home_of(far, then);
     enum state at = home == STATE_SUBMITTED && in_state(id, STATE_DONE) ? STATE_DONE : home;
     if (!in_state(id, at))
-        fail_msg("kind %d, far %d, then %d: it is not in %s/", kind, far, then, state_name(home));
-    assert_true(find_events(id, at, state_name(home), last) >= 1);
+        fail_msg("kind %d, far %d, then %d: it is not in %s/", kind, far, then,
+                 spool_state_name(home));
+    assert_true(find_events(id, at, spool_state_name(home), last) >= 1);
     if (home == STATE_SUBMITTED) {
         assert_true(fake.accepted[far]);
         return;

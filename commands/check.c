@@ -21,6 +21,7 @@
 #include "commands/print.h"
 #include "executors/registry/registry.h"
 #include "renderer/check.h"
+#include "request/known_words.h"
 #include "request/values.h"
 
 static int accept_manifest(void *context, const char *executor, struct text manifest,
@@ -72,7 +73,7 @@ static int check_templates(struct checking *checking)
     const struct check_options options = {
         .accept = accept_manifest,
         .processes = share_out_processors(),
-        .libraries = request_libraries(),
+        .libraries = known_words_libraries(),
         .site = yaml_read(checking->arena, embedded_find("templates.git/site.yaml"), "site.yaml",
                           &yaml_trusted_limits, NULL),
     };

@@ -50,7 +50,7 @@ static int convert_text(struct arena *arena, struct text source, const char *pat
                         const struct converting *converting, struct error *error)
 {
     struct buffer out = {0};
-    struct description *job = request_read(arena, source, path, error);
+    struct description *job = dialects_read(arena, source, path, error);
     if (!job)
         return -1;
     if (!converting->secrets)
@@ -62,7 +62,7 @@ static int convert_text(struct arena *arena, struct text source, const char *pat
     int result = yaml_write(&out, tree, error);
     if (!result)
         print_notes(path, &job->notes);
-    if (!result && !request_read(arena, buffer_text(&out), "converted.yaml", error))
+    if (!result && !dialects_read(arena, buffer_text(&out), "converted.yaml", error))
         result = -1;
     if (!result && converting->json)
         print_object(arena, path, tree, &job->notes);

@@ -174,7 +174,7 @@ static const char *take_tasks(const struct asking *asking, const char *word,
                               char job[static NAME_MAX + 1])
 {
     struct text name, tasks;
-    control_split(text_of(word), &name, &tasks);
+    request_control_split(text_of(word), &name, &tasks);
     snprintf(job, NAME_MAX + 1, "%.*s", (int)name.length, name.data);
     if (!tasks.length && name.length < strlen(word))
         return NULL;

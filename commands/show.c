@@ -110,7 +110,7 @@ static void print_command(int job, const struct job_record *record)
     struct description *description = NULL;
     struct error_quote_buffer buffer;
     if (record->request_file.length && prepare_read(job, record, &request, NULL) == 0)
-        description = request_read(
+        description = dialects_read(
             arena, buffer_text(&request),
             arena_text(arena, record->request_file.data, record->request_file.length).data, NULL);
     if (description)

@@ -27,6 +27,7 @@
 #include "commands/twice.h"
 #include "commands/view.h"
 #include "commands/wrap.h"
+#include "request/control.h"
 #include "request/dialects/dialects.h"
 #include "spool/jobs.h"
 #include "stages/lease.h"
@@ -117,7 +118,7 @@ static int drop_bytes(const struct spool *spool, const char *path, struct text b
 static int check_file(struct arena *arena, struct text bytes, const char *path, struct error *error)
 {
     int64_t deadline;
-    const struct description *job = request_read(arena, bytes, path, error);
+    const struct description *job = dialects_read(arena, bytes, path, error);
     return job ? description_deadline(job, path, clock_now(), &deadline, error) : -1;
 }
 
@@ -126,7 +127,7 @@ static int check_control(const struct spool *spool, struct text bytes, const cha
                          struct search *search, struct error *error)
 {
     struct job_place place;
-    if (request_read_control(search->arena, bytes, path, &search->control, error))
+    if (request_control_read(search->arena, bytes, path, &search->control, error))
         return -1;
     if (search->control.verb == CONTROL_NONE)
         return 1;

@@ -11,11 +11,13 @@
 #include <string.h>
 
 #include "request/after.h"
+#include "request/arguments.h"
 #include "request/array.h"
 #include "request/checkpoint.h"
 #include "request/complete.h"
 #include "request/deadline.h"
 #include "request/field_tables.h"
+#include "request/known_words.h"
 #include "request/later.h"
 #include "request/size.h"
 #include "request/synonyms.h"

@@ -42,7 +42,7 @@ static int take_control(struct acceptor *acceptor, struct acceptance *item, int6
 {
     struct control control;
     struct error reason;
-    int result = request_read_control(acceptor->arena, buffer_text(&item->bytes),
+    int result = request_control_read(acceptor->arena, buffer_text(&item->bytes),
                                       item->claim->source, &control, &reason);
     if (!result && control.verb == CONTROL_NONE)
         return 0;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "request/after.h"
 #include "spool/eventlog.h"
 #include "spool/file.h"
 #include "stages/prepare/prepare.h"
@@ -108,7 +109,7 @@ static void take_conditions(struct arena *arena, struct job_record *record,
     record->after = arena_allocate(arena, (record->after_count + 1) * sizeof(*record->after));
     for (size_t i = 0; i < record->after_count; i++)
         record->after[i] = (struct awaited){
-            .condition = text_of(condition_name(description->after[i].condition)),
+            .condition = text_of(after_condition_name(description->after[i].condition)),
             .job = description->after[i].job,
         };
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "request/after.h"
 #include "spool/jobs.h"
 #include "stages/guard.h"
 #include "stages/resubmit/held_parts.h"
@@ -40,13 +41,13 @@ static void take_conditions(struct held *held, const struct job_record *record)
     for (size_t i = 0; i < held->count; i++) {
         struct held_condition *condition = &held->conditions[i];
         const struct awaited *awaited = &record->after[i];
-        if (!condition_find(awaited->condition, &condition->condition))
+        if (!after_condition_find(awaited->condition, &condition->condition))
             condition->condition = AFTER_OK;
         memcpy(condition->id, awaited->id.length ? awaited->id.data : "", awaited->id.length);
         memcpy(words, awaited->job.data, awaited->job.length);
         condition->awaited.job = (struct text){words, awaited->job.length};
         words += awaited->job.length;
-        condition->awaited.condition = text_of(condition_name(condition->condition));
+        condition->awaited.condition = text_of(after_condition_name(condition->condition));
         condition->awaited.id = text_of(condition->id);
     }
 }

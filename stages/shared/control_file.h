@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "request/control.h"
 #include "request/description.h"
 
 struct control_request {

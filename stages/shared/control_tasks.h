@@ -8,6 +8,7 @@
 #ifndef STAGES_SHARED_CONTROL_TASKS_H
 #define STAGES_SHARED_CONTROL_TASKS_H
 
+#include "request/control.h"
 #include "request/description.h"
 #include "spool/job.h"
 #include "spool/record.h"

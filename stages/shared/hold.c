@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "request/after.h"
 #include "request/description.h"
 #include "spool/eventlog.h"
 #include "spool/file.h"
@@ -19,7 +20,7 @@ static const char *wanted(struct text condition)
     static const char *const words[] = {
         [AFTER_OK] = "must succeed", [AFTER_ANY] = "must finish", [AFTER_NOT_OK] = "must fail"};
     enum condition known;
-    return condition_find(condition, &known) ? words[known] : "must finish";
+    return after_condition_find(condition, &known) ? words[known] : "must finish";
 }
 
 static void add_text(struct buffer *out, struct text text)
